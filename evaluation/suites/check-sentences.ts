@@ -1,7 +1,9 @@
 import type { Comparison } from '../../src/compare/comparison.ts'
 import type { Finding, FindingCall, FindingStep } from '../../src/compare/findings/finding.ts'
+import { stepKey } from '../../src/compare/steps/step-times.ts'
 import { formatDuration } from '../../src/core/units.ts'
 import { grouped, pValue, shortNumber, signedDuration } from '../../src/core/words.ts'
+import { AFTER, BEFORE } from '../../src/flows/flow-set.ts'
 import { fisherExact } from '../../src/stats/fisher-exact.ts'
 import { quantile } from '../../src/stats/quantile.ts'
 import { welch } from '../../src/stats/welch.ts'
@@ -27,9 +29,6 @@ export interface CheckedPart {
   readonly measured: string
 }
 
-/** Traces of both periods. */
-type Periods = Pick<Comparison, 'before' | 'after'>
-
 /** What is measured must have moved by this share of what a finding says. */
 const MIN_SHARE_OF_SHIFT = 0.5
 
@@ -52,14 +51,27 @@ export function checkSentences(comparison: Comparison): CheckedSentence[] {
 }
 
 function checkParts(
-  { before, after }: Periods,
-  { steps, calls }: Pick<Finding, 'steps' | 'calls'>,
+  comparison: Comparison,
+  { steps, calls, segment }: Pick<Finding, 'steps' | 'calls' | 'segment'>,
 ): CheckedPart[] {
+  const { before, after, flows } = comparison
   if (before.kind !== 'spans' || after.kind !== 'spans') return []
-  const traces = [before, after] as const
+  const inside = ([BEFORE, AFTER] as const).map((period) =>
+    segment?.requests
+      .filter((request) => flows.period[request] === period)
+      .map((request) => flows.traceOf[request] as number),
+  )
+  const traces = [before, after].map((all, period) => {
+    const rows = inside[period]
+    return rows === undefined ? all : all.pick(rows)
+  }) as unknown as Traces
   return [
-    ...steps.map((step) => checkStep(traces, step)),
-    ...calls.map((call) => checkCall(traces, call)),
+    ...steps.map((step) =>
+      segment?.step != null && stepKey(step) === stepKey(segment.step)
+        ? checkStep(traces, { share: 1, ...step })
+        : checkStep([before, after], step),
+    ),
+    ...calls.map((call) => checkCall([before, after], call)),
   ]
 }
 
@@ -68,7 +80,8 @@ type Traces = readonly [before: SpanTraces, after: SpanTraces]
 /**
  * Checks that a step takes as much longer or less as said: the median over the requests that have
  * it must have moved the same way, by at least half of it; where only some calls are said to have
- * changed, the mean, by at least half of what those make of it.
+ * changed, the mean, by at least half of what those make of it. Where it says which requests, these
+ * alone count, by their mean.
  */
 export function checkStep([before, after]: Traces, step: FindingStep): CheckedPart {
   const [was, is] = [recordedUs(before, step), recordedUs(after, step)]

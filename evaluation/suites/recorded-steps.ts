@@ -206,8 +206,10 @@ function operationOf(traces: SpanTraces, span: number): Operation {
   return { service: serviceOf(traces, span), operation }
 }
 
-function isOperation(traces: SpanTraces, span: number, operation: Operation): boolean {
-  return isSame(operationOf(traces, span), operation)
+/** Whether a span is of an operation; of any of its service where that has no name. */
+function isOperation(traces: SpanTraces, span: number, wanted: Operation): boolean {
+  const own = operationOf(traces, span)
+  return wanted.operation === '' ? own.service === wanted.service : isSame(own, wanted)
 }
 
 function isSame(a: Operation, b: Operation | null): boolean {

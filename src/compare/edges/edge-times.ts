@@ -253,3 +253,12 @@ export function cappedTimes(flows: FlowSet, period: Period): (request: number) =
   const mostUs = times[Math.max(0, times.length - 1 - cut)] ?? 0
   return (request) => Math.min(mostUs, responseTimeUs[request] as number)
 }
+
+/** Mean response time of all requests before, the slowest cut; 0 where there are none. */
+export function usualMeanUs(flows: FlowSet): number {
+  const timeOf = cappedTimes(flows, BEFORE)
+  const count = flows.count(BEFORE)
+  let sum = 0
+  for (let request = 0; request < count; request++) sum += timeOf(request)
+  return sum / Math.max(1, count)
+}

@@ -10,7 +10,7 @@ import { vanElteren } from '../../stats/van-elteren.ts'
 import type { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from '../mutations/find-response-time-mutations.ts'
 import { calledPlace, type EdgeKind, type PooledEdge, place } from './edge-pool.ts'
-import { cappedTimes, type EdgeTimes, edgeTimes } from './edge-times.ts'
+import { type EdgeTimes, edgeTimes, usualMeanUs } from './edge-times.ts'
 
 /**
  * Compares every edge, pooled over all categories that have it: finds the change of an operation
@@ -114,9 +114,7 @@ function totalTimes({ flows }: Categories, minimumShare: number): EdgeTotalTimes
   const before = sum(flows.responseTimeUs.subarray(0, count))
   const after = sum(flows.responseTimeUs.subarray(count))
   const usualUs = count === 0 ? 0 : (before / count) * flows.count(AFTER)
-  const timeOf = cappedTimes(flows, BEFORE)
-  const capped = sum(Float64Array.from({ length: count }, (_, request) => timeOf(request)))
-  const negligibleUs = count === 0 ? 0 : minimumShare * (capped / count) * flows.count(AFTER)
+  const negligibleUs = minimumShare * usualMeanUs(flows) * flows.count(AFTER)
   return { usualUs, negligibleUs, observedChangeUs: count === 0 ? 0 : after - usualUs }
 }
 

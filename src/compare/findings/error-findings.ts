@@ -1,7 +1,7 @@
 import { counted, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
-import { cappedTimes } from '../edges/edge-times.ts'
+import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
@@ -29,7 +29,7 @@ export function errorFindings(
   { errors, flows }: StepChanges,
   { categories }: EdgeChanges,
 ): Draft[] {
-  const usualUs = meanBeforeUs(flows)
+  const usualUs = usualMeanUs(flows)
   return errors.flatMap((change): Draft[] => {
     const { changed, kind, service, callers, difference, requests, made, chances, p, q } = change
     if (!changed) return []
@@ -155,12 +155,4 @@ function byPeriod(flows: FlowSet, requests: readonly number[]): [before: number,
   const counts: [number, number] = [0, 0]
   for (const request of requests) counts[flows.period[request] as Period]++
   return counts
-}
-
-/** Mean response time before, the slowest hundredth cut. */
-function meanBeforeUs(flows: FlowSet): number {
-  const timeOf = cappedTimes(flows, BEFORE)
-  let sum = 0
-  for (let request = 0; request < flows.count(BEFORE); request++) sum += timeOf(request)
-  return sum / Math.max(1, flows.count(BEFORE))
 }

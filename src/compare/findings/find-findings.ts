@@ -155,7 +155,7 @@ export function groupFindings(
       operation: operationOf(draft),
       size: sizeOf(draft, all),
       since,
-      title: `${draft.where}: ${draft.what}${segmentClause(draft.segment)}`,
+      title: `${draft.where}: ${draft.what}${segmentClause(draft)}`,
       text: facts.join(' · '),
       facts,
       contributionUs,

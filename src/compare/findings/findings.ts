@@ -9,7 +9,7 @@ import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
 import { intervalText, lookText, shareText } from './finding-facts.ts'
 import { stepName } from './names.ts'
-import { isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
+import { failureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
 
 /** Options of findings. */
 export const FINDINGS_OPTIONS = defineOptions({
@@ -31,6 +31,8 @@ const WIDTH = 100
 const INDENT = '    '
 const FACT_SEPARATOR = ' · '
 const MAX_CONSEQUENCES_TOLD = 3
+/** What failing requests change is told from this share of all change on. */
+const MIN_TOLD = 0.1
 
 /** What changed, one entry a cause, the most important first. */
 export class Findings extends Stage {
@@ -106,11 +108,26 @@ export class Findings extends Stage {
     const attributedUs = findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
     const left =
       omitted === 0 ? '' : `${omitted} smaller ${omitted === 1 ? 'finding' : 'findings'} left out. `
-    const accounted =
-      attributedUs === 0
-        ? 'these findings do not say why'
-        : `these findings account for ${signed(attributedUs)}`
-    return `${left}In all, requests took ${signed(observedChangeUs)}; ${accounted}.`
+    const took = `In all, requests took ${signed(observedChangeUs)}`
+    const failing = this.#failingText()
+    if (attributedUs !== 0) {
+      return `${left}${took}; these findings account for ${signed(attributedUs)}${failing}.`
+    }
+    if (!this.changeIsClear) return `${left}${took}, which may be chance${failing}.`
+    return `${left}${took}${failing === '' ? '; these findings do not say why' : failing}.`
+  }
+
+  /** Where errors are found: what it changes in all that failing requests take another time. */
+  #failingText(): string {
+    const isOfErrors = this.findings.some(
+      ({ kind, failedRequests }) => kind === 'errors' && failedRequests,
+    )
+    const shift = isOfErrors && this.flows !== null ? failureShift(this.flows) : null
+    if (shift === null || Math.abs(shift.changeUs) < MIN_TOLD * Math.abs(this.observedChangeUs))
+      return ''
+    const { moreFailed, isFaster, changeUs } = shift
+    const more = moreFailed > 0 ? 'more' : 'fewer'
+    return `; ${more} requests fail, which take ${isFaster ? 'less' : 'more'} time: ${signed(changeUs)}`
   }
 
   /**

@@ -5,6 +5,7 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSame, isSameCall } from '../steps/call-order.ts'
+import { stepKey } from '../steps/step-times.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
 import { operationName, printable } from './names.ts'
@@ -36,9 +37,15 @@ export function withSegments(
   return [...told, ...own.filter((draft) => !isAccounted(draft, told, categories))]
 }
 
-/** Says where alone something changed: `, only where tenant.tier = enterprise`; `''` for everywhere. */
-export function segmentClause(segment: Segment | undefined): string {
-  return segment === undefined ? '' : `, only where ${segment.text}`
+/**
+ * Says where alone something changed: `, only where tenant.tier = enterprise`; of several steps, of
+ * which it confines one, `, mostly where`; `''` for everywhere.
+ */
+export function segmentClause({ segment, steps }: Pick<Draft, 'segment' | 'steps'>): string {
+  if (segment === undefined) return ''
+  const { step } = segment
+  const isAll = step === null || steps.every((one) => stepKey(one) === stepKey(step))
+  return `, ${isAll ? 'only' : 'mostly'} where ${segment.text}`
 }
 
 function segmentFact({ shareOfRequests, shareOfChange, equivalents }: Segment): string {
@@ -63,10 +70,8 @@ function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
     measure === 'time' &&
     draft.direction === direction &&
     draft.kind === 'latency' &&
-    draft.steps.some(
-      ({ kind, service, caller }) =>
-        kind === step?.kind && service === step.service && caller === step.caller,
-    )
+    step !== null &&
+    draft.steps.some((one) => stepKey(one) === stepKey(step))
   )
 }
 

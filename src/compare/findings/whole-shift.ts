@@ -1,8 +1,10 @@
+// Runs once a request: the loops index with `!`.
 import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { rootTypes } from '../steps/root-types.ts'
 
 /** Mean or median of all requests in both periods, and the difference with its 95 % interval. */
 export interface WholeShift {
@@ -49,4 +51,42 @@ export function meansDiffer(flows: FlowSet): boolean {
   const after = moments(flows.responseTimeUs.subarray(split))
   const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
   return Math.abs(after.mean - before.mean) > normalQuantile(0.975) * error
+}
+
+/** What it changes in all that more or fewer requests fail, and whether failing ones take less. */
+export interface FailureShift {
+  readonly moreFailed: number
+  readonly isFaster: boolean
+  readonly changeUs: number
+}
+
+/**
+ * Returns by how much response times after differ as another number of requests fails: within types
+ * of requests, the number that failed more, times how much longer these take than requests that did
+ * not fail before. `null` where outcomes are not known or as many fail.
+ */
+export function failureShift(flows: FlowSet): FailureShift | null {
+  const { outcomes, responseTimeUs, period } = flows
+  if (outcomes === undefined) return null
+  const { names, typeOf } = rootTypes(flows)
+  const emptyTotal = () => ({ count: 0, us: 0 })
+  const types = names.map(() => [0, 1].map(() => [emptyTotal(), emptyTotal()]))
+  for (let request = 0; request < flows.size; request++) {
+    const failed = Number(outcomes.failed(request))
+    const total = types[typeOf[request]!]![period[request]!]![failed]!
+    total.count++
+    total.us += responseTimeUs[request]!
+  }
+  let [moreFailed, changeUs] = [0, 0]
+  for (const [before, after] of types) {
+    const [usual, then] = before!
+    const now = after![1]!
+    const share = (usual!.count + then!.count) / (after![0]!.count + now.count)
+    const more = now.count - then!.count / share
+    const { count, us } = more > 0 ? now : then!
+    if (usual!.count === 0 || count === 0) continue
+    moreFailed += more
+    changeUs += more * (us / count - usual!.us / usual!.count)
+  }
+  return changeUs === 0 ? null : { moreFailed, isFaster: changeUs * moreFailed < 0, changeUs }
 }

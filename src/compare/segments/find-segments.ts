@@ -1,7 +1,8 @@
 // Runs once a request and column: the loops index with `!`.
 import { readOptions } from '../../core/options.ts'
-import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import {
   failedRequests,
@@ -77,13 +78,15 @@ export function findSegments(
   }
   const columns = new DividingColumns(steps, read)
   const failed = failedRequests(flows)
+  const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.count(AFTER)
+  const limits = { ...options, failed, usualOf: cappedTimes(flows, BEFORE), negligibleUs }
   const all = allMeasured(steps, failed)
   let [cells, omitted] = [0, 0]
   const searches = all.flatMap((measured) => {
     const { coded, size } = columns.of(measured)
     cells += size
     if (cells > options.maxSegmentCells) omitted++
-    return cells > options.maxSegmentCells ? [] : [search(measured, coded, { ...options, failed })]
+    return cells > options.maxSegmentCells ? [] : [search(measured, coded, limits)]
   })
   const family = [...steps.steps, ...steps.calls].map(({ p }) => p)
   const q = benjaminiHochberg([...searches.map(({ p }) => p), ...family])
@@ -169,6 +172,10 @@ function partitionKey(codes: Uint16Array, size: number): string | null {
 
 interface SearchOptions extends SegmentOptions {
   readonly failed: Uint8Array
+  /** Response time of a request before, the slowest hundredth cut. */
+  readonly usualOf: (request: number) => number
+  /** What changes less in all does not matter. */
+  readonly negligibleUs: number
 }
 
 interface Search {
@@ -207,7 +214,9 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       const holding = tried.filter(({ q }) => q < options.alpha)
       const best = holding.find(
         ({ test, isInside }) =>
-          isApart(test, measured, options) && !isOfFailures(isInside, measured, options),
+          isApart(test) &&
+          isLarge(test, { measured, isInside }, options) &&
+          !isOfFailures(isInside, measured, options),
       )
       if (best === undefined) break
       smallest = Math.min(smallest, ...holding.map(({ q }) => q))
@@ -246,17 +255,36 @@ function isOfFailures(
   return failures > MAX_FAILED * all
 }
 
-/** Whether requests outside hardly changed, and those inside by enough to matter. */
-function isApart(
-  { inside, outside }: SegmentTest,
-  measured: Measured,
-  { minimumEffect }: SegmentOptions,
-) {
-  const least = measured.measure === 'time' ? minimumEffect * inside.beforeMean : MIN_SHARE
+/** Whether requests outside hardly changed, and those inside hold most of the change. */
+function isApart({ inside, outside }: SegmentTest): boolean {
   return (
-    Math.abs(inside.change) > least &&
     Math.abs(outside.change) - outside.error <= MAX_OUTSIDE * Math.abs(inside.change) &&
     heldBy({ inside, outside }) >= Math.max(MIN_HELD, MIN_LIFT * shareOf({ inside, outside }))
+  )
+}
+
+/** Whether requests inside changed by enough to matter, as steps do: of times, beside what they take. */
+function isLarge(
+  { inside }: SegmentTest,
+  {
+    measured: { measure, offsets, requests },
+    isInside,
+  }: Pick<Tried, 'isInside'> & { measured: Measured },
+  { minimumEffect, negligibleUs, usualOf }: SearchOptions,
+): boolean {
+  if (measure !== 'time') return Math.abs(inside.change) > MIN_SHARE
+  const [sums, counts] = [new Float64Array(2), new Float64Array(2)]
+  for (let group = 0; group < offsets.length - 1; group += 2) {
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      sums[isInside[row]!]! += usualOf(requests[row]!)
+      counts[isInside[row]!]!++
+    }
+  }
+  // Where no request before is inside, those outside stand for them.
+  const side = counts[1]! > 0 ? 1 : 0
+  return (
+    Math.abs(inside.change) > (minimumEffect * sums[side]!) / counts[side]! &&
+    Math.abs(inside.change) * inside.after >= negligibleUs
   )
 }
 

@@ -7,7 +7,7 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { Categories } from '../categories/categories.ts'
-import { cappedTimes } from '../edges/edge-times.ts'
+import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareArrivals } from '../load/arrivals.ts'
 import { compareChoices, compareTimes } from './between-runs.ts'
@@ -132,7 +132,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
           choices.map(({ counts, test }) => ({ ...counts, ...test })),
         )
   const usualOf = cappedTimes(flows, BEFORE)
-  const negligibleUs = options.minimumShare * usualTotalUs(flows, usualOf)
+  const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.count(AFTER)
   const limits = { ...options, negligibleUs, usualOf }
   const errorQ = [...q.slice(steps.length + ofOperations.length)]
   return new StepChanges(flows, options, {
@@ -198,11 +198,4 @@ function testTails(measures: readonly (readonly StepStratum[])[], blocks: TimeBl
 function smallest(whole: number, parts: readonly number[]): number {
   if (parts.length < 2) return whole
   return bonferroni([whole, bonferroni(parts)])
-}
-
-/** What all requests after would have taken at the mean response time before, in µs. */
-function usualTotalUs(flows: FlowSet, timeOf: (request: number) => number): number {
-  let sum = 0
-  for (let request = 0; request < flows.count(BEFORE); request++) sum += timeOf(request)
-  return (sum / Math.max(1, flows.count(BEFORE))) * flows.count(AFTER)
 }

@@ -129,4 +129,9 @@ describe('a comparison of a segment alone', () => {
   test('is switched off', () => {
     expect(comparison.with({ segments: false }).segments.segments).toEqual([])
   })
+
+  test('is none where it is small beside all requests, or beside what its own take', () => {
+    expect(comparison.with({ minimumShare: 0.9 }).segments.segments).toEqual([])
+    expect(comparison.with({ minimumEffect: 10 }).segments.segments).toEqual([])
+  })
 })
