@@ -132,11 +132,11 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
     .flatMap((line) => wrapped(line))
   const warnings = comparison
     .warnings()
-    .map(({ code, finding }) => shortText(`! ${code}: ${finding}`, MAX_WIDTH))
+    .map(({ code, finding }) => cutAtWord(`! ${code}: ${finding}`))
+  const mutations = comparison.ranking.mutations.length
   const foot = [
-    ...(comparison.ranking.mutations.length === 0 ? [nothingFound(comparison)] : []),
-    mutationCounts(comparison),
-    `--verbose lists every mutation, and warnings in full${findingHint(comparison)}.`,
+    ...(mutations + comparison.findings.findings.length === 0 ? [nothingFound(comparison)] : []),
+    `--verbose: ${counted(mutations, 'ranked mutation')}, warnings in full${findingHint(comparison)}.`,
   ]
   const room = maxLines - head.length - foot.length - 4
   const shownWarnings = cutLines(warnings, Math.max(1, room - findings.length), 'warnings')
@@ -149,7 +149,13 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
 /** Says how to see the first finding in full. */
 function findingHint({ findings: { findings } }: Comparison): string {
   const [first] = findings
-  return first === undefined ? '' : `; --finding ${first.id} shows all of #1`
+  return first === undefined ? '' : `; --finding ${first.id}: all of #1`
+}
+
+/** Leaves out the end of a line that is too wide. */
+function cutAtWord(line: string): string {
+  if (line.length <= MAX_WIDTH) return line
+  return `${line.slice(0, line.lastIndexOf(' ', MAX_WIDTH - 2))} …`
 }
 
 /** Breaks a line that is too wide between words; what follows is indented. */

@@ -25,11 +25,17 @@ export function factsOf(draft: Draft, all: number): string[] {
   if (draft.kind === 'errors') return [...notes, certaintyText(q)]
   return [
     `${grouped(requests)} of ${grouped(all)} requests`,
-    ...(each === 0 ? [] : [`${signedDuration(each)} each${intervalText(draft.eachInterval)}`]),
+    ...(each === 0 ? [] : [eachText(each, draft.eachInterval)]),
     ...(Number.isNaN(chance) ? [] : [`${direction} in ${percent(chance)} of pairs`]),
     certaintyText(q),
     ...notes,
   ]
+}
+
+/** `+425 µs each (95 % CI 370–479 µs)`; says where the interval leaves open whether it is more. */
+function eachText(each: number, interval: readonly [number, number]): string {
+  const isOpen = Math.min(...interval) < 0 && Math.max(...interval) > 0
+  return `${signedDuration(each)} each${isOpen ? ', perhaps none' : ''}${intervalText(interval)}`
 }
 
 /** `since 11:15:03 UTC (95 % CI 11:14:51 to 11:15:03)`, or `from the start`; nothing if unknown. */
@@ -101,16 +107,19 @@ export function certaintyText(q: number): string {
 
 /** Says what part of the change a finding is: `72 % of the slowdown`, else what it adds in all; nothing for 0. */
 export function shareText(
-  { shareOfChange, contributionUs }: Finding,
+  { shareOfChange, contributionUs, consequences }: Finding,
   observedChangeUs: number,
 ): string {
   if (contributionUs === 0) return ''
   const change = observedChangeUs < 0 ? 'speedup' : 'slowdown'
   // Steps that run at the same time may add up to more.
   if (shareOfChange > MOSTLY_ALL) return `more than the ${change} (${percent(shareOfChange)})`
-  return shareOfChange > 0
-    ? `${percent(Math.min(1, shareOfChange))} of the ${change}`
-    : `${signedDuration(contributionUs)} in all`
+  const isWithOthers = consequences.some((one) => one.kind === 'latency')
+  const whole =
+    shareOfChange > 0
+      ? `${percent(Math.min(1, shareOfChange))} of the ${change}`
+      : `${signedDuration(contributionUs)} in all`
+  return isWithOthers ? `${whole}, with what is below` : whole
 }
 
 /** Says where to look: services, and a typical trace of each period. */

@@ -3,7 +3,7 @@ import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { formatDuration } from '../../core/units.ts'
 import { grouped, percent } from '../../core/words.ts'
-import type { FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
@@ -94,7 +94,7 @@ export class Findings extends Stage {
   get testedAgainst(): string {
     const runs = this.flows?.runs.length ?? 1
     if (runs === 1 || this.flows === null) {
-      return 'Tested against one run; whether such runs differ as much by themselves is not known.'
+      return 'Tested against one run: p does not say how much such runs differ by themselves.'
     }
     return areFromSpans(this.flows)
       ? `Tested against the differences between ${runs} runs.`
@@ -105,16 +105,15 @@ export class Findings extends Stage {
   summary(): string {
     const { findings, omitted, observedChangeUs } = this
     if (findings.length === 0) return this.nothingText()
-    const attributedUs = findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
     const left =
       omitted === 0 ? '' : `${omitted} smaller ${omitted === 1 ? 'finding' : 'findings'} left out. `
-    const took = `In all, requests took ${signed(observedChangeUs)}`
+    const all = grouped(this.flows?.count(AFTER) ?? 0)
+    const took = `In all, ${all} requests took ${signed(observedChangeUs)} than as many before`
     const failing = this.#failingText()
-    if (attributedUs !== 0) {
-      return `${left}${took}; these findings account for ${signed(attributedUs)}${failing}.`
-    }
+    const accounted = accountedText(findings, observedChangeUs)
+    if (accounted !== null) return `${left}${took}; ${accounted}${failing}.`
     if (!this.changeIsClear) return `${left}${took}, which may be chance${failing}.`
-    return `${left}${took}${failing === '' ? '; these findings do not say why' : failing}.`
+    return `${left}${took}${failing === '' ? '; findings do not say why' : failing}.`
   }
 
   /** Where errors are found: what it changes in all that failing requests take another time. */
@@ -207,6 +206,22 @@ function movedText({ measure, shiftUs, interval: [low, high] }: WholeShift): str
       : `The median request took ${signed(shiftUs)}`
   const bounds = shiftUs < 0 ? ([-high, -low] as const) : ([low, high] as const)
   return `${who}${intervalText(bounds)}, but no single step or kind of request accounts for it.`
+}
+
+/** Findings account for all of a change from this share of it on. */
+const ALL_OF_IT = 0.995
+
+/** Says what part of a change findings account for; `null` for none. */
+function accountedText(findings: readonly Finding[], observedChangeUs: number): string | null {
+  const us = findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
+  const these = findings.length === 1 ? 'the finding' : 'findings'
+  if (us === 0) return null
+  const share = us / observedChangeUs
+  if (!(share > 0)) return `without the ${findings.length === 1 ? 'finding' : 'findings'} it would be ${signed(observedChangeUs - us)}`
+  const verb = findings.length === 1 ? 'accounts' : 'account'
+  return share >= ALL_OF_IT
+    ? `${these} ${verb} for all of it`
+    : `${these} ${verb} for ${percent(share)} of it`
 }
 
 function signed(us: number): string {

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../core/units.ts'
-import { grouped, percent } from '../../core/words.ts'
+import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
@@ -105,9 +105,9 @@ function pauseFindings(
       ...draftOf(edges, isMore ? 'slower' : 'faster'),
       key: `load pauses ${isMore ? 'more' : 'fewer'}`,
       what:
-        `${isMore ? 'now pause' : 'pause less often'}: no request for about ` +
-        `${formatDuration(typicalUs)} before ${grouped(pauses[AFTER])} of ` +
-        `${grouped(requests[AFTER])} requests (${grouped(pauses[BEFORE])} of ${grouped(requests[BEFORE])} before)`,
+        `pause ${isMore ? 'more' : 'less'} often: for about ${formatDuration(typicalUs)}, ` +
+        `${counted(pauses[AFTER], 'time')} in ${grouped(requests[AFTER])} requests ` +
+        `(before: ${counted(pauses[BEFORE], 'time')} in ${grouped(requests[BEFORE])})`,
       requests: pauses[AFTER],
       concerned: pauses,
       contributionUs: 0,

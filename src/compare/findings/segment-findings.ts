@@ -48,10 +48,11 @@ export function segmentClause({ segment, steps }: Pick<Draft, 'segment' | 'steps
   return `, ${isAll ? 'only' : 'mostly'} where ${segment.text}`
 }
 
-function segmentFact({ shareOfRequests, shareOfChange, equivalents }: Segment): string {
-  const [same] = equivalents
-  const also = same === undefined ? '' : `; ${same} is the same requests`
-  return `${percent(shareOfChange)} of the change in ${percent(shareOfRequests)} of such requests${also}`
+function segmentFact({ shareOfChange, equivalents, inside, outside, text }: Segment): string {
+  const all = grouped(inside.after + outside.after)
+  const same = equivalents.find((one) => !one.endsWith(text))
+  const also = same === undefined ? '' : `; the same requests: ${same}`
+  return `${percent(shareOfChange)} of the change in ${grouped(inside.after)} of ${all} such requests${also}`
 }
 
 function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {

@@ -146,6 +146,9 @@ function mainOperation({ operations }: StepChange): string {
   return (first ?? most)?.operation ?? ''
 }
 
+/** Where requests make so many calls each, a time is said to be that of a call. */
+const SEVERAL = 1.2
+
 function stepWords(
   flows: FlowSet,
   { scope, steps }: StepGroup,
@@ -154,7 +157,9 @@ function stepWords(
   const [first] = steps
   const more = direction === 'slower' ? 'longer' : 'less'
   const time = (step: StepChange) =>
-    `${formatDuration(Math.abs(step.shiftUs))} ${more}${inFew(step, 'the calls')}`
+    `${formatDuration(Math.abs(step.shiftUs))} ${more}` +
+    (step.callsEach < SEVERAL ? '' : ' a call') +
+    inFew(step, 'the calls')
   const service = printable('service' in scope ? scope.service : first.service)
   const operation = operationName({ operation: mainOperation(first) })
   const itself = `${workWords(flows, first, operation)} takes ${time(first)}${others(first)}`

@@ -53,7 +53,7 @@ export function unattributedFindings(
         key: `requests ${slower ? 'slower' : 'faster'} ${service}`,
         where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
         what:
-          `requests take ${formatDuration(Math.abs(shiftUs))} ${slower ? 'longer' : 'less'}` +
+          `requests take ${formatDuration(Math.abs(isPart ? shiftUs : eachUs))} ${slower ? 'longer' : 'less'}` +
           inFew(step, 'them') +
           (shares.every((us) => us === 0)
             ? '; no single step changed enough to be sure of'

@@ -163,6 +163,7 @@ function describeTimes(
   return {
     beforeRequests: had.length,
     afterRequests: has.length,
+    callsEach: calls / Math.max(1, has.length),
     probabilitySlower: minority === null ? test.probabilitySlower : Number.NaN,
     ...{ p: test.p, minority },
     ...{ shiftUs: shift, interval: [low, high], effect },

@@ -17,6 +17,8 @@ export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower
   /** Requests that have it. */
   readonly beforeRequests: number
   readonly afterRequests: number
+  /** Calls that such a request makes after. */
+  readonly callsEach: number
   /** By how much a call became slower (negative: faster), in µs; 0 unless significant. */
   readonly shiftUs: number
   /** Where only some of the calls changed, `shiftUs` is theirs; `null` where the typical call did. */

@@ -181,7 +181,7 @@ describe('the text of a finding', () => {
     expect(look).toMatch(/^ {4}look at stock · traces t1-\d+ → t2-\d+$/)
     expect(empty).toBe('')
     expect(text).toMatch(
-      /\nIn all, requests took [\d.]+ ms longer; these findings account for [\d.]+ ms longer\.\nTested against one run; whether such runs differ as much by themselves is not known\.$/,
+      /\nIn all, [\d,]+ requests took [\d.]+ ms longer than as many before; (the finding accounts|findings account) for ([\d.]+ %|all) of it\.\nTested against one run: p does not say how much such runs differ by themselves\.$/,
     )
   })
 
