@@ -217,7 +217,7 @@ function accountedText(findings: readonly Finding[], observedChangeUs: number): 
   const these = findings.length === 1 ? 'the finding' : 'findings'
   if (us === 0) return null
   const share = us / observedChangeUs
-  if (!(share > 0)) return `without the ${findings.length === 1 ? 'finding' : 'findings'} it would be ${signed(observedChangeUs - us)}`
+  if (!(share > 0)) return `without ${these} it would be ${signed(observedChangeUs - us)}`
   const verb = findings.length === 1 ? 'accounts' : 'account'
   return share >= ALL_OF_IT
     ? `${these} ${verb} for all of it`

@@ -103,7 +103,9 @@ describe('findings about load', () => {
       { perSecond: steady, workMs: flat, pause: 0.0125 },
     ).findings
     expect(first).toMatchObject({ kind: 'load', where: 'clients', contributionUs: 0 })
-    expect(first?.what).toMatch(/^pause more often: for about \d+ ms, \d+ times in [\d,]+ requests \(before: /)
+    expect(first?.what).toMatch(
+      /^pause more often: for about \d+ ms, \d+ times in [\d,]+ requests \(before: /,
+    )
     expect(others).toEqual([])
   })
 
