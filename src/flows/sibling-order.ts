@@ -87,6 +87,22 @@ function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
   }
 }
 
+/** Children of a call, as numbered in the order in which they started, and how they are ordered. */
+interface Combination {
+  readonly period: Period
+  readonly numbers: readonly number[]
+  /** 1 for children that say that nobody waits for them. */
+  readonly detached: readonly number[]
+  /** Their places in the order that their flow lists them. */
+  readonly listing: readonly number[]
+  /** `null` where the rules contradict each other. */
+  readonly precedence: Precedence | null
+}
+
+function areEqual(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i])
+}
+
 /**
  * The `'learned'` rule. The order of a call's children depends only on which children there are,
  * so it is worked out once for each combination.
@@ -101,6 +117,10 @@ class LearnedSiblingOrder implements SiblingOrder {
   readonly #childNumbers = new Map<number, number>()
   readonly #orders = new Map<number, LearnedOrder>()
   readonly #precedences = new Map<string, Precedence | null>()
+  /** By what the caller is, the combination that it had last: it mostly has the same again. */
+  readonly #last: Combination[] = []
+  /** Of each name, how many children of one call had it so far; 0 in between. */
+  readonly #seen: Uint32Array
   readonly counts = {
     learnedPairs: 0,
     differingPairs: 0,
@@ -122,6 +142,7 @@ class LearnedSiblingOrder implements SiblingOrder {
     this.#slackUs = slackUs
     this.#observed = observed
     this.#resolutionUs = clockResolutionUs(recordings, names)
+    this.#seen = new Uint32Array(this.#resolutionUs.length)
     this.counts.coarseClocks = this.#resolutionUs.filter((resolution) => resolution > 0).length
     recordings.forEach((_, recording) => {
       this.#learn(recording)
@@ -139,15 +160,18 @@ class LearnedSiblingOrder implements SiblingOrder {
     const period = this.#periodOf(recording)
     const name = this.#names[recording]![caller]!
     const numbers = this.#numberChildren(recording, children)
-    const listing = Array.from(children, (_, i) => i).sort((a, b) => numbers[a]! - numbers[b]!)
-    const sorted = listing.map((i) => numbers[i]!)
-    const detached = listing.map((i) => this.#recordings[recording]?.detached[children[i]!] === 1)
-    const key = `${period} ${name} ${sorted.join()} ${detached.map(Number).join('')}`
-    let precedence = this.#precedences.get(key)
-    if (precedence === undefined) {
-      precedence = this.#precedenceOf(period, name, { sorted, detached })
-      this.#precedences.set(key, precedence)
+    const detached = Array.from(children, (span) => this.#recordings[recording]!.detached[span]!)
+    let combination = this.#last[name]
+    if (
+      combination === undefined ||
+      combination.period !== period ||
+      !areEqual(combination.numbers, numbers) ||
+      !areEqual(combination.detached, detached)
+    ) {
+      combination = this.#combine(name, { period, numbers, detached })
+      this.#last[name] = combination
     }
+    const { listing, precedence } = combination
     if (precedence === null) {
       this.counts.circularOrders++
       return this.#observed.order(recording, caller, children)
@@ -155,6 +179,24 @@ class LearnedSiblingOrder implements SiblingOrder {
     const spans = listing.map((i) => children[i]!)
     if (this.#violates(recording, spans, precedence)) this.counts.orderViolations++
     return { spans, precedence }
+  }
+
+  /** Works out the order of children that are numbered in the order in which they started. */
+  #combine(
+    name: number,
+    called: Pick<Combination, 'period' | 'numbers' | 'detached'>,
+  ): Combination {
+    const { period, numbers } = called
+    const listing = numbers.map((_, i) => i).sort((a, b) => numbers[a]! - numbers[b]!)
+    const sorted = listing.map((i) => numbers[i]!)
+    const detached = listing.map((i) => called.detached[i]!)
+    const key = `${period} ${name} ${sorted.join()} ${detached.join('')}`
+    let precedence = this.#precedences.get(key)
+    if (precedence === undefined) {
+      precedence = this.#precedenceOf(period, name, { sorted, detached })
+      this.#precedences.set(key, precedence)
+    }
+    return { ...called, listing, precedence }
   }
 
   #periodOf(recording: number): Period {
@@ -207,26 +249,27 @@ class LearnedSiblingOrder implements SiblingOrder {
   /** Numbers children by what is called and which of its calls it is, in order of start. */
   #numberChildren(recording: number, children: Uint32Array): number[] {
     const names = this.#names[recording]!
-    const seen = new Map<number, number>()
-    return Array.from(children, (span) => {
-      const name = names[span]!
-      const occurrence = seen.get(name) ?? 0
-      seen.set(name, occurrence + 1)
-      const key = name * MAX_CHILDREN + occurrence
+    const seen = this.#seen
+    const numbers: number[] = []
+    for (let i = 0; i < children.length; i++) {
+      const name = names[children[i]!]!
+      const key = name * MAX_CHILDREN + seen[name]!++
       let number = this.#childNumbers.get(key)
       if (number === undefined) {
         number = this.#childNumbers.size
         this.#childNumbers.set(key, number)
       }
-      return number
-    })
+      numbers.push(number)
+    }
+    for (let i = 0; i < children.length; i++) seen[names[children[i]!]!] = 0
+    return numbers
   }
 
   /** The order of one combination of children, or `null` when the rules contradict each other. */
   #precedenceOf(
     period: Period,
     name: number,
-    { sorted, detached }: { sorted: readonly number[]; detached: readonly boolean[] },
+    { sorted, detached }: { sorted: readonly number[]; detached: readonly number[] },
   ): Precedence | null {
     const order = this.#orderOf(name)
     const precedes = (a: number, b: number) => order.precedes(period, sorted[a]!, sorted[b]!)
@@ -234,7 +277,7 @@ class LearnedSiblingOrder implements SiblingOrder {
     if (topological === null) return null
     return reducePrecedence(topological, precedes, (child) => {
       const waited = order.waitsFor(period, sorted[child]!)
-      return !waited || detached[child] === true
+      return !waited || detached[child] === 1
     })
   }
 

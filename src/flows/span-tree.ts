@@ -116,15 +116,17 @@ export function markWaitedFor(
   isWaitedFor: Uint8Array,
 ): void {
   isWaitedFor.fill(0, 0, size)
-  const pending = [{ span: 0, until: times[1]! }]
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { span } = next
+  const pending = [0]
+  const untils = [times[1]!]
+  for (let span = pending.pop(); span !== undefined; span = pending.pop()) {
     isWaitedFor[span] = 1
-    let { until } = next
+    let until = untils.pop()!
     const [first, after] = [firstChild[span]!, firstChild[span + 1]!]
+    if (first === after) continue
     const callerNs = times[2 * span + 1]! - times[2 * span]!
+    const byEnd: number[] = []
+    for (let child = first; child < after; child++) byEnd.push(child)
     const endOf = (child: number) => Math.min(until, times[2 * child + 1]!)
-    const byEnd = Array.from({ length: after - first }, (_, i) => first + i)
     if (byEnd.length > 1) byEnd.sort((a, b) => endOf(b) - endOf(a) || times[2 * b]! - times[2 * a]!)
     let isLast = true
     for (const child of byEnd) {
@@ -132,7 +134,8 @@ export function markWaitedFor(
       const hasOtherClock = byEnd.length === 1 && end - start <= callerNs
       const isTooLate = isLast ? start >= until && end > until : end > until + SLACK_NS
       if (isTooLate && !hasOtherClock) continue
-      pending.push({ span: child, until: hasOtherClock ? end : Math.min(until, end) })
+      pending.push(child)
+      untils.push(hasOtherClock ? end : Math.min(until, end))
       until = Math.min(until, start)
       isLast = false
     }

@@ -6,8 +6,11 @@ export class StretchSums {
   #squares = 0
   readonly #sums = new Map<number, number>()
 
+  #products: { readonly squares: number; readonly neighbors: number } | undefined
+
   /** Adds the sum of some deviations of one stretch, and the sum of their squares. */
-  add(stretch: number, sum: number, { count = 1, squares = sum ** 2 } = {}): void {
+  add(stretch: number, sum: number, count = 1, squares = sum ** 2): void {
+    this.#products = undefined
     this.#count += count
     this.#squares += squares
     this.#sums.set(stretch, (this.#sums.get(stretch) ?? 0) + sum)
@@ -28,13 +31,15 @@ export class StretchSums {
 
   /** Sum of squares by stretch of time, and of products of neighbors. */
   products(): { readonly squares: number; readonly neighbors: number } {
+    if (this.#products !== undefined) return this.#products
     const sums = [...this.#sums].sort(([a], [b]) => a - b).map(([, sum]) => sum)
     let [squares, neighbors] = [0, 0]
     sums.forEach((sum, i) => {
       squares += sum ** 2
       neighbors += sum * (sums[i - 1] ?? 0)
     })
-    return { squares, neighbors }
+    this.#products = { squares, neighbors }
+    return this.#products
   }
 }
 

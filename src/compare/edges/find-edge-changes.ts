@@ -194,6 +194,7 @@ export class EdgeChanges extends Stage {
   /** Made when first asked for: traces with spans are judged by their steps instead. */
   #tests: EdgeTests | undefined
   readonly #described = new Map<number, EdgeChange>()
+  #edges: readonly EdgeChange[] | undefined
   /** What this was judged from, at a level that is no stricter. */
   readonly #lenient: EdgeChanges | undefined
 
@@ -222,7 +223,8 @@ export class EdgeChanges extends Stage {
 
   /** All edges, the largest contribution to the change of response times first. */
   get edges(): readonly EdgeChange[] {
-    return this.#describe(range(this.#tested.times.size))
+    this.#edges ??= this.#describe(range(this.#tested.times.size))
+    return this.#edges
   }
 
   /** The same tests at a stricter level: edges that no longer reach it count as unchanged. */

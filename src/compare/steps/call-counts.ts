@@ -61,15 +61,45 @@ export function callCounts(
   catchAll: CatchAllRoot | null = null,
 ): readonly CallCounts[] {
   const questions = new Map<string, Question>()
+  const names = new OperationNames()
   sites.forEach((site, number) => {
-    for (const { of, kind, previous, about, among = '', answers } of choicesOf(site, catchAll)) {
-      const key = JSON.stringify([kind, of, about])
-      const question = questions.get(key) ?? new Question(kind, of, previous)
+    const all = sum(site.requests)
+    const contexts = new Map<string, string>()
+    for (const choice of choicesOf(site, names, catchAll)) {
+      const { of, kind, about, among = '', answers } = choice
+      const key = `${kind} ${names.number(of)} ${about.map((one) => names.number(one)).join(' ')}`
+      const question = questions.get(key) ?? new Question(choice, names)
       questions.set(key, question)
-      question.add(site, { among, answers, number })
+      const context = contexts.get(among) ?? JSON.stringify([site.context, among])
+      contexts.set(among, context)
+      question.add({ number, requests: site.requests, all }, { context, answers })
     }
   })
   return [...questions.values()].flatMap((question) => question.counts())
+}
+
+/** Numbers operations, so that long names are read once, however often they are counted. */
+class OperationNames {
+  readonly #numbers = new Map<Operation, number>()
+  readonly #known = new Map<string, number>()
+  readonly #texts: string[] = []
+
+  /** Equal for the same operation of the same service. */
+  number(operation: Operation): number {
+    const known = this.#numbers.get(operation)
+    if (known !== undefined) return known
+    const text = JSON.stringify(operation)
+    const number = this.#known.get(text) ?? this.#texts.push(text) - 1
+    this.#known.set(text, number)
+    this.#numbers.set(operation, number)
+    return number
+  }
+
+  /** Sorts operations by their names. */
+  sorted(operations: readonly Operation[]): Operation[] {
+    const textOf = (operation: Operation) => this.#texts[this.number(operation)]!
+    return operations.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1))
+  }
 }
 
 /** A call that was made, or `null` for the end, and whether it was so at once. */
@@ -89,7 +119,7 @@ interface Choice extends Omit<CallChoice, 'call'> {
 /** More callees than this are not compared two by two. */
 const MAX_PAIRED = 32
 
-function choicesOf(site: CallSite, catchAll: CatchAllRoot | null): Choice[] {
+function choicesOf(site: CallSite, names: OperationNames, catchAll: CatchAllRoot | null): Choice[] {
   const { of, span, callees, order } = site
   const type = (site.context === '' && catchAll?.callOf.get(site.shape)) || ''
   const isRoot = span === 0
@@ -114,10 +144,10 @@ function choicesOf(site: CallSite, catchAll: CatchAllRoot | null): Choice[] {
           },
         ]),
     { kind: 'next', of, previous: null, about: [], answers: ends },
-    ...nextOf(site).map((choice) => (isRoot ? ofType(choice, type, catchAll) : choice)),
+    ...nextOf(site, names).map((choice) => (isRoot ? ofType(choice, type, catchAll) : choice)),
     ...own('again', order.again),
     ...own('outlives', order.outliving),
-    ...(callees.length > MAX_PAIRED ? [] : pairsOf(site)),
+    ...(callees.length > MAX_PAIRED ? [] : pairsOf(site, names)),
   ]
 }
 
@@ -133,11 +163,11 @@ function ofType(choice: Choice, type: string, catchAll: CatchAllRoot | null): Ch
 }
 
 /** What comes after the last calls of each group of callees that overlap. */
-function nextOf({ of, callees, order: { groups } }: CallSite): Choice[] {
+function nextOf({ of, callees, order: { groups } }: CallSite, names: OperationNames): Choice[] {
   return groups.flatMap((group, place): Choice[] => {
     const later = groups.slice(place + 1)
     if (later.some((other) => other.some((callee) => group.includes(callee)))) return []
-    const about = group.map((callee) => callees[callee]!).sort(byName)
+    const about = names.sorted(group.map((callee) => callees[callee]!))
     const found = [...new Set(later.flat())].map((callee) => ({
       call: callees[callee]!,
       isDirect: later[0]!.includes(callee),
@@ -151,11 +181,11 @@ function nextOf({ of, callees, order: { groups } }: CallSite): Choice[] {
  * How two callees, or several calls of one, lie in time. Requests that call something else as well
  * are of another type: an operation may order its calls otherwise for them.
  */
-function pairsOf({ of, callees, numbers, order }: CallSite): Choice[] {
+function pairsOf({ of, callees, numbers, order }: CallSite, names: OperationNames): Choice[] {
   const choices: Choice[] = []
   const isRepeated = (callee: number) => numbers.indexOf(callee) !== numbers.lastIndexOf(callee)
   const among = callees
-    .map((callee, number) => JSON.stringify([callee, isRepeated(number)]))
+    .map((callee, number) => `${names.number(callee)}${isRepeated(number) ? ' repeated' : ''}`)
     .sort()
     .join()
   const ask = (kind: 'together' | 'in turn' | 'before', pair: Operation[], is: boolean) => {
@@ -168,8 +198,9 @@ function pairsOf({ of, callees, numbers, order }: CallSite): Choice[] {
       if (a === b && !isRepeated(a)) continue
       const { together, inTurn, before } = order.relation(a, b)
       const pair = [callees[a]!, callees[b]!]
-      ask('together', pair.toSorted(byName), together)
-      ask('in turn', pair.toSorted(byName), inTurn)
+      const sorted = names.sorted(pair)
+      ask('together', sorted, together)
+      ask('in turn', sorted, inTurn)
       if (a === b) continue
       ask('before', pair, before)
       ask('before', pair.toReversed(), order.relation(b, a).before)
@@ -178,19 +209,14 @@ function pairsOf({ of, callees, numbers, order }: CallSite): Choice[] {
   return choices
 }
 
-function byName(a: Operation, b: Operation): number {
-  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1
-}
-
 /** What can be chosen at one point. */
 class Question {
-  readonly #kind: CallChoice['kind']
-  readonly #of: Operation
-  readonly #previous: Operation | null
+  readonly #choice: Pick<Choice, 'kind' | 'of' | 'previous'>
+  readonly #names: OperationNames
   readonly #chanceSites = new Set<number>()
   readonly #contexts = new Map<string, Float64Array>()
   readonly #answers = new Map<
-    string,
+    number | null,
     {
       call: Operation | null
       sites: Set<number>
@@ -201,25 +227,23 @@ class Question {
     }
   >()
 
-  constructor(kind: CallChoice['kind'], of: Operation, previous: Operation | null) {
-    this.#kind = kind
-    this.#of = of
-    this.#previous = previous
+  constructor({ kind, of, previous }: Choice, names: OperationNames) {
+    this.#choice = { kind, of, previous }
+    this.#names = names
   }
 
+  /** @param site where it can be chosen, its requests by stretch of time and in all */
   add(
-    { context: caller, requests }: CallSite,
-    { among, answers, number }: { among: string; answers: readonly Answer[]; number: number },
+    { number, requests, all }: { number: number; requests: Float64Array; all: number },
+    { context, answers }: { context: string; answers: readonly Answer[] },
   ): void {
-    const context = JSON.stringify([caller, among])
     this.#chanceSites.add(number)
     addTo(this.#contexts, context, requests)
-    const all = sum(requests)
     for (const { call, isDirect } of answers) {
-      const name = JSON.stringify(call)
+      const name = call && this.#names.number(call)
       const known = this.#answers.get(name)
       const answer = known ?? { call, sites: new Set(), made: new Map(), all: 0, direct: 0 }
-      this.#answers.set(name, answer)
+      if (known === undefined) this.#answers.set(name, answer)
       answer.sites.add(number)
       answer.all += all
       if (isDirect) answer.direct += all
@@ -232,9 +256,7 @@ class Question {
     return [...this.#answers.values()]
       .filter(({ all, direct }) => direct >= MOSTLY * all)
       .map(({ call, sites, made }) => ({
-        kind: this.#kind,
-        of: this.#of,
-        previous: this.#previous,
+        ...this.#choice,
         call,
         strata: [...this.#contexts].map(([context, chances]) => ({
           chances,
@@ -316,15 +338,18 @@ function newSample(): RepeatSample {
 function repeatsOf(callers: readonly Caller[]): Repeat[] {
   const found = new Map<string, { repeat: Omit<Repeat, 'times'>; calls: number; spans: number }>()
   for (const { of, context, callees, numbers } of callers) {
+    const times = new Uint32Array(callees.length)
+    for (const callee of numbers) times[callee]!++
     callees.forEach((call, callee) => {
       const key = JSON.stringify([of, call])
       const at = JSON.stringify([key, context])
       const known = found.get(at) ?? { repeat: { key, context, of, call }, calls: 0, spans: 0 }
-      const times = numbers.filter((number) => number === callee).length
-      found.set(at, { ...known, calls: known.calls + times, spans: known.spans + 1 })
+      known.calls += times[callee]!
+      known.spans++
+      found.set(at, known)
     })
   }
-  return [...found.values()].map(({ repeat, calls, spans }) => ({
+  return Array.from(found.values(), ({ repeat, calls, spans }) => ({
     ...repeat,
     times: calls / spans,
   }))

@@ -135,10 +135,7 @@ function addStretches(
     const [own, count] = [made[stretch] as number, chances[stretch] as number]
     if (count === 0) continue
     const squares = own * (1 - share) ** 2 + (count - own) * share ** 2
-    sums.add(numberOf(stretch), scale * (own - count * share), {
-      count,
-      squares: scale ** 2 * squares,
-    })
+    sums.add(numberOf(stretch), scale * (own - count * share), count, scale ** 2 * squares)
   }
 }
 
@@ -167,5 +164,7 @@ function areFew(used: readonly Table[]): boolean {
 }
 
 function total(counts: Float64Array, [from, to]: readonly [number, number]): number {
-  return counts.subarray(from, to).reduce((sum, count) => sum + count, 0)
+  let sum = 0
+  for (let stretch = from; stretch < to; stretch++) sum += counts[stretch] as number
+  return sum
 }

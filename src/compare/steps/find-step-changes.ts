@@ -98,7 +98,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const ofRepeats = repeats.map((repeat) => ({ repeat, test: tests[at++]! }))
   const groups = group(
     [
-      ...choices.map(({ counts, test }) => ({ of: counts.of, p: test.p, is: sameTest(counts) })),
+      ...choices.map(({ counts, test: { p } }) => ({ of: counts.of, p, is: sameTest(counts, p) })),
       ...ofRepeats.map(({ repeat, test }, i) => ({ of: repeat.of, p: test.p, is: `repeat ${i}` })),
     ],
     ({ of }) => JSON.stringify(of),
@@ -165,9 +165,10 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
 
 /**
  * Names what a choice tests: two choices that are always made together, or one exactly where the
- * other is not, are one test.
+ * other is not, are one test. Choices without a p are none.
  */
-function sameTest({ strata }: CallCounts): string {
+function sameTest({ strata }: CallCounts, p: number): string {
+  if (Number.isNaN(p)) return ''
   const made = strata.flatMap((stratum) => [...stratum.made])
   const left = strata.flatMap(({ chances, made }) => [...chances].map((all, i) => all - made[i]!))
   const chances = strata.flatMap((stratum) => [...stratum.chances])
