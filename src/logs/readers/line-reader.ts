@@ -1,9 +1,12 @@
+import { DEFAULT_MASKS } from './drain/log-templates.ts'
 import { roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
 import { type LineLayout, lineLayouts } from './line-layouts.ts'
+import { LinePlans, outputsOf } from './line-plans.ts'
 import { LogDraft } from './log-draft.ts'
 import { logfmtPairs, trailingPairs } from './logfmt.ts'
 import { type LineOptions, MessageStreams, RECORDS, type Stream } from './message-streams.ts'
+import { mayBeThrown } from './thrown.ts'
 
 /** Formats of which no line is a record. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'log4j'])
@@ -32,6 +35,7 @@ export class LineReader {
   #usual: readonly LineLayout[] = []
   /** Forms of lines that have none. */
   readonly #formless = new Set<number>()
+  readonly #plans: LinePlans | undefined
   readonly #keys: string[] = []
   readonly #values: string[] = []
   /** Whether what was read last has no time of its own. */
@@ -48,16 +52,34 @@ export class LineReader {
     this.#options = options
     this.#streams = new MessageStreams(options)
     this.#draft = new LogDraft(settings)
+    // Expressions of others may tell digits apart.
+    const isUsual = settings.template.length === 0 && settings.mining.masks === DEFAULT_MASKS
+    this.#plans = isUsual ? new LinePlans() : undefined
     if (settings.template.length > 0) this.#layouts = settings.template.map(templateLayout)
     else this.#layouts = isOnlyRecords ? [] : lineLayouts(settings.dateFormat)
   }
 
   /** Takes one line of text. */
   line(raw: string, line: number): void {
+    const found = this.#plans?.find(raw) ?? 'none'
+    if (typeof found === 'object' && this.#streams.replay(found, raw, line)) return
     if (raw.trim() === '') return
-    const text = raw.includes('\u001b') ? raw.replace(CONTROLS, '') : raw
+    const text = withoutControls(raw)
     this.#begin()
-    this.#finish(this.#read(text, 0), { line, text: () => text })
+    const isMessage = this.#read(text, 0)
+    this.#finish(isMessage, { line, text: () => text })
+    if (isMessage && found === 'learn' && isPlain(this.#draft)) this.#learn(raw)
+  }
+
+  #learn(raw: string): void {
+    this.#plans?.learn(raw, this.#options.sink, (other) => {
+      this.#begin()
+      const isMessage = this.#read(withoutControls(other), 0)
+      const stream = this.#stream()
+      stream.head = ''
+      stream.partial = ''
+      return isMessage && isPlain(this.#draft) ? outputsOf(this.#draft) : undefined
+    })
   }
 
   /** Takes a record that is an object already. */
@@ -175,7 +197,7 @@ export class LineReader {
     const draft = this.#draft
     const { isCarried } = draft
     const stream = this.#stream()
-    const text = line.includes('\u001b') ? line.replace(CONTROLS, '') : line
+    const text = withoutControls(line)
     if (isCarried && text.length >= DOCKER_CUT && !text.endsWith('\n')) {
       stream.partial += text
       draft.isPartial = true
@@ -302,6 +324,17 @@ export class LineReader {
   #stream(): Stream {
     return this.#streams.of(this.#draft.stream)
   }
+}
+
+function withoutControls(text: string): string {
+  return text.includes('\u001b') ? text.replace(CONTROLS, '') : text
+}
+
+/** Whether all that a draft says is its values: nothing was thrown, and it is complete. */
+function isPlain({ time, isPartial, name, isText, said, thrown, thrownType }: LogDraft): boolean {
+  const hasThrown = said !== undefined || thrown !== undefined || thrownType !== undefined
+  if (time === undefined || isPartial || name === undefined || hasThrown) return false
+  return !isText || (!name.includes('\n') && !mayBeThrown(name))
 }
 
 /** Whether pairs are a record: within another that has the time they say what happened, else when. */

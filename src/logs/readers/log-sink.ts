@@ -7,7 +7,7 @@ import type { SkippedLines } from '../features/log-report.ts'
 import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { templateName } from './drain/log-templates.ts'
-import type { TemplateMatcher } from './drain/template-matcher.ts'
+import type { TemplateMatch, TemplateMatcher } from './drain/template-matcher.ts'
 import type { LogFormat } from './log-read-options.ts'
 
 /** What one message says, as the reader of a format found it. */
@@ -27,11 +27,21 @@ export interface LogRecord {
   readonly fields?: readonly LogField[] | undefined
 }
 
+/** Where in a text something stands. */
+export type Span = readonly [start: number, end: number]
+
+/** Messages with the same text, but for what stands at places that are free. */
+export interface PreparedText {
+  readonly free: readonly Span[]
+  /** Takes one of them, whose text begins at `start` of a line. */
+  take(record: LogRecord, line: string, start: number): void
+}
+
 /** Takes what the reader of a format finds in one file. */
 export interface LogSink {
-  /** Where messages go as numbers, past `record`; absent while templates are mined. */
-  readonly lane?: LogLane
   record(record: LogRecord): void
+  /** Looks a text up that will come again, with other digits. */
+  prepare?(component: string, text: string, isText: boolean): PreparedText | undefined
   /** Notes `count` lines, 1 by default, of which this is the first. */
   skip(reason: string, line: number, text: string, count?: number): void
   skipFile(): void
@@ -39,16 +49,11 @@ export interface LogSink {
 }
 
 /** A sink that only looks at messages. */
-export function onlyMessages(record: LogSink['record']): LogSink {
-  return { record, skip() {}, skipFile() {}, countLines() {} }
-}
-
-/** Where readers that number names themselves put messages. */
-export interface LogLane {
-  readonly builder: LogBuilder
-  /** The instance that the path is, −1 where a field says it. */
-  readonly pathInstance: number
-  instanceCode(id: string): number
+export function onlyMessages(
+  record: LogSink['record'],
+  prepare: LogSink['prepare'] = () => undefined,
+): LogSink {
+  return { record, prepare, skip() {}, skipFile() {}, countLines() {} }
 }
 
 /** One open file, and what reads it. */
@@ -150,21 +155,45 @@ interface WriterOptions {
 
 /** Hands what is found in one file on to a `LogBuilder`. */
 export class LogWriter implements LogSink {
-  readonly lane?: LogLane
   readonly #options: WriterOptions
+  readonly #instances = new Map<string, number>()
 
   constructor(options: WriterOptions) {
     this.#options = options
-    const { builder, logClass, pathInstance, divided } = options
-    if (divided !== undefined) return
-    const instances = new Map<string, number>()
-    this.lane = {
-      builder,
-      pathInstance,
-      instanceCode(id) {
-        const code = instances.get(id) ?? builder.instanceCode(logClass, id)
-        instances.set(id, code)
-        return code
+  }
+
+  prepare(component: string, text: string, isText: boolean): PreparedText | undefined {
+    const { builder, matcher } = this.#options
+    const isName = !isText || matcher === 'none'
+    const found = isName || matcher === undefined ? undefined : matcher.match(component, text)
+    if (matcher === 'none' || (isText && found === undefined)) return undefined
+    const name = found?.match.name ?? templateName(component, text)
+    const states = found === undefined ? [] : this.#statesOf(found.match)
+    const free = found === undefined ? [] : (matcher?.spans(text) ?? [])
+    const numbers = free.flatMap((span, i) =>
+      Number(states[i] ?? -1) < 0 ? [] : [{ span, code: Number(states[i]) }],
+    )
+    const [event, state] = [builder.eventCode(name), builder.stateCode(name)]
+    return {
+      free,
+      take: (record, line, start) => {
+        const { timeUs, value, level } = record
+        const instance = this.#instanceOf(record)
+        if (instance < 0) {
+          this.record(record)
+          return
+        }
+        if (value === undefined) builder.event(instance, event, timeUs, level)
+        else builder.state(instance, state, timeUs, value)
+        for (const { span, code } of numbers) {
+          builder.state(
+            instance,
+            code,
+            timeUs,
+            Number(line.slice(start + span[0], start + span[1])),
+          )
+        }
+        this.#fields(record, instance, name)
       },
     }
   }
@@ -200,6 +229,7 @@ export class LogWriter implements LogSink {
 
   #instanceOf(record: LogRecord): number {
     const { pathInstance, divided, id = '', logClass } = this.#options
+    if (divided === undefined && pathInstance >= 0) return pathInstance
     const { instance, level, fields = [] } = record
     if (divided !== undefined) {
       const whose = pathInstance >= 0 ? id : instance
@@ -208,8 +238,11 @@ export class LogWriter implements LogSink {
         ? -1
         : divided.instanceOf(whose, logClass, { ...record, fields: all })
     }
-    if (pathInstance >= 0) return pathInstance
-    return instance === undefined ? -1 : (this.lane?.instanceCode(instance) ?? -1)
+    if (instance === undefined) return -1
+    const { builder } = this.#options
+    const code = this.#instances.get(instance) ?? builder.instanceCode(logClass, instance)
+    this.#instances.set(instance, code)
+    return code
   }
 
   #text(record: LogRecord, instance: number): void {
@@ -221,12 +254,7 @@ export class LogWriter implements LogSink {
       return
     }
     const { match, values } = found
-    if (match.event < 0) {
-      match.event = builder.eventCode(match.name)
-      for (const place of match.wildcards) {
-        match.states.push(place === 0 ? -1 : builder.stateCode(`${match.name} #${place}`))
-      }
-    }
+    this.#statesOf(match)
     if (value !== undefined) builder.state(instance, builder.stateCode(match.name), timeUs, value)
     else builder.event(instance, match.event, timeUs, record.level)
     for (let i = 0; i < match.wildcards.length; i++) {
@@ -236,8 +264,29 @@ export class LogWriter implements LogSink {
     this.#fields(record, instance, match.name)
   }
 
-  #fields({ fields = [], level, timeUs }: LogRecord, instance: number, name: string): void {
+  /** The codes of the states of a template, which are given with its event's when it is first met. */
+  #statesOf(match: TemplateMatch): readonly number[] {
+    const { builder } = this.#options
+    if (match.event >= 0) return match.states
+    match.event = builder.eventCode(match.name)
+    for (const place of match.wildcards) {
+      match.states.push(place === 0 ? -1 : builder.stateCode(`${match.name} #${place}`))
+    }
+    return match.states
+  }
+
+  #fields(
+    { fields = [], level, timeUs }: Omit<LogRecord, 'name'>,
+    instance: number,
+    name: string,
+  ): void {
     const all = level === undefined ? fields : [...fields, ['level', level] as const]
     if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
   }
+}
+
+/** `org.apache.hadoop.hdfs.DFSClient` is `DFSClient`; names that are not Java's stay whole. */
+export function classOf(logger: string): string {
+  const last = logger.slice(logger.lastIndexOf('.') + 1)
+  return /^[A-Z]/.test(last) ? last : logger
 }

@@ -1,8 +1,10 @@
+import type { LogField } from '../features/field-variables.ts'
 import { closestLayout } from './line-layouts.ts'
+import type { LinePlan, Said } from './line-plans.ts'
 import type { LogClock } from './log-clock.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { LogFormat, ReadSettings } from './log-read-options.ts'
-import { type LogSink, SKIPPED } from './log-sink.ts'
+import { classOf, type LogSink, SKIPPED } from './log-sink.ts'
 import { StackFollower, type Thrown, thrownIn } from './thrown.ts'
 
 export interface LineOptions {
@@ -93,6 +95,32 @@ export class MessageStreams {
     }
   }
 
+  /** Takes a message that a plan tells; whether it could be told so. */
+  replay(plan: LinePlan, text: string, line: number): boolean {
+    const { sink, settings, clock } = this.#options
+    const { isText, name, component, level, prepared } = plan
+    const stream = this.of(plan.stream)
+    if (stream.head !== '' || stream.partial !== '' || stream.stack.isOpen) return false
+    const time = valueIn(text, plan.time)
+    const timeUs = typeof time === 'number' ? clock.number(time) : clock.text(String(time))
+    const given = plan.value === undefined ? undefined : valueIn(text, plan.value)
+    const isState = given !== undefined && (!isText || settings.value !== 'value')
+    const value = isState ? numberOf(given) : undefined
+    if (Number.isNaN(timeUs) || Number.isNaN(value)) return false
+    const fields = plan.fields.length === 0 ? [] : fieldsIn(text, plan)
+    if (given !== undefined && !isState) fields.push(['value', String(given)])
+    const instance = plan.instance === undefined ? undefined : String(valueIn(text, plan.instance))
+    const said = valueIn(text, name) as string
+    stream.message = { timeUs, instance }
+    stream.stack.begin(isText ? said : '')
+    this.#lastUs = timeUs
+    this.#messages++
+    const record = { line, timeUs, instance, name: said, isText, component, value, level, fields }
+    if (prepared === undefined) sink.record(record)
+    else prepared.take(record, text, name.at?.[0] ?? 0)
+    return true
+  }
+
   /** Tells what fields of its own and the stack in it say was thrown. */
   #thrown(stream: Stream, draft: LogDraft, { line, more }: { line: number; more: string }): void {
     const { said, thrown, thrownType, thrownMessage = '' } = draft
@@ -169,10 +197,14 @@ export class MessageStreams {
   }
 }
 
-/** `org.apache.hadoop.hdfs.DFSClient` is `DFSClient`; names that are not Java's stay whole. */
-function classOf(logger: string): string {
-  const last = logger.slice(logger.lastIndexOf('.') + 1)
-  return /^[A-Z]/.test(last) ? last : logger
+function fieldsIn(text: string, { fields }: LinePlan): LogField[] {
+  return fields.map(([key, said]) => [key, valueIn(text, said)])
+}
+
+function valueIn(text: string, { at, isNumber, text: always }: Said): Said['text'] {
+  if (at === undefined) return always
+  const found = text.slice(at[0], at[1])
+  return isNumber ? Number(found) : found
 }
 
 function numberOf(value: unknown): number {

@@ -2,7 +2,6 @@ import { TraceFormatError } from '../../core/errors.ts'
 import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
 import type { OpenableSource } from '../../traces/trace-source.ts'
 import { columnNames, delimiterOf, hasColumn, readCsvLog } from './csv-log.ts'
-import { readJsonLines } from './json-lines.ts'
 import { parsedObject } from './json-object.ts'
 import { holdsRecords, readJsonRecords } from './json-records.ts'
 import { closestLayout } from './line-layouts.ts'
@@ -79,7 +78,6 @@ async function readInFormat(
   const reader = new LineReader({ sink: file.sink, settings, clock, format })
   if (format === 'csv') await readCsvLog(file, reader, { settings, head })
   else if (format === 'json' || format === 'otlp') await readJsonRecords(file, reader)
-  else if (format === 'jsonl') await readJsonLines(file, reader, { settings, clock })
   else await readLines(file, (text, line) => reader.line(text, line))
   reader.end()
 }

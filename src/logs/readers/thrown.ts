@@ -108,6 +108,11 @@ export class StackFollower {
     return { isStack: PHRASES.test(line) || (this.#isGo && GO_FRAME.test(line)) }
   }
 
+  /** Whether lines are awaited that belong to a stack. */
+  get isOpen(): boolean {
+    return this.#isPython || this.#isGo
+  }
+
   /** Whether a line that may stand by itself goes on with what was told before. */
   continues(line: string, isWhole: boolean): boolean {
     if (this.#isPython || this.#isGo || /^\s/.test(line)) return true
@@ -129,6 +134,11 @@ export class StackFollower {
     this.#before = ''
     return { isStack: true, thrown: named.flatMap((one) => this.add(one) ?? []) }
   }
+}
+
+/** Whether a text may name something that was thrown. */
+export function mayBeThrown(text: string): boolean {
+  return MENTION.test(text)
 }
 
 /** What a line begins with, as the first line of a stack trace. */

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FieldVariables } from '../../../src/logs/features/field-variables.ts'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
-import { readJsonLines } from '../../../src/logs/readers/json-lines.ts'
 import { LineReader } from '../../../src/logs/readers/line-reader.ts'
 import { LogClock } from '../../../src/logs/readers/log-clock.ts'
 import { readSettings } from '../../../src/logs/readers/log-read-options.ts'
 import { LogWriter } from '../../../src/logs/readers/log-sink.ts'
+import { readLines } from '../../../src/logs/readers/read-lines.ts'
 import {
   contentOf,
   eventCounts,
@@ -30,7 +30,9 @@ async function readChunks(text: string, size: number) {
   const settings = readSettings({})
   const clock = new LogClock(settings)
   const reader = new LineReader({ sink, settings, clock, format: 'jsonl' })
-  await readJsonLines({ name: 'a.jsonl', chunks: chunks(), sink }, reader, { settings, clock })
+  const file = { name: 'a.jsonl', chunks: chunks(), sink }
+  await readLines(file, (line, number) => reader.line(line, number))
+  reader.end()
   return builder.build()
 }
 

@@ -230,23 +230,39 @@ export class Masker {
 
   /** The text with what masks match replaced, and what stood in place of each. */
   mask(text: string): { readonly text: string; readonly values: readonly string[] } {
-    const pattern = this.#pattern
-    if (pattern === undefined) return { text, values: [] }
-    pattern.lastIndex = 0
     let masked = ''
     let from = 0
     const values: string[] = []
-    for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
-      const value = found[0]
-      if (value === '') {
-        pattern.lastIndex++
-        continue
-      }
+    for (let found = this.#next(text, 0); found !== null; found = this.#next(text, from)) {
       masked += text.slice(from, found.index) + this.#shownAs(found)
-      from = found.index + value.length
-      values.push(value)
+      from = found.index + found[0].length
+      values.push(found[0])
     }
     return { text: from === 0 ? text : masked + text.slice(from), values }
+  }
+
+  /** Where in a text masks match. */
+  spans(text: string): [start: number, end: number][] {
+    const spans: [number, number][] = []
+    for (let found = this.#next(text, 0); found !== null; ) {
+      const end = found.index + found[0].length
+      spans.push([found.index, end])
+      found = this.#next(text, end)
+    }
+    return spans
+  }
+
+  /** The next match that is not empty. */
+  #next(text: string, from: number): RegExpExecArray | null {
+    const pattern = this.#pattern
+    if (pattern === undefined) return null
+    pattern.lastIndex = from
+    let found = pattern.exec(text)
+    while (found !== null && found[0] === '') {
+      pattern.lastIndex++
+      found = pattern.exec(text)
+    }
+    return found
   }
 
   #shownAs(found: RegExpExecArray): string {

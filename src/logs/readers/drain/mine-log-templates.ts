@@ -1,7 +1,7 @@
 import { ascending, rollups, sum } from 'd3-array'
 import { type LogInput, type LogPaths, logInputs } from '../log-inputs.ts'
 import { type LogReadOptions, type ReadSettings, readSettings } from '../log-read-options.ts'
-import { type LogRecord, onlyMessages } from '../log-sink.ts'
+import { type LogRecord, onlyMessages, type PreparedText } from '../log-sink.ts'
 import { readLogFile } from '../read-log-file.ts'
 import { LogTemplates, Masker, type MiningOptions, templateName } from './log-templates.ts'
 import { tokensOf, WILDCARD } from './template-matcher.ts'
@@ -36,7 +36,10 @@ export async function mineInputs(
   settings: ReadSettings,
 ): Promise<LogTemplates> {
   const miner = new TemplateMiner(settings.mining)
-  const sink = onlyMessages((message) => miner.add(message))
+  const sink = onlyMessages(
+    (message) => miner.add(message),
+    (component, text, isText) => miner.prepare(component, text, isText),
+  )
   // Groups depend on what came first, which must not depend on which class is called before.
   const sorted = inputs.toSorted((a, b) => ascending(a.id, b.id))
   for (const { files, isFile } of sorted) {
@@ -78,6 +81,17 @@ class TemplateMiner {
     if (group === undefined) return
     if (this.#known.size === MAX_KNOWN) this.#known.clear()
     this.#known.set(key, group)
+  }
+
+  /** Counts messages of a text that was added already. */
+  prepare(component: string, text: string, isText: boolean): PreparedText | undefined {
+    if (!isText) return { free: [], take() {} }
+    const group = this.#known.get(`${component}\n${this.#masker.mask(text).text}`)
+    if (group === undefined) return undefined
+    const take = () => {
+      group.count++
+    }
+    return { free: this.#masker.spans(text), take }
   }
 
   /** The templates, most messages first. Groups that came to the same are one. */

@@ -71,6 +71,11 @@ export class TemplateMatcher {
     return match === null ? undefined : { match, values: masked.values }
   }
 
+  /** Where the masks stand in a text. */
+  spans(text: string): [start: number, end: number][] {
+    return this.#masker.spans(text)
+  }
+
   #find(component: string, masked: string, values: number): TemplateMatch | null {
     const tokens = tokensOf(masked)
     const found = this.#candidates

@@ -1,0 +1,331 @@
+// Runs once a byte of files of gigabytes: the loops index with `!`.
+import type { LogDraft } from './log-draft.ts'
+import { classOf, type LogSink, type PreparedText, type Span } from './log-sink.ts'
+
+/** Something that a line says: always the same, or what stands at a place of it. */
+export interface Said {
+  readonly text: string | number | boolean
+  readonly at: Span | undefined
+  /** Whether it is a number that stands at `at`. */
+  readonly isNumber: boolean
+}
+
+/** What lines of one form say, and where. */
+export interface LinePlan {
+  readonly time: Said
+  readonly name: Said
+  readonly instance: Said | undefined
+  readonly value: Said | undefined
+  readonly fields: readonly (readonly [key: string, said: Said])[]
+  readonly level: LogDraft['level']
+  readonly component: string
+  /** What its text is for the sink. */
+  readonly prepared: PreparedText | undefined
+  readonly isText: boolean
+  readonly stream: string
+  /** Characters that must be as they were in the line that the plan was made of. */
+  readonly literals: { readonly at: Int32Array; readonly codes: Int32Array }
+  /** Where numbers of JSON begin, of several digits: what begins with 0 is none. */
+  readonly numbers: readonly number[]
+}
+
+interface Outputs extends Pick<LogDraft, 'isText' | 'level' | 'logger' | 'stream'> {
+  /** Time, name, instance, value, and those of the fields. */
+  readonly values: readonly (string | number | boolean)[]
+  readonly keys: readonly string[]
+  readonly hasInstance: boolean
+  readonly hasValue: boolean
+  /** All but the values. */
+  readonly structure: string
+}
+
+/** Reads a line; `undefined` if it begins no message, or one that no plan can tell. */
+type Reader = (text: string) => Outputs | undefined
+
+const MAX_FORMS = 1 << 16
+const MAX_VARIANTS = 4
+const MAX_RUNS = 200
+const MAX_LENGTH = 4_000
+/** From so many characters on, letters up to f with digits among them are an id. */
+const MIN_HEX = 8
+/** By how much characters are changed to see what they are part of. */
+const SHIFTS = [1, 5]
+/** What a run is part of, if of nothing, or of something that must not change. */
+const FREE = -1
+const NOTHING = -2
+const IS_DIGIT = 1
+/** Kinds of characters: digits, a to f, other letters; 0 for all else. */
+const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const text = String.fromCharCode(code)
+  return /\d/.test(text) ? IS_DIGIT : /[a-f]/i.test(text) ? 2 : /[a-z]/i.test(text) ? 4 : 0
+})
+/** Digits and letters up to f, and no others. */
+const HEX = 3
+const DIGIT = 48
+const LAST_DIGIT = 57
+
+/** What `LinePlans` makes of a line: the plan; none; or that it should be told of one. */
+export type Found = LinePlan | 'none' | 'learn'
+
+interface Form {
+  readonly check: number
+  readonly plans: LinePlan[]
+  isHopeless: boolean
+}
+
+/**
+ * Tells what lines say from lines of the same form that were read before. Two lines are of one form if they
+ * are the same but for their digits, and but for hexadecimal ids. Which of these a time, a text or a field is
+ * made of is found by trying: each is changed in turn, and the line read again. What changes anything else
+ * must be the same in each line that the plan is used for.
+ *
+ * Source: none; lines of a log have few forms (69 in 514,163 lines of a file written by log4j).
+ */
+export class LinePlans {
+  readonly #forms = new Map<number, Form>()
+  /** What was folded in the line scanned last. */
+  readonly #runs: Span[] = []
+  /** Whether the last known line had ids. */
+  #areIdsUsual = false
+  #key = 0
+  #check = 0
+
+  /** The plan for a line. What comes only once is not worth one. */
+  find(text: string): Found {
+    if (text.length > MAX_LENGTH) return 'none'
+    if (this.#areIdsUsual) this.#hashWithoutIds(text)
+    else this.#hash(text)
+    let form = this.#known()
+    if (form === undefined && !this.#areIdsUsual) {
+      const key = this.#key
+      this.#hashWithoutIds(text)
+      if (this.#key !== key) {
+        form = this.#known()
+        this.#areIdsUsual = form !== undefined
+      }
+    }
+    if (form === undefined) {
+      if (this.#forms.size === MAX_FORMS) this.#forms.clear()
+      this.#forms.set(this.#key, { check: this.#check, plans: [], isHopeless: false })
+      return 'none'
+    }
+    if (form.isHopeless) return 'none'
+    const { plans } = form
+    for (let i = 0; i < plans.length; i++) {
+      const { at, codes } = plans[i]!.literals
+      let same = 0
+      while (same < at.length && text.charCodeAt(at[same]!) === codes[same]) same++
+      if (same === at.length) return hasOddNumber(text, plans[i]!) ? 'none' : plans[i]!
+    }
+    return plans.length === MAX_VARIANTS ? 'none' : 'learn'
+  }
+
+  #known(): Form | undefined {
+    const form = this.#forms.get(this.#key)
+    return form?.check === this.#check ? form : undefined
+  }
+
+  /** Makes a plan of the line that `find` was given last. */
+  learn(text: string, sink: LogSink, read: Reader): void {
+    // The numbers are still those of `find`.
+    const form = this.#forms.get(this.#key) as Form
+    this.#scan(text)
+    const plan = this.#planOf(text, sink, read)
+    if (plan === undefined) form.isHopeless = true
+    else form.plans.push(plan)
+  }
+
+  #planOf(text: string, sink: LogSink, read: Reader): LinePlan | undefined {
+    const runs = [...this.#runs]
+    const base = runs.length < MAX_RUNS ? read(text) : undefined
+    if (base === undefined) return undefined
+    const {
+      values,
+      structure,
+      isText,
+      level,
+      logger = '',
+      stream,
+      hasInstance,
+      hasValue,
+      keys,
+    } = base
+    const runsOf: Span[][] = values.map(() => [])
+    const literals: number[] = []
+    for (const run of runs) {
+      const parts = SHIFTS.map((by) => {
+        const changed = read(perturbed(text, run, by))
+        if (changed?.structure !== structure) return NOTHING
+        const differing = [...values.keys()].filter((i) => changed.values[i] !== values[i])
+        return differing.length < 2 ? (differing[0] ?? FREE) : NOTHING
+      })
+      const [part = NOTHING] = parts
+      const isOne = part !== NOTHING && parts.every((other) => other === part)
+      if (isOne && !isNotation(text, run)) runsOf[part]?.push(run)
+      else for (let at = run[0]; at < run[1]; at++) literals.push(at)
+    }
+    const said = values.map((value, i) => saidIn(text, value, runsOf[i] as Span[]))
+    if (said.some((one) => one === undefined)) return undefined
+    const [time, name, instance, value, ...fields] = said as [Said, Said, Said, Said, ...Said[]]
+    const component = classOf(logger)
+    // A name of which digits are free is looked up each time.
+    const mayPrepare = isText || name.at === undefined
+    const prepared = mayPrepare ? sink.prepare?.(component, String(name.text), isText) : undefined
+    if (prepared !== undefined && name.at !== undefined) {
+      const [start] = name.at
+      for (const [from, to] of runsOf[1] as Span[]) {
+        for (let at = from; at < to; at++) {
+          if (!prepared.free.some((span) => at >= start + span[0] && at < start + span[1])) {
+            literals.push(at)
+          }
+        }
+      }
+    }
+    return {
+      ...{ time, name, isText, level, stream, prepared, component },
+      instance: hasInstance ? instance : undefined,
+      value: hasValue ? value : undefined,
+      fields: fields.map((one, i) => [keys[i]!, one]),
+      numbers: runs.flatMap(([start, end]) =>
+        end - start > 1 && /": ?-?$/.test(text.slice(0, start)) && text[start] !== '0'
+          ? [start]
+          : [],
+      ),
+      literals: {
+        at: Int32Array.from(literals),
+        codes: Int32Array.from(literals, (at) => text.charCodeAt(at)),
+      },
+    }
+  }
+
+  /** Computes two numbers for a text, in which digits are alike. */
+  #hash(text: string): void {
+    const { length } = text
+    let one = length
+    let other = 0
+    for (let at = 0; at < length; at += 2) {
+      const code = text.charCodeAt(at)
+      const next = at + 1 < length ? text.charCodeAt(at + 1) : 0
+      one = (Math.imul(one, 31) + (code >= DIGIT && code <= LAST_DIGIT ? DIGIT : code)) | 0
+      other = (Math.imul(other, 37) + (next >= DIGIT && next <= LAST_DIGIT ? DIGIT : next)) | 0
+    }
+    this.#key = one
+    this.#check = other
+  }
+
+  /** As `hash`, but ids of equal length are alike too: for texts without any, the same numbers. */
+  #hashWithoutIds(text: string): void {
+    const { length } = text
+    let one = length
+    let other = 0
+    // Of the word that goes on: its kinds, its start, and what was known there.
+    let kinds = 0
+    let start = 0
+    let oneBefore = 0
+    let otherBefore = 0
+    for (let at = 0; at <= length; at++) {
+      const own = at < length ? text.charCodeAt(at) : 0
+      const kind = own < 128 ? KINDS[own]! : 0
+      if (kind === 0) {
+        if (kinds === HEX && at - start >= MIN_HEX) {
+          one = (oneBefore + Math.imul(at - start, 7) + KINDS[text.charCodeAt(start)]!) | 0
+          other = otherBefore
+        }
+        kinds = 0
+      } else {
+        if (kinds === 0) {
+          start = at
+          oneBefore = one
+          otherBefore = other
+        }
+        kinds |= kind
+      }
+      const code = kind === IS_DIGIT ? DIGIT : own
+      // Behind the end, a text of odd length has one more, as in `hash`.
+      if ((at & 1) === 1) other = (Math.imul(other, 37) + code) | 0
+      else if (at < length) one = (Math.imul(one, 31) + code) | 0
+    }
+    this.#key = one
+    this.#check = other
+  }
+
+  /** Notes what is folded in a line: digits, and ids whole. */
+  #scan(text: string): void {
+    this.#runs.length = 0
+    for (const { 0: found, index } of text.matchAll(FOLDED)) {
+      if (found.length >= MIN_HEX && /[a-f]/i.test(found) && /\d/.test(found)) {
+        this.#runs.push([index, index + found.length])
+      } else {
+        for (const { 0: digits, index: at } of found.matchAll(/\d+/g)) {
+          this.#runs.push([index + at, index + at + digits.length])
+        }
+      }
+    }
+  }
+}
+
+/** Hexadecimal digits that are a word by themselves, or other digits. */
+const FOLDED = /(?<![0-9A-Za-z])[0-9A-Fa-f]{8,}(?![0-9A-Za-z])|\d+/g
+
+function hasOddNumber(text: string, { numbers }: LinePlan): boolean {
+  return numbers.length > 0 && numbers.some((at) => text.charCodeAt(at) === DIGIT)
+}
+
+/** Digits that stand for how a number is written, as in `0x1f` and `::1`. */
+function isNotation(text: string, [start, end]: Span): boolean {
+  return text[end] === 'x' || text.slice(start - 2, start) === '::'
+}
+
+/** A line with the digits and letters at a place changed to others of their kind. */
+function perturbed(text: string, [start, end]: Span, by: number): string {
+  const changed = text.slice(start, end).replace(/[0-9a-f]/gi, (char) => {
+    const kind = char <= '9' ? '0123456789' : char <= 'F' ? 'ABCDEF' : 'abcdef'
+    const other = kind[(kind.indexOf(char) + by) % kind.length] as string
+    // A number must not begin with 0.
+    return other === '0' ? '3' : other
+  })
+  return text.slice(0, start) + changed + text.slice(end)
+}
+
+/** What a draft says, each part by itself, and the rest, which must not change. */
+export function outputsOf(draft: LogDraft): Outputs {
+  const { time, name = '', instance, value, fields, isText, level, logger, stream } = draft
+  const keys = fields.map(([key]) => key)
+  const kinds = fields.map(([, one]) => typeof one)
+  const [hasInstance, hasValue] = [instance !== undefined, value !== undefined]
+  return {
+    values: [
+      time as string,
+      name,
+      instance ?? '',
+      (value ?? '') as string,
+      ...fields.map(([, one]) => one),
+    ],
+    ...{ isText, level, logger, stream, hasInstance, hasValue, keys },
+    structure: JSON.stringify([
+      ...[isText, level, logger, stream, hasInstance, typeof time, typeof value, keys, kinds],
+    ]),
+  }
+}
+
+/** Where a value stands of which runs are parts; `undefined` if it is not there as it is. */
+function saidIn(text: string, value: Said['text'], runs: readonly Span[]): Said | undefined {
+  const [first] = runs
+  const last = runs.at(-1)
+  const isNumber = typeof value === 'number'
+  if (first === undefined || last === undefined) return { text: value, at: undefined, isNumber }
+  if (isNumber) {
+    // A number may be written in several ways.
+    const start = first[0] - (/[-+.\d]*$/.exec(text.slice(0, first[0]))?.[0].length ?? 0)
+    const literal = /^[-+.\deE]+/.exec(text.slice(start))?.[0] ?? ''
+    const at: Span = [start, start + literal.length]
+    return Number(literal) === value && at[1] >= last[1] ? { text: value, at, isNumber } : undefined
+  }
+  const whole = String(value)
+  for (let start = text.indexOf(whole); start >= 0; start = text.indexOf(whole, start + 1)) {
+    const end = start + whole.length
+    if (start <= first[0] && end >= last[1]) return { text: value, at: [start, end], isNumber }
+    if (start > first[0]) break
+  }
+  return undefined
+}

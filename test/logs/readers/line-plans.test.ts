@@ -1,0 +1,112 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { DEFAULT_MASKS } from '../../../src/logs/readers/drain/log-templates.ts'
+import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
+import type { LogReadOptions } from '../../../src/logs/readers/log-read-options.ts'
+import { FORMAT_SAMPLES } from '../formats/corpus.ts'
+import { contentOf, eventCounts, finalValues, readText } from './log-messages.ts'
+
+/** Masks of one's own are not known to treat digits alike: each line is read by itself. */
+const LINE_BY_LINE = { mining: { masks: [...DEFAULT_MASKS] } }
+
+async function bothWays(bytes: string, options: LogReadOptions = {}) {
+  const log = {
+    before: { name: 'a.log', bytes },
+    after: { name: 'b.log', bytes: bytes.slice(-400) },
+  }
+  const read = async (more: LogReadOptions) => {
+    try {
+      const logs = await loadLogs(log, { ...options, ...more })
+      return { content: contentOf(logs), report: logs.report.table().objects() }
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  return [await read({}), await read(LINE_BY_LINE)]
+}
+
+/** A digit of a text changed to another; what is no time then is one line that is skipped. */
+const changed = (text: string, places: readonly number[]) =>
+  places.reduce((line, place) => {
+    const digits = Array.from(line.matchAll(/\d|(?<=[\da-f]{4})[a-f]/g), ({ index }) => index)
+    const at = digits[place % Math.max(1, digits.length)]
+    if (at === undefined) return line
+    const other = /\d/.test(line[at] as string) ? (place * 7) % 10 : 'abcdef'[place % 6]
+    return `${line.slice(0, at)}${other}${line.slice(at + 1)}`
+  }, text)
+
+describe('lines of one form are told from those before them exactly as if each was read by itself', () => {
+  test.each(
+    FORMAT_SAMPLES.filter(({ text }) => !/^[[{]\s*\n/.test(text)).map((one) => [
+      one.name,
+      one.text,
+    ]),
+  )('%s', async (_, text) => {
+    const places = fc.array(fc.nat(500), { maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(places, { minLength: 3, maxLength: 12 }), async (all) => {
+        const isTable = /^#|^[\w@ [\]]+,[\w@, [\]]+\n/.test(text)
+        const lines = isTable ? [text] : all.map((own) => changed(text, own))
+        const [planned, plain] = await bothWays(lines.join('\n'))
+        expect(planned).toEqual(plain)
+      }),
+      { seed: 5, numRuns: 8 },
+    )
+  })
+
+  test('lines that differ in words, numbers, ids and notations', async () => {
+    const word = fc.constantFrom(
+      'read',
+      'wrote',
+      '0x1f',
+      '1x1f',
+      '::1',
+      '::2',
+      'n1',
+      'n2',
+      'h2o',
+      '{}',
+    )
+    const id = fc.constantFrom(
+      'a1b2c3d4',
+      '12345678',
+      'abcdef12',
+      '1234567a',
+      'blk_12',
+      'x-1bc23456',
+    )
+    const number = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+    const parts = fc.tuple(
+      word,
+      id,
+      number,
+      fc.nat(59),
+      fc.constantFrom('Error: a.b.CError: 7', 'ok'),
+    )
+    const line = parts.map(
+      ([one, two, three, second, end]) =>
+        `2026-11-22 10:00:${String(second).padStart(2, '0')},123 INFO [t${second}] a.B: ${one} ${two} took ${three} ms ${end}`,
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(line, { minLength: 5, maxLength: 60 }), async (lines) => {
+        const [planned, plain] = await bothWays(lines.join('\n'))
+        expect(planned).toEqual(plain)
+      }),
+      { seed: 6, numRuns: 60 },
+    )
+  })
+})
+
+test('values are those of each line, wherever they stand', async () => {
+  const line = (i: number) =>
+    `{"time":${1700000000000 + i},"id":"${'0123456789abcdef'.slice(i % 8)}${'f0'.repeat(4)}","msg":"took ${i + 10} of 99","n":${i + 0.25},"m":"${i}ms","status":${i % 2 === 0 ? 200 : 503}}`
+  const logs = await readText(Array.from({ length: 40 }, (_, i) => line(i + 50)).join('\n'))
+  expect(finalValues(logs)).toEqual({
+    'took <num> of <num> #1': [99],
+    'took <num> of <num> #2': [99],
+    'took <num> of <num>.m': [89],
+    'took <num> of <num>.n': [89.25],
+  })
+  expect(eventCounts(logs)['took <num> of <num> · status=503']).toEqual([20])
+  expect([...logs.runTimeUs]).toEqual([39_000])
+})
