@@ -1,6 +1,7 @@
 import type { Comparison } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
+import { type Quantity, TIME } from '../core/quantity.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { mutationsWithin } from './comparison-budget.ts'
@@ -12,6 +13,7 @@ import {
   made,
   NUMBER,
   optional,
+  orNull,
   PERIOD_COUNTS,
   parameters,
   RANK,
@@ -102,6 +104,13 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     testedAgainst: about(
       'Against what changes were tested: one run of the period before, or the differences between several.',
       made(({ comparison }) => comparison.findings.testedAgainst, TEXT),
+    ),
+    measure: about(
+      'Present with --measure: what all that ends in Us is an amount of, in its unit instead of µs; sums over the spans of each request.',
+      made(
+        ({ comparison: { flows } }) => (flows.quantity === TIME ? undefined : flows.quantity),
+        optional(record<Quantity>({ name: TEXT, unit: orNull(TEXT) })),
+      ),
     ),
     requests: made(
       ({ comparison: { flows } }) => ({ before: flows.count(BEFORE), after: flows.count(AFTER) }),

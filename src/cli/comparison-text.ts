@@ -3,9 +3,9 @@ import type { EdgeComparison } from '../compare/mutations/find-response-time-mut
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
+import { amountsName, formatAmount, type Quantity, signedAmount, TIME } from '../core/quantity.ts'
 import { shortText } from '../core/shown-text.ts'
-import { formatDuration } from '../core/units.ts'
-import { counted, grouped, signedDuration } from '../core/words.ts'
+import { counted, grouped } from '../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
@@ -56,14 +56,18 @@ export function findingText({ comparison, finding }: WholeFinding): string {
       ...(services.length > 0 ? [`Services, the prime suspect first: ${names(services)}`] : []),
       ...consequences.map((below) => `Beneath it: ${below.id} ${below.title}`),
     ].join('\n'),
-    ...evidenceTables(finding),
+    ...evidenceTables(finding, comparison.flows.quantity),
     ...mutations.map((mutation) => `Mutation ${mutationText(comparison, mutation, ALL)}`),
     `Example traces before: ${names(exemplars.before)}\nExample traces after: ${names(exemplars.after)}`,
   ])
 }
 
 /** What a finding rests on: a title, then a table. */
-function evidenceTables({ steps, calls, changedStructure, changedEdges }: PrintedFinding) {
+function evidenceTables(
+  { steps, calls, changedStructure, changedEdges }: PrintedFinding,
+  quantity: Quantity,
+) {
+  const signed = (amount: number) => signedAmount(amount, quantity)
   const name = (of: Operation | null) => (of ? printable(`${of.service} ${of.operation}`) : '–')
   const tables: [title: string, head: string[], rows: string[][]][] = [
     [
@@ -71,7 +75,7 @@ function evidenceTables({ steps, calls, changedStructure, changedEdges }: Printe
       ['operation', 'what', 'service', 'caller', 'one call takes'],
       steps.map(({ operation, kind, service, caller, shiftUs }) => [
         ...[operation, kind, service, caller ?? '–'].map(printable),
-        signedDuration(shiftUs),
+        signed(shiftUs),
       ]),
     ],
     [
@@ -96,8 +100,8 @@ function evidenceTables({ steps, calls, changedStructure, changedEdges }: Printe
       changedEdges.map((edge) => [
         ...[edge.from, edge.to].map(printable),
         edge.kind === 'self' ? 'work' : 'network',
-        signedDuration(edge.shiftUs),
-        edge.interval.map(signedDuration).join(' to '),
+        signed(edge.shiftUs),
+        edge.interval.map(signed).join(' to '),
         ...[edge.beforeRequests, edge.afterRequests].map(grouped),
       ]),
     ],
@@ -174,9 +178,12 @@ function cutLines(lines: readonly string[], max: number, things: string): readon
 
 function overview(comparison: Comparison): string {
   const { flows, categories } = comparison
+  const { quantity } = flows
+  const by =
+    quantity === TIME ? '' : `\nCompared by ${quantity.name}, summed over the spans of each request`
   return (
     `${grouped(flows.count(BEFORE))} requests before, ${grouped(flows.count(AFTER))} after, ` +
-    `in ${counted(categories.size, 'category', 'categories')}${responseTimes(comparison)}`
+    `in ${counted(categories.size, 'category', 'categories')}${by}${responseTimes(comparison)}`
   )
 }
 
@@ -209,9 +216,9 @@ function responseTimes({ flows }: Comparison): string {
   const split = flows.count(BEFORE)
   const periods = [flows.responseTimeUs.slice(0, split), flows.responseTimeUs.slice(split)]
   const change = (typical: (times: Float64Array) => number) =>
-    periods.map((times) => formatDuration(typical(times))).join(' → ')
+    periods.map((times) => formatAmount(typical(times), flows.quantity)).join(' → ')
   return (
-    `\nResponse time: mean ${change((times) => moments(times).mean)}, ` +
+    `\n${flows.quantity === TIME ? 'Response time' : amountsName(flows.quantity)}: mean ${change((times) => moments(times).mean)}, ` +
     `median ${change((times) => quantile(times.toSorted(), 0.5))}`
   )
 }
@@ -230,13 +237,14 @@ function nothingFound({ categories, responseTime }: Comparison): string {
 
 function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3): string {
   const { categories } = comparison
+  const { quantity } = categories.flows
   const { rank, kind, category, requests, contributionUs, significant, precursors } = mutation
   const root = categories.root(category)
   const sign = contributionUs > 0 ? '+' : ''
   const cost =
     kind === 'structural' && precursors.length === 0
       ? 'cost unknown'
-      : `${sign}${formatDuration(contributionUs)} in all`
+      : `${sign}${formatAmount(contributionUs, quantity)} in all`
   return [
     `${rank}. ${printable(root)}`,
     `   ${kind}, category ${category}: ${cost}, ` +
@@ -250,11 +258,10 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
 }
 
 function structuralLines({ categories }: Comparison, mutation: RankedMutation): string[] {
+  const amount = (value: number) => formatAmount(value, categories.flows.quantity)
   const after = categories.responseTimeMoments(mutation.category, AFTER)
   if (mutation.precursors.length === 0) {
-    return [
-      `   mean ${formatDuration(after.mean)}; no precursor: what these were before is not known`,
-    ]
+    return [`   mean ${amount(after.mean)}; no precursor: what these were before is not known`]
   }
   const [likeliest] = mutation.precursors
   const origins = mutation.precursors.slice(0, 3).map(({ category, weight, nsed }) => {
@@ -262,7 +269,7 @@ function structuralLines({ categories }: Comparison, mutation: RankedMutation): 
     const times = now.count > 0 ? now : categories.responseTimeMoments(category, BEFORE)
     return (
       `   was category ${category} (${Math.round(weight * 100)} %, distance ${nsed.toFixed(2)}): ` +
-      `${formatDuration(times.mean)} → ${formatDuration(after.mean)}`
+      `${amount(times.mean)} → ${amount(after.mean)}`
     )
   })
   const { added, removed } = labelDifference(
@@ -286,6 +293,7 @@ function responseTimeLines(
   category: number,
   most: number,
 ): string[] {
+  const amount = (value: number) => formatAmount(value, categories.flows.quantity)
   const before = categories.responseTimeMoments(category, BEFORE)
   const after = categories.responseTimeMoments(category, AFTER)
   const changed = responseTime
@@ -293,14 +301,14 @@ function responseTimeLines(
     .filter(({ test }) => test?.rejected === true)
     .sort((a, b) => Math.abs(shift(b)) - Math.abs(shift(a)))
   return [
-    `   mean ${formatDuration(before.mean)} → ${formatDuration(after.mean)}, ` +
+    `   mean ${amount(before.mean)} → ${amount(after.mean)}, ` +
       `p = ${responseTime.test(category).p.toPrecision(2)}`,
     ...changed
       .slice(0, most)
       .map(
         (edge) =>
           `   ${printable(edge.edge.from)} → ${printable(edge.edge.to)}: ` +
-          `${formatDuration(edge.beforeMeanUs)} → ${formatDuration(edge.afterMeanUs)}`,
+          `${amount(edge.beforeMeanUs)} → ${amount(edge.afterMeanUs)}`,
       ),
   ]
 }

@@ -196,7 +196,7 @@ const SIZE = record<FindingSize>({
     'µs: what each request that it touches takes more. rate: by how much the share of calls (or requests) that do it grew; of a repeated call, how many times more a request makes it.',
     MEASURED,
   ),
-  unit: words('µs', 'rate'),
+  unit: about("'µs', 'rate', or the unit of --measure.", TEXT),
   per: words('request', 'call', 'second'),
   interval: about('95 % confidence interval.', listOf(MEASURED)),
 })

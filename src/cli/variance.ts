@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { FlowdeltaError } from '../core/errors.ts'
 import { count, defineOptions, text } from '../core/options.ts'
+import { formatAmount, TIME } from '../core/quantity.ts'
 import { tooltipText } from '../core/shown-text.ts'
-import { formatDuration } from '../core/units.ts'
 import { counted, percent, pValue } from '../core/words.ts'
 import type { EdgeVariance } from '../explain/variance/category-variance.ts'
 import {
@@ -242,12 +242,13 @@ export function varianceText({ variance, spreads, warnings, limit }: VarianceRes
   const { ranked } = variance
   const shown = ranked.slice(0, limit)
   const both = spreads !== null
+  const { quantity } = variance.categories.flows
   const table = textTable(
     ['kind of request', 'category', 'steps', ...(both ? ['period'] : []), 'requests', 'mean', 'C²'],
     shown.map(({ root, category, period, requests, meanUs, c2 }) => [
       ...[tooltipText(root), String(category), String(variance.categories.nodeCount(category))],
       ...[...(both ? [period] : []), String(requests)],
-      ...[formatDuration(meanUs), Number.isNaN(c2) ? '–' : c2.toPrecision(3)],
+      ...[formatAmount(meanUs, quantity), Number.isNaN(c2) ? '–' : c2.toPrecision(3)],
     ]),
   )
   return [
@@ -305,13 +306,16 @@ function edgeText(edge: EdgeVariance, edges: readonly EdgeVariance[]): string {
 function spreadsText({ overall, tests, changed, categories }: SpreadComparison): string {
   if (tests.length === 0)
     return 'No category is large enough in both periods to compare its spread.'
+  const { quantity } = categories.flows
   const lines = changed.slice(0, MOST.spreads).map(({ category, test, q }) => {
-    const [before, after] = [test.beforeDeviation, test.afterDeviation].map(formatDuration)
+    const [before, after] = [test.beforeDeviation, test.afterDeviation].map((amount) =>
+      formatAmount(amount, quantity),
+    )
     return `   category ${category}, ${tooltipText(categories.root(category))}: ${before} → ${after} from the median, ${pValue(q, 'q')}`
   })
   const more = changed.length - lines.length
   return [
-    `Spread of response times after against before: over all categories ${pValue(overall.p)}; ` +
+    `Spread of ${quantity === TIME ? 'response times' : quantity.name} after against before: over all categories ${pValue(overall.p)}; ` +
       `another one in ${changed.length} of ${counted(tests.length, 'category', 'categories')}` +
       `${changed.length === 0 ? '.' : ':'}`,
     ...lines,

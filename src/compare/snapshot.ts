@@ -4,6 +4,7 @@ import { FLOW_OPTIONS, FlowReport, FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { FoldedFlows, type FoldOptions } from '../flows/fold/folded-flows.ts'
 
+import type { OwnMeasure } from '../flows/measure.ts'
 import { labelText, type NodeLabel, NodeLabels } from '../flows/node-labels.ts'
 import { GraphTraces } from '../traces/graph-traces.ts'
 import { type Outcome, Outcomes } from '../traces/outcomes.ts'
@@ -84,7 +85,7 @@ export function takeSnapshot(
   comparison: Comparison,
   { arrivals = false, ids = false, latenciesOf }: SnapshotParts = {},
 ): ComparisonSnapshot {
-  const { label, ...options } = comparison.options
+  const { label, measure, ...options } = comparison.options
   const folded = comparison.flows
   // Edges of folded flows are tested by what was recorded, so that is carried along with latencies.
   const refolds = folded instanceof FoldedFlows && latenciesOf !== undefined
@@ -92,7 +93,8 @@ export function takeSnapshot(
   const { shapes } = flows
   const each = Array.from({ length: shapes.size }, (_, shape) => shape)
   return encodeColumns<SnapshotData>({
-    options,
+    // A function cannot be carried, and is no longer needed.
+    options: { ...options, measure: typeof measure === 'string' ? measure : named(measure) },
     labels: labelsOf(flows),
     labelTexts: label && labelsOf(folded).map((node) => [labelText(node), label(node)] as const),
     nodes: joined(each.map((shape) => shapes.labels(shape))),
@@ -114,6 +116,10 @@ export function takeSnapshot(
     claims: comparison.claims,
     ...latenciesOfSome(flows, latenciesOf ?? (() => false)),
   })
+}
+
+function named({ name, unit }: OwnMeasure): OwnMeasure {
+  return { name, unit } as OwnMeasure
 }
 
 /** Outcomes; how many spans each request has is left out where shapes say it. */

@@ -9,6 +9,7 @@ import {
   type MimeBundle,
 } from './display.ts'
 import { OptionError } from './errors.ts'
+import type { Quantity } from './quantity.ts'
 import { tableHtml, tableText } from './table-display.ts'
 
 type ColumnData = ConstructorParameters<typeof ColumnTable>[0]
@@ -103,6 +104,24 @@ export function stageTable(
   const chosen = Object.fromEntries(names.map((name) => [name, columns[name]]))
   const Tables = stageTableClass()
   return new Tables(chosen as unknown as ColumnData, [...names])
+}
+
+/** Columns of time whatever is measured. */
+const MOMENTS: readonly string[] = ['startUs']
+
+/** The name of a column of durations where it holds amounts of something else: `shiftTokens`. */
+export function columnIn(name: string, { unit }: Quantity): string {
+  if (unit === null || MOMENTS.includes(name)) return name
+  const words = unit.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+  const camel = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  return name.replace(/^responseTime(?=Us$)/, 'total').replace(/Us(?=2?$)/, camel)
+}
+
+/** The table with the names that its columns have where they hold amounts of `quantity`. */
+export function tableIn(table: StageTable, quantity: Quantity): StageTable {
+  if (quantity.unit === null) return table
+  const names = table.columnNames().map((name) => [name, columnIn(name, quantity)])
+  return table.rename(Object.fromEntries(names)) as StageTable
 }
 
 /**

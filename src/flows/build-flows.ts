@@ -1,10 +1,12 @@
 import { FlowdeltaError } from '../core/errors.ts'
 import { readOptions } from '../core/options.ts'
+import { TIME } from '../core/quantity.ts'
 import type { GraphTraces } from '../traces/graph-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { FLOW_OPTIONS, type FlowOptions, type FlowSet } from './flow-set.ts'
 import { buildGraphFlows } from './graph-flows.ts'
+import { measureFlows } from './measure-flows.ts'
 import { buildSpanFlows } from './span-flows.ts'
 
 /**
@@ -17,7 +19,8 @@ import { buildSpanFlows } from './span-flows.ts'
  * parallel and became sequential shows as a structural change.
  *
  * @param traces one trace set, or `[before, after]`; `before` may be several runs of the good period
- * @param given see {@link FLOW_OPTIONS}, {@link Concurrency} and, of corrected clocks, `flows.clocks`
+ * @param given see {@link FLOW_OPTIONS}, {@link Concurrency} and, of corrected clocks, `flows.clocks`.
+ *   With a `measure`, edges carry what it says instead of time: see `measureFlows`
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take,
  *   FlowdeltaError when one period has spans and the other trace-point graphs
  *
@@ -35,6 +38,11 @@ export function buildFlows(
   const [before, ...after] = [traces].flat(1) as readonly (TraceSet | readonly TraceSet[])[]
   const recordings = [before, ...after].flat() as readonly TraceSet[]
   const runs = recordings.length - after.length
+  const timed = timedFlows(recordings, runs, options)
+  return options.measure === TIME.name ? timed : measureFlows(timed, options.measure)
+}
+
+function timedFlows(recordings: readonly TraceSet[], runs: number, options: FlowOptions): FlowSet {
   if (recordings.every((one): one is SpanTraces => one.kind === 'spans')) {
     return buildSpanFlows(recordings, runs, options)
   }

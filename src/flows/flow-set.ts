@@ -1,10 +1,12 @@
 import { defineOptions, number, type OptionsOf, oneOf } from '../core/options.ts'
+import { type Quantity, TIME } from '../core/quantity.ts'
 import { columnarStage, Stage } from '../core/stage.ts'
-import { type StageTable, stageTable } from '../core/stage-table.ts'
+import { type StageTable, stageTable, tableIn } from '../core/stage-table.ts'
 import type { Outcomes } from '../traces/outcomes.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { ClockOffsets } from './clocks/clock-offsets.ts'
+import { MEASURE, quantityOf } from './measure.ts'
 import type { NodeLabels } from './node-labels.ts'
 
 /** 0 for the before period, 1 for the after period. */
@@ -24,6 +26,7 @@ export const FLOW_OPTIONS = defineOptions({
     sentence: 'Whether clocks of hosts that disagree are corrected',
     flag: 'clocks <which>',
   }),
+  measure: MEASURE,
   slackUs: number({
     default: 1,
     min: 0,
@@ -125,6 +128,11 @@ export class FlowSet extends columnarStage<
     return period === BEFORE ? this.#split : this.size - this.#split
   }
 
+  /** What edges and response times are amounts of: time, unless `measure` says otherwise. */
+  get quantity(): Quantity {
+    return quantityOf(this.options.measure)
+  }
+
   /** Recordings that the requests before come from: several, if before is several runs. */
   get runs(): readonly number[] {
     this.#runs ??= [...new Set(this.recordedIn.subarray(0, this.count(BEFORE)))]
@@ -143,6 +151,14 @@ export class FlowSet extends columnarStage<
     return (this.epochsUs[this.recordedIn[request]!] ?? 0) + this.startUs[request]!
   }
 
+  /** How long a request took, whatever edges carry; `NaN` where that is not known. */
+  durationUs(request: number): number {
+    if (this.quantity === TIME) return this.responseTimeUs[request]!
+    const root = this.spanRows?.[this.spanOffsets?.[request] ?? -1] ?? -1
+    const traces = this.tracesOf(request)
+    return (traces?.kind === 'spans' ? traces.spans.durationUs[root] : undefined) ?? Number.NaN
+  }
+
   /** Latencies of one request's edges, in the order of its shape's edges. */
   latencies(request: number): Float64Array {
     return this.latencyUs.subarray(this.latencyOffsets[request], this.latencyOffsets[request + 1])
@@ -151,17 +167,20 @@ export class FlowSet extends columnarStage<
   /** One row a request: trace, period, arrival, response time, root, and size of its graph. */
   table(): StageTable {
     const { shapes, shapeOf, labels } = this
-    return stageTable({
-      request: Uint32Array.from(this.ids, (_, request) => request),
-      trace: this.ids,
-      period: Array.from(this.period, (period) => (period === BEFORE ? 'before' : 'after')),
-      startUs: this.startUs,
-      responseTimeUs: this.responseTimeUs,
-      root: Array.from(shapeOf, (shape) => labels.text(shapes.labels(shape)[0] ?? 0)),
-      nodes: Uint32Array.from(shapeOf, (shape) => shapes.nodeCount(shape)),
-      edges: Uint32Array.from(shapeOf, (shape) => shapes.edgeCount(shape)),
-      shape: shapeOf,
-    })
+    return tableIn(
+      stageTable({
+        request: Uint32Array.from(this.ids, (_, request) => request),
+        trace: this.ids,
+        period: Array.from(this.period, (period) => (period === BEFORE ? 'before' : 'after')),
+        startUs: this.startUs,
+        responseTimeUs: this.responseTimeUs,
+        root: Array.from(shapeOf, (shape) => labels.text(shapes.labels(shape)[0] ?? 0)),
+        nodes: Uint32Array.from(shapeOf, (shape) => shapes.nodeCount(shape)),
+        edges: Uint32Array.from(shapeOf, (shape) => shapes.edgeCount(shape)),
+        shape: shapeOf,
+      }),
+      this.quantity,
+    )
   }
 }
 
@@ -181,6 +200,10 @@ const MEANINGS = {
   differingWaits: 'children that the parent waits for in one period only: each keeps its own',
   orderViolations: 'calls in which siblings overlap although the learned rule orders them',
   circularOrders: 'calls whose learned orders contradict each other: built as observed',
+  unmeasuredBefore: 'requests before of which no span says the measure: left out',
+  unmeasuredAfter: 'requests after of which no span says the measure: left out',
+  silentBefore: 'spans before that do not say the measure, of operations that do: they have none',
+  silentAfter: 'spans after that do not say the measure, of operations that do: they have none',
   coarseClocks: 'operations whose starts are cut to milliseconds: replies get 1 ms of slack',
   wideCalls: 'calls with too many children to learn from: built as observed',
 } as const

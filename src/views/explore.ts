@@ -2,6 +2,7 @@ import type { ColumnTable } from 'arquero'
 import { Comparison } from '../compare/comparison.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../core/options.ts'
+import { TIME } from '../core/quantity.ts'
 import { isTable } from '../core/stage-table.ts'
 import { CallingContexts } from '../explain/calling-contexts/find-calling-contexts.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
@@ -138,9 +139,24 @@ export function explore(stage: unknown, second?: unknown, third?: unknown): Widg
   const kinds = Object.keys(known.kinds)
   const kind = typeof second === 'string' ? second : (kinds[0] as string)
   const makers = known.kinds as Record<string, Explorer>
+  if (TIMED.includes(kind)) requireTimes(stage, kind)
   const make = entryNamed(makers, kind, `a kind of widget of ${known.name}`)
   const options = (typeof second === 'string' ? third : second) ?? {}
   return make(stage, options as object, { name: known.name, kind: kind === kinds[0] ? null : kind })
+}
+
+/** Widgets that show when what happens within requests. */
+const TIMED = ['flows', 'timeline', 'swimlanes', 'trace', 'variance']
+
+/** Throws for a comparison by another measure than time. */
+function requireTimes(stage: unknown, kind: string): void {
+  if (!(stage instanceof Comparison || stage instanceof VarianceSources)) return
+  const { flows } = stage instanceof Comparison ? stage : stage.categories
+  if (flows.quantity === TIME) return
+  throw new FlowdeltaError(
+    `explore(…, '${kind}') shows times, and these requests are compared by ${flows.quantity.name}. ` +
+      "Give comparison.with({ measure: 'time' }), or look at 'ranking' and 'calling-contexts'.",
+  )
 }
 
 /** Makes a definition callable with a stage. */

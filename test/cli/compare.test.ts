@@ -131,6 +131,7 @@ describe('flowdelta compare', () => {
       clocks: 'recorded',
       omitHosts: true,
       fold: 'none',
+      measure: 'time',
       editTokens: 'preorder',
       counts: 'scaled',
       test: 'mann-whitney',

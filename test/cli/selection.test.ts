@@ -84,3 +84,28 @@ describe('--split', () => {
     expect(err).toMatch(message)
   })
 })
+
+describe('--measure', () => {
+  const MEASURED = ['compare', ...PERIODS, '--measure', 'calls']
+
+  test('compares by another measure than time, and says which', async () => {
+    const { code, out, err } = await flowdelta(...MEASURED)
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toContain('Compared by calls, summed over the spans of each request')
+    expect(out).toMatch(/NFS3 WRITE now calls storage-data SN READ .*\n.* of the increase/)
+    expect(out).not.toMatch(/\d (µs|ms|s)\b/)
+  })
+
+  test('is in the document with its unit', async () => {
+    const document = JSON.parse((await flowdelta(...MEASURED, '--json')).out)
+    expect(schemaErrors('compare', document)).toBeNull()
+    expect(document.measure).toEqual({ name: 'calls', unit: 'calls' })
+    expect(document.parameters.measure).toBe('calls')
+  })
+
+  test('needs a measure that spans have', async () => {
+    const { code, err } = await flowdelta('compare', ...PERIODS, '--measure', 'call')
+    expect(code).toBe(2)
+    expect(err).toContain('No span has call as a number. Did you mean calls?')
+  })
+})

@@ -1,6 +1,6 @@
 import { custom, defineOptions, flag, type OptionsOf } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
@@ -192,24 +192,27 @@ export class Categories extends Stage {
     const ids = Array.from({ length: this.size }, (_, category) => category)
     const before = ids.map((category) => this.responseTimeMoments(category, BEFORE))
     const after = ids.map((category) => this.responseTimeMoments(category, AFTER))
-    return stageTable({
-      category: ids,
-      root: ids.map((category) => this.root(category)),
-      nodes: ids.map((category) => this.nodeCount(category)),
-      edges: ids.map((category) => this.edgeCount(category)),
-      before: before.map(({ count }) => count),
-      after: after.map(({ count }) => count),
-      beforeMeanUs: before.map(({ mean }) => mean),
-      afterMeanUs: after.map(({ mean }) => mean),
-      beforeSdUs: before.map(({ sd }) => sd),
-      afterSdUs: after.map(({ sd }) => sd),
-      beforeC2: before.map(squaredVariation),
-      afterC2: after.map(squaredVariation),
-      ...(this.flows.outcomes && {
-        beforeFailed: ids.map((category) => this.failed(category, BEFORE)),
-        afterFailed: ids.map((category) => this.failed(category, AFTER)),
+    return tableIn(
+      stageTable({
+        category: ids,
+        root: ids.map((category) => this.root(category)),
+        nodes: ids.map((category) => this.nodeCount(category)),
+        edges: ids.map((category) => this.edgeCount(category)),
+        before: before.map(({ count }) => count),
+        after: after.map(({ count }) => count),
+        beforeMeanUs: before.map(({ mean }) => mean),
+        afterMeanUs: after.map(({ mean }) => mean),
+        beforeSdUs: before.map(({ sd }) => sd),
+        afterSdUs: after.map(({ sd }) => sd),
+        beforeC2: before.map(squaredVariation),
+        afterC2: after.map(squaredVariation),
+        ...(this.flows.outcomes && {
+          beforeFailed: ids.map((category) => this.failed(category, BEFORE)),
+          afterFailed: ids.map((category) => this.failed(category, AFTER)),
+        }),
       }),
-    })
+      this.flows.quantity,
+    )
   }
 
   /** Requests of a category that failed; 0 where outcomes were not recorded. */

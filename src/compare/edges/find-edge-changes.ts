@@ -2,7 +2,7 @@
 import { range } from 'd3-array'
 import { defineOptions, type OptionsOf, readOptions, share } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { rowTable, type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
@@ -277,22 +277,25 @@ export class EdgeChanges extends Stage {
   table(): StageTable {
     const edges = [...this.edges].sort((a, b) => Number(b.changed) - Number(a.changed))
     const column = <T>(value: (edge: EdgeChange) => T) => edges.map(value)
-    return stageTable({
-      from: column(({ from }) => from),
-      to: column(({ to }) => to),
-      kind: column(({ kind }) => kind),
-      changed: column(({ changed }) => changed),
-      shiftUs: column(({ shiftUs }) => shiftUs),
-      lowUs: column(({ interval }) => interval[0]),
-      highUs: column(({ interval }) => interval[1]),
-      probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
-      before: column(({ beforeRequests }) => beforeRequests),
-      after: column(({ afterRequests }) => afterRequests),
-      categories: column(({ categories }) => categories.length),
-      p: column(({ p }) => p),
-      q: column(({ q }) => q),
-      contributionUs: column(({ contributionUs }) => contributionUs),
-    })
+    return tableIn(
+      stageTable({
+        from: column(({ from }) => from),
+        to: column(({ to }) => to),
+        kind: column(({ kind }) => kind),
+        changed: column(({ changed }) => changed),
+        shiftUs: column(({ shiftUs }) => shiftUs),
+        lowUs: column(({ interval }) => interval[0]),
+        highUs: column(({ interval }) => interval[1]),
+        probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
+        before: column(({ beforeRequests }) => beforeRequests),
+        after: column(({ afterRequests }) => afterRequests),
+        categories: column(({ categories }) => categories.length),
+        p: column(({ p }) => p),
+        q: column(({ q }) => q),
+        contributionUs: column(({ contributionUs }) => contributionUs),
+      }),
+      this.categories.flows.quantity,
+    )
   }
 
   /**
@@ -301,7 +304,14 @@ export class EdgeChanges extends Stage {
    * for another branch, beside the critical path and part of no sum.
    */
   breakdown(): StageTable {
-    const rows = new Map<string, BreakdownRow>()
+    const names = ['service', 'kind', 'beforeUs', 'afterUs', 'changeUs'] as const
+    const table = rowTable(this.places(), [...names, 'beforeWaitingUs', 'afterWaitingUs'])
+    return tableIn(table, this.categories.flows.quantity)
+  }
+
+  /** The rows of `breakdown`, the largest change first. */
+  places() {
+    const rows = new Map<string, PlaceSums>()
     const times = edgeTimes(this.categories)
     const [of, to] = times.totals
     for (let number = 0; number < times.size; number++) {
@@ -309,36 +319,29 @@ export class EdgeChanges extends Stage {
       const service = owner(edge)
       const { kind } = edge
       const key = JSON.stringify([service, kind])
-      const row = rows.get(key) ?? { service, kind, beforeUs: 0, afterUs: 0, waiting: [0, 0] }
+      const row = rows.get(key) ?? { service, kind, times: [0, 0], waiting: [0, 0] }
       rows.set(key, row)
-      row.beforeUs += of.criticalUs[number]!
-      row.afterUs += to.criticalUs[number]!
+      row.times[0] += of.criticalUs[number]!
+      row.times[1] += to.criticalUs[number]!
       row.waiting[0] += of.waitingUs[number]!
       row.waiting[1] += to.waitingUs[number]!
     }
     const { flows } = this.categories
     const before = Math.max(1, flows.count(BEFORE))
     const after = Math.max(1, flows.count(AFTER))
-    const change = ({ beforeUs, afterUs }: BreakdownRow) => afterUs / after - beforeUs / before
-    const sorted = [...rows.values()].sort((a, b) => Math.abs(change(b)) - Math.abs(change(a)))
-    return stageTable({
-      service: sorted.map(({ service }) => service),
-      kind: sorted.map(({ kind }) => kind),
-      beforeUs: sorted.map(({ beforeUs }) => beforeUs / before),
-      afterUs: sorted.map(({ afterUs }) => afterUs / after),
-      changeUs: sorted.map(change),
-      beforeWaitingUs: sorted.map(({ waiting }) => waiting[0] / before),
-      afterWaitingUs: sorted.map(({ waiting }) => waiting[1] / after),
-    })
+    return Array.from(rows.values(), ({ service, kind, times, waiting }) => ({
+      ...{ service, kind, beforeUs: times[0] / before, afterUs: times[1] / after },
+      changeUs: times[1] / after - times[0] / before,
+      ...{ beforeWaitingUs: waiting[0] / before, afterWaitingUs: waiting[1] / after },
+    })).sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs))
   }
 }
 
-interface BreakdownRow {
+interface PlaceSums {
   readonly service: string
   readonly kind: EdgeKind
-  beforeUs: number
-  afterUs: number
-  readonly waiting: [number, number]
+  readonly times: [before: number, after: number]
+  readonly waiting: [before: number, after: number]
 }
 
 /** Work belongs to its service; the way between two services to the one that is called. */

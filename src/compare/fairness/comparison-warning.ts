@@ -26,6 +26,7 @@ export type WarningCode =
   | 'extreme-request'
   | 'no-durations'
   | 'no-weights'
+  | 'unmeasured'
 
 /** Something that may make results mean less than they seem to. */
 export interface ComparisonWarning {

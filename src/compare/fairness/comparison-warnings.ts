@@ -9,6 +9,7 @@ import {
   undecidedStructures,
   unequalLoad,
   unfinishedFolding,
+  unmeasured,
   versionsDiffer,
 } from './period-problems.ts'
 import { missingIntervals, timeRanges } from './period-times.ts'
@@ -41,6 +42,7 @@ const CHECKS: readonly FairnessCheck[] = [
   extremeRequest,
   noDurations,
   noWeights,
+  unmeasured,
 ]
 
 /** Is the comparison fair? Looks for what makes the two periods hard to compare. */

@@ -1,5 +1,5 @@
-import { formatDuration } from '../../core/units.ts'
-import { counted, percent } from '../../core/words.ts'
+import { formatAmount, TIME } from '../../core/quantity.ts'
+import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
@@ -10,6 +10,7 @@ import {
   type ComparisonWarning,
   exactPercent,
   firstOf,
+  partOf,
   warning,
 } from './comparison-warning.ts'
 
@@ -279,8 +280,8 @@ function extremeOf({ flows }: ComparedPeriods, period: Period): ComparisonWarnin
   return [
     warning('extreme-request', {
       finding:
-        `One request ${when}, trace ${flows.ids[slowest]}, took ${formatDuration(slowestUs)}, ` +
-        `${percent(slowestUs / totalUs)} of the time of all ${count} requests.`,
+        `One request ${when}, trace ${flows.ids[slowest]}, took ${formatAmount(slowestUs, flows.quantity)}, ` +
+        `${percent(slowestUs / totalUs)} of what all ${count} requests took.`,
       effect:
         'It dominates means, contributions and shares of the change; medians and tests are not affected.',
       answer: "Look at that trace, and rank with `centre: 'median'`.",
@@ -294,6 +295,7 @@ const MAX_ZEROS = 0.5
 
 /** Whether most requests of a period are said to have taken no time. */
 export function noDurations({ flows }: ComparedPeriods): ComparisonWarning[] {
+  if (flows.quantity !== TIME) return []
   return ([BEFORE, AFTER] as const).flatMap((period) => {
     const count = flows.count(period)
     const zeros = flows.responseTimeUs.reduce(
@@ -310,6 +312,26 @@ export function noDurations({ flows }: ComparedPeriods): ComparisonWarning[] {
       }),
     ]
   })
+}
+
+/** Whether some requests, or spans that should, do not say the measure. */
+export function unmeasured({ flows }: ComparedPeriods): ComparisonWarning[] {
+  const { unmeasuredBefore, unmeasuredAfter, silentBefore, silentAfter } = flows.report.counts
+  if (unmeasuredBefore + unmeasuredAfter + silentBefore + silentAfter === 0) return []
+  const { name } = flows.quantity
+  const all = [flows.count(BEFORE) + unmeasuredBefore, flows.count(AFTER) + unmeasuredAfter]
+  const left = `${partOf(unmeasuredBefore, all[0] ?? 0)} requests before and ${partOf(unmeasuredAfter, all[1] ?? 0)} after`
+  return [
+    warning('unmeasured', {
+      finding:
+        `${left} have no ${name}` +
+        (silentBefore + silentAfter === 0
+          ? '.'
+          : `; nor do ${grouped(silentBefore)} spans before and ${grouped(silentAfter)} after of operations that have it elsewhere.`),
+      effect: 'These requests are left out; such spans count as having none of it.',
+      answer: `Record ${name} with every span of these operations, if they have any.`,
+    }),
+  ]
 }
 
 /** Whether counts should be weighted though no trace has a weight. */

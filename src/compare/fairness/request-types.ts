@@ -1,4 +1,4 @@
-import { formatDuration, type Microseconds } from '../../core/units.ts'
+import { amountsName, formatAmount } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { type RootTypes, rootTypes } from '../steps/root-types.ts'
@@ -50,8 +50,8 @@ export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarni
     warning('request-mix', {
       finding: `The request mix changed (shares of requests): ${firstOf(shares)}.`,
       effect:
-        `The mix alone moves the mean response time of all requests by ${signed(shiftUs)} ` +
-        `(${signedPercent(shiftUs / beforeUs)} of ${formatDuration(beforeUs)})` +
+        `The mix alone moves the mean ${amountsName(flows.quantity)} of all requests by ` +
+        `${shiftUs > 0 ? '+' : ''}${formatAmount(shiftUs, flows.quantity)} (${signedPercent(shiftUs / beforeUs)} of ${formatAmount(beforeUs, flows.quantity)})` +
         (isAuto
           ? '.'
           : ', and categories of these types gain or lose requests without a change of structure.'),
@@ -137,10 +137,6 @@ function shiftByMix(flows: FlowSet, { names, typeOf }: RootTypes) {
   })
   const mixed = means.map((meanUs, type) => meanUs * (counts[AFTER][type] as number))
   return { beforeUs, shiftUs: total(mixed) / total(counts[AFTER]) - beforeUs }
-}
-
-function signed(shiftUs: Microseconds): string {
-  return `${shiftUs > 0 ? '+' : ''}${formatDuration(shiftUs)}`
 }
 
 /** Weights alike to this factor are as good as the same. */

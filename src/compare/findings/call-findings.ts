@@ -1,3 +1,4 @@
+import { TIME } from '../../core/quantity.ts'
 import { grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
@@ -107,7 +108,13 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
     const isElsewhere = previous !== null && previous.service !== service
     return {
       kind: one.calls.length > 0 ? 'structure' : 'concurrency',
-      ...{ service, what: callWords(one), previous, called: call === null ? [] : [call], price },
+      ...{
+        service,
+        what: callWords(one, flows.quantity === TIME),
+        previous,
+        called: call === null ? [] : [call],
+        price,
+      },
       look: `${printable(service)}${isElsewhere ? `, and the answer of ${nameOf(previous, '')}` : ''}`,
       key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
       calls: toldFirst(all, one),
@@ -239,7 +246,7 @@ function callKey(change: CallChange | RepeatChange): string {
 }
 
 /** Says what a service does differently: `GetAds returns without calling anything in 31 of 160 calls (0 of 182 before)`. */
-function callWords({ service, calls, repeats: [repeat] }: ServiceChanges): string {
+function callWords({ service, calls, repeats: [repeat] }: ServiceChanges, isTime: boolean): string {
   const [change] = calls
   if (change === undefined) {
     const { of, call, beforeTimes, afterTimes } = repeat as RepeatChange
@@ -249,8 +256,10 @@ function callWords({ service, calls, repeats: [repeat] }: ServiceChanges): strin
   const { of, kind, call, previous, difference, made, chances } = change
   const name = operationName(of)
   const shares = sharesOf(change)
-  const after = previous === null ? '' : `after ${nameOf(previous, service)}`
-  const returns = previous === null ? 'without calling anything' : `right ${after}`
+  // Amounts know no order of calls.
+  const after = previous === null || !isTime ? '' : `after ${nameOf(previous, service)}`
+  const nothing = previous === null ? 'without calling anything' : 'without further calls'
+  const returns = after === '' ? nothing : `right ${after}`
   const replaced = calls.find(
     (other) =>
       other.kind === kind &&
@@ -268,7 +277,7 @@ function callWords({ service, calls, repeats: [repeat] }: ServiceChanges): strin
       ? `${name} returns ${returns} ${shares}`
       : `${name} returns ${returns} only ${shares}`
   }
-  const what = `${nameOf(call, service)}${kind === 'next' && previous !== null ? ` ${after}` : ''}`
+  const what = `${nameOf(call, service)}${kind === 'next' && after !== '' ? ` ${after}` : ''}`
   if (difference > 0)
     return `${name} ${made[BEFORE] === 0 ? 'now calls' : 'calls'} ${what} ${shares}`
   return made[AFTER] === 0

@@ -1,6 +1,7 @@
 import { FlowdeltaError } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
+import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import { type EdgeChanges, findEdgeChanges } from '../edges/find-edge-changes.ts'
@@ -131,6 +132,7 @@ export function groupFindings(
   const { ranking, evidence, edges, drafts, claims } = sources
   const { categories, observedChangeUs } = edges
   const changeIsClear = meansDiffer(categories.flows)
+  const { quantity } = categories.flows
   const keyOf = ({ category, kind }: Pick<RankedMutation, 'category' | 'kind'>) =>
     `${category} ${kind}`
   const draftOf = new Map(claims.map((claim) => [keyOf(claim), drafts[claim.draft]]))
@@ -147,13 +149,13 @@ export function groupFindings(
     const contributionUs = withConsequences(draft, consequences)
     const all = [categories.flows.count(BEFORE), categories.flows.count(AFTER)] as const
     const since = onsets.get(draft) ?? null
-    const facts = [...factsOf(draft, all[AFTER]), ...sinceFact(since)]
+    const facts = [...factsOf(draft, all[AFTER], quantity), ...sinceFact(since)]
     return {
       ...told,
       id: `${draft.kind}-${fingerprint(key)}`,
       rank,
       operation: operationOf(draft),
-      size: sizeOf(draft, all),
+      size: sizeOf(draft, all, quantity),
       since,
       title: `${draft.where}: ${draft.what}${segmentClause(draft)}`,
       text: facts.join(' · '),
@@ -187,11 +189,18 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Dr
   const ofSteps = [
     ...errorFindings(steps, edges),
     ...stepFindings(steps, edges),
-    ...callFindings(steps, { evidence, edges }),
+    ...callFindings(steps, { evidence, edges }).filter(
+      (draft) => edges.categories.flows.quantity === TIME || isCostly(draft),
+    ),
   ]
   const told = withSegments(ofSteps, segments?.segments ?? [], edges.categories)
   const drafts = [...loadFindings(steps, edges), ...told.sort(byContribution)]
   return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
+}
+
+/** Whether what is done otherwise changes amounts: else it is none of their concern. */
+function isCostly({ eachInterval: [low, high] }: Draft): boolean {
+  return low > 0 || high < 0
 }
 
 /** Of trace points: edges, structures, and what neither accounts for. */

@@ -1,5 +1,6 @@
+import { changeWords, formatAmount, type Quantity, signedAmount } from '../../core/quantity.ts'
 import { formatDuration } from '../../core/units.ts'
-import { grouped, percent, signedDuration } from '../../core/words.ts'
+import { grouped, percent } from '../../core/words.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Draft, Finding, FindingSize } from './finding.ts'
@@ -18,24 +19,27 @@ const MILLISECONDS = 23
 const MOSTLY_ALL = 1.1
 
 /** Says how many requests, how much each, in what share of pairs, and how sure. */
-export function factsOf(draft: Draft, all: number): string[] {
+export function factsOf(draft: Draft, all: number, quantity: Quantity): string[] {
   const { requests, contributionUs, direction, probabilitySlower, notes, q } = draft
   const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
   const each = contributionUs / Math.max(1, requests)
   if (draft.kind === 'errors') return [...notes, certaintyText(q)]
   return [
     `${grouped(requests)} of ${grouped(all)} requests`,
-    ...(each === 0 ? [] : [eachText(each, draft.eachInterval)]),
-    ...(Number.isNaN(chance) ? [] : [`${direction} in ${percent(chance)} of pairs`]),
+    ...(each === 0 ? [] : [eachText(each, draft.eachInterval, quantity)]),
+    ...(Number.isNaN(chance)
+      ? []
+      : [`${changeWords(quantity, direction === 'slower').how} in ${percent(chance)} of pairs`]),
     certaintyText(q),
     ...notes,
   ]
 }
 
 /** `+425 µs each (95 % CI 370–479 µs)`; says where the interval leaves open whether it is more. */
-function eachText(each: number, interval: readonly [number, number]): string {
+function eachText(each: number, interval: readonly [number, number], quantity: Quantity): string {
   const isOpen = Math.min(...interval) < 0 && Math.max(...interval) > 0
-  return `${signedDuration(each)} each${isOpen ? ', perhaps none' : ''}${intervalText(interval)}`
+  const much = signedAmount(each, quantity)
+  return `${much} each${isOpen ? ', perhaps none' : ''}${intervalText(interval, quantity)}`
 }
 
 /** `since 11:15:03 UTC (95 % CI 11:14:51 to 11:15:03)`, or `from the start`; nothing if unknown. */
@@ -60,12 +64,12 @@ export function sinceFact(since: Onset | null): string[] {
  *
  * @param all requests of each period
  */
-export function sizeOf(draft: Draft, all: Draft['concerned']): FindingSize {
+export function sizeOf(draft: Draft, all: Draft['concerned'], quantity: Quantity): FindingSize {
   const { kind, calls, concerned, contributionUs, requests, eachInterval } = draft
   if (draft.size !== undefined) return draft.size
   if (kind === 'latency' || kind === 'unattributed' || kind === 'concurrency') {
     const value = contributionUs / Math.max(1, requests)
-    return { value, unit: 'µs', per: 'request', interval: eachInterval }
+    return { value, unit: quantity.unit ?? 'µs', per: 'request', interval: eachInterval }
   }
   const [call] = calls
   const { made, chances } = call ?? { made: concerned, chances: all }
@@ -89,12 +93,12 @@ export function operationOf(draft: Draft): string | null {
 }
 
 /** ` (95 % CI 391–409 ms)`; nothing where it is not known. */
-export function intervalText(interval: readonly [number, number]): string {
+export function intervalText(interval: readonly [number, number], quantity: Quantity): string {
   const [low, high] = [...interval].sort((a, b) => a - b) as [number, number]
   if (Number.isNaN(low + high)) return ''
-  const [from, to] = [formatDuration(low), formatDuration(high)]
-  if (from === to) return ` (95 % CI ± ${formatDuration((high - low) / 2)})`
-  const [start, unit] = from.split(' ')
+  const [from, to] = [formatAmount(low, quantity), formatAmount(high, quantity)]
+  if (from === to) return ` (95 % CI ± ${formatAmount((high - low) / 2, quantity)})`
+  const [, start, unit] = /^(\S+) (.+)$/.exec(from) ?? []
   const text = to.endsWith(` ${unit}`) && low > 0 ? `${start}–${to}` : `${from} to ${to}`
   return ` (95 % CI ${text.replaceAll('-', '−')})`
 }
@@ -108,17 +112,17 @@ export function certaintyText(q: number): string {
 /** Says what part of the change a finding is: `72 % of the slowdown`, else what it adds in all; nothing for 0. */
 export function shareText(
   { shareOfChange, contributionUs, consequences }: Finding,
-  observedChangeUs: number,
+  { observedChangeUs, quantity }: { observedChangeUs: number; quantity: Quantity },
 ): string {
   if (contributionUs === 0) return ''
-  const change = observedChangeUs < 0 ? 'speedup' : 'slowdown'
+  const { change } = changeWords(quantity, observedChangeUs >= 0)
   // Steps that run at the same time may add up to more.
   if (shareOfChange > MOSTLY_ALL) return `more than the ${change} (${percent(shareOfChange)})`
   const isWithOthers = consequences.some((one) => one.kind === 'latency')
   const whole =
     shareOfChange > 0
       ? `${percent(Math.min(1, shareOfChange))} of the ${change}`
-      : `${signedDuration(contributionUs)} in all`
+      : `${signedAmount(contributionUs, quantity)} in all`
   return isWithOthers ? `${whole}, with what is below` : whole
 }
 

@@ -136,12 +136,12 @@ export interface Draft {
 /** How large a finding is. */
 export interface FindingSize {
   /**
-   * In µs, what each request that it touches takes more. As a rate, how many more requests come a
+   * In µs (or the unit of the measure), what each request that it touches takes more. As a `'rate'`, how many more requests come a
    * second, or by how much the share of calls
    * (or of requests) that do it grew; of a repeated call, how many times more a request makes it.
    */
   readonly value: number
-  readonly unit: 'µs' | 'rate'
+  readonly unit: string
   readonly per: 'request' | 'call' | 'second'
   /** 95 % confidence interval of the value; NaN if unknown. */
   readonly interval: readonly [low: number, high: number]

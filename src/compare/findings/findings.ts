@@ -1,7 +1,7 @@
 import { defineOptions, number } from '../../core/options.ts'
+import { formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
-import { formatDuration } from '../../core/units.ts'
+import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
 import { grouped, percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
@@ -90,6 +90,11 @@ export class Findings extends Stage {
     ].join('\n')
   }
 
+  /** What amounts are of. */
+  get quantity(): Quantity {
+    return this.flows?.quantity ?? TIME
+  }
+
   /** Says against what changes were tested. */
   get testedAgainst(): string {
     const runs = this.flows?.runs.length ?? 1
@@ -103,14 +108,14 @@ export class Findings extends Stage {
 
   /** Says how much of the change findings account for; without any, what could have been seen. */
   summary(): string {
-    const { findings, omitted, observedChangeUs } = this
+    const { findings, omitted, observedChangeUs, quantity } = this
     if (findings.length === 0) return this.nothingText()
     const left =
       omitted === 0 ? '' : `${omitted} smaller ${omitted === 1 ? 'finding' : 'findings'} left out. `
     const all = grouped(this.flows?.count(AFTER) ?? 0)
-    const took = `In all, ${all} requests took ${signed(observedChangeUs)} than as many before`
+    const took = `In all, ${all} requests took ${moreText(observedChangeUs, quantity)} than as many before`
     const failing = this.#failingText()
-    const accounted = accountedText(findings, observedChangeUs)
+    const accounted = accountedText(findings, observedChangeUs, quantity)
     if (accounted !== null) return `${left}${took}; ${accounted}${failing}.`
     if (!this.changeIsClear) return `${left}${took}, which may be chance${failing}.`
     return `${left}${took}${failing === '' ? '; findings do not say why' : failing}.`
@@ -126,7 +131,7 @@ export class Findings extends Stage {
       return ''
     const { moreFailed, isFaster, changeUs } = shift
     const more = moreFailed > 0 ? 'more' : 'fewer'
-    return `; ${more} requests fail, which take ${isFaster ? 'less' : 'more'} time: ${signed(changeUs)}`
+    return `; ${more} requests fail, which take ${isFaster ? 'less' : 'more'} time: ${moreText(changeUs, TIME)}`
   }
 
   /**
@@ -141,7 +146,7 @@ export class Findings extends Stage {
   /** Says that nothing was found, and what could have been seen. */
   nothingText(): string {
     const { unexplained } = this
-    if (unexplained !== null) return `${movedText(unexplained)} ${this.seenText()}`
+    if (unexplained !== null) return `${movedText(unexplained, this.quantity)} ${this.seenText()}`
     return this.testable ? `No significant change. ${this.seenText()}` : this.seenText()
   }
 
@@ -153,25 +158,28 @@ export class Findings extends Stage {
     const counts = `With ${grouped(before)} and ${grouped(after)} ${of}`
     if (shiftUs === 0) return `${counts}, any shift would have been seen.`
     return Number.isFinite(shiftUs)
-      ? `${counts}, a shift under ${formatDuration(shiftUs)} could not have been seen.`
+      ? `${counts}, a shift under ${formatAmount(shiftUs, this.quantity)} could not have been seen.`
       : `${counts}, even a large shift could have been missed.`
   }
 
   /** One row a finding. */
   table(): StageTable {
     const column = <T>(value: (finding: Finding) => T) => this.findings.map(value)
-    return stageTable({
-      rank: column(({ rank }) => rank),
-      title: column(({ title }) => title),
-      direction: column(({ direction }) => direction),
-      requests: column(({ requests }) => requests),
-      contributionUs: column(({ contributionUs }) => contributionUs),
-      shareOfChange: column(({ shareOfChange }) => shareOfChange),
-      q: column(({ q }) => q),
-      mutations: column(({ mutations }) => mutations.map(({ rank }) => rank).join(', ')),
-      categories: column(({ categories }) => categories.length),
-      id: column(({ id }) => id),
-    })
+    return tableIn(
+      stageTable({
+        rank: column(({ rank }) => rank),
+        title: column(({ title }) => title),
+        direction: column(({ direction }) => direction),
+        requests: column(({ requests }) => requests),
+        contributionUs: column(({ contributionUs }) => contributionUs),
+        shareOfChange: column(({ shareOfChange }) => shareOfChange),
+        q: column(({ q }) => q),
+        mutations: column(({ mutations }) => mutations.map(({ rank }) => rank).join(', ')),
+        categories: column(({ categories }) => categories.length),
+        id: column(({ id }) => id),
+      }),
+      this.quantity,
+    )
   }
 
   /** One finding in words: where and what, facts, where to look, where else it shows. */
@@ -180,7 +188,7 @@ export class Findings extends Stage {
     const left = consequences.length - MAX_CONSEQUENCES_TOLD
     const titled = wrapped(`#${rank}`.padEnd(INDENT.length) + title)
     const last = titled.pop() ?? ''
-    const share = shareText(finding, this.observedChangeUs)
+    const share = shareText(finding, this)
     // At the right edge where there is room, else the first of the facts.
     const hasRoom = share !== '' && last.length + 2 + share.length <= WIDTH
     return [
@@ -199,33 +207,38 @@ export class Findings extends Stage {
 }
 
 /** Says by how much requests moved though nothing accounts for it. */
-function movedText({ measure, shiftUs, interval: [low, high] }: WholeShift): string {
+function movedText(
+  { measure, shiftUs, interval: [low, high] }: WholeShift,
+  quantity: Quantity,
+): string {
   const who =
     measure === 'mean'
-      ? `Requests took ${signed(shiftUs)} on average`
-      : `The median request took ${signed(shiftUs)}`
+      ? `Requests took ${moreText(shiftUs, quantity)} on average`
+      : `The median request took ${moreText(shiftUs, quantity)}`
   const bounds = shiftUs < 0 ? ([-high, -low] as const) : ([low, high] as const)
-  return `${who}${intervalText(bounds)}, but no single step or kind of request accounts for it.`
+  return `${who}${intervalText(bounds, quantity)}, but no single step or kind of request accounts for it.`
 }
 
 /** Findings account for all of a change from this share of it on. */
 const ALL_OF_IT = 0.995
 
 /** Says what part of a change findings account for; `null` for none. */
-function accountedText(findings: readonly Finding[], observedChangeUs: number): string | null {
+function accountedText(
+  findings: readonly Finding[],
+  observedChangeUs: number,
+  quantity: Quantity,
+): string | null {
   const us = findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
   const these = findings.length === 1 ? 'the finding' : 'findings'
   if (us === 0) return null
   const share = us / observedChangeUs
-  if (!(share > 0)) return `without ${these} it would be ${signed(observedChangeUs - us)}`
+  if (!(share > 0)) {
+    return `without ${these} it would be ${moreText(observedChangeUs - us, quantity)}`
+  }
   const verb = findings.length === 1 ? 'accounts' : 'account'
   return share >= ALL_OF_IT
     ? `${these} ${verb} for all of it`
     : `${these} ${verb} for ${percent(share)} of it`
-}
-
-function signed(us: number): string {
-  return `${formatDuration(Math.abs(us))} ${us < 0 ? 'less' : 'longer'}`
 }
 
 /**

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../core/units.ts'
+import { moreText } from '../../core/quantity.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
@@ -43,14 +43,14 @@ export function requestFindings(
     }))
     const sum = (value: (effect: (typeof effects)[number]) => number) =>
       effects.reduce((total, effect) => total + effect.share * value(effect), 0)
-    const shift = formatDuration(Math.abs(contributionUs) / requests)
+    const shift = moreText(contributionUs / requests, categories.flows.quantity)
     return [
       {
         kind: 'unattributed',
         key: `requests ${direction}`,
         direction,
         where: rootsName(roots),
-        what: `requests take ${shift} ${direction === 'slower' ? 'longer' : 'less'}, spread over many steps`,
+        what: `requests take ${shift}, spread over many steps`,
         categories: concerned,
         requests,
         concerned: counts,

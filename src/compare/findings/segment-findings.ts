@@ -1,4 +1,4 @@
-import { formatDuration } from '../../core/units.ts'
+import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
 import { grouped, percent } from '../../core/words.ts'
 import { AFTER } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -102,7 +102,7 @@ function draftOf(segment: Segment, categories: Categories): Draft {
     direction: isTime ? (direction as 'slower' | 'faster') : 'slower',
     key: [measure, kind, caller, service, operation, segment.text].join('\n'),
     where: `${from}${printable(service)}${kind === 'request' && name !== '' ? ` ${name}` : ''}`,
-    what: isTime ? timeWords(segment, name) : failureWords(segment),
+    what: isTime ? timeWords(segment, name, flows.quantity) : failureWords(segment),
     categories: byRequestsAfter(
       categories,
       after.map((request) => categories.categoryOf[request] as number),
@@ -132,15 +132,19 @@ function draftOf(segment: Segment, categories: Categories): Draft {
   }
 }
 
-function timeWords({ step, inside, callingOperation, direction }: Segment, name: string): string {
-  const time = `${formatDuration(Math.abs(inside.change))} ${direction === 'slower' ? 'longer' : 'less'}`
+function timeWords(
+  { step, inside, callingOperation }: Segment,
+  name: string,
+  quantity: Quantity,
+): string {
+  const time = moreText(inside.change, quantity)
   const by =
     callingOperation === null || callingOperation === ''
       ? ''
       : ` for ${operationName({ operation: callingOperation })}`
   if (step?.kind === 'request') return `requests take ${time}`
   if (step?.kind === 'call')
-    return `${name === '' ? 'what it calls' : name}${by} takes ${time} in transit`
+    return `${name === '' ? 'what it calls' : name}${by} takes ${time}${callerSide(quantity)}`
   return `${name === '' ? 'its work' : `${name} itself`}${by} takes ${time}`
 }
 

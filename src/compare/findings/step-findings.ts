@@ -1,4 +1,4 @@
-import { formatDuration } from '../../core/units.ts'
+import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -44,7 +44,7 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
       return {
         kind: 'latency',
         direction,
-        ...stepWords(flows, group, direction),
+        ...stepWords(flows, group),
         key: group.steps.map(stepKey).sort().join('\n'),
         categories: byRequestsAfter(
           categories,
@@ -58,8 +58,8 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
           (contributionUs + width) / Math.max(1, after),
         ],
         probabilitySlower: first.probabilitySlower,
-        notes: minorityNotes(first, direction),
-        ...whereToLook(group),
+        notes: minorityNotes(first, flows.quantity),
+        ...whereToLook(group, flows.quantity === TIME),
         changedEdges: group.steps.flatMap((step) => edgesOf(step, edges, direction)),
         changedStructure: [],
         steps: group.steps.map(findingStep),
@@ -73,10 +73,12 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
 }
 
 /** Says what the calls that changed take, and what is usual. */
-export function minorityNotes({ minority }: StepChange, direction: Direction): string[] {
+export function minorityNotes({ minority, shiftUs }: StepChange, quantity: Quantity): string[] {
   if (minority === null) return []
-  const [changed, usual] = [minority.changedUs, minority.usualUs].map(formatDuration)
-  const take = direction === 'slower' ? 'those take' : 'those took'
+  const [changed, usual] = [minority.changedUs, minority.usualUs].map((amount) =>
+    formatAmount(amount, quantity),
+  )
+  const take = shiftUs > 0 ? 'those take' : 'those took'
   return [`${take} about ${changed}, others ${usual}`]
 }
 
@@ -149,17 +151,13 @@ function mainOperation({ operations }: StepChange): string {
 /** Where requests make so many calls each, a time is said to be that of a call. */
 const SEVERAL = 1.2
 
-function stepWords(
-  flows: FlowSet,
-  { scope, steps }: StepGroup,
-  direction: Direction,
-): Pick<Draft, 'where' | 'what'> {
+function stepWords(flows: FlowSet, { scope, steps }: StepGroup): Pick<Draft, 'where' | 'what'> {
   const [first] = steps
-  const more = direction === 'slower' ? 'longer' : 'less'
   const time = (step: StepChange) =>
-    `${formatDuration(Math.abs(step.shiftUs))} ${more}` +
+    moreText(step.shiftUs, flows.quantity) +
     (step.callsEach < SEVERAL ? '' : ' a call') +
     inFew(step, 'the calls')
+  const side = callerSide(flows.quantity)
   const service = printable('service' in scope ? scope.service : first.service)
   const operation = operationName({ operation: mainOperation(first) })
   const itself = `${workWords(flows, first, operation)} takes ${time(first)}${others(first)}`
@@ -169,7 +167,7 @@ function stepWords(
         ? { where: service, what: itself }
         : {
             where: `${printable(first.caller as string)} → ${service}`,
-            what: `${operation} takes ${time(first)} in transit${others(first)}`,
+            what: `${operation} takes ${time(first)}${side}${others(first)}`,
           }
     case 'operation':
       return {
@@ -186,7 +184,7 @@ function stepWords(
       )
       return {
         where: `calls to ${service}`,
-        what: `${operation} takes ${time(first)} in transit, from ${callers}`,
+        what: `${operation} takes ${time(first)}${side}, from ${callers}`,
       }
     }
     case 'calls by': {
@@ -196,7 +194,7 @@ function stepWords(
       )
       return {
         where: service,
-        what: `its calls to ${called} take ${time(first)} in transit`,
+        what: `its calls to ${called} take ${time(first)}${side}`,
       }
     }
     case 'service':
@@ -250,12 +248,15 @@ function others({ operations }: StepChange): string {
     : `, and so do ${changed} other operations`
 }
 
-function whereToLook({ scope, steps }: StepGroup): Pick<Draft, 'look' | 'services'> {
+function whereToLook(
+  { scope, steps }: StepGroup,
+  isTime: boolean,
+): Pick<Draft, 'look' | 'services'> {
   const called = steps.map(({ service }) => service)
   const callers = steps.flatMap(({ caller }) => caller ?? [])
   const first = 'service' in scope ? [scope.service] : called
   const services = [...new Set([...first, ...called, ...callers])]
-  const isWay = steps.every(({ kind }) => kind === 'call')
+  const isWay = isTime && steps.every(({ kind }) => kind === 'call')
   const named = listed([...new Set(first)].map(printable), 3)
   return { look: isWay ? `${named} (network, queues, connections)` : named, services }
 }

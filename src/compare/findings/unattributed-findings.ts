@@ -1,4 +1,4 @@
-import { formatDuration } from '../../core/units.ts'
+import { formatAmount, moreText } from '../../core/quantity.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
@@ -43,7 +43,7 @@ export function unattributedFindings(
     const operation = operations.find((one) => one.changed) ?? operations[0]
     const eachUs = leftUs / after.length
     const isPart = Math.abs(eachUs) < MOSTLY * Math.abs(shiftUs)
-    const partOf = isPart ? `${formatDuration(Math.abs(eachUs))} of which` : 'which'
+    const partOf = isPart ? `${formatAmount(Math.abs(eachUs), flows.quantity)} of which` : 'which'
     const [low, high] = step.interval.map((bound) => bound - shiftUs) as [number, number]
     const slower = shiftUs > 0
     return [
@@ -53,7 +53,7 @@ export function unattributedFindings(
         key: `requests ${slower ? 'slower' : 'faster'} ${service}`,
         where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
         what:
-          `requests take ${formatDuration(Math.abs(isPart ? shiftUs : eachUs))} ${slower ? 'longer' : 'less'}` +
+          `requests take ${moreText(isPart ? shiftUs : eachUs, flows.quantity)}` +
           inFew(step, 'them') +
           (shares.every((us) => us === 0)
             ? '; no single step changed enough to be sure of'
@@ -67,7 +67,7 @@ export function unattributedFindings(
         contributionUs: leftUs,
         eachInterval: [eachUs + low, eachUs + high],
         probabilitySlower: step.probabilitySlower,
-        notes: minorityNotes(step, slower ? 'slower' : 'faster'),
+        notes: minorityNotes(step, flows.quantity),
         look: 'what all steps share: host, runtime, load',
         services: [],
         changedEdges: [],

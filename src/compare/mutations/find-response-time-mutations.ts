@@ -1,6 +1,6 @@
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { moments } from '../../stats/moments.ts'
@@ -181,20 +181,23 @@ export class ResponseTimeMutations extends Stage {
     const ids = this.#tests.map((_, category) => category)
     const mean = (period: 0 | 1) =>
       ids.map((category) => categories.responseTimeMoments(category, period).mean)
-    return stageTable({
-      category: ids,
-      root: ids.map((category) => categories.root(category)),
-      before: this.#tests.map(({ beforeCount }) => beforeCount),
-      after: this.#tests.map(({ afterCount }) => afterCount),
-      beforeMeanUs: mean(BEFORE),
-      afterMeanUs: mean(AFTER),
-      statistic: this.#tests.map(({ statistic }) => statistic),
-      p: this.#tests.map(({ p }) => p),
-      q: this.#tests.map(({ q }) => q),
-      tested: this.#tests.map(({ testable }) => testable),
-      direction: this.#tests.map(({ direction }) => direction),
-      mutation: this.#tests.map(({ rejected }) => rejected),
-    })
+    return tableIn(
+      stageTable({
+        category: ids,
+        root: ids.map((category) => categories.root(category)),
+        before: this.#tests.map(({ beforeCount }) => beforeCount),
+        after: this.#tests.map(({ afterCount }) => afterCount),
+        beforeMeanUs: mean(BEFORE),
+        afterMeanUs: mean(AFTER),
+        statistic: this.#tests.map(({ statistic }) => statistic),
+        p: this.#tests.map(({ p }) => p),
+        q: this.#tests.map(({ q }) => q),
+        tested: this.#tests.map(({ testable }) => testable),
+        direction: this.#tests.map(({ direction }) => direction),
+        mutation: this.#tests.map(({ rejected }) => rejected),
+      }),
+      this.categories.flows.quantity,
+    )
   }
 
   /** One row an edge class of a category: changed ones first, the largest shift of means first. */
@@ -206,20 +209,23 @@ export class ResponseTimeMutations extends Stage {
         Number(changed(b)) - Number(changed(a)) ||
         (Math.abs(shiftUs(b)) || 0) - (Math.abs(shiftUs(a)) || 0),
     )
-    return stageTable({
-      from: edges.map(({ edge }) => edge.from),
-      to: edges.map(({ edge }) => edge.to),
-      occurrence: edges.map(({ edge }) => edge.occurrence),
-      changed: edges.map(changed),
-      beforeMeanUs: edges.map(({ beforeMeanUs }) => beforeMeanUs),
-      afterMeanUs: edges.map(({ afterMeanUs }) => afterMeanUs),
-      shiftUs: edges.map(shiftUs),
-      direction: edges.map(({ test }) => test?.direction ?? ''),
-      statistic: edges.map(({ test }) => test?.statistic ?? Number.NaN),
-      p: edges.map(({ test }) => test?.p ?? Number.NaN),
-      tested: edges.map(({ test }) => test?.testable ?? false),
-      onCriticalPath: edges.map(({ onCriticalPath }) => onCriticalPath),
-    })
+    return tableIn(
+      stageTable({
+        from: edges.map(({ edge }) => edge.from),
+        to: edges.map(({ edge }) => edge.to),
+        occurrence: edges.map(({ edge }) => edge.occurrence),
+        changed: edges.map(changed),
+        beforeMeanUs: edges.map(({ beforeMeanUs }) => beforeMeanUs),
+        afterMeanUs: edges.map(({ afterMeanUs }) => afterMeanUs),
+        shiftUs: edges.map(shiftUs),
+        direction: edges.map(({ test }) => test?.direction ?? ''),
+        statistic: edges.map(({ test }) => test?.statistic ?? Number.NaN),
+        p: edges.map(({ test }) => test?.p ?? Number.NaN),
+        tested: edges.map(({ test }) => test?.testable ?? false),
+        onCriticalPath: edges.map(({ onCriticalPath }) => onCriticalPath),
+      }),
+      this.categories.flows.quantity,
+    )
   }
 
   /** One row a testable category: how large its change is, with intervals at 95 %. */
@@ -227,27 +233,30 @@ export class ResponseTimeMutations extends Stage {
     const ids = this.#tests.flatMap(({ testable }, category) => (testable ? [category] : []))
     const effects = ids.map((category) => this.effect(category))
     const column = <T>(value: (effect: EffectSize) => T) => effects.map(value)
-    return stageTable({
-      category: ids,
-      root: ids.map((category) => this.categories.root(category)),
-      medianShiftUs: column(({ medianShiftUs }) => medianShiftUs),
-      medianLowUs: column(({ interval }) => interval[0]),
-      medianHighUs: column(({ interval }) => interval[1]),
-      meanShiftUs: column(({ meanShiftUs }) => meanShiftUs),
-      meanLowUs: column(({ meanInterval }) => meanInterval[0]),
-      meanHighUs: column(({ meanInterval }) => meanInterval[1]),
-      p95ShiftUs: column(({ p95ShiftUs }) => p95ShiftUs),
-      p95LowUs: column(({ p95Interval }) => p95Interval[0]),
-      p95HighUs: column(({ p95Interval }) => p95Interval[1]),
-      p99ShiftUs: column(({ p99ShiftUs }) => p99ShiftUs),
-      p99LowUs: column(({ p99Interval }) => p99Interval[0]),
-      p99HighUs: column(({ p99Interval }) => p99Interval[1]),
-      probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
-      wassersteinUs: column(({ wassersteinUs }) => wassersteinUs),
-      detectableShiftUs: column(({ detectableShiftUs }) => detectableShiftUs),
-      p: ids.map((category) => this.test(category).p),
-      q: ids.map((category) => this.test(category).q),
-    })
+    return tableIn(
+      stageTable({
+        category: ids,
+        root: ids.map((category) => this.categories.root(category)),
+        medianShiftUs: column(({ medianShiftUs }) => medianShiftUs),
+        medianLowUs: column(({ interval }) => interval[0]),
+        medianHighUs: column(({ interval }) => interval[1]),
+        meanShiftUs: column(({ meanShiftUs }) => meanShiftUs),
+        meanLowUs: column(({ meanInterval }) => meanInterval[0]),
+        meanHighUs: column(({ meanInterval }) => meanInterval[1]),
+        p95ShiftUs: column(({ p95ShiftUs }) => p95ShiftUs),
+        p95LowUs: column(({ p95Interval }) => p95Interval[0]),
+        p95HighUs: column(({ p95Interval }) => p95Interval[1]),
+        p99ShiftUs: column(({ p99ShiftUs }) => p99ShiftUs),
+        p99LowUs: column(({ p99Interval }) => p99Interval[0]),
+        p99HighUs: column(({ p99Interval }) => p99Interval[1]),
+        probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
+        wassersteinUs: column(({ wassersteinUs }) => wassersteinUs),
+        detectableShiftUs: column(({ detectableShiftUs }) => detectableShiftUs),
+        p: ids.map((category) => this.test(category).p),
+        q: ids.map((category) => this.test(category).q),
+      }),
+      this.categories.flows.quantity,
+    )
   }
 
   #responseTimes(category: number) {

@@ -1,7 +1,7 @@
 import { FlowdeltaError } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -172,21 +172,24 @@ export class Ranking extends Stage {
   table(): StageTable {
     const { categories } = this.responseTime
     const { mutations } = this
-    return stageTable({
-      rank: mutations.map(({ rank }) => rank),
-      kind: mutations.map(({ kind }) => kind),
-      category: mutations.map(({ category }) => category),
-      root: mutations.map(({ category }) => categories.root(category)),
-      direction: mutations.map(({ kind, category }) =>
-        kind === 'structural' ? '' : this.responseTime.test(category).direction,
-      ),
-      requests: mutations.map(({ requests }) => requests),
-      contributionUs: mutations.map(({ contributionUs }) => contributionUs),
-      significant: mutations.map(({ significant }) => significant),
-      precursors: mutations.map(({ precursors }) =>
-        precursors.map(({ category, weight }) => `${category} (${percent(weight)})`).join(', '),
-      ),
-    })
+    return tableIn(
+      stageTable({
+        rank: mutations.map(({ rank }) => rank),
+        kind: mutations.map(({ kind }) => kind),
+        category: mutations.map(({ category }) => category),
+        root: mutations.map(({ category }) => categories.root(category)),
+        direction: mutations.map(({ kind, category }) =>
+          kind === 'structural' ? '' : this.responseTime.test(category).direction,
+        ),
+        requests: mutations.map(({ requests }) => requests),
+        contributionUs: mutations.map(({ contributionUs }) => contributionUs),
+        significant: mutations.map(({ significant }) => significant),
+        precursors: mutations.map(({ precursors }) =>
+          precursors.map(({ category, weight }) => `${category} (${percent(weight)})`).join(', '),
+        ),
+      }),
+      this.responseTime.categories.flows.quantity,
+    )
   }
 }
 

@@ -1,5 +1,6 @@
 // Runs once a request and column: the loops index with `!`.
 import { readOptions } from '../../core/options.ts'
+import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
@@ -74,7 +75,12 @@ export function findSegments(
   const options = readOptions(SEGMENT_OPTIONS, given)
   const { flows } = steps
   if (!options.segments || steps.steps.length === 0) {
-    return new Segments(options, { segments: [], leftOut: [], omitted: 0 })
+    return new Segments(options, {
+      segments: [],
+      leftOut: [],
+      omitted: 0,
+      quantity: flows.quantity,
+    })
   }
   const columns = new DividingColumns(steps, read)
   const failed = failedRequests(flows)
@@ -99,6 +105,7 @@ export function findSegments(
     segments: withoutEchoes(segments, flows).sort((a, b) => sizeOf(b) - sizeOf(a)),
     leftOut: columns.leftOut,
     omitted,
+    quantity: flows.quantity,
   })
 }
 
@@ -108,7 +115,7 @@ function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
   const total = ({ values }: Measured) => values.reduce((sum, value) => sum + value, 0)
   const totals = new Map(times.map((measured) => [measured, total(measured)]))
   return [
-    ...measuredFailures(steps.flows, failed),
+    ...(steps.flows.quantity === TIME ? measuredFailures(steps.flows, failed) : []),
     ...steps.calls
       .filter(({ changed }) => changed)
       .flatMap((change) => measuredChoice(steps, change) ?? []),

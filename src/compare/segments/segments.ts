@@ -1,4 +1,5 @@
 import { defineOptions, flag, number, type OptionsOf } from '../../core/options.ts'
+import type { Quantity } from '../../core/quantity.ts'
 import { Stage } from '../../core/stage.ts'
 import { rowTable, type StageTable, stageTable } from '../../core/stage-table.ts'
 import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
@@ -71,13 +72,19 @@ export class Segments extends Stage {
   readonly leftOut: readonly LeftOutAttribute[]
   /** Steps, failures and choices that were not looked at, for lack of room; see `maxSegmentCells`. */
   readonly omitted: number
+  /** What times are amounts of. */
+  readonly quantity: Quantity
 
-  constructor(options: SegmentOptions, found: Pick<Segments, 'segments' | 'leftOut' | 'omitted'>) {
+  constructor(
+    options: SegmentOptions,
+    found: Pick<Segments, 'segments' | 'leftOut' | 'omitted' | 'quantity'>,
+  ) {
     super()
     this.options = options
     this.segments = found.segments
     this.leftOut = found.leftOut
     this.omitted = found.omitted
+    this.quantity = found.quantity
   }
 
   /** One row a segment. */

@@ -1,6 +1,7 @@
 // Runs once a failing call: the loops index with `!`.
 
 import { group } from 'd3-array'
+import { TIME } from '../../core/quantity.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
@@ -89,7 +90,9 @@ export function testErrors(flows: FlowSet): ErrorTests {
   const { outcomes } = flows
   const canFail = outcomes?.kinds.some(({ outcome }) => outcome === 'error')
   const blocks = timeBlocks(flows)
-  if (outcomes === undefined || !canFail || !areFromSpans(flows)) {
+  // Who fails is no matter of amounts.
+  const isTimed = flows.quantity === TIME
+  if (outcomes === undefined || !canFail || !isTimed || !areFromSpans(flows)) {
     return { places: [], tested: [], blocks }
   }
   const places = countErrors(flows, outcomes, blocks)

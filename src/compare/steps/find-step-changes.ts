@@ -1,5 +1,6 @@
 import { group, sum } from 'd3-array'
 import { readOptions } from '../../core/options.ts'
+import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
@@ -107,7 +108,10 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     [...new Map(members.map(({ is, p }) => [is, p])).values()].filter((p) => !Number.isNaN(p)),
   )
   const ofOperations = testsOf.map(bonferroni)
-  const arrivals = steps.length === 0 ? { rate: null, pauses: null } : compareArrivals(flows)
+  const arrivals =
+    steps.length === 0 || flows.quantity !== TIME
+      ? { rate: null, pauses: null }
+      : compareArrivals(flows)
   const ofArrivals = [arrivals.rate, arrivals.pauses].map((test) => test?.p ?? Number.NaN)
   const errors = testErrors(flows)
   const q = benjaminiHochberg([

@@ -1,5 +1,5 @@
 import { Stage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { rowTable, type StageTable, tableIn } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
@@ -133,10 +133,13 @@ export class StepChanges extends Stage {
         before: step.beforeRequests,
         after: step.afterRequests,
       }))
-    return rowTable(rows, [
-      ...(['kind', 'service', 'caller', 'changed', 'shiftUs', 'lowUs', 'highUs'] as const),
-      ...(['probabilitySlower', 'before', 'after', 'p', 'q', 'contributionUs'] as const),
-    ])
+    return tableIn(
+      rowTable(rows, [
+        ...(['kind', 'service', 'caller', 'changed', 'shiftUs', 'lowUs', 'highUs'] as const),
+        ...(['probabilitySlower', 'before', 'after', 'p', 'q', 'contributionUs'] as const),
+      ]),
+      this.flows.quantity,
+    )
   }
 
   /** One row for each service that fails, or calls to which fail, changed ones first. */

@@ -1,6 +1,7 @@
 import { rollup } from 'd3-array'
+import type { Quantity } from '../../core/quantity.ts'
 import { columnarStage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { rowTable, type StageTable, tableIn } from '../../core/stage-table.ts'
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { ShapeGraph } from '../../traces/shape-table.ts'
@@ -32,7 +33,7 @@ export function findCallingContexts(flows: FlowSet): CallingContexts {
     tree.add(request, finder.edges(request))
   }
   const requests = [flows.count(BEFORE), flows.count(AFTER)] as const
-  return new CallingContexts({ contexts: tree.finish(), requests })
+  return new CallingContexts({ contexts: tree.finish(), requests, quantity: flows.quantity })
 }
 
 interface ShapeContexts {
@@ -187,6 +188,8 @@ interface ContextColumns {
   readonly contexts: readonly CallingContext[]
   /** Requests in each period; 0 after where there is only one period. */
   readonly requests: readonly [before: number, after: number]
+  /** What times are amounts of: time, unless flows carry another measure. */
+  readonly quantity: Quantity
 }
 
 /** The calling context tree of one or two periods: what `findCallingContexts` makes. */
@@ -233,23 +236,26 @@ export class CallingContexts extends columnarStage<ContextColumns>() {
         ...{ beforeTotalUs, afterTotalUs, changeTotalUs: afterTotalUs - beforeTotalUs },
       }
     })
-    return rowTable(rows, [
-      'context',
-      'parent',
-      'depth',
-      'service',
-      'name',
-      'beforeRequests',
-      'afterRequests',
-      'beforeCallsPerRequest',
-      'afterCallsPerRequest',
-      'beforeSelfUs',
-      'afterSelfUs',
-      'changeSelfUs',
-      'beforeTotalUs',
-      'afterTotalUs',
-      'changeTotalUs',
-    ])
+    return tableIn(
+      rowTable(rows, [
+        'context',
+        'parent',
+        'depth',
+        'service',
+        'name',
+        'beforeRequests',
+        'afterRequests',
+        'beforeCallsPerRequest',
+        'afterCallsPerRequest',
+        'beforeSelfUs',
+        'afterSelfUs',
+        'changeSelfUs',
+        'beforeTotalUs',
+        'afterTotalUs',
+        'changeTotalUs',
+      ]),
+      this.quantity,
+    )
   }
 }
 

@@ -3,6 +3,7 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
+import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
@@ -88,7 +89,8 @@ export function explainEdge(
   }
   const tables = {
     differs: question === 'what-is-slow' ? null : table(oneEach, true),
-    slow: question === 'what-differs' ? null : slowTable(),
+    // Of other measures, nothing is slow.
+    slow: question === 'what-differs' || categories.flows.quantity !== TIME ? null : slowTable(),
     slowAboveUs,
   }
   requireColumns(tables, [...choice.include, ...choice.exclude])

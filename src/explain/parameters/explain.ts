@@ -2,6 +2,7 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
+import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { flowForm } from '../flow-pair/flow-form.ts'
 import { chooseFlows, type FlowChoice, type FlowsToCompare } from '../flow-pair/flow-pair.ts'
@@ -130,7 +131,8 @@ export function explainMutation(
   const timesOf = (flow: FlowChoice) => Float64Array.from(members(flow), times.of)
   const tables = {
     differs: question === 'what-is-slow' ? null : differingTable(),
-    slow: question === 'what-differs' ? null : slowTable(),
+    // Of other measures, nothing is slow.
+    slow: question === 'what-differs' || categories.flows.quantity !== TIME ? null : slowTable(),
     slowAboveUs: slowFrom(timesOf(before), timesOf(after)),
   }
   const own = before.category === after.category

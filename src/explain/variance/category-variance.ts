@@ -3,7 +3,7 @@ import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import { ClassTimes } from '../../compare/categories/class-times.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { columnarStage } from '../../core/stage.ts'
-import { rowTable, type StageTable, stageTable } from '../../core/stage-table.ts'
+import { rowTable, type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
 import { percent } from '../../core/words.ts'
 import type { Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
@@ -107,20 +107,23 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
   /** One row an edge that is on the critical path of some request, the largest share first. */
   table(): StageTable {
     const column = <T>(value: (edge: EdgeVariance) => T) => this.edges.map(value)
-    return stageTable({
-      period: column(() => this.period),
-      edge: column(({ edge }) => edge),
-      from: column(({ from }) => from),
-      to: column(({ to }) => to),
-      occurrence: column(({ occurrence }) => occurrence),
-      requests: column(({ requests }) => requests),
-      onCriticalPath: column(({ onCriticalPath }) => onCriticalPath),
-      meanUs: column(({ meanUs }) => meanUs),
-      varianceUs2: column(({ varianceUs2 }) => varianceUs2),
-      c2: column(({ c2 }) => c2),
-      share: column(({ share }) => share),
-      mark: column(({ mark }) => mark ?? ''),
-    })
+    return tableIn(
+      stageTable({
+        period: column(() => this.period),
+        edge: column(({ edge }) => edge),
+        from: column(({ from }) => from),
+        to: column(({ to }) => to),
+        occurrence: column(({ occurrence }) => occurrence),
+        requests: column(({ requests }) => requests),
+        onCriticalPath: column(({ onCriticalPath }) => onCriticalPath),
+        meanUs: column(({ meanUs }) => meanUs),
+        varianceUs2: column(({ varianceUs2 }) => varianceUs2),
+        c2: column(({ c2 }) => c2),
+        share: column(({ share }) => share),
+        mark: column(({ mark }) => mark ?? ''),
+      }),
+      this.categories.flows.quantity,
+    )
   }
 
   override displayText(): string {

@@ -5,7 +5,7 @@ import type { Comparison } from '../../compare/comparison.ts'
 import { OptionError } from '../../core/errors.ts'
 import { defineOptions, level, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { type BrownForsytheResult, brownForsythe } from '../../stats/brown-forsythe.ts'
@@ -122,21 +122,24 @@ export class SpreadComparison extends columnarStage<SpreadColumns>() {
     const column = <T>(value: (test: CategorySpreadTest) => T) => tests.map(value)
     const sd = (period: 0 | 1) =>
       column(({ category }) => categories.responseTimeMoments(category, period).sd)
-    return stageTable({
-      category: column(({ category }) => category),
-      root: column(({ category }) => categories.root(category)),
-      before: column(({ test }) => test.beforeCount),
-      after: column(({ test }) => test.afterCount),
-      beforeSdUs: sd(BEFORE),
-      afterSdUs: sd(AFTER),
-      beforeDeviationUs: column(({ test }) => test.beforeDeviation),
-      afterDeviationUs: column(({ test }) => test.afterDeviation),
-      statistic: column(({ test }) => test.statistic),
-      p: column(({ test }) => test.p),
-      q: column(({ q }) => q),
-      direction: column(({ test }) => test.direction),
-      changed: column(({ rejected }) => rejected),
-    })
+    return tableIn(
+      stageTable({
+        category: column(({ category }) => category),
+        root: column(({ category }) => categories.root(category)),
+        before: column(({ test }) => test.beforeCount),
+        after: column(({ test }) => test.afterCount),
+        beforeSdUs: sd(BEFORE),
+        afterSdUs: sd(AFTER),
+        beforeDeviationUs: column(({ test }) => test.beforeDeviation),
+        afterDeviationUs: column(({ test }) => test.afterDeviation),
+        statistic: column(({ test }) => test.statistic),
+        p: column(({ test }) => test.p),
+        q: column(({ q }) => q),
+        direction: column(({ test }) => test.direction),
+        changed: column(({ rejected }) => rejected),
+      }),
+      categories.flows.quantity,
+    )
   }
 }
 

@@ -11,7 +11,7 @@ import {
   readOptions,
 } from '../../core/options.ts'
 import { columnarStage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { rowTable, type StageTable, tableIn } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ecdf } from '../../stats/ecdf.ts'
 import {
@@ -198,7 +198,7 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
   /** Tier 1: one row a category and period, the highest C² first. */
   table(): StageTable {
     const names = ['category', 'period', 'root', 'requests', 'meanUs', 'varianceUs2', 'c2'] as const
-    return rowTable(this.ranked, names)
+    return tableIn(rowTable(this.ranked, names), this.categories.flows.quantity)
   }
 
   override displayText(): string {

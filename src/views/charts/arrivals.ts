@@ -318,10 +318,10 @@ function endOfRoom(byStart: readonly Arrival[], limit: number): number {
 
 /** Requests by start; those whose times are not numbers are left out. */
 function arrivals(source: FlowSet | Categories, period: Period, category: number | null) {
-  const { startUs, responseTimeUs } = source instanceof Categories ? source.flows : source
+  const flows = source instanceof Categories ? source.flows : source
   return Array.from(requestsOf(source, period, category), (request) => {
-    const start = startUs[request] as number
-    return { request, startUs: start, endUs: start + (responseTimeUs[request] as number) }
+    const start = flows.startUs[request] as number
+    return { request, startUs: start, endUs: start + flows.durationUs(request) }
   })
     .filter(({ startUs: start, endUs }) => Number.isFinite(start) && Number.isFinite(endUs))
     .sort((a, b) => a.startUs - b.startUs || a.request - b.request)

@@ -1,5 +1,6 @@
 import { extent } from 'd3-array'
 import { scaleLinear, scaleLog } from 'd3-scale'
+import { type Quantity, TIME } from '../../core/quantity.ts'
 import { DURATION_UNITS } from '../../core/units.ts'
 import type { SpecPart } from './chart-frame.ts'
 
@@ -13,6 +14,8 @@ export interface DurationExtent {
   readonly lowUs: number
   readonly highUs: number
   readonly title: string
+  /** What is drawn instead of durations; its unit stands behind the title. Default: time. */
+  readonly of?: Quantity
   /** About how many ticks fit; default 6. */
   readonly ticks?: number
   /** Begin and end at ticks; default true. */
@@ -28,10 +31,14 @@ const LOG_DURATIONS = DURATION_UNITS.slice(1, 3).reduce(
 
 /** A linear axis of durations: all labels in the one unit that fits the largest. */
 export function linearDurationAxis({ lowUs, highUs, title, ...look }: DurationExtent): Axis {
-  const { ticks = 6, nice = true } = look
+  const { of = TIME, ticks = 6, nice = true } = look
   const high = highUs > lowUs ? highUs : lowUs + Math.max(1, Math.abs(lowUs) * 0.1)
   const size = Math.max(Math.abs(lowUs), Math.abs(high))
-  const [factor, unit] = DURATION_UNITS.findLast(([step]) => size >= step) ?? [1, 'µs']
+  const [factor, unit] = DURATION_UNITS.findLast(([step]) => of === TIME && size >= step) ?? [
+    1,
+    'µs',
+  ]
+  const label = `format(datum.value / ${factor}, ',~r')${of === TIME ? ` + ' ${unit}'` : ''}`
   const scale = scaleLinear().domain([lowUs / factor, high / factor])
   if (nice) scale.nice(ticks)
   const inUs = (value: number) => Number((value * factor).toPrecision(12))
@@ -41,11 +48,16 @@ export function linearDurationAxis({ lowUs, highUs, title, ...look }: DurationEx
     domain,
     scale: { domain: [...domain], zero: false, nice: false },
     axis: {
-      title,
+      title: titleIn(title, of),
       values: scale.ticks(ticks).map(inUs),
-      labelExpr: `datum.value === 0 ? '0' : format(datum.value / ${factor}, ',~r') + ' ${unit}'`,
+      labelExpr: `datum.value === 0 ? '0' : ${label}`,
     },
   }
+}
+
+/** A title, with the unit that labels do not name. */
+function titleIn(title: string, { unit }: Quantity): string {
+  return unit === null || title === '' ? title : `${title} (${unit})`
 }
 
 /** A linear axis of durations around 0 with room for a text beside the bar that ends at either end. */
@@ -65,17 +77,18 @@ export function durationAxisWithRoom(
 }
 
 /** A logarithmic axis of durations, each label in its own unit; `lowUs` must be above 0. */
-export function logDurationAxis({ lowUs, highUs, title }: DurationExtent): Axis {
-  const axis = logAxis([lowUs, highUs], title)
+export function logDurationAxis({ lowUs, highUs, title, of = TIME }: DurationExtent): Axis {
+  const axis = logAxis([lowUs, highUs], titleIn(title, of))
+  if (of !== TIME) return axis
   const { format: _, ...plain } = axis.axis
   return { ...axis, axis: { ...plain, labelExpr: LOG_DURATIONS } }
 }
 
 /** An axis of durations: logarithmic where the longest is more than `wide` times the shortest. */
-export function durationAxis({ lowUs, highUs, title }: DurationExtent, wide: number): Axis {
+export function durationAxis({ lowUs, highUs, ...rest }: DurationExtent, wide: number): Axis {
   return lowUs > 0 && highUs / lowUs > wide
-    ? logDurationAxis({ lowUs: lowUs / 1.1, highUs: highUs * 1.1, title })
-    : linearDurationAxis({ lowUs, highUs, title })
+    ? logDurationAxis({ lowUs: lowUs / 1.1, highUs: highUs * 1.1, ...rest })
+    : linearDurationAxis({ lowUs, highUs, ...rest })
 }
 
 /** A logarithmic axis of numbers above 0. */

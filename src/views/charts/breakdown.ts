@@ -2,8 +2,8 @@ import { sum } from 'd3-array'
 import type { EdgeKind } from '../../compare/edges/edge-pool.ts'
 import type { EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
 import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
-import { formatDuration } from '../../core/units.ts'
-import { counted, signedDuration } from '../../core/words.ts'
+import { formatAmount, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
+import { counted } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { durationAxisWithRoom } from './axes.ts'
 import {
@@ -34,16 +34,21 @@ export function breakdownChart(
   const { limit } = readOptions(BREAKDOWN_CHART_OPTIONS, given)
   const breakdown = breakdownRows(edges, limit)
   const { rows } = breakdown
+  const of = edges.categories.flows.quantity
   const labels = distinctTexts(rows.map(labelOf), 44)
   const axis = durationAxisWithRoom(
     rows.flatMap(({ beforeUs, afterUs }) => [beforeUs, afterUs]),
-    { room: 0.2, title: 'mean time per request on critical paths' },
+    {
+      room: 0.2,
+      title: of === TIME ? 'mean time per request on critical paths' : 'mean of a request',
+      of,
+    },
   )
   const y = { ...rowNames(), scale: { paddingInner: 0.2 } }
   return framedChart(
     {
-      title: 'Where the time of a mean request goes',
-      subtitle: [...sums(edges, breakdown), ...largest(rows[0])],
+      title: `Where the ${of.name} of a mean request goes`,
+      subtitle: [...sums(edges, breakdown), ...largest(rows[0], of)],
       width: 640,
     },
     {
@@ -51,7 +56,7 @@ export function breakdownChart(
       height: Math.max(1, rows.length) * 38,
       layer: [
         {
-          data: { values: rows.flatMap((row, i) => barsOf(row, labels[i] as string)) },
+          data: { values: rows.flatMap((row, i) => barsOf(row, labels[i] as string, of)) },
           mark: { type: 'bar' },
           encoding: {
             x: on(axis, 'timeUs'),
@@ -63,11 +68,15 @@ export function breakdownChart(
               scale: { domain: [...PERIOD_NAMES], range: [PALETTE.before, PALETTE.after] },
               legend: { title: null },
             },
-            tooltip: tooltip({ place: 'label', period: 'period', 'mean time per request': 'time' }),
+            tooltip: tooltip({
+              place: 'label',
+              period: 'period',
+              [`mean ${of === TIME ? 'time ' : ''}per request`]: 'time',
+            }),
           },
         },
         {
-          data: { values: rows.map((row, i) => changeOf(row, labels[i] as string)) },
+          data: { values: rows.map((row, i) => changeOf(row, labels[i] as string, of)) },
           ...textBeside({ field: 'change', x: quantity('endUs'), y }),
         },
         ruleAt(0),
@@ -78,23 +87,26 @@ export function breakdownChart(
 
 function sums({ categories: { flows } }: EdgeChanges, { beforeUs, afterUs }: Breakdown): string[] {
   const [before, after] = [flows.count(BEFORE), flows.count(AFTER)]
+  const amount = (value: number) => amountOf(value, flows.quantity)
   if (before + after === 0) return ['There are no requests.']
-  if (before === 0) return [`No requests before; a mean one takes ${duration(afterUs)} after.`]
-  if (after === 0) return [`No requests after; a mean one took ${duration(beforeUs)} before.`]
+  if (before === 0) return [`No requests before; a mean one takes ${amount(afterUs)} after.`]
+  if (after === 0) return [`No requests after; a mean one took ${amount(beforeUs)} before.`]
   return [
-    `It took ${duration(beforeUs)} before and ${duration(afterUs)} after.`,
-    'Work is time inside a service; network is the way to it and back, with all queues.',
+    `It took ${amount(beforeUs)} before and ${amount(afterUs)} after.`,
+    ...(flows.quantity === TIME
+      ? ['Work is time inside a service; network is the way to it and back, with all queues.']
+      : ['Work is what a service has itself; network what callers have of a call.']),
   ]
 }
 
-function duration(us: number): string {
-  return formatDuration(us).replace('-', '−')
+function amountOf(value: number, of: Quantity): string {
+  return formatAmount(value, of).replace('-', '−')
 }
 
-function largest(first: PlaceTime | undefined): string[] {
+function largest(first: PlaceTime | undefined, of: Quantity): string[] {
   if (first === undefined || first.changeUs === 0) return []
   return [
-    `Largest change: ${distinctTexts([labelOf(first)], 44)[0]}, ${signedDuration(first.changeUs)}.`,
+    `Largest change: ${distinctTexts([labelOf(first)], 44)[0]}, ${signedAmount(first.changeUs, of)}.`,
   ]
 }
 
@@ -103,18 +115,19 @@ function labelOf({ service, kind }: PlaceTime): string {
   return `${service}${name === '' ? '' : ` · ${name}`}`
 }
 
-function barsOf({ beforeUs, afterUs }: PlaceTime, label: string) {
+function barsOf({ beforeUs, afterUs }: PlaceTime, label: string, of: Quantity) {
   return [beforeUs, afterUs].map((us, period) => ({
     label,
     period: PERIOD_NAMES[period] as string,
     timeUs: digits(us),
-    time: duration(us),
+    time: amountOf(us, of),
   }))
 }
 
 /** Beside the longer of the two bars. */
-function changeOf({ beforeUs, afterUs, changeUs }: PlaceTime, label: string) {
-  return { label, endUs: digits(Math.max(0, beforeUs, afterUs)), change: signedDuration(changeUs) }
+function changeOf({ beforeUs, afterUs, changeUs }: PlaceTime, label: string, of: Quantity) {
+  const endUs = digits(Math.max(0, beforeUs, afterUs))
+  return { label, endUs, change: signedAmount(changeUs, of) }
 }
 
 /** Mean time that a request spends at one place, on critical paths. */
@@ -139,7 +152,7 @@ export const KIND_NAMES: Readonly<Record<PlaceTime['kind'], string>> = {
 
 /** The rows of `EdgeChanges.breakdown`, folded into at most `limit` and one for the others. */
 export function breakdownRows(edges: EdgeChanges, limit: number) {
-  const all = edges.breakdown().objects() as PlaceTime[]
+  const all = edges.places()
   const sums = (rows: readonly PlaceTime[]) => ({
     beforeUs: sum(rows, ({ beforeUs }) => beforeUs),
     afterUs: sum(rows, ({ afterUs }) => afterUs),

@@ -1,6 +1,7 @@
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
 import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
-import { counted, grouped, signedDuration } from '../../core/words.ts'
+import { signedAmount, TIME } from '../../core/quantity.ts'
+import { counted, grouped } from '../../core/words.ts'
 import { durationAxisWithRoom } from './axes.ts'
 import { bars } from './builders.ts'
 import { colorBy, digits } from './channels.ts'
@@ -27,17 +28,20 @@ export function contributionsChart(
   given?: Partial<OptionsOf<typeof CONTRIBUTIONS_CHART_OPTIONS>>,
 ) {
   const { limit } = readOptions(CONTRIBUTIONS_CHART_OPTIONS, given)
+  const of = ranking.responseTime.categories.flows.quantity
   const shown = ranking.mutations
     .filter(({ contributionUs }) => Number.isFinite(contributionUs))
     .slice(0, limit)
   const rows = shown.map((mutation) => rowOf(ranking, mutation))
   return framedChart(
     {
-      title: 'How much each mutation adds to all response times',
+      title: `How much each mutation adds to all ${of === TIME ? 'response times' : 'requests'}`,
       subtitle:
         rows.length === 0
           ? ['No category changed in number of requests or in response time.']
-          : ['Bars to the left of 0 save time. The category is in brackets.'],
+          : [
+              `Bars to the left of 0 ${of === TIME ? 'save time' : `are less ${of.name}`}. The category is in brackets.`,
+            ],
       omissions: omissions(ranking, shown),
       width: 700,
     },
@@ -45,7 +49,7 @@ export function contributionsChart(
       rows,
       axis: durationAxisWithRoom(
         rows.map(({ contributionUs }) => contributionUs),
-        { room: 0.2, title: 'contribution to the change' },
+        { room: 0.2, title: 'contribution to the change', of },
       ),
       to: 'contributionUs',
       text: 'contribution',
@@ -76,18 +80,23 @@ function rowOf({ responseTime: { categories } }: Ranking, mutation: RankedMutati
     kind: kind === 'structural' ? 'structural mutation' : 'response-time mutation',
     requests: digits(requests),
     contributionUs,
-    contribution: isUnknown ? 'unknown: no precursor found' : signedDuration(contributionUs),
+    contribution: isUnknown
+      ? 'unknown: no precursor found'
+      : signedAmount(contributionUs, categories.flows.quantity),
     precursors:
       named.length === 0 ? '–' : `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
   }
 }
 
-function omissions({ mutations }: Ranking, shown: readonly RankedMutation[]): string[] {
+function omissions(
+  { mutations, responseTime }: Ranking,
+  shown: readonly RankedMutation[],
+): string[] {
   if (shown.length === mutations.length) return []
   const left = mutations.filter((mutation) => !shown.includes(mutation))
   const sumUs = left.reduce((sum, { contributionUs }) => sum + (contributionUs || 0), 0)
   return [
     `Shows the first ${grouped(shown.length)} of ${counted(mutations.length, 'mutation')}; ` +
-      `the others add ${signedDuration(sumUs).replace('+', '')} together.`,
+      `the others add ${signedAmount(sumUs, responseTime.categories.flows.quantity).replace('+', '')} together.`,
   ]
 }

@@ -131,6 +131,7 @@ function cellsOf(
   labels: readonly string[],
 ) {
   const pairOf = pairsOf(found, edges)
+  const of = found.categories.flows.quantity
   return edges.flatMap((edge, i) =>
     edges.map((other, j) => {
       const cell = {
@@ -141,7 +142,7 @@ function cellsOf(
       }
       const blank = { ...cell, correlation: null, chance: '–' }
       if (i === j) {
-        const variance = squaredDuration(edge.varianceUs2)
+        const variance = squaredDuration(edge.varianceUs2, of)
         const own = { covariance: `its own variance: ${variance}`, requests: edge.requests }
         return { ...blank, ...own, text: '' }
       }
@@ -152,7 +153,7 @@ function cellsOf(
         ...cell,
         correlation: pair.correlation,
         text: pair.q < ALPHA ? value : `(${value})`,
-        covariance: squaredDuration(pair.covarianceUs2),
+        covariance: squaredDuration(pair.covarianceUs2, of),
         chance: Number.isNaN(pair.q) ? 'too few requests to test' : pValue(pair.q, 'q'),
         requests: pair.requests,
       }

@@ -1,8 +1,9 @@
 import { calledPlace, place } from '../../compare/edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
 import { defineOptions, flag, most, type OptionsOf, readOptions } from '../../core/options.ts'
+import { changeWords, type Quantity, signedAmount } from '../../core/quantity.ts'
 import { tooltipText } from '../../core/shown-text.ts'
-import { counted, grouped, percent, pValue, signedDuration } from '../../core/words.ts'
+import { counted, grouped, percent, pValue } from '../../core/words.ts'
 import { linearDurationAxis } from './axes.ts'
 import { colorBy, distinctTexts, on, ROW, rowNames, ruleAt, tooltip } from './channels.ts'
 import { framedChart, PALETTE } from './chart-frame.ts'
@@ -37,17 +38,19 @@ export function edgeChangesChart(
 ) {
   const { limit, small } = readOptions(EDGE_CHANGES_CHART_OPTIONS, given)
   const { significant } = edges
+  const of = edges.categories.flows.quantity
   const wanted = significant
     .filter(({ changed }) => changed || small)
     .sort((a, b) => Number(b.changed) - Number(a.changed))
   const shown = wanted.slice(0, limit)
   const labels = distinctTexts(shown, 84, (edge, i) => `${i + 1}. ${stepLabel(edge)}`)
-  const rows = shown.map((edge, i) => rowOf(edge, labels[i] as string))
+  const rows = shown.map((edge, i) => rowOf(edge, labels[i] as string, of))
   const left = significant.length - wanted.length
   const axis = linearDurationAxis({
     lowUs: Math.min(0, ...rows.map(({ lowUs }) => lowUs)),
     highUs: Math.max(0, ...rows.map(({ highUs }) => highUs)),
     title: 'shift of one call',
+    of,
   })
   const row = { y: rowNames(), color: colorBy(LOOKS, rows) }
   return framedChart(
@@ -57,7 +60,7 @@ export function edgeChangesChart(
         rows.length === 0
           ? ['No step changed significantly and by enough to matter.']
           : [
-              `Points are shifts, lines their ${percent(1 - edges.options.alpha)} intervals; right of 0 is slower.`,
+              `Points are shifts, lines their ${percent(1 - edges.options.alpha)} intervals; right of 0 is ${changeWords(of, true).how}.`,
               'The steps that contribute most come first.',
             ],
       omissions: [
@@ -86,7 +89,7 @@ export function edgeChangesChart(
   )
 }
 
-function rowOf(edge: EdgeChange, label: string) {
+function rowOf(edge: EdgeChange, label: string, of: Quantity) {
   const { from, to, shiftUs, changed, probabilitySlower, afterRequests, q } = edge
   const [lowUs, highUs] = edge.interval
   return {
@@ -97,8 +100,8 @@ function rowOf(edge: EdgeChange, label: string) {
     shiftUs,
     lowUs,
     highUs,
-    shift: signedDuration(shiftUs),
-    interval: `${signedDuration(lowUs)} to ${signedDuration(highUs)}`,
+    shift: signedAmount(shiftUs, of),
+    interval: `${signedAmount(lowUs, of)} to ${signedAmount(highUs, of)}`,
     slower: percent(probabilitySlower),
     requests: afterRequests,
     chance: pValue(q, 'q'),

@@ -1,7 +1,8 @@
 import type { Findings } from '../../compare/findings/findings.ts'
 import { defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { signedAmount, TIME } from '../../core/quantity.ts'
 import { shortText } from '../../core/shown-text.ts'
-import { counted, percent, signedDuration } from '../../core/words.ts'
+import { counted, percent } from '../../core/words.ts'
 import { durationAxisWithRoom } from './axes.ts'
 import { bars } from './builders.ts'
 import { colorBy, distinctTexts } from './channels.ts'
@@ -25,6 +26,7 @@ export function findingsChart(
 ) {
   readOptions(FINDINGS_CHART_OPTIONS, given)
   const rows = rowsOf(stage)
+  const of = stage.quantity
   return framedChart(
     {
       title: 'How the findings add up to the observed change',
@@ -32,7 +34,7 @@ export function findingsChart(
         stage.findings.length === 0
           ? stage.nothingText().split(/(?<=\.) (?=[A-Z])/)
           : [
-              'Each bar begins where the one above it ends; bars to the left save time.',
+              `Each bar begins where the one above it ends; bars to the left ${of === TIME ? 'save time' : `are less ${of.name}`}.`,
               'Observed change: all requests after, against the mean before.',
             ],
       omissions: [
@@ -45,7 +47,11 @@ export function findingsChart(
       rows,
       axis: durationAxisWithRoom(
         rows.flatMap(({ startUs, endUs }) => [startUs, endUs]),
-        { room: 0.2, title: 'change of all response times together' },
+        {
+          room: 0.2,
+          title: `change of all ${of === TIME ? 'response times' : 'requests'} together`,
+          of,
+        },
       ),
       from: 'startUs',
       to: 'endUs',
@@ -61,7 +67,7 @@ export function findingsChart(
   )
 }
 
-function rowsOf({ findings, observedChangeUs }: Findings) {
+function rowsOf({ findings, observedChangeUs, quantity }: Findings) {
   let atUs = 0
   const steps = findings.map(({ rank, title, contributionUs, text }) => {
     const startUs = atUs
@@ -88,7 +94,7 @@ function rowsOf({ findings, observedChangeUs }: Findings) {
       ...row,
       label: labels[i] as string,
       // What costs no time, or none that can be told, has no bar.
-      amount: row.endUs === row.startUs ? '' : signedDuration(row.endUs - row.startUs),
+      amount: row.endUs === row.startUs ? '' : signedAmount(row.endUs - row.startUs, quantity),
       share: share >= 0 ? percent(share) : '–',
     }
   })

@@ -1,6 +1,6 @@
 import { graphDepths } from '../../core/graph-depths.ts'
+import { formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
 import { shortText } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
 import { percent } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
 import { type DrawnFlow, drawnFlow } from './node-names.ts'
@@ -61,9 +61,9 @@ function ownWords(other: string, label: string): string {
 }
 
 /** A variance or covariance by the duration whose square it is. */
-export function squaredDuration(us2: number): string {
+export function squaredDuration(us2: number, of: Quantity = TIME): string {
   if (Number.isNaN(us2)) return 'none'
-  return `${us2 < 0 ? '−' : ''}(${formatDuration(Math.sqrt(Math.abs(us2)))})²`
+  return `${us2 < 0 ? '−' : ''}(${formatAmount(Math.sqrt(Math.abs(us2)), of)})²`
 }
 
 /** A share of the variance as it is said; one of less than a half per cent either way is hardly any. */

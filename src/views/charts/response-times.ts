@@ -4,7 +4,7 @@ import type {
   ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import { defineOptions, type OptionsOf, optionalNumber, readOptions } from '../../core/options.ts'
-import { formatDuration } from '../../core/units.ts'
+import { amountsName, changeWords, formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, grouped, percent, pValue } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
@@ -38,23 +38,24 @@ export function responseTimesChart(
   const test = responseTime.test(category)
   const before = ecdf(categories.responseTimes(category, BEFORE))
   const after = ecdf(categories.responseTimes(category, AFTER))
-  const x = timeAxis(before, after)
+  const of = categories.flows.quantity
+  const x = timeAxis(before, after, of)
   const gap = { test, before: shareAt(before, test.location), after: shareAt(after, test.location) }
   return framedChart(
     {
-      title: `Response times of ${rootName(categories, category, 60)} (category ${category})`,
-      subtitle: [finding(gap), verdict(test, responseTime)],
+      title: `${of === TIME ? 'Response times' : of.name} of ${rootName(categories, category, 60)} (category ${category})`,
+      subtitle: [finding(gap, of), verdict(test, responseTime)],
       omissions: thinningNote([before, after]),
       width: 560,
     },
     curves({
       x,
-      y: shareAxis('share of requests finished'),
+      y: shareAxis(of === TIME ? 'share of requests finished' : 'share of requests up to'),
       curves: [
         { name: 'before', color: PALETTE.before, points: stepsBetween(before, x.domain) },
         { name: 'after', color: PALETTE.after, points: stepsBetween(after, x.domain) },
       ],
-      over: gapMark(gap, x),
+      over: gapMark(gap, x, of),
       fields: ['period', 'timeUs', 'share'],
     }),
   )
@@ -80,23 +81,27 @@ interface Gap {
   readonly after: number
 }
 
-function timeAxis(before: Ecdf, after: Ecdf): Axis {
+function timeAxis(before: Ecdf, after: Ecdf, of: Quantity): Axis {
   const ends = [before, after].flatMap(({ x }) =>
     x.length === 0 ? [] : ([x[0], x.at(-1)] as number[]),
   )
   const [lowUs = 0, highUs = 1000] = extent(ends)
-  return durationAxis({ lowUs, highUs, title: 'response time' }, WIDE)
+  return durationAxis({ lowUs, highUs, title: amountsName(of), of }, WIDE)
 }
 
-function finding({ test, before, after }: Gap): string {
+function finding({ test, before, after }: Gap, of: Quantity): string {
   const { beforeCount, afterCount, location, direction, statistic } = test
   if (beforeCount === 0 || afterCount === 0) {
     return `No requests of this category ${beforeCount === 0 ? 'before' : 'after'}: nothing to compare.`
   }
-  if (statistic === 0) return 'Response times are the same in both periods.'
-  const shares = `by ${formatDuration(location)}, ${percent(before)} of the requests before and ${percent(after)} of those after had finished.`
+  if (statistic === 0)
+    return `${of === TIME ? 'Response times are' : `${of.name} is`} the same in both periods.`
+  const shares =
+    of === TIME
+      ? `by ${formatAmount(location, of)}, ${percent(before)} of the requests before and ${percent(after)} of those after had finished.`
+      : `${percent(before)} of the requests before and ${percent(after)} of those after have up to ${formatAmount(location, of)}.`
   return test.rejected && direction !== 'none'
-    ? `After is ${direction}: ${shares}`
+    ? `After is ${changeWords(of, direction === 'slower').how}: ${shares}`
     : `Largest gap: ${shares}`
 }
 
@@ -111,7 +116,7 @@ function verdict(test: FamilyTest, { options }: ResponseTimeMutations): string {
 }
 
 /** The line between the curves where they are furthest apart, with what it means beside it. */
-function gapMark({ test, before, after }: Gap, { domain, scale }: Axis): SpecPart[] {
+function gapMark({ test, before, after }: Gap, { domain, scale }: Axis, of: Quantity): SpecPart[] {
   if (Number.isNaN(test.location)) return []
   const [low, high] = domain
   const isRight =
@@ -124,7 +129,7 @@ function gapMark({ test, before, after }: Gap, { domain, scale }: Axis): SpecPar
     low: Math.min(before, after),
     high: Math.max(before, after),
     middle: (before + after) / 2,
-    text: `D = ${test.statistic.toFixed(2)} at ${formatDuration(test.location)}`,
+    text: `D = ${test.statistic.toFixed(2)} at ${formatAmount(test.location, of)}`,
     p: pValue(test.p),
     finishedBefore: percent(before),
     finishedAfter: percent(after),

@@ -1,6 +1,6 @@
 import { ofText, type Segments } from '../../compare/segments/segments.ts'
 import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
-import { formatDuration } from '../../core/units.ts'
+import { formatAmount, type Quantity } from '../../core/quantity.ts'
 import { counted, percent } from '../../core/words.ts'
 import { shareAxis } from './axes.ts'
 import { bars } from './builders.ts'
@@ -21,12 +21,12 @@ const LOOKS = [
  * was measured inside and outside, before and after.
  */
 export function segmentsChart(
-  { segments, omitted }: Segments,
+  { segments, omitted, quantity }: Segments,
   given?: Partial<OptionsOf<typeof SEGMENTS_CHART_OPTIONS>>,
 ) {
   const { limit } = readOptions(SEGMENTS_CHART_OPTIONS, given)
   const shown = segments.slice(0, limit)
-  const rows = rowsOf(shown)
+  const rows = rowsOf(shown, quantity)
   return framedChart(
     {
       title: 'Where the change is: few requests, most of the change',
@@ -52,11 +52,12 @@ export function segmentsChart(
   )
 }
 
-function rowsOf(segments: Segments['segments']) {
+function rowsOf(segments: Segments['segments'], quantity: Quantity) {
   const labels = distinctTexts(segments, 72, (segment) => `${ofText(segment)}: ${segment.text}`)
   return segments.flatMap((segment, i) => {
     const { measure, inside, outside, shareOfRequests, shareOfChange } = segment
-    const text = (value: number) => (measure === 'time' ? formatDuration(value) : percent(value))
+    const text = (value: number) =>
+      measure === 'time' ? formatAmount(value, quantity) : percent(value)
     const of = ({ beforeMean, afterMean }: typeof inside) =>
       `${text(beforeMean)} → ${text(afterMean)}`
     const sides = { inside: of(inside), outside: of(outside) }

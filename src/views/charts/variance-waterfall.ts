@@ -7,8 +7,8 @@ import {
   optionalWord,
   readOptions,
 } from '../../core/options.ts'
+import { formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
 import { tooltipText } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
 import { counted } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
 import type { PeriodName } from '../../explain/variance/compare-spreads.ts'
@@ -61,7 +61,8 @@ export function varianceWaterfallChart(
   const ends = rows.flatMap(({ start, end }) => [start, end])
   const [low, high] = [Math.min(0, ...ends), Math.max(1, ...ends)]
   const room = (high - low) * 0.14
-  const sd = `${formatDuration(responseTime.mean)} ± ${formatDuration(responseTime.sd)}`
+  const of = categories.flows.quantity
+  const sd = `${formatAmount(responseTime.mean, of)} ± ${formatAmount(responseTime.sd, of)}`
   return framedChart(
     {
       title: `Where the variance of ${rootName(categories, category, 60)} (category ${category}) comes from, ${found.period}`,
@@ -84,7 +85,7 @@ export function varianceWaterfallChart(
       rows,
       axis: openShareAxis(
         [low < 0 ? low - room : 0, high + room],
-        'share of the variance of response times',
+        `share of the variance of ${of === TIME ? 'response times' : of.name}`,
       ),
       from: 'start',
       to: 'end',
@@ -123,7 +124,7 @@ function rowsOf(
   const others = known.filter((edge) => !drawn.includes(edge))
   const otherShare = others.reduce((sum, { share }) => sum + share, 0)
   const steps = [
-    ...drawn.map(edgeStep),
+    ...drawn.map((edge, i) => edgeStep(edge, i, found.categories.flows.quantity)),
     ...(others.length === 0 ? [] : [restStep(counted(others.length, 'other edge'), otherShare)]),
     ...(Math.abs(found.restShare) < MIN_SHARE
       ? []
@@ -139,16 +140,16 @@ function rowsOf(
   return [...rows, { ...whole, start: 0, end: 1, share: '100 %' }]
 }
 
-function edgeStep(edge: EdgeVariance, i: number) {
+function edgeStep(edge: EdgeVariance, i: number, of: Quantity) {
   const { share, meanUs, varianceUs2, onCriticalPath } = edge
-  const sd = Number.isNaN(varianceUs2) ? '' : ` ± ${formatDuration(Math.sqrt(varianceUs2))}`
+  const sd = Number.isNaN(varianceUs2) ? '' : ` ± ${formatAmount(Math.sqrt(varianceUs2), of)}`
   return {
     label: `${i + 1}. ${edgeName(edge, 34)}`,
     kind: share < 0 ? 'evens it out' : 'adds to the variance',
     share,
     from: tooltipText(edge.from),
     to: tooltipText(edge.to),
-    varies: `${formatDuration(meanUs)}${sd}`,
+    varies: `${formatAmount(meanUs, of)}${sd}`,
     path: `in ${varianceShare(onCriticalPath)} of the requests`,
   }
 }

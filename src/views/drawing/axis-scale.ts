@@ -1,5 +1,6 @@
+import { type Quantity, TIME } from '../../core/quantity.ts'
 import { formatDuration } from '../../core/units.ts'
-import { grouped } from '../../core/words.ts'
+import { grouped, shortNumber } from '../../core/words.ts'
 
 /** How values lie on an axis: as shares of its length, from 0 to 1. */
 export interface AxisScale {
@@ -33,9 +34,9 @@ const DECADES: readonly (readonly number[])[] = [[1, 2, 5], [1, 3], [1]]
 /** Times on an even scale, all in the one unit that fits the latest. */
 export function timeScale(
   [fromUs, toUs]: readonly [number, number],
-  { ticks }: { readonly ticks: number },
+  { ticks, of = TIME }: { readonly ticks: number; readonly of?: Quantity },
 ): AxisScale {
-  const [factor] = timeUnit([fromUs, toUs])
+  const [factor] = of === TIME ? timeUnit([fromUs, toUs]) : [1]
   const step = roundUp((toUs - fromUs) / factor / ticks) * factor
   const first = Math.ceil(fromUs / step - 1e-9)
   const last = Math.floor(toUs / step + 1e-9)
@@ -43,7 +44,7 @@ export function timeScale(
     ...evenScale(fromUs, toUs),
     ticks: Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => {
       const value = Number(((first + i) * step).toPrecision(12))
-      return { value, text: timeText(value, [fromUs, toUs]) }
+      return { value, text: of === TIME ? timeText(value, [fromUs, toUs]) : shortNumber(value) }
     }),
   }
 }
@@ -67,8 +68,11 @@ export function shareScale(): AxisScale {
 }
 
 /** Durations on a logarithmic scale, each tick in its own unit: 100 µs, 1 ms, 10 ms. */
-export function logDurationScale(extent: Omit<LogExtent, 'text'>): AxisScale {
-  return logScale({ ...extent, text: formatDuration })
+export function logDurationScale({
+  of = TIME,
+  ...extent
+}: Omit<LogExtent, 'text'> & { readonly of?: Quantity }): AxisScale {
+  return logScale({ ...extent, text: of === TIME ? formatDuration : shortNumber })
 }
 
 /**

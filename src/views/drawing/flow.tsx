@@ -5,8 +5,8 @@ import type {
   ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
+import { formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
 import { counted, grouped, pValue } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { drawnFlow, drawnName, rootName } from '../charts/node-names.ts'
@@ -82,6 +82,7 @@ export function flowPicture(
 ): FlowPicture {
   const { limit, keep } = readOptions(FLOW_DRAWING_OPTIONS, given)
   const { categories } = responseTime
+  const of = categories.flows.quantity
   const flow = drawnFlow(categories.structure(category))
   const { labels, classOf } = flow
   const [from, to] = [Array.from(flow.from), Array.from(flow.to)]
@@ -112,7 +113,7 @@ export function flowPicture(
       const comparison = known[edge]
       if (comparison === undefined) return []
       const ends = `${full(from[edge])} → ${full(to[edge])}`
-      return [flowLine(comparison, { from: place(from[edge]), to: place(to[edge]), ends })]
+      return [flowLine(comparison, { from: place(from[edge]), to: place(to[edge]), ends, of })]
     }),
     ...part.gaps.map((gap) => gapLine(gap, place)),
   ]
@@ -120,14 +121,20 @@ export function flowPicture(
   const entries = (Object.keys(KINDS) as LineKind[])
     .filter((kind) => lines.some((line) => line.kind === kind))
     .map((kind) => KINDS[kind])
+    .map(({ text, look }) => ({
+      look,
+      text: of === TIME ? text : text.replace('latency changed', 'changed'),
+    }))
   const width = Math.ceil(Math.max(layout.width, MIN_WIDTH))
   const legend = layOutLegend(entries, width).height
   return {
     title: `Flow of ${rootName(categories, category, 60)} (category ${category})`,
     subtitle: [
-      'Time runs down. Beside each edge stands its mean latency, before → after.',
+      of === TIME
+        ? 'Time runs down. Beside each edge stands its mean latency, before → after.'
+        : `Calls run down. Beside each edge stands its mean of ${of.name}, before → after.`,
       wholeText(responseTime, category),
-      changesText(comparisons),
+      changesText(comparisons, of),
     ],
     omissions: [
       part.nodes.length < flow.nextRound &&
@@ -162,11 +169,21 @@ function edgesByWeight(comparisons: readonly EdgeComparison[]): number[] {
 
 function flowLine(
   comparison: EdgeComparison,
-  { from, to, ends }: { readonly from: number; readonly to: number; readonly ends: string },
+  {
+    from,
+    to,
+    ends,
+    of,
+  }: {
+    readonly from: number
+    readonly to: number
+    readonly ends: string
+    readonly of: Quantity
+  },
 ): FlowLine {
   const kind = kindOf(comparison)
-  const text = latenciesText(comparison)
-  const tooltip = `${ends}\nmean latency, before → after: ${text}\n${testText(comparison)}`
+  const text = latenciesText(comparison, of)
+  const tooltip = `${ends}\nmean ${of === TIME ? 'latency' : of.name}, before → after: ${text}\n${testText(comparison)}`
   return { from, to, kind, text, tooltip, look: KINDS[kind].look, isChanged: kind === 'changed' }
 }
 
@@ -176,10 +193,10 @@ function gapLine({ from, to, nodes }: FlowGap, place: (node: number) => number):
 }
 
 /** Means before → after. An edge into a join has none where the join never waited for it. */
-function latenciesText({ beforeMeanUs, afterMeanUs, edge }: EdgeComparison): string {
+function latenciesText({ beforeMeanUs, afterMeanUs, edge }: EdgeComparison, of: Quantity): string {
   const isUnknown = Number.isNaN(beforeMeanUs) && Number.isNaN(afterMeanUs)
   if (isUnknown && edge.intoJoin) return 'never waited for'
-  const latency = (meanUs: number) => (Number.isFinite(meanUs) ? formatDuration(meanUs) : '–')
+  const latency = (meanUs: number) => (Number.isFinite(meanUs) ? formatAmount(meanUs, of) : '–')
   return `${latency(beforeMeanUs)} → ${latency(afterMeanUs)}`
 }
 
@@ -211,21 +228,23 @@ function wholeText({ categories }: ResponseTimeMutations, category: number): str
     const when = period === BEFORE ? 'before' : 'after'
     return count === 0
       ? `no request took this way ${when}`
-      : `${formatDuration(mean)} on average over ${counted(count, 'request')} ${when}`
+      : `${formatAmount(mean, categories.flows.quantity)} on average over ${counted(count, 'request')} ${when}`
   })
   return `Requests took ${before}, ${after}.`.replace('took no request', 'took: no request')
 }
 
-function changesText(all: readonly EdgeComparison[]): string {
+function changesText(all: readonly EdgeComparison[], of: Quantity): string {
   const changed = all.filter(isChanged).sort((a, b) => shiftUs(b) - shiftUs(a))
   const [first] = changed
   if (first === undefined) {
     const isTested = all.some(({ test }) => test?.testable === true)
-    return isTested ? 'No latency changed significantly.' : 'No latency could be tested.'
+    const what = of === TIME ? 'latency' : 'edge'
+    return isTested ? `No ${what} changed significantly.` : `No ${what} could be tested.`
   }
   const { edge, beforeMeanUs, afterMeanUs } = first
   const way = afterMeanUs < beforeMeanUs ? 'less' : 'more'
-  const count = counted(changed.length, 'latency', 'latencies')
+  const count =
+    of === TIME ? counted(changed.length, 'latency', 'latencies') : counted(changed.length, 'edge')
   const ends = `${shortText(edge.from, 60)} to ${shortText(edge.to, 60)}`
-  return `${count} changed significantly${changed.length > 1 ? ', most' : ':'} from ${ends}: ${formatDuration(shiftUs(first))} ${way}.`
+  return `${count} changed significantly${changed.length > 1 ? ', most' : ':'} from ${ends}: ${formatAmount(shiftUs(first), of)} ${way}.`
 }

@@ -1,8 +1,8 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import type { Findings } from '../../compare/findings/findings.ts'
 import { isClear, type WholeShift, wholeShifts } from '../../compare/findings/whole-shift.ts'
-import { formatDuration } from '../../core/units.ts'
-import { counted, grouped, percent, signedDuration } from '../../core/words.ts'
+import { formatAmount, moreText, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
+import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { isTimeOfDay } from '../../traces/epoch-clock.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
@@ -10,27 +10,31 @@ import type { TraceSet } from '../../traces/trace-set.ts'
 /** Cell of a table that has no value. */
 export const NOTHING = '–'
 
-/** Writes a duration, or a dash. */
-export function durationText(us: number): string {
-  return Number.isNaN(us) ? NOTHING : formatDuration(us).replace('-', '−')
+/** Writes a duration, or an amount of something else, or a dash. */
+export function durationText(us: number, of: Quantity = TIME): string {
+  return Number.isNaN(us) ? NOTHING : formatAmount(us, of).replace('-', '−')
 }
 
 /** Writes a difference, or a dash. */
-export function differenceText(us: number): string {
-  return Number.isNaN(us) ? NOTHING : signedDuration(us)
+export function differenceText(us: number, of: Quantity = TIME): string {
+  return Number.isNaN(us) ? NOTHING : signedAmount(us, of)
 }
 
 /** Writes what something took before and after, and the difference. */
-export function amountTexts(beforeUs: number, afterUs: number): string[] {
-  return [durationText(beforeUs), durationText(afterUs), differenceText(afterUs - beforeUs)]
+export function amountTexts(beforeUs: number, afterUs: number, of: Quantity = TIME): string[] {
+  const difference = differenceText(afterUs - beforeUs, of)
+  return [durationText(beforeUs, of), durationText(afterUs, of), difference]
 }
 
 /** Writes an interval of differences; as `middle ± half` where both ends look the same. */
-export function intervalText([lowUs, highUs]: readonly [low: number, high: number]): string {
+export function intervalText(
+  [lowUs, highUs]: readonly [low: number, high: number],
+  of: Quantity = TIME,
+): string {
   if (Number.isNaN(lowUs) || Number.isNaN(highUs)) return NOTHING
-  const [low, high] = [signedDuration(lowUs), signedDuration(highUs)]
+  const [low, high] = [signedAmount(lowUs, of), signedAmount(highUs, of)]
   if (low !== high) return `${low} to ${high}`
-  return highUs > lowUs ? `${low} ± ${formatDuration((highUs - lowUs) / 2)}` : low
+  return highUs > lowUs ? `${low} ± ${formatAmount((highUs - lowUs) / 2, of)}` : low
 }
 
 /** Writes a share of a change in whole per cent, negative if it goes the other way. */
@@ -67,9 +71,12 @@ export function headline(comparison: Comparison) {
   const [mean, median] = wholeShifts(flows)
   const isNone = findings.findings.length === 0
   return {
-    title: isNone && findings.unexplained === null ? noChange(findings) : titleOf([mean, median]),
+    title:
+      isNone && findings.unexplained === null
+        ? noChange(findings)
+        : titleOf([mean, median], flows.quantity),
     sentences: [
-      `The mean request took ${wayOf(mean)}, the median request ${wayOf(median)}, over ${requests}.`,
+      `The mean request took ${wayOf(mean, flows.quantity)}, the median request ${wayOf(median, flows.quantity)}, over ${requests}.`,
       isNone ? nothingFound(findings) : leadingFinding(comparison),
     ],
     shifts: [mean, median],
@@ -80,33 +87,33 @@ function noChange({ testable }: Findings): string {
   return testable ? 'No change found' : 'Too few requests to tell'
 }
 
-function wayOf({ beforeUs, afterUs }: WholeShift): string {
-  return `${durationText(beforeUs)} before and ${durationText(afterUs)} after`
+function wayOf({ beforeUs, afterUs }: WholeShift, of: Quantity): string {
+  return `${durationText(beforeUs, of)} before and ${durationText(afterUs, of)} after`
 }
 
 /** Titles the mean; or the median, where a few extreme requests hide the change of the mean. */
-function titleOf(shifts: readonly WholeShift[]): string {
+function titleOf(shifts: readonly WholeShift[], of: Quantity): string {
   const clear = shifts.find(isClear)
   if (clear === undefined)
-    return 'Something changed, but overall requests take about as long as before'
+    return `Something changed, but overall requests take about as ${of === TIME ? 'long' : 'much'} as before`
   const { measure, beforeUs, afterUs, shiftUs } = clear
-  const way = `${durationText(Math.abs(shiftUs))} ${shiftUs < 0 ? 'less' : 'longer'}`
+  const way = moreText(shiftUs, of)
   const said =
     measure === 'mean' ? `Requests take ${way} on average` : `The median request takes ${way}`
   if (!(beforeUs > 0)) return said
   const factor = afterUs / beforeUs
   return factor >= 2
-    ? `${said}: ${Number(factor.toPrecision(2))} times as long as before`
+    ? `${said}: ${Number(factor.toPrecision(2))} times as ${of === TIME ? 'long' : 'much'} as before`
     : `${said} (${percent(Math.abs(factor - 1))})`
 }
 
 /** Says how sure the difference of the means is, for readers without the table. */
-export function certainty(shifts: readonly WholeShift[]): string {
+export function certainty(shifts: readonly WholeShift[], of: Quantity = TIME): string {
   return shifts
     .filter(({ measure, interval: [low] }) => measure === 'mean' && !Number.isNaN(low))
     .map(
       ({ shiftUs, interval }) =>
-        `The means differ by ${differenceText(shiftUs)} (95 % interval: ${intervalText(interval)}).`,
+        `The means differ by ${differenceText(shiftUs, of)} (95 % interval: ${intervalText(interval, of)}).`,
     )
     .join('')
 }

@@ -1,6 +1,7 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import type { EdgeChange } from '../../compare/edges/find-edge-changes.ts'
 import { type Finding, isStructural, type StructureChange } from '../../compare/findings/finding.ts'
+import { changeWords, type Quantity } from '../../core/quantity.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import type { Chart } from '../charts/chart.ts'
 import { responseTimesChart } from '../charts/response-times.ts'
@@ -45,25 +46,29 @@ const MAX_ROWS = 8
 /** One finding: what, how much, which steps, and traces to look at. */
 export function htmlFinding(
   finding: Finding,
-  { chart, traceUrl }: { chart: FindingChart | undefined; traceUrl: string | undefined },
+  {
+    chart,
+    traceUrl,
+    of,
+  }: { chart: FindingChart | undefined; traceUrl: string | undefined; of: Quantity },
 ): Html {
   const { rank, title, text, look, direction, contributionUs, shareOfChange, exemplars } = finding
   const share = shareOfChange > 0 ? `${shareText(shareOfChange)} of the change` : ''
   return html`<article class="finding ${direction}" id="finding-${rank}">
 <h3><span class="rank">${rank}</span> ${named(title, 300)} <span class="share">${share}</span></h3>
-<p class="facts"><span class="tag">${direction}</span> ${text} · ${differenceText(contributionUs)} in all</p>
+<p class="facts"><span class="tag">${changeWords(of, direction === 'slower').how}</span> ${text} · ${differenceText(contributionUs, of)} in all</p>
 <p class="look">Look at ${look}</p>
 ${finding.consequences.map(
   (seen) => html`<p class="soft">Also seen in ${named(seen.title, 300)}: ${seen.text}</p>`,
 )}
-${finding.changedEdges.length === 0 ? '' : stepsTable(finding)}
+${finding.changedEdges.length === 0 ? '' : stepsTable(finding, of)}
 ${finding.changedStructure.length === 0 ? '' : structureTable(finding)}
 ${exemplars.before.length + exemplars.after.length === 0 ? '' : html`<h4>Traces to look at</h4>`}${exampleTraces('before', exemplars.before, traceUrl)}${exampleTraces('after', exemplars.after, traceUrl)}
 ${chart === undefined ? '' : chartOf(finding, chart)}
 </article>`
 }
 
-function stepsTable(finding: Finding): Html {
+function stepsTable(finding: Finding, of: Quantity): Html {
   const { changedEdges } = finding
   const about = isStructural(finding)
     ? 'Steps that also changed within the call that was answered before'
@@ -75,19 +80,19 @@ function stepsTable(finding: Finding): Html {
       { title: 'where' },
       { title: 'one step takes', amounts: true },
       { title: 'likely between', amounts: true },
-      { title: 'after is slower in', amounts: true },
+      { title: `after is ${changeWords(of, true).how} in`, amounts: true },
       { title: 'requests before → after', amounts: true },
     ],
-    changedEdges.slice(0, MAX_ROWS).map(stepRow),
+    changedEdges.slice(0, MAX_ROWS).map((edge) => stepRow(edge, of)),
   )}${more(changedEdges.length, 'step')}`
 }
 
-function stepRow(edge: EdgeChange) {
+function stepRow(edge: EdgeChange, of: Quantity) {
   const { from, to, kind, shiftUs, interval, probabilitySlower } = edge
   return [
     ...[named(from), named(to), kind === 'self' ? 'work' : 'network'],
-    differenceText(shiftUs),
-    intervalText(interval),
+    differenceText(shiftUs, of),
+    intervalText(interval, of),
     percent(probabilitySlower),
     `${grouped(edge.beforeRequests)} → ${grouped(edge.afterRequests)}`,
   ]

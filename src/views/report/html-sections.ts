@@ -1,5 +1,6 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
+import { changeWords, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Breakdown, breakdownChart, breakdownRows, KIND_NAMES } from '../charts/breakdown.ts'
@@ -95,6 +96,7 @@ function withCode(message: string): Html {
 
 export function accountingSection(comparison: Comparison): Html {
   const { findings, remainder, observed } = accounting(comparison)
+  const of = comparison.flows.quantity
   const largest = Math.max(
     ...[...findings, remainder, observed].map(({ totalUs }) => Math.abs(totalUs)),
   )
@@ -107,19 +109,23 @@ export function accountingSection(comparison: Comparison): Html {
       { title: 'share', amounts: true },
       { title: '' },
     ],
-    [...findings, remainder].map((part) => partRow(part, largest)),
-    { foot: [partRow(observed, largest)] },
-  )}<p class="soft"><b>How to read this.</b> “In all” is how much longer all requests after took than they would have at the mean before; “per request” divides that by all requests, affected or not. Findings can overlap or hide each other, so they need not add up to 100 %. ${comparison.findings.changeIsClear ? '' : ' Shares are left out because the times may not differ overall.'}</p></section>`
+    [...findings, remainder].map((part) => partRow(part, largest, of)),
+    { foot: [partRow(observed, largest, of)] },
+  )}<p class="soft"><b>How to read this.</b> “In all” is how much ${of === TIME ? 'longer' : 'more'} all requests after took than they would have at the mean before; “per request” divides that by all requests, affected or not. Findings can overlap or hide each other, so they need not add up to 100 %. ${comparison.findings.changeIsClear ? '' : ' Shares are left out because the times may not differ overall.'}</p></section>`
 }
 
-function partRow({ rank, name, perRequestUs, totalUs, share }: Part, largestUs: number) {
+function partRow(
+  { rank, name, perRequestUs, totalUs, share }: Part,
+  largestUs: number,
+  of: Quantity,
+) {
   const width = largestUs > 0 ? Math.round((Math.abs(totalUs) / largestUs) * 100) : 0
   const look = rank === null ? 'rest' : totalUs < 0 ? 'faster' : 'slower'
   return [
     rank === null ? '' : html`<a href="#finding-${rank}">${rank}</a>`,
     rank === null ? html`<i>${name}</i>` : named(name, 90),
-    differenceText(perRequestUs),
-    differenceText(totalUs),
+    differenceText(perRequestUs, of),
+    differenceText(totalUs, of),
     shareText(share),
     html`<span class="bar ${look}" style="width:${width}px"></span>`,
   ]
@@ -127,14 +133,15 @@ function partRow({ rank, name, perRequestUs, totalUs, share }: Part, largestUs: 
 
 export function breakdownSection({ edges }: Comparison): Html {
   const breakdown = breakdownRows(edges, MAX_PLACES)
+  const of = edges.categories.flows.quantity
   if (breakdown.rows.length === 0) return html``
-  return html`<section><h2>Where the time goes</h2>${figure(
+  return html`<section><h2>Where the ${of.name} goes</h2>${figure(
     breakdownChart(edges, { limit: MAX_PLACES }),
-    'Each place has two bars: orange before, blue after. Where blue is longer, requests lose time. Time that another branch of the request covers is left out, so that bars of one color add up to a mean request.',
-  )}${breakdownTable(breakdown)}</section>`
+    `Each place has two bars: orange before, blue after. ${of === TIME ? 'Where blue is longer, requests lose time. Time that another branch of the request covers is left out, so that bars' : 'Bars'} of one color add up to a mean request.`,
+  )}${breakdownTable(breakdown, of)}</section>`
 }
 
-function breakdownTable({ rows, beforeUs, afterUs }: Breakdown): Html {
+function breakdownTable({ rows, beforeUs, afterUs }: Breakdown, of: Quantity): Html {
   return htmlTable(
     [
       { title: 'service', names: true },
@@ -145,15 +152,16 @@ function breakdownTable({ rows, beforeUs, afterUs }: Breakdown): Html {
     ],
     rows.map((row) => [
       ...[row.service === '' ? html`<i>unnamed</i>` : named(row.service), KIND_NAMES[row.kind]],
-      ...amountTexts(row.beforeUs, row.afterUs),
+      ...amountTexts(row.beforeUs, row.afterUs, of),
     ]),
-    { foot: [['a mean request', '', ...amountTexts(beforeUs, afterUs)]] },
+    { foot: [['a mean request', '', ...amountTexts(beforeUs, afterUs, of)]] },
   )
 }
 
 /** What else the ranked list has, kind of request by kind of request. */
 export function mutationsSection(comparison: Comparison): Html {
   const rows = mutationRows(comparison, MAX_MUTATIONS)
+  const of = comparison.flows.quantity
   const all = comparison.ranking.mutations.length
   const { alpha, correction } = comparison.options
   if (rows.length === 0) {
@@ -176,23 +184,23 @@ export function mutationsSection(comparison: Comparison): Html {
     rows.map(({ rank, name, category, kind, requests, beforeUs, afterUs, interval, q }) => [
       rank,
       html`${named(name, 60)} <span class="soft">(${category})</span>`,
-      kind === 'structural' ? 'other work' : 'other time',
+      kind === 'structural' ? 'other work' : `other ${of.name}`,
       grouped(requests),
-      html`${durationText(beforeUs)} → ${durationText(afterUs)}`,
-      intervalText(interval),
+      html`${durationText(beforeUs, of)} → ${durationText(afterUs, of)}`,
+      intervalText(interval, of),
       chanceText(q),
     ]),
   )}${
     all > rows.length
       ? html`<p class="soft">… and ${counted(all - rows.length, 'more', 'more')}.</p>`
       : ''
-  }<p class="soft"><b>How to read this.</b> Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other time”: the same work takes a different time. “Other work”: more requests do this work than before; their median before is that of the work they most likely did then. q is how often chance alone does as much, corrected for the number of tests. ${strict}</p></section>`
+  }<p class="soft"><b>How to read this.</b> Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; their median before is that of the work they most likely did then. q is how often chance alone does as much, corrected for the number of tests. ${strict}</p></section>`
 }
 
 /** Lists the smallest changes that would have been noticed. */
 export function powerSection(known: Power): Html {
   if (known.kinds.length === 0) return html``
-  return html`<section><h2>The smallest slowdown that would have been noticed</h2>${htmlTable(
+  return html`<section><h2>The smallest ${changeWords(known.quantity, true).change} that would have been noticed</h2>${htmlTable(
     [
       { title: 'kind of request', names: true },
       { title: 'requests before → after', amounts: true },
@@ -202,8 +210,8 @@ export function powerSection(known: Power): Html {
     known.kinds.map((kind) => [
       html`${named(kind.name, 60)} <span class="soft">(${kind.category})</span>`,
       `${grouped(kind.beforeCount)} → ${grouped(kind.afterCount)}`,
-      durationText(kind.medianBeforeUs),
-      trusted(detectableText(kind)),
+      durationText(kind.medianBeforeUs, known.quantity),
+      trusted(detectableText(kind, known.quantity)),
     ]),
   )}<p class="soft"><b>How to read this.</b> ${powerNote(known)}</p></section>`
 }

@@ -1,7 +1,8 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import { findingsLevel } from '../../compare/findings/find-findings.ts'
 import { typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
-import { grouped, percent, signedDuration } from '../../core/words.ts'
+import { type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
+import { grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
 import { rootName } from '../charts/node-names.ts'
@@ -35,6 +36,7 @@ export function power({ categories, flows, responseTime, options }: Comparison, 
         { alpha },
       ).shift,
     })),
+    quantity: flows.quantity,
     testableKinds: testable.length,
     allKinds: categories.size,
     /** Of the requests after. */
@@ -43,14 +45,17 @@ export function power({ categories, flows, responseTime, options }: Comparison, 
 }
 
 /** Writes the smallest slowdown that would have been seen. */
-export function detectableText({ detectableShiftUs }: Power['kinds'][number]): string {
-  return Number.isFinite(detectableShiftUs) ? signedDuration(detectableShiftUs) : 'never: too few'
+export function detectableText(
+  { detectableShiftUs }: Power['kinds'][number],
+  of: Quantity = TIME,
+): string {
+  return Number.isFinite(detectableShiftUs) ? signedAmount(detectableShiftUs, of) : 'never: too few'
 }
 
 /** Says what {@link Power} means, and how many requests it covers. */
-export function powerNote({ testableKinds, allKinds, testableShare }: Power): string {
+export function powerNote({ testableKinds, allKinds, testableShare, quantity }: Power): string {
   return (
-    'If every request of the kind had taken that much longer, four of five comparisons like this ' +
+    `If every request of the kind had taken that much ${quantity === TIME ? 'longer' : 'more'}, four of five comparisons like this ` +
     `would have shown it. ${grouped(testableKinds)} of ${grouped(allKinds)} kinds have enough ` +
     `requests for a test; they make up ${percent(testableShare)} of the requests after.`
   )

@@ -1,6 +1,7 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import type { WholeShift } from '../../compare/findings/whole-shift.ts'
 import { custom, defineOptions, type OptionsOf, readOptions, text } from '../../core/options.ts'
+import { type Quantity, TIME } from '../../core/quantity.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
 import { differenceText, durationText, headline, intervalText, periodTimes } from './headline.ts'
 import { type Html, html, htmlTable, trusted } from './html.ts'
@@ -60,6 +61,7 @@ export function reportHtml(comparison: Comparison, options: ReportOptions = {}):
   const { findings, omitted } = comparison.findings
   const charts = findingCharts(comparison)
   const known = power(comparison, MAX_KINDS)
+  const of = comparison.flows.quantity
   const none = findings.length === 0
   const seen = powerSection(known)
   const page = html`<!doctype html>
@@ -80,7 +82,7 @@ ${trusted(REPORT_STYLE)}
 <p class="kicker">Traces of two periods compared</p>
 <h1>${title}</h1>
 <p class="lead">${sentences.map((sentence) => html`${sentence} `)}</p>
-${shifts.length === 0 ? '' : shiftTable(shifts)}
+${shifts.length === 0 ? '' : shiftTable(shifts, of)}
 ${periods(comparison, files)}
 </header>
 <main>
@@ -89,7 +91,7 @@ ${
   none
     ? seen
     : html`<section><h2>What changed</h2>${findings.map((finding) =>
-        htmlFinding(finding, { chart: charts.get(finding.rank), traceUrl: template }),
+        htmlFinding(finding, { chart: charts.get(finding.rank), traceUrl: template, of }),
       )}${omitted > 0 ? html`<p class="soft">${omitted} smaller findings are left out.</p>` : ''}</section>
 ${accountingSection(comparison)}`
 }
@@ -97,7 +99,7 @@ ${breakdownSection(comparison)}
 ${mutationsSection(comparison)}
 ${none ? '' : seen}
 </main>
-<footer class="soft">Made by ${madeBy}. ${comparison.findings.testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${percentOf(comparison.options.alpha)} of all comparisons find anything. Durations are wall-clock times as the traces say them.</footer>
+<footer class="soft">Made by ${madeBy}. ${comparison.findings.testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${percentOf(comparison.options.alpha)} of all comparisons find anything. ${of === TIME ? 'Durations are wall-clock times as the traces say them.' : `Requests are compared by ${of.name}, summed over their spans.`}</footer>
 </body>
 </html>
 `
@@ -108,7 +110,7 @@ function percentOf(level: number): string {
   return `${Number((100 * level).toPrecision(3))} %`
 }
 
-function shiftTable(shifts: readonly WholeShift[]): Html {
+function shiftTable(shifts: readonly WholeShift[], of: Quantity): Html {
   return htmlTable(
     [
       { title: 'all requests' },
@@ -119,10 +121,10 @@ function shiftTable(shifts: readonly WholeShift[]): Html {
     ],
     shifts.map(({ measure, beforeUs, afterUs, shiftUs, interval }) => [
       measure,
-      durationText(beforeUs),
-      durationText(afterUs),
-      differenceText(shiftUs),
-      intervalText(interval),
+      durationText(beforeUs, of),
+      durationText(afterUs, of),
+      differenceText(shiftUs, of),
+      intervalText(interval, of),
     ]),
   )
 }

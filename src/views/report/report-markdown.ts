@@ -1,6 +1,7 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
 import { readOptions } from '../../core/options.ts'
+import { changeWords } from '../../core/quantity.ts'
 import { shortText } from '../../core/shown-text.ts'
 import { traceLink, traceTemplate } from '../../core/trace-links.ts'
 import { counted, grouped } from '../../core/words.ts'
@@ -53,7 +54,7 @@ export function reportMarkdown(comparison: Comparison, options: ReportOptions = 
   const head = headline(comparison)
   const none = comparison.findings.findings.length === 0
   const known = power(comparison, MAX_KINDS)
-  const lead = [...head.sentences, certainty(head.shifts)].join(' ')
+  const lead = [...head.sentences, certainty(head.shifts, comparison.flows.quantity)].join(' ')
   const lines = [
     `### ${written(head.title, MAX_TITLE_LENGTH)}`,
     '',
@@ -61,10 +62,16 @@ export function reportMarkdown(comparison: Comparison, options: ReportOptions = 
     '',
     ...warnings(comparison),
     ...(none ? [] : [...findingsTable(comparison), '', ...details(comparison, template)]),
-    ...folded('Where the time of a mean request goes', breakdown(comparison)),
+    ...folded(
+      `Where the ${comparison.flows.quantity.name} of a mean request goes`,
+      breakdown(comparison),
+    ),
     ...(known.kinds.length === 0
       ? []
-      : folded('The smallest slowdown that would have been noticed', seen(known))),
+      : folded(
+          `The smallest ${changeWords(known.quantity, true).change} that would have been noticed`,
+          seen(known),
+        )),
     `<sub>Made by ${written(madeBy, MAX_NAME_LENGTH)}.</sub>`,
     '',
   ]
@@ -105,8 +112,8 @@ function findingsTable(comparison: Comparison): string[] {
   const row = ({ rank, name, perRequestUs, totalUs, share }: Part) => [
     rank === null ? '' : String(rank),
     rank === null ? `*${name}*` : written(name, MAX_TITLE_LENGTH),
-    differenceText(perRequestUs),
-    differenceText(totalUs),
+    differenceText(perRequestUs, comparison.flows.quantity),
+    differenceText(totalUs, comparison.flows.quantity),
     shareText(share),
   ]
   return [
@@ -144,14 +151,15 @@ function traces({ exemplars }: Finding, template: string | undefined): string {
 
 function breakdown({ edges }: Comparison): string[] {
   const { rows, beforeUs, afterUs } = breakdownRows(edges, MAX_PLACES)
+  const of = edges.categories.flows.quantity
   return markdownTable(
     ['service', 'kind', 'before', 'after', 'change'],
     [
       ...rows.map((row) => [
         ...[written(row.service, MAX_NAME_LENGTH), KIND_NAMES[row.kind]],
-        ...amountTexts(row.beforeUs, row.afterUs),
+        ...amountTexts(row.beforeUs, row.afterUs, of),
       ]),
-      ['*a mean request*', '', ...amountTexts(beforeUs, afterUs)],
+      ['*a mean request*', '', ...amountTexts(beforeUs, afterUs, of)],
     ],
     ['left', 'left', 'right', 'right', 'right'],
   )
@@ -164,8 +172,8 @@ function seen(known: Power): string[] {
       known.kinds.map((kind) => [
         `${written(kind.name, MAX_NAME_LENGTH)} (${kind.category})`,
         `${grouped(kind.beforeCount)} → ${grouped(kind.afterCount)}`,
-        durationText(kind.medianBeforeUs),
-        detectableText(kind),
+        durationText(kind.medianBeforeUs, known.quantity),
+        detectableText(kind, known.quantity),
       ]),
       ['left', 'right', 'right', 'right'],
     ),

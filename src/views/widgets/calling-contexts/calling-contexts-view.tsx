@@ -1,6 +1,7 @@
 import { sum } from 'd3-array'
 import type { JSX } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
+import type { Quantity } from '../../../core/quantity.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
 import {
   type CallingContext,
@@ -46,6 +47,8 @@ import {
 export interface CallingContextData {
   readonly contexts: readonly CallingContext[]
   readonly requests: readonly [before: number, after: number]
+  /** What times are amounts of. */
+  readonly quantity: Quantity
   /** Contexts that were left out for being small. */
   readonly omitted: number
 }
@@ -66,10 +69,10 @@ export const CALLING_CONTEXT_STYLE = `
 
 /** Goes into calling contexts, turns the direction of the difference, and searches. */
 export function CallingContextView(props: ViewProps<CallingContextData, CallingContextOptions>) {
-  const { requests, omitted } = props.data
+  const { requests, omitted, quantity } = props.data
   const contexts = useMemo(
-    () => new CallingContexts({ contexts: props.data.contexts, requests }),
-    [props.data, requests],
+    () => new CallingContexts({ contexts: props.data.contexts, requests, quantity }),
+    [props.data, requests, quantity],
   )
   const state = useWidgetOptions(CALLING_CONTEXT_OPTIONS, props)
   const isStill = useIsStill()
@@ -91,7 +94,7 @@ export function CallingContextView(props: ViewProps<CallingContextData, CallingC
   return (
     <section aria-label="Calling contexts">
       <Controls options={options} isCompared={isCompared} onChange={state.change} />
-      <Caption text={widthTitle(options, requests, layout.whole)}>
+      <Caption text={widthTitle(options, contexts, layout.whole)}>
         Blank below a frame is its own work. Click or Enter goes into a frame, Escape goes back.
         {deeper > 0 ? ` ${grouped(rows)} rows: scroll down to the deeper ones.` : ''}
         {omitted > 0 ? ` ${grouped(omitted)} of the smallest are left out.` : ''}
@@ -99,7 +102,7 @@ export function CallingContextView(props: ViewProps<CallingContextData, CallingC
       <Crumbs contexts={contexts} focus={options.focus ?? ALL} onZoom={zoom} />
       <div ref={place} class="fd-frames">
         <Icicle
-          {...{ layout, options, bounds, width, isCompared, pointed }}
+          {...{ layout, options, bounds, width, isCompared, quantity, pointed }}
           onPoint={setPointed}
           onZoom={zoom}
         />
@@ -111,7 +114,7 @@ export function CallingContextView(props: ViewProps<CallingContextData, CallingC
       ) : null}
       {isCompared ? (
         <div class="fd-scroll" style="margin-top:8px">
-          <ChangeLegend options={options} bounds={bounds} />
+          <ChangeLegend {...{ options, bounds, quantity }} />
         </div>
       ) : null}
       <Found frames={frames} search={options.search} />
@@ -125,16 +128,16 @@ export function CallingContextView(props: ViewProps<CallingContextData, CallingC
 /** Says what the widths mean; `whole` is what fills the width. */
 function widthTitle(
   { widths, measure }: CallingContextOptions,
-  [before, after]: readonly [number, number],
+  { requests: [before, after], quantity }: CallingContexts,
   whole: number,
 ): string {
   const period = after === 0 ? '' : ` ${widths}`
   const of = counted(widths === 'before' ? before : after, 'request')
   if (!(whole > 0)) {
-    return `Nothing here took any time${period} (${of}): widths are equal and say nothing.`
+    return `Nothing here took any ${quantity.name}${period} (${of}): widths are equal and say nothing.`
   }
   return measure === 'time'
-    ? `Widths: time that requests waited${period}, mean of ${of}.`
+    ? `Widths: ${quantity.unit === null ? 'time that requests waited' : quantity.name}${period}, mean of ${of}.`
     : `Widths: shares of a request${period}, each of ${of} counted the same.`
 }
 
@@ -228,7 +231,7 @@ interface IcicleProps extends FrameStyle {
 }
 
 function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
-  const { options, width, isCompared } = style
+  const { options, width } = style
   const isStill = useIsStill()
   const frames = isStill ? layout.frames.filter(({ row }) => row < ROWS_IN_SIGHT) : layout.frames
   const drawing = useRef<SVGSVGElement>(null)
@@ -254,7 +257,7 @@ function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
       tabindex: frame === reached ? 0 : -1,
       'aria-level': frame.row + 1,
       'aria-selected': context === (options.focus ?? ALL),
-      'aria-label': frameWords(frame, options, isCompared),
+      'aria-label': frameWords(frame, style),
       'data-frame': context,
       onClick: ({ currentTarget }: JSX.TargetedMouseEvent<SVGGElement>) => {
         if (!isSelectingText(currentTarget)) onZoom(context)
@@ -308,7 +311,7 @@ function Missing({ contexts, options }: MissingProps) {
   if (count === 0) return null
   const other = options.widths === 'after' ? 'before' : 'after'
   const [verb, object] = count === 1 ? ['exists', 'it'] : ['exist', 'them']
-  const takes = `${amountText(options.measure, amount)} per request`
+  const takes = `${amountText(options.measure, amount, contexts.quantity)} per request`
   return (
     <Caption
       text={`${counted(count, 'chain')} of calls ${verb} only ${other} (${takes}): choose widths ${other} to see ${object}.`}

@@ -27,15 +27,16 @@ import { CALLING_CONTEXT_OPTIONS } from './frame-layout.ts'
 export const callingContextsWidget = defineWidget({
   name: 'calling-contexts',
   title: 'Calling contexts',
-  description: ({ contexts, requests, omitted }: CallingContextData) => {
-    const all = new CallingContexts({ contexts, requests })
+  description: ({ contexts, requests, quantity, omitted }: CallingContextData) => {
+    const all = new CallingContexts({ contexts, requests, quantity })
     const mean = (period: Period) =>
-      amountText('time', all.totalUs(period) / Math.max(1, requests[period]))
+      amountText('time', all.totalUs(period) / Math.max(1, requests[period]), quantity)
+    const time = quantity.unit === null ? 'the time that requests waited there' : quantity.name
     const chains = counted(contexts.length + omitted, 'chain')
     return requests[AFTER] === 0
-      ? `${chains} of calls; a mean request took ${mean(BEFORE)}. Widths show the time that requests waited there.`
+      ? `${chains} of calls; a mean request took ${mean(BEFORE)}. Widths show ${time}.`
       : `${chains} of calls; a mean request took ${mean(BEFORE)} before and ${mean(AFTER)} after. ` +
-          'Widths show the time that requests waited there, colors what changed.'
+          `Widths show ${time}, colors what changed.`
   },
   options: CALLING_CONTEXT_OPTIONS,
   data: (source: Comparison | CallingContexts, { focus, limit }) => {
@@ -44,7 +45,8 @@ export const callingContextsWidget = defineWidget({
     if (focus !== null && !contexts.some(({ context }) => context === focus)) {
       throw new OptionError('focus', focus, 'the number of a context that is shown, or null')
     }
-    return { contexts, requests: all.requests, omitted: all.contexts.length - contexts.length }
+    const { requests, quantity } = all
+    return { contexts, requests, quantity, omitted: all.contexts.length - contexts.length }
   },
   view: CallingContextView,
   style: CALLING_CONTEXT_STYLE,

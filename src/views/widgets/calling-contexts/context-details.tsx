@@ -61,15 +61,16 @@ function callersText({ contexts }: CallingContexts, context: CallingContext): st
 
 /** Lines of the table: what, and before, after and change. */
 function rowsOf({ contexts, measure, context }: Shown) {
+  const { quantity } = contexts
   const amounts = (part: 'self' | 'total') => {
     const amount = (period: Period) => contexts.perRequest(context, { period, measure, part })
     return [
-      amountText(measure, amount(BEFORE)),
-      amountText(measure, amount(AFTER)),
-      changeText(measure, amount(AFTER) - amount(BEFORE)),
+      amountText(measure, amount(BEFORE), quantity),
+      amountText(measure, amount(AFTER), quantity),
+      changeText(measure, amount(AFTER) - amount(BEFORE), quantity),
     ]
   }
-  const noun = measure === 'time' ? 'time' : 'share of the request'
+  const noun = measure === 'time' ? contexts.quantity.name : 'share of the request'
   const requests = [grouped(context.before.requests), grouped(context.after.requests), '']
   if (context.context === ALL) {
     return [

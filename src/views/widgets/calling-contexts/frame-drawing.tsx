@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
+import { formatAmount, type Quantity, signedAmount, TIME } from '../../../core/quantity.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { percent, signedDuration } from '../../../core/words.ts'
+import { percent } from '../../../core/words.ts'
 import type {
   CallingContext,
   ContextMeasure,
@@ -55,6 +55,8 @@ export interface FrameStyle {
   readonly width: number
   /** Whether there is an after to compare with. */
   readonly isCompared: boolean
+  /** What times are amounts of. */
+  readonly quantity: Quantity
 }
 
 interface FrameProps extends FrameStyle {
@@ -64,7 +66,7 @@ interface FrameProps extends FrameStyle {
 
 /** Draws a context as a rectangle with as much of its name as fits, and how it changed. */
 export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
-  const { options, bounds, isCompared } = style
+  const { options, bounds, isCompared, quantity } = style
   const isSearched = options.search.trim() !== ''
   const isFound = matchesSearch(frame.context, options.search)
   const colors = useColors(CHANGE_COLORS)
@@ -74,8 +76,7 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
   const change = changeClass(bounds, frame.change) as ChangeClass
   const color = isColored ? colors[`on-change-${change}`] : ink.text
   const [name, amount] = frameTexts(frame, {
-    measure: options.measure,
-    isColored,
+    ...{ measure: options.measure, quantity, isColored },
     room: width - 2 * PADDING,
   })
   return (
@@ -84,7 +85,7 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
       transform={`translate(${(frame.x * style.width).toFixed(2)} ${frame.row * FRAME_HEIGHT})`}
       opacity={isSearched && !isFound ? 0.45 : 1}
     >
-      <title>{frameWords(frame, options, isCompared)}</title>
+      <title>{frameWords(frame, style)}</title>
       <rect
         width={width.toFixed(2)}
         height={FRAME_HEIGHT - 1}
@@ -109,10 +110,17 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
 /** Name and amount: both where there is room, else the name; without its service where it must. */
 function frameTexts(
   { context, amount, change }: PlacedFrame,
-  { measure, isColored, room }: { measure: ContextMeasure; isColored: boolean; room: number },
+  {
+    measure,
+    quantity,
+    isColored,
+    room,
+  }: { measure: ContextMeasure; quantity: Quantity; isColored: boolean; room: number },
 ): [name: string, amount: string] {
   const name = frameName(context)
-  const said = isColored ? changeText(measure, change) : amountText(measure, amount)
+  const said = isColored
+    ? changeText(measure, change, quantity)
+    : amountText(measure, amount, quantity)
   const both = [name, context.name].find(
     (text) => textWidth(text, SIZE) + textWidth(said, SIZE) + 12 <= room,
   )
@@ -128,26 +136,29 @@ export function frameName({ service, name }: CallingContext): string {
 /** Describes a frame, for tooltips and for those who do not see it. */
 export function frameWords(
   { context, amount, change }: PlacedFrame,
-  { widths, measure, color }: CallingContextOptions,
-  isCompared: boolean,
+  {
+    options: { widths, measure, color },
+    isCompared,
+    quantity,
+  }: Pick<FrameStyle, 'options' | 'isCompared' | 'quantity'>,
 ): string {
   const per = measure === 'time' ? 'per request' : 'of a request'
-  const takes = `${tooltipText(frameName(context))}: ${amountText(measure, amount)} ${per}`
+  const takes = `${tooltipText(frameName(context))}: ${amountText(measure, amount, quantity)} ${per}`
   if (!isCompared) return takes
   const part = context.context === ALL ? 'total' : color
-  return `${takes} ${widths}; ${changeText(measure, change)} ${PARTS[part]}`
+  return `${takes} ${widths}; ${changeText(measure, change, quantity)} ${PARTS[part]}`
 }
 
 const PARTS = { self: 'in its own work', total: 'with all it calls' } as const
 
 /** An amount of a measure, as a person says it. */
-export function amountText(measure: ContextMeasure, amount: number): string {
-  return measure === 'time' ? formatDuration(amount).replace('-', '−') : percent(amount)
+export function amountText(measure: ContextMeasure, amount: number, quantity = TIME): string {
+  return measure === 'time' ? formatAmount(amount, quantity).replace('-', '−') : percent(amount)
 }
 
 /** A change of an amount, with its sign. */
-export function changeText(measure: ContextMeasure, change: number): string {
-  if (measure === 'time') return signedDuration(change)
+export function changeText(measure: ContextMeasure, change: number, quantity = TIME): string {
+  if (measure === 'time') return signedAmount(change, quantity)
   if (change === 0) return '0 %'
   return `${change > 0 ? '+' : '−'}${percent(Math.abs(change))}`
 }
@@ -158,7 +169,11 @@ const LEGEND_SIZE = 11
 const SIDE = 34
 
 /** Explains the colors of changes, with the amount where each begins. */
-export function ChangeLegend({ options, bounds }: Pick<FrameStyle, 'options' | 'bounds'>) {
+export function ChangeLegend({
+  options,
+  bounds,
+  quantity,
+}: Pick<FrameStyle, 'options' | 'bounds' | 'quantity'>) {
   const { measure, color } = options
   const ink = useInk()
   const colors = useColors(CHANGE_COLORS)
@@ -194,7 +209,7 @@ export function ChangeLegend({ options, bounds }: Pick<FrameStyle, 'options' | '
         ))}
         {amounts.map((amount, i) => (
           <Text color="soft" key={amount} x={SIDE + BOX * (i + 1)} y="41" anchor="middle">
-            {changeText(measure, amount).replace('under 1 %', '<1 %')}
+            {changeText(measure, amount, quantity).replace('under 1 %', '<1 %')}
           </Text>
         ))}
       </g>

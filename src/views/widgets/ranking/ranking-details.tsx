@@ -1,7 +1,7 @@
 import type { Comparison } from '../../../compare/comparison.ts'
+import { formatAmount, signedAmount, TIME } from '../../../core/quantity.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted, grouped, percent, pValue, signedDuration } from '../../../core/words.ts'
+import { counted, grouped, percent, pValue } from '../../../core/words.ts'
 import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { CellBar, DataTable } from '../../drawing/data-table.tsx'
@@ -22,11 +22,12 @@ interface DetailsProps {
 
 export function RankingDetails({ entry, comparison, details, name }: DetailsProps) {
   const { rank, category, kind } = entry
+  const isTime = entry.quantity === TIME
   return (
     <div class="fd-mutation">
       <div class="fd-side">
         <div>
-          <h3>{`Response times of category ${category}`}</h3>
+          <h3>{`${isTime ? 'Response times' : entry.quantity.name} of category ${category}`}</h3>
           <p>{summary(entry)}</p>
           <TimesPlot entry={entry} width={420} height={180} isLarge />
           <p class="fd-soft">
@@ -48,7 +49,7 @@ export function RankingDetails({ entry, comparison, details, name }: DetailsProp
       </div>
       {details?.flows ? (
         <FlowView key={rank} {...details.flows} />
-      ) : (
+      ) : !isTime ? null : (
         <p class="fd-soft">
           Its flow before and after:{' '}
           <code>{`explore(${name}, 'flows', { category: ${category} })`}</code>
@@ -78,16 +79,17 @@ export function RankingDetails({ entry, comparison, details, name }: DetailsProp
   )
 }
 
-function summary({ kind, requests, contributionUs, before, after, p }: RankingEntry): string {
+function summary(entry: RankingEntry): string {
+  const { kind, requests, contributionUs, before, after, p, quantity } = entry
   const all = `${counted(requests, 'request')}${kind === 'structural' ? ' more than before' : ''}`
   const verb = contributionUs < 0 ? 'save' : 'add'
-  const adds = `${all} ${requests === 1 ? `${verb}s` : verb} ${formatDuration(Math.abs(contributionUs))} in all.`
+  const adds = `${all} ${requests === 1 ? `${verb}s` : verb} ${formatAmount(Math.abs(contributionUs), quantity)} in all.`
   if (before.count === 0 || after.count === 0) return adds
   const [from, to] = [medianUs(before), medianUs(after)]
   const test = Number.isFinite(p) ? `; ${pValue(p)}` : ''
   return (
-    `${adds} The median goes from ${formatDuration(from)} to ${formatDuration(to)} ` +
-    `(${signedDuration(to - from)})${test}.`
+    `${adds} The median goes from ${formatAmount(from, quantity)} to ${formatAmount(to, quantity)} ` +
+    `(${signedAmount(to - from, quantity)})${test}.`
   )
 }
 

@@ -6,6 +6,8 @@ import { takeSnapshot } from '../../../compare/snapshot.ts'
 import { codeText } from '../../../core/code-literals.ts'
 import { OptionError } from '../../../core/errors.ts'
 import { count, defineOptions, flag, most, type OptionsOf, text } from '../../../core/options.ts'
+import { TIME } from '../../../core/quantity.ts'
+import { columnIn } from '../../../core/stage-table.ts'
 import { traceLink, traceTemplate } from '../../../core/trace-links.ts'
 import { explainMutation } from '../../../explain/parameters/explain.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
@@ -76,6 +78,7 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
   if (opened !== null && opened > mutations.length) {
     throw new OptionError('opened', opened, `a rank from 1 to ${mutations.length}, or null`)
   }
+  const isTimed = comparison.flows.quantity === TIME
   const template = traceUrl === null ? null : traceTemplate(traceUrl)
   const linked = (ids: readonly string[]) =>
     ids.map((id) => ({ id, link: template === null ? null : traceLink(template, id) }))
@@ -91,7 +94,7 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
         ...edgesOf(comparison, category, name),
         /** Its flow before and after; `null` where the page does not carry it. */
         flows:
-          place < flows && isSmall
+          place < flows && isSmall && isTimed
             ? widgetProps(flowsWidget, comparison, { mutation }, { name, kind: 'flows' })
             : null,
         /** Its low-level parameters; `null` where there are none, or the page does not carry them. */
@@ -112,12 +115,19 @@ function edgesOf({ responseTime }: Comparison, category: number, name: string) {
   const edges = responseTime.edges(category)
   return {
     /** Changed edges first. */
-    edges: tableData(responseTime.edgeTable(category).select(...EDGE_COLUMNS), {
-      name: `${name}.responseTime.edgeTable(${category})`,
-      title: `Edges of category ${category}`,
-      pageSize: 8,
-      limit: MAX_EDGES,
-    }),
+    edges: tableData(
+      responseTime
+        .edgeTable(category)
+        .select(
+          ...EDGE_COLUMNS.map((column) => columnIn(column, responseTime.categories.flows.quantity)),
+        ),
+      {
+        name: `${name}.responseTime.edgeTable(${category})`,
+        title: `Edges of category ${category}`,
+        pageSize: 8,
+        limit: MAX_EDGES,
+      },
+    ),
     changedEdges: edges.filter(({ test }) => test?.rejected).length,
     /** Whether no request took its flow before. */
     isNew: edges.every(({ beforeMeanUs }) => Number.isNaN(beforeMeanUs)),
@@ -136,11 +146,14 @@ const MAX_NAME_LENGTH = 80
 
 export function rankingEntries(comparison: Comparison, limit: number) {
   const { categories, ranking, responseTime } = comparison
+  const { quantity } = categories.flows
   return ranking.mutations.slice(0, limit).map((mutation) => {
     const { category, kind, precursors } = mutation
     const origin = kind === 'structural' ? (precursors[0]?.category ?? category) : category
     return {
       ...mutation,
+      /** What its times are amounts of. */
+      quantity,
       name: rootName(categories, category, MAX_NAME_LENGTH),
       /** p of the test of its response times; `NaN` where there was none. */
       p: kind === 'response-time' ? responseTime.test(category).p : Number.NaN,

@@ -2,9 +2,10 @@ import { max } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { restoreComparison } from '../../../compare/snapshot.ts'
+import { formatAmount, signedAmount, TIME } from '../../../core/quantity.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted, grouped, percent, signedDuration } from '../../../core/words.ts'
+import { columnIn } from '../../../core/stage-table.ts'
+import { counted, grouped, percent } from '../../../core/words.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
@@ -151,8 +152,9 @@ export function RankingView({ data, options, call }: ViewProps<RankingData, Rank
   )
 }
 
-function tableOf({ ranking }: Comparison, name: string, limit: number) {
-  return tableData(ranking.table().select(...COLUMNS), {
+function tableOf({ ranking, flows }: Comparison, name: string, limit: number) {
+  const columns = COLUMNS.map((column) => columnIn(column, flows.quantity))
+  return tableData(ranking.table().select(...columns), {
     name: `${name}.ranking.table()`,
     title: 'Ranked mutations',
     pageSize: PAGE_SIZE,
@@ -172,9 +174,9 @@ function summaryOf({ structural, responseTime }: Comparison): string {
   )
 }
 
-function mediansText({ before, after }: RankingEntry): string {
+function mediansText({ before, after, quantity }: RankingEntry): string {
   return [before, after]
-    .map((sketch) => (sketch.count === 0 ? '–' : formatDuration(medianUs(sketch))))
+    .map((sketch) => (sketch.count === 0 ? '–' : formatAmount(medianUs(sketch), quantity)))
     .join(' → ')
 }
 
@@ -196,6 +198,8 @@ interface Listed {
 /** The columns of {@link COLUMNS}, which readers sort and filter, and what is drawn beside them. */
 function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
   const { categories, responseTime } = comparison
+  const { quantity } = categories.flows
+  const isTime = quantity === TIME
   const contribution = ({ contributionUs }: RankingEntry) => Math.abs(contributionUs)
   const largestUs = max(entries, contribution) ?? 0
   const cells: readonly Omit<DataColumn<RankingEntry>, 'title'>[] = [
@@ -234,7 +238,7 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
     {
       stillTitle: 'adds in all',
       isNumber: true,
-      cell: ({ contributionUs }) => signedDuration(contributionUs),
+      cell: ({ contributionUs, quantity }) => signedAmount(contributionUs, quantity),
     },
   ]
   const bar = (entry: RankingEntry) => (
@@ -252,8 +256,8 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
     },
     { title: 'medians', isNumber: true, still: null, cell: mediansText },
     {
-      title: 'response times',
-      hint: 'share of requests finished by each time',
+      title: isTime ? 'response times' : quantity.name,
+      hint: isTime ? 'share of requests finished by each time' : 'share of requests up to each',
       still: (entry) => ({
         width: CURVES.width,
         drawing: <TimesCurves entry={entry} width={CURVES.width} height={20} />,
@@ -263,9 +267,9 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
     { title: 'likeliest precursor', still: null, cell: precursorText },
   ]
   return [
-    ...COLUMNS.map((title, at) => ({
-      ...{ title, ...(cells[at] as (typeof cells)[number]) },
-      th: <HeadCell key={title} table={table} at={at} />,
+    ...COLUMNS.map((column, at) => ({
+      ...{ title: columnIn(column, quantity), ...(cells[at] as (typeof cells)[number]) },
+      th: <HeadCell key={column} table={table} at={at} />,
     })),
     ...rest,
   ]

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../core/units.ts'
+import { amountsName, formatAmount, type Quantity, TIME } from '../../../core/quantity.ts'
 import { grouped } from '../../../core/words.ts'
 import { BottomAxis, curvePath, LeftAxis } from '../../drawing/axis-lines.tsx'
 import { logDurationScale, shareScale, timeScale } from '../../drawing/axis-scale.ts'
@@ -6,7 +6,7 @@ import { useInk } from '../../drawing/medium.tsx'
 import type { RankingEntry, TimesSketch } from './ranking-model.ts'
 
 interface TimesProps {
-  readonly entry: Pick<RankingEntry, 'before' | 'after'>
+  readonly entry: Pick<RankingEntry, 'before' | 'after'> & { readonly quantity?: Quantity }
   readonly width: number
   readonly height: number
   /** Whether it has axes; small ones stand in a cell. */
@@ -24,11 +24,12 @@ export function TimesCurves({ entry, width, height, isLarge = false }: TimesProp
   const { left, right, top, bottom } = isLarge ? ROOM : NO_ROOM
   const box = { left, top, width: width - left - right, height: height - top - bottom }
   const [low, high] = timeRange([entry.before, entry.after])
+  const { quantity: of = TIME } = entry
   const ticks = 5
   const x =
     low > 0 && high / low > MIN_LOG_RATIO
-      ? logDurationScale({ low, high, ticks })
-      : timeScale([low, high], { ticks })
+      ? logDurationScale({ low, high, ticks, of })
+      : timeScale([low, high], { ticks, of })
   const y = shareScale()
   return (
     <g font-size="11">
@@ -38,7 +39,11 @@ export function TimesCurves({ entry, width, height, isLarge = false }: TimesProp
           <BottomAxis
             scale={x}
             box={box}
-            title="response time: share of requests finished by then"
+            title={
+              of === TIME
+                ? 'response time: share of requests finished by then'
+                : `${amountsName(of)}: share of requests up to it`
+            }
           />
         </>
       ) : null}
@@ -71,10 +76,10 @@ export function TimesPlot(props: TimesProps) {
   )
 }
 
-function timesText({ before, after }: TimesProps['entry']): string {
+function timesText({ before, after, quantity = TIME }: TimesProps['entry']): string {
   const half = (sketch: TimesSketch) =>
     `(${grouped(sketch.count)} requests): ` +
-    (sketch.count === 0 ? 'no times' : `median ${formatDuration(medianUs(sketch))}`)
+    (sketch.count === 0 ? 'no times' : `median ${formatAmount(medianUs(sketch), quantity)}`)
   return `Before ${half(before)}. After ${half(after)}.`
 }
 

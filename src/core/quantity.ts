@@ -1,0 +1,50 @@
+import { formatDuration } from './units.ts'
+import { shortNumber } from './words.ts'
+
+/** What amounts are of, and the unit they are written in; `null` for durations, which have several. */
+export interface Quantity {
+  readonly name: string
+  readonly unit: string | null
+}
+
+/** What requests are compared by if nothing else is said. */
+export const TIME: Quantity = { name: 'time', unit: null }
+
+/**
+ * An amount with its unit: `1.04 ms`, `1,602 input tokens`.
+ *
+ * @example
+ * formatAmount(1602, { name: 'gen_ai.usage.input_tokens', unit: 'input tokens' }) // '1,602 input tokens'
+ */
+export function formatAmount(amount: number, { unit }: Quantity): string {
+  if (unit === null) return formatDuration(amount)
+  return Number.isFinite(amount) ? `${shortNumber(amount)} ${unit}` : String(amount)
+}
+
+/** A difference of amounts with its sign: `+1.04 ms`, `−3 tokens`. */
+export function signedAmount(difference: number, quantity: Quantity): string {
+  return `${difference > 0 ? '+' : ''}${formatAmount(difference, quantity).replace('-', '−')}`
+}
+
+/** How much more, or less: `1.04 ms longer`, `512 tokens less`. */
+export function moreText(difference: number, quantity: Quantity): string {
+  const more = quantity.unit === null ? 'longer' : 'more'
+  return `${formatAmount(Math.abs(difference), quantity)} ${difference < 0 ? 'less' : more}`
+}
+
+/** What becomes of amounts, in words of the field: `slower`, or `more`; `slowdown`, or `increase`. */
+export function changeWords({ unit }: Quantity, isMore: boolean) {
+  const isTime = unit === null
+  if (isMore) return { how: isTime ? 'slower' : 'more', change: isTime ? 'slowdown' : 'increase' }
+  return { how: isTime ? 'faster' : 'less', change: isTime ? 'speedup' : 'decrease' }
+}
+
+/** Where the caller's side of a call takes what the called service does not: ` in transit`. */
+export function callerSide({ unit }: Quantity): string {
+  return unit === null ? ' in transit' : ' at the caller'
+}
+
+/** What the amounts of requests are called: `response time`, or the name of the measure. */
+export function amountsName({ name, unit }: Quantity): string {
+  return unit === null ? 'response time' : name
+}
