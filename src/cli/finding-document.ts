@@ -8,6 +8,7 @@ import {
   type FindingStep,
   type StructureChange,
 } from '../compare/findings/finding.ts'
+import type { TimedEvent } from '../compare/onset/events.ts'
 import type { Onset } from '../compare/onset/onset.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
 import type { Segment, SegmentCondition } from '../compare/segments/segments.ts'
@@ -206,12 +207,20 @@ const SINCE = record({
   low: about('95 % confidence interval.', TEXT),
   high: TEXT,
   fromStart: about('Whether it was there from the first request after on.', FLAG),
+  follows: about(
+    'What it began just after: an event that was given, or a version or host that comes or goes; null for nothing.',
+    orNull(record({ time: TEXT, event: TEXT })),
+  ),
 })
 
-function sinceTimes({ timeUs, lowUs, highUs, fromStart, isTimeOfDay }: Onset) {
+function sinceTimes(
+  { timeUs, lowUs, highUs, fromStart, isTimeOfDay }: Onset,
+  event: TimedEvent | null,
+) {
   const text = (us: number) =>
     isTimeOfDay ? new Date(us / 1e3).toISOString() : `PT${(us / 1e6).toFixed(6)}S`
-  return { time: text(timeUs), low: text(lowUs), high: text(highUs), fromStart }
+  const follows = event && { time: text(event.atUs), event: event.words }
+  return { time: text(timeUs), low: text(lowUs), high: text(highUs), fromStart, follows }
 }
 
 /** Requests of one period that a finding is about, and all of them. */
@@ -292,7 +301,7 @@ function findingPart({ steps, parts, calls }: FindingLimits) {
     ),
     since: about(
       'When it began; null where that cannot be told. The time of day in UTC, or, where none was recorded, the time since the after period began, both as ISO 8601.',
-      made(({ since }) => since && sinceTimes(since), orNull(SINCE)),
+      made(({ since, follows }) => since && sinceTimes(since, follows), orNull(SINCE)),
     ),
     contributionUs: about(
       'What it and its consequences add to the sum of all response times after.',

@@ -23,7 +23,13 @@ class OptionFlag extends Option {
     if (row.default !== null) this.default(row.default)
     const words = row.choices.filter((choice) => choice !== null)
     if ('enum' in row.schema) this.choices(words).argParser((text) => choice(words, text))
-    else this.argParser((text) => parsed(row, text))
+    else if (Array.isArray(row.default)) {
+      // Given more than once, a list grows.
+      this.argParser((text, before: unknown) => [
+        ...(before === row.default ? [] : (before as readonly unknown[])),
+        ...(parsed(row, text) as readonly unknown[]),
+      ])
+    } else this.argParser((text) => parsed(row, text))
   }
 }
 

@@ -5,6 +5,7 @@ import { EDGE_OPTIONS } from './edges/find-edge-changes.ts'
 import { FINDINGS_OPTIONS } from './findings/findings.ts'
 import { RESPONSE_TIME_OPTIONS } from './mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from './mutations/find-structural-mutations.ts'
+import { EVENT_OPTIONS } from './onset/events.ts'
 import { PRECURSOR_OPTIONS } from './precursors/match-precursors.ts'
 import { RANKING_OPTIONS } from './ranking/rank-mutations.ts'
 import { SEGMENT_OPTIONS } from './segments/segments.ts'
@@ -39,7 +40,7 @@ export const STAGE_OPTIONS = {
   edges: EDGE_OPTIONS,
   steps: EDGE_OPTIONS,
   segments: SEGMENT_OPTIONS,
-  findings: FINDINGS_OPTIONS,
+  findings: { ...FINDINGS_OPTIONS, ...EVENT_OPTIONS },
 } as const satisfies Record<string, OptionTable>
 
 /** Name of a stage of a comparison. */

@@ -14,7 +14,12 @@ import {
   selectedRows,
   traceKey,
 } from './comparison-inputs.ts'
-import { COMPARISON_OPTIONS, type ComparisonOptions, STAGE_OPTIONS } from './comparison-options.ts'
+import {
+  COMPARISON_OPTIONS,
+  type ComparisonOptions,
+  STAGE_OPTIONS,
+  type StageName,
+} from './comparison-options.ts'
 import { type EdgeChanges, findEdgeChanges } from './edges/find-edge-changes.ts'
 import type { ComparisonWarning } from './fairness/comparison-warning.ts'
 import { comparisonWarnings } from './fairness/comparison-warnings.ts'
@@ -36,6 +41,7 @@ import {
   findStructuralMutations,
   type StructuralMutations,
 } from './mutations/find-structural-mutations.ts'
+import { allEvents, seenEvents, type TimedEvent } from './onset/events.ts'
 import { matchPrecursors, type Precursors } from './precursors/match-precursors.ts'
 import { type Ranking, rankMutations } from './ranking/rank-mutations.ts'
 import { findSegments } from './segments/find-segments.ts'
@@ -61,7 +67,8 @@ const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   steps: ['flows'],
   columns: ['flows'],
   segments: ['steps', 'columns'],
-  findings: ['ranking'],
+  seen: ['flows'],
+  findings: ['ranking', 'seen'],
 }
 
 /**
@@ -72,8 +79,7 @@ function stageOptions(
   name: keyof Stages,
   { smPThreshold, fold }: ComparisonOptions,
 ): readonly (keyof ComparisonOptions)[] {
-  const table =
-    name === 'drafts' || name === 'claims' || name === 'columns' ? {} : STAGE_OPTIONS[name]
+  const table = name in STAGE_OPTIONS ? STAGE_OPTIONS[name as StageName] : {}
   const names = Object.keys(table) as (keyof ComparisonOptions)[]
   if (name === 'flows' && fold !== 'none') return [...names, 'omitHosts']
   return name === 'structural' && smPThreshold !== 'auto'
@@ -96,6 +102,8 @@ interface Stages {
   /** Findings before they are ranked, and the mutations that each accounts for. */
   drafts: readonly Draft[]
   claims: readonly Claim[]
+  /** Versions and hosts that come or go. */
+  seen: readonly TimedEvent[]
   findings: Findings
 }
 
@@ -309,9 +317,20 @@ export class Comparison extends Stage {
   get findings(): Findings {
     this.#stages.findings ??= groupFindings({
       ...{ ranking: this.ranking, drafts: this.drafts, claims: this.claims },
-      ...this.#sources(),
+      ...{ ...this.#sources(), events: this.events },
     })
     return this.#stages.findings
+  }
+
+  /** Versions of services and hosts that come or go. */
+  get seen(): readonly TimedEvent[] {
+    this.#stages.seen ??= seenEvents(this.flows)
+    return this.#stages.seen
+  }
+
+  /** What else happened: what `options` say, and what is `seen`, in order of time. */
+  get events(): readonly TimedEvent[] {
+    return allEvents(this.flows, { events: this.options.events, seen: this.seen })
   }
 
   /** Findings before they are ranked; part of `findings`. */

@@ -13,6 +13,7 @@ import { ShapeTable } from '../traces/shape-table.ts'
 import { Comparison } from './comparison.ts'
 import type { ComparisonOptions } from './comparison-options.ts'
 import type { Claim } from './findings/find-findings.ts'
+import type { TimedEvent } from './onset/events.ts'
 import { type ColumnsOf, RequestColumns } from './segments/request-columns.ts'
 
 /** Parts of the requests that a snapshot carries; without one, stages that ask for it get zeros. */
@@ -62,6 +63,8 @@ interface SnapshotData {
   readonly latencyOffsets: Uint32Array
   /** What segments are found by, of roots and of services; none without latencies. */
   readonly columns: readonly ColumnsOf[]
+  /** Versions and hosts that come or go. */
+  readonly seen: readonly TimedEvent[]
   /** What findings account for: the ranked list needs it, and latencies to find it anew. */
   readonly claims: readonly Claim[]
 }
@@ -113,6 +116,7 @@ export function takeSnapshot(
     weight: flows.weight ?? null,
     outcomes: outcomesOf(flows, latenciesOf === undefined),
     columns: latenciesOf === undefined ? [] : comparison.columns.all(),
+    seen: comparison.seen,
     claims: comparison.claims,
     ...latenciesOfSome(flows, latenciesOf ?? (() => false)),
   })
@@ -185,7 +189,7 @@ export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
     {
       flows: folding === null ? flows : foldFlows(flows, folding),
       columns: new RequestColumns(flows, data.columns),
-      claims: data.claims,
+      ...{ seen: data.seen, claims: data.claims },
     },
   )
 }

@@ -137,7 +137,26 @@ describe('flowdelta compare', () => {
       test: 'mann-whitney',
       centre: 'median',
       segments: true,
+      events: [],
     })
+  })
+
+  test('--event, given more than once, says what findings began after', async () => {
+    const { code, out } = await flowdelta(
+      ...['compare', ...periods('broken-replica'), '--json'],
+      ...['--event', '2026-11-22T14:36:31Z deploy storage-data, one replica'],
+      ...['--event', '14:40Z too late'],
+    )
+    expect(code).toBe(0)
+    const document = JSON.parse(out)
+    expect(schemaErrors('compare', document)).toBeNull()
+    expect(document.parameters.events).toHaveLength(2)
+    expect(document.findings[0].since.follows).toEqual({
+      ...{ time: '2026-11-22T14:36:31.000Z', event: 'deploy storage-data, one replica' },
+    })
+    const refused = await flowdelta('compare', ...PERIODS, '--event', 'yesterday deploy')
+    expect(refused.code).toBe(2)
+    expect(refused.err).toContain("such as '2026-10-01T11:15Z deploy checkout 2.0'")
   })
 
   test('--sm-p-threshold auto lists what is significant', async () => {

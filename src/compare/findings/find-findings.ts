@@ -10,6 +10,7 @@ import {
   type ResponseTimeMutations,
 } from '../mutations/find-response-time-mutations.ts'
 import { findStructuralMutations } from '../mutations/find-structural-mutations.ts'
+import { eventBefore, seenEvents, type TimedEvent } from '../onset/events.ts'
 import { onsetsOf } from '../onset/finding-onsets.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
 import {
@@ -94,7 +95,8 @@ export function findFindings(
   const sources = { evidence, edges, steps, segments: findSegments({ steps }, { alpha }) }
   const drafts = draftFindings(sources)
   const claims = claimMutations(responseTime, drafts)
-  return groupFindings({ ...sources, drafts, claims, ranking: evidence }, { limit })
+  const events = seenEvents(categories.flows)
+  return groupFindings({ ...sources, drafts, claims, events, ranking: evidence }, { limit })
 }
 
 /**
@@ -126,10 +128,11 @@ export function groupFindings(
     readonly ranking: Ranking
     readonly drafts: readonly Draft[]
     readonly claims: readonly Claim[]
+    readonly events: readonly TimedEvent[]
   },
   { limit = 10 } = {},
 ): Findings {
-  const { ranking, evidence, edges, drafts, claims } = sources
+  const { ranking, evidence, edges, drafts, claims, events } = sources
   const { categories, observedChangeUs } = edges
   const changeIsClear = meansDiffer(categories.flows)
   const { quantity } = categories.flows
@@ -149,14 +152,16 @@ export function groupFindings(
     const contributionUs = withConsequences(draft, consequences)
     const all = [categories.flows.count(BEFORE), categories.flows.count(AFTER)] as const
     const since = onsets.get(draft) ?? null
-    const facts = [...factsOf(draft, all[AFTER], quantity), ...sinceFact(since)]
+    const { flows } = categories
+    const follows = since && eventBefore(since, { flows, events, services: draft.services })
+    const facts = [...factsOf(draft, all[AFTER], quantity), ...sinceFact(since, follows)]
     return {
       ...told,
       id: `${draft.kind}-${fingerprint(key)}`,
       rank,
       operation: operationOf(draft),
       size: sizeOf(draft, all, quantity),
-      since,
+      ...{ since, follows },
       title: `${draft.where}: ${draft.what}${segmentClause(draft)}`,
       text: facts.join(' · '),
       facts,

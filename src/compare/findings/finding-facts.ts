@@ -2,8 +2,10 @@ import { changeWords, formatAmount, type Quantity, signedAmount } from '../../co
 import { formatDuration } from '../../core/units.ts'
 import { grouped, percent } from '../../core/words.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Draft, Finding, FindingSize } from './finding.ts'
+import { printable } from './names.ts'
 
 /** Longer ids of traces lose their end. */
 const MAX_ID_LENGTH = 12
@@ -42,20 +44,33 @@ function eachText(each: number, interval: readonly [number, number], quantity: Q
   return `${much} each${isOpen ? ', perhaps none' : ''}${intervalText(interval, quantity)}`
 }
 
-/** `since 11:15:03 UTC (95 % CI 11:14:51 to 11:15:03)`, or `from the start`; nothing if unknown. */
-export function sinceFact(since: Onset | null): string[] {
+/**
+ * `since 11:15:03 UTC (95 % CI 11:14:51 to 11:15:03), 40 s after deploy checkout 2.0`, or `from the
+ * start`; nothing if unknown.
+ *
+ * @param follows event that it began just after
+ */
+export function sinceFact(since: Onset | null, follows: TimedEvent | null): string[] {
   if (since === null) return []
-  if (since.fromStart) return ['from the start']
+  const lagUs = follows === null || since.fromStart ? 0 : Math.max(0, since.timeUs - follows.atUs)
+  const lag = lagUs === 0 ? '' : `${formatDuration(lagUs)} `
+  return [
+    `${sinceText(since)}${follows === null ? '' : `, ${lag}after ${printable(follows.words)}`}`,
+  ]
+}
+
+function sinceText(since: Onset): string {
+  if (since.fromStart) return 'from the start'
   const { timeUs, lowUs, highUs, isTimeOfDay } = since
   if (!isTimeOfDay) {
     const [time, low, high] = [timeUs, lowUs, highUs].map(formatDuration)
-    return [`since ${time} into the after period (95 % CI ${low} to ${high})`]
+    return `since ${time} into the after period (95 % CI ${low} to ${high})`
   }
   const length = highUs - lowUs < SHORT_US ? MILLISECONDS : SECONDS
   const [time, low, high] = [timeUs, lowUs, highUs].map((us) =>
     new Date(us / 1e3).toISOString().slice(11, length),
   )
-  return [`since ${time} UTC (95 % CI ${low} to ${high})`]
+  return `since ${time} UTC (95 % CI ${low} to ${high})`
 }
 
 /**

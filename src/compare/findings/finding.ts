@@ -1,5 +1,6 @@
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { EdgeChange } from '../edges/find-edge-changes.ts'
+import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Exemplars, RankedMutation } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
@@ -163,6 +164,8 @@ export interface Finding extends Omit<Draft, 'key' | 'notes' | 'eachInterval' | 
   readonly size: FindingSize
   /** When it began; `null` where that cannot be told. */
   readonly since: Onset | null
+  /** Event that it began just after; `null` for none. */
+  readonly follows: TimedEvent | null
   /** `where: what`, the first line. */
   readonly title: string
   /** `facts` in one line. */

@@ -39,7 +39,12 @@ export function onsetsOf(
 ): ReadonlyMap<Draft, Onset | null> {
   const clock = clockOf(categories.flows)
   const found = drafts.map((draft) => {
-    const scores = scoresOf(categories.flows, valuesOf(draft, { categories, steps }))
+    const inside = draft.segment && new Set(draft.segment.requests)
+    const values = valuesOf(draft, { categories, steps })
+    const scores = scoresOf(
+      categories.flows,
+      inside === undefined ? values : values.filter(({ request }) => inside.has(request)),
+    )
     const [before, after] = ([BEFORE, AFTER] satisfies Period[]).map((period): Timed[] =>
       [...scores]
         .filter(([request]) => categories.flows.period[request] === period)
@@ -121,7 +126,8 @@ function stepValues(step: FindingStep, times: readonly StepTimes[]): Value[] {
   const strata = times
     .filter((one) => stepKey(one) === name)
     .flatMap((one) => one.strata)
-    .filter(({ operation }) => operation === step.operation)
+    // A segment may be of all operations.
+    .filter(({ operation }) => step.operation === '' || operation === step.operation)
   return strata.flatMap(({ before, after }, number) =>
     [before, after].flatMap(({ requests, values }) =>
       Array.from(requests, (request, i) => ({

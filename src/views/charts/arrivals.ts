@@ -1,6 +1,7 @@
 import { max, min } from 'd3-array'
 import { Categories } from '../../compare/categories/categories.ts'
 import { Comparison } from '../../compare/comparison.ts'
+import { EVENT_OPTIONS } from '../../compare/onset/events.ts'
 import { OptionError } from '../../core/errors.ts'
 import {
   custom,
@@ -19,7 +20,7 @@ import { panelTitle, tooltip } from './channels.ts'
 import { framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { lanesOf, longestPause } from './lanes.ts'
 import { rootName } from './node-names.ts'
-import { marksWithin, readEvent, type TimeMark, timeMarks, withMarks } from './time-marks.ts'
+import { MARKS_MEANING, marksOfPeriod, placedMarks, timeMarks, withMarks } from './time-marks.ts'
 
 export const ARRIVALS_CHART_OPTIONS = defineOptions({
   category: optionalNumber('Category to draw; by default all requests'),
@@ -32,12 +33,7 @@ export const ARRIVALS_CHART_OPTIONS = defineOptions({
       'Stretch of each period to draw, from its start; by default as much as fits the limit',
   }),
   limit: most(400, 'requests', 'Most requests of each period drawn one by one'),
-  events: custom<readonly string[]>({
-    default: [],
-    expected: "times with words, such as ['2026-10-01T11:15Z deploy checkout 2.0']",
-    accepts: (value) => Array.isArray(value) && value.every((text) => readEvent(text) !== null),
-    sentence: 'What else happened, and when; marked beside when findings began',
-  }),
+  ...EVENT_OPTIONS,
 })
 
 const WIDTH = 720
@@ -67,20 +63,26 @@ export function arrivalsChart(
 ) {
   const options = readOptions(ARRIVALS_CHART_OPTIONS, chosen)
   const source = given instanceof Comparison ? given.categories : given
-  const marks = timeMarks(given, options.events)
+  const flows = source instanceof Categories ? source.flows : source
+  const marks = timeMarks(given instanceof Comparison ? given : flows, options.events)
   const title = titleOf(source, options.category)
   const window = arrivalWindow(source, options)
-  const flows = source instanceof Categories ? source.flows : source
   const left = omissions(window)
+  const marked = (panel: TimePanel, period: Period, { fromUs, toUs }: TimeRange) =>
+    withMarks(
+      panel,
+      placedMarks(marksOfPeriod(marks, flows, period), {
+        ...{ fromUs, toUs, width: WIDTH, height: panel.height },
+      }),
+      (field) => timeOf(period, { fromUs, toUs }, { field, title: null }),
+    )
   return framedChart(
     {
       title,
       subtitle: [
         'Each rectangle is a request from arrival to reply; those under way together are stacked.',
         pauses(window),
-        ...(marks.length === 0
-          ? []
-          : ['Marked: when findings began, with the 95 % interval; dashed, other events.']),
+        ...(marks.length === 0 ? [] : [MARKS_MEANING]),
       ],
       omissions: left,
       width: WIDTH,
@@ -91,28 +93,13 @@ export function arrivalsChart(
           ? []
           : PERIODS.map((period) => {
               const whole = { fromUs: window.firstUs, toUs: window.lastUs }
-              return marked(overview(window, period), flows, { marks, period, ...whole })
+              return marked(overview(window, period), period, whole)
             })),
-        ...PERIODS.map((period) =>
-          marked(detail(flows, window, period), flows, { marks, period, ...window }),
-        ),
+        ...PERIODS.map((period) => marked(detail(flows, window, period), period, window)),
       ],
       spacing: 14,
     },
   )
-}
-
-interface MarkedRange extends Pick<ArrivalWindow, 'fromUs' | 'toUs'> {
-  readonly marks: readonly TimeMark[]
-  readonly period: Period
-}
-
-/** Adds the marks within the time that a panel shows. */
-function marked(panel: SpecPart, flows: FlowSet, { marks, ...range }: MarkedRange): SpecPart {
-  return withMarks(panel, marksWithin(marks, flows, range), {
-    x: (field) => timeOf(range.period, range, { field, title: null }),
-    middleUs: (range.fromUs + range.toUs) / 2,
-  })
 }
 
 function isRange(value: unknown): boolean {
@@ -155,8 +142,11 @@ function omissions({ inside, all, fromUs, toUs }: ArrivalWindow): string[] {
   return [`Drawn one by one: ${range} (framed in the overview), ${shown.join(', ')}.`]
 }
 
+type TimePanel = SpecPart & { readonly height: number }
+type TimeRange = Pick<ArrivalWindow, 'fromUs' | 'toUs'>
+
 /** The requests of one period in the window, each in a lane. */
-function detail(flows: FlowSet, window: ArrivalWindow, period: Period): SpecPart {
+function detail(flows: FlowSet, window: ArrivalWindow, period: Period): TimePanel {
   const arrivals = window.inside[period]
   const { lanes, count: atOnce } = lanesOf(arrivals)
   const laneHeight = Math.min(LANE, MAX_HEIGHT / Math.max(1, atOnce))
@@ -202,7 +192,7 @@ function detail(flows: FlowSet, window: ArrivalWindow, period: Period): SpecPart
 }
 
 /** How many requests of one period arrived when, over all of it, with the window framed. */
-function overview(window: ArrivalWindow, period: Period): SpecPart {
+function overview(window: ArrivalWindow, period: Period): TimePanel {
   const { firstUs, lastUs, fromUs, toUs, all } = window
   const binUs = (lastUs - firstUs) / BINS || 1
   const counts = all.map((arrivals) => arrivalCounts(arrivals, firstUs, binUs))
@@ -263,7 +253,7 @@ function arrivalCounts(arrivals: readonly Arrival[], firstUs: number, binUs: num
 /** Time to the right; only the lower of two panels labels it. */
 function timeOf(
   period: Period,
-  { fromUs, toUs }: Pick<ArrivalWindow, 'fromUs' | 'toUs'>,
+  { fromUs, toUs }: TimeRange,
   { field, title }: { field: string; title: string | null },
 ): SpecPart {
   const extent = { lowUs: fromUs, highUs: toUs, ticks: 9, nice: false, title: '' }

@@ -1,34 +1,44 @@
 import { Comparison } from '../../compare/comparison.ts'
+import { allEvents, seenEvents } from '../../compare/onset/events.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { AFTER, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { tooltip } from './channels.ts'
 import { PALETTE, type SpecPart } from './chart-frame.ts'
+import { textWidth } from './text-width.ts'
 
-/** Something to mark on a timeline: when a finding began, or what the user knows of. */
+/** Something to mark on a timeline: when a finding began, what the user knows of, or what is seen. */
 export interface TimeMark {
   readonly label: string
   readonly said: string
-  readonly kind: 'finding' | 'event'
+  readonly kind: 'finding' | 'given' | 'seen'
   /** µs since 1970; since the period began, where the time of day is not known. */
   readonly atUs: number
   readonly lowUs: number
   readonly highUs: number
 }
 
+/** What marks mean, below the title of a chart. */
+export const MARKS_MEANING =
+  'Marked: when findings began, with the 95 % interval; dashed, other events; dotted, versions and hosts that come or go.'
+
 /** Labels longer than this lose their end. */
 const MAX_LABEL = 40
-const LINE = 11
+/** Versions and hosts that come or go, at most: the first. */
+const MAX_SEEN = 8
+const FONT_SIZE = 10
+const LINE = FONT_SIZE + 1
+const GAP = 3
 
-/** Returns when an event was, in ms since 1970, and what it was; `null` unless a text says both. */
-export function readEvent(text: unknown): { readonly atMs: number; readonly words: string } | null {
-  const [, time = '', words = ''] = /^\s*(\S+)\s+(.*\S)\s*$/.exec(String(text)) ?? []
-  const atMs = Date.parse(time)
-  return Number.isNaN(atMs) ? null : { atMs, words }
-}
-
-/** Returns the onsets of a comparison's findings, except those from the start, and events. */
-export function timeMarks(source: unknown, events: readonly string[]): readonly TimeMark[] {
-  const findings = source instanceof Comparison ? source.findings.findings : []
+/** Returns the onsets of findings, except those from the start, and events. */
+export function timeMarks(
+  given: FlowSet | Comparison,
+  events: readonly string[] = [],
+): readonly TimeMark[] {
+  const isWhole = given instanceof Comparison
+  const findings = isWhole ? given.findings.findings : []
+  const flows = isWhole ? given.flows : given
+  const seen = isWhole ? given.seen : seenEvents(flows)
+  const all = isWhole ? [...given.options.events, ...events] : events
   const shortened = (text: string) =>
     text.length > MAX_LABEL ? `${text.slice(0, MAX_LABEL - 1)}…` : text
   return [
@@ -38,45 +48,75 @@ export function timeMarks(source: unknown, events: readonly string[]): readonly 
       const label = shortened(`#${rank} ${title}`)
       return [{ label, said: title, kind: 'finding', atUs, lowUs, highUs }]
     }),
-    ...events.flatMap((text): TimeMark[] => {
-      const event = readEvent(text)
-      if (event === null) return []
-      const atUs = event.atMs * 1e3
-      const label = shortened(event.words)
-      return [{ label, said: text, kind: 'event', atUs, lowUs: atUs, highUs: atUs }]
-    }),
+    ...allEvents(flows, { events: all, seen: seen.slice(0, MAX_SEEN) }).map(
+      ({ words, atUs, source }): TimeMark => ({
+        ...{ label: shortened(words), said: words, kind: source === 'given' ? source : 'seen' },
+        ...{ atUs, lowUs: atUs, highUs: atUs },
+      }),
+    ),
   ]
 }
 
-/** Returns marks that lie in a part of a period, in µs since its start. */
-export function marksWithin(
+/** Returns the same marks in µs since a period began. */
+export function marksOfPeriod(
   marks: readonly TimeMark[],
-  flows: FlowSet,
-  { period, fromUs, toUs }: { period: Period; fromUs: number; toUs: number },
+  { size, epochsUs, recordedIn }: FlowSet,
+  period: Period,
 ): readonly TimeMark[] {
-  const request = period === AFTER ? flows.size - 1 : 0
-  const epochUs = flows.epochsUs[flows.recordedIn[request] ?? 0] ?? 0
-  return marks
-    .map((mark) => ({
-      ...mark,
-      atUs: mark.atUs - epochUs,
-      lowUs: Math.max(fromUs, mark.lowUs - epochUs),
-      highUs: Math.min(toUs, mark.highUs - epochUs),
-    }))
-    .filter(({ atUs }) => atUs >= fromUs && atUs <= toUs)
+  const epochUs = epochsUs[recordedIn[period === AFTER ? size - 1 : 0] ?? 0] ?? 0
+  return marks.map(({ atUs, lowUs, highUs, ...mark }) => ({
+    ...{ ...mark, atUs: atUs - epochUs, lowUs: lowUs - epochUs, highUs: highUs - epochUs },
+  }))
 }
 
-/** Layers marks over a panel of a timeline: a line each, the interval as a band, labels below each other. */
+/** The time that a panel shows, and its size in pixels. */
+export interface MarkedPanel {
+  readonly fromUs: number
+  readonly toUs: number
+  readonly width: number
+  readonly height: number
+}
+
+/** Places the marks that lie in a panel: their labels in lines, none over another. */
+export function placedMarks(
+  marks: readonly TimeMark[],
+  { fromUs, toUs, width, height }: MarkedPanel,
+) {
+  const lines = Array.from({ length: Math.floor(height / LINE) }, (): [number, number][] => [])
+  const inside = marks.filter(({ atUs }) => atUs >= fromUs && atUs <= toUs)
+  return inside.map((mark) => {
+    const atX = ((mark.atUs - fromUs) / (toUs - fromUs)) * width
+    const wide = textWidth(mark.label, FONT_SIZE) + 2 * GAP
+    const isLeft = atX + wide > width && atX >= wide
+    const [from, to] = isLeft ? [atX - wide, atX] : [atX, atX + wide]
+    const line = lines.findIndex((taken) => taken.every(([start, end]) => end < from || start > to))
+    lines[line]?.push([from, to])
+    const [lowUs, highUs] = [Math.max(fromUs, mark.lowUs), Math.min(toUs, mark.highUs)]
+    return {
+      ...{ ...mark, lowUs, highUs },
+      /** Whether the label is left of the line, as there is no room to the right. */
+      isLeft,
+      /** Where the label begins, from the top, in pixels; `null` where there is no room for it. */
+      labelY: line < 0 ? null : 1 + line * LINE,
+    }
+  })
+}
+
+/** Strokes of the lines of marks. */
+export const MARK_DASHES = { finding: [1, 0], given: [4, 3], seen: [1, 3] } as const
+
+/** Layers marks over a panel of a timeline: a line each, the interval as a band, and its label. */
 export function withMarks(
   panel: SpecPart,
-  marks: readonly TimeMark[],
-  { x, middleUs }: { x: (field: string) => SpecPart; middleUs: number },
+  marks: ReturnType<typeof placedMarks>,
+  x: (field: string) => SpecPart,
 ): SpecPart {
   if (marks.length === 0) return panel
   const { data, mark, encoding, layer = [{ data, mark, encoding }], ...frame } = panel
-  const drawn = marks.map((one, i): SpecPart => {
-    const color = one.kind === 'finding' ? PALETTE.change : PALETTE.text
-    const isLate = one.atUs > middleUs
+  const drawn = marks.map(({ kind, isLeft, labelY, ...one }): SpecPart => {
+    const color = kind === 'finding' ? PALETTE.change : PALETTE.text
+    // White around the letters, to be read over bars.
+    const paints = labelY === null ? [] : [{ stroke: 'white', strokeWidth: 3 }, { color }]
     return {
       data: { values: [{ ...one, said: tooltipText(one.said) }] },
       layer: [
@@ -85,16 +125,19 @@ export function withMarks(
           encoding: { x: x('lowUs'), x2: { field: 'highUs' } },
         },
         {
-          mark: { type: 'rule', color, strokeDash: one.kind === 'event' ? [4, 3] : [1, 0] },
+          mark: { type: 'rule', color, strokeDash: MARK_DASHES[kind] },
           encoding: { x: x('atUs'), tooltip: tooltip({ mark: 'said' }) },
         },
-        // White around the letters, to be read over bars.
-        ...[{ stroke: 'white', strokeWidth: 3 }, { color }].map((paint) => ({
+        ...paints.map((paint) => ({
           mark: {
-            ...{ type: 'text', fontSize: 10, baseline: 'top', ...paint },
-            ...{ align: isLate ? 'right' : 'left', dx: isLate ? -3 : 3 },
+            ...{ type: 'text', fontSize: FONT_SIZE, baseline: 'top', ...paint },
+            ...{ align: isLeft ? 'right' : 'left', dx: isLeft ? -GAP : GAP },
           },
-          encoding: { x: x('atUs'), y: { value: 1 + i * LINE }, text: { field: 'label' } },
+          encoding: {
+            x: x('atUs'),
+            y: { value: labelY },
+            text: { field: 'label' },
+          },
         })),
       ],
     }

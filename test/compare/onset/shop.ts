@@ -15,6 +15,10 @@ export interface Shop {
   readonly slowUs?: number
   /** Seconds from which on pay is called in every request, not in one of three. */
   readonly payFrom?: number
+  /** Seconds from which on stock is version 2.0, no longer 1.9. */
+  readonly versionFrom?: number
+  /** Hosts of stock, of which each request draws one, the later the more rarely. */
+  readonly hosts?: number
   readonly seed: number
 }
 
@@ -23,7 +27,9 @@ const STEP_US = 500_000
 
 export function shop(name: string, fromUs: number, given: Shop): SpanTraces {
   const { slowFrom = Infinity, slowUs = 0, payFrom = Infinity, seed } = given
+  const { versionFrom, hosts = 0 } = given
   const random = randomSource(seed)
+  const draw = randomSource(seed + 1000)
   const spans: SpanSketch[] = []
   for (let i = 0; i < (MINUTES * 60e6) / STEP_US; i++) {
     const startUs = fromUs + i * STEP_US
@@ -36,7 +42,11 @@ export function shop(name: string, fromUs: number, given: Shop): SpanTraces {
       spans.push({ trace, id: `${trace}-${id}`, service: id, operation, startUs, endUs, ...rest })
     span('shop', 'GET', {})
     const parent = `${trace}-shop`
-    span('stock', 'LOOKUP', { parent, startUs: startUs + 100, endUs: startUs + stockUs })
+    span('stock', 'LOOKUP', {
+      ...{ parent, startUs: startUs + 100, endUs: startUs + stockUs },
+      ...(versionFrom !== undefined && { version: seconds >= versionFrom ? '2.0' : '1.9' }),
+      ...(hosts > 0 && { host: `host-${Math.floor(hosts * draw.next() ** 3)}` }),
+    })
     if (pays)
       span('pay', 'CHARGE', { parent, startUs: startUs + stockUs + 200, endUs: endUs - 100 })
   }

@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { categorize } from '../../../src/compare/categories/categorize.ts'
-import type { Comparison } from '../../../src/compare/comparison.ts'
+import { Comparison } from '../../../src/compare/comparison.ts'
 import { AFTER, BEFORE, FlowSet, type Period } from '../../../src/flows/flow-set.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { densityPaths, timeBins } from '../../../src/views/widgets/timeline/timeline-drawing.tsx'
@@ -196,7 +195,8 @@ describe('what goes into a page', () => {
       comparison.flows.options,
       comparison.flows.report,
     )
-    const broken = { flows, categories: categorize(flows) } as Comparison
+    const { runs, after, options } = comparison
+    const broken = new Comparison({ runs, after }, options, { flows })
     expect(timelineModel(dataOf(broken)).requests[0].length).toBe(9999)
   })
 

@@ -2,6 +2,7 @@ import { bin, max, median, range } from 'd3-array'
 import { formatDuration } from '../../../core/units.ts'
 import { counted } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
+import { MARK_DASHES, placedMarks, type TimeMark } from '../../charts/time-marks.ts'
 import { BottomAxis, LeftAxis, type PlotBox, pixel } from '../../drawing/axis-lines.tsx'
 import { type AxisScale, logDurationScale, timeScale } from '../../drawing/axis-scale.ts'
 import { type Ink, Text } from '../../drawing/medium.tsx'
@@ -152,10 +153,56 @@ export function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingP
         </g>
         <path d={medians} fill="none" stroke={ink.back} stroke-width="4" opacity="0.8" />
         <path d={medians} fill="none" stroke={ink.text} stroke-width="1.5" />
+        <Marks marks={model.marks[period] ?? []} {...{ top, dots, model, x, ink }} />
       </g>
     )
   }
   return <g>{panels.map(panel)}</g>
+}
+
+interface MarksProps {
+  readonly marks: readonly TimeMark[]
+  /** Where lines begin; labels begin with the dots. */
+  readonly top: number
+  readonly dots: PlotBox
+  readonly model: Pick<TimelineModel, 'spanUs'>
+  readonly x: AxisScale
+  readonly ink: Ink
+}
+
+/** Draws when findings began, and what else happened, in one period. */
+function Marks({ marks, top, dots, model: { spanUs }, x, ink }: MarksProps) {
+  const at = across(x, dots)
+  const height = dots.top + dots.height - top
+  const placed = placedMarks(marks, { ...dots, fromUs: spanUs[0], toUs: spanUs[1] })
+  return placed.map(({ kind, label, said, atUs, lowUs, highUs, isLeft, labelY }) => {
+    const color = kind === 'finding' ? 'changeText' : 'text'
+    return (
+      <g key={`${label} ${atUs}`}>
+        <title>{said}</title>
+        <rect
+          {...{ x: at(lowUs), y: top, width: at(highUs) - at(lowUs), height, fill: ink[color] }}
+          opacity="0.2"
+        />
+        <path
+          d={`M${at(atUs)} ${top}v${height}`}
+          stroke={ink[color]}
+          stroke-dasharray={MARK_DASHES[kind].join(' ')}
+        />
+        {labelY === null ? null : (
+          <Text
+            {...{ x: at(atUs) + (isLeft ? -3 : 3), y: dots.top + labelY + 9, color, size: 10 }}
+            anchor={isLeft ? 'end' : 'start'}
+            stroke={ink.back}
+            stroke-width="3"
+            paint-order="stroke"
+          >
+            {label}
+          </Text>
+        )}
+      </g>
+    )
+  })
 }
 
 /** Where a time lies, in whole or half pixels. */

@@ -5,6 +5,7 @@ import { defineOptions, type OptionsOf, optionalNumber } from '../../../core/opt
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { rootName } from '../../charts/node-names.ts'
+import { marksOfPeriod, timeMarks } from '../../charts/time-marks.ts'
 import { roundUp } from '../../drawing/axis-scale.ts'
 import { rangeOption } from '../../drawing/time-range.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
@@ -52,7 +53,9 @@ const STEPS_PER_BIN = 10
 const MAX_NAME_LENGTH = 60
 
 /** Takes arrivals, response times and categories out of a comparison. */
-export function timelineData({ flows, categories }: Comparison) {
+export function timelineData(comparison: Comparison) {
+  const { flows, categories } = comparison
+  const marks = timeMarks(comparison)
   const ofCategory = Array.from({ length: categories.size }, (_, of) => categories.root(of))
   const roots = [...new Set(ofCategory)]
   const numberOf = new Map(roots.map((root, i) => [root, i]))
@@ -68,6 +71,8 @@ export function timelineData({ flows, categories }: Comparison) {
       packRequests(flows, BEFORE, categories.categoryOf),
       packRequests(flows, AFTER, categories.categoryOf),
     ] as const,
+    /** When findings began, and what else happened, from the start of each period. */
+    marks: [marksOfPeriod(marks, flows, BEFORE), marksOfPeriod(marks, flows, AFTER)] as const,
   }
 }
 
@@ -91,7 +96,7 @@ function packRequests(flows: FlowSet, period: Period, categoryOf: Uint32Array) {
   }
 }
 
-export function timelineModel({ packed }: Pick<TimelineData, 'packed'>) {
+export function timelineModel({ packed, marks }: Pick<TimelineData, 'packed' | 'marks'>) {
   const unpack = ({
     gapsUs,
     timesUs,
@@ -115,7 +120,7 @@ export function timelineModel({ packed }: Pick<TimelineData, 'packed'>) {
   ]
   const smallest = min(times.filter((time) => time > 0)) ?? high
   return {
-    requests,
+    ...{ requests, marks },
     /** Unit that ranges are rounded to. */
     stepUs,
     /** Length of the bins in which arrivals are counted. */

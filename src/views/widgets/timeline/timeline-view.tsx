@@ -4,6 +4,7 @@ import { shortText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { grouped, percent, signedDuration } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
+import { MARK_DASHES } from '../../charts/time-marks.ts'
 import { timeText } from '../../drawing/axis-scale.ts'
 import { Button, Checkbox, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
@@ -28,6 +29,12 @@ import {
 /** Pixels from dot to dot; a still, which cannot be compressed, has larger ones. */
 const CELL = 3
 const STILL_CELL = 4
+
+const MARKS = [
+  { kind: 'finding', name: 'a finding began' },
+  { kind: 'given', name: 'event' },
+  { kind: 'seen', name: 'a version or host comes or goes' },
+] as const
 
 /** Shows arrivals and response times of both periods, to select a stretch of time in each. */
 export function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
@@ -97,6 +104,18 @@ export function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
             name: `median of each ${formatDuration(model.binUs)}`,
             mark: <line x2="24" y1="9" y2="9" stroke={ink.text} stroke-width="1.5" />,
           },
+          ...MARKS.filter(({ kind }) => model.marks.flat().some((mark) => mark.kind === kind)).map(
+            ({ kind, name }) => ({
+              name,
+              mark: (
+                <path
+                  d="M12 2v14"
+                  stroke={kind === 'finding' ? ink.changeText : ink.text}
+                  stroke-dasharray={MARK_DASHES[kind].join(' ')}
+                />
+              ),
+            }),
+          ),
         ]}
       />
       <div ref={place}>

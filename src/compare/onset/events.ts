@@ -1,0 +1,233 @@
+// Runs once a span: the loops index with `!`.
+import { group } from 'd3-array'
+import { custom, defineOptions } from '../../core/options.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { arrivalsOf, lengthUs, periodOverlap } from '../../flows/overlap.ts'
+import { readMoment } from '../../traces/epoch-clock.ts'
+import type { SpanTraces } from '../../traces/span-traces.ts'
+import { listed, printable } from '../findings/names.ts'
+import type { Onset } from './onset.ts'
+
+/** Something that happened at some time, which a change may follow. */
+export interface TimedEvent {
+  readonly words: string
+  /** µs since 1970; since the recording began, where the time of day is not known. */
+  readonly atUs: number
+  /** What the user knows of; versions of services, or hosts, that come or go in the data. */
+  readonly source: 'given' | 'versions' | 'hosts'
+  /** Services whose versions or hosts these are. */
+  readonly services: readonly string[]
+}
+
+/** Options of what else happened. */
+export const EVENT_OPTIONS = defineOptions({
+  events: custom<readonly string[]>({
+    default: [],
+    flag: 'event <text>',
+    expected: "texts that begin with a time, such as '2026-10-01T11:15Z deploy checkout 2.0'",
+    schema: { type: 'array', items: { type: 'string' } },
+    accepts: (value) => Array.isArray(value) && value.every((text) => readEvent(text) !== null),
+    parse: (text) => [text],
+    sentence:
+      "What else happened, and when: '2026-10-01T11:15Z deploy checkout 2.0'. Findings that began just after it say so, and charts of time mark it",
+  }),
+})
+
+/** Some time of day, to tell times from other texts by. */
+const ANY_DAY_US = 1e15
+
+/** Returns an event from its text; `null` unless that begins with a time and says what happened. */
+export function readEvent(text: unknown, epochUs = ANY_DAY_US): TimedEvent | null {
+  const [, time = '', words = ''] = /^\s*(\S+)\s+(.*\S)\s*$/.exec(String(text)) ?? []
+  const atUs = readMoment(time, { epochUs })
+  return atUs === null ? null : { words, atUs, source: 'given', services: [] }
+}
+
+/** Returns events from their texts and those that the data show, in order of time. */
+export function allEvents(
+  flows: FlowSet,
+  { events, seen }: { readonly events: readonly string[]; readonly seen: readonly TimedEvent[] },
+): readonly TimedEvent[] {
+  const epochUs = flows.epochsUs[flows.recordedIn[flows.size - 1] ?? 0]
+  const given = events.flatMap((text) => readEvent(text, epochUs) ?? [])
+  return [...given, ...seen].sort((a, b) => a.atUs - b.atUs)
+}
+
+/** What began within this share of the after period after an event may follow from it. */
+const MAX_LAG = 0.1
+
+/**
+ * Returns the last event that a change may follow from, shortly before it began: one that was given,
+ * if there is any, else of a service that it is about; `null` for none. Between periods hosts always
+ * come and go: of what was there from the start, that says nothing.
+ */
+export function eventBefore(
+  { lowUs, highUs, fromStart }: Onset,
+  {
+    flows,
+    events,
+    services,
+  }: {
+    readonly flows: FlowSet
+    readonly events: readonly TimedEvent[]
+    readonly services: readonly string[]
+  },
+): TimedEvent | null {
+  if (events.length === 0) return null
+  const earliestUs = lowUs - MAX_LAG * lengthUs(arrivalsOf(flows, AFTER))
+  const beforeUs = arrivalsOf(flows, BEFORE).at(-1) ?? earliestUs
+  // What was there from the start began at some time since the period before.
+  const fromUs = fromStart && beforeUs < lowUs ? Math.min(beforeUs, earliestUs) : earliestUs
+  const near = events.filter(
+    ({ atUs, source }) => atUs >= fromUs && atUs <= highUs && !(fromStart && source === 'hosts'),
+  )
+  const isConcerned = (one: TimedEvent) =>
+    one.services.some((service) => services.includes(service))
+  return near.findLast(({ source }) => source === 'given') ?? near.findLast(isConcerned) ?? null
+}
+
+/** Requests that a version or host has at least. */
+const MIN_SEEN = 5
+/** Chance that any version or host is missing at first, or at last, for so long by itself. */
+const LEVEL = 0.001
+/** What comes or goes within this share of both periods is one event. */
+const SAME_TIME = 0.02
+const MAX_NAMED = 3
+
+/** Requests of a service, or of one of its versions or hosts. */
+interface Sighting {
+  readonly kind: 'service' | 'version' | 'host'
+  readonly service: string
+  readonly name: string
+  readonly firstUs: number
+  lastUs: number
+  requests: number
+  /** Row of the last one. */
+  last: number
+  /** Requests of its service before it was first seen, and until it was last seen. */
+  readonly missed: number
+  until: number
+}
+
+/** A version or host that comes, or goes. */
+interface Move extends Pick<Sighting, 'kind' | 'service' | 'name'> {
+  readonly comes: boolean
+  readonly atUs: number
+}
+
+/**
+ * Finds when versions of services and hosts came or went, in both periods together: where one is
+ * missing for longer, at first or at last, than chance lets it be that is as frequent, corrected for
+ * the number of versions and hosts.
+ *
+ * @returns nothing for traces without spans or without the time of day
+ */
+export function seenEvents(flows: FlowSet): readonly TimedEvent[] {
+  if (periodOverlap(flows) === null) return []
+  const order = Array.from(flows.period.keys()).sort(
+    (a, b) => flows.arrivalUs(a) - flows.arrivalUs(b),
+  )
+  const all = sightingsOf(flows, order)
+  const requestsOf = new Map(
+    all.flatMap(({ kind, service, requests }) => (kind === 'service' ? [[service, requests]] : [])),
+  )
+  const seen = all.filter(({ kind, requests }) => kind !== 'service' && requests >= MIN_SEEN)
+  const moves = seen.flatMap(({ requests, missed, until, firstUs, lastUs, ...of }): Move[] => {
+    const ofService = requestsOf.get(of.service)!
+    const isRare = (share: number) => share ** requests * seen.length < LEVEL
+    return [
+      ...(isRare(1 - missed / ofService) ? [{ ...of, comes: true, atUs: firstUs }] : []),
+      ...(isRare(until / ofService) ? [{ ...of, comes: false, atUs: lastUs }] : []),
+    ]
+  })
+  const spanUs = flows.arrivalUs(order.at(-1)!) - flows.arrivalUs(order[0]!)
+  const together: Move[][] = []
+  for (const move of moves.sort((a, b) => a.atUs - b.atUs)) {
+    const last = together.at(-1)
+    if (last !== undefined && move.atUs - last[0]!.atUs <= SAME_TIME * spanUs) last.push(move)
+    else together.push([move])
+  }
+  return together.map((own) => ({
+    words: moveWords(own),
+    atUs: own[0]!.atUs,
+    source: own.some(({ kind }) => kind === 'version') ? 'versions' : 'hosts',
+    services: [...new Set(own.map(({ service }) => service))],
+  }))
+}
+
+function sightingsOf(flows: FlowSet, order: readonly number[]): Sighting[] {
+  const { spanRows, spanOffsets } = flows
+  if (!spanRows || !spanOffsets) return []
+  const all = new Map<string, Sighting>()
+  /** By service, version and host of a span, in codes of its recording. */
+  const known = new Map<SpanTraces, Map<number, readonly Sighting[]>>()
+  for (const request of order) {
+    const traces = flows.tracesOf(request)
+    if (traces?.kind !== 'spans') continue
+    const { spans, services, versionNames, hosts } = traces
+    const ofTraces = known.get(traces) ?? new Map<number, readonly Sighting[]>()
+    known.set(traces, ofTraces)
+    const timeUs = flows.arrivalUs(request)
+    for (let at = spanOffsets[request]!; at < spanOffsets[request + 1]!; at++) {
+      const row = spanRows[at]!
+      const [version, host] = [spans.version[row]!, spans.host[row]!]
+      const key = (spans.service[row]! * versionNames.size + version) * hosts.size + host
+      let shown = ofTraces.get(key)
+      if (shown === undefined) {
+        const service = services.value(spans.service[row]!)
+        const whole = see({ kind: 'service', service, name: service })
+        const names = { version: versionNames.value(version), host: hosts.value(host) }
+        const own = (['version', 'host'] as const).flatMap((kind) =>
+          names[kind] === '' ? [] : [see({ kind, service, name: names[kind] }, whole)],
+        )
+        shown = [whole, ...own]
+        ofTraces.set(key, shown)
+      }
+      for (const one of shown) {
+        if (one.last !== request) one.requests++
+        one.last = request
+        one.lastUs = timeUs
+        one.until = shown[0]!.requests
+      }
+
+      function see(of: Pick<Sighting, 'kind' | 'service' | 'name'>, whole?: Sighting): Sighting {
+        const text = JSON.stringify([of.kind, of.service, of.name])
+        const missed = whole === undefined ? 0 : whole.requests - Number(whole.last === request)
+        const sighting = all.get(text) ?? {
+          ...{ ...of, firstUs: timeUs, lastUs: timeUs, requests: 0, last: -1, missed, until: 0 },
+        }
+        all.set(text, sighting)
+        return sighting
+      }
+    }
+  }
+  return [...all.values()]
+}
+
+/** `checkout goes from 1.9 to 2.0`, `hosts a and b appear and host c disappears`. */
+function moveWords(moves: readonly Move[]): string {
+  const versions = group(
+    moves.filter(({ kind }) => kind === 'version'),
+    ({ service }) => service,
+  )
+  const named = (own: readonly Move[], comes: boolean) => [
+    ...new Set(own.filter((one) => one.comes === comes).map(({ name }) => printable(name))),
+  ]
+  const ofVersions = [...versions].map(([service, own]) => {
+    const [from, to] = [named(own, false), named(own, true)].map((names) =>
+      listed(names, MAX_NAMED),
+    )
+    const name = printable(service)
+    if (from !== '' && to !== '') return `${name} goes from ${from} to ${to}`
+    return from === '' ? `${name} ${to} appears` : `${name} ${from} disappears`
+  })
+  // Hosts of services with another version are part of that.
+  const hosts = moves.filter(({ kind, service }) => kind === 'host' && !versions.has(service))
+  const ofHosts = [true, false].flatMap((comes) => {
+    const names = named(hosts, comes)
+    if (names.length === 0) return []
+    const [noun, verb] = names.length === 1 ? ['host', 'appears'] : ['hosts', 'appear']
+    return [`${noun} ${listed(names, MAX_NAMED)} ${comes ? '' : 'dis'}${verb}`]
+  })
+  return listed([...ofVersions, ...ofHosts], MAX_NAMED)
+}
