@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { arqueroOnDemand } from '../scripts/build/bundles.mjs'
 import { SIMULATED, simulatedFiles } from './simulated-files.ts'
 
 const RUNS = 5
@@ -35,9 +36,10 @@ async function bundle(source: string, folder: string): Promise<string> {
     bundle: true,
     platform: 'node',
     format: 'esm',
+    plugins: [arqueroOnDemand(fileURLToPath(new URL('..', import.meta.url)), 'bundled')],
     // Packages in CommonJS ask for Node's modules by `require`.
     banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
     logLevel: 'error',
   })

@@ -61,10 +61,11 @@ function errorsBeside(outfile) {
  * Loads Arquero with the first table.
  *
  * @param {string} root
+ * @param {'on-demand' | 'bundled'} from where: beside the library, or in the program itself
  * @returns {import('esbuild').Plugin}
  */
-function arqueroOnDemand(root) {
-  const path = join(root, 'scripts', 'build', 'arquero-on-demand.mjs')
+export function arqueroOnDemand(root, from = 'on-demand') {
+  const path = join(root, 'scripts', 'build', `arquero-${from}.mjs`)
   return {
     name: 'arquero on demand',
     setup: ({ onResolve }) => {
@@ -118,6 +119,7 @@ export async function bundleCommandLine(root) {
   const chunks = await bundle(root, {
     ...FOR_NODE,
     packages: 'bundle',
+    plugins: [arqueroOnDemand(root, 'bundled')],
     entryPoints: { cli: 'src/cli/main.ts' },
     format: 'esm',
     outdir: 'dist',

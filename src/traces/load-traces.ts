@@ -37,6 +37,7 @@ import { parseConditions } from './selection/condition.ts'
 import { SpanTracesBuilder } from './span-traces-builder.ts'
 import type { TraceSet } from './trace-set.ts'
 import {
+  closeChunks,
   type LoadProgress,
   nodeFiles,
   type OpenableSource,
@@ -235,19 +236,18 @@ async function readTraces(
       continue
     }
     const { head, chunks } = await open(source)
-    // An empty or binary file is refused even where its format was named.
-    const isText = new TextDecoder().decode(head).trim() !== ''
-    const named = isText ? FILE_FORMATS.find((one) => one === format) : undefined
-    const reader = named
-      ? readers[named]
-      : recognizeFormat(
-          head,
-          FILE_FORMATS.map((one) => readers[one]),
-          source.name,
-        )
-    await readInto(sink, { format: reader.format, file: source.name }, () =>
-      reader.read(chunks, sink, source.name),
-    )
+    try {
+      // An empty or binary file is refused even where its format was named.
+      const isText = new TextDecoder().decode(head).trim() !== ''
+      const named = isText ? FILE_FORMATS.find((one) => one === format) : undefined
+      const all = FILE_FORMATS.map((one) => readers[one])
+      const reader = named ? readers[named] : recognizeFormat(head, all, source.name)
+      await readInto(sink, { format: reader.format, file: source.name }, () =>
+        reader.read(chunks, sink, source.name),
+      )
+    } finally {
+      await closeChunks(chunks)
+    }
   }
   beside?.finish()
   const periodName = name ?? filesOf(first)[0]?.name ?? ''

@@ -30,6 +30,7 @@ export interface OpenableSource {
 
 interface OpenedSource {
   readonly head: Uint8Array
+  /** Each is good until the next is asked for. */
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
@@ -74,22 +75,22 @@ async function openChunks(
   return peek(gunzip(raw.chunks, name), HEAD_BYTES)
 }
 
+/** Closes what was opened, read or not: only what has begun can be ended. */
+export async function closeChunks(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of chunks) break
+}
+
 /** Reads at least `bytes` bytes, if there are as many, and gives them back in front of the rest. */
 async function peek(chunks: AsyncIterable<Uint8Array>, bytes: number): Promise<OpenedSource> {
   const iterator = chunks[Symbol.asyncIterator]()
-  const seen: Uint8Array[] = []
-  let length = 0
-  while (length < bytes) {
+  let head = new Uint8Array()
+  while (head.length < bytes) {
     const { done, value } = await iterator.next()
     if (done) break
-    seen.push(value)
-    length += value.length
-  }
-  const head = new Uint8Array(length)
-  let at = 0
-  for (const chunk of seen) {
-    head.set(chunk, at)
-    at += chunk.length
+    const longer = new Uint8Array(head.length + value.length)
+    longer.set(head)
+    longer.set(value, head.length)
+    head = longer
   }
   return { head: head.subarray(0, bytes), chunks: followedBy(head, iterator) }
 }

@@ -1,6 +1,7 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { conditionsText } from '../../traces/selection/condition.ts'
+import { closeChunks } from '../../traces/trace-source.ts'
 import { FieldVariables } from '../features/field-variables.ts'
 import { LogBuilder } from '../features/log-builder.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
@@ -247,7 +248,7 @@ async function lookAt(
   const file = inputs.flatMap(({ files }) => files)[0]
   if (file === undefined) return { fields: [] }
   const { head: bytes, chunks } = await file.open(() => {})
-  for await (const _ of chunks) break
+  await closeChunks(chunks)
   const head = new TextDecoder().decode(bytes)
   const found = recognizeLogFormat(head, { ...settings, format: 'auto' })
   const isOther = settings.format !== 'auto' && found !== undefined && found !== settings.format

@@ -1,6 +1,6 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
-import type { OpenableSource } from '../../traces/trace-source.ts'
+import { closeChunks, type OpenableSource } from '../../traces/trace-source.ts'
 import { columnNames, delimiterOf, hasColumn, readCsvLog } from './csv-log.ts'
 import { parsedObject } from './json-object.ts'
 import { holdsRecords, readJsonRecords } from './json-records.ts'
@@ -34,8 +34,7 @@ export async function readLogFile(
   const isEmpty = head.trim() === ''
   const format = formatOf(head, settings)
   if (isEmpty || format === undefined) {
-    // Starting to read is what makes it possible to close the file.
-    for await (const _ of chunks) break
+    await closeChunks(chunks)
     if (isEmpty) return
     if (isRequired) throw unknownFormat(head, source.name, settings)
     sink.skipFile()
@@ -50,7 +49,7 @@ export async function hasFreeText(
   settings: ReadSettings,
 ): Promise<boolean> {
   const { head: bytes, chunks } = await source.open(() => {})
-  for await (const _ of chunks) break
+  await closeChunks(chunks)
   const head = new TextDecoder().decode(bytes)
   const format = formatOf(head, settings)
   if (format === undefined || head.trim() === '') return false

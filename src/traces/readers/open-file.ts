@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
@@ -28,11 +27,24 @@ export async function fileBytes(path: string): Promise<number> {
   return found?.isFile() === true ? found.size : 0
 }
 
+/**
+ * Reads a file piece by piece. A piece is good until the next is asked for: all come in one buffer,
+ * as making new ones would take as long as reading.
+ */
 export async function* fileChunks(path: string | URL): AsyncGenerator<Uint8Array> {
-  try {
-    yield* createReadStream(path, { highWaterMark: CHUNK_BYTES })
-  } catch (error) {
+  const failed = (error: unknown) => {
     throw new FlowdeltaError(`${path} cannot be read (${codeOf(error)}). Check the file.`)
+  }
+  const file = await open(path).catch(failed)
+  const buffer = new Uint8Array(CHUNK_BYTES)
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length).catch(failed)
+      if (bytesRead === 0) return
+      yield buffer.subarray(0, bytesRead)
+    }
+  } finally {
+    await file.close()
   }
 }
 
@@ -43,7 +55,7 @@ export async function* gunzip(
 ): AsyncGenerator<Uint8Array> {
   const unzip = createGunzip({ chunkSize: CHUNK_BYTES })
   // An error of either stream destroys `unzip` and so surfaces in the loop over it.
-  pipeline(Readable.from(chunks), unzip, () => {})
+  pipeline(Readable.from(copies(chunks)), unzip, () => {})
   try {
     yield* unzip
   } catch (error) {
@@ -55,6 +67,11 @@ export async function* gunzip(
         : `The gzip file is damaged (${code})`
     throw new TraceFormatError(problem, { file }, 'Copy or download it again')
   }
+}
+
+/** Chunks that last: a stream asks for the next before it is done with one. */
+async function* copies(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) yield chunk.slice()
 }
 
 function codeOf(error: unknown): string {

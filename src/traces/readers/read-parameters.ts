@@ -1,7 +1,7 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import { ParameterTables } from '../parameter-tables.ts'
 import type { QualityLog } from '../quality.ts'
-import type { OpenableSource } from '../trace-source.ts'
+import { closeChunks, type OpenableSource } from '../trace-source.ts'
 import { CsvRows } from './csv-rows.ts'
 import { keyColumns, ParameterRows } from './parameter-rows.ts'
 import { readSqlParameters } from './sql-parameters.ts'
@@ -30,6 +30,7 @@ export async function readParameters(
     const { head, chunks } = await open(source)
     const text = new TextDecoder().decode(head)
     if (text.trim() === '') {
+      await closeChunks(chunks)
       throw new TraceFormatError(
         'The file of parameters is empty',
         { file: source.name },
