@@ -1,4 +1,6 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
+
+import type { LineBytes } from './line-bytes.ts'
 import type { LogDraft } from './log-draft.ts'
 import { classOf, type LogSink, type PreparedText, type Span } from './log-sink.ts'
 
@@ -55,14 +57,18 @@ const FREE = -1
 const NOTHING = -2
 const IS_DIGIT = 1
 /** Kinds of characters: digits, a to f, other letters; 0 for all else. */
-const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
   const text = String.fromCharCode(code)
   return /\d/.test(text) ? IS_DIGIT : /[a-f]/i.test(text) ? 2 : /[a-z]/i.test(text) ? 4 : 0
 })
 /** Digits and letters up to f, and no others. */
 const HEX = 3
 const DIGIT = 48
-const LAST_DIGIT = 57
+const ASCII = 128
+/** Bytes, with digits alike. */
+const FOLD = Uint8Array.from({ length: 256 }, (_, code) =>
+  KINDS[code] === IS_DIGIT ? DIGIT : code,
+)
 
 /** What `LinePlans` makes of a line: the plan; none; or that it should be told of one. */
 export type Found = LinePlan | 'none' | 'learn'
@@ -89,16 +95,18 @@ export class LinePlans {
   #areIdsUsual = false
   #key = 0
   #check = 0
+  #isAscii = true
 
   /** The plan for a line. What comes only once is not worth one. */
-  find(text: string): Found {
-    if (text.length > MAX_LENGTH) return 'none'
-    if (this.#areIdsUsual) this.#hashWithoutIds(text)
-    else this.#hash(text)
+  find(line: LineBytes): Found {
+    if (line.length > MAX_LENGTH) return 'none'
+    if (this.#areIdsUsual) this.#hashWithoutIds(line)
+    else this.#hash(line)
+    if (!this.#isAscii) return 'none'
     let form = this.#known()
     if (form === undefined && !this.#areIdsUsual) {
       const key = this.#key
-      this.#hashWithoutIds(text)
+      this.#hashWithoutIds(line)
       if (this.#key !== key) {
         form = this.#known()
         this.#areIdsUsual = form !== undefined
@@ -111,11 +119,12 @@ export class LinePlans {
     }
     if (form.isHopeless) return 'none'
     const { plans } = form
+    const { bytes, start } = line
     for (let i = 0; i < plans.length; i++) {
       const { at, codes } = plans[i]!.literals
       let same = 0
-      while (same < at.length && text.charCodeAt(at[same]!) === codes[same]) same++
-      if (same === at.length) return hasOddNumber(text, plans[i]!) ? 'none' : plans[i]!
+      while (same < at.length && bytes[start + at[same]!] === codes[same]) same++
+      if (same === at.length) return hasOddNumber(line, plans[i]!) ? 'none' : plans[i]!
     }
     return plans.length === MAX_VARIANTS ? 'none' : 'learn'
   }
@@ -168,10 +177,11 @@ export class LinePlans {
     if (said.some((one) => one === undefined)) return undefined
     const [time, name, instance, value, ...fields] = said as [Said, Said, Said, Said, ...Said[]]
     const component = classOf(logger)
-    // A name of which digits are free is looked up each time.
-    const mayPrepare = isText || name.at === undefined
-    const prepared = mayPrepare ? sink.prepare?.(component, String(name.text), isText) : undefined
-    if (prepared !== undefined && name.at !== undefined) {
+    const prepared = sink.prepare?.(component, String(name.text), {
+      isText,
+      isFixed: name.at === undefined,
+    })
+    if (prepared !== undefined && isText && name.at !== undefined) {
       const [start] = name.at
       for (const [from, to] of runsOf[1] as Span[]) {
         for (let at = from; at < to; at++) {
@@ -198,37 +208,41 @@ export class LinePlans {
     }
   }
 
-  /** Computes two numbers for a text, in which digits are alike. */
-  #hash(text: string): void {
-    const { length } = text
-    let one = length
+  /** Computes two numbers for a line, in which digits are alike. */
+  #hash({ bytes, start, end }: LineBytes): void {
+    let one = end - start
     let other = 0
-    for (let at = 0; at < length; at += 2) {
-      const code = text.charCodeAt(at)
-      const next = at + 1 < length ? text.charCodeAt(at + 1) : 0
-      one = (Math.imul(one, 31) + (code >= DIGIT && code <= LAST_DIGIT ? DIGIT : code)) | 0
-      other = (Math.imul(other, 37) + (next >= DIGIT && next <= LAST_DIGIT ? DIGIT : next)) | 0
+    let bits = 0
+    for (let at = start; at < end; at += 2) {
+      const code = bytes[at]!
+      const next = at + 1 < end ? bytes[at + 1]! : 0
+      bits |= code | next
+      one = (Math.imul(one, 31) + FOLD[code]!) | 0
+      other = (Math.imul(other, 37) + FOLD[next]!) | 0
     }
     this.#key = one
     this.#check = other
+    this.#isAscii = bits < ASCII
   }
 
-  /** As `hash`, but ids of equal length are alike too: for texts without any, the same numbers. */
-  #hashWithoutIds(text: string): void {
-    const { length } = text
+  /** As `hash`, but ids of equal length are alike too: for lines without any, the same numbers. */
+  #hashWithoutIds({ bytes, start: from, end }: LineBytes): void {
+    const length = end - from
     let one = length
     let other = 0
+    let bits = 0
     // Of the word that goes on: its kinds, its start, and what was known there.
     let kinds = 0
     let start = 0
     let oneBefore = 0
     let otherBefore = 0
     for (let at = 0; at <= length; at++) {
-      const own = at < length ? text.charCodeAt(at) : 0
-      const kind = own < 128 ? KINDS[own]! : 0
+      const code = at < length ? bytes[from + at]! : 0
+      bits |= code
+      const kind = KINDS[code]!
       if (kind === 0) {
         if (kinds === HEX && at - start >= MIN_HEX) {
-          one = (oneBefore + Math.imul(at - start, 7) + KINDS[text.charCodeAt(start)]!) | 0
+          one = (oneBefore + Math.imul(at - start, 7) + KINDS[bytes[from + start]!]!) | 0
           other = otherBefore
         }
         kinds = 0
@@ -240,13 +254,13 @@ export class LinePlans {
         }
         kinds |= kind
       }
-      const code = kind === IS_DIGIT ? DIGIT : own
-      // Behind the end, a text of odd length has one more, as in `hash`.
-      if ((at & 1) === 1) other = (Math.imul(other, 37) + code) | 0
-      else if (at < length) one = (Math.imul(one, 31) + code) | 0
+      // Behind the end, a line of odd length has one more, as in `hash`.
+      if ((at & 1) === 1) other = (Math.imul(other, 37) + FOLD[code]!) | 0
+      else if (at < length) one = (Math.imul(one, 31) + FOLD[code]!) | 0
     }
     this.#key = one
     this.#check = other
+    this.#isAscii = bits < ASCII
   }
 
   /** Notes what is folded in a line: digits, and ids whole. */
@@ -267,8 +281,9 @@ export class LinePlans {
 /** Hexadecimal digits that are a word by themselves, or other digits. */
 const FOLDED = /(?<![0-9A-Za-z])[0-9A-Fa-f]{8,}(?![0-9A-Za-z])|\d+/g
 
-function hasOddNumber(text: string, { numbers }: LinePlan): boolean {
-  return numbers.length > 0 && numbers.some((at) => text.charCodeAt(at) === DIGIT)
+function hasOddNumber({ bytes, start }: LineBytes, { numbers }: LinePlan): boolean {
+  for (let i = 0; i < numbers.length; i++) if (bytes[start + numbers[i]!] === DIGIT) return true
+  return false
 }
 
 /** Digits that stand for how a number is written, as in `0x1f` and `::1`. */

@@ -1,8 +1,9 @@
 import { DEFAULT_MASKS } from './drain/log-templates.ts'
 import { roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
+import type { LineBytes } from './line-bytes.ts'
 import { type LineLayout, lineLayouts } from './line-layouts.ts'
-import { LinePlans, outputsOf } from './line-plans.ts'
+import { type Found, LinePlans, outputsOf } from './line-plans.ts'
 import { LogDraft } from './log-draft.ts'
 import { logfmtPairs, trailingPairs } from './logfmt.ts'
 import { type LineOptions, MessageStreams, RECORDS, type Stream } from './message-streams.ts'
@@ -10,6 +11,7 @@ import { mayBeThrown } from './thrown.ts'
 
 /** Formats of which no line is a record. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'log4j'])
+const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
 /** What a line within a record may have, and what a message in words has not. */
 const MAY_BE_LINE = /^\s*[{<[]|\d:\d\d|\d{9}|=|^[A-Za-z]{4,8}[:[]|^[A-Z]+ \//
 const ZERO = 48
@@ -36,6 +38,8 @@ export class LineReader {
   /** Forms of lines that have none. */
   readonly #formless = new Set<number>()
   readonly #plans: LinePlans | undefined
+  /** What `bytes` found for the line that comes next. */
+  #found: Found = 'none'
   readonly #keys: string[] = []
   readonly #values: string[] = []
   /** Whether what was read last has no time of its own. */
@@ -59,10 +63,16 @@ export class LineReader {
     else this.#layouts = isOnlyRecords ? [] : lineLayouts(settings.dateFormat)
   }
 
+  /** Takes one line as bytes, if lines of its form are known; whether it did. */
+  bytes(line: LineBytes, number: number): boolean {
+    this.#found = this.#plans?.find(line) ?? 'none'
+    return typeof this.#found === 'object' && this.#streams.replay(this.#found, line, number)
+  }
+
   /** Takes one line of text. */
   line(raw: string, line: number): void {
-    const found = this.#plans?.find(raw) ?? 'none'
-    if (typeof found === 'object' && this.#streams.replay(found, raw, line)) return
+    const found = this.#found
+    this.#found = 'none'
     if (raw.trim() === '') return
     const text = withoutControls(raw)
     this.#begin()
@@ -131,9 +141,17 @@ export class LineReader {
       return false
     }
     if (depth === 0 && this.#columns.length > 0 && this.#row(text)) return true
+    // What begins with a pair is more likely made of them than in a layout.
+    if (BEGINS_WITH_PAIR.test(text) && this.#logfmt(text, depth, false)) return true
     if (this.#layouts.length > 0 && (this.#two(text) || this.#layout(text, depth))) return true
+    return this.#logfmt(text, depth, this.#options.format === 'logfmt')
+  }
+
+  /** Reads pairs; of those without a time, too, if nothing else is expected. */
+  #logfmt(text: string, depth: number, isExpected: boolean): boolean {
+    const { settings } = this.#options
     const count = TEXTS.has(settings.format) ? 0 : logfmtPairs(text, this.#keys, this.#values)
-    if (count < 1 || (format !== 'logfmt' && !isRecord(this.#keys, count, depth))) return false
+    if (count < 1 || (!isExpected && !isRecord(this.#keys, count, depth))) return false
     return this.#pairs(this.#keys, this.#values, count, depth)
   }
 

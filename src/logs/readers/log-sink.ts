@@ -1,5 +1,6 @@
 import { describePlace, type OptionAdvice } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
+import { ByteInterner, hashBytes } from '../../traces/readers/byte-interner.ts'
 import type { Level } from '../features/features.ts'
 import type { FieldVariables, LogField } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
@@ -8,6 +9,7 @@ import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { templateName } from './drain/log-templates.ts'
 import type { TemplateMatch, TemplateMatcher } from './drain/template-matcher.ts'
+import type { LineBytes } from './line-bytes.ts'
 import type { LogFormat } from './log-read-options.ts'
 
 /** What one message says, as the reader of a format found it. */
@@ -34,14 +36,20 @@ export type Span = readonly [start: number, end: number]
 export interface PreparedText {
   readonly free: readonly Span[]
   /** Takes one of them, whose text begins at `start` of a line. */
-  take(record: LogRecord, line: string, start: number): void
+  take(record: LogRecord, line: LineBytes, at: Span): void
+}
+
+/** Whether a text is free text or a name, and whether it is always the same. */
+interface TextKind {
+  readonly isText: boolean
+  readonly isFixed: boolean
 }
 
 /** Takes what the reader of a format finds in one file. */
 export interface LogSink {
   record(record: LogRecord): void
   /** Looks a text up that will come again, with other digits. */
-  prepare?(component: string, text: string, isText: boolean): PreparedText | undefined
+  prepare?(component: string, text: string, kind: TextKind): PreparedText | undefined
   /** Notes `count` lines, 1 by default, of which this is the first. */
   skip(reason: string, line: number, text: string, count?: number): void
   skipFile(): void
@@ -162,11 +170,16 @@ export class LogWriter implements LogSink {
     this.#options = options
   }
 
-  prepare(component: string, text: string, isText: boolean): PreparedText | undefined {
+  prepare(
+    component: string,
+    text: string,
+    { isText, isFixed }: TextKind,
+  ): PreparedText | undefined {
     const { builder, matcher } = this.#options
-    const isName = !isText || matcher === 'none'
-    const found = isName || matcher === undefined ? undefined : matcher.match(component, text)
-    if (matcher === 'none' || (isText && found === undefined)) return undefined
+    if (!isText && !isFixed) return this.#prepareNames(component)
+    if (matcher === 'none') return undefined
+    const found = isText ? matcher?.match(component, text) : undefined
+    if (isText && found === undefined) return undefined
     const name = found?.match.name ?? templateName(component, text)
     const states = found === undefined ? [] : this.#statesOf(found.match)
     const free = found === undefined ? [] : (matcher?.spans(text) ?? [])
@@ -176,26 +189,52 @@ export class LogWriter implements LogSink {
     const [event, state] = [builder.eventCode(name), builder.stateCode(name)]
     return {
       free,
-      take: (record, line, start) => {
-        const { timeUs, value, level } = record
-        const instance = this.#instanceOf(record)
-        if (instance < 0) {
-          this.record(record)
-          return
-        }
-        if (value === undefined) builder.event(instance, event, timeUs, level)
-        else builder.state(instance, state, timeUs, value)
+      take: (record, line, [start]) => {
+        const { timeUs } = record
+        const instance = this.#put(record, event, state)
+        if (instance < 0) return
         for (const { span, code } of numbers) {
-          builder.state(
-            instance,
-            code,
-            timeUs,
-            Number(line.slice(start + span[0], start + span[1])),
-          )
+          builder.state(instance, code, timeUs, line.number(start + span[0], start + span[1]))
         }
         this.#fields(record, instance, name)
       },
     }
+  }
+
+  /** Names whose digits tell them apart. */
+  #prepareNames(component: string): PreparedText {
+    const { builder } = this.#options
+    const interner = new ByteInterner()
+    const names: string[] = []
+    const [events, states]: number[][] = [[], []]
+    const range: [number, number] = [0, 0]
+    return {
+      free: [],
+      take: (record, line, at) => {
+        range[0] = line.start + at[0]
+        range[1] = line.start + at[1]
+        const number = interner.intern(line.view, range, hashBytes(line.view, range[0], range[1]))
+        if (number === names.length) {
+          const name = templateName(component, line.text(at[0], at[1]))
+          names.push(name)
+          events?.push(builder.eventCode(name))
+          states?.push(builder.stateCode(name))
+        }
+        const instance = this.#put(record, Number(events?.[number]), Number(states?.[number]))
+        if (instance >= 0) this.#fields(record, instance, names[number] as string)
+      },
+    }
+  }
+
+  /** Puts a message of known codes where it belongs; its instance, below 0 where that is not known. */
+  #put(record: LogRecord, event: number, state: number): number {
+    const { builder } = this.#options
+    const { timeUs, value, level, line, name } = record
+    const instance = this.#instanceOf(record)
+    if (instance < 0) this.skip(SKIPPED.noInstance, line, name)
+    else if (value === undefined) builder.event(instance, event, timeUs, level)
+    else builder.state(instance, state, timeUs, value)
+    return instance
   }
 
   record(record: LogRecord): void {

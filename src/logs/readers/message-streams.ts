@@ -1,4 +1,5 @@
 import type { LogField } from '../features/field-variables.ts'
+import type { LineBytes } from './line-bytes.ts'
 import { closestLayout } from './line-layouts.ts'
 import type { LinePlan, Said } from './line-plans.ts'
 import type { LogClock } from './log-clock.ts'
@@ -35,6 +36,8 @@ interface Place {
 /** Formats of which each line is a record. */
 export const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
 const MAX_EXAMPLES = 5
+const NO_FIELDS: readonly LogField[] = []
+const NOWHERE = [0, 0] as const
 
 /**
  * Hands on what the lines of a file say: messages, and the exceptions that they and the lines behind them
@@ -96,28 +99,30 @@ export class MessageStreams {
   }
 
   /** Takes a message that a plan tells; whether it could be told so. */
-  replay(plan: LinePlan, text: string, line: number): boolean {
+  replay(plan: LinePlan, bytes: LineBytes, line: number): boolean {
     const { sink, settings, clock } = this.#options
-    const { isText, name, component, level, prepared } = plan
+    const { isText, component, level, prepared } = plan
     const stream = this.of(plan.stream)
     if (stream.head !== '' || stream.partial !== '' || stream.stack.isOpen) return false
-    const time = valueIn(text, plan.time)
+    const time = valueIn(bytes, plan.time)
     const timeUs = typeof time === 'number' ? clock.number(time) : clock.text(String(time))
-    const given = plan.value === undefined ? undefined : valueIn(text, plan.value)
+    const given = plan.value === undefined ? undefined : valueIn(bytes, plan.value)
     const isState = given !== undefined && (!isText || settings.value !== 'value')
     const value = isState ? numberOf(given) : undefined
     if (Number.isNaN(timeUs) || Number.isNaN(value)) return false
-    const fields = plan.fields.length === 0 ? [] : fieldsIn(text, plan)
-    if (given !== undefined && !isState) fields.push(['value', String(given)])
-    const instance = plan.instance === undefined ? undefined : String(valueIn(text, plan.instance))
-    const said = valueIn(text, name) as string
+    const fields = plan.fields.length === 0 ? NO_FIELDS : fieldsIn(bytes, plan)
+    const all =
+      given === undefined || isState ? fields : [...fields, ['value', String(given)] as const]
+    const instance = plan.instance === undefined ? undefined : String(valueIn(bytes, plan.instance))
     stream.message = { timeUs, instance }
-    stream.stack.begin(isText ? said : '')
+    stream.stack.beginPlain(isText ? bytes : undefined, plan.name.at ?? NOWHERE)
     this.#lastUs = timeUs
     this.#messages++
-    const record = { line, timeUs, instance, name: said, isText, component, value, level, fields }
+    const name =
+      prepared === undefined ? String(valueIn(bytes, plan.name)) : (plan.name.text as string)
+    const record = { line, timeUs, instance, name, isText, component, value, level, fields: all }
     if (prepared === undefined) sink.record(record)
-    else prepared.take(record, text, name.at?.[0] ?? 0)
+    else prepared.take(record, bytes, plan.name.at ?? NOWHERE)
     return true
   }
 
@@ -197,14 +202,13 @@ export class MessageStreams {
   }
 }
 
-function fieldsIn(text: string, { fields }: LinePlan): LogField[] {
-  return fields.map(([key, said]) => [key, valueIn(text, said)])
+function fieldsIn(bytes: LineBytes, { fields }: LinePlan): LogField[] {
+  return fields.map(([key, said]) => [key, valueIn(bytes, said)])
 }
 
-function valueIn(text: string, { at, isNumber, text: always }: Said): Said['text'] {
-  if (at === undefined) return always
-  const found = text.slice(at[0], at[1])
-  return isNumber ? Number(found) : found
+function valueIn(bytes: LineBytes, { at, isNumber, text }: Said): Said['text'] {
+  if (at === undefined) return text
+  return isNumber ? bytes.number(at[0], at[1]) : bytes.text(at[0], at[1])
 }
 
 function numberOf(value: unknown): number {

@@ -77,7 +77,13 @@ async function readInFormat(
   const reader = new LineReader({ sink: file.sink, settings, clock, format })
   if (format === 'csv') await readCsvLog(file, reader, { settings, head })
   else if (format === 'json' || format === 'otlp') await readJsonRecords(file, reader)
-  else await readLines(file, (text, line) => reader.line(text, line))
+  else {
+    await readLines(
+      file,
+      (text, line) => reader.line(text, line),
+      (bytes, line) => reader.bytes(bytes, line),
+    )
+  }
   reader.end()
 }
 
@@ -124,6 +130,7 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
   const isNamed = settings.time !== null || settings.name !== null
   if (columns.length > 1 && (isNamed ? has('time') || has('name') : has('time') && has('name')))
     return 'csv'
+  if (most((line) => /^[A-Za-z_@]/.test(line) && logfmtPairs(line, [], []) > 1)) return 'logfmt'
   let messages = 0
   const sink = onlyMessages(() => {
     messages++
@@ -131,7 +138,6 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
   const reader = new LineReader({ sink, settings, clock: new LogClock(settings), format: 'text' })
   for (const [i, line] of lines.entries()) reader.line(line, i + 1)
   reader.end()
-  if (most((line) => /^[A-Za-z_@]/.test(line) && logfmtPairs(line, [], []) > 1)) return 'logfmt'
   return messages > 0 ? 'text' : undefined
 }
 

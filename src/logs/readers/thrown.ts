@@ -1,3 +1,5 @@
+import type { LineBytes } from './line-bytes.ts'
+
 /** An exception, an error or a panic that somebody tells of. */
 export interface Thrown {
   readonly className: string
@@ -55,6 +57,10 @@ interface Followed {
 export class StackFollower {
   /** The line before the first frame of a stack may name what was thrown. */
   #before = ''
+  /** Where it stands, as long as nobody asked for it. */
+  #bytes: Uint8Array | undefined
+  #from = 0
+  #to = 0
   #isPython = false
   #isGo = false
   readonly #known: string[] = []
@@ -66,7 +72,24 @@ export class StackFollower {
     this.#isGo = false
     const mentioned = MENTION.test(text) ? lastMentioned(text) : undefined
     this.#before = mentioned === undefined ? text : ''
+    this.#bytes = undefined
     return this.add(mentioned)
+  }
+
+  /** A message begins that names nothing, and whose text stands at a place of a line. */
+  beginPlain(line: LineBytes | undefined, [from, to]: readonly [start: number, end: number]): void {
+    if (this.#known.length > 0) this.#known.length = 0
+    this.#isPython = false
+    this.#isGo = false
+    this.#bytes = line?.bytes
+    this.#from = (line?.start ?? 0) + from
+    this.#to = (line?.start ?? 0) + to
+    this.#before = ''
+  }
+
+  #textBefore(): string {
+    if (this.#bytes === undefined) return this.#before
+    return new TextDecoder().decode(this.#bytes.subarray(this.#from, this.#to))
   }
 
   /** Returns what is told of the message, unless that is known. */
@@ -86,7 +109,7 @@ export class StackFollower {
       return { isStack: true }
     }
     if (FRAME.test(line)) {
-      const candidate = firstOf(CANDIDATES, this.#before)
+      const candidate = firstOf(CANDIDATES, this.#textBefore())
       return this.#found(candidate !== undefined && isType(candidate) ? [candidate] : [])
     }
     if (this.#isPython && !isIndented) {
@@ -99,12 +122,13 @@ export class StackFollower {
       this.#isGo = named.className === 'panic' || named.className === 'fatal error'
       // .NET tells of inner exceptions before the frames of the outer one.
       const outer = line.includes('--->')
-        ? firstOf(CANDIDATES.slice(0, 1), this.#before)
+        ? firstOf(CANDIDATES.slice(0, 1), this.#textBefore())
         : undefined
       return this.#found(outer === undefined ? [named] : [outer, named])
     }
     if (isIndented) return { isStack: this.#isPython || this.#isGo || PHRASES.test(line) }
     this.#before = line
+    this.#bytes = undefined
     return { isStack: PHRASES.test(line) || (this.#isGo && GO_FRAME.test(line)) }
   }
 
@@ -132,6 +156,7 @@ export class StackFollower {
 
   #found(named: readonly Thrown[]): Followed {
     this.#before = ''
+    this.#bytes = undefined
     return { isStack: true, thrown: named.flatMap((one) => this.add(one) ?? []) }
   }
 }

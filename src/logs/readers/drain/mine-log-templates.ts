@@ -38,7 +38,7 @@ export async function mineInputs(
   const miner = new TemplateMiner(settings.mining)
   const sink = onlyMessages(
     (message) => miner.add(message),
-    (component, text, isText) => miner.prepare(component, text, isText),
+    (component, text, { isText }) => miner.prepare(component, text, isText),
   )
   // Groups depend on what came first, which must not depend on which class is called before.
   const sorted = inputs.toSorted((a, b) => ascending(a.id, b.id))
