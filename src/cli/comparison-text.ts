@@ -3,7 +3,14 @@ import type { EdgeComparison } from '../compare/mutations/find-response-time-mut
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
-import { amountsName, formatAmount, type Quantity, signedAmount, TIME } from '../core/quantity.ts'
+import {
+  amountsName,
+  formatAmount,
+  fromToText,
+  type Quantity,
+  signedAmount,
+  TIME,
+} from '../core/quantity.ts'
 import { shortText } from '../core/shown-text.ts'
 import { counted, grouped } from '../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
@@ -214,9 +221,9 @@ function explanationTexts(explained: ExplainedRank | null): string[] {
 function responseTimes({ flows }: Comparison): string {
   if (flows.count(BEFORE) === 0 || flows.count(AFTER) === 0) return ''
   const split = flows.count(BEFORE)
-  const periods = [flows.responseTimeUs.slice(0, split), flows.responseTimeUs.slice(split)]
+  const [before, after] = [flows.responseTimeUs.slice(0, split), flows.responseTimeUs.slice(split)]
   const change = (typical: (times: Float64Array) => number) =>
-    periods.map((times) => formatAmount(typical(times), flows.quantity)).join(' → ')
+    fromToText(typical(before), typical(after), flows.quantity)
   return (
     `\n${flows.quantity === TIME ? 'Response time' : amountsName(flows.quantity)}: mean ${change((times) => moments(times).mean)}, ` +
     `median ${change((times) => quantile(times.toSorted(), 0.5))}`
@@ -258,10 +265,11 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
 }
 
 function structuralLines({ categories }: Comparison, mutation: RankedMutation): string[] {
-  const amount = (value: number) => formatAmount(value, categories.flows.quantity)
+  const { quantity } = categories.flows
   const after = categories.responseTimeMoments(mutation.category, AFTER)
   if (mutation.precursors.length === 0) {
-    return [`   mean ${amount(after.mean)}; no precursor: what these were before is not known`]
+    const mean = formatAmount(after.mean, quantity)
+    return [`   mean ${mean}; no precursor: what these were before is not known`]
   }
   const [likeliest] = mutation.precursors
   const origins = mutation.precursors.slice(0, 3).map(({ category, weight, nsed }) => {
@@ -269,7 +277,7 @@ function structuralLines({ categories }: Comparison, mutation: RankedMutation): 
     const times = now.count > 0 ? now : categories.responseTimeMoments(category, BEFORE)
     return (
       `   was category ${category} (${Math.round(weight * 100)} %, distance ${nsed.toFixed(2)}): ` +
-      `${amount(times.mean)} → ${amount(after.mean)}`
+      fromToText(times.mean, after.mean, quantity)
     )
   })
   const { added, removed } = labelDifference(
@@ -293,7 +301,7 @@ function responseTimeLines(
   category: number,
   most: number,
 ): string[] {
-  const amount = (value: number) => formatAmount(value, categories.flows.quantity)
+  const { quantity } = categories.flows
   const before = categories.responseTimeMoments(category, BEFORE)
   const after = categories.responseTimeMoments(category, AFTER)
   const changed = responseTime
@@ -301,14 +309,14 @@ function responseTimeLines(
     .filter(({ test }) => test?.rejected === true)
     .sort((a, b) => Math.abs(shift(b)) - Math.abs(shift(a)))
   return [
-    `   mean ${amount(before.mean)} → ${amount(after.mean)}, ` +
+    `   mean ${fromToText(before.mean, after.mean, quantity)}, ` +
       `p = ${responseTime.test(category).p.toPrecision(2)}`,
     ...changed
       .slice(0, most)
       .map(
         (edge) =>
           `   ${printable(edge.edge.from)} → ${printable(edge.edge.to)}: ` +
-          `${amount(edge.beforeMeanUs)} → ${amount(edge.afterMeanUs)}`,
+          fromToText(edge.beforeMeanUs, edge.afterMeanUs, quantity),
       ),
   ]
 }

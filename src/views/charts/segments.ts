@@ -1,6 +1,6 @@
 import { ofText, type Segments } from '../../compare/segments/segments.ts'
 import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
-import { formatAmount, type Quantity } from '../../core/quantity.ts'
+import { fromToText, type Quantity } from '../../core/quantity.ts'
 import { counted, percent } from '../../core/words.ts'
 import { shareAxis } from './axes.ts'
 import { bars } from './builders.ts'
@@ -56,10 +56,10 @@ function rowsOf(segments: Segments['segments'], quantity: Quantity) {
   const labels = distinctTexts(segments, 72, (segment) => `${ofText(segment)}: ${segment.text}`)
   return segments.flatMap((segment, i) => {
     const { measure, inside, outside, shareOfRequests, shareOfChange } = segment
-    const text = (value: number) =>
-      measure === 'time' ? formatAmount(value, quantity) : percent(value)
     const of = ({ beforeMean, afterMean }: typeof inside) =>
-      `${text(beforeMean)} → ${text(afterMean)}`
+      measure === 'time'
+        ? fromToText(beforeMean, afterMean, quantity)
+        : `${percent(beforeMean)} → ${percent(afterMean)}`
     const sides = { inside: of(inside), outside: of(outside) }
     const shared = { segment: labels[i] as string, ...sides }
     return [

@@ -5,7 +5,7 @@ import type {
   ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
-import { formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
+import { formatAmount, fromToText, type Quantity, TIME } from '../../core/quantity.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, pValue } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
@@ -196,8 +196,7 @@ function gapLine({ from, to, nodes }: FlowGap, place: (node: number) => number):
 function latenciesText({ beforeMeanUs, afterMeanUs, edge }: EdgeComparison, of: Quantity): string {
   const isUnknown = Number.isNaN(beforeMeanUs) && Number.isNaN(afterMeanUs)
   if (isUnknown && edge.intoJoin) return 'never waited for'
-  const latency = (meanUs: number) => (Number.isFinite(meanUs) ? formatAmount(meanUs, of) : '–')
-  return `${latency(beforeMeanUs)} → ${latency(afterMeanUs)}`
+  return fromToText(beforeMeanUs, afterMeanUs, of)
 }
 
 function isChanged({ test }: EdgeComparison): boolean {

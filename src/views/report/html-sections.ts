@@ -1,6 +1,6 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
-import { changeWords, type Quantity, TIME } from '../../core/quantity.ts'
+import { changeWords, fromToText, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Breakdown, breakdownChart, breakdownRows, KIND_NAMES } from '../charts/breakdown.ts'
@@ -186,7 +186,7 @@ export function mutationsSection(comparison: Comparison): Html {
       html`${named(name, 60)} <span class="soft">(${category})</span>`,
       kind === 'structural' ? 'other work' : `other ${of.name}`,
       grouped(requests),
-      html`${durationText(beforeUs, of)} → ${durationText(afterUs, of)}`,
+      fromToText(beforeUs, afterUs, of),
       intervalText(interval, of),
       chanceText(q),
     ]),

@@ -177,9 +177,13 @@ export function ChangeLegend({
   const { measure, color } = options
   const ink = useInk()
   const colors = useColors(CHANGE_COLORS)
-  if (bounds.length === 0) return <Caption text="No change: nothing took any time" />
+  if (bounds.length === 0) return <Caption text={`No change: nothing took any ${quantity.name}`} />
   const what = measure === 'time' ? 'Change per request' : 'Change of its share of a request'
-  const title = `${what}, after − before, ${PARTS[color]}`
+  const { unit } = quantity
+  // Labels have no room for a unit that is a word.
+  const isNamed = measure === 'time' && unit !== null
+  const title = `${what}, after − before, ${PARTS[color]}${isNamed ? ` (${unit})` : ''}`
+  const labelOf = isNamed ? { ...quantity, unit: '' } : quantity
   const boxes = BOX * CHANGE_CLASSES.length
   const amounts = [...bounds.toReversed().map((bound) => -bound), ...bounds]
   return (
@@ -209,7 +213,7 @@ export function ChangeLegend({
         ))}
         {amounts.map((amount, i) => (
           <Text color="soft" key={amount} x={SIDE + BOX * (i + 1)} y="41" anchor="middle">
-            {changeText(measure, amount, quantity).replace('under 1 %', '<1 %')}
+            {changeText(measure, amount, labelOf).trim().replace('under 1 %', '<1 %')}
           </Text>
         ))}
       </g>

@@ -2,7 +2,7 @@ import { max } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { restoreComparison } from '../../../compare/snapshot.ts'
-import { formatAmount, signedAmount, TIME } from '../../../core/quantity.ts'
+import { fromToText, signedAmount, TIME } from '../../../core/quantity.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { columnIn } from '../../../core/stage-table.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
@@ -175,9 +175,7 @@ function summaryOf({ structural, responseTime }: Comparison): string {
 }
 
 function mediansText({ before, after, quantity }: RankingEntry): string {
-  return [before, after]
-    .map((sketch) => (sketch.count === 0 ? '–' : formatAmount(medianUs(sketch), quantity)))
-    .join(' → ')
+  return fromToText(medianUs(before), medianUs(after), quantity)
 }
 
 function precursorText({ kind, precursors: [first, ...others] }: RankingEntry): string {
@@ -236,9 +234,11 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
       cell: ({ kind, requests }) => `${kind === 'structural' ? '+' : ''}${grouped(requests)}`,
     },
     {
-      stillTitle: 'adds in all',
+      // The live title names the unit.
+      stillTitle: isTime ? 'adds in all' : `adds in all (${quantity.unit})`,
       isNumber: true,
-      cell: ({ contributionUs, quantity }) => signedAmount(contributionUs, quantity),
+      cell: ({ contributionUs }) =>
+        signedAmount(contributionUs, isTime ? quantity : { ...quantity, unit: '' }).trim(),
     },
   ]
   const bar = (entry: RankingEntry) => (
