@@ -5,8 +5,11 @@ import { COMPARISON_OPTIONS, FOLD_RULE_OPTIONS } from '../compare/comparison-opt
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { dataQuality } from '../compare/fairness/trace-problems.ts'
+import { certaintyText, sinceText } from '../compare/findings/finding-facts.ts'
+import { printable } from '../compare/findings/names.ts'
+import { proposePeriods } from '../compare/onset/propose-periods.ts'
 import { FlowdeltaError, show } from '../core/errors.ts'
-import { defineOptions, text } from '../core/options.ts'
+import { defineOptions, flag, text } from '../core/options.ts'
 import { counted, grouped } from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
@@ -59,8 +62,17 @@ export const SPLIT_FLAGS = defineOptions({
   }),
 })
 
+const PROPOSE_FLAGS = defineOptions({
+  propose: flag({
+    default: false,
+    sentence:
+      'Divide one recording into before and after where it changed the most surely, and say which periods these are',
+  }),
+})
+
 /** Flags of `addSplit`. */
 export interface SplitFlags {
+  /** Empty where the time is to be found. */
   readonly split?: string
   /** Files of the recording that is divided. */
   readonly files?: readonly string[]
@@ -68,15 +80,18 @@ export interface SplitFlags {
 
 /** Whether arguments say that one recording is divided. */
 export function isSplit(args: readonly string[]): boolean {
-  return args.some((arg) => arg === '--split' || arg.startsWith('--split='))
+  return args.some((arg) => /^--(split(=|$)|propose$)/.test(arg))
 }
 
 /** Lets a command divide one recording instead of reading two periods. */
 export function addSplit(command: Command): Command {
-  return addOptions(
-    command.argument('[file...]', 'Traces of one recording, for --split'),
+  addOptions(
+    command.argument('[file...]', 'Traces of one recording, for --split or --propose'),
     SPLIT_FLAGS,
   )
+  return addOptions(command, PROPOSE_FLAGS).hook('preAction', (_, action) => {
+    if (action.getOptionValue('propose') === true) action.setOptionValue('split', '')
+  })
 }
 
 /**
@@ -91,21 +106,40 @@ export async function loadSplit(
   parameters: readonly string[] = [],
 ): Promise<[before: TraceSet, after: TraceSet]> {
   const source = [...files, ...before]
+  const given = split === '' ? '--propose' : `--split ${show(split)}`
   if (source.length === 0 || after.length > 0) {
     throw new FlowdeltaError(
-      `--split divides one recording, not two periods. Give its files alone: --split ${show(split)} FILE…`,
+      `${given.split(' ')[0]} divides one recording, not two periods. Give its files alone: ${given} FILE…`,
     )
   }
-  const groups: readonly TraceSet[] = (
-    await loadPeriod(undefined, source, flags, parameters)
-  ).split(split)
+  const traces = await loadPeriod(undefined, source, flags, parameters)
+  const groups: readonly TraceSet[] = traces.split(split || proposedSplit(traces, flags))
   const [first, second] = groups
   if (first !== undefined && second !== undefined && groups.length === 2) return [first, second]
   const names = groups.slice(0, 4).map(({ name, size }) => `${name} (${grouped(size)})`)
   throw new FlowdeltaError(
-    `--split ${show(split)} gives ${counted(groups.length, 'group')}: ${names.join(', ')}. ` +
+    `${given} gives ${counted(groups.length, 'group')}: ${names.join(', ')}. ` +
       "Give two, as 'region = eu | us'.",
   )
+}
+
+/**
+ * Returns where a recording changed, as `traces.split` takes it, and says so.
+ *
+ * @throws FlowdeltaError for a recording of one level
+ */
+function proposedSplit(traces: TraceSet, flags: Flags): string {
+  const proposed = proposePeriods(traces, optionsFrom(FLOW_OPTIONS, flags))
+  if (proposed === null) {
+    throw new FlowdeltaError(
+      '--propose finds no time at which the recording goes from one level to another. Give --split with a time, or --before and --after.',
+    )
+  }
+  const { measure, p, split, since } = proposed
+  process.stderr.write(
+    `flowdelta: --propose: ${printable(measure)} changed ${sinceText(since)}, ${certaintyText(p)}; the same as --split '${split}'\n`,
+  )
+  return split
 }
 
 /** Returns warnings whose answers name flags as well. */

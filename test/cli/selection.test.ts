@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import { grouped } from '../../src/core/words.ts'
+import { randomSource } from '../../src/stats/random.ts'
 import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
 
 const CASE = `${ROOT}datasets/storage-service/rmw`
@@ -82,6 +86,45 @@ describe('--split', () => {
     const { code, err } = await flowdelta(...args)
     expect(code).toBe(2)
     expect(err).toMatch(message)
+  })
+})
+
+describe('--propose', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'flowdelta-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  /** A request a second, of 2 ms and, from number `slowFrom` on, of 5 ms. */
+  const recording = (name: string, slowFrom: number) => {
+    const random = randomSource(1)
+    const rows = Array.from({ length: 300 }, (_, i) => {
+      const start = 1_700_000_000_000_000_000n + BigInt(i) * 1_000_000_000n
+      const took = BigInt(Math.round((i < slowFrom ? 2e6 : 5e6) * Math.exp(0.2 * random.normal())))
+      return `t${i},s${i},root,shop,GET,${start},${start + took},${took / 1000n}`
+    })
+    const head =
+      'TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration'
+    const file = join(folder, `${name}.csv`)
+    writeFileSync(file, `${[head, ...rows].join('\n')}\n`)
+    return file
+  }
+
+  test('divides a recording where it changed, and says which periods it took', async () => {
+    const { code, out, err } = await flowdelta('compare', '--propose', recording('changes', 120))
+    expect(code).toBe(0)
+    expect(err).toMatch(
+      /^flowdelta: --propose: .*shop GET.* changed since 22:15:\d\d.*; the same as --split '\.\.2023-11-14T22:15:.*Z \| 2023-11-14T22:15:.*Z\.\.'$/m,
+    )
+    const [, split = ''] = /--split '(.*)'/.exec(err) ?? []
+    expect(out).toMatch(/#1  shop: GET itself takes [23]\.?\d* ms longer/)
+    expect((await flowdelta('compare', '--split', split, recording('changes', 120))).out).toBe(out)
+  })
+
+  test.each([
+    [[], 'goes from one level to another'],
+    [['--after', BAD], '--propose divides one recording, not two periods'],
+  ])('is an error where there are no two periods, with %j', async (more, message) => {
+    const { code, err } = await flowdelta('compare', '--propose', recording('level', 300), ...more)
+    expect(code).toBe(2)
+    expect(err).toContain(message)
   })
 })
 

@@ -59,7 +59,8 @@ export function sinceFact(since: Onset | null, follows: TimedEvent | null): stri
   ]
 }
 
-function sinceText(since: Onset): string {
+/** `since 11:15:03 UTC (95 % CI 11:14:51 to 11:15:03)`, or `from the start`. */
+export function sinceText(since: Onset): string {
   if (since.fromStart) return 'from the start'
   const { timeUs, lowUs, highUs, isTimeOfDay } = since
   if (!isTimeOfDay) {

@@ -4,7 +4,7 @@ import { selectRequests } from '../../flows/select-requests.ts'
 import { changePoint, constantLevel, longRunVariance } from '../../stats/change-point.ts'
 import { leastSquares } from '../../stats/least-squares.ts'
 import { midranks } from '../../stats/midranks.ts'
-import { isTimeOfDay } from '../../traces/epoch-clock.ts'
+import { isoTime, isTimeOfDay } from '../../traces/epoch-clock.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { stepTimes } from '../steps/step-times.ts'
 import type { Onset, Timed } from './onset.ts'
@@ -26,6 +26,8 @@ export interface ProposedPeriods {
   readonly since: Onset
   /** Measure that changed the most surely, such as `time of stock LOOKUP itself`. */
   readonly measure: string
+  /** What `traces.split` divides into the same periods. */
+  readonly split: string
   /** Corrected for the number of measures. */
   readonly p: number
 }
@@ -40,7 +42,7 @@ export interface ProposedPeriods {
  *
  * @example
  * const periods = proposePeriods(before)
- * periods === null ? 'one level throughout' : findFindings(categorize(periods.flows)).text()
+ * const [quiet, bad] = periods === null ? [] : before.split(periods.split)
  */
 export function proposePeriods(
   traces: TraceSet,
@@ -61,6 +63,9 @@ export function proposePeriods(
   )
   const before = rows.filter((request) => flows.arrivalUs(request) <= lowUs)
   const after = rows.filter((request) => flows.arrivalUs(request) >= highUs)
+  const epochUs = flows.epochsUs[0] as number
+  // A range does not contain its end.
+  const split = `..${isoTime(lowUs + 1, epochUs)} | ${isoTime(highUs, epochUs)}..`
   const rangeOf = (requests: readonly number[]) =>
     [flows.arrivalUs(requests[0] as number), flows.arrivalUs(requests.at(-1) as number)] as const
   return {
@@ -68,7 +73,7 @@ export function proposePeriods(
     beforeUs: rangeOf(before),
     afterUs: rangeOf(after),
     since: { timeUs, lowUs, highUs, isTimeOfDay: isTimeOfDay(timeUs), fromStart: false },
-    measure: first.name,
+    ...{ measure: first.name, split },
     p,
   }
 }

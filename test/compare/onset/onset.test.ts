@@ -148,7 +148,8 @@ describe.each([true, false])('simulated levels, periods that follow each other: 
 
 describe('one long recording', () => {
   test('is divided where it changed; what may belong to either period is left out', () => {
-    const periods = proposePeriods(shop('all', NOON_US, { slowFrom: 100, slowUs: 3000, seed: 3 }))
+    const whole = shop('all', NOON_US, { slowFrom: 100, slowUs: 3000, seed: 3 })
+    const periods = proposePeriods(whole)
     const [, beforeEnds] = periods?.beforeUs ?? []
     const [afterBegins] = periods?.afterUs ?? []
     expect(periods?.measure).toBe('time of stock LOOKUP itself')
