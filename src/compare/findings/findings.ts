@@ -126,7 +126,8 @@ export class Findings extends Stage {
     const isOfErrors = this.findings.some(
       ({ kind, failedRequests }) => kind === 'errors' && failedRequests,
     )
-    const shift = isOfErrors && this.flows !== null ? failureShift(this.flows) : null
+    const isTime = this.quantity === TIME
+    const shift = isOfErrors && isTime && this.flows !== null ? failureShift(this.flows) : null
     if (shift === null || Math.abs(shift.changeUs) < MIN_TOLD * Math.abs(this.observedChangeUs))
       return ''
     const { moreFailed, isFaster, changeUs } = shift
