@@ -20,6 +20,8 @@ export type {
   StructureChange,
 } from './compare/findings/finding.ts'
 export type { Findings } from './compare/findings/findings.ts'
+export { findInterference } from './compare/interference/find-interference.ts'
+export type { Interference, Others } from './compare/interference/interference.ts'
 export type { SampleComparison, SampleTest } from './compare/mutations/compare-samples.ts'
 export type { EffectSize, MedianEffect } from './compare/mutations/effect-size.ts'
 export type {

@@ -8,6 +8,7 @@ import {
   type FindingStep,
   type StructureChange,
 } from '../compare/findings/finding.ts'
+import type { Interference, Others } from '../compare/interference/interference.ts'
 import type { TimedEvent } from '../compare/onset/events.ts'
 import type { Onset } from '../compare/onset/onset.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
@@ -269,6 +270,32 @@ const SEGMENT = about(
   }),
 )
 
+const INTERFERENCE = about(
+  'Who holds up its slow calls; null where that was not looked for.',
+  record<Interference>({
+    slowCalls: about('Calls after that were compared and were slow.', COUNT),
+    usualCalls: COUNT,
+    interferers: about(
+      'Other requests that were under way where they were; none where nobody holds them up.',
+      listOf(
+        record<Others>({
+          text: TEXT,
+          operation: about('null for any.', orNull(TEXT)),
+          attribute: about('null for none.', orNull(TEXT)),
+          value: orNull(TEXT),
+          shared: about('service, host, or an attribute that names what is shared.', TEXT),
+          slow: about("Share of slow calls' time that they were under way.", SHARE),
+          usual: about('Of usual calls.', SHARE),
+          before: about('Of all calls before.', SHARE),
+          explained: about('Part of the change that goes with them.', MEASURED),
+          p: MEASURED,
+          q: MEASURED,
+        }),
+      ),
+    ),
+  }),
+)
+
 function findingPart({ steps, parts, calls }: FindingLimits) {
   const cut = (max: number, counted: string) =>
     Number.isFinite(max) ? `, at most ${max}${counted && `; ${counted} counts all`}` : ''
@@ -334,6 +361,7 @@ function findingPart({ steps, parts, calls }: FindingLimits) {
       listOf(FINDING_CALL, calls),
     ),
     segment: orNull(SEGMENT),
+    interference: orNull(INTERFERENCE),
     exemplars: EXEMPLARS,
     explanation: optional(EXPLANATION),
   })

@@ -3,6 +3,7 @@ import { FLOW_OPTIONS } from '../flows/flow-set.ts'
 import { CATEGORY_OPTIONS } from './categories/categories.ts'
 import { EDGE_OPTIONS } from './edges/find-edge-changes.ts'
 import { FINDINGS_OPTIONS } from './findings/findings.ts'
+import { INTERFERENCE_OPTIONS } from './interference/interference.ts'
 import { RESPONSE_TIME_OPTIONS } from './mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from './mutations/find-structural-mutations.ts'
 import { EVENT_OPTIONS } from './onset/events.ts'
@@ -40,7 +41,7 @@ export const STAGE_OPTIONS = {
   edges: EDGE_OPTIONS,
   steps: EDGE_OPTIONS,
   segments: SEGMENT_OPTIONS,
-  findings: { ...FINDINGS_OPTIONS, ...EVENT_OPTIONS },
+  findings: { ...FINDINGS_OPTIONS, ...EVENT_OPTIONS, ...INTERFERENCE_OPTIONS },
 } as const satisfies Record<string, OptionTable>
 
 /** Name of a stage of a comparison. */

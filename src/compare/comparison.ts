@@ -33,6 +33,7 @@ import {
 } from './findings/find-findings.ts'
 import type { Draft } from './findings/finding.ts'
 import type { Findings } from './findings/findings.ts'
+import { INTERFERENCE_OPTIONS } from './interference/interference.ts'
 import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
@@ -315,10 +316,13 @@ export class Comparison extends Stage {
    * whatever `correction` and `smPThreshold` make of the ranked list.
    */
   get findings(): Findings {
-    this.#stages.findings ??= groupFindings({
-      ...{ ranking: this.ranking, drafts: this.drafts, claims: this.claims },
-      ...{ ...this.#sources(), events: this.events },
-    })
+    this.#stages.findings ??= groupFindings(
+      {
+        ...{ ranking: this.ranking, drafts: this.drafts, claims: this.claims },
+        ...{ ...this.#sources(), events: this.events },
+      },
+      pickOptions(INTERFERENCE_OPTIONS, this.options),
+    )
     return this.#stages.findings
   }
 
@@ -347,7 +351,8 @@ export class Comparison extends Stage {
 
   #sources(): FindingSources {
     const edges = this.edges.judged(findingsLevel(this.options.alpha))
-    return { evidence: this.evidence, edges, steps: this.steps, segments: this.segments }
+    const { evidence, steps, segments, columns } = this
+    return { evidence, edges, steps, segments, columns }
   }
 
   /**

@@ -14,7 +14,7 @@ import { Comparison } from './comparison.ts'
 import type { ComparisonOptions } from './comparison-options.ts'
 import type { Claim } from './findings/find-findings.ts'
 import type { TimedEvent } from './onset/events.ts'
-import { type ColumnsOf, RequestColumns } from './segments/request-columns.ts'
+import { type ColumnsOf, RequestColumns, type ResourceUses } from './segments/request-columns.ts'
 
 /** Parts of the requests that a snapshot carries; without one, stages that ask for it get zeros. */
 export interface SnapshotParts {
@@ -65,6 +65,8 @@ interface SnapshotData {
   readonly columns: readonly ColumnsOf[]
   /** Versions and hosts that come or go. */
   readonly seen: readonly TimedEvent[]
+  /** What spans say that they share with others; none without latencies. */
+  readonly resources: ResourceUses | null
   /** What findings account for: the ranked list needs it, and latencies to find it anew. */
   readonly claims: readonly Claim[]
 }
@@ -117,6 +119,7 @@ export function takeSnapshot(
     outcomes: outcomesOf(flows, latenciesOf === undefined),
     columns: latenciesOf === undefined ? [] : comparison.columns.all(),
     seen: comparison.seen,
+    resources: latenciesOf === undefined ? null : comparison.columns.resources(),
     claims: comparison.claims,
     ...latenciesOfSome(flows, latenciesOf ?? (() => false)),
   })
@@ -188,7 +191,7 @@ export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
     { ...options, label: labelTexts && labelRule(labelTexts) },
     {
       flows: folding === null ? flows : foldFlows(flows, folding),
-      columns: new RequestColumns(flows, data.columns),
+      columns: new RequestColumns(flows, data.columns, data.resources),
       ...{ seen: data.seen, claims: data.claims },
     },
   )

@@ -106,3 +106,16 @@ function wordsOf(attribute: string): string[] {
     .split(/[^a-z\d]+/)
     .filter((word) => word !== '')
 }
+
+const RESOURCES = new Set([
+  ...['lock', 'mutex', 'semaphore', 'latch', 'queue', 'pool', 'shard', 'partition', 'table'],
+  ...['collection', 'topic', 'destination', 'bucket', 'disk', 'volume', 'device', 'resource'],
+])
+const NAMES = new Set(['name', 'id', 'key'])
+
+/** Whether what has this name says which lock, queue or other thing to share was used: `lock.name`. */
+export function namesResource(attribute: string): boolean {
+  const words = wordsOf(attribute)
+  const last = words.at(-1) ?? ''
+  return words.some((word) => RESOURCES.has(word)) && (RESOURCES.has(last) || NAMES.has(last))
+}

@@ -2,6 +2,7 @@ import { Categories } from '../compare/categories/categories.ts'
 import { Comparison } from '../compare/comparison.ts'
 import { EdgeChanges } from '../compare/edges/find-edge-changes.ts'
 import { Findings } from '../compare/findings/findings.ts'
+import { Interference, NO_INTERFERENCE } from '../compare/interference/interference.ts'
 import { ResponseTimeMutations } from '../compare/mutations/find-response-time-mutations.ts'
 import { StructuralMutations } from '../compare/mutations/find-structural-mutations.ts'
 import { Ranking } from '../compare/ranking/rank-mutations.ts'
@@ -35,6 +36,7 @@ import { explosionChart } from './charts/explosion.ts'
 import { findingsChart } from './charts/findings.ts'
 import { foldedSizesChart } from './charts/folded-sizes.ts'
 import { hostClassesChart } from './charts/host-classes.ts'
+import { interferenceChart } from './charts/interference.ts'
 import { latencyProfilesChart } from './charts/latency-profiles.ts'
 import { logVariableChart } from './charts/log-variable.ts'
 import { parameterDifferencesChart } from './charts/parameter-differences.ts'
@@ -73,6 +75,7 @@ const OF_FINDINGS = { findings: findingsChart }
 const OF_FLOWS = { arrivals: arrivalsChart }
 const OF_FOLDED_FLOWS = { sizes: foldedSizesChart, arrivals: arrivalsChart }
 const OF_HOST_CLASSES = { matrix: hostClassesChart }
+const OF_INTERFERENCE = { overlap: interferenceChart }
 const OF_PROFILES = { profiles: latencyProfilesChart }
 const OF_RANKING = { contributions: contributionsChart }
 const OF_RESPONSE_TIMES = { 'response-times': responseTimesChart, flow: flowDrawing }
@@ -92,6 +95,7 @@ const OF_COMPARISON = {
   breakdown: ofPart((whole: Comparison) => whole.edges, breakdownChart),
   counts: ofPart((whole: Comparison) => whole.structural, categoryCountsChart),
   segments: ofPart((whole: Comparison) => whole.segments, segmentsChart),
+  interference: ofPart(interferenceOf, interferenceChart),
   'response-times': ofPart((whole: Comparison) => whole.responseTime, responseTimesChart),
   flow: ofPart((whole: Comparison) => whole.responseTime, flowDrawing),
   variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
@@ -118,6 +122,7 @@ const STAGES = [
   [FoldedFlows, OF_FOLDED_FLOWS],
   [FlowSet, OF_FLOWS],
   [HostClasses, OF_HOST_CLASSES],
+  [Interference, OF_INTERFERENCE],
   [LatencyDiagnosis, OF_DIAGNOSIS],
   [LogComparison, OF_LOG_COMPARISON],
   [Ranking, OF_RANKING],
@@ -205,6 +210,12 @@ export function plot<const Of extends Plottable, Kind extends PlotKind<Of>>(
     'a kind of picture of this stage; options are the third argument',
   )
   return draw(stage, options as object | undefined) as Picture<Of, Kind>
+}
+
+/** That of the first finding that anybody interferes with, else of the first that it was looked for. */
+function interferenceOf({ findings: { findings } }: Comparison): Interference {
+  const known = findings.flatMap(({ interference }) => interference ?? [])
+  return known.find(({ interferers }) => interferers.length > 0) ?? known[0] ?? NO_INTERFERENCE
 }
 
 function ofPart<Whole, Part, Given, Drawn>(

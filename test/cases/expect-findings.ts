@@ -22,6 +22,22 @@ export async function expectCauseFound({ before, after, truth }: RecordedCase): 
   // What clients do otherwise may be told; the service is no cause.
   if (truth.cause === null) expect(findings.filter(({ kind }) => kind !== 'load')).toEqual([])
   else expect([1, 2]).toContain(firstRelevantFinding(comparison, truth))
+  const { segment = [], interferes } = truth
+  for (const part of segment) expect(findings[0]?.segment?.text).toContain(part)
+  const interferers = findings.flatMap(({ interference }) => interference?.interferers ?? [])
+  if (interferes === undefined) return
+  expect(interferers.map(({ operation, value, shared }) => ({ operation, value, shared }))).toEqual(
+    interferes === null
+      ? []
+      : [
+          {
+            operation: interferes.operation,
+            value: interferes.tenant,
+            shared: interferes.resource,
+          },
+        ],
+  )
+  if (interferes !== null) expect(findings[0]?.title).toContain(`while ${interferers[0]?.text}`)
 }
 
 const PERIODS = ['normal_trace.csv.gz', 'faulty_trace.csv.gz'] as const

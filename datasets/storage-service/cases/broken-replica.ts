@@ -63,7 +63,7 @@ export const brokenReplica: Case = {
         direction: 'slower',
       },
     },
-    segment: [broken.host, `count ≥ ${LARGE_BYTES}`],
+    segment: [broken.host, 'count', String(LARGE_BYTES)],
   },
   dataNodes: [first, second, third, broken],
   changesAtBlock: 2,

@@ -5,6 +5,8 @@ import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import { type EdgeChanges, findEdgeChanges } from '../edges/find-edge-changes.ts'
+import { findInterference } from '../interference/find-interference.ts'
+import { interferenceClause, interferenceFacts } from '../interference/interference.ts'
 import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
@@ -20,6 +22,7 @@ import {
   rankMutations,
 } from '../ranking/rank-mutations.ts'
 import { findSegments } from '../segments/find-segments.ts'
+import type { RequestColumns } from '../segments/request-columns.ts'
 import type { Segments } from '../segments/segments.ts'
 import { findStepChanges } from '../steps/find-step-changes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
@@ -42,6 +45,9 @@ import { meansDiffer } from './whole-shift.ts'
 /** Categories, structures and edges are tested apart, and any of them makes a finding. */
 const KINDS_OF_EVIDENCE = 3
 
+/** Findings, the first ones that are slower, of which it is found out who holds them up. */
+const MAX_INTERFERED = 3
+
 /** Stages of one comparison that findings are made of. */
 export interface FindingSources {
   /** Mutations that hold when corrected. */
@@ -51,6 +57,8 @@ export interface FindingSources {
   readonly steps: StepChanges
   /** In which requests steps changed; findings then say so. */
   readonly segments?: Segments
+  /** What requests are divided by; by default what was recorded of them. */
+  readonly columns?: RequestColumns
 }
 
 /** A mutation of the ranked list that a draft accounts for. */
@@ -130,7 +138,7 @@ export function groupFindings(
     readonly claims: readonly Claim[]
     readonly events: readonly TimedEvent[]
   },
-  { limit = 10 } = {},
+  { limit = 10, interference = true } = {},
 ): Findings {
   const { ranking, evidence, edges, drafts, claims, events } = sources
   const { categories, observedChangeUs } = edges
@@ -147,6 +155,13 @@ export function groupFindings(
     kept.flatMap(({ cause, consequences }) => [cause, ...consequences]),
     { categories, steps: sources.steps },
   )
+  const interferences = new Map(
+    (interference ? kept : [])
+      .map(({ cause }) => cause)
+      .filter(({ kind, direction }) => kind === 'latency' && direction === 'slower')
+      .slice(0, MAX_INTERFERED)
+      .map((draft) => [draft, findInterference(sources, draft)]),
+  )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const { key, notes, eachInterval, weightUs, ...told } = draft
     const contributionUs = withConsequences(draft, consequences)
@@ -154,15 +169,20 @@ export function groupFindings(
     const since = onsets.get(draft) ?? null
     const { flows } = categories
     const follows = since && eventBefore(since, { flows, events, services: draft.services })
-    const facts = [...factsOf(draft, all[AFTER], quantity), ...sinceFact(since, follows)]
+    const interference = interferences.get(draft) ?? null
+    const facts = [
+      ...factsOf(draft, all[AFTER], quantity),
+      ...sinceFact(since, follows),
+      ...interferenceFacts(interference),
+    ]
     return {
       ...told,
       id: `${draft.kind}-${fingerprint(key)}`,
       rank,
       operation: operationOf(draft),
       size: sizeOf(draft, all, quantity),
-      ...{ since, follows },
-      title: `${draft.where}: ${draft.what}${segmentClause(draft)}`,
+      ...{ since, follows, interference },
+      title: `${draft.where}: ${draft.what}${segmentClause(draft)}${interferenceClause(interference)}`,
       text: facts.join(' · '),
       facts,
       contributionUs,

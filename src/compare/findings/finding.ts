@@ -1,5 +1,6 @@
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { EdgeChange } from '../edges/find-edge-changes.ts'
+import type { Interference } from '../interference/interference.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Exemplars, RankedMutation } from '../ranking/rank-mutations.ts'
@@ -166,6 +167,8 @@ export interface Finding extends Omit<Draft, 'key' | 'notes' | 'eachInterval' | 
   readonly since: Onset | null
   /** Event that it began just after; `null` for none. */
   readonly follows: TimedEvent | null
+  /** Who holds up its slow calls; `null` where that was not looked for. */
+  readonly interference: Interference | null
   /** `where: what`, the first line. */
   readonly title: string
   /** `facts` in one line. */

@@ -6,10 +6,13 @@ import {
   type LeftOutReason,
   NEARLY_UNIQUE,
   namesFew,
+  namesResource,
   reasonOfName,
   reasonOfTexts,
 } from '../../traces/attribute-names.ts'
 import { TEXT, TRUTH } from '../../traces/attributes.ts'
+import { Dictionary } from '../../traces/dictionary.ts'
+import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import { allVisits } from '../steps/visits.ts'
 
@@ -42,6 +45,17 @@ export interface LeftOutAttribute {
   readonly reason: LeftOutReason
 }
 
+/** Spans that say which lock, queue or other thing that requests share they use: one row a name. */
+export interface ResourceUses {
+  readonly request: Uint32Array
+  /** Number of the span in its request. */
+  readonly span: Uint32Array
+  /** Attribute and value, as their place in `names`. */
+  readonly attribute: Uint32Array
+  readonly value: Uint32Array
+  readonly names: readonly string[]
+}
+
 /** What was recorded with the spans of one service, or with roots. */
 export interface ColumnsOf {
   /** `null` for roots. */
@@ -63,13 +77,19 @@ export class RequestColumns {
   readonly #flows: FlowSet
   readonly #known: Map<string | null, ColumnsOf>
   readonly #isWhole: boolean
+  #resources: ResourceUses | null
   #entries: ReadonlyMap<string, ReadonlyMap<number, number>> | undefined
 
-  /** @param known what was read before, where there are no traces to read it from */
-  constructor(flows: FlowSet, known: readonly ColumnsOf[] = []) {
+  /** @param known what was read before, and resources, where there are no traces to read them from */
+  constructor(
+    flows: FlowSet,
+    known: readonly ColumnsOf[] = [],
+    resources: ResourceUses | null = null,
+  ) {
     this.#flows = flows
     this.#known = new Map(known.map((one) => [one.service, one]))
     this.#isWhole = known.length > 0
+    this.#resources = resources
   }
 
   /** Columns of the first span of a service in each request; of roots for `null`. */
@@ -92,6 +112,12 @@ export class RequestColumns {
     if (root !== undefined) this.#known.set(null, root)
     this.#known.set(service, read)
     return read
+  }
+
+  /** Which spans of requests use what can be shared, in the order of requests. */
+  resources(): ResourceUses {
+    this.#resources ??= readResources(this.#flows)
+    return this.#resources
   }
 
   /** Columns of roots and of all services that have any. */
@@ -165,6 +191,31 @@ function readColumns(
       reason === null ? [] : [{ attribute, service, reason }],
     ),
   }
+}
+
+function readResources(flows: FlowSet): ResourceUses {
+  const { spanRows, spanOffsets, size } = flows
+  const uses = growingColumns({ request: 'u32', span: 'u32', attribute: 'u32', value: 'u32' })
+  const names = new Dictionary()
+  const keys = new Map<SpanTraces, boolean[]>()
+  for (let request = 0; spanRows && spanOffsets && request < size; request++) {
+    const traces = flows.tracesOf(request)
+    if (traces?.kind !== 'spans') continue
+    const { attributes } = traces
+    const isResource = keys.get(traces) ?? attributes.keys.values.map(namesResource)
+    keys.set(traces, isResource)
+    if (!isResource.includes(true)) continue
+    for (let at = spanOffsets[request]!; at < spanOffsets[request + 1]!; at++) {
+      attributes.visit(spanRows[at]!, (key, value, type) => {
+        if (!isResource[key] || type === TRUTH) return
+        uses.request.push(request)
+        uses.span.push(at - spanOffsets[request]!)
+        uses.attribute.push(names.code(attributes.keys.value(key)))
+        uses.value.push(names.code(type === TEXT ? attributes.text(value) : String(value)))
+      })
+    }
+  }
+  return { ...finishColumns(uses), names: names.values }
 }
 
 class GrowingColumn {

@@ -1,0 +1,108 @@
+import { defineOptions, flag, type OptionsOf } from '../../core/options.ts'
+import { Stage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { percent } from '../../core/words.ts'
+import type { Step } from '../steps/step-times.ts'
+import type { Shared } from './activity.ts'
+
+/** Options of findings about who interferes. */
+export const INTERFERENCE_OPTIONS = defineOptions({
+  interference: flag({
+    default: true,
+    sentence: 'Find out which other requests hold up those that findings are about',
+  }),
+})
+
+export type InterferenceOptions = OptionsOf<typeof INTERFERENCE_OPTIONS>
+
+/** A step, and the operation that a finding tells. */
+export interface ToldStep extends Step {
+  readonly operation: string
+}
+
+/** Other requests that were under way where calls were slow. */
+export interface Others {
+  /** Operation of these requests; `null` for any. */
+  readonly operation: string | null
+  /** Attribute they have in common, `host` too; `null` for none. */
+  readonly attribute: string | null
+  /** Value of the attribute. */
+  readonly value: string | null
+  /** In words: `NFS3 READDIRPLUS of tenant.id = batch-co`. */
+  readonly text: string
+  /** What they share with the calls. */
+  readonly shared: Shared
+  /** Share of the time of slow calls, and of usual ones, in which any of them was under way. */
+  readonly slow: number
+  readonly usual: number
+  /** Of all calls before. */
+  readonly before: number
+  /** Part of the change that calls took longer by, the more of them were under way. */
+  readonly explained: number
+  readonly p: number
+  /** p corrected for all that was compared. */
+  readonly q: number
+}
+
+/** Who interferes with a step, and what else was compared: what {@link findInterference} finds. */
+export class Interference extends Stage {
+  /** Step that is slower; `null` where the finding has none. */
+  readonly step: ToldStep | null
+  /** Slow calls after that were compared, and usual ones. */
+  readonly slowCalls: number
+  readonly usualCalls: number
+  /** Who holds up the slow calls, the surest first. */
+  readonly interferers: readonly Others[]
+  /** All that was compared, what overlaps with slow calls more than with usual ones first. */
+  readonly compared: readonly Others[]
+
+  constructor(
+    step: ToldStep | null,
+    found: Pick<Interference, 'slowCalls' | 'usualCalls' | 'interferers' | 'compared'>,
+  ) {
+    super()
+    this.step = step
+    this.slowCalls = found.slowCalls
+    this.usualCalls = found.usualCalls
+    this.interferers = found.interferers
+    this.compared = found.compared
+  }
+
+  /** One row for each group of other requests that was compared. */
+  table(): StageTable {
+    const named = new Set(this.interferers)
+    const rows = this.compared.map((one) => ({
+      ...one,
+      requests: one.text,
+      interferes: named.has(one),
+    }))
+    return rowTable(rows, [
+      ...(['requests', 'shared', 'interferes', 'slow', 'usual', 'before', 'explained'] as const),
+      ...(['p', 'q'] as const),
+    ])
+  }
+}
+
+/** Of findings that are not slower. */
+export const NO_INTERFERENCE = new Interference(null, {
+  ...{ slowCalls: 0, usualCalls: 0, interferers: [], compared: [] },
+})
+
+/** Says who interferes: `, while NFS3 READDIRPLUS of tenant.id = batch-co uses the same lock.name`. */
+export function interferenceClause(interference: Interference | null): string {
+  const [first] = interference?.interferers ?? []
+  return first === undefined ? '' : `, while ${first.text} ${sharing(first.shared)}`
+}
+
+/** Says how much more often others were under way during slow calls than during usual ones. */
+export function interferenceFacts(interference: Interference | null): string[] {
+  return (interference?.interferers ?? []).map(
+    ({ operation, text, slow, usual }) =>
+      `${operation ?? text} under way for ${percent(slow)} of slow calls’ time, ${percent(usual)} of usual ones’`,
+  )
+}
+
+function sharing(shared: Shared): string {
+  if (shared === 'service') return 'is at the same service'
+  return shared === 'host' ? 'is on the same host' : `uses the same ${shared}`
+}

@@ -1,0 +1,140 @@
+// Runs once a row and call: the loops index with `!`.
+import type { Activity } from './activity.ts'
+
+/** Shorter overlaps are none: they come from rounding. */
+const MIN_US = 1
+
+/** Calls, each at a place for some time. */
+export interface Calls {
+  readonly place: Uint32Array
+  readonly startUs: Float64Array
+  readonly endUs: Float64Array
+  /** In the order of places and of starts, and in that of ends. */
+  readonly byStart: Uint32Array
+  readonly byEnd: Uint32Array
+}
+
+/** Activity of which each row is over at a time, no earlier than it started. */
+export interface SortedActivity extends Calls {
+  readonly request: Uint32Array
+}
+
+export function sortActivity(
+  { request, place, startUs }: Activity,
+  endUs: Float64Array,
+): SortedActivity {
+  return { request, ...sortCalls({ place, startUs, endUs }) }
+}
+
+export function sortCalls({ place, startUs, endUs }: Omit<Calls, 'byStart' | 'byEnd'>): Calls {
+  const inOrder = (us: Float64Array) =>
+    Uint32Array.from(place.keys()).sort((a, b) => place[a]! - place[b]! || us[a]! - us[b]!)
+  return { place, startUs, endUs, byStart: inOrder(startUs), byEnd: inOrder(endUs) }
+}
+
+/**
+ * Returns how long what was under way at the place of each call overlapped with it, by group: a sweep
+ * over sorted times, once a group and place.
+ *
+ * @param groupOf group of each request, from 0; −1 for none
+ * @param each whether two requests of a group at the same time count twice, or as one
+ * @returns `groups` rows of one value a call, in µs
+ */
+export function overlapsOf(
+  activity: SortedActivity,
+  calls: Calls,
+  {
+    groupOf,
+    groups,
+    each,
+  }: { readonly groupOf: ArrayLike<number>; readonly groups: number; readonly each: boolean },
+): Float64Array {
+  const size = calls.startUs.length
+  const overlaps = new Float64Array(groups * size)
+  let [row, call] = [0, 0]
+  while (call < size) {
+    const place = calls.place[calls.byStart[call]!]!
+    const isBefore = (rows: Calls, at: number, limit: number) =>
+      at < rows.place.length && rows.place[rows.byStart[at]!]! < limit
+    while (isBefore(activity, row, place)) row++
+    let [nextRow, nextCall] = [row, call]
+    while (isBefore(activity, nextRow, place + 1)) nextRow++
+    while (isBefore(calls, nextCall, place + 1)) nextCall++
+    const starts = rowsByGroup(activity.byStart.subarray(row, nextRow), activity, groupOf)
+    const ends = each
+      ? rowsByGroup(activity.byEnd.subarray(row, nextRow), activity, groupOf)
+      : starts
+    for (const [group, rows] of starts) {
+      const begun = rows.map((one) => activity.startUs[one]!)
+      const ended = ends.get(group)!.map((one) => activity.endUs[one]!)
+      const under = each ? { begun, ended } : merged(begun, ended)
+      const into = overlaps.subarray(group * size, (group + 1) * size)
+      // Time under way up to the end of a call, less that up to its start.
+      addUnderWay(calls.byEnd.subarray(call, nextCall), calls.endUs, { ...under, into, sign: 1 })
+      addUnderWay(calls.byStart.subarray(call, nextCall), calls.startUs, {
+        ...under,
+        into,
+        sign: -1,
+      })
+    }
+    call = nextCall
+    row = nextRow
+  }
+  return overlaps.map((us) => (us < MIN_US ? 0 : us))
+}
+
+function rowsByGroup(
+  rows: Uint32Array,
+  { request }: SortedActivity,
+  groupOf: ArrayLike<number>,
+): Map<number, number[]> {
+  const groups = new Map<number, number[]>()
+  for (const row of rows) {
+    const group = groupOf[request[row]!]!
+    if (group < 0) continue
+    const own = groups.get(group)
+    if (own === undefined) groups.set(group, [row])
+    else own.push(row)
+  }
+  return groups
+}
+
+/** Stretches of time in which any was under way, of starts in order, each with its end. */
+function merged(starts: readonly number[], ends: readonly number[]) {
+  const [begun, ended]: [number[], number[]] = [[], []]
+  starts.forEach((start, i) => {
+    const last = ended.length - 1
+    if (last >= 0 && start <= ended[last]!) ended[last] = Math.max(ended[last]!, ends[i]!)
+    else {
+      begun.push(start)
+      ended.push(ends[i]!)
+    }
+  })
+  return { begun, ended }
+}
+
+/** Adds, for each moment, the time that was under way before it: since starts, less since ends. */
+function addUnderWay(
+  order: Uint32Array,
+  us: Float64Array,
+  {
+    begun,
+    ended,
+    into,
+    sign,
+  }: {
+    readonly begun: readonly number[]
+    readonly ended: readonly number[]
+    readonly into: Float64Array
+    readonly sign: 1 | -1
+  },
+): void {
+  const base = begun[0]!
+  let [starts, ends, sum] = [0, 0, 0]
+  for (const at of order) {
+    const now = us[at]!
+    for (; starts < begun.length && begun[starts]! <= now; starts++) sum -= begun[starts]! - base
+    for (; ends < ended.length && ended[ends]! <= now; ends++) sum += ended[ends]! - base
+    into[at]! += sign * ((starts - ends) * (now - base) + sum)
+  }
+}

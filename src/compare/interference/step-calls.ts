@@ -1,0 +1,158 @@
+// Runs once a call: the loops index with `!`.
+import { group, max, min } from 'd3-array'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { quantile } from '../../stats/quantile.ts'
+import type { Dictionary } from '../../traces/dictionary.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
+import { type StepStratum, stepKey } from '../steps/step-times.ts'
+import { BLOCKS } from '../steps/time-blocks.ts'
+import { type Activity, kindOf } from './activity.ts'
+import type { ToldStep } from './interference.ts'
+import { type Calls, sortCalls } from './overlaps.ts'
+
+/** Calls that were slower than this share of those before are slow. */
+const SLOW = 0.95
+/** Fewer calls of a kind before do not say what is slow. */
+const MIN_BEFORE = 10
+/** Calls of a period that are compared; more would not tell more. */
+const MAX_CALLS = 4_000
+/** Fewest slow calls. */
+export const MIN_SLOW = 8
+
+/** Strata of a finding's first step, of the operations that it tells. */
+export function strataOf(
+  { times }: StepChanges,
+  told: readonly ToldStep[],
+): readonly StepStratum[] {
+  const key = stepKey(told[0]!)
+  const operations = new Set(told.filter((one) => stepKey(one) === key).map((one) => one.operation))
+  const strata = times.find((one) => stepKey(one) === key)?.strata ?? []
+  return strata.filter(
+    ({ operation, before }) => operations.has(operation) && before.values.length >= MIN_BEFORE,
+  )
+}
+
+/** Whether a request's calls are compared, or it may only be under way meanwhile, or neither. */
+const [CALLS, MEANWHILE] = [2, 1]
+
+/** A stretch of time of a recording. */
+export interface TimeWindow {
+  readonly recording: number
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+/** Requests that are read, and when their calls are compared. */
+export interface Chosen {
+  /** By request: 0 for those that do not count. */
+  readonly chosen: Uint8Array
+  readonly windows: readonly TimeWindow[]
+}
+
+/**
+ * Chooses requests whose calls are compared: all, or as many in a row from each stretch of time as may
+ * be compared; and those under way meanwhile.
+ */
+export function chooseRequests(flows: FlowSet, strata: readonly StepStratum[]): Chosen {
+  const { recordedIn, startUs, responseTimeUs, size } = flows
+  const chosen = new Uint8Array(size)
+  const windows: TimeWindow[] = []
+  for (const period of ['before', 'after'] as const) {
+    const requests = [...new Set(strata.flatMap((stratum) => [...stratum[period].requests]))]
+    requests.sort((a, b) => recordedIn[a]! - recordedIn[b]! || startUs[a]! - startUs[b]!)
+    const stretches = requests.length > MAX_CALLS ? BLOCKS : 1
+    for (let stretch = 0; stretch < stretches; stretch++) {
+      const first = Math.floor((stretch * requests.length) / stretches)
+      const own = requests.slice(first, first + Math.ceil(MAX_CALLS / stretches))
+      for (const [recording, some] of group(own, (request) => recordedIn[request]!)) {
+        const fromUs = min(some, (request) => startUs[request]!)!
+        const toUs = max(some, (request) => startUs[request]! + responseTimeUs[request]!)!
+        windows.push({ recording, fromUs, toUs })
+        for (const request of some) chosen[request] = CALLS
+      }
+    }
+  }
+  for (const { recording, fromUs, toUs } of windows) {
+    for (let request = 0; request < size; request++) {
+      const isMeanwhile =
+        recordedIn[request] === recording &&
+        startUs[request]! < toUs &&
+        startUs[request]! + responseTimeUs[request]! > fromUs
+      if (isMeanwhile && chosen[request] === 0) chosen[request] = MEANWHILE
+    }
+  }
+  return { chosen, windows }
+}
+
+/** Time of a call in µs, the slowest cut, and how much longer that is than usual: 0 unless it is slow. */
+type Timed = readonly [us: number, excessUs: number]
+
+/** Calls of a step by kind of visit and request. */
+export type Times = ReadonlyMap<number, ReadonlyMap<number, Timed>>
+
+/** Times of the chosen requests' calls. */
+export function timesOf(
+  strata: readonly StepStratum[],
+  {
+    step,
+    chosen,
+    kinds,
+  }: { readonly step: ToldStep; readonly chosen: Uint8Array; readonly kinds: Dictionary },
+): Times {
+  const timed = new Map<number, Map<number, Timed>>()
+  for (const { operation, callingOperation, before, after } of strata) {
+    const [usualUs, limitUs] = [quantile(before.values, 0.5), quantile(before.values, SLOW)]
+    const slowest = after.values.filter((us) => us > limitUs)
+    const most = slowest.length === 0 ? limitUs : quantile(slowest, SLOW)
+    const kind = kinds.code(kindOf(step.service, operation, callingOperation))
+    const own = timed.get(kind) ?? new Map<number, Timed>()
+    timed.set(kind, own)
+    for (const { requests, values } of [before, after]) {
+      requests.forEach((request, i) => {
+        const us = Math.min(values[i]!, most)
+        if (chosen[request] === CALLS) own.set(request, [us, us > limitUs ? us - usualUs : 0])
+      })
+    }
+  }
+  return timed
+}
+
+/** Calls of a step at places of one kind, in the order of time. */
+export interface StepCalls extends Calls {
+  readonly request: Uint32Array
+  readonly kind: Uint32Array
+  readonly timeUs: Float64Array
+  readonly excessUs: Float64Array
+}
+
+/** Calls of both periods; `null` for too few slow ones. */
+export function callsOf(
+  { period }: FlowSet,
+  { activity, step, times }: { activity: Activity; step: ToldStep; times: Times },
+) {
+  const isCall = step.kind === 'call'
+  const [from, to] = isCall
+    ? [activity.askedUs, activity.answeredUs]
+    : [activity.startUs, activity.endUs]
+  const of = (wanted: number): StepCalls => {
+    const rows = Array.from(activity.request.keys()).filter((row) => {
+      const request = activity.request[row]!
+      const isKnown = period[request] === wanted && times.get(activity.kind[row]!)?.has(request)
+      return isKnown === true && to[row]! > from[row]!
+    })
+    rows.sort((a, b) => from[a]! - from[b]!)
+    const codes = (values: Uint32Array) => Uint32Array.from(rows, (row) => values[row]!)
+    const us = (of: (row: number) => number) => Float64Array.from(rows, of)
+    const timed = (row: number) => times.get(activity.kind[row]!)!.get(activity.request[row]!)!
+    const [request, place, kind] = [activity.request, activity.place, activity.kind].map(codes)
+    const [startUs, endUs] = [us((row) => from[row]!), us((row) => to[row]!)]
+    return {
+      ...{ request: request!, kind: kind! },
+      ...sortCalls({ place: place!, startUs, endUs }),
+      ...{ timeUs: us((row) => timed(row)[0]), excessUs: us((row) => timed(row)[1]) },
+    }
+  }
+  const [before, after] = [of(BEFORE), of(AFTER)]
+  const slow = after.excessUs.filter((us) => us > 0).length
+  return slow < MIN_SLOW ? null : { before, after }
+}

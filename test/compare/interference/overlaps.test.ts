@@ -1,0 +1,70 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { overlapsOf, sortActivity, sortCalls } from '../../../src/compare/interference/overlaps.ts'
+
+const span = fc.record({
+  place: fc.nat(2),
+  request: fc.nat(5),
+  startUs: fc.nat(500).map((us) => 1e9 + us * 10),
+  length: fc.nat(100).map((us) => us * 10),
+})
+const columns = (
+  rows: readonly { place: number; request: number; startUs: number; length: number }[],
+) => ({
+  request: Uint32Array.from(rows, ({ request }) => request),
+  place: Uint32Array.from(rows, ({ place }) => place),
+  startUs: Float64Array.from(rows, ({ startUs }) => startUs),
+  endUs: Float64Array.from(rows, ({ startUs, length }) => startUs + length),
+})
+
+test('the sweep gives what comparing every call with every other gives', () => {
+  fc.assert(
+    fc.property(
+      fc.array(span, { maxLength: 30 }),
+      fc.array(span, { maxLength: 20 }),
+      (rows, asked) => {
+        const groupOf = [0, 1, -1, 0, 2, 1]
+        const own = { ...columns(rows), kind: new Uint32Array(rows.length) }
+        const activity = { ...own, askedUs: own.startUs, answeredUs: own.endUs }
+        const calls = sortCalls(columns(asked))
+        const found = overlapsOf(sortActivity(activity, own.endUs), calls, {
+          ...{ groupOf, groups: 3, each: true },
+        })
+        asked.forEach((call, i) => {
+          for (const group of [0, 1, 2]) {
+            const met = rows
+              .filter(({ place, request }) => place === call.place && groupOf[request] === group)
+              .map(({ startUs, length }) => {
+                const until = Math.min(startUs + length, call.startUs + call.length)
+                return Math.max(0, until - Math.max(startUs, call.startUs))
+              })
+            expect(found[group * asked.length + i]).toBeCloseTo(
+              met.reduce((a, b) => a + b, 0),
+              6,
+            )
+          }
+        })
+      },
+    ),
+  )
+})
+
+test('two at the same time count twice, or as one', () => {
+  const rows = columns([
+    { place: 0, request: 0, startUs: 0, length: 60 },
+    { place: 0, request: 1, startUs: 40, length: 60 },
+    { place: 0, request: 1, startUs: 150, length: 10 },
+    { place: 1, request: 1, startUs: 0, length: 200 },
+  ])
+  const activity = {
+    ...rows,
+    kind: new Uint32Array(4),
+    askedUs: rows.startUs,
+    answeredUs: rows.endUs,
+  }
+  const calls = sortCalls(columns([{ place: 0, request: 0, startUs: 20, length: 180 }]))
+  const of = (each: boolean) =>
+    overlapsOf(sortActivity(activity, rows.endUs), calls, { groupOf: [0, 0], groups: 1, each })[0]
+  expect(of(true)).toBe(40 + 60 + 10)
+  expect(of(false)).toBe(80 + 10)
+})

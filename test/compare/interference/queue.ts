@@ -1,0 +1,111 @@
+import type { StepChanges } from '../../../src/compare/steps/step-changes.ts'
+import { stepTimes } from '../../../src/compare/steps/step-times.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { makeSpans } from '../../make-traces.ts'
+
+/** Length of a period in ms. */
+export const PERIOD_MS = 20_000
+
+/** A request of a tenant, and how long the database works for it. */
+export interface Job {
+  readonly atMs: number
+  readonly tenant: string
+  readonly operation: string
+  readonly ms: number
+}
+
+/** The database: how many jobs it does at a time, how much slower it is, and when it stands still. */
+export interface Database {
+  readonly servers?: number
+  readonly factor?: number
+  readonly stops?: readonly (readonly [fromMs: number, toMs: number])[]
+}
+
+/** Jobs that arrive at random. */
+export function stream(
+  { next }: { next: () => number },
+  { perSecond, ms, ...job }: Pick<Job, 'tenant' | 'operation' | 'ms'> & { perSecond: number },
+): Job[] {
+  const exponential = (mean: number) => -Math.log(1 - next()) * mean
+  const jobs: Job[] = []
+  for (
+    let atMs = exponential(1000 / perSecond);
+    atMs < PERIOD_MS;
+    atMs += exponential(1000 / perSecond)
+  ) {
+    jobs.push({ ...job, atMs, ms: exponential(ms) })
+  }
+  return jobs
+}
+
+/** Three tenants that read and write, as many times as often as usual. */
+export function usual(random: { next: () => number }, times = 1): Job[] {
+  return ['a', 'b', 'c'].flatMap((tenant) =>
+    ['get', 'put'].flatMap((operation) =>
+      stream(random, { tenant, operation, perSecond: 20 * times, ms: 2 }),
+    ),
+  )
+}
+
+/**
+ * Traces of jobs at a database with one queue: who comes first is served first.
+ *
+ * ```
+ * web    |-------------------------|   says tenant.id
+ *   db    |~~~~ waits ~~~~|-works-|
+ * ```
+ */
+export function queue(
+  seed: number,
+  jobs: (random: { next: () => number }) => readonly Job[],
+  { servers = 1, factor = 1, stops = [] }: Database = {},
+) {
+  const free = new Array<number>(servers).fill(0)
+  const us = (ms: number) => Math.round(ms * 1000)
+  const sorted = jobs(randomSource(seed)).toSorted((a, b) => a.atMs - b.atMs)
+  return makeSpans(
+    sorted.flatMap(({ atMs, tenant, operation, ms }, i) => {
+      const server = free.indexOf(Math.min(...free))
+      let beginMs = Math.max(atMs, free[server] as number)
+      for (const [from, to] of stops) if (beginMs >= from && beginMs < to) beginMs = to
+      const endMs = beginMs + ms * factor
+      free[server] = endMs
+      const trace = `${seed}-${i}`
+      return [
+        {
+          ...{ trace, id: `web${i}`, service: 'web', operation },
+          ...{
+            startUs: us(atMs - 0.2),
+            endUs: us(endMs + 0.2),
+            attributes: { 'tenant.id': tenant },
+          },
+        },
+        {
+          ...{ trace, id: `db${i}`, parent: `web${i}`, service: 'db', operation: 'query' },
+          ...{ startUs: us(atMs), endUs: us(endMs) },
+        },
+      ]
+    }),
+  )
+}
+
+/** What `findInterference` needs of a comparison whose database became slower. */
+export function slowDatabase(
+  ...[before, after]: [ReturnType<typeof queue>, ReturnType<typeof queue>]
+) {
+  const flows = buildFlows([before, after])
+  const steps = {
+    flows,
+    times: stepTimes(flows),
+    options: { alpha: 0.05 },
+  } as unknown as StepChanges
+  const step = {
+    kind: 'work',
+    service: 'db',
+    caller: null,
+    operation: 'query',
+    shiftUs: 1,
+  } as const
+  return [{ steps }, { kind: 'latency', direction: 'slower', steps: [step] }] as const
+}
