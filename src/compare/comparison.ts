@@ -33,7 +33,6 @@ import {
 } from './findings/find-findings.ts'
 import type { Draft } from './findings/finding.ts'
 import type { Findings } from './findings/findings.ts'
-import { INTERFERENCE_OPTIONS } from './interference/interference.ts'
 import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
@@ -311,17 +310,14 @@ export class Comparison extends Stage {
     return this.#stages.segments
   }
 
-  /**
-   * What changed, one entry a cause. Findings rest on corrected tests and on `findingsThreshold`,
-   * whatever `correction` and `smPThreshold` make of the ranked list.
-   */
+  /** What changed, one entry a cause, whatever `correction` and `smPThreshold` make of the ranking. */
   get findings(): Findings {
     this.#stages.findings ??= groupFindings(
       {
         ...{ ranking: this.ranking, drafts: this.drafts, claims: this.claims },
         ...{ ...this.#sources(), events: this.events },
       },
-      pickOptions(INTERFERENCE_OPTIONS, this.options),
+      pickOptions(STAGE_OPTIONS.findings, this.options),
     )
     return this.#stages.findings
   }

@@ -123,6 +123,7 @@ describe('flowdelta compare', () => {
     expect(JSON.parse(out).parameters).toEqual({
       smPThreshold: 10,
       findingsThreshold: 'auto',
+      interference: true,
       alpha: 0.01,
       alternative: 'slower',
       correction: 'bh',
