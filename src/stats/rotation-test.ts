@@ -33,7 +33,7 @@ export interface RotationTestResult {
  * @throws OptionError for series of different lengths, or stretches that are no whole number from 1
  *
  * @example
- * rotationTest([0, 0, 9, 0, 0, 0], [0, 0, 1, 0, 0, 0], { stretches: 1 }).statistic // √5
+ * rotationTest([0, 0, 9, 0, 0, 0], [0, 0, 1, 0, 0, 0], { stretches: 1 }).statistic // 2.23606797749979
  */
 export function rotationTest(
   one: ArrayLike<number>,
