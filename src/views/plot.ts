@@ -31,6 +31,7 @@ import { covariancesChart } from './charts/covariances.ts'
 import { diagnosisChart } from './charts/diagnosis.ts'
 import { divergenceChart } from './charts/divergence.ts'
 import { edgeChangesChart } from './charts/edge-changes.ts'
+import { errorsChart } from './charts/errors.ts'
 import { expectedCategoriesChart } from './charts/expected-categories.ts'
 import { explosionChart } from './charts/explosion.ts'
 import { findingsChart } from './charts/findings.ts'
@@ -100,6 +101,7 @@ const OF_COMPARISON = {
   flow: ofPart((whole: Comparison) => whole.responseTime, flowDrawing),
   variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
   arrivals: arrivalsChart,
+  errors: errorsChart,
 }
 const OF_LOG_COMPARISON = {
   variables: ofPart((whole: LogComparison) => whole.divergence, divergenceChart),

@@ -81,7 +81,8 @@ interface Sources {
 
 function valuesOf(draft: Draft, { categories, steps }: Sources): Value[] {
   if (draft.kind === 'load') return gapValues(categories.flows)
-  if (draft.kind === 'errors') return errorValues(draft, steps)
+  if (draft.kind === 'errors')
+    return failuresOf(draft, steps).map((failure) => ({ ...failure, stratum: '' }))
   if (draft.steps.length > 0) return draft.steps.flatMap((step) => stepValues(step, steps.times))
   const [call] = draft.calls
   if (call !== undefined) return callValues(call, steps)
@@ -107,17 +108,36 @@ function gapValues(flows: FlowSet): Value[] {
   )
 }
 
-/** 1 for requests in which an operation fails, 0 for those in which it does not. */
-function errorValues({ calls: [call] }: Draft, { flows, sites }: StepChanges): Value[] {
+/** Whether a request fails, or a call that it makes. */
+export interface Failure {
+  readonly request: number
+  /** 1 if so, else 0. */
+  readonly value: number
+}
+
+/**
+ * Returns which requests have failing calls of what a finding of errors is about, of those that make
+ * such calls: all within its segment. Of a finding without calls, requests that fail.
+ */
+export function failuresOf(
+  { calls: [call], segment }: Pick<Draft, 'calls' | 'segment'>,
+  { flows, sites, errors }: StepChanges,
+): Failure[] {
   const { outcomes } = flows
-  if (call === undefined || sites === null || outcomes === undefined) return []
-  const spansOf = sites.callers.map((callers) =>
-    callers.filter(({ of }) => isSame(of, call.of)).map(({ span }) => span),
+  if (outcomes === undefined) return []
+  const { service, operation } = call?.of ?? {}
+  const change = errors.find((one) => one.service === service && one.operations[0] === operation)
+  const operations = change?.operations ?? [operation]
+  const spansOf = sites?.callers.map((callers) =>
+    callers.flatMap(({ of, span }) =>
+      of.service === service && operations.includes(of.operation) ? span : [],
+    ),
   )
-  return requestsOf(flows, () => true).flatMap((request) => {
-    const spans = spansOf[shapeOf(flows, request)] ?? []
+  const inside = segment && new Set(segment.requests)
+  return requestsOf(flows, (request) => inside?.has(request) ?? true).flatMap((request) => {
+    const spans = call === undefined ? [0] : (spansOf?.[shapeOf(flows, request)] ?? [])
     const value = spans.some((span) => outcomes.failed(request, span)) ? 1 : 0
-    return spans.length === 0 ? [] : [{ request, value, stratum: '' }]
+    return spans.length === 0 ? [] : [{ request, value }]
   })
 }
 

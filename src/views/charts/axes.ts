@@ -126,7 +126,7 @@ export function countAxis(largest: number, title: string): Axis {
   }
 }
 
-const PERCENT = "format(datum.value * 100, 'd') + ' %'"
+const PERCENT = "format(datum.value * 100, '~r') + ' %'"
 
 /** An axis of shares, shown as 0 to 100 % with `room` beyond for texts. */
 export function shareAxis(title: string | null, { room = 0 } = {}): Axis {

@@ -112,7 +112,7 @@ export function withMarks(
   x: (field: string) => SpecPart,
 ): SpecPart {
   if (marks.length === 0) return panel
-  const { data, mark, encoding, layer = [{ data, mark, encoding }], ...frame } = panel
+  const { mark, encoding, layer = [{ mark, encoding }], ...frame } = panel
   const drawn = marks.map(({ kind, isLeft, labelY, ...one }): SpecPart => {
     const color = kind === 'finding' ? PALETTE.change : PALETTE.text
     // White around the letters, to be read over bars.

@@ -10,6 +10,7 @@ import type { Chart } from '../../../src/views/charts/chart.ts'
 import { Drawing } from '../../../src/views/charts/chart.ts'
 import { contributionsChart } from '../../../src/views/charts/contributions.ts'
 import { edgeChangesChart } from '../../../src/views/charts/edge-changes.ts'
+import { errorsChart } from '../../../src/views/charts/errors.ts'
 import { findingsChart } from '../../../src/views/charts/findings.ts'
 import { responseTimesChart } from '../../../src/views/charts/response-times.ts'
 import { squaredVariationChart } from '../../../src/views/charts/squared-variation.ts'
@@ -47,6 +48,7 @@ function everyChart(comparison: Comparison): (Chart | Drawing)[] {
     plot(explanation, 'differences'),
     ...(hasParameters(explanation) ? [plot(explanation, 'strip')] : []),
     plot(explanation),
+    errorsChart(comparison),
   ]
 }
 

@@ -1,0 +1,177 @@
+import { extent, max, min, range, sort, sum } from 'd3-array'
+import type { Comparison } from '../../compare/comparison.ts'
+import { EVENT_OPTIONS } from '../../compare/onset/events.ts'
+import { type Failure, failuresOf } from '../../compare/onset/finding-onsets.ts'
+import { OptionError } from '../../core/errors.ts'
+import { count, defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
+import { shortText } from '../../core/shown-text.ts'
+import { formatDuration } from '../../core/units.ts'
+import { counted, grouped } from '../../core/words.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { proportionInterval } from '../../stats/proportion-interval.ts'
+import { linearDurationAxis, openShareAxis } from './axes.ts'
+import { colorBy, on, panelTitle, quantity, tooltip } from './channels.ts'
+import { framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
+import { MARKS_MEANING, marksOfPeriod, placedMarks, timeMarks, withMarks } from './time-marks.ts'
+
+export const ERRORS_CHART_OPTIONS = defineOptions({
+  rank: count({
+    default: null,
+    or: null,
+    sentence: 'Rank of the finding of errors that is drawn; by default all of them',
+  }),
+  limit: most(4, 'findings', 'Most findings drawn, the first ones'),
+  ...EVENT_OPTIONS,
+})
+
+const WIDTH = 720
+const HEIGHT = 110
+const MAX_PARTS = 40
+/** Calls of each part, at least. */
+const MIN_CALLS = 30
+const MAX_TITLE = 76
+const PERIODS: readonly Period[] = [BEFORE, AFTER]
+const LOOKS = PERIODS.map((period) => ({
+  name: PERIOD_NAMES[period],
+  color: [PALETTE.before, PALETTE.after][period] as string,
+}))
+
+/**
+ * Draws which share of requests failed when, and of the calls that findings of errors are about: of
+ * as many calls each, with exact 95 % intervals, both periods from their start on. Marks when
+ * findings began in the after period, and what else happened in it.
+ *
+ * @throws OptionError for the rank of a finding that is not of errors
+ */
+export function errorsChart(
+  comparison: Comparison,
+  given?: Partial<OptionsOf<typeof ERRORS_CHART_OPTIONS>>,
+) {
+  const { rank, limit, events } = readOptions(ERRORS_CHART_OPTIONS, given)
+  const { flows, findings, steps } = comparison
+  const all = findings.findings.filter(({ kind }) => kind === 'errors')
+  const chosen = rank === null ? all : all.filter((finding) => finding.rank === rank)
+  if (rank !== null && chosen.length === 0) {
+    const known = all.map((finding) => finding.rank).join(', ')
+    throw new OptionError('rank', rank, known === '' ? 'null: no finding is of errors' : known)
+  }
+  const shown = chosen.slice(0, limit).map((finding) => ({
+    title: shortText(`#${finding.rank} ${finding.title}`, MAX_TITLE),
+    failures: failuresOf(finding, steps),
+  }))
+  const ofRequests = { title: 'all requests', failures: failuresOf({ calls: [] }, steps) }
+  const panels = rank === null ? [ofRequests, ...shown] : shown
+  const marks = marksOfPeriod(timeMarks(comparison, events), flows, AFTER)
+  const whole = timeRange(flows)
+  return framedChart(
+    {
+      title: 'How many fail, and when',
+      subtitle: [
+        flows.outcomes === undefined
+          ? 'Trace points do not record what fails.'
+          : 'Shares that fail, of as many calls each in the order of time, with exact 95 % intervals.',
+        marks.length > 0 && MARKS_MEANING,
+      ],
+      omissions: [
+        chosen.length > limit &&
+          `Shows the first ${limit} of ${counted(chosen.length, 'finding')} of errors.`,
+      ],
+      width: WIDTH,
+    },
+    {
+      vconcat: panels.map(({ title, failures }, i) => {
+        const isLast = i === panels.length - 1
+        const panel = ratesPanel(flows, failures, { title, whole, isLast })
+        const placed = placedMarks(marks, { ...whole, width: WIDTH, height: HEIGHT })
+        return withMarks(panel, placed, quantity)
+      }),
+      spacing: 18,
+    },
+  )
+}
+
+interface TimeRange {
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+/** From the first arrival, or 0 where that is earlier, to the last, of both periods. */
+function timeRange({ startUs }: FlowSet): TimeRange {
+  const times = startUs.filter(Number.isFinite)
+  const fromUs = Math.min(0, min(times) ?? 0)
+  return { fromUs, toUs: Math.max(fromUs + 1, max(times) ?? 0) }
+}
+
+interface PanelLook {
+  readonly title: string
+  readonly whole: TimeRange
+  /** Whether time is labelled below. */
+  readonly isLast: boolean
+}
+
+function ratesPanel(
+  flows: FlowSet,
+  failures: readonly Failure[],
+  { title, whole, isLast }: PanelLook,
+): SpecPart {
+  const rows = PERIODS.flatMap((period) => ratesOf(flows, failures, period))
+  const ofPeriod = PERIODS.map((period) => {
+    const own = failures.filter(({ request }) => flows.period[request] === period)
+    const failed = own.filter(({ value }) => value === 1).length
+    return `${grouped(failed)} of ${grouped(own.length)} ${PERIOD_NAMES[period]}`
+  })
+  const ends = { lowUs: whole.fromUs, highUs: whole.toUs, ticks: 9, nice: false }
+  const time = linearDurationAxis({ ...ends, title: 'time since the start of the period' })
+  const axis = isLast ? time.axis : { ...time.axis, title: null, labels: false, ticks: false }
+  const x = on({ ...time, axis }, 'fromUs')
+  const y = on(openShareAxis([0, max(rows, ({ high }) => high) ?? 1], null), 'rate')
+  const legend = { title: null, symbolOpacity: 1 }
+  const color = colorBy(LOOKS, rows, { field: 'period', legend })
+  const said = tooltip({ period: 'period', time: 'when', failed: 'failed' })
+  return {
+    width: WIDTH,
+    height: HEIGHT,
+    title: panelTitle(`${title}: ${ofPeriod.join(', ')}`),
+    data: { values: rows },
+    layer: [
+      {
+        mark: { type: 'rect', opacity: 0.15, aria: false },
+        encoding: {
+          ...{ x: { ...x, field: 'fromUs' }, x2: { field: 'toUs' } },
+          ...{ y: { ...y, field: 'low' }, y2: { field: 'high' }, color, tooltip: said },
+        },
+      },
+      {
+        mark: { type: 'rule', strokeWidth: 2, aria: false },
+        encoding: {
+          ...{ x: { ...x, field: 'fromUs' }, x2: { field: 'toUs' } },
+          ...{ y, color, tooltip: said },
+        },
+      },
+    ],
+  }
+}
+
+/** Shares that fail, of as many calls each, in the order of time. */
+function ratesOf(flows: FlowSet, failures: readonly Failure[], period: Period) {
+  const { startUs } = flows
+  const timeOf = ({ request }: Failure) => startUs[request] as number
+  const own = failures.filter(
+    (one) => flows.period[one.request] === period && timeOf(one) < Infinity,
+  )
+  const sorted = sort(own, timeOf)
+  const parts = Math.min(MAX_PARTS, Math.max(1, Math.floor(sorted.length / MIN_CALLS)))
+  return range(sorted.length === 0 ? 0 : parts).map((part) => {
+    const [from, to] = [part, part + 1].map((end) => Math.round((end * sorted.length) / parts))
+    const members = sorted.slice(from, to)
+    const failed = sum(members, ({ value }) => value)
+    const [low, high] = proportionInterval(failed, members.length)
+    const [fromUs, toUs] = extent(members, timeOf) as [number, number]
+    return {
+      period: PERIOD_NAMES[period],
+      ...{ fromUs, toUs, rate: failed / members.length, low, high },
+      when: `${formatDuration(fromUs)} to ${formatDuration(toUs)}`,
+      failed: `${grouped(failed)} of ${grouped(members.length)}`,
+    }
+  })
+}
