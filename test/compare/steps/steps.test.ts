@@ -231,7 +231,7 @@ describe('what no step accounts for', () => {
   test('is told of the requests alone where no step is significant', () => {
     const { findings, edges } = compare(services(1, {}), services(2, { shiftUs: 35 }))
     expect(findings.findings.map(({ title }) => title)).toEqual([
-      'web GET: requests take 397 µs longer; no single step changed enough to be sure of',
+      'web GET: requests take 405 µs longer; no single step changed enough to be sure of',
     ])
     const [only] = findings.findings
     expect((only?.contributionUs as number) / edges.observedChangeUs).toBeCloseTo(1, 1)
