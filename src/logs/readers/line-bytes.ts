@@ -1,6 +1,6 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 /** Text of more characters is decoded in one piece. */
-const MAX_SHORT = 256
+export const MAX_SHORT = 256
 const MINUS = 45
 const POINT = 46
 const ZERO = 48
@@ -9,12 +9,17 @@ const EXACT_DIGITS = 16
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 const decoder = new TextDecoder()
 
+/** Where in a text something stands. */
+export type Span = readonly [start: number, end: number]
+
 /** One line of a file, as bytes that are ASCII wherever they are read: one object for all lines. */
 export class LineBytes {
   bytes: Uint8Array<ArrayBufferLike> = new Uint8Array(0)
   view = new DataView(this.bytes.buffer)
   start = 0
   end = 0
+  /** Whether it was seen to be ASCII. */
+  isAscii = false
 
   get length(): number {
     return this.end - this.start
@@ -27,6 +32,7 @@ export class LineBytes {
     }
     this.start = start
     this.end = end
+    this.isAscii = false
   }
 
   /** What stands from one place of the line to another. */

@@ -1,8 +1,9 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 
-import type { LineBytes } from './line-bytes.ts'
+import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
+import type { LineBytes, Span } from './line-bytes.ts'
 import type { LogDraft } from './log-draft.ts'
-import { classOf, type LogSink, type PreparedText, type Span } from './log-sink.ts'
+import type { ReadSettings } from './log-read-options.ts'
 
 /** Something that a line says: always the same, or what stands at a place of it. */
 export interface Said {
@@ -21,8 +22,8 @@ export interface LinePlan {
   readonly fields: readonly (readonly [key: string, said: Said])[]
   readonly level: LogDraft['level']
   readonly component: string
-  /** What its text is for the sink. */
-  readonly prepared: PreparedText | undefined
+  /** Where in a text masks match: what stands there may differ. */
+  readonly free: readonly Span[]
   readonly isText: boolean
   readonly stream: string
   /** Characters that must be as they were in the line that the plan was made of. */
@@ -45,13 +46,15 @@ interface Outputs extends Pick<LogDraft, 'isText' | 'level' | 'logger' | 'stream
 type Reader = (text: string) => Outputs | undefined
 
 const MAX_FORMS = 1 << 16
+/** A plan costs as much as reading so many lines by themselves, and more. */
+const MIN_LINES = 4
 const MAX_VARIANTS = 4
 const MAX_RUNS = 200
 const MAX_LENGTH = 4_000
 /** From so many characters on, letters up to f with digits among them are an id. */
 const MIN_HEX = 8
 /** By how much characters are changed to see what they are part of. */
-const SHIFTS = [1, 5]
+const SHIFTS = [1, 5] as const
 /** What a run is part of, if of nothing, or of something that must not change. */
 const FREE = -1
 const NOTHING = -2
@@ -75,6 +78,7 @@ export type Found = LinePlan | 'none' | 'learn'
 
 interface Form {
   readonly check: number
+  lines: number
   readonly plans: LinePlan[]
   isHopeless: boolean
 }
@@ -88,33 +92,26 @@ interface Form {
  * Source: none; lines of a log have few forms (69 in 514,163 lines of a file written by log4j).
  */
 export class LinePlans {
+  readonly #masker = new Masker(DEFAULT_MASKS)
   readonly #forms = new Map<number, Form>()
   /** What was folded in the line scanned last. */
   readonly #runs: Span[] = []
-  /** Whether the last known line had ids. */
-  #areIdsUsual = false
   #key = 0
   #check = 0
-  #isAscii = true
 
-  /** The plan for a line. What comes only once is not worth one. */
+  /** The plan for a line. What comes a few times is not worth one. */
   find(line: LineBytes): Found {
     if (line.length > MAX_LENGTH) return 'none'
-    if (this.#areIdsUsual) this.#hashWithoutIds(line)
-    else this.#hash(line)
-    if (!this.#isAscii) return 'none'
+    this.#hash(line)
+    if (!line.isAscii) return 'none'
     let form = this.#known()
-    if (form === undefined && !this.#areIdsUsual) {
-      const key = this.#key
+    if (form === undefined) {
       this.#hashWithoutIds(line)
-      if (this.#key !== key) {
-        form = this.#known()
-        this.#areIdsUsual = form !== undefined
-      }
+      form = this.#known()
     }
     if (form === undefined) {
       if (this.#forms.size === MAX_FORMS) this.#forms.clear()
-      this.#forms.set(this.#key, { check: this.#check, plans: [], isHopeless: false })
+      this.#forms.set(this.#key, { check: this.#check, lines: 1, plans: [], isHopeless: false })
       return 'none'
     }
     if (form.isHopeless) return 'none'
@@ -126,7 +123,7 @@ export class LinePlans {
       while (same < at.length && bytes[start + at[same]!] === codes[same]) same++
       if (same === at.length) return hasOddNumber(line, plans[i]!) ? 'none' : plans[i]!
     }
-    return plans.length === MAX_VARIANTS ? 'none' : 'learn'
+    return plans.length === MAX_VARIANTS || ++form.lines < MIN_LINES ? 'none' : 'learn'
   }
 
   #known(): Form | undefined {
@@ -135,16 +132,16 @@ export class LinePlans {
   }
 
   /** Makes a plan of the line that `find` was given last. */
-  learn(text: string, sink: LogSink, read: Reader): void {
+  learn(text: string, read: Reader): void {
     // The numbers are still those of `find`.
     const form = this.#forms.get(this.#key) as Form
     this.#scan(text)
-    const plan = this.#planOf(text, sink, read)
+    const plan = this.#planOf(text, read)
     if (plan === undefined) form.isHopeless = true
     else form.plans.push(plan)
   }
 
-  #planOf(text: string, sink: LogSink, read: Reader): LinePlan | undefined {
+  #planOf(text: string, read: Reader): LinePlan | undefined {
     const runs = [...this.#runs]
     const base = runs.length < MAX_RUNS ? read(text) : undefined
     if (base === undefined) return undefined
@@ -162,37 +159,29 @@ export class LinePlans {
     const runsOf: Span[][] = values.map(() => [])
     const literals: number[] = []
     for (const run of runs) {
-      const parts = SHIFTS.map((by) => {
+      const partAfter = (by: number) => {
         const changed = read(perturbed(text, run, by))
         if (changed?.structure !== structure) return NOTHING
         const differing = [...values.keys()].filter((i) => changed.values[i] !== values[i])
         return differing.length < 2 ? (differing[0] ?? FREE) : NOTHING
-      })
-      const [part = NOTHING] = parts
-      const isOne = part !== NOTHING && parts.every((other) => other === part)
-      if (isOne && !isNotation(text, run)) runsOf[part]?.push(run)
+      }
+      const part = isNotation(text, run) ? NOTHING : partAfter(SHIFTS[0])
+      if (part !== NOTHING && partAfter(SHIFTS[1]) === part) runsOf[part]?.push(run)
       else for (let at = run[0]; at < run[1]; at++) literals.push(at)
     }
     const said = values.map((value, i) => saidIn(text, value, runsOf[i] as Span[]))
     if (said.some((one) => one === undefined)) return undefined
     const [time, name, instance, value, ...fields] = said as [Said, Said, Said, Said, ...Said[]]
-    const component = classOf(logger)
-    const prepared = sink.prepare?.(component, String(name.text), {
-      isText,
-      isFixed: name.at === undefined,
-    })
-    if (prepared !== undefined && isText && name.at !== undefined) {
-      const [start] = name.at
-      for (const [from, to] of runsOf[1] as Span[]) {
-        for (let at = from; at < to; at++) {
-          if (!prepared.free.some((span) => at >= start + span[0] && at < start + span[1])) {
-            literals.push(at)
-          }
-        }
+    const free = isText ? this.#masker.spans(String(name.text)) : []
+    const [start] = name.at ?? [0]
+    for (const [from, to] of isText ? (runsOf[1] as Span[]) : []) {
+      for (let at = from; at < to; at++) {
+        const isFree = free.some((span) => at >= start + span[0] && at < start + span[1])
+        if (!isFree) literals.push(at)
       }
     }
     return {
-      ...{ time, name, isText, level, stream, prepared, component },
+      ...{ time, name, isText, level, stream, free, component: classOf(logger) },
       instance: hasInstance ? instance : undefined,
       value: hasValue ? value : undefined,
       fields: fields.map((one, i) => [keys[i]!, one]),
@@ -209,7 +198,8 @@ export class LinePlans {
   }
 
   /** Computes two numbers for a line, in which digits are alike. */
-  #hash({ bytes, start, end }: LineBytes): void {
+  #hash(line: LineBytes): void {
+    const { bytes, start, end } = line
     let one = end - start
     let other = 0
     let bits = 0
@@ -222,7 +212,7 @@ export class LinePlans {
     }
     this.#key = one
     this.#check = other
-    this.#isAscii = bits < ASCII
+    line.isAscii = bits < ASCII
   }
 
   /** As `hash`, but ids of equal length are alike too: for lines without any, the same numbers. */
@@ -230,7 +220,6 @@ export class LinePlans {
     const length = end - from
     let one = length
     let other = 0
-    let bits = 0
     // Of the word that goes on: its kinds, its start, and what was known there.
     let kinds = 0
     let start = 0
@@ -238,7 +227,6 @@ export class LinePlans {
     let otherBefore = 0
     for (let at = 0; at <= length; at++) {
       const code = at < length ? bytes[from + at]! : 0
-      bits |= code
       const kind = KINDS[code]!
       if (kind === 0) {
         if (kinds === HEX && at - start >= MIN_HEX) {
@@ -260,7 +248,6 @@ export class LinePlans {
     }
     this.#key = one
     this.#check = other
-    this.#isAscii = bits < ASCII
   }
 
   /** Notes what is folded in a line: digits, and ids whole. */
@@ -291,6 +278,18 @@ function isNotation(text: string, [start, end]: Span): boolean {
   return text[end] === 'x' || text.slice(start - 2, start) === '::'
 }
 
+const KNOWN = new WeakMap<ReadSettings, Map<string, LinePlans>>()
+
+/** The plans for lines of all files in a format; none where expressions of others may tell digits apart. */
+export function plansFor(settings: ReadSettings, format: string): LinePlans | undefined {
+  if (settings.template.length > 0 || settings.mining.masks !== DEFAULT_MASKS) return undefined
+  const ofFormats = KNOWN.get(settings) ?? new Map<string, LinePlans>()
+  KNOWN.set(settings, ofFormats)
+  const plans = ofFormats.get(format) ?? new LinePlans()
+  ofFormats.set(format, plans)
+  return plans
+}
+
 /** A line with the digits and letters at a place changed to others of their kind. */
 function perturbed(text: string, [start, end]: Span, by: number): string {
   const changed = text.slice(start, end).replace(/[0-9a-f]/gi, (char) => {
@@ -317,9 +316,7 @@ export function outputsOf(draft: LogDraft): Outputs {
       ...fields.map(([, one]) => one),
     ],
     ...{ isText, level, logger, stream, hasInstance, hasValue, keys },
-    structure: JSON.stringify([
-      ...[isText, level, logger, stream, hasInstance, typeof time, typeof value, keys, kinds],
-    ]),
+    structure: `${isText} ${level} ${logger} ${stream} ${hasInstance} ${typeof time} ${typeof value} ${keys} ${kinds}`,
   }
 }
 
@@ -343,4 +340,10 @@ function saidIn(text: string, value: Said['text'], runs: readonly Span[]): Said 
     if (start > first[0]) break
   }
   return undefined
+}
+
+/** `org.apache.hadoop.hdfs.DFSClient` is `DFSClient`; names that are not Java's stay whole. */
+export function classOf(logger: string): string {
+  const last = logger.slice(logger.lastIndexOf('.') + 1)
+  return /^[A-Z]/.test(last) ? last : logger
 }

@@ -1,9 +1,8 @@
-import { DEFAULT_MASKS } from './drain/log-templates.ts'
 import { roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
 import type { LineBytes } from './line-bytes.ts'
 import { type LineLayout, lineLayouts } from './line-layouts.ts'
-import { type Found, LinePlans, outputsOf } from './line-plans.ts'
+import { type Found, type LinePlans, outputsOf, plansFor } from './line-plans.ts'
 import { LogDraft } from './log-draft.ts'
 import { logfmtPairs, trailingPairs } from './logfmt.ts'
 import { type LineOptions, MessageStreams, RECORDS, type Stream } from './message-streams.ts'
@@ -33,6 +32,8 @@ export class LineReader {
   readonly #streams: MessageStreams
   readonly #draft: LogDraft
   readonly #layouts: readonly LineLayout[]
+  /** Those of two lines. */
+  readonly #pairLayouts: readonly LineLayout[]
   /** Layouts that lines had so far, in their order. */
   #usual: readonly LineLayout[] = []
   /** Forms of lines that have none. */
@@ -56,11 +57,10 @@ export class LineReader {
     this.#options = options
     this.#streams = new MessageStreams(options)
     this.#draft = new LogDraft(settings)
-    // Expressions of others may tell digits apart.
-    const isUsual = settings.template.length === 0 && settings.mining.masks === DEFAULT_MASKS
-    this.#plans = isUsual ? new LinePlans() : undefined
+    this.#plans = plansFor(settings, format)
     if (settings.template.length > 0) this.#layouts = settings.template.map(templateLayout)
     else this.#layouts = isOnlyRecords ? [] : lineLayouts(settings.dateFormat)
+    this.#pairLayouts = this.#layouts.filter(({ head }) => head !== undefined)
   }
 
   /** Takes one line as bytes, if lines of its form are known; whether it did. */
@@ -82,7 +82,7 @@ export class LineReader {
   }
 
   #learn(raw: string): void {
-    this.#plans?.learn(raw, this.#options.sink, (other) => {
+    this.#plans?.learn(raw, (other) => {
       this.#begin()
       const isMessage = this.#read(withoutControls(other), 0)
       const stream = this.#stream()
@@ -144,7 +144,7 @@ export class LineReader {
     // What begins with a pair is more likely made of them than in a layout.
     if (BEGINS_WITH_PAIR.test(text) && this.#logfmt(text, depth, false)) return true
     if (this.#layouts.length > 0 && (this.#two(text) || this.#layout(text, depth))) return true
-    return this.#logfmt(text, depth, this.#options.format === 'logfmt')
+    return format === 'logfmt' && this.#logfmt(text, depth, true)
   }
 
   /** Reads pairs; of those without a time, too, if nothing else is expected. */
@@ -160,9 +160,8 @@ export class LineReader {
     const stream = this.#stream()
     const whole = stream.head === '' ? '' : `${stream.head}\n${text}`
     stream.head = ''
-    for (const { head, pattern, groups } of this.#layouts) {
-      if (head === undefined) continue
-      if (head.test(text)) {
+    for (const { head, pattern, groups } of this.#pairLayouts) {
+      if (head?.test(text)) {
         stream.head = text
         this.#draft.isPartial = true
         return true
@@ -288,18 +287,15 @@ export class LineReader {
   #groups(groups: readonly string[], found: RegExpExecArray): string {
     const draft = this.#draft
     let line = ''
-    const take = (name: string, value: string | undefined) => {
-      if (value === undefined) return
+    const names = groups.length === 0 ? Object.keys(found.groups ?? {}) : groups
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i] as string
+      const value = groups.length === 0 ? found.groups?.[name] : found[i + 1]
+      if (value === undefined) continue
       if (name === 'line') line = value
-      else
-        draft.field(
-          name === 'text' ? 'message' : name,
-          name === 'text' ? this.#withoutTail(value) : value,
-        )
+      else if (name === 'text') draft.field('message', this.#withoutTail(value))
+      else draft.field(name, value)
     }
-    if (groups.length === 0)
-      for (const [name, value] of Object.entries(found.groups ?? {})) take(name, value)
-    else for (let i = 0; i < groups.length; i++) take(groups[i] as string, found[i + 1])
     return line
   }
 

@@ -9,7 +9,8 @@ import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { templateName } from './drain/log-templates.ts'
 import type { TemplateMatch, TemplateMatcher } from './drain/template-matcher.ts'
-import type { LineBytes } from './line-bytes.ts'
+import type { LineBytes, Span } from './line-bytes.ts'
+import type { LinePlan } from './line-plans.ts'
 import type { LogFormat } from './log-read-options.ts'
 
 /** What one message says, as the reader of a format found it. */
@@ -29,27 +30,11 @@ export interface LogRecord {
   readonly fields?: readonly LogField[] | undefined
 }
 
-/** Where in a text something stands. */
-export type Span = readonly [start: number, end: number]
-
-/** Messages with the same text, but for what stands at places that are free. */
-export interface PreparedText {
-  readonly free: readonly Span[]
-  /** Takes one of them, whose text begins at `start` of a line. */
-  take(record: LogRecord, line: LineBytes, at: Span): void
-}
-
-/** Whether a text is free text or a name, and whether it is always the same. */
-interface TextKind {
-  readonly isText: boolean
-  readonly isFixed: boolean
-}
-
 /** Takes what the reader of a format finds in one file. */
 export interface LogSink {
   record(record: LogRecord): void
-  /** Looks a text up that will come again, with other digits. */
-  prepare?(component: string, text: string, kind: TextKind): PreparedText | undefined
+  /** Takes a message that a plan tells; without it, `record` takes it. */
+  replay?(plan: LinePlan, record: LogRecord, line: LineBytes): void
   /** Notes `count` lines, 1 by default, of which this is the first. */
   skip(reason: string, line: number, text: string, count?: number): void
   skipFile(): void
@@ -57,11 +42,8 @@ export interface LogSink {
 }
 
 /** A sink that only looks at messages. */
-export function onlyMessages(
-  record: LogSink['record'],
-  prepare: LogSink['prepare'] = () => undefined,
-): LogSink {
-  return { record, prepare, skip() {}, skipFile() {}, countLines() {} }
+export function onlyMessages(record: LogSink['record'], replay?: LogSink['replay']): LogSink {
+  return { record, ...(replay && { replay }), skip() {}, skipFile() {}, countLines() {} }
 }
 
 /** One open file, and what reads it. */
@@ -161,68 +143,72 @@ interface WriterOptions {
   readonly matcher: TemplateMatcher | 'none' | undefined
 }
 
+type Taker = (record: LogRecord, line: LineBytes) => void
+
 /** Hands what is found in one file on to a `LogBuilder`. */
 export class LogWriter implements LogSink {
   readonly #options: WriterOptions
   readonly #instances = new Map<string, number>()
+  readonly #takers = new Map<LinePlan, Taker>()
 
   constructor(options: WriterOptions) {
     this.#options = options
   }
 
-  prepare(
-    component: string,
-    text: string,
-    { isText, isFixed }: TextKind,
-  ): PreparedText | undefined {
+  replay(plan: LinePlan, record: LogRecord, line: LineBytes): void {
+    let taker = this.#takers.get(plan)
+    if (taker === undefined) {
+      taker = this.#takerOf(plan)
+      this.#takers.set(plan, taker)
+    }
+    taker(record, line)
+  }
+
+  /** What takes messages of a plan: names are looked up now, and not for each of them. */
+  #takerOf({ name: said, isText, free, component }: LinePlan): Taker {
     const { builder, matcher } = this.#options
-    if (!isText && !isFixed) return this.#prepareNames(component)
-    if (matcher === 'none') return undefined
-    const found = isText ? matcher?.match(component, text) : undefined
-    if (isText && found === undefined) return undefined
+    const text = String(said.text)
+    const [start, end] = said.at ?? [0, 0]
+    if (!isText && said.at !== undefined) return this.#namesTaker(component, [start, end])
+    const found = isText && matcher !== 'none' ? matcher?.match(component, text) : undefined
+    if (isText && found === undefined) {
+      const nameIn = (line: LineBytes) => (said.at === undefined ? text : line.text(start, end))
+      return (record, line) => this.record({ ...record, name: nameIn(line) })
+    }
     const name = found?.match.name ?? templateName(component, text)
     const states = found === undefined ? [] : this.#statesOf(found.match)
-    const free = found === undefined ? [] : (matcher?.spans(text) ?? [])
-    const numbers = free.flatMap((span, i) =>
-      Number(states[i] ?? -1) < 0 ? [] : [{ span, code: Number(states[i]) }],
-    )
+    const numbers = free.flatMap(([from, to], i) => {
+      const code = states[i] ?? -1
+      return code < 0 ? [] : [{ from: start + from, to: start + to, code }]
+    })
     const [event, state] = [builder.eventCode(name), builder.stateCode(name)]
-    return {
-      free,
-      take: (record, line, [start]) => {
-        const { timeUs } = record
-        const instance = this.#put(record, event, state)
-        if (instance < 0) return
-        for (const { span, code } of numbers) {
-          builder.state(instance, code, timeUs, line.number(start + span[0], start + span[1]))
-        }
-        this.#fields(record, instance, name)
-      },
+    return (record, line) => {
+      const instance = this.#put(record, event, state)
+      if (instance < 0) return
+      for (const { from, to, code } of numbers) {
+        builder.state(instance, code, record.timeUs, line.number(from, to))
+      }
+      this.#fields(record, instance, name)
     }
   }
 
   /** Names whose digits tell them apart. */
-  #prepareNames(component: string): PreparedText {
+  #namesTaker(component: string, [from, to]: Span): Taker {
     const { builder } = this.#options
     const interner = new ByteInterner()
-    const names: string[] = []
-    const [events, states]: number[][] = [[], []]
+    const names: { readonly name: string; readonly event: number; readonly state: number }[] = []
     const range: [number, number] = [0, 0]
-    return {
-      free: [],
-      take: (record, line, at) => {
-        range[0] = line.start + at[0]
-        range[1] = line.start + at[1]
-        const number = interner.intern(line.view, range, hashBytes(line.view, range[0], range[1]))
-        if (number === names.length) {
-          const name = templateName(component, line.text(at[0], at[1]))
-          names.push(name)
-          events?.push(builder.eventCode(name))
-          states?.push(builder.stateCode(name))
-        }
-        const instance = this.#put(record, Number(events?.[number]), Number(states?.[number]))
-        if (instance >= 0) this.#fields(record, instance, names[number] as string)
-      },
+    return (record, line) => {
+      range[0] = line.start + from
+      range[1] = line.start + to
+      const number = interner.intern(line.view, range, hashBytes(line.view, range[0], range[1]))
+      if (number === names.length) {
+        const name = templateName(component, line.text(from, to))
+        names.push({ name, event: builder.eventCode(name), state: builder.stateCode(name) })
+      }
+      const { name, event, state } = names[number] as (typeof names)[0]
+      const instance = this.#put(record, event, state)
+      if (instance >= 0) this.#fields(record, instance, name)
     }
   }
 
@@ -322,10 +308,4 @@ export class LogWriter implements LogSink {
     const all = level === undefined ? fields : [...fields, ['level', level] as const]
     if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
   }
-}
-
-/** `org.apache.hadoop.hdfs.DFSClient` is `DFSClient`; names that are not Java's stay whole. */
-export function classOf(logger: string): string {
-  const last = logger.slice(logger.lastIndexOf('.') + 1)
-  return /^[A-Z]/.test(last) ? last : logger
 }

@@ -1,11 +1,11 @@
 import type { LogField } from '../features/field-variables.ts'
 import type { LineBytes } from './line-bytes.ts'
 import { closestLayout } from './line-layouts.ts'
-import type { LinePlan, Said } from './line-plans.ts'
+import { classOf, type LinePlan, type Said } from './line-plans.ts'
 import type { LogClock } from './log-clock.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { LogFormat, ReadSettings } from './log-read-options.ts'
-import { classOf, type LogSink, SKIPPED } from './log-sink.ts'
+import { type LogSink, SKIPPED } from './log-sink.ts'
 import { StackFollower, type Thrown, thrownIn } from './thrown.ts'
 
 export interface LineOptions {
@@ -101,7 +101,7 @@ export class MessageStreams {
   /** Takes a message that a plan tells; whether it could be told so. */
   replay(plan: LinePlan, bytes: LineBytes, line: number): boolean {
     const { sink, settings, clock } = this.#options
-    const { isText, component, level, prepared } = plan
+    const { isText, component, level } = plan
     const stream = this.of(plan.stream)
     if (stream.head !== '' || stream.partial !== '' || stream.stack.isOpen) return false
     const time = valueIn(bytes, plan.time)
@@ -118,11 +118,11 @@ export class MessageStreams {
     stream.stack.beginPlain(isText ? bytes : undefined, plan.name.at ?? NOWHERE)
     this.#lastUs = timeUs
     this.#messages++
-    const name =
-      prepared === undefined ? String(valueIn(bytes, plan.name)) : (plan.name.text as string)
+    const hasReplay = sink.replay !== undefined
+    const name = hasReplay ? String(plan.name.text) : String(valueIn(bytes, plan.name))
     const record = { line, timeUs, instance, name, isText, component, value, level, fields: all }
-    if (prepared === undefined) sink.record(record)
-    else prepared.take(record, bytes, plan.name.at ?? NOWHERE)
+    if (hasReplay) sink.replay?.(plan, record, bytes)
+    else sink.record(record)
     return true
   }
 

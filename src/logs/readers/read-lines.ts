@@ -1,4 +1,4 @@
-import { LineBytes } from './line-bytes.ts'
+import { LineBytes, MAX_SHORT } from './line-bytes.ts'
 import { type LogFile, SKIPPED } from './log-sink.ts'
 
 const NEWLINE = 10
@@ -26,7 +26,11 @@ export async function readLines(
     const end = to > start && bytes[to - 1] === RETURN ? to - 1 : to
     if (!isTooLong) {
       own.set(bytes, start, end)
-      if (onBytes?.(own, line) !== true) onLine(decoder.decode(bytes.subarray(start, end)), line)
+      if (onBytes?.(own, line) !== true) {
+        const isShort = own.isAscii && end - start < MAX_SHORT
+        const text = isShort ? own.text(0, end - start) : decoder.decode(bytes.subarray(start, end))
+        onLine(text, line)
+      }
     }
     isTooLong = false
     line++

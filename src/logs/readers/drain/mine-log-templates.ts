@@ -1,7 +1,8 @@
 import { ascending, rollups, sum } from 'd3-array'
+import type { LinePlan } from '../line-plans.ts'
 import { type LogInput, type LogPaths, logInputs } from '../log-inputs.ts'
 import { type LogReadOptions, type ReadSettings, readSettings } from '../log-read-options.ts'
-import { type LogRecord, onlyMessages, type PreparedText } from '../log-sink.ts'
+import { type LogRecord, onlyMessages } from '../log-sink.ts'
 import { readLogFile } from '../read-log-file.ts'
 import { LogTemplates, Masker, type MiningOptions, templateName } from './log-templates.ts'
 import { tokensOf, WILDCARD } from './template-matcher.ts'
@@ -38,7 +39,7 @@ export async function mineInputs(
   const miner = new TemplateMiner(settings.mining)
   const sink = onlyMessages(
     (message) => miner.add(message),
-    (component, text, { isText }) => miner.prepare(component, text, isText),
+    (plan) => miner.replay(plan),
   )
   // Groups depend on what came first, which must not depend on which class is called before.
   const sorted = inputs.toSorted((a, b) => ascending(a.id, b.id))
@@ -58,6 +59,7 @@ class TemplateMiner {
   readonly #tree: DrainTree
   /** Groups of texts that came lately: most texts come again and again. */
   readonly #known = new Map<string, { count: number }>()
+  readonly #planned = new Map<LinePlan, { count: number }>()
 
   constructor(options: Required<MiningOptions>) {
     this.#options = options
@@ -83,15 +85,19 @@ class TemplateMiner {
     this.#known.set(key, group)
   }
 
-  /** Counts messages of a text that was added already. */
-  prepare(component: string, text: string, isText: boolean): PreparedText | undefined {
-    if (!isText) return { free: [], take() {} }
-    const group = this.#known.get(`${component}\n${this.#masker.mask(text).text}`)
-    if (group === undefined) return undefined
-    const take = () => {
-      group.count++
+  /** Counts a message of a plan: it has the text of others but for what masks match. */
+  replay(plan: LinePlan): void {
+    if (!plan.isText) return
+    const known = this.#planned.get(plan)
+    if (known !== undefined) {
+      known.count++
+      return
     }
-    return { free: this.#masker.spans(text), take }
+    const name = String(plan.name.text)
+    const { component } = plan
+    this.add({ line: 0, timeUs: 0, name, isText: true, component })
+    const group = this.#known.get(`${component}\n${this.#masker.mask(name).text}`)
+    if (group !== undefined) this.#planned.set(plan, group)
   }
 
   /** The templates, most messages first. Groups that came to the same are one. */
