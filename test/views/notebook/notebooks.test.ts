@@ -25,7 +25,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /single tests at 5 %: {2}\d\.\d % of \d+ tests reject/,
     /rankings: {13}[5-9]\d\.\d % of 20 comparisons/,
     /findings: {13}0\.0 % of 20 comparisons/,
-    /^#1 {2}storage-data and storage-meta: SN WRITE itself takes 1\.\d+ ms longer +99 % of the slowdown\n/m,
+    /^#1 {2}storage-data and storage-meta: SN WRITE itself takes 1\.\d+ ms longer a call +99 % of the slowdown\n/m,
     /smPThreshold 50: {6}16 of 77 categories/,
     /scaled counts: {8}0\nsmPThreshold 'auto': {2}0\nfindings: {13}0/,
     /request-mix: The request mix changed \(shares of requests\): frontend NFS3 WRITE 8\.2 % → 34 %/,
