@@ -31,7 +31,7 @@ export async function bundleLibrary(root) {
         ...FOR_NODE,
         ...(format === 'cjs' && CJS_META_URL),
         ...(name === 'index' && { sourcemap: 'linked' }),
-        ...(name !== 'errors' && { plugins: [errorsBeside(outfile), arqueroOnDemand(root)] }),
+        ...(name !== 'errors' && { plugins: [errorsBeside(root, outfile), arqueroOnDemand(root)] }),
         entryPoints: [entry],
         format,
         outfile,
@@ -44,15 +44,19 @@ export async function bundleLibrary(root) {
 /**
  * Leaves `core/errors.ts` to the bundle of that name.
  *
+ * @param {string} root
  * @param {string} outfile
  * @returns {import('esbuild').Plugin}
  */
-function errorsBeside(outfile) {
+function errorsBeside(root, outfile) {
+  const errors = join(root, 'src', 'core', 'errors.ts')
   const path = `./errors${extname(outfile)}`
   return {
     name: 'errors beside',
     setup: ({ onResolve }) => {
-      onResolve({ filter: /\/errors\.ts$/ }, () => ({ path, external: true }))
+      onResolve({ filter: /\/errors\.ts$/ }, (asked) =>
+        join(asked.resolveDir, asked.path) === errors ? { path, external: true } : undefined,
+      )
     },
   }
 }

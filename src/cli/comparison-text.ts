@@ -21,10 +21,6 @@ import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
 import { leftOutLines, textTable } from './printing.ts'
 
-/** What could make a terminal do something, from a name in a trace; all but line ends. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const CONTROL_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g
-
 /** Lines that text takes unless it is verbose: a screen. */
 const MAX_LINES = 40
 const MAX_WIDTH = 100
@@ -42,13 +38,7 @@ export function comparisonText(
   const blocks = verbose
     ? verboseBlocks(comparison, limit)
     : shortBlocks(comparison, MAX_LINES - 2 * explanations.length)
-  return forTerminal([...blocks, ...explanations])
-}
-
-function forTerminal(blocks: readonly string[]): string {
-  return blocks
-    .join('\n\n')
-    .replace(CONTROL_CHARACTERS, (character) => JSON.stringify(character).slice(1, -1))
+  return [...blocks, ...explanations].join('\n\n')
 }
 
 /** One finding as text: what it says, and all that it rests on. */
@@ -56,7 +46,7 @@ export function findingText({ comparison, finding }: WholeFinding): string {
   const { id, kind, concerned, all, services, consequences, mutations, exemplars } = finding
   const count = (period: Period) => `${grouped(concerned[period])} of ${grouped(all[period])}`
   const names = (ids: readonly string[]) => ids.map(printable).join(', ')
-  return forTerminal([
+  return [
     comparison.findings.textOf(finding),
     [
       `${id} (${kind}): in ${count(BEFORE)} requests before, ${count(AFTER)} after`,
@@ -66,7 +56,7 @@ export function findingText({ comparison, finding }: WholeFinding): string {
     ...evidenceTables(finding, comparison.flows.quantity),
     ...mutations.map((mutation) => `Mutation ${mutationText(comparison, mutation, ALL)}`),
     `Example traces before: ${names(exemplars.before)}\nExample traces after: ${names(exemplars.after)}`,
-  ])
+  ].join('\n\n')
 }
 
 /** What a finding rests on: a title, then a table. */

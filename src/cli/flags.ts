@@ -5,7 +5,7 @@ import type { OptionRow, OptionsOf, OptionTable } from '../core/options.ts'
 /** What commander makes of a command's flags. */
 export type Flags = Readonly<Record<string, unknown>>
 
-/** What commander makes of the flags of a table: what is `null` by default is undefined unless given. */
+/** Values of a table's flags, as commander gives them: `undefined` where the default is `null`. */
 export type FlagsOf<Table extends OptionTable> = {
   readonly [Name in keyof Table]: null extends Table[Name]['default']
     ? Exclude<Table[Name]['default'], null> | undefined

@@ -3,6 +3,8 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu
 /** Characters that a terminal obeys, but for line ends and tabs. */
 const CONTROL = /[^\P{Cc}\n\t]|\p{Bidi_Control}/gu
 const LONGEST_TOOLTIP = 300
+/** Characters of a file that a message shows. */
+const BEGINNING = 60
 /** Longer names from traces lose their middle. */
 const MAX_NAME_LENGTH = 100
 
@@ -30,6 +32,12 @@ export function visibleText(text: string): string {
     CONTROL,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
+}
+
+/** How a file begins, between quotes and on one line, for a message. */
+export function beginning(text: string): string {
+  const start = text.slice(0, BEGINNING).replace(/[^\P{C}\s]|\uFFFD/gu, '·')
+  return `${JSON.stringify(start.replace(/\s+/g, ' '))}${text.length > BEGINNING ? ' …' : ''}`
 }
 
 /** A name from a trace as it can be printed. */

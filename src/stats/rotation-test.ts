@@ -63,8 +63,8 @@ export function rotationTest(
         sums[shift]! += value * other[from + at]!
       }
     }
-    const mean = sums.reduce((sum, value) => sum + value, 0) / size
     if (size === 0) continue
+    const mean = sums.reduce((sum, value) => sum + value, 0) / size
     excess += sums[0]! - mean
     variance += sums.reduce((sum, value) => sum + (value - mean) ** 2, 0) / size
   }

@@ -1,4 +1,5 @@
 import { TIME } from '../../core/quantity.ts'
+import { printable } from '../../core/shown-text.ts'
 import { grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
@@ -14,7 +15,7 @@ import {
 } from './concurrency-findings.ts'
 import type { Draft, FindingCall, StructureChange, StructureMove } from './finding.ts'
 import { addPrices, formsOf, movedRequests, type Price, priceOf } from './form-prices.ts'
-import { operationName, printable } from './names.ts'
+import { operationName } from './names.ts'
 import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, structureMoves } from './structure-moves.ts'
 

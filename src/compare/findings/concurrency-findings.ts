@@ -1,9 +1,10 @@
 import { group } from 'd3-array'
+import { printable } from '../../core/shown-text.ts'
 import { grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
-import { listed, operationName, printable } from './names.ts'
+import { listed, operationName } from './names.ts'
 
 /** What one operation does otherwise with the same calls. */
 export interface ConcurrencyChange {

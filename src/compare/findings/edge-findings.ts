@@ -1,10 +1,11 @@
+import { printable } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { calledPlace, type PooledEdge, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import { byRequestsAfter, requestsOf } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
-import { listed, operationName, placeName, printable } from './names.ts'
+import { listed, operationName, placeName } from './names.ts'
 
 type Direction = Draft['direction']
 

@@ -1,3 +1,4 @@
+import { printable } from '../../core/shown-text.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
@@ -8,7 +9,7 @@ import type { ErrorChange } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
-import { listed, operationName, printable } from './names.ts'
+import { listed, operationName } from './names.ts'
 
 /** A failed request weighs as much as so many that take twice as long as usual. */
 const FAILED_WEIGHT = 10

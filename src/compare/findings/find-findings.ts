@@ -223,7 +223,7 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Dr
   return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
 }
 
-/** Whether what is done otherwise changes amounts: else it is none of their concern. */
+/** Whether a change of calls surely changes how much requests take. */
 function isCostly({ eachInterval: [low, high] }: Draft): boolean {
   return low > 0 || high < 0
 }

@@ -1,11 +1,11 @@
 import { changeWords, formatAmount, type Quantity, signedAmount } from '../../core/quantity.ts'
+import { printable } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { grouped, percent } from '../../core/words.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Draft, Finding, FindingSize } from './finding.ts'
-import { printable } from './names.ts'
 
 /** Longer ids of traces lose their end. */
 const MAX_ID_LENGTH = 12

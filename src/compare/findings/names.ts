@@ -2,8 +2,6 @@ import { printable } from '../../core/shown-text.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { place } from '../edges/edge-pool.ts'
 
-export { printable } from '../../core/shown-text.ts'
-
 /** Kinds of request named one by one. */
 const MAX_KINDS_NAMED = 2
 

@@ -1,4 +1,5 @@
 import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
+import { printable } from '../../core/shown-text.ts'
 import { grouped, percent } from '../../core/words.ts'
 import { AFTER } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -8,7 +9,7 @@ import { isSame, isSameCall } from '../steps/call-order.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
-import { operationName, printable } from './names.ts'
+import { operationName } from './names.ts'
 
 /** Requests whose change others account for by this share are no finding of their own. */
 const ACCOUNTED = 0.5

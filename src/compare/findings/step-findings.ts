@@ -1,4 +1,5 @@
 import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
+import { printable } from '../../core/shown-text.ts'
 import { percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -9,7 +10,7 @@ import { workParts } from '../steps/work-parts.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft, FindingStep } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
-import { listed, operationName, printable } from './names.ts'
+import { listed, operationName } from './names.ts'
 
 type Direction = Draft['direction']
 

@@ -1,4 +1,5 @@
 import { formatAmount, moreText } from '../../core/quantity.ts'
+import { printable } from '../../core/shown-text.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
@@ -6,7 +7,7 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { byRequestsAfter, requestsOf } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
-import { operationName, printable } from './names.ts'
+import { operationName } from './names.ts'
 import { findingStep, inFew, minorityNotes } from './step-findings.ts'
 
 /** Findings account for requests that changed when they add up to this share of it. */

@@ -1,8 +1,10 @@
 // Runs once a request and column: the loops index with `!`.
+
+import { printable } from '../../core/shown-text.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { isNameLike, isNumberText } from '../../traces/attribute-names.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
-import { operationName, printable } from '../findings/names.ts'
+import { operationName } from '../findings/names.ts'
 import type { RequestColumn, RequestColumns } from '../segments/request-columns.ts'
 
 /** Fewest requests of a group. */

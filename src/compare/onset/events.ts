@@ -1,11 +1,12 @@
 // Runs once a span: the loops index with `!`.
 import { group } from 'd3-array'
 import { custom, defineOptions } from '../../core/options.ts'
+import { printable } from '../../core/shown-text.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { arrivalsOf, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { readMoment } from '../../traces/epoch-clock.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
-import { listed, printable } from '../findings/names.ts'
+import { listed } from '../findings/names.ts'
 import type { Onset } from './onset.ts'
 
 /** Something that happened at some time, which a change may follow. */

@@ -146,7 +146,7 @@ function measuredOf(
   kept.forEach(({ samples }, stratum) => {
     for (const period of [BEFORE, AFTER] satisfies Period[]) {
       const sample = samples[period]!
-      // A list, not a typed array: what is sorted in parts is sorted at once.
+      // A plain array: its sort is fast on values that are already partly in order.
       const order = Array.from(sample.values.keys()).sort(
         (a, b) => sample.values[a]! - sample.values[b]! || sample.blocks[a]! - sample.blocks[b]!,
       )

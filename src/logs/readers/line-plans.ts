@@ -55,7 +55,7 @@ const MAX_LENGTH = 4_000
 const MIN_HEX = 8
 /** By how much characters are changed to see what they are part of. */
 const SHIFTS = [1, 5] as const
-/** What a run is part of, if of nothing, or of something that must not change. */
+/** In place of the part that a run belongs to: none, and it may change; or it must stay as it is. */
 const FREE = -1
 const NOTHING = -2
 const IS_DIGIT = 1

@@ -1,4 +1,5 @@
 import { TraceFormatError } from '../../core/errors.ts'
+import { beginning } from '../../core/shown-text.ts'
 import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
 import { closeChunks, type OpenableSource } from '../../traces/trace-source.ts'
 import { columnNames, delimiterOf, hasColumn, readCsvLog } from './csv-log.ts'
@@ -99,11 +100,6 @@ function unknownFormat(head: string, file: string, { dateFormat }: ReadSettings)
     `Known formats are ${LOG_FORMATS.join(', ')}. If it is one of these, name it with \`format\`; if lines begin with a time in another form, say how it is written with \`dateFormat\`; for other lines, give a \`template\``,
     { format: null, dateFormat: null, template: null },
   )
-}
-
-function beginning(head: string): string {
-  const printable = head.slice(0, 60).replace(/[^\P{C}\s]|\uFFFD/gu, '·')
-  return JSON.stringify(printable.replace(/\s+/g, ' '))
 }
 
 const LINES = 50

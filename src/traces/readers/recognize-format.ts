@@ -1,4 +1,5 @@
 import { TraceFormatError } from '../../core/errors.ts'
+import { beginning } from '../../core/shown-text.ts'
 import { headerOf, MAPPING_HINT } from './csv.ts'
 import type { TraceReader } from './trace-reader.ts'
 import { TRACEBENCH } from './tracebench.ts'
@@ -45,12 +46,6 @@ function isTable(text: string): boolean {
   return [TRACEBENCH.events, TRACEBENCH.edges].some(({ file: _, ...columns }) =>
     Object.values(columns).every((name) => header.includes(String(name))),
   )
-}
-
-function beginning(text: string): string {
-  const start = text.slice(0, 60)
-  const printable = start.replace(/[^\P{C}\s]|\uFFFD/gu, '·').replace(/\s+/g, ' ')
-  return `${JSON.stringify(printable)}${text.length > 60 ? ' …' : ''}`
 }
 
 /** A kind of file that is known and yet not read, and why. */

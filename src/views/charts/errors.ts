@@ -27,8 +27,8 @@ export const ERRORS_CHART_OPTIONS = defineOptions({
 const WIDTH = 720
 const HEIGHT = 110
 const MAX_PARTS = 40
-/** Calls of each part, at least. */
-const MIN_CALLS = 30
+/** Requests of each part, at least. */
+const MIN_REQUESTS = 30
 const MAX_TITLE = 76
 const PERIODS: readonly Period[] = [BEFORE, AFTER]
 const LOOKS = PERIODS.map((period) => ({
@@ -37,8 +37,8 @@ const LOOKS = PERIODS.map((period) => ({
 }))
 
 /**
- * Draws which share of requests failed when, and of the calls that findings of errors are about: of
- * as many calls each, with exact 95 % intervals, both periods from their start on. Marks when
+ * Draws which share of requests failed when, and which had a failing call that a finding of errors is
+ * about: of as many requests each, with exact 95 % intervals, both periods from their start on. Marks when
  * findings began in the after period, and what else happened in it.
  *
  * @throws OptionError for the rank of a finding that is not of errors
@@ -56,7 +56,7 @@ export function errorsChart(
     throw new OptionError('rank', rank, known === '' ? 'null: no finding is of errors' : known)
   }
   const shown = chosen.slice(0, limit).map((finding) => ({
-    title: shortText(`#${finding.rank} ${finding.title}`, MAX_TITLE),
+    title: shortText(`#${finding.rank} ${finding.where} ${finding.operation ?? ''}`, MAX_TITLE),
     failures: failuresOf(finding, steps),
   }))
   const ofRequests = { title: 'all requests', failures: failuresOf({ calls: [] }, steps) }
@@ -69,7 +69,7 @@ export function errorsChart(
       subtitle: [
         flows.outcomes === undefined
           ? 'Trace points do not record what fails.'
-          : 'Shares that fail, of as many calls each in the order of time, with exact 95 % intervals.',
+          : 'Shares of requests that fail, or have such a failing call, with exact 95 % intervals.',
         marks.length > 0 && MARKS_MEANING,
       ],
       omissions: [
@@ -118,7 +118,8 @@ function ratesPanel(
   const ofPeriod = PERIODS.map((period) => {
     const own = failures.filter(({ request }) => flows.period[request] === period)
     const failed = own.filter(({ value }) => value === 1).length
-    return `${grouped(failed)} of ${grouped(own.length)} ${PERIOD_NAMES[period]}`
+    const requests = period === BEFORE ? 'requests ' : ''
+    return `${grouped(failed)} of ${grouped(own.length)} ${requests}${PERIOD_NAMES[period]}`
   })
   const ends = { lowUs: whole.fromUs, highUs: whole.toUs, ticks: 9, nice: false }
   const time = linearDurationAxis({ ...ends, title: 'time since the start of the period' })
@@ -160,7 +161,7 @@ function ratesOf(flows: FlowSet, failures: readonly Failure[], period: Period) {
     (one) => flows.period[one.request] === period && timeOf(one) < Infinity,
   )
   const sorted = sort(own, timeOf)
-  const parts = Math.min(MAX_PARTS, Math.max(1, Math.floor(sorted.length / MIN_CALLS)))
+  const parts = Math.min(MAX_PARTS, Math.max(1, Math.floor(sorted.length / MIN_REQUESTS)))
   return range(sorted.length === 0 ? 0 : parts).map((part) => {
     const [from, to] = [part, part + 1].map((end) => Math.round((end * sorted.length) / parts))
     const members = sorted.slice(from, to)

@@ -64,7 +64,7 @@ describe('what cannot be read is told', () => {
       ['is in no form that is known', 3],
     ])
     await expect(readText('W1122 14:20:57.260000 cart.go:12] a\n'.repeat(3))).rejects.toThrow(
-      'This is in no log format that is known; it begins "W1122 14:20:57.260000 cart.go:12] a W1122 14:20:57.260000 ca", and closest is klog, but for " cart.go:12] a".',
+      'This is in no log format that is known; it begins "W1122 14:20:57.260000 cart.go:12] a W1122 14:20:57.260000 ca" …, and closest is klog, but for " cart.go:12] a".',
     )
   })
 })

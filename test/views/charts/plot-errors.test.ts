@@ -30,8 +30,8 @@ test('all requests, and calls of findings of errors, fail in shares that add up'
 
 test('is drawn with a title for each panel', () => {
   const svg = expectDrawable(chart)
-  expect(svg).toMatch(/all requests: 0 of 600 before, \d+ of 600 after/)
-  expect(svg).toContain('#1 stock: LOOKUP fails with')
+  expect(svg).toMatch(/all requests: 0 of 600 requests before, \d+ of 600 after/)
+  expect(svg).toContain('#1 stock LOOKUP: ')
 })
 
 test('of one finding by its rank, which must be of errors', () => {
