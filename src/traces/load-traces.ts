@@ -33,8 +33,8 @@ import {
 import { TRACEBENCH } from './readers/tracebench.ts'
 import { xtraceReader } from './readers/xtrace.ts'
 import { zipkinReader } from './readers/zipkin.ts'
-import { parseConditions } from './selection/condition.ts'
 import { SpanTracesBuilder } from './span-traces-builder.ts'
+import { openStore, type Selection, type StoreSource, selectionOf } from './stores/address.ts'
 import type { TraceSet } from './trace-set.ts'
 import {
   closeChunks,
@@ -115,6 +115,12 @@ export const LOAD_OPTIONS = defineOptions({
     expected: 'a function or null',
     sentence: 'Function called from time to time while files are read',
   }),
+  signal: custom<AbortSignal | null>({
+    default: null,
+    accepts: (value) => value === null || value instanceof AbortSignal,
+    expected: 'an AbortSignal or null',
+    sentence: 'Signal that stops the load when it is aborted; its reason is thrown',
+  }),
 })
 
 export type LoadOptions = Partial<OptionsOf<typeof LOAD_OPTIONS>>
@@ -163,29 +169,31 @@ export async function loadTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions = {},
 ): Promise<TraceSet> {
-  const { where, between } = readOptions(LOAD_OPTIONS, options)
-  // A wrong condition is reported before minutes are spent on the files.
-  if (where !== null) parseConditions(where)
-  const stretch = between === null ? null : requireStretch(between)
+  const selection = selectionOf([files].flat() as TraceSource[], readOptions(LOAD_OPTIONS, options))
   const { where: _, between: __, ...read } = options
-  const all = await readTraces(files, read)
-  const during = stretch === null ? all : all.between(...stretch)
+  const all = await readTraces(files, read, selection)
+  const { from, to, where } = selection
+  const during = from === null && to === null ? all : all.between(from, to)
   return where === null ? during : during.where(where)
-}
-
-/** Divides a stretch of time at its two points; what is left out is open. */
-function requireStretch(text: string): [from: string | null, to: string | null] {
-  const [, from, to] = /^(.*?)\.\.(.*)$/.exec(text) ?? []
-  if (from !== undefined && to !== undefined) return [from.trim() || null, to.trim() || null]
-  throw new OptionError('between', text, "two times, as '2026-10-01T10:00Z..11:00Z'")
 }
 
 async function readTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions,
+  selection: Selection,
 ): Promise<TraceSet> {
-  const { name, format, strict, csv, tables, parameters, resourceAttributes, threads, onProgress } =
-    readOptions(LOAD_OPTIONS, options)
+  const {
+    name,
+    format,
+    strict,
+    csv,
+    tables,
+    parameters,
+    resourceAttributes,
+    threads,
+    onProgress,
+    signal,
+  } = readOptions(LOAD_OPTIONS, options)
   rejectRepeated('files', files)
   rejectRepeated('parameters', parameters)
   if (threads) {
@@ -197,7 +205,7 @@ async function readTraces(
     ...{ csv: csvReader(csv), xtrace: xtraceReader },
   }
   const runTables = tablesOf(format, tables)
-  const sources = await openAll([files].flat() as TraceSource[], format, runTables)
+  const sources = await openAll([files].flat() as TraceSource[], format, runTables, selection)
   const [first] = sources
   if (first === undefined) throw new OptionError('files', '[]', 'at least one trace file')
   const parameterFiles = await Promise.all([parameters].flat().map(openSource))
@@ -209,6 +217,7 @@ async function readTraces(
   let bytesRead = 0
   const open = (source: OpenableSource) =>
     source.open((bytes) => {
+      signal?.throwIfAborted()
       bytesRead += bytes
       onProgress?.({ file: source.name, bytesRead, bytesTotal })
     })
@@ -224,6 +233,17 @@ async function readTraces(
     yield* (await open(file)).chunks
   }
   for (const source of sources) {
+    if ('store' in source) {
+      const { store, query } = source
+      const onShare = (bytes: number, share: number) => {
+        bytesRead += bytes
+        onProgress?.({ file: store.name, bytesRead, bytesTotal: bytesRead / share })
+      }
+      await readInto(sink, { format: 'a store', file: store.name }, () =>
+        store.read({ ...query, signal, onProgress: onShare }, sink),
+      )
+      continue
+    }
     if ('tables' in source) {
       const { events, edges, traces } = source
       const table = (file: OpenableSource) => ({ name: file.name, chunks: chunksOf(file) })
@@ -250,7 +270,8 @@ async function readTraces(
     }
   }
   beside?.finish()
-  const periodName = name ?? filesOf(first)[0]?.name ?? ''
+  const ownName = 'store' in first ? first.store.name : filesOf(first)[0]?.name
+  const periodName = name ?? ownName ?? ''
   return sink.graphs.size > 0
     ? sink.graphs.finish(periodName, quality)
     : sink.spans.finish(periodName)
@@ -274,22 +295,28 @@ async function loadInThread(
   return hasWorker() ? readInWorker(paths, options) : undefined
 }
 
-/** Files, and the runs that are kept as several tables each. */
+/** Files, stores, and the runs that are kept as several tables each. */
 async function openAll(
   files: readonly TraceSource[],
   format: string,
   tables: EventTables | null,
-): Promise<(OpenableSource | EventTableSources)[]> {
+  selection: Selection,
+): Promise<(OpenableSource | EventTableSources | StoreSource)[]> {
   if (tables !== null) return eventTableSources(files, tables)
   return Promise.all(
     files.map(async (file) => {
+      const store = await openStore(file, selection)
+      if (store !== undefined) return store
       const run = format === 'auto' ? await findEventTables(file, TRACEBENCH) : undefined
       return run ?? openSource(file)
     }),
   )
 }
 
-function filesOf(source: OpenableSource | EventTableSources): readonly OpenableSource[] {
+function filesOf(
+  source: OpenableSource | EventTableSources | StoreSource,
+): readonly OpenableSource[] {
+  if ('store' in source) return []
   if (!('tables' in source)) return [source]
   return [source.events, source.edges, source.traces].filter((file) => file !== undefined)
 }

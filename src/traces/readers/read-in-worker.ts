@@ -23,15 +23,24 @@ export function hasWorker(): boolean {
  * Loads traces in a thread of its own, so that two periods take as long as the longer one.
  *
  * @param options of `loadTraces`, which are passed on to the thread
+ * @throws the reason of `signal` once it is aborted
  * @returns `undefined` if the thread failed: whoever asked should load by itself, to the same error
  */
 export async function readInWorker(
   files: readonly string[],
-  { onProgress, ...options }: { readonly onProgress?: ((progress: LoadProgress) => void) | null },
+  {
+    onProgress,
+    signal,
+    ...options
+  }: {
+    readonly onProgress?: ((progress: LoadProgress) => void) | null
+    readonly signal?: AbortSignal | null
+  },
 ): Promise<TraceSet | undefined> {
   const worker = new Worker(WORKER, { workerData: { files, options } })
   try {
-    return await new Promise((resolve) => {
+    return await new Promise((resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
       worker.on('message', (message: WorkerMessage) => {
         if (message.kind === 'progress') onProgress?.(message.progress)
         else resolve(message.kind === 'traces' ? unpackTraces(message.packed) : undefined)

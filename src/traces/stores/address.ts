@@ -1,0 +1,184 @@
+import { FlowdeltaError, nearestName, OptionError } from '../../core/errors.ts'
+import {
+  defineOptions,
+  type OptionsOf,
+  type OptionTable,
+  readOptions,
+  text,
+} from '../../core/options.ts'
+import { readDuration } from '../../core/units.ts'
+import { readMoment } from '../epoch-clock.ts'
+import { type Condition, parseConditions } from '../selection/condition.ts'
+import type { TraceSource } from '../trace-source.ts'
+import type { StoreKind, StoreLocation, StoreQuery, TraceStore } from './store.ts'
+
+/** Kinds of stores, each loaded when an address names it. */
+const KINDS: Readonly<Record<string, () => Promise<StoreKind>>> = {}
+
+/** Files that are stores by their names alone. */
+const STORE_FILES: readonly (readonly [kind: string, name: RegExp])[] = []
+
+/** Parameters of every address. */
+export const ADDRESS_OPTIONS = defineOptions({
+  where: text({
+    default: null,
+    or: null,
+    flag: null,
+    sentence: 'Conditions as of `loadTraces`, for this address alone',
+  }),
+  between: text({
+    default: null,
+    or: null,
+    flag: null,
+    sentence: 'Stretch of time as of `loadTraces`, for this address alone',
+  }),
+})
+
+/** The address of a store, taken apart. */
+export interface StoreAddress extends StoreLocation, OptionsOf<typeof ADDRESS_OPTIONS> {
+  readonly kind: string
+  /** Parameters of its kind, by name. */
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+const SCHEME = /^([a-z]+)(:\/\/|:|=)(.+)$/is
+
+/**
+ * Reads the address of a store: `KIND://HOST/…`, short for `KIND=http://HOST/…`, or `KIND:PATH`;
+ * parameters stand behind `?`, as in a URL: `jaeger=https://host:16686/prefix?service=frontend`.
+ * Their names and values are those of `StoreKind.parameters` and of `ADDRESS_OPTIONS`.
+ *
+ * @returns `undefined` for the name of a file
+ */
+export function storeAddress(source: string): StoreAddress | undefined {
+  const [, scheme = '', sign, rest = ''] = SCHEME.exec(source) ?? []
+  const isNamed = Object.hasOwn(KINDS, scheme.toLowerCase())
+  const [location = '', ...query] = (isNamed ? rest : source).split('?')
+  const kind = isNamed
+    ? scheme.toLowerCase()
+    : STORE_FILES.find(([, name]) => name.test(location))?.[0]
+  if (kind === undefined) return undefined
+  const given = Object.fromEntries(new URLSearchParams(query.join('?')))
+  const { where = null, between = null, ...parameters } = given
+  const url = sign === '://' ? `http://${location}` : location
+  const name = `${isNamed ? `${scheme}${sign}` : ''}${location}`
+  // A password may stand there, and a `#` in it does not end it.
+  const shown = name.replace(/^((?:[a-z]+=)?[a-z]+:\/\/)[^/]*@/i, '$1')
+  return { kind, name: shown, location: url, where, between, parameters }
+}
+
+/** Which requests are loaded. */
+export interface Selection {
+  /** Conditions of `where`. */
+  readonly where: string | null
+  /** The first moment: µs since 1970 where the text says the day, else as it was given. */
+  readonly from: string | number | null
+  /** The moment before which requests arrived, in the same way. */
+  readonly to: string | number | null
+}
+
+/**
+ * Reads which requests are loaded, from options or the only address.
+ *
+ * @throws FlowdeltaError for what is neither conditions nor a stretch of time
+ */
+export function selectionOf(
+  files: readonly TraceSource[],
+  options: OptionsOf<typeof ADDRESS_OPTIONS>,
+): Selection {
+  const addresses = files.flatMap((file) => addressOf(file) ?? [])
+  const own = addresses.find(({ where, between }) => where !== null || between !== null)
+  if (own !== undefined && files.length > 1) {
+    throw new FlowdeltaError(
+      `${own.name} has parameters where or between, but is one of ${files.length} sources of a period. ` +
+        'Give options where and between instead, which hold for all of them.',
+    )
+  }
+  const where = own?.where ?? options.where
+  if (where !== null) parseConditions(where)
+  return { where, ...readStretch(own?.between ?? options.between) }
+}
+
+function addressOf(source: TraceSource): StoreAddress | undefined {
+  return typeof source === 'string' ? storeAddress(source) : undefined
+}
+
+/** A store, and what is asked of it. */
+export interface StoreSource {
+  readonly store: TraceStore
+  readonly query: Pick<StoreQuery, 'fromUs' | 'toUs' | 'conditions'>
+}
+
+/**
+ * Opens the store that a source is the address of; `undefined` for a file.
+ *
+ * @throws FlowdeltaError for parameters that its kind does not take, or a package that is missing;
+ *   OptionError for a time that does not say its day, unless the store is a file
+ */
+export async function openStore(
+  source: TraceSource,
+  { from, to, where }: Selection,
+): Promise<StoreSource | undefined> {
+  const address = addressOf(source)
+  if (address === undefined) return undefined
+  const kind = await (KINDS[address.kind] as () => Promise<StoreKind>)()
+  const unknown = [from, to].find((moment) => typeof moment === 'string')
+  if (unknown !== undefined && !kind.isFile) {
+    const expected = "times with their day, as '2026-10-01T10:00Z..11:00Z'"
+    throw new OptionError('between', unknown, expected)
+  }
+  const [fromUs, toUs] = [from, to].map((moment) => (typeof moment === 'number' ? moment : null))
+  const query = { fromUs: fromUs ?? null, toUs: toUs ?? null, conditions: parsed(where) }
+  return { store: await kind.open(address, parametersOf(address, kind.parameters)), query }
+}
+
+function parsed(where: string | null): readonly Condition[] {
+  return where === null ? [] : parseConditions(where)
+}
+
+function parametersOf(
+  { parameters, name }: StoreAddress,
+  table: OptionTable,
+): OptionsOf<OptionTable> {
+  const known = Object.keys({ ...table, ...ADDRESS_OPTIONS })
+  const values = Object.entries(parameters).map(([key, value]) => {
+    const row = table[key]
+    if (row !== undefined) return [key, row.parse(value)]
+    const meant = nearestName(key, known)
+    throw new FlowdeltaError(
+      `${name} takes no parameter ${key}. ` +
+        (meant === undefined ? `Give any of ${known.join(', ')}.` : `Did you mean ${meant}?`),
+    )
+  })
+  return readOptions(table, Object.fromEntries(values), `${name}?`)
+}
+
+/**
+ * Reads a stretch of time, such as `2026-10-01T10:00Z..11:00Z`: an end without a day is on that of
+ * the beginning, or on the next.
+ *
+ * @throws OptionError for text without `..`
+ */
+function readStretch(between: string | null): Omit<Selection, 'where'> {
+  if (between === null) return { from: null, to: null }
+  const [, from, to] = /^(.*?)\.\.(.*)$/.exec(between) ?? []
+  if (from === undefined || to === undefined) {
+    throw new OptionError('between', between, "two times, as '2026-10-01T10:00Z..11:00Z'")
+  }
+  const moments = { from: from.trim() || null, to: to.trim() || null }
+  const fromUs = momentOf(moments.from, Number.NaN)
+  const toUs = momentOf(moments.to, fromUs ?? Number.NaN)
+  if (fromUs !== null && toUs !== null && fromUs >= toUs) {
+    throw new OptionError('between', between, 'the earlier moment first')
+  }
+  // Moments since the recording began are known only with the recording.
+  return Number.isNaN(fromUs) || Number.isNaN(toUs) ? moments : { from: fromUs, to: toUs }
+}
+
+/** µs since 1970, `NaN` where the text does not say so much; `null` for no text. */
+function momentOf(text: string | null, sinceUs: number): number | null {
+  if (text === null) return null
+  const isDuration = !Number.isNaN(readDuration(text))
+  const recording = { epochUs: sinceUs, notBeforeUs: sinceUs }
+  return isDuration ? Number.NaN : (readMoment(text, recording) ?? Number.NaN)
+}

@@ -1,0 +1,62 @@
+import type { OptionsOf, OptionTable } from '../../core/options.ts'
+import type { ReadSink } from '../readers/trace-reader.ts'
+import type { Condition } from '../selection/condition.ts'
+
+/** What is asked of a store. */
+export interface StoreQuery {
+  /** Requests that arrived from then on, µs since 1970; `null` from the first. */
+  readonly fromUs: number | null
+  /** Requests that arrived before then, µs since 1970; `null` up to the last. */
+  readonly toUs: number | null
+  /** Conditions of `where`, all of which hold for the requests asked for; none for all requests. */
+  readonly conditions: readonly Condition[]
+  /** Stops the reading when it is aborted: the store throws its reason. */
+  readonly signal: AbortSignal | null
+  /**
+   * Says how far the reading has come.
+   *
+   * @param bytes read since the last time
+   * @param share of the whole that is read by now, from 0 to 1
+   */
+  readonly onProgress: (bytes: number, share: number) => void
+}
+
+/** Somewhere that traces are kept. */
+export interface TraceStore {
+  /** What messages call it: its address without passwords and parameters. */
+  readonly name: string
+  /**
+   * Hands over whole traces: at least those of all requests that `query` asks for. It may use
+   * conditions to hand over fewer, and must not where that could change which requests are
+   * selected: `loadTraces` applies time and conditions once more to what it gets.
+   *
+   * What a store may not hand over, such as traces beyond a server's limit, it notes in
+   * `sink.quality` with the code `incomplete-answer`.
+   *
+   * @throws FlowdeltaError if the store cannot be reached, or does not answer as it should
+   */
+  read(query: StoreQuery, sink: ReadSink): Promise<void>
+}
+
+/** One kind of store. */
+export interface StoreKind<Table extends OptionTable = OptionTable> {
+  /** Parameters of its addresses, behind the `?`. */
+  readonly parameters: Table
+  /** Whether its addresses are those of files, whose times may be given from the recording's start. */
+  readonly isFile: boolean
+  /** Opens a store. Packages that only this kind needs are imported here. */
+  open(location: StoreLocation, parameters: OptionsOf<Table>): Promise<TraceStore>
+}
+
+/** Where a store is. */
+export interface StoreLocation {
+  /** What messages call it. */
+  readonly name: string
+  /** A path, or a URL with its user and password, without parameters. */
+  readonly location: string
+}
+
+/** Defines a kind of store, its parameters by a table of options. */
+export function storeKind<Table extends OptionTable>(kind: StoreKind<Table>): StoreKind {
+  return kind as unknown as StoreKind
+}
