@@ -155,6 +155,7 @@ describe('the architecture of src', () => {
       'ranking builds on flows',
       'ranking builds on table',
       'swimlanes builds on gantt',
+      'variance builds on table',
     ])
   })
 

@@ -5,6 +5,7 @@ import type { PageData } from '../page/page-data.ts'
 import {
   type ChartPage,
   type DrawnChart,
+  type Frame,
   RUNTIME_MARKS,
   runtimePromise,
 } from '../page/page-promise.ts'
@@ -48,11 +49,16 @@ async function replacePicture(place: HTMLElement, spec: VisualizationSpec): Prom
 }
 
 /** Draws a chart within a widget. */
-async function drawChart(element: HTMLElement, spec: object): Promise<DrawnChart> {
+async function drawChart(
+  element: HTMLElement,
+  spec: object,
+  onFrame?: (frame: Frame) => void,
+): Promise<DrawnChart> {
   const place = document.createElement('div')
   element.append(place)
   const options = { ...EMBED_OPTIONS, actions: false }
-  const { finalize } = await embed(place, spec as VisualizationSpec, options as never)
+  const { finalize, view } = await embed(place, spec as VisualizationSpec, options as never)
+  if (onFrame !== undefined) view.addSignalListener('frame', (_, frame) => onFrame(frame as Frame))
   return {
     remove: () => {
       finalize()

@@ -42,9 +42,17 @@ export interface DrawnChart {
   remove(): void
 }
 
+/** What of each field is inside an interval that a reader has dragged; empty without one. */
+export type Frame = Readonly<Record<string, readonly [number, number]>>
+
 /** What the runtime of charts offers to widgets. */
 export interface ChartPage {
-  drawChart(element: HTMLElement, spec: object): Promise<DrawnChart>
+  /** @param onFrame gets what is inside the interval that the spec calls `frame` */
+  drawChart(
+    element: HTMLElement,
+    spec: object,
+    onFrame?: (frame: Frame) => void,
+  ): Promise<DrawnChart>
 }
 
 /** Present in HTML that wants a runtime: whoever shows it sends the runtime along once. */

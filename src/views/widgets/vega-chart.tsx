@@ -1,19 +1,35 @@
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import { renderSvg, type VegaLiteSpec } from '../charts/svg-renderer.ts'
 import { MediumContext, useInk } from '../drawing/medium.tsx'
-import { type ChartPage, type DrawnChart, runtimePromise } from '../page/page-promise.ts'
+import {
+  type ChartPage,
+  type DrawnChart,
+  type Frame,
+  runtimePromise,
+} from '../page/page-promise.ts'
+
+export type { Frame }
+
+interface ChartProps {
+  readonly spec: VegaLiteSpec
+  /** Gets what is inside a frame that a reader drags around marks of the view called {@link FRAMED}. */
+  readonly onFrame?: (frame: Frame) => void
+}
+
+export const FRAMED = 'framed'
+const FRAME = { params: [{ name: 'frame', select: 'interval', views: [FRAMED] }] }
 
 /**
  * Shows a Vega-Lite chart within a widget: by vega-embed in a page (the definition says
  * `hasCharts: true`), as a picture in a still.
  */
-export function VegaChart({ spec }: { readonly spec: VegaLiteSpec }) {
+export function VegaChart(props: ChartProps) {
   const { parts, isStill } = useContext(MediumContext)
-  if (parts !== null) parts.push(stillChart(spec))
-  return isStill ? null : <LiveChart spec={spec} />
+  if (parts !== null) parts.push(stillChart(props.spec))
+  return isStill ? null : <LiveChart {...props} />
 }
 
-function LiveChart({ spec }: { readonly spec: VegaLiteSpec }) {
+function LiveChart({ spec, onFrame }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const ink = useInk()
   // Specs are made anew with every rendering; only another chart is drawn again.
@@ -26,7 +42,8 @@ function LiveChart({ spec }: { readonly spec: VegaLiteSpec }) {
       const page = await runtimePromise<ChartPage>('charts')
       if (element === null || isGone) return
       const config = { ...themeConfig(ink), ...(JSON.parse(text).config ?? {}) }
-      drawn = await page.drawChart(element, { ...JSON.parse(text), config })
+      const frame = onFrame === undefined ? {} : FRAME
+      drawn = await page.drawChart(element, { ...JSON.parse(text), ...frame, config }, onFrame)
       if (isGone) drawn.remove()
     }
     void draw()

@@ -1,7 +1,11 @@
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import type { StageTable } from '../../../src/core/stage-table.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
-import { categoryPoints } from '../../../src/views/widgets/variance/category-points.ts'
+import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
+import { tableColumns } from '../../../src/views/widgets/table/table-columns.ts'
+import { categoriesData } from '../../../src/views/widgets/variance/categories-pane.tsx'
+
+connectCharts()
 
 const FOLDER = new URL('../../../datasets/storage-service/mds-prefetch/', import.meta.url).pathname
 
@@ -10,7 +14,12 @@ export const comparison = compare(
   await loadTraces(`${FOLDER}after.jsonl.gz`),
 )
 
-export const data = categoryPoints(comparison.categories, comparison)
+export const data = categoriesData(comparison.categories, {
+  comparison,
+  large: 10,
+  name: 'comparison',
+})
+export const columns = tableColumns(data.table)
 
 /** What code from the widget gives when it is pasted. */
 export function pasted(code: string, of: Comparison = comparison): StageTable {

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import { actOnKey, Button, Checkbox, StateCode } from '../../drawing/controls.tsx'
@@ -23,10 +23,20 @@ const MIN_ROWS_WITH_FILTERS = 8
 const STILL_ROWS = 10
 const MAX_CELL_LENGTH = 72
 
+interface TableProps extends Pick<ViewProps<TableData, unknown>, 'data'> {
+  /** Filters by column that are set from outside, over those that a reader has written. */
+  readonly filters?: Readonly<Record<string, string>>
+}
+
 /** Shows a table to sort, to filter, to summarize and to page through. */
-export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>) {
+export function TableView({ data, filters }: TableProps) {
   const table = useTable(data)
   const { columns, state, kept, sorted } = table
+  useEffect(() => {
+    if (filters === undefined) return
+    const own = columns.map(({ name }, at) => filters[name] ?? state.filters[at] ?? '')
+    table.change({ filters: own })
+  }, [filters])
   const isStill = useIsStill()
   const [wantedPage, setPage] = useState(0)
   const [pageSize, setPageSize] = useState(data.pageSize)

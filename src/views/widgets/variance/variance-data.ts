@@ -22,7 +22,8 @@ import { edgeName, varianceShare } from '../../charts/flow-order.ts'
 import { drawnFlow, drawnName, rootName } from '../../charts/node-names.ts'
 import { flowPart } from '../../drawing/flow-part.ts'
 import { STAGE_NAME } from '../define-widget.ts'
-import { categoryPoints, MEASURE_NAMES } from './category-points.ts'
+import { categoriesData } from './categories-pane.tsx'
+import { MEASURE_NAMES } from './category-scatter.ts'
 
 export type VarianceData = ReturnType<typeof varianceData>
 
@@ -77,7 +78,7 @@ export const BINS = { perMean: 8, means: 3 } as const
 export function varianceData(
   variance: VarianceSources,
   comparison: Comparison | null,
-  { limit, category }: { limit: number; category: number | null },
+  { limit, category, name }: { limit: number; category: number | null; name: string },
 ) {
   const { categories, options, ranked, small } = variance
   const asked = ranked.findIndex((spread) => spread.category === category)
@@ -88,7 +89,7 @@ export function varianceData(
     of: options,
     /** Whether the stage is of `findVariance`, and not the comparison. */
     isStage: comparison === null,
-    points: categoryPoints(categories, comparison),
+    all: categoriesData(categories, { comparison, large: options.large, name }),
     /** Categories too small to be ranked. */
     small,
     /** How many are ranked, of which `spreads` are the first. */

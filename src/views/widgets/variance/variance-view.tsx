@@ -16,7 +16,6 @@ import { Caption, PageOnly } from '../../drawing/figure.tsx'
 import { useInk, useIsStill } from '../../drawing/medium.tsx'
 import { exploreCode, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { CategoriesPane } from './categories-pane.tsx'
-import type { Axes } from './category-points.ts'
 import {
   BINS,
   type SpreadRow,
@@ -48,10 +47,9 @@ export const VARIANCE_STYLE = `
 .fd-variance-edge h3 { font-size: 13px; }
 .fd-variance-marks { margin-top: 8px; }
 .fd-variance-marks pre { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); color: inherit; padding: 8px; margin: 6px 0; overflow: auto; max-height: 220px; user-select: all; }
-.fd-plots { display: flex; flex-wrap: wrap; }
-.fd-plots svg { touch-action: pan-y; }
-.fd-scatter { cursor: crosshair; user-select: none; }
-.fd-curves { cursor: pointer; }
+.fd-plots { display: flex; flex-wrap: wrap; gap: 8px 20px; }
+.fd-plots > div { flex: 0 1 auto; max-width: 100%; overflow-x: auto; }
+.fd-plots > div:last-child { flex: 1 1 440px; }
 `
 
 /** Shows which kinds of request are unpredictable, which edges make them so, and why. */
@@ -65,7 +63,6 @@ export function VarianceView(
   const [edge, setEdge] = useState<number | null>(null)
   const [marks, setMarks] = useState<readonly VarianceMark[]>(data.of.marks)
   const { categories: isPaneOpen, across, up } = options
-  const axes = useMemo((): Axes => [across, up], [across, up])
   const isStill = useIsStill()
   const show = (row: SpreadRow | null) => {
     setOpen(row)
@@ -108,13 +105,7 @@ export function VarianceView(
       </div>
       {isPaneOpen ? (
         <>
-          <CategoriesPane
-            data={data.points}
-            large={data.of.large}
-            name={call.name}
-            axes={axes}
-            onAxes={([across, up]) => change({ across, up })}
-          />
+          <CategoriesPane data={data.all} across={across} up={up} onChange={change} />
           <StateCode code={code} />
         </>
       ) : null}

@@ -4,6 +4,7 @@ import { OptionError } from '../../../core/errors.ts'
 import type { VarianceSources } from '../../../explain/variance/find-variance.ts'
 import { findVariance } from '../../../explain/variance/find-variance.ts'
 import { defineWidget } from '../define-widget.ts'
+import { TABLE_STYLE } from '../table/table-head.tsx'
 import { VARIANCE_WIDGET_OPTIONS, type VarianceData, varianceData } from './variance-data.ts'
 import { VARIANCE_STYLE, VarianceView } from './variance-view.tsx'
 
@@ -13,8 +14,8 @@ import { VARIANCE_STYLE, VarianceView } from './variance-view.tsx'
  * the redder and thicker the larger its share of the variance; an edge that is chosen, into the
  * edges it varies together with, and marks of why it varies.
  *
- * Below, a pane draws the distribution of C² of both periods, beside all categories by two measures:
- * pointing at one shows it in both plots, a click pins it, a frame around several lists them.
+ * Below, a pane draws the distribution of C² of both periods, beside all categories by two measures;
+ * a frame around several lists them.
  *
  * Source: Sambasivan 2013, §3.2, Figures 3.2 and 3.3, and §5.4.
  */
@@ -27,7 +28,7 @@ export const varianceWidget = defineWidget({
   options: VARIANCE_WIDGET_OPTIONS,
   data: (
     stage: Comparison | VarianceSources,
-    { large, period, marks, category, limit },
+    { large, period, marks, category, limit, name },
   ): EncodedColumns<VarianceData> => {
     const comparison = stage instanceof Comparison ? stage : null
     const variance =
@@ -36,8 +37,10 @@ export const varianceWidget = defineWidget({
       const expected = `the number of a category of more than ${variance.options.large} requests`
       throw new OptionError('category', category, expected)
     }
-    return encodeColumns(varianceData(variance, comparison, { limit, category }))
+    const stageName = name ?? (comparison === null ? 'variance' : 'comparison')
+    return encodeColumns(varianceData(variance, comparison, { limit, category, name: stageName }))
   },
   view: VarianceView,
-  style: VARIANCE_STYLE,
+  style: TABLE_STYLE + VARIANCE_STYLE,
+  hasCharts: true,
 })
