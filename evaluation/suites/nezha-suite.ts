@@ -7,6 +7,7 @@ import { type CheckedSentence, checkSentences } from './check-sentences.ts'
 import { type ServiceBaselines, serviceBaselines } from './service-baselines.ts'
 import { type Accuracy, accuracy, rankOf, servicesNamed } from './service-ranks.ts'
 import { type Half, halfOf } from './shared-data.ts'
+import { standsApart } from './stretches-apart.ts'
 
 /** A row of `nezha-faults/cases.json`. */
 interface NezhaCase {
@@ -31,6 +32,8 @@ export interface NezhaResult extends NezhaCase {
   readonly services: readonly string[]
   /** Titles of the findings, without those of consequences. */
   readonly titles: readonly string[]
+  /** Of each, whether the level really moved; see `standsApart`. */
+  readonly apart: readonly boolean[]
   /** Only if they were to be checked. */
   readonly sentences?: readonly CheckedSentence[]
   readonly seconds: number
@@ -109,6 +112,7 @@ async function evaluateFault(
     ranks: byMethod(rank),
     services,
     titles: findings.map(({ title }) => title),
+    apart: findings.map((finding) => standsApart(finding, comparison)),
     ...(checksSentences && { sentences: checkSentences(comparison) }),
     seconds,
   }

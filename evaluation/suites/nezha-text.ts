@@ -8,7 +8,7 @@ import {
   type NezhaResult,
   splitCases,
 } from './nezha-suite.ts'
-import { alarmLines, reportingShare } from './null-text.ts'
+import { APART, alarmLines, reportingShare } from './null-text.ts'
 import { PUBLISHED } from './published-numbers.ts'
 import { FIRST } from './service-ranks.ts'
 import { type Half, sharedData } from './shared-data.ts'
@@ -58,7 +58,9 @@ export function nezhaDocument(results: readonly NezhaResult[], { half }: Pick<Ne
     nullAlarms: {
       comparisons: nulls.length,
       reporting: nulls.filter(({ titles }) => titles.length > 0).length,
-      alarms: nulls.flatMap(({ id, titles }) => (titles.length > 0 ? [{ id, titles }] : [])),
+      alarms: nulls.flatMap(({ id, titles, apart }) =>
+        titles.length > 0 ? [{ id, titles, apart }] : [],
+      ),
     },
     ...(sentences !== null && { sentences: tallies(sentences) }),
     cases: results,
@@ -81,7 +83,7 @@ export function nezhaText(
     publishedTable(),
     ...(nulls.length === 0
       ? []
-      : ['', `Without a fault: ${reportingShare(nulls)}`, ...alarmLines(nulls)]),
+      : ['', `Without a fault: ${reportingShare(nulls)}`, ...alarmLines(nulls), APART]),
     ...(sentences === null ? [] : ['', ...sentenceLines(sentences)]),
     ...(cases ? ['', caseTable(results)] : []),
     '',

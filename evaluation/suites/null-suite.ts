@@ -5,8 +5,9 @@ import { at } from '../../src/core/entries.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import { findCases } from '../recorded-cases.ts'
-import { alarmLines, type NullComparison, reportingShare } from './null-text.ts'
+import { APART, alarmLines, type NullComparison, reportingShare } from './null-text.ts'
 import { type Half, halfOf, sharedData } from './shared-data.ts'
+import { standsApart } from './stretches-apart.ts'
 
 /** What `npm run evaluate -- --suite nulls` can be asked. */
 export interface NullFlags {
@@ -22,7 +23,7 @@ const GROUPS = {
   halves: 'halves in time of one run',
   thirds: 'thirds in time of one run',
   baselines: 'a run and the other runs of the same thing',
-  stretches: 'the last sixth of a run and its other sixths as runs',
+  stretches: 'a sixth of a run and its other sixths as runs',
   'quiet-11': 'ten quiet minutes against the next ten',
 } as const
 type Group = keyof typeof GROUPS
@@ -58,7 +59,7 @@ const SAME_RUNS = ['control', 'delay-100us', 'delay-1ms', 'delay-500us']
  */
 const CHANGING = ['batch-job', 'create-behaviour', 'innocent-batch-job']
 
-/** A run is cut into as many stretches: five as runs before, one after. */
+/** A run is cut into as many stretches: one after, all others as runs before. */
 const SIXTHS = 6
 
 /** Files kept in memory. */
@@ -121,15 +122,14 @@ export async function planNulls(data: string, quiet: string | null): Promise<Pla
           after: { file, part: [second, of] },
         }),
       )
-    const sixths = [0, 1, 2, 3, 4].map((part): Stretch => ({ file, part: [part, SIXTHS] }))
-    const last: Stretch = { file, part: [SIXTHS - 1, SIXTHS] }
-    const stretches = {
-      group: 'stretches',
-      id: `${run}, sixths`,
-      before: sixths,
-      after: last,
-    } as const
-    return [...plan('halves', 2), ...plan('thirds', 3), stretches]
+    const sixths = Array.from({ length: SIXTHS }, (_, i): Stretch => ({ file, part: [i, SIXTHS] }))
+    const stretches = sixths.map(
+      (after, i): PlannedNull => ({
+        ...{ group: 'stretches', id: `${run}, ${i + 1} of ${SIXTHS}` },
+        ...{ before: sixths.toSpliced(i, 1), after },
+      }),
+    )
+    return [...plan('halves', 2), ...plan('thirds', 3), ...stretches]
   })
   const baselines = [
     ...runs.map(({ name, before }) => ({ name, file: before })),
@@ -183,11 +183,13 @@ async function compareNull(
   for (const stretch of before) earlier.push(await stretchOf(load, stretch))
   const later = await stretchOf(load, after)
   const start = performance.now()
-  const { findings } = compare(earlier, later).findings
+  const comparison = compare(earlier, later)
+  const { findings } = comparison.findings
   return {
     ...{ group, id },
     requests: [earlier.reduce((sum, { size }) => sum + size, 0), later.size],
     titles: findings.map(({ title }) => title),
+    apart: findings.map((finding) => standsApart(finding, comparison)),
     seconds: (performance.now() - start) / 1000,
   }
 }
@@ -242,6 +244,7 @@ export function nullText(
       ...alarmLines(comparisons),
       ...(cases ? comparisons.map(caseLine) : []),
     ]),
+    ...(results.some(({ apart }) => apart.some(Boolean)) ? ['', APART] : []),
     '',
   ].join('\n')
 }

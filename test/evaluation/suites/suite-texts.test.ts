@@ -8,7 +8,11 @@ import {
   planNulls,
   stretchInTime,
 } from '../../../evaluation/suites/null-suite.ts'
+import { APART } from '../../../evaluation/suites/null-text.ts'
 import { sharedData } from '../../../evaluation/suites/shared-data.ts'
+import { standsApart } from '../../../evaluation/suites/stretches-apart.ts'
+import { compare } from '../../../src/compare/comparison.ts'
+import { randomSource } from '../../../src/stats/random.ts'
 import { requests } from './traces.ts'
 
 const sentence = { id: 'edges-1', about: 'work' } as const
@@ -19,7 +23,8 @@ const [told, other] = [
 const fault: NezhaResult = {
   ...{ id: 'f1', system: 'OB', type: 'return', service: 'cart', requests: [300, 200] },
   ranks: { flowdelta: 2, p95Tripled: null, ownTimeRise: 1, ksStatistic: 4 },
-  ...{ services: ['front', 'cart'], titles: ['front: GET takes 2 ms longer'], seconds: 0.25 },
+  ...{ services: ['front', 'cart'], titles: ['front: GET takes 2 ms longer'], apart: [false] },
+  seconds: 0.25,
 }
 const results: readonly NezhaResult[] = [
   {
@@ -68,7 +73,11 @@ describe('suite nezha', () => {
     expect(document).toMatchObject({
       schema: 'flowdelta.nezha-evaluation/1',
       parameters: { half: null, first: [1, 3, 5] },
-      nullAlarms: { comparisons: 2, reporting: 1, alarms: [{ id: 'n1', titles: ['web: slower'] }] },
+      nullAlarms: {
+        comparisons: 2,
+        reporting: 1,
+        alarms: [{ id: 'n1', titles: ['web: slower'], apart: [false] }],
+      },
       sentences: [{ about: 'work', checked: 2, true: 1 }],
     })
     expect(document.accuracy[0]).toMatchObject({
@@ -87,10 +96,17 @@ describe('suite nezha', () => {
 
 describe('suite nulls', () => {
   const row: NullResult = {
-    ...{ group: 'halves', id: 'rmw, 1 and 2 of 2', requests: [5, 6], titles: [], seconds: 1 },
+    ...{ group: 'halves', id: 'rmw, 1 and 2 of 2', requests: [5, 6], titles: [] },
+    ...{ apart: [], seconds: 1 },
   }
   const rows: readonly NullResult[] = [
-    { ...row, group: 'runs', id: 'a and b', titles: ['web: slower', 'db: faster'] },
+    {
+      ...row,
+      group: 'runs',
+      id: 'a and b',
+      titles: ['web: slower', 'db: faster'],
+      apart: [true, false],
+    },
     row,
   ]
 
@@ -99,10 +115,12 @@ describe('suite nulls', () => {
       'Periods between which nothing changed: 1 of 2 comparisons report something (50 %)',
       '',
       'runs of the same thing: 1 of 1 comparison report something (100 %)',
-      '  a and b  web: slower',
+      '  a and b  web: slower *',
       '  a and b  db: faster',
       '',
       'halves in time of one run: 0 of 1 comparison report something (0 %)',
+      '',
+      APART,
       '',
     ])
     expect(nullText(rows, { half: 'even', cases: true })).toContain(
@@ -136,6 +154,29 @@ describe('suite nulls', () => {
       ...['control, 1 and 2 of 3', 'control, 1 and 3 of 3', 'control, 2 and 3 of 3'],
     ])
     expect(ids('quiet-11')).toEqual([])
+  })
+
+  test('marks what really moved, whatever the reason: stretches of time that stand apart', () => {
+    const period = (dbMs: () => number) =>
+      requests(
+        Array.from({ length: 200 }, (_, i) => 1e6 * i),
+        (startUs) => {
+          const endUs = startUs + 1e3 * dbMs()
+          return [
+            { id: 'web', startUs, endUs: endUs + 5e3 },
+            { id: 'db', parent: 'web', startUs, endUs },
+          ]
+        },
+      )
+    const random = randomSource(1)
+    const usual = period(() => 10 + 5 * random.next())
+    const marks = (after: typeof usual) => {
+      const comparison = compare(usual, after)
+      return comparison.findings.findings.map((finding) => standsApart(finding, comparison))
+    }
+    expect(marks(period(() => 20 + 5 * random.next()))).toEqual([true])
+    expect(marks(period(() => 10.8 + 5 * random.next()))).toEqual([false])
+    expect(marks(usual)).toEqual([])
   })
 
   test('cuts a run where its requests begin, whatever their order in the file', () => {
