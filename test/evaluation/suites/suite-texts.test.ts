@@ -175,7 +175,7 @@ describe('suite nulls', () => {
       return comparison.findings.findings.map((finding) => standsApart(finding, comparison))
     }
     expect(marks(period(() => 20 + 5 * random.next()))).toEqual([true])
-    expect(marks(period(() => 10.8 + 5 * random.next()))).toEqual([false])
+    expect(marks(period(() => 11.3 + 5 * random.next()))).toEqual([false])
     expect(marks(usual)).toEqual([])
   })
 
