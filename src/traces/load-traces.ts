@@ -239,7 +239,7 @@ async function readTraces(
         bytesRead += bytes
         onProgress?.({ file: store.name, bytesRead, bytesTotal: bytesRead / share })
       }
-      await readInto(sink, { format: 'a store', file: store.name }, () =>
+      await readInto(sink, { format: null, file: store.name }, () =>
         store.read({ ...query, signal, onProgress: onShare }, sink),
       )
       continue
@@ -330,10 +330,10 @@ function rejectRepeated(option: string, files: TraceSource | readonly TraceSourc
   }
 }
 
-/** Reads one file or run, and sees to it that it had something of the same kind as those before. */
+/** Reads one file, run, or store (of no format), and sees to it that it had something of the same kind as those before. */
 async function readInto(
   sink: ReadSink,
-  { format, file }: { format: string; file: string },
+  { format, file }: { format: string | null; file: string },
   read: () => Promise<void>,
 ): Promise<void> {
   const sizeBefore = sink.spans.size + sink.graphs.size
@@ -347,6 +347,13 @@ async function readInto(
   }
   if (sink.spans.size + sink.graphs.size === sizeBefore) {
     const first = sink.quality.firstIn(file)
+    if (format === null) {
+      throw new TraceFormatError(
+        `No traces were found${first === undefined ? '' : ` (first problem: ${first})`}`,
+        { file },
+        'Check the time (between), the conditions (where) and the parameters of the address',
+      )
+    }
     throw new TraceFormatError(
       `The file, read as ${format}, has no usable traces${first === undefined ? '' : ` (first problem: ${first})`}`,
       { file },

@@ -29,7 +29,7 @@ const IN_RESOURCE = ['scopeSpans', 'scope_spans', 'spans']
 const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
 
 /**
- * OpenTelemetry's OTLP JSON, as collectors, SDKs and Tempo write it: an
+ * OpenTelemetry's OTLP JSON, as collectors, SDKs, Tempo and Jaeger's API v3 write it: an
  * `ExportTraceServiceRequest`, an array of them, one a line, or one after the other. Ids are hex or
  * base64, kinds and statuses numbers or names, keys camelCase or snake_case.
  *
@@ -69,10 +69,11 @@ export const otlpReader: TraceReader = {
 }
 
 function resourcesOf(request: JsonObject): readonly JsonObject[] | undefined {
-  const { resourceSpans, resource_spans, batches, trace } = request
+  const { resourceSpans, resource_spans, batches, trace, result } = request
   const list = resourceSpans ?? resource_spans ?? batches
   if (list !== undefined) return objectsIn(list)
   if (isJsonObject(trace)) return resourcesOf(trace)
+  if (isJsonObject(result)) return resourcesOf(result)
   if (scopesOf(request) !== undefined) return [request]
   return Object.keys(request).length === 0 ? [] : undefined
 }

@@ -4,7 +4,7 @@ import type { SpanTracesBuilder } from '../span-traces-builder.ts'
 
 /** Where a reader puts what it finds: span trees in `spans`, trace-point graphs in `graphs`. */
 export interface ReadSink {
-  readonly spans: SpanTracesBuilder
+  readonly spans: Pick<SpanTracesBuilder, 'add' | 'clock' | 'size'>
   readonly graphs: GraphTracesBuilder
   readonly quality: QualityLog
   /** Whether attributes of resources become attributes of their spans. Default: `false`. */

@@ -13,7 +13,10 @@ import type { TraceSource } from '../trace-source.ts'
 import type { StoreKind, StoreLocation, StoreQuery, TraceStore } from './store.ts'
 
 /** Kinds of stores, each loaded when an address names it. */
-const KINDS: Readonly<Record<string, () => Promise<StoreKind>>> = {}
+const KINDS: Readonly<Record<string, () => Promise<StoreKind>>> = {
+  jaeger: async () => (await import('./jaeger.ts')).jaegerStore,
+  tempo: async () => (await import('./tempo.ts')).tempoStore,
+}
 
 /** Files that are stores by their names alone. */
 const STORE_FILES: readonly (readonly [kind: string, name: RegExp])[] = []

@@ -1,3 +1,4 @@
+import { OptionError } from '../../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../../core/options.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { Condition } from '../selection/condition.ts'
@@ -59,4 +60,18 @@ export interface StoreLocation {
 /** Defines a kind of store, its parameters by a table of options. */
 export function storeKind<Table extends OptionTable>(kind: StoreKind<Table>): StoreKind {
   return kind as unknown as StoreKind
+}
+
+/**
+ * Returns the time that a query is about, up to now where it has no end.
+ *
+ * @throws OptionError for a query without a beginning
+ */
+export function requireTimes(
+  { fromUs, toUs }: StoreQuery,
+  name: string,
+): { readonly fromUs: number; readonly toUs: number } {
+  if (fromUs !== null) return { fromUs, toUs: toUs ?? Date.now() * 1e3 }
+  const expected = `the time that ${name} is asked for, as '2026-10-01T10:00Z..11:00Z'`
+  throw new OptionError('between', null, expected)
 }

@@ -1,0 +1,77 @@
+import type { Place } from '../../core/errors.ts'
+import { FlowdeltaError } from '../../core/errors.ts'
+import { QualityLog } from '../quality.ts'
+import type { ReadSink, TraceReader } from '../readers/trace-reader.ts'
+import { type Answer, notJson } from './http.ts'
+
+/** Notes of readers that mean that an answer is not what it should be. */
+const BROKEN = new Set(['not-spans', 'jaeger-error'])
+
+/** Notes what is odd about traces, and throws for an answer that is damaged. */
+class AnswerQuality extends QualityLog {
+  readonly #sink: QualityLog
+
+  constructor(sink: QualityLog) {
+    super({ strict: true })
+    this.#sink = sink
+  }
+
+  override note(code: string, place: Place, message: string): void {
+    if (BROKEN.has(code)) throw new FlowdeltaError(message)
+    this.#sink.note(code, place, message)
+  }
+}
+
+/** Takes whole traces out of the answers of a server, each the first time that it comes. */
+export class AnsweredTraces {
+  readonly #sink: ReadSink
+  readonly #file: string
+  readonly #seen = new Set<string>()
+
+  constructor(sink: ReadSink, file: string) {
+    this.#sink = sink
+    this.#file = file
+  }
+
+  /**
+   * Reads an answer, of which nothing is taken unless it is whole.
+   *
+   * @returns ids of its traces
+   * @throws FlowdeltaError for one that is cut, or holds something else than traces
+   */
+  async take(answer: Answer, reader: TraceReader): Promise<ReadonlySet<string>> {
+    const ids = new Set<string>()
+    if (answer === null) return ids
+    const { bytes } = answer
+    const { spans, quality } = this.#sink
+    const records: Parameters<typeof spans.add>[] = []
+    const into = {
+      ...this.#sink,
+      quality: new AnswerQuality(quality),
+      spans: {
+        clock: spans.clock,
+        size: 0,
+        add: (...record: Parameters<typeof spans.add>) => {
+          ids.add(record[0].traceId)
+          records.push(record)
+        },
+      },
+    }
+    if (!/^\s*[[{]/.test(new TextDecoder().decode(bytes.subarray(0, 1024)))) {
+      throw new FlowdeltaError(notJson(new TextDecoder().decode(bytes)))
+    }
+    try {
+      await reader.read(once(bytes), into, this.#file)
+    } catch (error) {
+      if (!(error instanceof FlowdeltaError)) throw error
+      throw new FlowdeltaError(`sent an answer that cannot be used: ${error.message}`)
+    }
+    for (const record of records) if (!this.#seen.has(record[0].traceId)) spans.add(...record)
+    for (const id of ids) this.#seen.add(id)
+    return ids
+  }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}

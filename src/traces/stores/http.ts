@@ -1,0 +1,239 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { FlowdeltaError, show } from '../../core/errors.ts'
+import { count, number, optionalText } from '../../core/options.ts'
+import { beginning } from '../../core/shown-text.ts'
+import { counted } from '../../core/words.ts'
+import type { StoreLocation } from './store.ts'
+
+/** Parameters of every store that is asked over HTTP. */
+export const HTTP_PARAMETERS = {
+  tenant: optionalText('Tenant whose traces are read'),
+  limit: count({
+    default: 500,
+    sentence:
+      'Traces to ask for in one answer; a stretch of time that has as many is asked for in halves',
+  }),
+  timeout: number({
+    default: 60,
+    min: 0.001,
+    unit: 's',
+    sentence: 'How long an answer may keep silent before it is asked for again',
+  }),
+  tries: count({
+    default: 5,
+    sentence:
+      'How often to ask a server that is busy, fails or breaks off, waiting twice as long each time',
+  }),
+} as const
+
+interface HttpOptions {
+  readonly tenant: string | null
+  readonly timeout: number
+  readonly tries: number
+}
+
+/** What a server answered: `null` for a 404. */
+export type Answer = { readonly bytes: Uint8Array; readonly url: string } | null
+
+const FIRST_PAUSE_MS = 250
+const MAX_PAUSE_MS = 60_000
+/** Statuses of servers that may answer the next time. */
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/** Something that went wrong and may go right the next time. */
+class PassingFailure extends Error {
+  readonly pauseMs: number | undefined
+
+  constructor(problem: string, pauseMs?: number) {
+    super(problem)
+    this.pauseMs = pauseMs
+  }
+}
+
+/**
+ * A server that is asked over HTTP. Tokens and passwords come from the environment
+ * (`FLOWDELTA_TEMPO_TOKEN` for a bearer token of kind `tempo`) or the address, and are in no message.
+ */
+export class HttpServer {
+  readonly name: string
+  readonly #base: URL
+  readonly #headers: Record<string, string>
+  readonly #secrets: readonly string[]
+  readonly #options: HttpOptions
+  readonly #tokenName: string
+  readonly #signal: AbortSignal | null
+
+  /**
+   * @param kind of store, for the name of its token
+   * @param tenantHeader header in which a tenant is named
+   */
+  constructor(
+    { name, location }: StoreLocation,
+    options: HttpOptions,
+    {
+      kind,
+      tenantHeader,
+      signal,
+    }: {
+      readonly kind: string
+      readonly tenantHeader: string
+      readonly signal: AbortSignal | null
+    },
+  ) {
+    this.name = name
+    this.#base = baseOf(location, name)
+    this.#options = options
+    this.#signal = signal
+    this.#tokenName = `FLOWDELTA_${kind.toUpperCase()}_TOKEN`
+    const token = process.env[this.#tokenName] ?? ''
+    const [user, password] = [this.#base.username, this.#base.password].map(decodeURIComponent)
+    this.#base.username = ''
+    this.#base.password = ''
+    const basic = user ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` : ''
+    const authorization = token === '' ? basic : `Bearer ${token}`
+    this.#secrets = [token, password ?? '', authorization].filter((secret) => secret !== '')
+    this.#headers = {
+      accept: 'application/json',
+      ...(authorization !== '' && { authorization }),
+      ...(options.tenant !== null && { [tenantHeader]: options.tenant }),
+    }
+  }
+
+  /**
+   * Asks until there is an answer that `read` accepts, as often as `tries` says.
+   *
+   * @param read takes the answer in, or throws for one that is broken
+   * @throws FlowdeltaError if the server refuses, or never answers well
+   */
+  async get<T>(
+    path: string,
+    parameters: Readonly<Record<string, string>> | string[][],
+    read: (answer: Answer) => T | Promise<T>,
+  ): Promise<T> {
+    const url = new URL(this.#base)
+    url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`
+    url.search = new URLSearchParams(parameters).toString()
+    let problem = ''
+    for (let tried = 0; tried < this.#options.tries; tried++) {
+      try {
+        return await read(await this.#ask(url))
+      } catch (failure) {
+        this.#signal?.throwIfAborted()
+        const isBroken = failure instanceof FlowdeltaError && !(failure instanceof Refusal)
+        if (!isBroken && !(failure instanceof PassingFailure)) throw failure
+        problem = failure.message
+        const pauseMs = failure instanceof PassingFailure ? failure.pauseMs : undefined
+        const isLast = tried === this.#options.tries - 1
+        if (!isLast) await this.#pause(pauseMs ?? FIRST_PAUSE_MS * 2 ** tried)
+      }
+    }
+    const times = counted(this.#options.tries, 'time')
+    throw new FlowdeltaError(
+      `${this.#said(url, problem)} This was so ${times} in a row. ` +
+        'Look at the server, or ask for less at once with the parameters limit, timeout and tries.',
+    )
+  }
+
+  /** Returns an answer, whole; throws a `PassingFailure` where asking again may help. */
+  async #ask(url: URL): Promise<Answer> {
+    const silence = new AbortController()
+    const stop = () => silence.abort()
+    let timer = setTimeout(stop, this.#options.timeout * 1e3)
+    const signals = [silence.signal, ...(this.#signal === null ? [] : [this.#signal])]
+    try {
+      const response = await fetch(url, {
+        headers: this.#headers,
+        signal: AbortSignal.any(signals),
+      })
+      const parts: Uint8Array[] = []
+      for await (const part of response.body ?? []) {
+        clearTimeout(timer)
+        timer = setTimeout(stop, this.#options.timeout * 1e3)
+        parts.push(part as Uint8Array)
+      }
+      const bytes = Buffer.concat(parts)
+      if (response.ok) return { bytes, url: url.href }
+      if (response.status === 404) return null
+      throw this.#failureOf(response, bytes, url)
+    } catch (error) {
+      if (error instanceof FlowdeltaError || error instanceof PassingFailure) throw error
+      this.#signal?.throwIfAborted()
+      if (silence.signal.aborted) {
+        throw new PassingFailure(`kept silent for ${this.#options.timeout} s`)
+      }
+      throw new PassingFailure(`cannot be reached or broke off (${causeOf(error)})`)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #failureOf({ status, headers }: Response, bytes: Uint8Array, url: URL): Error {
+    const text = new TextDecoder().decode(bytes)
+    const said = `answered with status ${status}${text.trim() === '' ? '' : `: ${beginning(text)}`}`
+    if (PASSING.has(status)) return new PassingFailure(said, pauseOf(headers.get('retry-after')))
+    const next =
+      status === 401 || status === 403
+        ? `Give a token in the environment as ${this.#tokenName}, or another one.`
+        : 'Check the address and its parameters.'
+    return new Refusal(`${this.#said(url, said)} ${next}`)
+  }
+
+  /** A sentence about an answer, without secrets that a server may repeat. */
+  #said(url: URL, problem: string): string {
+    const text = `${this.name} ${problem.replace(/\.$/, '')} (asked for ${url.pathname}${url.search}).`
+    return this.#secrets.reduce((cleared, secret) => cleared.replaceAll(secret, '…'), text)
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const options = this.#signal === null ? {} : { signal: this.#signal }
+    await delay(Math.min(ms, MAX_PAUSE_MS), undefined, options).catch(() => {
+      this.#signal?.throwIfAborted()
+    })
+  }
+}
+
+/** An answer that asking again will not change. */
+class Refusal extends FlowdeltaError {}
+
+function baseOf(location: string, name: string): URL {
+  const url = URL.canParse(location) ? new URL(location) : undefined
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return url
+  throw new FlowdeltaError(
+    `${show(name)} is no address of a server. Write jaeger://host:16686, or jaeger=https://host/path.`,
+  )
+}
+
+/** How long a server asks to wait, in ms. */
+function pauseOf(retryAfter: string | null): number | undefined {
+  if (retryAfter === null) return undefined
+  const seconds = Number(retryAfter)
+  const ms = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1e3
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0)
+}
+
+function causeOf(error: unknown): string {
+  const { code, message } = ((error as { cause?: unknown }).cause ?? error) as NodeJS.ErrnoException
+  return code ?? message
+}
+
+/**
+ * Parses an answer that is one JSON object.
+ *
+ * @throws FlowdeltaError for one that is not, with how it begins
+ */
+export function jsonOf({ bytes }: Exclude<Answer, null>): Readonly<Record<string, unknown>> {
+  const text = new TextDecoder().decode(bytes)
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  } catch {}
+  throw new FlowdeltaError(notJson(text))
+}
+
+/** Says what an answer is that should be JSON. */
+export function notJson(text: string): string {
+  if (text.trim() === '') return 'answered with nothing'
+  const isPage = /^\s*<(!doctype|html|head|body)/i.test(text)
+  const is = isPage ? 'a web page, perhaps a login,' : 'something that is not JSON, or is cut,'
+  return `answered with ${is} which begins ${beginning(text)}`
+}

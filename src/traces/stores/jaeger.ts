@@ -1,0 +1,141 @@
+import { FlowdeltaError } from '../../core/errors.ts'
+import { defineOptions, oneOf, optionalText } from '../../core/options.ts'
+import { jaegerReader } from '../readers/jaeger.ts'
+import { otlpReader } from '../readers/otlp.ts'
+import { AnsweredTraces } from './answered-traces.ts'
+import { type Answer, HTTP_PARAMETERS, HttpServer, jsonOf } from './http.ts'
+import { leastDurationUs, rootService } from './pushed-conditions.ts'
+import { type Slice, SlicedReading } from './slices.ts'
+import { requireTimes, storeKind } from './store.ts'
+
+/** Parameters of the addresses of Jaeger: `jaeger://host:16686?service=frontend`. */
+export const JAEGER_OPTIONS = defineOptions({
+  service: optionalText(
+    'Service in which traces began something in the time asked for; null for all services',
+  ),
+  api: oneOf(['auto', 'v3', 'v1'], {
+    default: 'auto',
+    sentence: 'Version of the HTTP API; auto takes v3 where there is one',
+  }),
+  ...HTTP_PARAMETERS,
+})
+
+/** A version of the API: where its answers are, and how they are read. */
+const APIS = {
+  v3: {
+    path: '/api/v3',
+    services: 'services',
+    reader: otlpReader,
+    /** Whether a 404 means that nothing was found. */
+    isEmpty404: true,
+    search: ({ fromUs, toUs, service, limit, leastUs }: Search) =>
+      // Names differ among versions; each takes those that it knows.
+      Object.entries({
+        ...{
+          service_name: service,
+          start_time_min: rfc3339(fromUs),
+          start_time_max: rfc3339(toUs),
+        },
+        ...{ num_traces: `${limit}`, search_depth: `${limit}`, raw_traces: 'true' },
+        ...(leastUs > 0 && { duration_min: `${(leastUs / 1e6).toFixed(9)}s` }),
+      }).flatMap(([name, value]) => [
+        [`query.${name}`, value],
+        [`query.${name.replace(/_[a-z]/g, ([, letter = '']) => letter.toUpperCase())}`, value],
+      ]),
+  },
+  v1: {
+    path: '/api',
+    services: 'data',
+    reader: jaegerReader,
+    isEmpty404: false,
+    search: ({ fromUs, toUs, service, limit, leastUs }: Search) => [
+      ...[
+        ['service', service],
+        ['limit', `${limit}`],
+      ],
+      ...[
+        ['start', `${Math.floor(fromUs)}`],
+        ['end', `${Math.ceil(toUs)}`],
+      ],
+      ...(leastUs > 0 ? [['minDuration', `${leastUs}us`]] : []),
+    ],
+  },
+} as const
+
+/**
+ * Jaeger, or what speaks its HTTP API, as VictoriaTraces does
+ * (`jaeger://host:10428/select/jaeger`). Traces are searched by service: each one that a condition
+ * does not rule out is asked for. An answer has a limit and no cursor; see `SlicedReading`.
+ */
+export const jaegerStore = storeKind({
+  parameters: JAEGER_OPTIONS,
+  isFile: false,
+  open: async (location, { service, api, limit, ...options }) => ({
+    name: location.name,
+    read: async (query, sink) => {
+      const whole = requireTimes(query, location.name)
+      const server = new HttpServer(location, options, {
+        ...{ kind: 'jaeger', tenantHeader: 'x-tenant', signal: query.signal },
+      })
+      const version = api === 'auto' ? await versionOf(server) : api
+      const { path, reader, search, isEmpty404 } = APIS[version]
+      const wanted = service ?? rootService(query.conditions)
+      // Of another service than the root's, a span may be shorter than the request.
+      const leastUs = service === null ? leastDurationUs(query.conditions) : 0
+      const services = wanted === null ? await servicesOf(server, version) : [wanted]
+      const traces = new AnsweredTraces(sink, location.name)
+      const reading = new SlicedReading({ limit, leastUs: 1000 })
+      for (const [place, each] of services.entries()) {
+        const ask = (slice: Slice) =>
+          server.get(
+            `${path}/traces`,
+            search({ ...slice, service: each, limit, leastUs }),
+            async (answer) => {
+              query.onProgress(answer?.bytes.length ?? 0, place / services.length)
+              if (answer === null && !isEmpty404)
+                throw new FlowdeltaError('has no search (status 404)')
+              return traces.take(answer, reader)
+            },
+          )
+        await reading.read([whole], ask, (share) =>
+          query.onProgress(0, (place + share) / services.length),
+        )
+      }
+      reading.report(sink, location.name)
+    },
+  }),
+})
+
+/** What a search asks for beside the time. */
+interface Search extends Slice {
+  readonly service: string
+  readonly limit: number
+  /** Requests took at least this many µs; 0 for all. */
+  readonly leastUs: number
+}
+
+/** What knows no API v3 says so, or shows its web page. */
+async function versionOf(server: HttpServer): Promise<keyof typeof APIS> {
+  return server.get('/api/v3/services', {}, (answer) =>
+    answer !== null && /^\s*\{/.test(new TextDecoder().decode(answer.bytes)) ? 'v3' : 'v1',
+  )
+}
+
+async function servicesOf(
+  server: HttpServer,
+  version: keyof typeof APIS,
+): Promise<readonly string[]> {
+  const { path, services } = APIS[version]
+  return server.get(`${path}/services`, {}, (answer: Answer) => {
+    const listed = answer === null ? null : (jsonOf(answer)[services] ?? [])
+    if (Array.isArray(listed)) return listed.map(String).sort()
+    throw new FlowdeltaError('has no list of services')
+  })
+}
+
+/** A time in µs since 1970 as the API takes it. */
+function rfc3339(us: number): string {
+  const seconds = Math.floor(us / 1e6)
+  const micros = String(Math.round(us - seconds * 1e6)).padStart(6, '0')
+  return `${new Date(seconds * 1e3).toISOString().slice(0, -5)}.${micros}Z`
+}

@@ -1,0 +1,104 @@
+import { counted, grouped } from '../../core/words.ts'
+import { isoTime } from '../epoch-clock.ts'
+import type { ReadSink } from '../readers/trace-reader.ts'
+
+/** A stretch of time, µs since 1970. */
+export interface Slice {
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+/** An answer with fewer traces is no limit that a server has of its own. */
+const MIN_OWN_LIMIT = 10
+
+/**
+ * Asks for stretches of time until no answer is cut: one that has as many traces as a server gives
+ * at most is asked for again in halves. Of the fullest answer the halves are asked for in any case:
+ * where they have more traces than the whole, the server has a lower limit than it was asked for,
+ * which counts from then on.
+ */
+export class SlicedReading {
+  readonly #leastUs: number
+  #limit: number
+  /** Stretches that still had as many traces as the limit. */
+  readonly #cut: Slice[] = []
+
+  /**
+   * @param limit traces that an answer has at most
+   * @param leastUs length of the shortest stretch that can be asked for
+   */
+  constructor({ limit, leastUs }: { readonly limit: number; readonly leastUs: number }) {
+    this.#limit = limit
+    this.#leastUs = leastUs
+  }
+
+  /**
+   * Asks for all of a stretch of time.
+   *
+   * @param ask takes the traces of a stretch and returns their ids
+   * @param onShare says which share of the time is read
+   */
+  async read(
+    slices: readonly Slice[],
+    ask: (slice: Slice) => Promise<ReadonlySet<string>>,
+    onShare: (share: number) => void = () => {},
+  ): Promise<void> {
+    const lengthUs = (parts: readonly Slice[]) =>
+      parts.reduce((sum, { fromUs, toUs }) => sum + toUs - fromUs, 0)
+    const allUs = lengthUs(slices)
+    const pending = [...slices].reverse()
+    let whole: { readonly slice: Slice; readonly ids: ReadonlySet<string>; isSure: boolean }[] = []
+    for (;;) {
+      for (let slice = pending.pop(); slice !== undefined; slice = pending.pop()) {
+        const ids = await ask(slice)
+        if (ids.size < this.#limit) whole.push({ slice, ids, isSure: false })
+        else pending.push(...this.#divided(slice))
+        onShare(1 - lengthUs(pending) / allUs)
+      }
+      const fullest = whole.reduce<(typeof whole)[number] | undefined>(
+        (most, each) => (each.ids.size > (most?.ids.size ?? 0) ? each : most),
+        undefined,
+      )
+      if (fullest === undefined || fullest.isSure || fullest.ids.size < MIN_OWN_LIMIT) return
+      const halves = this.#halves(fullest.slice)
+      const parts = []
+      for (const half of halves) parts.push(await ask(half))
+      fullest.isSure = true
+      if (parts.every((ids) => [...ids].every((id) => fullest.ids.has(id)))) continue
+      this.#limit = fullest.ids.size
+      const again = whole.filter(({ ids }) => ids.size >= this.#limit)
+      whole = whole.filter((each) => !again.includes(each))
+      pending.push(...again.flatMap(({ slice }) => this.#divided(slice)))
+    }
+  }
+
+  /** Says what could not be read. */
+  report({ quality }: ReadSink, file: string): void {
+    const [first] = this.#cut
+    if (first === undefined) return
+    const [from, to] = [isoTime(first.fromUs, 0), isoTime(first.toUs, 0)]
+    const message =
+      `traces are missing: the server gives at most ${grouped(this.#limit)} an answer, and ` +
+      `${counted(this.#cut.length, 'stretch', 'stretches')} of time had as many that cannot be divided further, ` +
+      `the first ${from}..${to}; raise the parameter limit`
+    quality.note('incomplete-answer', { file }, message)
+  }
+
+  /** The halves of a stretch; none if it is too short, which is remembered. */
+  #divided(slice: Slice): Slice[] {
+    const halves = this.#halves(slice)
+    if (halves.length === 0) this.#cut.push(slice)
+    return halves
+  }
+
+  #halves({ fromUs, toUs }: Slice): Slice[] {
+    const steps = Math.round((toUs - fromUs) / this.#leastUs)
+    if (steps < 2) return []
+    const middleUs = fromUs + Math.ceil(steps / 2) * this.#leastUs
+    // The later first, as the last is taken next.
+    return [
+      { fromUs: middleUs, toUs },
+      { fromUs, toUs: middleUs },
+    ]
+  }
+}

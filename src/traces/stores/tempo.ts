@@ -1,0 +1,166 @@
+import { FlowdeltaError } from '../../core/errors.ts'
+import { defineOptions } from '../../core/options.ts'
+import { counted } from '../../core/words.ts'
+import { isJsonObject, objectsIn, textOf } from '../readers/json-values.ts'
+import { otlpReader } from '../readers/otlp.ts'
+import type { ReadSink } from '../readers/trace-reader.ts'
+import type { Condition } from '../selection/condition.ts'
+import { AnsweredTraces } from './answered-traces.ts'
+import { type Answer, HTTP_PARAMETERS, HttpServer, jsonOf } from './http.ts'
+import { leastDurationUs, servicesWithin } from './pushed-conditions.ts'
+import { type Slice, SlicedReading } from './slices.ts'
+import { requireTimes, storeKind } from './store.ts'
+
+/** Parameters of the addresses of Tempo: `tempo://host:3200?tenant=team-a`. */
+export const TEMPO_OPTIONS = defineOptions({ ...HTTP_PARAMETERS })
+
+const SECOND_US = 1e6
+/** Tempo refuses to search more than a week at once. */
+const LONGEST_US = 24 * 3600 * SECOND_US
+/** Traces that are asked for at the same time. */
+const PARALLEL = 8
+const OLDER_PATH = '/api/traces'
+
+/**
+ * Grafana Tempo over HTTP: searches for the ids of traces, then asks for each. Searches have a limit
+ * and no cursor; see `SlicedReading`. Conditions on services and on the duration of requests are
+ * part of the search.
+ */
+export const tempoStore = storeKind({
+  parameters: TEMPO_OPTIONS,
+  isFile: false,
+  open: async (location, { limit, ...options }) => ({
+    name: location.name,
+    read: async (query, sink) => {
+      const { fromUs, toUs } = requireTimes(query, location.name)
+      const server = new HttpServer(location, options, {
+        ...{ kind: 'tempo', tenantHeader: 'x-scope-orgid', signal: query.signal },
+      })
+      const reading = new SlicedReading({ limit, leastUs: SECOND_US })
+      const traces = new TraceFetcher(server, sink)
+      const q = traceQl(query.conditions)
+      let share = 0
+      const onBytes = (bytes: number) => query.onProgress(bytes, share)
+      const ask = async ({ fromUs: start, toUs: end }: Slice) => {
+        const ids = await server.get(
+          '/api/search',
+          {
+            ...{ q, limit: `${limit}`, spss: '1' },
+            ...{ start: `${start / SECOND_US}`, end: `${end / SECOND_US}` },
+          },
+          idsIn,
+        )
+        await traces.fetch(ids, onBytes)
+        return ids
+      }
+      await reading.read(daysOf(fromUs, toUs), ask, (done) => {
+        share = done
+        onBytes(0)
+      })
+      reading.report(sink, location.name)
+      traces.report()
+    },
+  }),
+})
+
+/** Stretches of at most a day, of whole seconds. */
+function daysOf(fromUs: number, toUs: number): Slice[] {
+  const [from, to] = [
+    Math.floor(fromUs / SECOND_US) * SECOND_US,
+    Math.ceil(toUs / SECOND_US) * SECOND_US,
+  ]
+  const days = Math.ceil((to - from) / LONGEST_US)
+  return Array.from({ length: days }, (_, day) => ({
+    fromUs: from + day * LONGEST_US,
+    toUs: Math.min(to, from + (day + 1) * LONGEST_US),
+  }))
+}
+
+function idsIn(answer: Answer): ReadonlySet<string> {
+  if (answer === null) throw new FlowdeltaError('has no search (status 404)')
+  const { traces } = jsonOf(answer)
+  if (traces !== undefined && traces !== null && !Array.isArray(traces)) {
+    throw new FlowdeltaError('answered a search without a list of traces')
+  }
+  // Searches leave out leading zeros.
+  return new Set(objectsIn(traces).map(({ traceID }) => textOf(traceID).padStart(32, '0')))
+}
+
+/** Asks for traces by id. */
+class TraceFetcher {
+  readonly #server: HttpServer
+  readonly #sink: ReadSink
+  readonly #traces: AnsweredTraces
+  #path = '/api/v2/traces'
+  /** Traces that are missing, or parts of them, by why. */
+  readonly #missing = new Map<string, Set<string>>()
+  readonly #asked = new Set<string>()
+
+  constructor(server: HttpServer, sink: ReadSink) {
+    this.#server = server
+    this.#sink = sink
+    this.#traces = new AnsweredTraces(sink, server.name)
+  }
+
+  /** Asks for those of some traces that were not asked for yet, and adds them in their order. */
+  async fetch(ids: ReadonlySet<string>, onBytes: (bytes: number) => void): Promise<void> {
+    const wanted = [...ids].filter((id) => !this.#asked.has(id)).sort()
+    for (const id of wanted) this.#asked.add(id)
+    for (let from = 0; from < wanted.length; from += PARALLEL) {
+      const some = wanted.slice(from, from + PARALLEL)
+      const answers = await Promise.all(some.map((id) => this.#ask(id)))
+      for (const [i, answer] of answers.entries()) {
+        onBytes(answer?.bytes.length ?? 0)
+        await this.#take(some[i] as string, answer)
+      }
+    }
+  }
+
+  report(): void {
+    for (const [why, { size }] of this.#missing) {
+      const message = `${why}: ${counted(size, 'trace')}`
+      this.#sink.quality.note('incomplete-answer', { file: this.#server.name }, message)
+    }
+  }
+
+  /** Older servers know the first version only. */
+  async #ask(id: string): Promise<Answer> {
+    const whole = (answer: Answer) => {
+      if (answer !== null) jsonOf(answer)
+      return answer
+    }
+    const path = this.#path
+    const answer = await this.#server.get(`${path}/${id}`, {}, whole)
+    if (answer !== null || path === OLDER_PATH) return answer
+    const older = await this.#server.get(`${OLDER_PATH}/${id}`, {}, whole)
+    if (older !== null) this.#path = OLDER_PATH
+    return older
+  }
+
+  async #take(id: string, answer: Answer): Promise<void> {
+    if (answer === null) return this.#miss(id, 'listed by search, but not found by id')
+    const { status, trace, message } = jsonOf(answer)
+    if (textOf(status) === 'PARTIAL') {
+      this.#miss(id, `handed over in part (${textOf(message) || 'too large'})`)
+    }
+    if (trace !== undefined && !isJsonObject(trace)) return this.#miss(id, 'handed over empty')
+    await this.#traces.take(answer, otlpReader)
+  }
+
+  #miss(id: string, why: string): void {
+    this.#missing.set(why, (this.#missing.get(why) ?? new Set()).add(id))
+  }
+}
+
+/**
+ * Writes those conditions that a search can hold, each so that no request is lost for which it
+ * holds. A trace lasts at least as long as its root.
+ */
+function traceQl(conditions: readonly Condition[]): string {
+  const leastUs = leastDurationUs(conditions)
+  const terms = servicesWithin(conditions).map((services) =>
+    services.map((name) => `resource.service.name = ${JSON.stringify(name)}`).join(' || '),
+  )
+  if (leastUs > 0) terms.push(`traceDuration >= ${Math.floor(leastUs * 1e3)}ns`)
+  return terms.length === 0 ? '{ }' : terms.map((term) => `{ ${term} }`).join(' && ')
+}
