@@ -35,19 +35,6 @@ export function editDistance(a: ArrayLike<number>, b: ArrayLike<number>): number
   return diagonalEditDistance(pattern, text, limit) ?? bitParallelEditDistance(pattern, text)
 }
 
-/**
- * Edit distance as a share of the longer sequence, 0 (equal) to 1; 0 when both are empty.
- *
- * Source: Sambasivan 2013, §2.6.3 (normalized string-edit distance).
- *
- * @example
- * normalizedEditDistance([1, 2, 3, 4], [1, 3, 4, 5]) // 0.5
- */
-export function normalizedEditDistance(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  const longest = Math.max(a.length, b.length)
-  return longest === 0 ? 0 : editDistance(a, b) / longest
-}
-
 function commonPrefix(shorter: ArrayLike<number>, longer: ArrayLike<number>): number {
   let length = 0
   while (length < shorter.length && shorter[length]! === longer[length]!) length++
@@ -122,35 +109,6 @@ function lastCell(rows: number, differences: Uint8Array): number {
     distance += (difference & 1) - (difference >> 1)
   }
   return distance
-}
-
-/**
- * A lower bound of the edit distance in O(n + m): the larger of the difference in length and the
- * bag distance (the longer length less the tokens both have in common, counted with repetition).
- *
- * The bag distance is never the smaller of the two, so it is what is returned. It ignores order:
- * 0 for a sequence and its reverse.
- *
- * Source: Bartolini, Ciaccia and Patella 2002, "String matching with metric trees using an
- * approximate distance", SPIRE 2002, LNCS 2476:271-283.
- *
- * @example
- * editDistanceLowerBound([1, 2, 3, 4], [1, 3, 4, 5]) // 1
- */
-export function editDistanceLowerBound(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  const [shorter, longer] = a.length <= b.length ? [a, b] : [b, a]
-  const unmatched = new Map<number, number>()
-  for (let i = 0; i < shorter.length; i++) {
-    unmatched.set(shorter[i]!, (unmatched.get(shorter[i]!) ?? 0) + 1)
-  }
-  let common = 0
-  for (let i = 0; i < longer.length; i++) {
-    const count = unmatched.get(longer[i]!) ?? 0
-    if (count === 0) continue
-    unmatched.set(longer[i]!, count - 1)
-    common++
-  }
-  return longer.length - common
 }
 
 /**

@@ -1,10 +1,4 @@
-export {
-  type AndersonDarlingOptions,
-  type AndersonDarlingResult,
-  type AndersonDarlingTwoSampleResult,
-  andersonDarling,
-  andersonDarlingTwoSample,
-} from './anderson-darling.ts'
+export { type AndersonDarlingResult, andersonDarlingTwoSample } from './anderson-darling.ts'
 export { benjaminiHochberg } from './benjamini-hochberg.ts'
 export { bonferroni } from './bonferroni.ts'
 export {
@@ -22,8 +16,6 @@ export {
 } from './change-point.ts'
 export { type ChiSquareResult, chiSquareTest } from './chi-square-test.ts'
 export { equalPartitions } from './decision-tree/equal-partitions.ts'
-export type { GainRatioScore } from './decision-tree/gain-ratio.ts'
-export { type GainRatioScoresOptions, gainRatioScores } from './decision-tree/gain-ratio.ts'
 export {
   type ClassificationTreeOptions,
   growClassificationTree,
@@ -32,7 +24,6 @@ export {
   growRegressionTree,
   type RegressionTreeOptions,
 } from './decision-tree/grow-regression-tree.ts'
-export { addedErrors } from './decision-tree/pessimistic-pruning.ts'
 export type {
   CategoricalTreeColumn,
   ClassContent,
@@ -67,14 +58,10 @@ export { type Ecdf, ecdf } from './ecdf.ts'
 export {
   editDistance,
   editDistanceFrom,
-  editDistanceLowerBound,
-  normalizedEditDistance,
 } from './edit-distance.ts'
 export { type FisherExactResult, fisherExact, stratifiedFisherP } from './fisher-exact.ts'
 export type { ShiftInterval } from './hodges-lehmann.ts'
 export {
-  type HodgesLehmannResult,
-  hodgesLehmann,
   type ShiftOptions,
   type StratifiedShiftResult,
   stratifiedShift,
@@ -92,7 +79,7 @@ export {
   moderatedShifts,
 } from './moderated-shifts.ts'
 export { type ModeratedVariances, moderatedVariances } from './moderated-variances.ts'
-export { type Moments, moments, squaredCoefficientOfVariation } from './moments.ts'
+export { type Moments, moments } from './moments.ts'
 export {
   type PermutationTestOptions,
   type PermutationTestResult,

@@ -54,21 +54,3 @@ function deviations(sample: ArrayLike<number>, mean: number): { left: number; sq
   }
   return { left, squares }
 }
-
-/**
- * Returns the squared coefficient of variation C² = variance / mean², or null when there is none:
- * for fewer than two values or a mean of 0.
- *
- * C² is 0 for a constant and 1 for exponentially distributed values; above 1 a sample counts as
- * high-variance. It has no unit: scaling the sample leaves it unchanged. NaN when the sample holds
- * NaN.
- *
- * Source: Sambasivan 2013, §5.4.1.
- *
- * @example
- * squaredCoefficientOfVariation([2, 4, 6]) // 0.25
- */
-export function squaredCoefficientOfVariation(sample: ArrayLike<number>): number | null {
-  const { count, mean, variance } = moments(sample)
-  return count < 2 || mean === 0 ? null : variance / (mean * mean)
-}

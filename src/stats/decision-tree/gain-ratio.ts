@@ -1,14 +1,11 @@
 // Called for every value of every column of every node: indexes with `!`.
-import { requireCount } from '../require-option.ts'
-import { type CodedColumn, codeColumn } from './coded-columns.ts'
+import type { CodedColumn } from './coded-columns.ts'
 import {
-  allRows,
   divideByBranches,
   divideByThreshold,
   type NodeRows,
   type SplitChoice,
 } from './grow-node.ts'
-import { requireTreeColumns, type TreeColumn } from './tree.ts'
 import { ValueGroups } from './value-groups.ts'
 
 /** How far below the average a gain may be (C4.5). */
@@ -55,39 +52,6 @@ export function chooseByGainRatio(
   }
 }
 
-export interface GainRatioScoresOptions {
-  /** Least weight of rows in two branches of a split; 2. */
-  readonly minLeaf?: number | undefined
-  /** As for `growClassificationTree`; false. */
-  readonly c45Strict?: boolean | undefined
-}
-
-/**
- * What each column would gain as the root of a C4.5 tree, in the order of the columns: also those
- * that `growClassificationTree` would leave out.
- *
- * @throws As `growClassificationTree` does for columns; labels are taken to be right.
- *
- * @example
- * const values = Float64Array.of(4096, 2048, 4096, 8192, 16384, 8192)
- * const size = { name: 'size', kind: 'numeric', values }
- * const [score] = gainRatioScores([size], Uint8Array.of(1, 1, 1, 0, 0, 0))
- * score.rawGain // 1
- */
-export function gainRatioScores(
-  columns: readonly TreeColumn[],
-  labels: Uint8Array,
-  { minLeaf = 2, c45Strict = false }: GainRatioScoresOptions = {},
-): GainRatioScore[] {
-  requireCount('minLeaf', minLeaf)
-  requireTreeColumns(columns, labels.length)
-  const coded = columns.map(codeColumn)
-  const { rows } = allRows(labels.length)
-  const counts = classCounts({ rows, weights: undefined }, labels)
-  const scorer = new GainRatioScorer(coded, rows.length, { minLeaf, strict: c45Strict })
-  return coded.map((column) => scorer.score(column, rows, counts))
-}
-
 /**
  * Values closer than this are one value (C4.5); in columns that span less than 1, this share of it.
  */
@@ -96,7 +60,7 @@ const MIN_GAP = 1e-5
 const ROUNDING = 1e-9
 
 /** How well a column would split a node by C4.5's measures. */
-export interface GainRatioScore {
+interface GainRatioScore {
   readonly column: string
   /** Whether the split may be made: enough rows in two branches and, for a threshold, any gain. */
   readonly admissible: boolean

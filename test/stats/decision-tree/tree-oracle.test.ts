@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { addedErrors } from '../../../src/stats/decision-tree/pessimistic-pruning.ts'
 import {
-  addedErrors,
   type ClassificationTreeOptions,
-  gainRatioScores,
   growClassificationTree,
   type TreeColumn,
 } from '../../../src/stats/index.ts'
 import { describeWithShared, sharedJson } from '../../shared.ts'
+import { gainRatioScores } from './gain-ratio-scores.ts'
 import { type Cell, categorical, numeric, wekaText } from './tree-columns.ts'
 
 interface Score {
@@ -78,7 +78,7 @@ describeWithShared('decision trees against Weka, scikit-learn, rpart and Quinlan
 
   describe.each(sets)('$name', ({ data, columns, labels }) => {
     test.each(Object.entries(data.c45_root_scores))('%s is scored alike', (name, expected) => {
-      const scores = gainRatioScores(columns, labels, { c45Strict: true })
+      const scores = gainRatioScores(columns, labels, { strict: true })
       const score = scores.find(({ column }) => column === name)
       expect(score?.admissible).toBe(expected.admissible)
       expect(score?.gain).toBeCloseTo(expected.gain, 8)

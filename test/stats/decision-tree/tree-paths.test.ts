@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { addedErrors } from '../../../src/stats/decision-tree/pessimistic-pruning.ts'
 import {
-  addedErrors,
   equalPartitions,
   growClassificationTree,
   growRegressionTree,
