@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises'
+import { open, readdir, readFile, stat } from 'node:fs/promises'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
@@ -77,4 +77,34 @@ async function* copies(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 function codeOf(error: unknown): string {
   const { code } = error as { code?: unknown }
   return typeof code === 'string' ? code : String(error)
+}
+
+/** Names of what is in a folder, in order; `undefined` where there is no folder of that path. */
+export async function namesWithin(path: string): Promise<readonly string[] | undefined> {
+  const names = await readdir(path).catch(() => undefined)
+  return names?.sort()
+}
+
+/** Content of a text file; `undefined` where it cannot be read. */
+export function readTextIfThere(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined)
+}
+
+/** Opens a file to be read here and there; `undefined` where there is no file of that path. */
+export async function openSlices(path: string) {
+  const file = await open(path).catch(() => undefined)
+  const found = await file?.stat()
+  if (file === undefined || found?.isFile() !== true) {
+    await file?.close()
+    return undefined
+  }
+  return {
+    byteLength: found.size,
+    async slice(start: number, end = found.size): Promise<ArrayBuffer> {
+      const bytes = new Uint8Array(end - start)
+      await file.read(bytes, 0, bytes.length, start)
+      return bytes.buffer
+    },
+    close: () => file.close(),
+  }
 }

@@ -1,0 +1,157 @@
+import type { AsyncBuffer, FileMetaData, RowGroup, SchemaElement } from 'hyparquet'
+import { TraceFormatError } from '../../core/errors.ts'
+import { nodeFiles, type TraceSource } from '../trace-source.ts'
+
+/** Text, the bytes of an id, or whatever a caller makes of bytes, once for each distinct value. */
+export type FromBytes = (bytes: Uint8Array) => unknown
+
+/** A column that holds values itself; those around it only group columns. */
+export interface Leaf {
+  /** Names from the outermost group to the column. */
+  readonly path: readonly string[]
+  readonly element: SchemaElement
+  /** Of what is around a value, from the outside, whether it repeats; what is required is left out. */
+  readonly levels: readonly ('OPTIONAL' | 'REPEATED')[]
+}
+
+/**
+ * One Parquet file, read column by column and row group by row group, so that nothing is decoded
+ * that is not asked for.
+ */
+export interface ParquetFile {
+  readonly name: string
+  readonly bytes: number
+  readonly metadata: FileMetaData
+  readonly leaves: readonly Leaf[]
+  /** What the folder of a block says of it (Tempo's `meta.json`), where there is one. */
+  readonly meta: unknown
+  /**
+   * Values of one column in one row group, one entry a row; below what repeats, arrays. Integers
+   * and times come as they are stored.
+   */
+  read(group: RowGroup, leaf: Leaf, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
+  close(): Promise<void>
+}
+
+const MAGIC = 'PAR1'
+const decoder = new TextDecoder()
+
+/** Text in UTF-8. */
+export const asText: FromBytes = (bytes) => decoder.decode(bytes)
+
+/**
+ * Opens the Parquet files that a source names: a file, its content, a folder of such files, a
+ * block of Tempo (`data.parquet` beside `meta.json`), or a folder of blocks.
+ *
+ * @returns `undefined` where it names none
+ */
+export async function openParquet(source: TraceSource): Promise<ParquetFile[] | undefined> {
+  if (typeof source === 'object' && 'bytes' in source) {
+    const { name, bytes } = source
+    if (!(bytes instanceof Uint8Array) || decoder.decode(bytes.subarray(0, 4)) !== MAGIC) {
+      return undefined
+    }
+    const slice = async (start: number, end?: number) => bytes.slice(start, end).buffer
+    return [await opened(name, { byteLength: bytes.length, slice }, undefined)]
+  }
+  const { namesWithin, openSlices, readTextIfThere } = await nodeFiles()
+  const files: ParquetFile[] = []
+  for (const path of await parquetPaths(source, namesWithin)) {
+    const slices = await openSlices(path)
+    if (slices === undefined) continue
+    const isParquet = asText(new Uint8Array(await slices.slice(0, 4))) === MAGIC
+    if (!isParquet) await slices.close()
+    else {
+      const meta = await readTextIfThere(path.replace(/[^\\/]*$/, 'meta.json'))
+      files.push(await opened(path, slices, meta === undefined ? undefined : JSON.parse(meta)))
+    }
+  }
+  return files.length === 0 ? undefined : files
+}
+
+/** Folders are looked through two levels deep: a folder of blocks, and each block. */
+async function parquetPaths(
+  source: string | URL,
+  namesWithin: (path: string) => Promise<readonly string[] | undefined>,
+  depth = 2,
+): Promise<string[]> {
+  const path = source instanceof URL ? decodeURIComponent(source.pathname) : source
+  const names = await namesWithin(path)
+  if (names === undefined) return depth === 2 || path.endsWith('.parquet') ? [path] : []
+  if (depth === 0) return []
+  const within = names.map((name) => `${path.replace(/[\\/]+$/, '')}/${name}`)
+  return (await Promise.all(within.map((each) => parquetPaths(each, namesWithin, depth - 1)))).flat()
+}
+
+async function opened(
+  name: string,
+  file: AsyncBuffer & { close?: () => Promise<void> },
+  meta: unknown,
+): Promise<ParquetFile> {
+  const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
+  const { compressors } = await import('hyparquet-compressors')
+  const damaged = (error: unknown) => {
+    const said = error instanceof Error ? error.message : String(error)
+    return new TraceFormatError(`The Parquet file is damaged (${said})`, { file: name }, 'Copy it again')
+  }
+  const metadata = await parquetMetadataAsync(file).catch(async (error) => {
+    await file.close?.()
+    throw damaged(error)
+  })
+  const plain = { ...metadata, schema: metadata.schema.map(asStored) }
+  return {
+    ...{ name, metadata, meta, bytes: file.byteLength, leaves: leavesOf(metadata.schema) },
+    async read(group, { path, levels }, fromBytes = asText) {
+      const key = path.join('\0')
+      const columns = group.columns.filter(
+        ({ meta_data }) => meta_data?.path_in_schema.join('\0') === key,
+      )
+      const pages: ArrayLike<unknown>[] = []
+      await parquetRead({
+        ...{ file, compressors, metadata: { ...plain, row_groups: [{ ...group, columns }] } },
+        parsers: { stringFromBytes: fromBytes, timestampFromNanoseconds: (nanos) => nanos },
+        onPage: ({ columnData }) => pages.push(columnData),
+      }).catch((error) => {
+        throw damaged(error)
+      })
+      const values = pages.length === 1 ? (pages[0] as ArrayLike<unknown>) : joined(pages)
+      return levels.includes('OPTIONAL') ? Array.from(values, (value) => bare(value, levels)) : values
+    },
+    close: async () => file.close?.(),
+  }
+}
+
+function joined(pages: readonly ArrayLike<unknown>[]): unknown[] {
+  const all: unknown[] = []
+  for (const page of pages) for (let i = 0; i < page.length; i++) all.push(page[i])
+  return all
+}
+
+/** Takes off the arrays that stand for what is optional. */
+function bare(value: unknown, levels: readonly string[], depth = 0): unknown {
+  if (depth === levels.length || !Array.isArray(value)) return value
+  if (levels[depth] === 'OPTIONAL') return value.length === 0 ? [] : bare(value[0], levels, depth + 1)
+  return value.map((each) => bare(each, levels, depth + 1))
+}
+
+/** Numbers and times stay what is stored: making a `Date` of each would lose its nanoseconds. */
+function asStored(element: SchemaElement): SchemaElement {
+  if (element.type === undefined || element.type === 'BYTE_ARRAY') return element
+  const { logical_type: _, converted_type: __, ...stored } = element
+  return stored
+}
+
+function leavesOf(schema: readonly SchemaElement[]): Leaf[] {
+  const leaves: Leaf[] = []
+  let at = 1
+  const visit = (path: readonly string[], levels: Leaf['levels']) => {
+    const element = schema[at++] as SchemaElement
+    const { name, num_children = 0, repetition_type = 'REQUIRED' } = element
+    const own = [...path, name]
+    if (num_children === 0) leaves.push({ path: own, element, levels })
+    const within = repetition_type === 'REQUIRED' ? levels : [...levels, repetition_type]
+    for (let child = 0; child < num_children; child++) visit(own, within)
+  }
+  for (let column = schema[0]?.num_children ?? 0; column > 0; column--) visit([], [])
+  return leaves
+}

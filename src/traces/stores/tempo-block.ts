@@ -1,0 +1,269 @@
+// Runs once a span and once an attribute: what is nested in a column is indexed with `!`.
+import type { RowGroup } from 'hyparquet'
+import { TraceFormatError } from '../../core/errors.ts'
+import {
+  type AttributeEntry,
+  attributeOf,
+  eventEntries,
+  isJsonObject,
+  objectsIn,
+} from '../readers/json-values.ts'
+import {
+  HOST_ATTRIBUTES,
+  otlpKind,
+  otlpStatus,
+  type Reporter,
+  reporterOf,
+  traceStateProbability,
+} from '../readers/otlp-values.ts'
+import type { ReadSink } from '../readers/trace-reader.ts'
+import { asText, type Leaf, type ParquetFile } from './parquet-file.ts'
+import type { Wanted } from './wanted.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are nested as deep as their schema says
+type Nested = ArrayLike<any>
+
+const RESOURCE = 'rs.list.element.Resource.'
+const SPAN = 'rs.list.element.ss.list.element.Spans.list.element.'
+const EVENT = `${SPAN}Events.list.element.`
+const LINK = `${SPAN}Links.list.element.`
+const ATTRIBUTES = 'Attrs.list.element.'
+
+/** Columns that hold one attribute each, and what it is called. */
+const WELL_KNOWN: Readonly<Record<string, string>> = {
+  Cluster: 'cluster',
+  Namespace: 'namespace',
+  Pod: 'pod',
+  Container: 'container',
+  K8sClusterName: 'k8s.cluster.name',
+  K8sNamespaceName: 'k8s.namespace.name',
+  K8sPodName: 'k8s.pod.name',
+  K8sContainerName: 'k8s.container.name',
+  HttpMethod: 'http.method',
+  HttpUrl: 'http.url',
+  HttpStatusCode: 'http.status_code',
+}
+
+/** Whether a file has the columns of Tempo's blocks: a trace a row. */
+export function isTempoBlock({ leaves }: ParquetFile): boolean {
+  return leaves.some(({ path }) => path[0] === 'TraceID') && leaves.some(({ path }) => path[0] === 'rs')
+}
+
+/**
+ * Reads a block of Grafana Tempo (`vParquet4`, `vParquet5`). Ids are raw bytes. `meta.json` names
+ * the attributes that have dedicated columns; without it they keep the columns' names.
+ *
+ * Source: grafana/tempo, tempodb/encoding/vparquet4/schema.go and vparquet5/schema.go.
+ */
+export async function readTempoBlock(
+  file: ParquetFile,
+  sink: ReadSink,
+  wanted: Wanted | null,
+): Promise<number> {
+  if (!file.leaves.some(({ path }) => path.join('.') === `${SPAN}SpanID`)) {
+    const problem = 'This is a block of Tempo in an older form than vParquet4'
+    throw new TraceFormatError(problem, { file: file.name }, 'Let Tempo compact it, or export it as OTLP')
+  }
+  let passedOver = 0
+  for (const group of file.metadata.row_groups) {
+    const rows = await wantedRows(file, group, wanted)
+    if (rows.every((isWanted) => !isWanted)) passedOver++
+    else await readGroup(file, group, rows, sink)
+  }
+  return passedOver
+}
+
+async function wantedRows(
+  file: ParquetFile,
+  group: RowGroup,
+  wanted: Wanted | null,
+): Promise<boolean[]> {
+  const read = readerOf(file, group)
+  if (wanted === null) return new Array<boolean>(Number(group.num_rows)).fill(true)
+  const [starts, ends] = await Promise.all([read('StartTimeUnixNano'), read('EndTimeUnixNano')])
+  const services = await read(`${RESOURCE}ServiceName`)
+  return Array.from(
+    starts,
+    (start, row) =>
+      wanted.overlaps(Number(start) / 1e3, Number(ends[row]) / 1e3) &&
+      wanted.hasService(services[row]),
+  )
+}
+
+function readerOf(file: ParquetFile, group: RowGroup) {
+  const leaves = new Map(file.leaves.map((leaf) => [leaf.path.join('.'), leaf]))
+  return async (path: string, fromBytes = asText): Promise<Nested> => {
+    const leaf = leaves.get(path)
+    return leaf === undefined ? [] : file.read(group, leaf, fromBytes)
+  }
+}
+
+async function readGroup(
+  file: ParquetFile,
+  group: RowGroup,
+  isWanted: readonly boolean[],
+  { spans, resourceAttributes }: ReadSink,
+): Promise<void> {
+  const read = readerOf(file, group)
+  const ids = (path: string) => read(path, asHex)
+  const span = (name: string) => read(SPAN + name)
+  const traceIds = await ids('TraceID')
+  const resources = await attributeSet(file, read, RESOURCE)
+  const services = await read(`${RESOURCE}ServiceName`)
+  const [spanIds, parentIds] = [await ids(`${SPAN}SpanID`), await ids(`${SPAN}ParentSpanID`)]
+  const [names, kinds, states] = [await span('Name'), await span('Kind'), await span('TraceState')]
+  const [starts, durations] = [await span('StartTimeUnixNano'), await span('DurationNano')]
+  const [statuses, messages] = [await span('StatusCode'), await span('StatusMessage')]
+  const own = await attributeSet(file, read, SPAN)
+  const events = { names: await read(`${EVENT}Name`), of: await attributeSet(file, read, EVENT) }
+  const links = { ids: await ids(`${LINK}SpanID`), of: await attributeSet(file, read, LINK) }
+  const place = { file: file.name }
+  for (let row = 0; row < traceIds.length; row++) {
+    if (!isWanted[row]) continue
+    for (let r = 0; r < services[row]!.length; r++) {
+      const service = services[row]![r] ?? ''
+      const reporter = reporterIn(service, entriesAt(resources, [row, r]), resourceAttributes)
+      for (let s = 0; s < spanIds[row]![r]!.length; s++) {
+        const within = <T>(column: Nested): ArrayLike<T> => column[row]![r]![s]!
+        const list = within<string>(spanIds)
+        for (let i = 0; i < list.length; i++) {
+          const parentId = within<string>(parentIds)[i]!
+          const attributes = entriesAt(own, [row, r, s, i])
+          const message = within<string>(messages)[i]!
+          if (message !== '') attributes.push(['otel.status_description', message])
+          within<readonly string[]>(events.names)[i]!.forEach((name, event) => {
+            attributes.push(...eventEntries(name, entriesAt(events.of, [row, r, s, i, event])))
+          })
+          const follows = within<readonly string[]>(links.ids)[i]!.some(
+            (id, link) =>
+              id === parentId &&
+              entriesAt(links.of, [row, r, s, i, link]).some(
+                ([key, value]) => key === 'opentracing.ref_type' && value === 'follows_from',
+              ),
+          )
+          attributes.push(...reporter.attributes)
+          spans.add(
+            {
+              traceId: traceIds[row],
+              spanId: list[i]!,
+              parentId: parentId === '' ? null : parentId,
+              ...reporter,
+              operation: within<string>(names)[i]!,
+              kind: otlpKind(Number(within(kinds)[i])),
+              status: otlpStatus(Number(within(statuses)[i])),
+              startUs: spans.clock.offsetOfNanos(String(within<bigint>(starts)[i]!)),
+              durationUs: Number(within<bigint>(durations)[i]) / 1e3,
+              followsFrom: follows,
+              attributes,
+              probability: traceStateProbability(within(states)[i]),
+            },
+            place,
+          )
+        }
+      }
+    }
+  }
+}
+
+const asHex = (bytes: Uint8Array) =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+
+function reporterIn(
+  service: string,
+  attributes: readonly AttributeEntry[],
+  keep: boolean | undefined,
+): Reporter {
+  const texts = new Map(attributes.map(([key, value]) => [key, String(value)]))
+  return reporterOf({
+    service,
+    tagText: (key) => texts.get(key) ?? '',
+    hostKeys: HOST_ATTRIBUTES,
+    entries: keep ? attributes : undefined,
+  })
+}
+
+/** Attributes of resources, spans, events or links: a list of each, and columns of single ones. */
+interface AttributeSet {
+  readonly keys: Nested
+  readonly isList: Nested
+  /** Texts, integers, doubles and truths, of which each attribute has values in one. */
+  readonly values: readonly Nested[]
+  readonly single: readonly { readonly name: string; readonly values: Nested }[]
+}
+
+async function attributeSet(
+  file: ParquetFile,
+  read: (path: string) => Promise<Nested>,
+  prefix: string,
+): Promise<AttributeSet> {
+  const list = prefix + ATTRIBUTES
+  const values = ['Value', 'ValueInt', 'ValueDouble', 'ValueBool'].map((name) =>
+    read(`${list}${name}.list.element`),
+  )
+  const dedicated = dedicatedNames(file, prefix)
+  const single = file.leaves.flatMap((leaf: Leaf) => {
+    const path = leaf.path.join('.')
+    const column = path.startsWith(prefix) ? path.slice(prefix.length) : ''
+    const name = WELL_KNOWN[column] ?? dedicated(column)
+    return name === undefined ? [] : [{ name, path }]
+  })
+  const isArray = await read(`${list}IsArray`)
+  return {
+    keys: await read(`${list}Key`),
+    isList: isArray.length > 0 ? isArray : await read(`${list}ValueType`),
+    values: await Promise.all(values),
+    single: await Promise.all(
+      single.map(async ({ name, path }) => ({ name, values: await read(path) })),
+    ),
+  }
+}
+
+/**
+ * What dedicated columns hold: the first of a block's list for spans is in `String01` of spans, and
+ * so on; scope `span` and type `string` are left out of the list.
+ */
+function dedicatedNames(file: ParquetFile, prefix: string): (column: string) => string | undefined {
+  const scope = prefix === RESOURCE ? 'resource' : prefix === SPAN ? 'span' : 'event'
+  const list = isJsonObject(file.meta) ? objectsIn(file.meta['dedicatedColumns']) : []
+  return (column) => {
+    const [, type, number] = /^DedicatedAttributes\.(String|Int)(\d+)$/.exec(column) ?? []
+    if (type === undefined) return undefined
+    const alike = list.filter(
+      ({ s = 'span', t = 'string' }) => s === scope && String(t).toLowerCase() === type.toLowerCase(),
+    )
+    const name = alike[Number(number) - 1]?.['n']
+    if (typeof name === 'string') return name
+    return list.length === 0 ? `${type}${number}` : undefined
+  }
+}
+
+/** v4 writes lists of a type as types from 4 on. */
+const FIRST_LIST_TYPE = 4
+
+function entriesAt(set: AttributeSet, place: readonly number[]): AttributeEntry[] {
+  const at = (column: Nested) => place.reduce<Nested | undefined>((part, i) => part?.[i], column)
+  const entries: AttributeEntry[] = []
+  const keys = at(set.keys) as readonly string[] | undefined
+  const kinds = at(set.isList)
+  const values = set.values.map(at)
+  keys?.forEach((key, i) => {
+    const held = values.map((column) => column?.[i] as unknown[] | undefined)
+    const list = held.find((each) => each !== undefined && each.length > 0)
+    if (list === undefined) return
+    const isList = kinds?.[i] === true || Number(kinds?.[i]) >= FIRST_LIST_TYPE
+    const plain = list.map(plainOf)
+    entries.push([key, attributeOf(isList ? plain : plain[0])])
+  })
+  for (const { name, values } of set.single) {
+    const value = [at(values)].flat()[0] as unknown
+    if (value !== null && value !== undefined) entries.push([name, attributeOf(plainOf(value))])
+  }
+  return entries
+}
+
+/** Integers that a double cannot hold stay text. */
+function plainOf(value: unknown): unknown {
+  if (typeof value !== 'bigint') return value
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : String(value)
+}
