@@ -12,6 +12,9 @@ const CJS_META_URL = {
 /** @type {import('esbuild').BuildOptions} */
 const FOR_NODE = { platform: 'node', target: 'node20.19', packages: 'external' }
 
+/** Packages that are loaded when a store needs them: programs that carry the rest leave them out. */
+const OF_STORES = ['hyparquet', 'hyparquet-compressors', 'hyparquet-writer', '@duckdb/node-api']
+
 /**
  * The library, its statistics on their own, and the errors that both throw: one class each, so that
  * `instanceof` holds whichever of them threw.
@@ -87,6 +90,7 @@ export function bundleTraceWorker(root) {
   return bundle(root, {
     ...FOR_NODE,
     packages: 'bundle',
+    external: OF_STORES,
     plugins: [arqueroOnDemand(root)],
     entryPoints: ['src/traces/readers/trace-worker.ts'],
     format: 'esm',
@@ -123,6 +127,7 @@ export async function bundleCommandLine(root) {
   const chunks = await bundle(root, {
     ...FOR_NODE,
     packages: 'bundle',
+    external: OF_STORES,
     plugins: [arqueroOnDemand(root, 'bundled')],
     entryPoints: { cli: 'src/cli/main.ts' },
     format: 'esm',
@@ -179,6 +184,8 @@ export function bundleRuntime(root, entryPoint, outfile) {
     minify: true,
     legalComments: 'none',
     charset: 'ascii',
+    // Pages neither read nor write files.
+    external: ['./stores/*'],
   })
 }
 

@@ -169,7 +169,12 @@ export async function loadTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions = {},
 ): Promise<TraceSet> {
-  const selection = selectionOf([files].flat() as TraceSource[], readOptions(LOAD_OPTIONS, options))
+  const given = readOptions(LOAD_OPTIONS, options)
+  const selection = selectionOf([files].flat() as TraceSource[], given)
+  if (given.threads) {
+    const loaded = await loadInThread([files].flat() as TraceSource[], options)
+    if (loaded !== undefined) return loaded
+  }
   const { where: _, between: __, ...read } = options
   const all = await readTraces(files, read, selection)
   const { from, to, where } = selection
@@ -182,24 +187,10 @@ async function readTraces(
   options: LoadOptions,
   selection: Selection,
 ): Promise<TraceSet> {
-  const {
-    name,
-    format,
-    strict,
-    csv,
-    tables,
-    parameters,
-    resourceAttributes,
-    threads,
-    onProgress,
-    signal,
-  } = readOptions(LOAD_OPTIONS, options)
+  const { name, format, strict, csv, tables, parameters, resourceAttributes, onProgress, signal } =
+    readOptions(LOAD_OPTIONS, options)
   rejectRepeated('files', files)
   rejectRepeated('parameters', parameters)
-  if (threads) {
-    const read = await loadInThread([files].flat() as TraceSource[], options)
-    if (read !== undefined) return read
-  }
   const readers: Readonly<Record<FileFormat, TraceReader>> = {
     ...{ dot: dotReader, otlp: otlpReader, jaeger: jaegerReader, zipkin: zipkinReader },
     ...{ csv: csvReader(csv), xtrace: xtraceReader },
@@ -234,14 +225,16 @@ async function readTraces(
   }
   for (const source of sources) {
     if ('store' in source) {
-      const { store, query } = source
+      const { store } = source
       const onShare = (bytes: number, share: number) => {
         bytesRead += bytes
         onProgress?.({ file: store.name, bytesRead, bytesTotal: bytesRead / share })
       }
-      await readInto(sink, { format: null, file: store.name }, () =>
-        store.read({ ...query, signal, onProgress: onShare }, sink),
-      )
+      const query = { ...source.query, signal, onProgress: onShare }
+      const isAlone = sources.length === 1 && beside === undefined
+      const saved = isAlone ? await store.readSaved?.(query) : undefined
+      if (saved !== undefined) return saved
+      await readInto(sink, { format: null, file: store.name }, () => store.read(query, sink))
       continue
     }
     if ('tables' in source) {

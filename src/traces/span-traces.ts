@@ -38,6 +38,20 @@ export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces
     return this.#quality
   }
 
+  /**
+   * Saves the traces as a Parquet file, a span a row, which `loadTraces` opens in a fraction of the
+   * time of what they came from, to the same findings. Columns are named as the OpenTelemetry
+   * Collector's exporter for ClickHouse names them, so that other programs can read them.
+   *
+   * Ids of spans are not kept: `SpanId` has their places in the file.
+   *
+   * @throws OptionError for a path that does not end in `.parquet`
+   */
+  override async save(path: string): Promise<void> {
+    const { saveParquet } = await import('./stores/save-parquet.ts')
+    await saveParquet(path, { name: this.name, quality: this.#quality, traces: this })
+  }
+
   /** One row a trace: id, start and duration of its first root span, its name, and its size. */
   table(): StageTable {
     const { spans, spanOffsets } = this

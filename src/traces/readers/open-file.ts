@@ -90,17 +90,13 @@ export function readTextIfThere(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined)
 }
 
-/** Opens a file to be read here and there; `undefined` where there is no file of that path. */
+/** Opens a file to be read here and there. */
 export async function openSlices(path: string) {
-  const file = await open(path).catch(() => undefined)
-  const found = await file?.stat()
-  if (file === undefined || found?.isFile() !== true) {
-    await file?.close()
-    return undefined
-  }
+  const byteLength = await fileSize(path)
+  const file = await open(path)
   return {
-    byteLength: found.size,
-    async slice(start: number, end = found.size): Promise<ArrayBuffer> {
+    byteLength,
+    async slice(start: number, end = byteLength): Promise<ArrayBuffer> {
       const bytes = new Uint8Array(end - start)
       await file.read(bytes, 0, bytes.length, start)
       return bytes.buffer

@@ -8,6 +8,9 @@ import {
   textOf,
 } from './json-values.ts'
 
+/** Resource attributes that name a host, the best first. */
+export const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
+
 const BASE64 = /^[0-9A-Za-z+/_-]+={0,2}$/
 const HEX = /^[0-9a-f]+$/i
 

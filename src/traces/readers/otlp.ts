@@ -10,6 +10,7 @@ import {
   textOf,
 } from './json-values.ts'
 import {
+  HOST_ATTRIBUTES,
   otlpAttributes,
   otlpId,
   otlpKind,
@@ -21,8 +22,6 @@ import {
 } from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
-/** Resource attributes that name a host, the best first. */
-const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
 /** Keys of arrays inside what one resource reports. */
 const IN_RESOURCE = ['scopeSpans', 'scope_spans', 'spans']
 /** A double cannot hold nanoseconds since 1970: times written as numbers are read as text. */

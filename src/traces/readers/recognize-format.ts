@@ -79,6 +79,11 @@ const REFUSED: readonly RefusedFormat[] = [
     nextStep: 'Save it as UTF-8',
   },
   {
+    looksLike: (text) => text.startsWith('PAR1'),
+    reason: () => 'This is Parquet under a name that does not say so',
+    nextStep: 'Let its name end in .parquet, or write parquet: before its path',
+  },
+  {
     looksLike: (_, bytes) => isOtlpProtobuf(bytes),
     reason: () => 'This is OTLP in its binary (protobuf) form, which is not read',
     nextStep:

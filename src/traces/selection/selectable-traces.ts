@@ -45,6 +45,13 @@ export abstract class SelectableTraces extends Stage implements Recorded {
     as?: { readonly name?: string; readonly selected?: Selected },
   ): this
 
+  /** Saves the traces; see `SpanTraces.save`. Trace-point graphs have no such form. */
+  async save(path: string): Promise<void> {
+    throw new FlowdeltaError(
+      `${this.name} has trace-point graphs, which ${path} cannot hold. Keep their own files; traces with spans can be saved.`,
+    )
+  }
+
   /**
    * Returns the traces of requests for which conditions hold: `'tenant.tier = enterprise and
    * duration > 500ms'`. What a finding prints after "only where" can stand here.

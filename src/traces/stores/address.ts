@@ -9,17 +9,18 @@ import {
 import { readDuration } from '../../core/units.ts'
 import { readMoment } from '../epoch-clock.ts'
 import { type Condition, parseConditions } from '../selection/condition.ts'
-import type { TraceSource } from '../trace-source.ts'
+import { nodeFiles, type TraceSource } from '../trace-source.ts'
 import type { StoreKind, StoreLocation, StoreQuery, TraceStore } from './store.ts'
 
 /** Kinds of stores, each loaded when an address names it. */
 const KINDS: Readonly<Record<string, () => Promise<StoreKind>>> = {
   jaeger: async () => (await import('./jaeger.ts')).jaegerStore,
   tempo: async () => (await import('./tempo.ts')).tempoStore,
+  parquet: async () => (await import('./parquet.ts')).parquetStore,
 }
 
 /** Files that are stores by their names alone. */
-const STORE_FILES: readonly (readonly [kind: string, name: RegExp])[] = []
+const STORE_FILES: readonly (readonly [kind: string, name: RegExp])[] = [['parquet', /\.parquet$/i]]
 
 /** Parameters of every address. */
 export const ADDRESS_OPTIONS = defineOptions({
@@ -106,6 +107,15 @@ function addressOf(source: TraceSource): StoreAddress | undefined {
   return typeof source === 'string' ? storeAddress(source) : undefined
 }
 
+/** Returns the address of a folder that holds Parquet files. */
+async function folderAddress(source: TraceSource): Promise<StoreAddress | undefined> {
+  if (typeof source !== 'string') return undefined
+  const names = await (await nodeFiles()).namesWithin(source)
+  const isParquet = names?.some((name) => name.endsWith('.parquet'))
+  const address = isParquet ? storeAddress(`parquet:${source}`) : undefined
+  return address && { ...address, name: source }
+}
+
 /** A store, and what is asked of it. */
 export interface StoreSource {
   readonly store: TraceStore
@@ -122,7 +132,7 @@ export async function openStore(
   source: TraceSource,
   { from, to, where }: Selection,
 ): Promise<StoreSource | undefined> {
-  const address = addressOf(source)
+  const address = addressOf(source) ?? (await folderAddress(source))
   if (address === undefined) return undefined
   const kind = await (KINDS[address.kind] as () => Promise<StoreKind>)()
   const unknown = [from, to].find((moment) => typeof moment === 'string')

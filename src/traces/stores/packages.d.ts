@@ -60,4 +60,9 @@ declare module 'hyparquet-writer' {
     finish(): void
   }
   export function fileWriter(path: string): object
+  export function parquetWriteFile(options: {
+    readonly filename: string
+    readonly rowGroupSize?: number
+    readonly columnData: readonly (Column & { readonly type: string })[]
+  }): void
 }

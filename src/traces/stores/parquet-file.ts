@@ -1,6 +1,6 @@
 import type { AsyncBuffer, FileMetaData, RowGroup, SchemaElement } from 'hyparquet'
-import { TraceFormatError } from '../../core/errors.ts'
-import { nodeFiles, type TraceSource } from '../trace-source.ts'
+import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
+import { nodeFiles } from '../trace-source.ts'
 
 /** Text, the bytes of an id, or whatever a caller makes of bytes, once for each distinct value. */
 export type FromBytes = (bytes: Uint8Array) => unknown
@@ -33,69 +33,61 @@ export interface ParquetFile {
   close(): Promise<void>
 }
 
-const MAGIC = 'PAR1'
 const decoder = new TextDecoder()
 
 /** Text in UTF-8. */
 export const asText: FromBytes = (bytes) => decoder.decode(bytes)
 
 /**
- * Opens the Parquet files that a source names: a file, its content, a folder of such files, a
- * block of Tempo (`data.parquet` beside `meta.json`), or a folder of blocks.
+ * Opens the Parquet files at a path: a file, a folder of such files, a block of Tempo
+ * (`data.parquet` beside `meta.json`), or a folder of blocks.
  *
- * @returns `undefined` where it names none
+ * @throws FlowdeltaError where there are none; TraceFormatError for one that is damaged
  */
-export async function openParquet(source: TraceSource): Promise<ParquetFile[] | undefined> {
-  if (typeof source === 'object' && 'bytes' in source) {
-    const { name, bytes } = source
-    if (!(bytes instanceof Uint8Array) || decoder.decode(bytes.subarray(0, 4)) !== MAGIC) {
-      return undefined
-    }
-    const slice = async (start: number, end?: number) => bytes.slice(start, end).buffer
-    return [await opened(name, { byteLength: bytes.length, slice }, undefined)]
+export async function openParquet(location: string): Promise<ParquetFile[]> {
+  const { openSlices, readTextIfThere } = await nodeFiles()
+  const paths = await parquetPaths(location)
+  if (paths.length === 0) {
+    throw new FlowdeltaError(
+      `${location} is a folder without Parquet files. Name the files, or the folder of a block.`,
+    )
   }
-  const { namesWithin, openSlices, readTextIfThere } = await nodeFiles()
-  const files: ParquetFile[] = []
-  for (const path of await parquetPaths(source, namesWithin)) {
-    const slices = await openSlices(path)
-    if (slices === undefined) continue
-    const isParquet = asText(new Uint8Array(await slices.slice(0, 4))) === MAGIC
-    if (!isParquet) await slices.close()
-    else {
+  return Promise.all(
+    paths.map(async (path) => {
+      const slices = await openSlices(path)
       const meta = await readTextIfThere(path.replace(/[^\\/]*$/, 'meta.json'))
-      files.push(await opened(path, slices, meta === undefined ? undefined : JSON.parse(meta)))
-    }
-  }
-  return files.length === 0 ? undefined : files
+      return opened(path, slices, meta === undefined ? undefined : JSON.parse(meta))
+    }),
+  )
 }
 
 /** Folders are looked through two levels deep: a folder of blocks, and each block. */
-async function parquetPaths(
-  source: string | URL,
-  namesWithin: (path: string) => Promise<readonly string[] | undefined>,
-  depth = 2,
-): Promise<string[]> {
-  const path = source instanceof URL ? decodeURIComponent(source.pathname) : source
+async function parquetPaths(path: string, depth = 2): Promise<string[]> {
+  const { namesWithin } = await nodeFiles()
   const names = await namesWithin(path)
   if (names === undefined) return depth === 2 || path.endsWith('.parquet') ? [path] : []
   if (depth === 0) return []
   const within = names.map((name) => `${path.replace(/[\\/]+$/, '')}/${name}`)
-  return (await Promise.all(within.map((each) => parquetPaths(each, namesWithin, depth - 1)))).flat()
+  return (await Promise.all(within.map((each) => parquetPaths(each, depth - 1)))).flat()
 }
 
 async function opened(
   name: string,
-  file: AsyncBuffer & { close?: () => Promise<void> },
+  file: AsyncBuffer & { close(): Promise<void> },
   meta: unknown,
 ): Promise<ParquetFile> {
   const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
   const { compressors } = await import('hyparquet-compressors')
   const damaged = (error: unknown) => {
     const said = error instanceof Error ? error.message : String(error)
-    return new TraceFormatError(`The Parquet file is damaged (${said})`, { file: name }, 'Copy it again')
+    return new TraceFormatError(
+      `The Parquet file is damaged (${said})`,
+      { file: name },
+      'Copy it again',
+    )
   }
   const metadata = await parquetMetadataAsync(file).catch(async (error) => {
-    await file.close?.()
+    await file.close()
     throw damaged(error)
   })
   const plain = { ...metadata, schema: metadata.schema.map(asStored) }
@@ -115,9 +107,11 @@ async function opened(
         throw damaged(error)
       })
       const values = pages.length === 1 ? (pages[0] as ArrayLike<unknown>) : joined(pages)
-      return levels.includes('OPTIONAL') ? Array.from(values, (value) => bare(value, levels)) : values
+      return levels.includes('OPTIONAL')
+        ? Array.from(values, (value) => bare(value, levels))
+        : values
     },
-    close: async () => file.close?.(),
+    close: () => file.close(),
   }
 }
 
@@ -130,7 +124,8 @@ function joined(pages: readonly ArrayLike<unknown>[]): unknown[] {
 /** Takes off the arrays that stand for what is optional. */
 function bare(value: unknown, levels: readonly string[], depth = 0): unknown {
   if (depth === levels.length || !Array.isArray(value)) return value
-  if (levels[depth] === 'OPTIONAL') return value.length === 0 ? [] : bare(value[0], levels, depth + 1)
+  if (levels[depth] === 'OPTIONAL')
+    return value.length === 0 ? [] : bare(value[0], levels, depth + 1)
   return value.map((each) => bare(each, levels, depth + 1))
 }
 

@@ -2,6 +2,7 @@ import { OptionError } from '../../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../../core/options.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { Condition } from '../selection/condition.ts'
+import type { TraceSet } from '../trace-set.ts'
 
 /** What is asked of a store. */
 export interface StoreQuery {
@@ -37,6 +38,11 @@ export interface TraceStore {
    * @throws FlowdeltaError if the store cannot be reached, or does not answer as it should
    */
   read(query: StoreQuery, sink: ReadSink): Promise<void>
+  /**
+   * Returns the traces of a period that flowdelta saved, as they were; `undefined` where they are
+   * to be read as any others.
+   */
+  readSaved?(query: StoreQuery): Promise<TraceSet | undefined>
 }
 
 /** One kind of store. */

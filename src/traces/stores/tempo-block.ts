@@ -18,7 +18,7 @@ import {
 } from '../readers/otlp-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { asText, type Leaf, type ParquetFile } from './parquet-file.ts'
-import type { Wanted } from './wanted.ts'
+import type { Wanted } from './wanted-spans.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: columns are nested as deep as their schema says
 type Nested = ArrayLike<any>
@@ -46,7 +46,9 @@ const WELL_KNOWN: Readonly<Record<string, string>> = {
 
 /** Whether a file has the columns of Tempo's blocks: a trace a row. */
 export function isTempoBlock({ leaves }: ParquetFile): boolean {
-  return leaves.some(({ path }) => path[0] === 'TraceID') && leaves.some(({ path }) => path[0] === 'rs')
+  return (
+    leaves.some(({ path }) => path[0] === 'TraceID') && leaves.some(({ path }) => path[0] === 'rs')
+  )
 }
 
 /**
@@ -62,7 +64,11 @@ export async function readTempoBlock(
 ): Promise<number> {
   if (!file.leaves.some(({ path }) => path.join('.') === `${SPAN}SpanID`)) {
     const problem = 'This is a block of Tempo in an older form than vParquet4'
-    throw new TraceFormatError(problem, { file: file.name }, 'Let Tempo compact it, or export it as OTLP')
+    throw new TraceFormatError(
+      problem,
+      { file: file.name },
+      'Let Tempo compact it, or export it as OTLP',
+    )
   }
   let passedOver = 0
   for (const group of file.metadata.row_groups) {
@@ -85,8 +91,7 @@ async function wantedRows(
   return Array.from(
     starts,
     (start, row) =>
-      wanted.overlaps(Number(start) / 1e3, Number(ends[row]) / 1e3) &&
-      wanted.hasService(services[row]),
+      wanted.seen(Number(start) / 1e3, Number(ends[row]) / 1e3, services[row]) === wanted.all,
   )
 }
 
@@ -229,7 +234,8 @@ function dedicatedNames(file: ParquetFile, prefix: string): (column: string) => 
     const [, type, number] = /^DedicatedAttributes\.(String|Int)(\d+)$/.exec(column) ?? []
     if (type === undefined) return undefined
     const alike = list.filter(
-      ({ s = 'span', t = 'string' }) => s === scope && String(t).toLowerCase() === type.toLowerCase(),
+      ({ s = 'span', t = 'string' }) =>
+        s === scope && String(t).toLowerCase() === type.toLowerCase(),
     )
     const name = alike[Number(number) - 1]?.['n']
     if (typeof name === 'string') return name

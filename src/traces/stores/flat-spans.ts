@@ -1,0 +1,297 @@
+// Runs once a span and once an attribute: columns are indexed with `!`.
+import type { RowGroup } from 'hyparquet'
+import {
+  type AttributeEntry,
+  attributeOf,
+  eventEntries,
+  numberOrText,
+} from '../readers/json-values.ts'
+import {
+  HOST_ATTRIBUTES,
+  otlpKind,
+  otlpStatus,
+  type Reporter,
+  reporterOf,
+  traceStateProbability,
+} from '../readers/otlp-values.ts'
+import type { ReadSink } from '../readers/trace-reader.ts'
+import { asText, type FromBytes, type Leaf, type ParquetFile } from './parquet-file.ts'
+import { ATTRIBUTE_TYPES } from './save-parquet.ts'
+import type { Wanted } from './wanted-spans.ts'
+
+/** What columns may be called, small and without `_`, the best first. */
+const NAMES = {
+  traceId: ['traceid'],
+  spanId: ['spanid'],
+  parentId: ['parentspanid', 'parentid'],
+  service: ['servicename', 'service'],
+  operation: ['spanname', 'operationname', 'name', 'operation'],
+  start: ['timestamp', 'starttimeunixnano', 'starttime', 'start'],
+  end: ['endtimeunixnano', 'endtime', 'end'],
+  duration: ['duration', 'durationnano', 'durationns', 'durationus', 'durationms'],
+  kind: ['spankind', 'kind'],
+  status: ['statuscode', 'status'],
+  message: ['statusmessage'],
+  traceState: ['tracestate'],
+  host: ['hostname', 'host'],
+  version: ['serviceversion'],
+  sampleRate: ['samplerate'],
+  followsFrom: ['followsfrom'],
+  types: ['spanattributetypes'],
+  attributes: ['spanattributes', 'attributes'],
+  resource: ['resourceattributes'],
+  eventNames: ['events.name'],
+  eventAttributes: ['events.attributes'],
+} as const
+
+type Part = keyof typeof NAMES
+/** Leaves of each part that a file has: of a map, keys and values. */
+type Parts = { readonly [part in Part]?: readonly Leaf[] }
+
+/** Whether a file has a span a row. */
+export function isFlatSpans(file: ParquetFile): boolean {
+  const parts = partsOf(file)
+  return ['traceId', 'spanId', 'service', 'start'].every(
+    (part) => parts[part as Part] !== undefined,
+  )
+}
+
+function partsOf({ leaves }: ParquetFile): Parts {
+  const named = (name: string) =>
+    leaves.filter(({ path }) => {
+      const plain = path.filter((each) => !/^(list|element|key_value|key|value)$/.test(each))
+      return plain.join('.').toLowerCase().replaceAll('_', '') === name
+    })
+  return Object.fromEntries(
+    Object.entries(NAMES).flatMap(([part, names]) => {
+      const found = names.map(named).find((those) => those.length > 0)
+      return found === undefined ? [] : [[part, found]]
+    }),
+  )
+}
+
+/**
+ * Reads spans in flat columns, one a row, in any order: as the OpenTelemetry Collector's exporter
+ * for ClickHouse names them (`TraceId`, `SpanName`, `Duration`, `SpanAttributes`, …), or as OTLP
+ * does (`trace_id`, `start_time_unix_nano`, …). Integer times are in the unit that their size says;
+ * a duration without a unit is in that of the start. Attributes are maps, or JSON as text.
+ *
+ * @returns how many row groups were passed over, as none of their spans can be asked for
+ */
+export async function readFlatSpans(
+  file: ParquetFile,
+  sink: ReadSink,
+  wanted: Wanted | null,
+): Promise<number> {
+  const parts = partsOf(file)
+  const groups = file.metadata.row_groups
+  const kept = wanted === null ? groups : await wantedGroups(file, parts, wanted)
+  for (const group of kept) await readGroup(file, parts, group, sink)
+  return groups.length - kept.length
+}
+
+/** Row groups with spans of requests that can be asked for: spans may stand in any order. */
+async function wantedGroups(
+  file: ParquetFile,
+  parts: Parts,
+  wanted: Wanted,
+): Promise<readonly RowGroup[]> {
+  const seen = new Map<string, number>()
+  const idsOf = new Map<RowGroup, readonly string[]>()
+  for (const group of file.metadata.row_groups) {
+    const column = (part: Part, from?: FromBytes) => file.read(group, parts[part]![0]!, from)
+    const starts = nanosOf(await column('start'), parts.start![0]!)
+    const services = await column('service')
+    const ids = Array.from(await column('traceId', asId), textOf)
+    idsOf.set(group, ids)
+    ids.forEach((id, i) => {
+      const us = Number(starts[i]) / 1e3
+      seen.set(id, (seen.get(id) ?? 0) | wanted.seen(us, us, [textOf(services[i])]))
+    })
+  }
+  return file.metadata.row_groups.filter((group) =>
+    idsOf.get(group)!.some((id) => seen.get(id) === wanted.all),
+  )
+}
+
+async function readGroup(
+  file: ParquetFile,
+  parts: Parts,
+  group: RowGroup,
+  { spans, resourceAttributes }: ReadSink,
+): Promise<void> {
+  const column = async (part: Part, from?: FromBytes): Promise<ArrayLike<unknown> | undefined> =>
+    parts[part] && file.read(group, parts[part][0]!, from)
+  const text = async (part: Part, from?: FromBytes) => {
+    const values = await column(part, from)
+    return (row: number) => textOf(values?.[row])
+  }
+  const [traceId, spanId] = [await text('traceId', asId), await text('spanId', asId)]
+  const parentOf = await text('parentId', asId)
+  const [service, operation] = [await text('service'), await text('operation')]
+  const [kind, status, message] = [await text('kind'), await text('status'), await text('message')]
+  const [host, version] = [await text('host'), await text('version')]
+  const [traceState, follows] = [await text('traceState'), await column('followsFrom')]
+  const starts = nanosOf((await column('start'))!, parts.start![0]!)
+  const durations = await durationsOf(column, parts, starts)
+  const rates = await column('sampleRate')
+  const types = await text('types')
+  const own = await entriesOf(file, group, parts.attributes)
+  const ofResource = await entriesOf(file, group, parts.resource)
+  const eventNames = (await column('eventNames')) as ArrayLike<readonly string[]> | undefined
+  const ofEvents = await entriesOf(file, group, parts.eventAttributes)
+  const reporters = new Map<string, Reporter>()
+  const reporter = (row: number) => {
+    const entries = ofResource(row) as AttributeEntry[]
+    const key = JSON.stringify([service(row), entries])
+    const known = reporters.get(key) ?? reporterFor(service(row), entries, resourceAttributes)
+    reporters.set(key, known)
+    return known
+  }
+  const place = { file: file.name }
+  for (let row = 0; row < starts.length; row++) {
+    const attributes = typed(own(row) as AttributeEntry[], types(row))
+    if (message(row) !== '') attributes.push(['otel.status_description', message(row)])
+    eventNames?.[row]?.forEach((name, event) => {
+      attributes.push(...eventEntries(name, typed(ofEvents(row, event), '')))
+    })
+    const described = reporter(row)
+    attributes.push(...described.attributes)
+    const rate = Number(rates?.[row] ?? 0)
+    const parentId = parentOf(row)
+    spans.add(
+      {
+        ...{ traceId: traceId(row), spanId: spanId(row) },
+        parentId: parentId === '' ? null : parentId,
+        ...{ service: described.service, operation: operation(row) },
+        host: host(row) || described.host,
+        version: version(row) || described.version,
+        kind: otlpKind(/^\d+$/.test(kind(row)) ? Number(kind(row)) : kind(row)),
+        status: otlpStatus(status(row)),
+        startUs: spans.clock.offsetOfNanos(String(starts[row])),
+        durationUs: durations[row]!,
+        followsFrom: follows?.[row] === true,
+        attributes,
+        probability: rate > 0 ? 1 / rate : traceStateProbability(traceState(row)),
+      },
+      place,
+    )
+  }
+}
+
+function reporterFor(
+  service: string,
+  entries: readonly AttributeEntry[],
+  keep: boolean | undefined,
+): Reporter {
+  const texts = new Map(entries.map(([key, value]) => [key, String(value)]))
+  return reporterOf({
+    ...{ service, hostKeys: HOST_ATTRIBUTES, tagText: (key) => texts.get(key) ?? '' },
+    entries: keep ? typed(entries, '') : undefined,
+  })
+}
+
+const HEX = /^[0-9a-f]+$/i
+
+/** An id as text: bytes that are no hex digits are the id itself. */
+const asId: FromBytes = (bytes) => {
+  const text = asText(bytes) as string
+  const isRaw = (bytes.length === 8 || bytes.length === 16) && !HEX.test(text)
+  return isRaw ? Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('') : text
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Uint8Array) return asId(value) as string
+  return value === null || value === undefined ? '' : String(value)
+}
+
+/** Units of logical types and of names, in ns. */
+const UNITS: Readonly<Record<string, bigint>> = {
+  ...{ NANOS: 1n, TIMESTAMP_MICROS: 1000n, MICROS: 1000n, us: 1000n },
+  ...{ TIMESTAMP_MILLIS: 1_000_000n, MILLIS: 1_000_000n, ms: 1_000_000n },
+}
+/** A time since 1970 that is larger is in ns, else in µs, else in ms: each is after 1973. */
+const SMALLEST: readonly (readonly [above: bigint, unit: bigint])[] = [
+  [100_000_000_000_000_000n, 1n],
+  [100_000_000_000_000n, 1000n],
+  [100_000_000_000n, 1_000_000n],
+]
+
+/** Times in ns since 1970. */
+function nanosOf(values: ArrayLike<unknown>, leaf: Leaf): bigint[] {
+  const times = Array.from(values, (value) => BigInt((value as number | bigint | null) ?? 0))
+  const unit = unitOf(leaf) ?? unitBySize(times[0])
+  return unit === 1n ? times : times.map((time) => time * unit)
+}
+
+function unitBySize(time = 0n): bigint {
+  return SMALLEST.find(([above]) => time > above)?.[1] ?? 1_000_000_000n
+}
+
+function unitOf({ element, path }: Leaf): bigint | undefined {
+  const named = /_?(us|ms|ns|nano)$/i.exec(path[0]!)?.[1]
+  const suffix = named === undefined ? undefined : (UNITS[named.toLowerCase()] ?? 1n)
+  return UNITS[element.logical_type?.unit ?? element.converted_type ?? ''] ?? suffix
+}
+
+/** Durations in µs; without a unit of their own they are in that of the start. */
+async function durationsOf(
+  column: (part: Part) => Promise<ArrayLike<unknown> | undefined>,
+  parts: Parts,
+  starts: readonly bigint[],
+): Promise<readonly number[]> {
+  const [duration] = parts.duration ?? []
+  if (duration === undefined) {
+    const ends = parts.end && nanosOf((await column('end'))!, parts.end[0]!)
+    return starts.map((start, row) =>
+      ends === undefined ? Number.NaN : Number(ends[row]! - start) / 1e3,
+    )
+  }
+  // The collector's exporter counts durations in ns, whatever became of its timestamps.
+  const start = parts.start![0]!
+  const isExporter = start.path[0] === 'Timestamp'
+  const [first] = Array.from((await column('start'))!)
+  const firstStart = BigInt((first as number | bigint | undefined) ?? 0)
+  const unit = unitOf(duration) ?? (isExporter ? 1n : (unitOf(start) ?? unitBySize(firstStart)))
+  return Array.from((await column('duration'))!, (value) => (Number(value) * Number(unit)) / 1e3)
+}
+
+type Entries = (row: number, event?: number) => readonly (readonly [key: string, text: string])[]
+
+/** Attributes by row, and by event within it, from a map's keys and values or from JSON. */
+async function entriesOf(
+  file: ParquetFile,
+  group: RowGroup,
+  leaves: readonly Leaf[] | undefined,
+): Promise<Entries> {
+  const [first, second] = leaves ?? []
+  if (first === undefined) return () => []
+  const keys = await file.read(group, first)
+  const at = (column: ArrayLike<unknown>, row: number, event?: number) => {
+    const own = column[row] as readonly unknown[] | null
+    return ((event === undefined ? own : own?.[event]) ?? []) as readonly unknown[]
+  }
+  if (second === undefined) {
+    return (row) => jsonEntries(textOf(keys[row]))
+  }
+  const values = await file.read(group, second)
+  return (row, event) => {
+    const texts = at(values, row, event)
+    return at(keys, row, event).map((key, i) => [String(key), textOf(texts[i])])
+  }
+}
+
+function jsonEntries(json: string): [string, string][] {
+  if (json === '') return []
+  const parsed = JSON.parse(json) as Record<string, unknown>
+  return Object.entries(parsed).map(([key, value]) => [key, String(attributeOf(value))])
+}
+
+/** Attributes as what they were: as the file's own column says, else numbers where they look so. */
+function typed(entries: readonly AttributeEntry[], types: string): AttributeEntry[] {
+  return entries.map(([key, value], i) => {
+    const text = String(value)
+    const known = ATTRIBUTE_TYPES[types[i] ?? '']
+    return [key, known === undefined ? numberOrText(text) : known(text)]
+  })
+}

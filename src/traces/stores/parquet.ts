@@ -1,0 +1,74 @@
+import { TraceFormatError } from '../../core/errors.ts'
+import { defineOptions } from '../../core/options.ts'
+import { counted } from '../../core/words.ts'
+import { isFlatSpans, readFlatSpans } from './flat-spans.ts'
+import { openParquet, type ParquetFile } from './parquet-file.ts'
+import { readSavedTraces } from './saved-traces.ts'
+import { storeKind } from './store.ts'
+import { isTempoBlock, readTempoBlock } from './tempo-block.ts'
+import { wantedBy } from './wanted-spans.ts'
+
+/**
+ * Parquet files: blocks of Tempo, spans in flat columns as ClickHouse exports them, and what
+ * `SpanTraces.save` wrote. Row groups in which no request that is asked for has a span are not read.
+ */
+export const parquetStore = storeKind({
+  parameters: defineOptions({}),
+  isFile: true,
+  async open({ name, location }) {
+    const files = await openParquet(location)
+    const whole = files.reduce((sum, { bytes }) => sum + bytes, 0)
+    const closing = async <T>(use: () => Promise<T>) => {
+      try {
+        return await use()
+      } finally {
+        for (const file of files) await file.close()
+      }
+    }
+    return {
+      name,
+      read: (query, sink) =>
+        closing(async () => {
+          const wanted = wantedBy(query)
+          const sizeBefore = sink.spans.size
+          let bytes = 0
+          for (const file of files) {
+            query.signal?.throwIfAborted()
+            const passedOver = await readerFor(file)(file, sink, wanted)
+            bytes += file.bytes
+            query.onProgress(file.bytes, bytes / whole)
+            if (passedOver > 0) {
+              const message = `${counted(passedOver, 'row group')} of ${file.metadata.row_groups.length} were not read: no request asked for has a span there`
+              sink.quality.note('not-read', { file: file.name }, message)
+            }
+          }
+          if (wanted === null || sink.spans.size > sizeBefore) return
+          // All of it says why nothing was selected: what there is instead.
+          for (const file of files) await readerFor(file)(file, sink, null)
+        }),
+      async readSaved(query) {
+        const [file] = files
+        if (file === undefined || files.length > 1 || wantedBy(query) !== null) return undefined
+        let bytes = 0
+        const saved = await readSavedTraces(file, (share) => {
+          query.signal?.throwIfAborted()
+          bytes += share * file.bytes
+          query.onProgress(share * file.bytes, bytes / file.bytes)
+        })
+        if (saved !== undefined) await file.close()
+        return saved
+      },
+    }
+  },
+})
+
+function readerFor(file: ParquetFile): typeof readFlatSpans {
+  if (isTempoBlock(file)) return readTempoBlock
+  if (isFlatSpans(file)) return readFlatSpans
+  const columns = [...new Set(file.leaves.map(({ path }) => path[0]))].slice(0, 12).join(', ')
+  throw new TraceFormatError(
+    `The Parquet file has no columns for trace id, span id, service and start; it has ${columns}`,
+    { file: file.name },
+    'Name them TraceId, SpanId, ParentSpanId, ServiceName, SpanName, Timestamp and Duration',
+  )
+}

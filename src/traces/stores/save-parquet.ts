@@ -1,0 +1,129 @@
+// Runs once a span and once an attribute: columns are indexed with `!`.
+import type { Column } from 'hyparquet-writer'
+import { OptionError } from '../../core/errors.ts'
+import type { AttributeValue } from '../attributes.ts'
+import type { Quality } from '../quality.ts'
+import { NO_PARENT, SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
+
+/** Where a file says that flowdelta wrote it, and what no column holds. */
+export const SAVED_KEY = 'flowdelta'
+/** What letters of `SpanAttributeTypes` say of attributes: one letter each, in their order. */
+export const ATTRIBUTE_TYPES: Readonly<Record<string, (text: string) => AttributeValue>> = {
+  n: Number,
+  s: (text) => text,
+  b: (text) => text === 'true',
+}
+/** Spans of one row group, which a reader holds at once; their times fit in one page of 1 MB. */
+const SPANS_PER_GROUP = 100_000
+
+const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8' }
+const MAP = [
+  { num_children: 1, logical_type: { type: 'MAP' }, converted_type: 'MAP' },
+  { name: 'key_value', num_children: 2, repetition_type: 'REPEATED' },
+  { ...TEXT, name: 'key', repetition_type: 'REQUIRED' },
+  { ...TEXT, name: 'value', repetition_type: 'REQUIRED' },
+]
+/** Columns as the collector's exporter for ClickHouse calls them, then what it has no column for. */
+const COLUMNS: Readonly<Record<string, readonly object[]>> = {
+  Timestamp: [
+    { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'NANOS' } },
+  ],
+  TraceId: [TEXT],
+  SpanId: [TEXT],
+  ParentSpanId: [TEXT],
+  SpanName: [TEXT],
+  SpanKind: [TEXT],
+  ServiceName: [TEXT],
+  Duration: [{ type: 'INT64' }],
+  StatusCode: [TEXT],
+  SpanAttributes: MAP,
+  HostName: [TEXT],
+  ServiceVersion: [TEXT],
+  ParentRow: [{ type: 'INT32' }],
+  FollowsFrom: [{ type: 'BOOLEAN' }],
+  SampleRate: [{ type: 'DOUBLE' }],
+  SpanAttributeTypes: [TEXT],
+}
+
+/**
+ * Writes traces as a Parquet file, a span a row; see `SpanTraces.save`.
+ *
+ * @throws OptionError for a path that does not end in `.parquet`
+ */
+export async function saveParquet(
+  path: string,
+  { name, quality, traces }: { name: string; quality: Quality; traces: SpanTraceColumns },
+): Promise<void> {
+  if (!path.endsWith('.parquet')) {
+    throw new OptionError('path', path, 'the name of a file that ends in .parquet')
+  }
+  const { ParquetWriter, fileWriter } = await import('hyparquet-writer')
+  const { issues, counts, ...numbers } = quality
+  const epochNs = String(traces.epochNs)
+  const saved = { version: 1, name, epochNs, quality: { issues, counts: [...counts], ...numbers } }
+  const schema = Object.entries(COLUMNS).flatMap(([column, [own, ...within]]) => [
+    { repetition_type: 'REQUIRED', ...own, name: column },
+    ...within,
+  ])
+  const writer = new ParquetWriter({
+    writer: fileWriter(path),
+    schema: [{ name: 'spans', num_children: Object.keys(COLUMNS).length }, ...schema],
+    kvMetadata: [{ key: SAVED_KEY, value: JSON.stringify(saved) }],
+    createdBy: 'flowdelta',
+  })
+  const { length } = traces.spans.parent
+  const traceOf = new Uint32Array(length)
+  traces.ids.forEach((_, i) => {
+    traceOf.fill(i, traces.spanOffsets[i], traces.spanOffsets[i + 1])
+  })
+  for (let from = 0; from < length; from += SPANS_PER_GROUP) {
+    const to = Math.min(from + SPANS_PER_GROUP, length)
+    const columnData = columnsOf(traces, traceOf, from, to)
+    writer.write({ columnData, rowGroupSize: SPANS_PER_GROUP })
+  }
+  writer.finish()
+}
+
+function columnsOf(
+  { epochNs, ids, spanOffsets, spans, attributes, weight, ...names }: SpanTraceColumns,
+  traceOf: Uint32Array,
+  from: number,
+  to: number,
+): Column[] {
+  const rows = Array.from({ length: to - from }, (_, i) => from + i)
+  const each = <T>(value: (row: number) => T) => rows.map(value)
+  const entries = each((row) => [...attributes.entries(row)])
+  const nanos = (us: number) => BigInt(Math.round(us * 1e3))
+  // Ids of spans are not kept: their places in the file stand for them.
+  const spanId = (row: number) => (row + 1).toString(16).padStart(16, '0')
+  const parentId = (parent: number) =>
+    parent === NO_PARENT ? '' : parent < 0 ? 'f'.repeat(16) : spanId(parent)
+  const data: Readonly<Record<string, readonly unknown[]>> = {
+    Timestamp: each((row) => epochNs + nanos(spans.startUs[row]!)),
+    TraceId: each((row) => ids[traceOf[row]!]),
+    SpanId: each(spanId),
+    ParentSpanId: each((row) => parentId(spans.parent[row]!)),
+    SpanName: each((row) => names.operations.value(spans.operation[row]!)),
+    SpanKind: each((row) => SPAN_KINDS[spans.kind[row]!]),
+    ServiceName: each((row) => names.services.value(spans.service[row]!)),
+    Duration: each((row) => nanos(spans.durationUs[row]!)),
+    StatusCode: each((row) => SPAN_STATUSES[spans.status[row]!]),
+    SpanAttributes: entries.map((own) =>
+      own.map(([key, value]) => ({ key, value: String(value) })),
+    ),
+    HostName: each((row) => names.hosts.value(spans.host[row]!)),
+    ServiceVersion: each((row) => names.versionNames.value(spans.version[row]!)),
+    ParentRow: each((row) => {
+      const parent = spans.parent[row]!
+      return parent < 0 ? parent : parent - spanOffsets[traceOf[row]!]!
+    }),
+    FollowsFrom: each((row) => spans.followsFrom[row] === 1),
+    SampleRate: each((row) => weight?.[traceOf[row]!] ?? (weight === undefined ? 0 : Number.NaN)),
+    SpanAttributeTypes: entries.map((own) => own.map(([, value]) => (typeof value)[0]).join('')),
+  }
+  const plain = { encoding: 'PLAIN' }
+  return Object.entries(data).map(([name, values]) => ({
+    ...{ name, data: values },
+    ...(/^(Timestamp|Duration|ParentRow|SampleRate|SpanId)$/.test(name) && plain),
+  }))
+}

@@ -1,0 +1,160 @@
+// Runs once a span and once an attribute: columns are indexed with `!`.
+import { Attributes, NUMBER, TEXT, TRUTH } from '../attributes.ts'
+import { Dictionary } from '../dictionary.ts'
+import { finishColumns, growingColumns, growingFloat64, growingUint32 } from '../growing-columns.ts'
+import { Quality } from '../quality.ts'
+import { SPAN_KINDS, SPAN_STATUSES, type SpanColumns, SpanTraces } from '../span-traces.ts'
+import { asText, type FromBytes, type ParquetFile } from './parquet-file.ts'
+import { ATTRIBUTE_TYPES, SAVED_KEY } from './save-parquet.ts'
+
+interface Saved {
+  readonly version: number
+  readonly name: string
+  readonly epochNs: string
+  readonly quality: ConstructorParameters<typeof Quality>[0] & {
+    readonly counts: Iterable<readonly [string, number]>
+  }
+}
+
+/**
+ * Returns the traces of a file that `SpanTraces.save` wrote, as they were: columns become columns,
+ * and texts, which a row group has once each, become codes. `undefined` for any other file.
+ */
+export async function readSavedTraces(
+  file: ParquetFile,
+  onGroup: (share: number) => void,
+): Promise<SpanTraces | undefined> {
+  const said = file.metadata.key_value_metadata?.find(({ key }) => key === SAVED_KEY)?.value
+  if (said === undefined) return undefined
+  const { version, name, quality, ...times } = JSON.parse(said) as Saved
+  if (version !== 1) return undefined
+  const [ids, services, operations] = [new Dictionary(), new Dictionary(), new Dictionary()]
+  const [hosts, versionNames] = [new Dictionary(), new Dictionary()]
+  const spans = growingColumns({
+    ...({ parent: 'i32', startUs: 'f64', durationUs: 'f64', service: 'u32' } as const),
+    ...({ operation: 'u32', host: 'u32', version: 'u32', kind: 'u8', status: 'u8' } as const),
+    followsFrom: 'u8',
+  })
+  const spanOffsets = growingUint32()
+  const weight = growingFloat64()
+  const attributes = new SavedAttributes()
+  const epochNs = BigInt(times.epochNs)
+  let read = 0
+  let lastTrace = -1
+  const keyCode: FromBytes = (bytes) => attributes.keys.code(asText(bytes) as string)
+  const leaves = new Map(file.leaves.map((leaf) => [leaf.path.join('.'), leaf]))
+  for (const group of file.metadata.row_groups) {
+    const column = async <T = number>(of: string, from?: FromBytes) =>
+      (await file.read(group, leaves.get(of)!, from)) as ArrayLike<T>
+    const codes = (of: string, into: Dictionary) =>
+      column(of, (bytes) => into.code(asText(bytes) as string))
+    const indexes = (of: string, names: readonly string[]) =>
+      column(of, (bytes) => names.indexOf(asText(bytes) as string))
+    const trace = await codes('TraceId', ids)
+    const starts = (await column('Timestamp')) as unknown as BigInt64Array
+    spans.startUs.append(microsSince(epochNs, starts))
+    spans.durationUs.append(microsSince(0n, (await column('Duration')) as unknown as BigInt64Array))
+    const parents = await column('ParentRow')
+    const rates = await column('SampleRate')
+    for (let row = 0; row < trace.length; row++) {
+      if (trace[row] !== lastTrace) {
+        lastTrace = trace[row]!
+        spanOffsets.push(read + row)
+        weight.push(rates[row]!)
+      }
+      const parent = parents[row]!
+      spans.parent.push(parent < 0 ? parent : parent + spanOffsets.values[lastTrace]!)
+    }
+    spans.service.append(await codes('ServiceName', services))
+    spans.operation.append(await codes('SpanName', operations))
+    spans.host.append(await codes('HostName', hosts))
+    spans.version.append(await codes('ServiceVersion', versionNames))
+    spans.kind.append(await indexes('SpanKind', SPAN_KINDS))
+    spans.status.append(await indexes('StatusCode', SPAN_STATUSES))
+    spans.followsFrom.append(await column('FollowsFrom'))
+    attributes.add(
+      await column<Row>('SpanAttributes.key_value.key', keyCode),
+      await column<Row>('SpanAttributes.key_value.value', attributes.write),
+      await column<string>('SpanAttributeTypes'),
+    )
+    read += trace.length
+    onGroup(Number(group.num_rows) / Number(file.metadata.num_rows))
+  }
+  spanOffsets.push(read)
+  const weights = weight.take()
+  const columns = finishColumns(spans) as SpanColumns
+  return new SpanTraces(
+    name,
+    {
+      epochNs,
+      ...{ ids: ids.values, spanOffsets: spanOffsets.take(), spans: columns },
+      ...{ services, operations, hosts, versionNames, attributes: attributes.finish() },
+      weight: weights.some((rate) => rate !== 0) ? weights : undefined,
+    },
+    new Quality({ ...quality, counts: new Map(quality.counts) }),
+  )
+}
+
+/** Codes of what one span has. */
+type Row = readonly number[]
+
+/** µs from a moment to each time, both in ns; exact to the ns within a hundred days. */
+function microsSince(fromNs: bigint, times: BigInt64Array): Float64Array {
+  const halves = new Int32Array(times.buffer, times.byteOffset, times.length * 2)
+  const from = new Int32Array(BigInt64Array.of(fromNs).buffer)
+  const [low, high] = [from[0]! >>> 0, from[1]!]
+  return Float64Array.from(
+    times,
+    (_, i) => ((halves[2 * i + 1]! - high) * 2 ** 32 + ((halves[2 * i]! >>> 0) - low)) / 1e3,
+  )
+}
+
+/** Attributes of a saved file, span by span. */
+class SavedAttributes {
+  readonly keys = new Dictionary()
+  /** Values as they are written, also those of numbers; once for each row group that has them. */
+  readonly #written: string[] = []
+  /** Codes of those that are texts. */
+  readonly #codes: number[] = []
+  readonly #texts = new Dictionary()
+  readonly #offsets = growingUint32()
+  readonly #columns = growingColumns({ key: 'u32', type: 'u8', value: 'f64' })
+
+  /** Keeps a value; `add` takes its number. */
+  readonly write: FromBytes = (bytes) => this.#written.push(asText(bytes) as string) - 1
+
+  add(keys: ArrayLike<Row>, values: ArrayLike<Row>, types: ArrayLike<string>): void {
+    const { key, type, value } = this.#columns
+    for (let row = 0; row < keys.length; row++) {
+      this.#offsets.push(key.length)
+      const [own, held, letters] = [keys[row]!, values[row]!, types[row]!]
+      for (let i = 0; i < letters.length; i++) {
+        key.push(own[i]!)
+        const isText = letters[i] === 's'
+        type.push(isText ? TEXT : letters[i] === 'n' ? NUMBER : TRUTH)
+        value.push(isText ? this.#code(held[i]!) : this.#number(held[i]!, letters[i]!))
+      }
+    }
+  }
+
+  #code(written: number): number {
+    const code = this.#codes[written] ?? this.#texts.code(this.#written[written]!)
+    this.#codes[written] = code
+    return code
+  }
+
+  #number(written: number, letter: string): number {
+    return Number(ATTRIBUTE_TYPES[letter]!(this.#written[written]!))
+  }
+
+  finish(): Attributes {
+    this.#offsets.push(this.#columns.key.length)
+    const offsets = this.#offsets.take()
+    return new Attributes({
+      offsets,
+      keys: this.keys,
+      texts: this.#texts,
+      ...finishColumns(this.#columns),
+    })
+  }
+}

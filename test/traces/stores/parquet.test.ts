@@ -1,0 +1,225 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parquetWriteFile } from 'hyparquet-writer'
+import { afterAll, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import type { SpanTraces } from '../../../src/traces/span-traces.ts'
+import { describeWithShared, sharedFile } from '../../shared.ts'
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'flowdelta-parquet-'))
+afterAll(() => rmSync(FOLDER, { recursive: true }))
+const pathOf = (name: string) => join(FOLDER, name)
+const load = async (...given: Parameters<typeof loadTraces>) =>
+  (await loadTraces(...given)) as SpanTraces
+
+/** All that is known of traces, without the codes of texts. */
+function contentOf(traces: SpanTraces) {
+  const { ids, epochNs, spanOffsets, spans, versions, weight } = traces
+  return {
+    ...{ ids, epochNs, spanOffsets, versions, weight },
+    spans: traces.spanTable().objects(),
+    followsFrom: spans.followsFrom,
+    attributes: Array.from(spans.parent, (_, span) => [...traces.attributes.entries(span)]),
+  }
+}
+
+const nanos = (us: number) => String(1_790_000_000_000_000_000n + BigInt(us * 1000))
+const attribute = (key: string, value: object) => ({ key, value })
+
+/** 40 requests a minute apart, of which the later half is slower, with all that a span can have. */
+const OTLP = {
+  resourceSpans: ['front', 'back'].map((service) => ({
+    resource: {
+      attributes: [
+        attribute('service.name', { stringValue: service }),
+        attribute('host.name', { stringValue: `${service}-1` }),
+        attribute('service.version', { stringValue: '1.2' }),
+      ],
+    },
+    scopeSpans: [
+      {
+        spans: Array.from({ length: 40 }, (_, i) => ({
+          traceId: (i + 1).toString(16).padStart(32, '0'),
+          spanId: `${service === 'front' ? 'a' : 'b'}${i.toString(16).padStart(15, '0')}`,
+          parentSpanId: service === 'front' ? '' : `a${i.toString(16).padStart(15, '0')}`,
+          name: `${service} call`,
+          kind: service === 'front' ? 2 : 3,
+          startTimeUnixNano: nanos(i * 60e6 + (service === 'front' ? 0 : 10.125)),
+          endTimeUnixNano: nanos(i * 60e6 + (service === 'front' ? 1000 + 50 * i : 500)),
+          status: i % 7 === 3 ? { code: 2, message: `refused ${i}` } : {},
+          traceState: 'ot=th:8',
+          attributes: [
+            attribute('size', { intValue: String(i) }),
+            attribute('code', { stringValue: '200' }),
+            attribute('share', { doubleValue: 0.1 + i }),
+            attribute('cached', { boolValue: i % 2 === 0 }),
+          ],
+          events: [{ name: 'retry', attributes: [attribute('after', { intValue: '5' })] }],
+        })),
+      },
+    ],
+  })),
+}
+const SOURCE = { name: 'all.json', bytes: JSON.stringify(OTLP) }
+
+test('saved traces come back as they were, with their quality and the same findings', async () => {
+  const all = await load(SOURCE)
+  await all.save(pathOf('all.parquet'))
+  const again = await load(pathOf('all.parquet'))
+  expect(contentOf(again)).toEqual(contentOf(all))
+  expect({ ...again.quality() }).toEqual({ ...all.quality() })
+  expect(again.name).toBe('all.json')
+  const split = (traces: SpanTraces) => traces.split('20min') as [SpanTraces, SpanTraces]
+  expect(compare(...split(again)).findings.text()).toBe(compare(...split(all)).findings.text())
+})
+
+test('of several saved files, spans are read like those of any other program', async () => {
+  const all = await load(SOURCE)
+  const [first, second] = all.split('20min') as [SpanTraces, SpanTraces]
+  await first.save(pathOf('first.parquet'))
+  await second.save(pathOf('second.parquet'))
+  const again = await load([pathOf('first.parquet'), pathOf('second.parquet')])
+  expect(contentOf(again)).toEqual(contentOf(all))
+})
+
+const ROWS = [0, 1, 2, 3].flatMap((i) => [
+  { trace: `${i + 1}`, id: '1', parent: '', service: 'front', at: i * 60e6, us: 900 },
+  {
+    trace: `${i + 1}`,
+    id: '2',
+    parent: '1',
+    service: i < 2 ? 'left' : 'right',
+    at: i * 60e6,
+    us: 500,
+  },
+])
+const bytes = (digit: string, size: number) =>
+  digit === '' ? new Uint8Array() : new Uint8Array(size).fill(Number(digit) + 0xa0)
+
+function writeFlat(name: string, durations: { column: string; perUs: number }) {
+  parquetWriteFile({
+    filename: pathOf(name),
+    rowGroupSize: 2,
+    columnData: [
+      { name: 'trace_id', data: ROWS.map(({ trace }) => bytes(trace, 16)), type: 'BYTE_ARRAY' },
+      { name: 'span_id', data: ROWS.map(({ id }) => bytes(id, 8)), type: 'BYTE_ARRAY' },
+      {
+        name: 'parent_span_id',
+        data: ROWS.map(({ parent }) => bytes(parent, 8)),
+        type: 'BYTE_ARRAY',
+      },
+      { name: 'service_name', data: ROWS.map(({ service }) => service), type: 'STRING' },
+      { name: 'name', data: ROWS.map(({ service }) => `${service} call`), type: 'STRING' },
+      {
+        name: 'start_time',
+        data: ROWS.map(({ at }) => 1_790_000_000_000_000n + BigInt(at)),
+        type: 'INT64',
+      },
+      {
+        name: durations.column,
+        data: ROWS.map(({ us }) => BigInt(us * durations.perUs)),
+        type: 'INT64',
+      },
+      {
+        name: 'attributes',
+        data: ROWS.map((_, i) => (i % 2 ? '{"size":4,"text":"a"}' : null)),
+        type: 'STRING',
+      },
+    ],
+  })
+}
+
+test('flat columns are read under OTLP’s names, raw ids and times by their units', async () => {
+  writeFlat('flat.parquet', { column: 'duration', perUs: 1 })
+  writeFlat('flat-ns.parquet', { column: 'duration_nano', perUs: 1000 })
+  const flat = await load(pathOf('flat.parquet'))
+  expect(flat.ids).toEqual(['a1', 'a2', 'a3', 'a4'].map((byte) => byte.repeat(16)))
+  expect([...flat.spans.durationUs]).toEqual(ROWS.map(({ us }) => us))
+  expect([...flat.spans.startUs]).toEqual(ROWS.map(({ at }) => at))
+  expect([...flat.spans.parent]).toEqual([-1, 0, -1, 2, -1, 4, -1, 6])
+  expect([...flat.attributes.entries(1)]).toEqual([
+    ['size', 4],
+    ['text', 'a'],
+  ])
+  expect(contentOf(await load(pathOf('flat-ns.parquet')))).toEqual(contentOf(flat))
+})
+
+test.each([
+  [{ between: '2026-09-21T14:15Z..2026-09-21T14:16Z' }, 3],
+  [{ where: 'service=front and right duration > 1us' }, 2],
+])(
+  'row groups in which no request asked for has a span are not read: %o',
+  async (options, unread) => {
+    writeFlat('flat.parquet', { column: 'duration', perUs: 1 })
+    const some = await load(pathOf('flat.parquet'), options)
+    const all = await load(pathOf('flat.parquet'))
+    const selected =
+      'between' in options
+        ? all.between(...(options.between.split('..') as [string, string]))
+        : all.where(options.where)
+    expect(some.ids).toEqual(selected.ids)
+    const noted = some.quality().issues.map(({ message }) => message)
+    expect(noted).toEqual([
+      `${unread} row groups of 4 were not read: no request asked for has a span there`,
+    ])
+  },
+)
+
+test('a Parquet file without the columns of spans, damaged, or under another name is refused', async () => {
+  parquetWriteFile({
+    filename: pathOf('other.parquet'),
+    columnData: [{ name: 'city', data: ['Bern'], type: 'STRING' }],
+  })
+  await expect(load(pathOf('other.parquet'))).rejects.toThrow(
+    /other\.parquet.*no columns for trace id, span id, service and start; it has city\. Name them TraceId/,
+  )
+  writeFileSync(pathOf('damaged.parquet'), 'PAR1 and then nothing')
+  await expect(load(pathOf('damaged.parquet'))).rejects.toThrow(/The Parquet file is damaged/)
+  writeFileSync(pathOf('unnamed'), 'PAR1 and then nothing')
+  await expect(load(pathOf('unnamed'))).rejects.toThrow(/This is Parquet under a name/)
+  await expect((await load(SOURCE)).save(pathOf('all.json'))).rejects.toThrow(/ends in \.parquet/)
+})
+
+describeWithShared('blocks of Tempo', () => {
+  test.each([
+    ['vParquet4', 134, 570],
+    ['vParquet5', 133, 566],
+  ])('%s: %i traces of %i spans, with ids as Tempo shows them', async (version, traces, spans) => {
+    const folder = sharedFile(`fixtures/tempo-blocks/${version}`) as string
+    const block = await load(folder)
+    expect([block.size, block.spans.parent.length]).toEqual([traces, spans])
+    expect(block.ids.slice(0, 2)).toEqual([
+      '000000000000000000474be8b43449fb',
+      '0000000000000000013ffead72db6cb5',
+    ])
+    expect(block.ids.every((id) => /^[0-9a-f]{32}$/.test(id))).toBe(true)
+    expect(Object.fromEntries(block.attributes.entries(0))).toEqual({
+      'http.method': 'GET',
+      'http.url': 'http://productcatalogservice/GetProducts',
+      instance: 'productcatalogservice-6b654dbf57-zq8dt',
+      version: 'v52',
+      region: 'us-east-1',
+    })
+    expect(block.quality().issues).toEqual([])
+  })
+
+  test('the traces that both versions of the block hold are the same', async () => {
+    const [four, five] = await Promise.all(
+      ['vParquet4', 'vParquet5'].map((name) =>
+        load(sharedFile(`fixtures/tempo-blocks/${name}`) as string),
+      ),
+    )
+    const rows = five!.ids.map((id) => four!.ids.indexOf(id))
+    expect(rows).not.toContain(-1)
+    expect(four!.pick(rows).table().objects()).toEqual(five!.table().objects())
+  })
+
+  test('no row is read of services that no trace of the block has', async () => {
+    const folder = sharedFile('fixtures/tempo-blocks/vParquet5') as string
+    const some = await load(folder, { where: 'service=frontend' })
+    expect(some.size).toBeGreaterThan(0)
+    await expect(load(folder, { where: 'service=nowhere' })).rejects.toThrow(/nowhere/)
+  })
+})
