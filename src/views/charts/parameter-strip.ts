@@ -1,4 +1,5 @@
-import { extent, min } from 'd3-array'
+import { extent, min, sum } from 'd3-array'
+import { FlowdeltaError } from '../../core/errors.ts'
 import {
   defineOptions,
   most,
@@ -11,25 +12,14 @@ import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, grouped } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
-import {
-  durationAxis,
-  logTicks,
-  movedAlong,
-  type NumberExtent,
-  numberExtent,
-  shareAlong,
-} from './axes.ts'
-import { tooltip } from './channels.ts'
+import type { Parameter } from '../../explain/parameters/left-out.ts'
+import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
+import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree.ts'
+import { durationAxis, logTicks, movedAlong, numberExtent, shareAlong } from './axes.ts'
+import { colorBy, distinctTexts, tooltip } from './channels.ts'
 import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
-import { type ParameterDots, parameterDots, parameterOf } from './parameter-dots.ts'
-import {
-  answerTo,
-  GROUP_COLOURS,
-  groupSizes,
-  groupsOf,
-  type ParameterGroups,
-} from './parameter-groups.ts'
-import { numberText } from './parameter-shares.ts'
+import { answerTo, differencesOf, GROUP_COLOURS, groupSizes, groupsOf } from './parameter-groups.ts'
+import { countCodes, numberText } from './parameter-shares.ts'
 
 export const PARAMETER_STRIP_CHART_OPTIONS = defineOptions({
   parameter: optionalText(
@@ -46,8 +36,11 @@ const WIDTH = 560
 const LANE = 90
 const TIME_HEIGHT = 280
 const LEVEL = 18
-/** How much of a lane dots fill, and how much of the axis dots of one value. */
-const SPREAD = { across: 0.72, along: 0.025 }
+const MAX_LEVELS = 60
+/** Thresholds that have a line. */
+const MAX_LINES = 5
+/** Time is logarithmic where the longest is more than this many times the shortest. */
+const WIDE_TIMES = 8
 
 /**
  * Draws every request (or call) as a dot along one parameter, colored by its group. In what differs,
@@ -62,238 +55,287 @@ export function parameterStripChart(
   given?: Partial<OptionsOf<typeof PARAMETER_STRIP_CHART_OPTIONS>>,
 ) {
   const { limit, ...asked } = readOptions(PARAMETER_STRIP_CHART_OPTIONS, given)
+  const { subject } = explanation
   const question = answerTo(explanation, asked.question ?? undefined)
   const parameter = parameterOf(explanation, question, asked.parameter ?? undefined)
-  const strip: ParameterStrip = {
-    ...{ explanation, groups: groupsOf(explanation, question) },
-    dots: parameterDots(explanation, question, { parameter, limit }),
-    slowAboveUs: question.slowAboveUs,
-    traces: question.table.table().array('trace') as string[],
-  }
-  const { subject } = explanation
+  const groups = groupsOf(explanation, question)
+  const { slowAboveUs, tree, table } = question
+  const { timeUs } = table.rows
+  const along = alongParameter(parameter, groups.labels, splitsOn(tree.root, parameter.name))
+  const placed = Array.from(groups.labels, (_, row) => row).filter(
+    (row) =>
+      along.valueOf(row) !== undefined && !(slowAboveUs !== null && Number.isNaN(timeUs[row])),
+  )
+  const every = Math.max(1, placed.length / limit)
+  const shown = placed.filter((_, at) => Math.floor(at / every) !== Math.floor((at - 1) / every))
+  const traces = table.table().array('trace') as string[]
+  const rows = shown.map((row) => ({
+    ...{ own: along.valueOf(row) as string | number, value: along.textOf(row) },
+    ...{ group: groups.names[groups.labels[row] as 0 | 1], timeUs: timeUs[row] as number },
+    time: Number.isNaN(timeUs[row]) ? '–' : formatDuration(timeUs[row] as number),
+    trace: tooltipText(traces[row] ?? ''),
+    ...{ up: spread(row, 0), across: spread(row, 1) },
+  }))
+  const looks = groups.names.map((name, i) => ({
+    name,
+    color: GROUP_COLOURS[question.question][i as 0 | 1],
+  }))
+  const isNumeric = parameter.kind === 'numeric'
+  const other = slowAboveUs === null ? lanes(groups.names) : times(rows, subject.time, slowAboveUs)
+  const [x, y] = isNumeric ? [along.axis(rows), other] : [other, along.axis(rows)]
+  const isLane = (axis: SpecPart) => axis['type'] === 'nominal'
+  const without = groups.labels.length - placed.length
+  const thinned = placed.length - shown.length
   return framedChart(
     {
       title: `${shortText(parameter.name, 70)}, ${subject.rows} by ${subject.rows}`,
       subtitle: [
-        `A dot is a ${subject.rows}: ${groupSizes(strip.groups, subject)}.`,
-        divided(strip),
-        question.slowAboveUs !== null &&
-          `Times beyond the dashed line (${formatDuration(question.slowAboveUs)}) are slow.`,
+        `A dot is a ${subject.rows}: ${groupSizes(groups, subject)}.`,
+        along.divided,
+        slowAboveUs !== null &&
+          `Times beyond the dashed line (${formatDuration(slowAboveUs)}) are slow.`,
       ],
-      omissions: omissions(strip),
+      omissions: [
+        thinned > 0 &&
+          `${grouped(shown.length)} of ${counted(placed.length, subject.rows)} are drawn.`,
+        without > 0 &&
+          `${counted(without, subject.rows)} without a value${slowAboveUs === null ? '' : ' or a time'} ${without === 1 ? 'is' : 'are'} not drawn.`,
+      ],
       width: WIDTH,
     },
     {
       width: WIDTH,
-      height: heightOf(strip),
-      layer: [dotLayer(strip, GROUP_COLOURS[question.question]), ...lines(strip)],
+      height: isNumeric ? (slowAboveUs === null ? 2 * LANE : TIME_HEIGHT) : along.height,
+      layer: [
+        {
+          data: { values: rows.map(({ timeUs: us, ...row }) => ({ ...row, timeUs: us || null })) },
+          mark: { type: 'circle', size: rows.length > 600 ? 14 : 28, opacity: 0.6 },
+          encoding: {
+            ...{ x, y },
+            // Dots of one lane lie apart.
+            ...(isLane(x) && { xOffset: apart('across') }),
+            ...(isLane(y) && { yOffset: apart('up') }),
+            color: colorBy(looks, rows, {
+              field: 'group',
+              legend: { title: null, symbolOpacity: 1 },
+            }),
+            tooltip: tooltip({
+              ...{ value: 'value', group: 'group', time: 'time' },
+              ...(traces.some((trace) => trace !== '') && { trace: 'trace' }),
+            }),
+          },
+        },
+        ...along.lines(rows),
+        ...(slowAboveUs === null
+          ? []
+          : [
+              line(isNumeric ? 'y' : 'x', {
+                at: { at: slowAboveUs },
+                ...{ color: PALETTE.softText, strokeDash: [5, 4] },
+              }),
+            ]),
+      ],
     },
   )
 }
 
-function divided({ dots: { thresholds, firstSide, levels } }: ParameterStrip): string | false {
-  const [first, ...more] = thresholds
-  if (first === undefined) {
-    const isDivided = firstSide > 0 && firstSide < levels.length
-    return isDivided && 'The tree divides the values at the line between them.'
+/**
+ * The parameter that a strip shows if none is named: the root of the tree, or the most different.
+ *
+ * @throws FlowdeltaError for a parameter that the question does not use, or without any
+ */
+function parameterOf(
+  explanation: Explanation,
+  question: ParameterQuestion,
+  name?: string,
+): Parameter {
+  const { table, tree } = question
+  const rootColumn = tree.root.kind === 'split' ? tree.root.column : undefined
+  const wanted = name ?? rootColumn ?? differencesOf(explanation, question)[0]?.column
+  const found = table.parameters.find((parameter) => parameter.name === wanted)
+  if (found !== undefined) return found
+  const some = table.parameters.slice(0, 8).map((parameter) => `'${parameter.name}'`)
+  const next = some.length === 0 ? 'There is none to show.' : `Give one such as ${some.join(', ')}.`
+  throw new FlowdeltaError(
+    name === undefined
+      ? `'${question.question}' has no parameter to show: all were left out, see explanation.leftOut.`
+      : `'${question.question}' does not use a parameter ${JSON.stringify(name)}. ${next}`,
+  )
+}
+
+type Node = ClassificationNode | RegressionNode
+type Split = Extract<Node, { kind: 'split' }>
+type Rows = readonly { readonly own: string | number; readonly timeUs: number }[]
+
+/** Splits on a column, those nearest to the root first. */
+function splitsOn(root: Node, column: string): Split[] {
+  const found: Split[] = []
+  // A list goes on with what is added to it on the way.
+  const nodes = [root]
+  for (const node of nodes) {
+    if (node.kind === 'leaf') continue
+    if (node.column === column) found.push(node)
+    nodes.push(...node.children)
   }
+  return found
+}
+
+/** How rows stand along a parameter, and where the tree divides it. */
+function alongParameter(parameter: Parameter, labels: Uint8Array, splits: readonly Split[]) {
+  return parameter.kind === 'numeric'
+    ? alongNumbers(parameter, splits)
+    : alongNames(parameter, labels, splits[0])
+}
+
+function alongNumbers(
+  { name, values }: Extract<Parameter, { kind: 'numeric' }>,
+  splits: readonly Split[],
+) {
+  const thresholds = [
+    ...new Set(splits.flatMap(({ test }) => (test.kind === 'threshold' ? [test.value] : []))),
+  ]
+  const [first, ...more] = thresholds
   const some = more.slice(0, 4).map(numberText).join(', ')
   const others = `; thinner: further splits at ${some}${more.length > 4 ? ', …' : ''}`
-  return `The line is where the tree divides: at most ${numberText(first)}, or above${more.length === 0 ? '' : others}.`
-}
-
-function omissions({ dots: { withoutPlace, thinned, dots }, ...strip }: ParameterStrip) {
-  const { rows } = strip.explanation.subject
-  return [
-    thinned > 0 && `${grouped(dots.length)} of ${counted(dots.length + thinned, rows)} are drawn.`,
-    withoutPlace > 0 &&
-      `${counted(withoutPlace, rows)} without a value${strip.slowAboveUs === null ? '' : ' or a time'} ${withoutPlace === 1 ? 'is' : 'are'} not drawn.`,
-  ]
-}
-
-function heightOf({ dots: { parameter, levels }, slowAboveUs }: ParameterStrip): number {
-  if (parameter.kind === 'categorical') return Math.max(60, levels.length * LEVEL)
-  return slowAboveUs === null ? 2 * LANE : TIME_HEIGHT
-}
-
-function dotLayer(strip: ParameterStrip, colors: readonly [string, string]): SpecPart {
-  const { groups, slowAboveUs, traces } = strip
-  const { dots, parameter, levels } = strip.dots
-  const isNumeric = parameter.kind === 'numeric'
-  const span = stripExtent(strip)
-  const values = dots.map(({ row, group, value, timeUs, across, along }) => {
-    const lane = rounded(group + across * SPREAD.across)
-    const time = Number.isNaN(timeUs) ? '–' : formatDuration(timeUs)
-    const other = slowAboveUs === null ? lane : timeUs
-    return {
-      ...(isNumeric
-        ? { x: movedAlong(span, value, along * SPREAD.along), y: other }
-        : { x: other, y: rounded(value + along * SPREAD.across) }),
-      ...{ group: groups.names[group], time },
-      trace: tooltipText(traces[row] ?? ''),
-      value: isNumeric ? numberText(value) : tooltipText(levels[value]?.label ?? ''),
-    }
-  })
-  const dense = dots.length > 600
+  const spanOf = (rows: Rows) => numberExtent(rows.map(({ own }) => own as number))
   return {
-    data: { values },
-    mark: { type: 'circle', size: dense ? 14 : 28, opacity: dense ? 0.5 : 0.65 },
-    encoding: {
-      ...stripAxes(strip),
-      color: {
-        ...{ field: 'group', type: 'nominal' },
-        legend: { title: null, symbolOpacity: 1 },
-        scale: { domain: [...groups.names], range: [...colors] },
-      },
-      tooltip: tooltip({
-        ...{ value: 'value', group: 'group', time: 'time' },
-        ...(traces.some((trace) => trace !== '') && { trace: 'trace' }),
-      }),
+    height: 0,
+    valueOf: (row: number) => (Number.isNaN(values[row]) ? undefined : values[row]),
+    textOf: (row: number) => numberText(values[row] as number),
+    divided:
+      first !== undefined &&
+      `The line is where the tree divides: at most ${numberText(first)}, or above${more.length === 0 ? '' : others}.`,
+    axis: (rows: Rows): SpecPart => {
+      const { low, high, isLog, isWhole } = spanOf(rows)
+      const labelExpr = "format(datum.value, abs(datum.value) < 10 ? '~g' : ',~f')"
+      const ticks = isLog
+        ? { values: logTicks(low, high) }
+        : { tickCount: 6, ...(isWhole && { tickMinStep: 1 }) }
+      return {
+        ...{ field: 'own', type: 'quantitative' },
+        axis: { title: shortText(name, 70), labelExpr, ...ticks },
+        scale: { domain: [low, high], nice: false, ...(isLog ? { type: 'log' } : { zero: false }) },
+      }
     },
+    lines: (rows: Rows) =>
+      thresholds.slice(0, MAX_LINES).map((threshold, i) => {
+        const span = spanOf(rows)
+        // Between the threshold itself and the next number.
+        const next = min(rows, ({ own }) =>
+          (own as number) > threshold ? (own as number) : undefined,
+        )
+        const gap = next === undefined ? 0 : shareAlong(span, next) - shareAlong(span, threshold)
+        const at = { at: movedAlong(span, threshold, gap / 2) }
+        return line('x', { at, color: PALETTE.text, strokeWidth: i === 0 ? 2 : 1 })
+      }),
   }
 }
-
-/** Where the tree divides, from which time on is slow, and names beside their lanes. */
-function lines(strip: ParameterStrip): SpecPart[] {
-  const { dots, slowAboveUs } = strip
-  const { parameter, thresholds, levels, firstSide } = dots
-  const isNumeric = parameter.kind === 'numeric'
-  const [own, other] = isNumeric ? (['x', 'y'] as const) : (['y', 'x'] as const)
-  const line = (axis: 'x' | 'y', at: number, mark: SpecPart) => ({
-    data: { values: [{ at }] },
-    mark: { type: 'rule', tooltip: false, ...mark },
-    encoding: { [axis]: { field: 'at', type: 'quantitative' } },
-  })
-  const solid = { color: PALETTE.text }
-  const span = stripExtent(strip)
-  const values = dots.dots.map(({ value }) => value)
-  return [
-    ...thresholds
-      .slice(0, 5)
-      .map((at, i) =>
-        line(own, betweenNumbers(span, at, values), { ...solid, strokeWidth: i === 0 ? 2 : 1 }),
-      ),
-    ...(firstSide > 0 && firstSide < levels.length
-      ? [line(own, firstSide - 0.5, { ...solid, strokeWidth: 2 })]
-      : []),
-    ...(slowAboveUs === null
-      ? []
-      : [line(other, slowAboveUs, { color: PALETTE.softText, strokeDash: [5, 4] })]),
-    ...(isNumeric ? [] : [names(levels)]),
-  ]
-}
-
-/** A little more than dots of one value are spread. */
-const BESIDE = 0.028
 
 /**
- * Finds where to draw the line between numbers up to `threshold` and those above: just beyond the
- * dots of the threshold itself, and not beyond those of the next number.
+ * Names stand where the tree divides them in two, the side with more of the second group first; then
+ * by their share of the second group. The rarest are one.
  */
-function betweenNumbers(span: NumberExtent, threshold: number, values: readonly number[]): number {
-  const next = min(values, (value) => (value > threshold ? value : undefined))
-  const gap = next === undefined ? BESIDE : shareAlong(span, next) - shareAlong(span, threshold)
-  return movedAlong(span, threshold, Math.min(BESIDE, gap / 2))
-}
-
-function names(levels: ParameterDots['levels']): SpecPart {
+function alongNames(
+  { codes, levels }: Extract<Parameter, { kind: 'categorical' }>,
+  labels: Uint8Array,
+  split: Split | undefined,
+) {
+  const { counts, missing } = countCodes(codes, labels, levels.length)
+  const sizeOf = (code: number) => sum(counts[code] ?? [])
+  const shareOf = (code: number) => (counts[code]?.[1] ?? 0) / Math.max(1, sizeOf(code))
+  const sides = split?.test.kind === 'set' ? split.test.codes : [[], []]
+  const meanShare = (side: readonly number[] = []) =>
+    sum(side, (code) => shareOf(code) * sizeOf(code)) / Math.max(1, sum(side, sizeOf))
+  const first = meanShare(sides[0]) >= meanShare(sides[1]) ? sides[0] : sides[1]
+  const isFirst = (code: number) => Number(first?.includes(code))
+  const present = levels.map((_, code) => code).filter((code) => sizeOf(code) > 0)
+  const order = present
+    .toSorted((a, b) => sizeOf(b) - sizeOf(a))
+    .slice(0, MAX_LEVELS)
+    .sort((a, b) => isFirst(b) - isFirst(a) || shareOf(b) - shareOf(a) || sizeOf(b) - sizeOf(a))
+  const others = present.length - order.length
+  const names = distinctTexts(
+    [
+      ...order.map((code) => levels[code] as string),
+      ...(others > 0 ? [`${grouped(others)} others`] : []),
+      ...(sum(missing) > 0 ? ['missing'] : []),
+    ],
+    24,
+  )
+  const placeOf = new Map(order.map((code, place) => [code, place]))
+  const nameOf = (row: number) => {
+    const code = codes[row] as number
+    return names[code < 0 ? names.length - 1 : (placeOf.get(code) ?? order.length)]
+  }
+  const last = order.filter((code) => isFirst(code) === 1).length
+  const isDivided = last > 0 && last < names.length
   return {
-    data: {
-      values: levels.map(({ label }, y) => ({
-        ...{ y, text: shortText(label, 24), whole: tooltipText(label) },
-      })),
-    },
-    mark: {
-      type: 'text',
-      align: 'right',
-      baseline: 'middle',
-      fontSize: 11,
-      color: PALETTE.text,
-      x: -6,
-    },
-    encoding: {
-      y: { field: 'y', type: 'quantitative' },
-      text: { field: 'text', type: 'nominal' },
-      tooltip: { field: 'whole', type: 'nominal' },
-    },
+    height: Math.max(60, names.length * LEVEL),
+    valueOf: nameOf,
+    textOf: (row: number) => tooltipText(levels[codes[row] as number] ?? 'missing'),
+    divided: isDivided && 'The tree divides the values at the line between them.',
+    axis: (): SpecPart => ({
+      ...{ field: 'own', type: 'nominal', sort: null, scale: { domain: names } },
+      axis: {
+        title: null,
+        ticks: false,
+        domain: false,
+        grid: false,
+        labelLimit: 150,
+        labelPadding: 6,
+      },
+    }),
+    lines: () =>
+      isDivided
+        ? [
+            line('y', {
+              at: { own: names[last - 1] },
+              ...{ color: PALETTE.text, strokeWidth: 2 },
+              channel: { field: 'own', type: 'nominal', bandPosition: 1 },
+            }),
+          ]
+        : [],
   }
 }
 
-function rounded(value: number): number {
-  return Math.round(value * 1000) / 1000
-}
-
-export interface ParameterStrip {
-  readonly explanation: Explanation
-  readonly dots: ParameterDots
-  readonly groups: ParameterGroups
-  /** Null in what differs: there is no axis of times. */
-  readonly slowAboveUs: number | null
-  /** Trace of each row; `''` where it is not known. */
-  readonly traces: readonly string[]
-}
-
-/** Room for names, in pixels. */
-const LABELS = 150
-const WIDE_TIMES = 8
-
-/** One axis is the parameter, the other times or the groups; names are on the one to the left. */
-export function stripAxes(strip: ParameterStrip): { readonly x: SpecPart; readonly y: SpecPart } {
-  const { dots, slowAboveUs } = strip
-  const isNumeric = dots.parameter.kind === 'numeric'
-  const other = slowAboveUs === null ? laneAxis(strip) : timeAxis(strip, slowAboveUs)
-  const own = isNumeric ? numberAxis(strip) : levelAxis(strip)
-  const [x, y] = isNumeric ? [own, other] : [other, own]
+/** A lane for each group. */
+function lanes(names: readonly string[]): SpecPart {
   return {
-    x: { field: 'x', type: 'quantitative', ...x },
-    y: { field: 'y', type: 'quantitative', ...y },
+    ...{ field: 'group', type: 'nominal', sort: null, scale: { domain: names } },
+    axis: { title: null, labelAngle: 0, labelPadding: 6, grid: false, ticks: false, domain: false },
   }
 }
 
-export function stripExtent({ dots: { dots } }: ParameterStrip): NumberExtent {
-  return numberExtent(dots.map(({ value }) => value))
+function times(rows: Rows, title: string, slowAboveUs: number): SpecPart {
+  const [lowUs = 0, highUs = 0] = extent([...rows.map(({ timeUs }) => timeUs), slowAboveUs])
+  const { axis, scale } = durationAxis({ lowUs, highUs, title: shortText(title, 60) }, WIDE_TIMES)
+  return { field: 'timeUs', type: 'quantitative', axis, scale }
 }
 
-function numberAxis(strip: ParameterStrip): SpecPart {
-  const { low, high, isLog, isWhole } = stripExtent(strip)
-  const title = shortText(strip.dots.parameter.name, 70)
-  const labelExpr = "format(datum.value, abs(datum.value) < 10 ? '~g' : ',~f')"
-  return isLog
-    ? {
-        axis: { title, values: logTicks(low, high), labelExpr },
-        scale: { type: 'log', domain: [low, high], nice: false },
-      }
-    : {
-        axis: { title, tickCount: 6, ...(isWhole ? { tickMinStep: 1 } : {}), labelExpr },
-        scale: { domain: [low, high], nice: false, zero: false },
-      }
-}
-
-function timeAxis({ dots: { dots }, explanation }: ParameterStrip, slowAboveUs: number): SpecPart {
-  const times = [...dots.map(({ timeUs }) => timeUs), slowAboveUs]
-  const [lowUs = 0, highUs = 0] = extent(times)
-  const title = shortText(explanation.subject.time, 60)
-  const { axis, scale } = durationAxis({ lowUs, highUs, title }, WIDE_TIMES)
-  return { axis, scale }
-}
-
-/** A lane for each group. Their names are flowdelta's own words: never a name from a trace. */
-function laneAxis({ groups: { names } }: ParameterStrip): SpecPart {
-  const [zero, one] = names.map((name) => JSON.stringify(name))
+function line(
+  axis: 'x' | 'y',
+  {
+    at,
+    channel = { field: 'at', type: 'quantitative' },
+    ...mark
+  }: SpecPart & { readonly at: SpecPart; readonly channel?: SpecPart },
+): SpecPart {
   return {
-    axis: {
-      ...{ title: null, values: [0, 1], grid: false, ticks: false, domain: false },
-      labelExpr: `datum.value === 0 ? ${zero} : ${one}`,
-    },
-    scale: { domain: [-0.5, 1.5], nice: false, zero: false },
+    data: { values: [at] },
+    mark: { type: 'rule', tooltip: false, ...mark },
+    encoding: { [axis]: channel },
   }
 }
 
-/** A lane for each name; the names themselves are texts beside the axis. */
-function levelAxis({ dots: { levels } }: ParameterStrip): SpecPart {
-  const bare = { labels: false, ticks: false, domain: false, grid: false }
-  return {
-    axis: { title: null, ...bare, minExtent: LABELS },
-    scale: { domain: [-0.5, levels.length - 0.5], reverse: true, nice: false, zero: false },
-  }
+/** Spreads dots over their lane. */
+function apart(field: string): SpecPart {
+  return { field, type: 'quantitative', scale: { domain: [-0.7, 0.7] } }
+}
+
+/** Multiples of these fill a square evenly, however many there are (Roberts' sequence). */
+const SPREAD = [0.7548776662466927, 0.5698402909980532] as const
+
+/** From -0.5 to 0.5, another for each row. */
+function spread(row: number, axis: 0 | 1): number {
+  return Math.round((((row * SPREAD[axis]) % 1) - 0.5) * 1000) / 1000
 }

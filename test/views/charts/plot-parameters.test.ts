@@ -78,8 +78,8 @@ describe('plot', () => {
     expect(at).toBeGreaterThan(4096)
     const before = dots?.filter(({ group }) => group === 'before') ?? []
     expect(before).toHaveLength(40)
-    for (const { x } of before) expect(x).toBeGreaterThan(at)
-    for (const { x, group } of dots ?? []) if (group === 'after') expect(x).toBeLessThan(at)
+    for (const { own } of before) expect(own).toBeGreaterThan(at)
+    for (const { own, group } of dots ?? []) if (group === 'after') expect(own).toBeLessThan(at)
     expect(chart.description).toContain(
       'The line is where the tree divides: at most 4,096, or above.',
     )
@@ -92,8 +92,9 @@ describe('plot', () => {
     expect(new Set(dots?.map(({ value, group }) => `${value} ${group}`))).toEqual(
       new Set(['node1 slow requests', 'node0 usual requests']),
     )
-    for (const { value, y } of dots ?? []) expect((y as number) < 0.5).toBe(value === 'node1')
-    expect(lines.map(([line]) => line?.['at']).filter((at) => at !== undefined)).toEqual([0.5, 104])
+    for (const { value, own } of dots ?? []) expect(own).toBe(value)
+    // Below the first name, and at the time from which on requests are slow.
+    expect(lines).toEqual([[{ own: 'node1' }], [{ at: 104 }]])
     expect(chart.description).toContain('Times beyond the dashed line (104 µs) are slow.')
   })
 
