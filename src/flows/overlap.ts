@@ -1,21 +1,21 @@
+import { remembered } from '../core/remembered.ts'
 import { isTimeOfDay } from '../traces/epoch-clock.ts'
-import { AFTER, BEFORE, type FlowSet, type Period } from './flow-set.ts'
+import { BEFORE, type FlowSet } from './flow-set.ts'
 
-/** When the requests of one period arrived, on the clock that `arrivalUs` tells, ascending. */
-export function arrivalsOf(flows: FlowSet, wanted: Period): Float64Array {
-  const rows = Array.from(flows.period.keys()).filter((request) => flows.period[request] === wanted)
-  return Float64Array.from(rows, (request) => flows.arrivalUs(request))
-    .filter(Number.isFinite)
-    .sort()
-}
+/** When the requests of each period arrived, on the clock that `arrivalUs` tells, ascending. */
+export const arrivals = remembered((flows: FlowSet): readonly [Float64Array, Float64Array] => {
+  const arrivalUs = flows.startUs.map((_, request) => flows.arrivalUs(request))
+  const split = flows.count(BEFORE)
+  const ascending = (times: Float64Array) => times.filter(Number.isFinite).sort()
+  return [ascending(arrivalUs.subarray(0, split)), ascending(arrivalUs.subarray(split))]
+})
 
 /** How both periods lie in time; `null` unless their clocks tell the time of day. */
-export function periodOverlap(flows: FlowSet): Overlap | null {
-  const [before, after] = [arrivalsOf(flows, BEFORE), arrivalsOf(flows, AFTER)]
-  return [before, after].every(([first]) => isTimeOfDay(first ?? 0))
-    ? overlapOf(before, after)
-    : null
-}
+export const periodOverlap = remembered((flows: FlowSet): Overlap | null => {
+  const [before, after] = arrivals(flows)
+  const tellTime = isTimeOfDay(before[0] ?? 0) && isTimeOfDay(after[0] ?? 0)
+  return tellTime ? overlapOf(before, after) : null
+})
 
 /** Periods that share less than this part of the shorter one are apart. */
 const MIN_SHARED = 0.01
@@ -53,7 +53,7 @@ export interface Overlap {
  * @param before arrivals of the before period, ascending
  * @param after arrivals of the after period on the same clock, ascending
  */
-export function overlapOf(before: Float64Array, after: Float64Array): Overlap {
+function overlapOf(before: Float64Array, after: Float64Array): Overlap {
   const fromUs = Math.max(before[0] ?? Infinity, after[0] ?? Infinity)
   const toUs = Math.min(before.at(-1) ?? -Infinity, after.at(-1) ?? -Infinity)
   const sharedUs = Math.max(0, toUs - fromUs)

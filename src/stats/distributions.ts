@@ -78,7 +78,9 @@ function tailQuantile(tail: number): number {
 }
 
 function polynomial(coefficients: readonly number[], x: number): number {
-  return coefficients.reduce((sum, coefficient) => sum * x + coefficient, 0)
+  let sum = 0
+  for (const coefficient of coefficients) sum = sum * x + coefficient
+  return sum
 }
 
 // Cody's coefficients as the nearest doubles, highest power first.

@@ -1,4 +1,5 @@
 // Runs once an edge of a request: the loops index with `!`.
+import { remembered } from '../../core/remembered.ts'
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
@@ -32,15 +33,6 @@ export interface EdgeTotals {
 const OFTEN_CRITICAL = 0.5
 
 const PERIODS: readonly Period[] = [BEFORE, AFTER]
-
-/** Collects the latencies of every edge; once for the same categories. */
-export function edgeTimes(categories: Categories): EdgeTimes {
-  const known = CACHE.get(categories) ?? new EdgeTimes(categories)
-  CACHE.set(categories, known)
-  return known
-}
-
-const CACHE = new WeakMap<Categories, EdgeTimes>()
 
 /**
  * The latencies of every edge, pooled over the categories by the labels at its ends. A request
@@ -118,6 +110,9 @@ export class EdgeTimes {
     return rows.subarray(offsets[edge], offsets[edge + 1])
   }
 }
+
+/** Collects the latencies of every edge. */
+export const edgeTimes = remembered((categories: Categories) => new EdgeTimes(categories))
 
 /** What the rows of a category and its edge classes are. */
 interface EdgeRows {
@@ -248,17 +243,25 @@ export const SLOWEST = 0.01
  */
 export function cappedTimes(flows: FlowSet, period: Period): (request: number) => number {
   const { responseTimeUs } = flows
-  const times = responseTimeUs.filter((_, request) => flows.period[request] === period).sort()
-  const cut = Math.max(1, Math.floor(SLOWEST * times.length))
-  const mostUs = times[Math.max(0, times.length - 1 - cut)] ?? 0
-  return (request) => Math.min(mostUs, responseTimeUs[request] as number)
+  const mostUs = longestTimes(flows)[period]
+  return (request) => Math.min(mostUs, responseTimeUs[request]!)
 }
 
+/** What the slowest requests of each period are cut to. */
+const longestTimes = remembered((flows: FlowSet): readonly [before: number, after: number] => {
+  const split = flows.count(BEFORE)
+  const longest = (times: Float64Array) => {
+    const cut = Math.max(1, Math.floor(SLOWEST * times.length))
+    return times.sort()[Math.max(0, times.length - 1 - cut)] ?? 0
+  }
+  return [longest(flows.responseTimeUs.slice(0, split)), longest(flows.responseTimeUs.slice(split))]
+})
+
 /** Mean response time of all requests before, the slowest cut; 0 where there are none. */
-export function usualMeanUs(flows: FlowSet): number {
+export const usualMeanUs = remembered((flows: FlowSet): number => {
   const timeOf = cappedTimes(flows, BEFORE)
   const count = flows.count(BEFORE)
   let sum = 0
   for (let request = 0; request < count; request++) sum += timeOf(request)
   return sum / Math.max(1, count)
-}
+})

@@ -1,3 +1,4 @@
+import { rollup } from 'd3-array'
 import { formatAmount, TIME } from '../../core/quantity.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -137,21 +138,17 @@ export function hostsDiffer({ flows, options }: ComparedPeriods): ComparisonWarn
 }
 
 function hostsByService({ shapeOf, shapes, labels, period }: FlowSet, wanted: Period) {
-  const used = new Set<number>()
-  period.forEach((of, request) => {
-    if (of === wanted) used.add(shapeOf[request] as number)
-  })
-  const hosts = new Map<string, Set<string>>()
-  for (const shape of used) {
-    for (const code of shapes.labels(shape)) {
-      const { service, host } = labels.get(code)
-      if (host === '' || service === '') continue
-      const known = hosts.get(service)
-      if (known === undefined) hosts.set(service, new Set([host]))
-      else known.add(host)
-    }
-  }
-  return hosts
+  const used = new Set(shapeOf.filter((_, request) => period[request] === wanted))
+  const isUsed = new Uint8Array(labels.size)
+  for (const shape of used) for (const code of shapes.labels(shape)) isUsed[code] = 1
+  const known = Array.from(isUsed.keys(), (code) => labels.get(code)).filter(
+    ({ service, host }, code) => isUsed[code] === 1 && service !== '' && host !== '',
+  )
+  return rollup(
+    known,
+    (own) => new Set(own.map(({ host }) => host)),
+    ({ service }) => service,
+  )
 }
 
 /** Smallest change of a version's share of its service's spans that is reported. */

@@ -1,7 +1,5 @@
 import { formatDuration } from '../../core/units.ts'
-import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { lengthUs, overlapOf } from '../../flows/overlap.ts'
-import { isTimeOfDay } from '../../traces/epoch-clock.ts'
+import { arrivals, lengthUs, type Overlap, periodOverlap } from '../../flows/overlap.ts'
 import {
   type ComparedPeriods,
   type ComparisonWarning,
@@ -9,22 +7,6 @@ import {
   partOf,
   warning,
 } from './comparison-warning.ts'
-
-/** When the requests of one period arrived, µs since its own epoch, ascending. */
-export function arrivalsUs({ startUs, period }: FlowSet, wanted: Period): Float64Array {
-  return startUs
-    .filter((start, request) => period[request] === wanted && Number.isFinite(start))
-    .sort()
-}
-
-/**
- * When the epoch of after lies, µs since that of before; undefined unless the clocks of both
- * periods tell the time of day.
- */
-export function epochShiftUs({ before, after }: ComparedPeriods): number | undefined {
-  if (![before, after].every(({ epochNs }) => isTimeOfDay(Number(epochNs) / 1e3))) return undefined
-  return Number(after.epochNs - before.epochNs) / 1e3
-}
 
 /** A period this much longer than the other is of another length. */
 const OTHER_LENGTH = 2
@@ -39,12 +21,15 @@ const LARGE_DEVIATION = 4
  * that cover the same time were told apart by something else (two versions side by side), and
  * stretches in turns share nothing: both are as they should be.
  */
-export function timeRanges(periods: ComparedPeriods): ComparisonWarning[] {
-  const shiftUs = epochShiftUs(periods)
-  if (shiftUs === undefined) return []
-  const before = arrivalsUs(periods.flows, BEFORE)
-  const after = arrivalsUs(periods.flows, AFTER).map((startUs) => startUs + shiftUs)
-  return [...swapped(before, after), ...overlapping(before, after), ...otherLength(before, after)]
+export function timeRanges({ flows }: ComparedPeriods): ComparisonWarning[] {
+  const overlap = periodOverlap(flows)
+  if (overlap === null) return []
+  const [before, after] = arrivals(flows)
+  return [
+    ...swapped(before, after),
+    ...overlapping(overlap, [before, after]),
+    ...otherLength(before, after),
+  ]
 }
 
 function swapped(before: Float64Array, after: Float64Array): ComparisonWarning[] {
@@ -60,8 +45,10 @@ function swapped(before: Float64Array, after: Float64Array): ComparisonWarning[]
   ]
 }
 
-function overlapping(before: Float64Array, after: Float64Array): ComparisonWarning[] {
-  const shared = overlapOf(before, after)
+function overlapping(
+  shared: Overlap,
+  [before, after]: readonly [Float64Array, Float64Array],
+): ComparisonWarning[] {
   if (shared.kind !== 'partly mixed') return []
   return [
     warning('time-ranges', {
@@ -117,11 +104,9 @@ type Excused = (gap: Gap) => boolean
  * period's rate, would hardly ever leave. No holes are the stretches of the other period where two
  * were recorded in turns, and gaps that both have at once where they ran side by side.
  */
-export function missingIntervals(periods: ComparedPeriods): ComparisonWarning[] {
-  const shiftUs = epochShiftUs(periods)
-  const before = arrivalsUs(periods.flows, BEFORE)
-  const after = arrivalsUs(periods.flows, AFTER).map((startUs) => startUs + (shiftUs ?? 0))
-  const kind = shiftUs === undefined ? 'apart' : overlapOf(before, after).kind
+export function missingIntervals({ flows }: ComparedPeriods): ComparisonWarning[] {
+  const [before, after] = arrivals(flows)
+  const kind = periodOverlap(flows)?.kind
   const excusedBy = (others: Float64Array): Excused => {
     if (kind === 'in turns') return (gap) => isBusyWithin(gap, others)
     if (kind === 'side by side') return (gap) => !isBusyWithin(gap, others)

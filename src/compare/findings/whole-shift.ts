@@ -1,4 +1,5 @@
 // Runs once a request: the loops index with `!`.
+import { remembered } from '../../core/remembered.ts'
 import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -15,14 +16,13 @@ export interface WholeShift {
   readonly interval: readonly [low: number, high: number]
 }
 
-const known = new WeakMap<FlowSet, readonly [mean: WholeShift, median: WholeShift]>()
-
 /** Returns by how much mean and median of all response times moved; NaN if a period is empty. */
-export function wholeShifts(flows: FlowSet): readonly [mean: WholeShift, median: WholeShift] {
-  const shifts = known.get(flows) ?? [shiftOf(flows, 'mean'), shiftOf(flows, 'median')]
-  known.set(flows, shifts)
-  return shifts
-}
+export const wholeShifts = remembered(
+  (flows: FlowSet): readonly [mean: WholeShift, median: WholeShift] => [
+    shiftOf(flows, 'mean'),
+    shiftOf(flows, 'median'),
+  ],
+)
 
 /** Whether the interval of a shift leaves 0 out. */
 export function isClear({ interval: [low, high] }: WholeShift): boolean {

@@ -2,6 +2,7 @@ import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
 import { mannWhitney } from '../../stats/mann-whitney.ts'
 import type { Measure } from '../../stats/measure.ts'
+import { sortedPair } from '../../stats/two-sample.ts'
 import { wassersteinDistance } from '../../stats/wasserstein.ts'
 
 /** How large a difference is, whatever its p. */
@@ -38,8 +39,9 @@ interface Samples {
 
 /** The shift of the median, its interval, and how often after is slower. */
 export function medianEffect({ before, after }: Samples): MedianEffect {
-  const { estimate, low, high } = bootstrapInterval(before, after, { measure: 'median' })
-  const { probabilitySlower } = mannWhitney(before, after, { method: 'asymptotic' })
+  const { first, second } = sortedPair(before, after)
+  const { estimate, low, high } = bootstrapInterval(first, second, { sorted: true })
+  const { probabilitySlower } = mannWhitney(first, second, { method: 'asymptotic', sorted: true })
   return { medianShiftUs: estimate, interval: [low, high], probabilitySlower }
 }
 

@@ -2,8 +2,8 @@
 import { group } from 'd3-array'
 import { custom, defineOptions } from '../../core/options.ts'
 import { printable } from '../../core/shown-text.ts'
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
-import { arrivalsOf, lengthUs, periodOverlap } from '../../flows/overlap.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
+import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { readMoment } from '../../traces/epoch-clock.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import { listed } from '../findings/names.ts'
@@ -75,8 +75,9 @@ export function eventBefore(
   },
 ): TimedEvent | null {
   if (events.length === 0) return null
-  const earliestUs = lowUs - MAX_LAG * lengthUs(arrivalsOf(flows, AFTER))
-  const beforeUs = arrivalsOf(flows, BEFORE).at(-1) ?? earliestUs
+  const [before, after] = arrivals(flows)
+  const earliestUs = lowUs - MAX_LAG * lengthUs(after)
+  const beforeUs = before.at(-1) ?? earliestUs
   // What was there from the start began at some time since the period before.
   const fromUs = fromStart && beforeUs < lowUs ? Math.min(beforeUs, earliestUs) : earliestUs
   const near = events.filter(

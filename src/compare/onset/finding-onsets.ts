@@ -1,6 +1,6 @@
 import { group } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { arrivalsOf, lengthUs, periodOverlap } from '../../flows/overlap.ts'
+import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { midranks } from '../../stats/midranks.ts'
 import { moments } from '../../stats/moments.ts'
@@ -64,7 +64,7 @@ export function onsetsOf(
 
 /** Whether arrivals tell the time of day, and whether after follows at once on before. */
 function clockOf(flows: FlowSet) {
-  const [before, after] = [arrivalsOf(flows, BEFORE), arrivalsOf(flows, AFTER)]
+  const [before, after] = arrivals(flows)
   const overlap = periodOverlap(flows)
   const gapUs = (after[0] ?? 0) - (before.at(-1) ?? 0)
   const isJoined =
@@ -88,8 +88,7 @@ function valuesOf(draft: Draft, { categories, steps }: Sources): Value[] {
   if (call !== undefined) return callValues(call, steps)
   if (draft.moves.length > 0) return moveValues(draft, categories)
   const { flows, categoryOf } = categories
-  const ids = new Set(draft.categories)
-  return requestsOf(flows, (request) => ids.has(categoryOf[request] as number)).map((request) => ({
+  return requestsIn(categories, draft.categories).map((request) => ({
     request,
     value: flows.responseTimeUs[request] as number,
     stratum: String(categoryOf[request]),
@@ -187,17 +186,22 @@ function callValues(call: FindingCall, { flows, sites, calls, repeats }: StepCha
 }
 
 /** 1 for requests of the form that more have now, 0 for those of the form that it replaces. */
-function moveValues({ moves }: Draft, { flows, categoryOf }: Categories): Value[] {
+function moveValues({ moves }: Draft, categories: Categories): Value[] {
   const to = new Set(moves.map((move) => move.to))
-  const from = new Set(moves.map((move) => move.from))
-  return requestsOf(flows, (request) => {
-    const category = categoryOf[request] as number
-    return to.has(category) || from.has(category)
-  }).map((request) => ({
+  const from = moves.map((move) => move.from)
+  return requestsIn(categories, [...new Set([...to, ...from])]).map((request) => ({
     request,
-    value: to.has(categoryOf[request] as number) ? 1 : 0,
+    value: to.has(categories.categoryOf[request] as number) ? 1 : 0,
     stratum: '',
   }))
+}
+
+/** Returns the requests of some categories, by their row. */
+function requestsIn(categories: Categories, ids: readonly number[]): number[] {
+  const members = ids.flatMap((id) =>
+    ([BEFORE, AFTER] as const).flatMap((period) => [...categories.members(id, period)]),
+  )
+  return members.sort((a, b) => a - b)
 }
 
 function requestsOf(flows: FlowSet, isWanted: (request: number) => boolean): number[] {

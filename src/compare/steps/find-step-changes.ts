@@ -54,14 +54,21 @@ export function findStepChanges(
   options: Partial<EdgeOptions> = {},
 ): StepChanges {
   const flows = given instanceof FoldedFlows ? given.unfolded : given
-  return compareSteps(flows, readOptions(EDGE_OPTIONS, options))
+  const read = readOptions(EDGE_OPTIONS, options)
+  return areFromSpans(flows) ? compareSteps(flows, read) : new StepChanges(flows, read, NO_STEPS)
+}
+
+/** What trace points say of services. */
+const NO_STEPS = {
+  ...{ sites: null, times: [], steps: [], calls: [], repeats: [], errors: [] },
+  arrivals: { rate: null, pauses: null, rateQ: Number.NaN, pausesQ: Number.NaN },
 }
 
 function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const steps = stepTimes(flows)
-  const sites = areFromSpans(flows) ? new CallSites(flows) : null
-  const repeats = sites === null ? [] : callRepeats(flows, sites)
-  const counted = sites === null ? [] : callCounts(sites, catchAllRoot(flows))
+  const sites = new CallSites(flows)
+  const repeats = callRepeats(flows, sites)
+  const counted = callCounts(sites, catchAllRoot(flows))
   const blocks = timeBlocks(flows)
   const countTests = compareChoices(counted, blocks)
   const choices = counted.map((counts, i) => ({ counts, test: countTests[i]! }))
@@ -128,13 +135,10 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     const key = JSON.stringify(of)
     return Math.max(within.get(key)!, Math.min(1, p * sizes.get(key)!))
   }
-  const isMadeOtherwise =
-    sites === null
-      ? () => true
-      : callsMadeOtherwise(
-          sites,
-          choices.map(({ counts, test }) => ({ ...counts, ...test })),
-        )
+  const isMadeOtherwise = callsMadeOtherwise(
+    sites,
+    choices.map(({ counts, test }) => ({ ...counts, ...test })),
+  )
   const usualOf = cappedTimes(flows, BEFORE)
   const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.count(AFTER)
   const limits = { ...options, negligibleUs, usualOf }

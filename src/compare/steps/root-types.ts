@@ -1,5 +1,6 @@
 // Runs once a shape: the loops index with `!`.
 import { group, rollups, sum } from 'd3-array'
+import { remembered } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans, readTimesNs } from '../../flows/span-tree.ts'
@@ -26,29 +27,27 @@ const MADE_BY_ALL = 0.99
  * begin alike, as at a gateway, by the first call that not all of them make. Calls that come in
  * either order are as one.
  */
-export function rootTypes(given: FlowSet): RootTypes {
+export const rootTypes = remembered((given: FlowSet): RootTypes => {
   const flows = given instanceof FoldedFlows ? given.unfolded : given
-  const { shapeOf } = flows
-  const nameOf = rootNames(flows)
   const catchAll = catchAllRoot(flows)
-  for (const [shape, call] of catchAll?.callOf ?? []) {
-    const root = nameOf.get(shape)
-    nameOf.set(shape, call === null ? `${root} that ends before` : `${root} → ${call}`)
-  }
-  const names = [...new Set(nameOf.values())]
-  const numbers = new Map(names.map((name, type) => [name, type]))
-  const typeOf = new Map([...nameOf].map(([shape, name]) => [shape, numbers.get(name)!]))
-  return { names, typeOf: Uint32Array.from(shapeOf, (shape) => typeOf.get(shape)!) }
-}
+  const numbers = new Map<string, number>()
+  const ofShape = new Int32Array(flows.shapes.size).fill(-1)
+  const typeOf = flows.shapeOf.map((shape) => {
+    if (ofShape[shape]! < 0) {
+      const [root, call] = [rootName(flows, shape), catchAll?.callOf.get(shape)]
+      const calling = call === null ? `${root} that ends before` : `${root} → ${call}`
+      const name = call === undefined ? root : calling
+      if (!numbers.has(name)) numbers.set(name, numbers.size)
+      ofShape[shape] = numbers.get(name)!
+    }
+    return ofShape[shape]!
+  })
+  return { names: [...numbers.keys()], typeOf }
+})
 
-/** Name of the root of each shape. */
-function rootNames({ shapeOf, shapes, labels }: FlowSet): Map<number, string> {
-  const names = new Map<number, string>()
-  for (const shape of new Set(shapeOf)) {
-    const { service, operation } = labels.get(shapes.labels(shape)[0]!)
-    names.set(shape, service === '' ? operation : `${service} ${operation}`)
-  }
-  return names
+function rootName({ shapes, labels }: FlowSet, shape: number): string {
+  const { service, operation } = labels.get(shapes.labels(shape)[0]!)
+  return service === '' ? operation : `${service} ${operation}`
 }
 
 /** Types of requests behind one root operation. */
@@ -73,10 +72,10 @@ export function catchAllRoot(flows: FlowSet): CatchAllRoot | null {
     requests.set(shape, (requests.get(shape) ?? 0) + 1)
     if (!sample.has(shape)) sample.set(shape, request)
   }
-  for (const [, own] of group(rootNames(flows), ([, name]) => name)) {
-    if (sum(own, ([shape]) => requests.get(shape)!) < MIN_CATCH_ALL * flows.size) continue
+  for (const [, own] of group(sample.keys(), (shape) => rootName(flows, shape))) {
+    if (sum(own, (shape) => requests.get(shape)!) < MIN_CATCH_ALL * flows.size) continue
     const visits = allVisits(flows)
-    const routes = own.map(([shape]) => {
+    const routes = own.map((shape) => {
       const calls = calledBy(visits.get(shape)!, flows.latencies(sample.get(shape)!))
       return { shape, requests: requests.get(shape)!, calls }
     })

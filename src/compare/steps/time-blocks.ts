@@ -1,3 +1,4 @@
+import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
 
@@ -30,15 +31,7 @@ export interface TimeBlocks {
  * more than twenty runs), so that tests can see how far the level wanders by itself. Periods of the
  * same time are divided at the same moments.
  */
-export function timeBlocks(flows: FlowSet): TimeBlocks {
-  const known = CACHE.get(flows) ?? divide(flows)
-  CACHE.set(flows, known)
-  return known
-}
-
-const CACHE = new WeakMap<FlowSet, TimeBlocks>()
-
-function divide(flows: FlowSet): TimeBlocks {
+export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => {
   const { period, recordedIn, runs, size } = flows
   const of = new Uint8Array(size)
   const perRun = Math.min(BLOCKS, Math.floor(MAX_BLOCKS / Math.max(1, runs.length)))
@@ -63,4 +56,4 @@ function divide(flows: FlowSet): TimeBlocks {
     })
   })
   return { of, perRun, runs: runs.length, aligned }
-}
+})

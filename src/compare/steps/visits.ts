@@ -1,4 +1,5 @@
 // Runs once a span of a shape: the loops index with `!`.
+import { remembered } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { type SpanTree, spanTree } from '../../flows/span-tree.ts'
 import { place } from '../edges/edge-pool.ts'
@@ -45,9 +46,7 @@ export interface ShapeVisits {
  * @param flows built from spans and not folded
  * @returns visits by shape
  */
-export function allVisits(flows: FlowSet): ReadonlyMap<number, ShapeVisits> {
-  const known = CACHE.get(flows)
-  if (known !== undefined) return known
+export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeVisits> => {
   const shapes = [...new Set(flows.shapeOf)].map((shape) => ({
     shape,
     spans: spansOf(flows, shape),
@@ -62,13 +61,8 @@ export function allVisits(flows: FlowSet): ReadonlyMap<number, ShapeVisits> {
       calleeOf.set(operation, known === undefined || known === callee ? callee : null)
     }
   }
-  const visits = new Map(shapes.map(({ shape, spans }) => [shape, divide(spans, calleeOf)]))
-  CACHE.set(flows, visits)
-  return visits
-}
-
-/** Times, calls and their number are all taken from the same visits. */
-const CACHE = new WeakMap<FlowSet, ReadonlyMap<number, ShapeVisits>>()
+  return new Map(shapes.map(({ shape, spans }) => [shape, divide(spans, calleeOf)]))
+})
 
 interface Spans {
   readonly tree: SpanTree
