@@ -1,4 +1,5 @@
 import { OptionError } from '../core/errors.ts'
+import { isZstd, unzstd } from './readers/zstd.ts'
 import { HEAD_BYTES } from './readers/recognize-format.ts'
 
 /** The content of a file that is in memory already. */
@@ -69,7 +70,8 @@ async function openChunks(
   name: string,
   onBytes: (bytes: number) => void,
 ): Promise<OpenedSource> {
-  const raw = await peek(counted(compressed, onBytes), 2)
+  const raw = await peek(counted(compressed, onBytes), 4)
+  if (isZstd(raw.head)) return peek(unzstd(raw.chunks, name), HEAD_BYTES)
   if (raw.head[0] !== 0x1f || raw.head[1] !== 0x8b) return peek(raw.chunks, HEAD_BYTES)
   const { gunzip } = await nodeFiles()
   return peek(gunzip(raw.chunks, name), HEAD_BYTES)
@@ -81,7 +83,7 @@ export async function closeChunks(chunks: AsyncIterable<Uint8Array>): Promise<vo
 }
 
 /** Reads at least `bytes` bytes, if there are as many, and gives them back in front of the rest. */
-async function peek(chunks: AsyncIterable<Uint8Array>, bytes: number): Promise<OpenedSource> {
+export async function peek(chunks: AsyncIterable<Uint8Array>, bytes: number): Promise<OpenedSource> {
   const iterator = chunks[Symbol.asyncIterator]()
   let head = new Uint8Array()
   while (head.length < bytes) {

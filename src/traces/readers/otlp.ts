@@ -1,4 +1,5 @@
-import { TraceFormatError } from '../../core/errors.ts'
+import { type Place, TraceFormatError } from '../../core/errors.ts'
+import { peek } from '../trace-source.ts'
 import { readJsonElements } from './json-elements.ts'
 import {
   type AttributeEntry,
@@ -9,6 +10,7 @@ import {
   objectsIn,
   textOf,
 } from './json-values.ts'
+import { otlpFraming, otlpMessages } from './otlp-protobuf.ts'
 import {
   HOST_ATTRIBUTES,
   otlpAttributes,
@@ -29,7 +31,8 @@ const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
 
 /**
  * OpenTelemetry's OTLP JSON, as collectors, SDKs, Tempo and Jaeger's API v3 write it: an
- * `ExportTraceServiceRequest`, an array of them, one a line, or one after the other. Ids are hex or
+ * `ExportTraceServiceRequest`, an array of them, one a line, or one after the other; or its protobuf, as
+ * collectors write it to files (see `otlpFraming`). Ids are hex or
  * base64, kinds and statuses numbers or names, keys camelCase or snake_case.
  *
  * A span's host is its resource's `host.name`, else `k8s.node.name`, else unknown. `k8s.pod.name`
@@ -44,27 +47,43 @@ const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
  */
 export const otlpReader: TraceReader = {
   format: 'otlp',
-  recognizes: (head) => /spans$|^batches$/i.test(firstTraceKey(head) ?? ''),
+  recognizes: (head, bytes) =>
+    /spans$|^batches$/i.test(firstTraceKey(head) ?? '') || otlpFraming(bytes) !== undefined,
   async read(chunks, sink, file) {
     let others = 0
-    await readJsonElements(chunks, {
-      file,
-      quality: sink.quality,
-      lost: 'span skipped',
-      cutAt: ['', 'resourceSpans', 'resource_spans', 'batches', ...IN_RESOURCE],
-      prepare: (text) => text.replace(NUMERIC_NANOS, '$1"$2"'),
-      onElement: ({ value, line, cutAt }) => {
-        for (const request of Array.isArray(value) ? objectsIn(value) : [value as JsonObject]) {
-          const resources = resourcesOf(request)
-          if (resources === undefined) others++
-          else readResources(resources, sink, { file, line }, IN_RESOURCE.includes(cutAt ?? ''))
-        }
-      },
-    })
+    const readValue = (value: object, line: number | undefined, torn = false) => {
+      for (const request of Array.isArray(value) ? objectsIn(value) : [value as JsonObject]) {
+        const resources = resourcesOf(request)
+        if (resources === undefined) others++
+        else readResources(resources, sink, { file, line }, torn)
+      }
+    }
+    const { head, chunks: all } = await peek(chunks, 64)
+    const framing = otlpFraming(head)
+    if (framing === undefined) {
+      await readJsonElements(all, {
+        file,
+        quality: sink.quality,
+        lost: 'span skipped',
+        cutAt: ['', 'resourceSpans', 'resource_spans', 'batches', ...IN_RESOURCE],
+        prepare: withNanosAsText,
+        onElement: ({ value, line, cutAt }) =>
+          readValue(value, line, IN_RESOURCE.includes(cutAt ?? '')),
+      })
+    } else {
+      for await (const message of otlpMessages(all, framing, { file, quality: sink.quality })) {
+        const isText = typeof message === 'string'
+        readValue(isText ? (JSON.parse(withNanosAsText(message)) as object) : message, undefined)
+      }
+    }
     if (others === 0) return
     const message = `${others} record(s) hold no spans (logs or metrics, perhaps) and are ignored`
     sink.quality.note('not-spans', { file }, message)
   },
+}
+
+function withNanosAsText(json: string): string {
+  return json.replace(NUMERIC_NANOS, '$1"$2"')
 }
 
 function resourcesOf(request: JsonObject): readonly JsonObject[] | undefined {
@@ -86,7 +105,7 @@ function scopesOf(resource: JsonObject): unknown {
 function readResources(
   resources: readonly JsonObject[],
   sink: ReadSink,
-  place: { file: string; line: number },
+  place: Place,
   torn: boolean,
 ): void {
   for (const resourceSpans of resources) {
@@ -115,7 +134,7 @@ function readSpan(
   span: JsonObject,
   reporter: Reporter,
   sink: ReadSink,
-  place: { file: string; line: number },
+  place: Place,
 ): void {
   const { clock } = sink.spans
   const { name, kind, status, links } = span

@@ -19,7 +19,7 @@ export function recognizeFormat(
 ): TraceReader {
   const text = new TextDecoder().decode(head)
   if (text.trim() === '') throw new TraceFormatError('The file is empty', { file }, 'Leave it out')
-  const reader = readers.find((candidate) => candidate.recognizes(text))
+  const reader = readers.find((candidate) => candidate.recognizes(text, head))
   if (reader !== undefined) return reader
   if (isTable(text)) {
     throw new TraceFormatError(
@@ -58,7 +58,6 @@ interface RefusedFormat {
 
 const COMPRESSED: readonly (readonly number[])[] = [
   [0x50, 0x4b, 3, 4],
-  [0x28, 0xb5, 0x2f, 0xfd],
   [0x42, 0x5a, 0x68],
   [0xfd, 0x37, 0x7a, 0x58],
 ]
@@ -69,8 +68,8 @@ const REFUSED: readonly RefusedFormat[] = [
   {
     looksLike: (_, bytes) =>
       COMPRESSED.some((magic) => magic.every((byte, i) => bytes[i] === byte)),
-    reason: () => 'This is compressed, and not with gzip',
-    nextStep: 'Unpack it, or compress it with gzip',
+    reason: () => 'This is compressed, and not with gzip or zstd',
+    nextStep: 'Unpack it, or compress it with gzip or zstd',
   },
   {
     looksLike: (_, bytes) =>
@@ -82,12 +81,6 @@ const REFUSED: readonly RefusedFormat[] = [
     looksLike: (text) => text.startsWith('PAR1'),
     reason: () => 'This is Parquet under a name that does not say so',
     nextStep: 'Let its name end in .parquet, or write parquet: before its path',
-  },
-  {
-    looksLike: (_, bytes) => isOtlpProtobuf(bytes),
-    reason: () => 'This is OTLP in its binary (protobuf) form, which is not read',
-    nextStep:
-      'Export it as JSON (format: json in the file exporter of the OpenTelemetry Collector)',
   },
   {
     looksLike: (text) => /^\s*<(!doctype\s+html|html|head|body|\?xml)/i.test(text),
@@ -130,22 +123,4 @@ function columnsOf(text: string): string {
 function titleOf(text: string): string {
   const title = /<title[^>]*>\s*([^<]{1,60})/i.exec(text)?.[1]?.trim()
   return title === undefined ? '' : ` ("${title}")`
-}
-
-/**
- * Field 1 of an ExportTraceServiceRequest is its first ResourceSpans, whose field 1 or 2 comes
- * first: 0A, a length, then 0A or 12; a delimited stream has one more length in front.
- */
-function isOtlpProtobuf(bytes: Uint8Array): boolean {
-  const start = bytes[0] === 0x0a ? 0 : endOfVarint(bytes, 0)
-  if (bytes[start] !== 0x0a) return false
-  const inner = bytes[endOfVarint(bytes, start + 1)]
-  const binary = bytes.subarray(0, 64).some((byte) => byte < 9 || (byte > 13 && byte < 32))
-  return binary && (inner === 0x0a || inner === 0x12)
-}
-
-function endOfVarint(bytes: Uint8Array, from: number): number {
-  let at = from
-  while (at < from + 5 && (bytes[at] ?? 0) >= 0x80) at++
-  return at + 1
 }

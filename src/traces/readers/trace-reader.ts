@@ -19,8 +19,13 @@ export type FileFormat = (typeof FILE_FORMATS)[number]
 export interface TraceReader {
   /** What `--format` and `loadTraces({ format })` call it. */
   readonly format: FileFormat
-  /** Returns whether a file that begins with `head` (a few kilobytes of text) is in this format. */
-  recognizes(head: string): boolean
+  /**
+   * Returns whether a file is in this format.
+   *
+   * @param head how it begins: a few kilobytes as text
+   * @param bytes the same as it is
+   */
+  recognizes(head: string, bytes: Uint8Array): boolean
   /** Reads a whole file, chunk by chunk, into `sink`; `file` is its name for messages. */
   read(chunks: AsyncIterable<Uint8Array>, sink: ReadSink, file: string): Promise<void>
 }

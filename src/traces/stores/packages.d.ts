@@ -1,5 +1,13 @@
 // Of packages that are loaded when they are used, what is used here: the rest compiles without them.
 
+declare module 'fzstd' {
+  export function decompress(bytes: Uint8Array): Uint8Array
+  export class Decompress {
+    constructor(onData: (bytes: Uint8Array, isLast?: boolean) => void)
+    push(bytes: Uint8Array, isLast?: boolean): void
+  }
+}
+
 declare module 'hyparquet' {
   export interface AsyncBuffer {
     readonly byteLength: number

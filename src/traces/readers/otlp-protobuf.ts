@@ -1,0 +1,246 @@
+import { TraceFormatError } from '../../core/errors.ts'
+import type { QualityLog } from '../quality.ts'
+import type { JsonObject } from './json-values.ts'
+import { isZstd } from './zstd.ts'
+
+/** How the bytes of a field are to be taken. */
+type Kind = 'text' | 'hex' | 'integer' | 'boolean' | 'nanos' | 'double'
+type Field = readonly [name: string, kind: Kind | Message, isList?: boolean]
+/** Fields of a message by their numbers; others are passed over. */
+type Message = Record<number, Field>
+
+// opentelemetry/proto/trace/v1/trace.proto and common/v1/common.proto, named as in OTLP JSON.
+const ANY_VALUE: Message = {
+  ...{ 1: ['stringValue', 'text'], 2: ['boolValue', 'boolean'], 3: ['intValue', 'integer'] },
+  ...{ 4: ['doubleValue', 'double'], 7: ['bytesValue', 'hex'] },
+}
+const KEY_VALUE: Message = { 1: ['key', 'text'], 2: ['value', ANY_VALUE] }
+ANY_VALUE[5] = ['arrayValue', { 1: ['values', ANY_VALUE, true] }]
+ANY_VALUE[6] = ['kvlistValue', { 1: ['values', KEY_VALUE, true] }]
+const ATTRIBUTES: Field = ['attributes', KEY_VALUE, true]
+const SPAN: Message = {
+  ...{ 1: ['traceId', 'hex'], 2: ['spanId', 'hex'], 3: ['traceState', 'text'] },
+  ...{ 4: ['parentSpanId', 'hex'], 5: ['name', 'text'], 6: ['kind', 'integer'] },
+  ...{ 7: ['startTimeUnixNano', 'nanos'], 8: ['endTimeUnixNano', 'nanos'], 9: ATTRIBUTES },
+  11: ['events', { 2: ['name', 'text'], 3: ATTRIBUTES }, true],
+  13: ['links', { 1: ['traceId', 'hex'], 2: ['spanId', 'hex'], 4: ATTRIBUTES }, true],
+  15: ['status', { 2: ['message', 'text'], 3: ['code', 'integer'] }],
+}
+const SCOPE_SPANS: Field = ['scopeSpans', { 2: ['spans', SPAN, true] }, true]
+const RESOURCE_SPANS: Message = {
+  ...{ 1: ['resource', { 1: ATTRIBUTES }], 2: SCOPE_SPANS, 1000: SCOPE_SPANS },
+}
+const REQUEST: Message = { 1: ['resourceSpans', RESOURCE_SPANS, true] }
+
+/** Kinds of fields by wire type: varint, 64 bits, bytes. */
+const WIRE: Readonly<Record<Kind, number>> = {
+  ...{ integer: 0, boolean: 0, nanos: 1, double: 1, text: 2, hex: 2 },
+}
+
+/** What stands before a message: four bytes of length, a length as varint, or the tag of field 1. */
+type Framing = 'bytes' | 'varint' | 'field'
+
+const MAX_MESSAGE = 1 << 28
+const LINE_FEED = 0x0a
+
+/**
+ * Returns how OTLP messages are divided in a file that begins with `head`; `undefined` for other
+ * files. The collector's file exporter writes four bytes of length, highest first, before each
+ * message, which is protobuf, or compressed with zstd, or (compressed) JSON. A bare request is a
+ * row of fields 1 (0A, a length), whose field 1 or 2 comes first: 0A or 12.
+ */
+export function otlpFraming(head: Uint8Array): Framing | undefined {
+  const [a = 0, b = 0, c = 0, d = 0] = head
+  const length = a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d
+  if (length > 0 && length < MAX_MESSAGE && a !== LINE_FEED) {
+    const first = head.subarray(4, 8)
+    if (isZstd(first) || first[0] === 0x7b || isRequest(head.subarray(4))) return 'bytes'
+  }
+  if (!head.subarray(0, 64).some((byte) => byte < 9 || (byte > 13 && byte < 32))) return undefined
+  if (isRequest(head)) return 'field'
+  return head.length > 0 && isRequest(head.subarray(varint(head, 0)?.end)) ? 'varint' : undefined
+}
+
+function isRequest(bytes: Uint8Array): boolean {
+  const inner = bytes[varint(bytes, 1)?.end ?? 0]
+  return bytes[0] === LINE_FEED && (inner === LINE_FEED || inner === 0x12)
+}
+
+/** A number of up to 49 bits, and where it ends; `undefined` if there is none so short. */
+function varint(bytes: Uint8Array, from: number): { value: number; end: number } | undefined {
+  let value = 0
+  for (let at = from, unit = 1; at < Math.min(from + 7, bytes.length); at++, unit *= 128) {
+    const byte = bytes[at] as number
+    value += (byte & 127) * unit
+    if (byte < 128) return { value, end: at + 1 }
+  }
+  return undefined
+}
+
+/** A message of a file: a text of JSON, or decoded, as `JSON.parse` would give it. */
+export type OtlpMessage = string | JsonObject
+
+/**
+ * Reads the messages of a file one by one. One that is cut by the end of the file is noted and left
+ * out.
+ *
+ * @throws TraceFormatError for one that holds no spans, or is damaged
+ */
+export async function* otlpMessages(
+  chunks: AsyncIterable<Uint8Array>,
+  framing: Framing,
+  { file, quality }: { readonly file: string; readonly quality: QualityLog },
+): AsyncGenerator<OtlpMessage> {
+  let rest = new Uint8Array()
+  let number = 0
+  for await (const chunk of chunks) {
+    const bytes = new Uint8Array(rest.length + chunk.length)
+    bytes.set(rest)
+    bytes.set(chunk, rest.length)
+    let at = 0
+    for (;;) {
+      const frame = frameAt(bytes, at, framing)
+      if (frame !== undefined && !(frame.end - frame.from < MAX_MESSAGE)) {
+        throw damaged(file, number + 1, 'is longer than 256 MB')
+      }
+      if (frame === undefined || frame.end > bytes.length) break
+      number++
+      const content = await unpacked(bytes.subarray(frame.from, frame.end), file, number)
+      at = frame.end
+      if (content[0] === 0x7b) yield new TextDecoder().decode(content)
+      else if (framing === 'field') {
+        yield { resourceSpans: [decoded(content, RESOURCE_SPANS, file, number)] }
+      } else yield decoded(content, REQUEST, file, number)
+    }
+    rest = bytes.slice(at)
+  }
+  if (rest.length === 0) return
+  quality.skip({
+    ...{ code: 'truncated-file', effect: 'span skipped', place: { file } },
+    message: `The file ends within message ${number + 1}`,
+    next: 'Copy it again, or load without `strict` to leave the message out',
+  })
+}
+
+/** Where a message is; `undefined` while what stands before it is not all there. */
+function frameAt(
+  bytes: Uint8Array,
+  at: number,
+  framing: Framing,
+): { readonly from: number; readonly end: number } | undefined {
+  if (framing === 'bytes') {
+    if (at + 4 > bytes.length) return undefined
+    return { from: at + 4, end: at + 4 + new DataView(bytes.buffer).getUint32(at) }
+  }
+  const length = varint(bytes, framing === 'field' ? at + 1 : at)
+  return length && { from: length.end, end: length.end + length.value }
+}
+
+async function unpacked(bytes: Uint8Array, file: string, number: number): Promise<Uint8Array> {
+  if (!isZstd(bytes)) return bytes
+  const { decompress } = await import('fzstd')
+  try {
+    return decompress(bytes)
+  } catch (error) {
+    throw damaged(file, number, `cannot be decompressed (${(error as Error).message})`)
+  }
+}
+
+function decoded(bytes: Uint8Array, message: Message, file: string, number: number): JsonObject {
+  try {
+    return new Decoder(bytes).message(bytes.length, message)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw damaged(file, number, 'is not OTLP with spans: logs or metrics, or damaged')
+  }
+}
+
+function damaged(file: string, number: number, problem: string): TraceFormatError {
+  const next = 'Give the file of the traces pipeline, as its exporter wrote it'
+  return new TraceFormatError(`Message ${number} ${problem}`, { file }, next)
+}
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** Decodes protobuf; whatever does not fit is a `RangeError`. */
+class Decoder {
+  readonly #bytes: Uint8Array
+  readonly #view: DataView
+  readonly #text = new TextDecoder()
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  }
+
+  message(end: number, fields: Message): JsonObject {
+    const object: Record<string, unknown> = {}
+    while (this.#at < end) {
+      const tag = Number(this.#varint())
+      const field = fields[tag >>> 3]
+      const wire = tag & 7
+      if (field === undefined) {
+        this.#skip(wire)
+        continue
+      }
+      const [name, kind, isList] = field
+      if (wire !== (typeof kind === 'string' ? WIRE[kind] : 2)) throw new RangeError(name)
+      const value = this.#value(kind)
+      if (!isList) object[name] = value
+      else if (object[name] === undefined) object[name] = [value]
+      else (object[name] as unknown[]).push(value)
+    }
+    if (this.#at > end) throw new RangeError('length')
+    return object
+  }
+
+  #value(kind: Kind | Message): unknown {
+    if (kind === 'boolean') return this.#varint() !== 0n
+    if (kind === 'integer') {
+      const value = BigInt.asIntN(64, this.#varint())
+      const number = Number(value)
+      return Number.isSafeInteger(number) ? number : String(value)
+    }
+    if (kind === 'nanos') return String(this.#view.getBigUint64(this.#moved(8), true))
+    if (kind === 'double') return this.#view.getFloat64(this.#moved(8), true)
+    const length = Number(this.#varint())
+    const from = this.#at
+    if (from + length > this.#bytes.length) throw new RangeError('length')
+    if (typeof kind !== 'string') return this.message(from + length, kind)
+    const bytes = this.#bytes.subarray(from, this.#moved(length) + length)
+    if (kind === 'text') return this.#text.decode(bytes)
+    let hex = ''
+    for (const byte of bytes) hex += HEX[byte]
+    return hex
+  }
+
+  /** Goes on by some bytes, and returns from where. */
+  #moved(bytes: number): number {
+    this.#at += bytes
+    return this.#at - bytes
+  }
+
+  #varint(): bigint {
+    const short = varint(this.#bytes, this.#at)
+    if (short !== undefined) {
+      this.#at = short.end
+      return BigInt(short.value)
+    }
+    let value = 0n
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = this.#view.getUint8(this.#moved(1))
+      value |= BigInt(byte & 127) << shift
+      if (byte < 128) return value
+    }
+    throw new RangeError('varint')
+  }
+
+  #skip(wire: number): void {
+    if (wire === 0) this.#varint()
+    else if (wire === 1) this.#moved(8)
+    else if (wire === 2) this.#moved(Number(this.#varint()))
+    else if (wire === 5) this.#moved(4)
+    else throw new RangeError('wire type')
+  }
+}

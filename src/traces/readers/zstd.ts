@@ -1,0 +1,35 @@
+import { TraceFormatError } from '../../core/errors.ts'
+
+const MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
+
+/** Whether bytes are compressed with Zstandard. */
+export function isZstd(bytes: Uint8Array): boolean {
+  return MAGIC.every((byte, i) => bytes[i] === byte)
+}
+
+/**
+ * Decompresses Zstandard; `file` is the name for messages.
+ *
+ * @throws TraceFormatError for damaged or truncated data
+ */
+export async function* unzstd(
+  chunks: AsyncIterable<Uint8Array>,
+  file: string,
+): AsyncGenerator<Uint8Array> {
+  const { Decompress } = await import('fzstd')
+  let ready: Uint8Array[] = []
+  const stream = new Decompress((bytes) => ready.push(bytes))
+  const push = (bytes: Uint8Array, isLast: boolean) => {
+    ready = []
+    try {
+      stream.push(bytes, isLast)
+    } catch (error) {
+      const problem = `The zstd data is damaged or truncated (${(error as Error).message})`
+      throw new TraceFormatError(problem, { file }, 'Copy or download it again')
+    }
+    return ready
+  }
+  // What is pushed is kept for longer than a chunk is good.
+  for await (const chunk of chunks) yield* push(chunk.slice(), false)
+  yield* push(new Uint8Array(), true)
+}
