@@ -1,6 +1,6 @@
 import { OptionError } from '../core/errors.ts'
-import { isZstd, unzstd } from './readers/zstd.ts'
 import { HEAD_BYTES } from './readers/recognize-format.ts'
+import { isZstd, unzstd } from './readers/zstd.ts'
 
 /** The content of a file that is in memory already. */
 export interface TraceContent {
@@ -83,7 +83,10 @@ export async function closeChunks(chunks: AsyncIterable<Uint8Array>): Promise<vo
 }
 
 /** Reads at least `bytes` bytes, if there are as many, and gives them back in front of the rest. */
-export async function peek(chunks: AsyncIterable<Uint8Array>, bytes: number): Promise<OpenedSource> {
+export async function peek(
+  chunks: AsyncIterable<Uint8Array>,
+  bytes: number,
+): Promise<OpenedSource> {
   const iterator = chunks[Symbol.asyncIterator]()
   let head = new Uint8Array()
   while (head.length < bytes) {

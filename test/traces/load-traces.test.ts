@@ -106,9 +106,9 @@ describe('errors name the file and the next step', () => {
       /^a\.json: This is a web page \("502 Bad Gateway"\), perhaps an error or a login, not traces/,
     ],
     [
-      'OTLP protobuf',
+      'OTLP protobuf that is cut',
       protobuf,
-      /OTLP in its binary \(protobuf\) form, which is not read\. Export it as JSON/,
+      /^a\.json: The file, read as otlp, has no usable traces \(first problem: a\.json: The file ends within message 1\)/,
     ],
     ['OTLP logs', '{"resourceLogs":[]}', /it holds logs or metrics and no spans/],
     [

@@ -160,6 +160,10 @@ function damaged(file: string, number: number, problem: string): TraceFormatErro
   return new TraceFormatError(`Message ${number} ${problem}`, { file }, next)
 }
 
+const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
+/** Texts of fewer bytes take a decoder longer than writing them sign by sign does. */
+const SHORT = 32
+const isAscii = (byte: number) => byte < 128
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** Decodes protobuf; whatever does not fit is a `RangeError`. */
@@ -177,7 +181,7 @@ class Decoder {
   message(end: number, fields: Message): JsonObject {
     const object: Record<string, unknown> = {}
     while (this.#at < end) {
-      const tag = Number(this.#varint())
+      const tag = this.#number()
       const field = fields[tag >>> 3]
       const wire = tag & 7
       if (field === undefined) {
@@ -196,23 +200,21 @@ class Decoder {
   }
 
   #value(kind: Kind | Message): unknown {
-    if (kind === 'boolean') return this.#varint() !== 0n
-    if (kind === 'integer') {
-      const value = BigInt.asIntN(64, this.#varint())
-      const number = Number(value)
-      return Number.isSafeInteger(number) ? number : String(value)
-    }
+    if (kind === 'boolean') return this.#number() !== 0
+    if (kind === 'integer') return this.#integer()
     if (kind === 'nanos') return String(this.#view.getBigUint64(this.#moved(8), true))
     if (kind === 'double') return this.#view.getFloat64(this.#moved(8), true)
-    const length = Number(this.#varint())
+    const length = this.#number()
     const from = this.#at
     if (from + length > this.#bytes.length) throw new RangeError('length')
     if (typeof kind !== 'string') return this.message(from + length, kind)
     const bytes = this.#bytes.subarray(from, this.#moved(length) + length)
-    if (kind === 'text') return this.#text.decode(bytes)
-    let hex = ''
-    for (const byte of bytes) hex += HEX[byte]
-    return hex
+    if (kind === 'text' && !(length < SHORT && bytes.every(isAscii)))
+      return this.#text.decode(bytes)
+    const signs = kind === 'text' ? ASCII : HEX
+    let written = ''
+    for (const byte of bytes) written += signs[byte]
+    return written
   }
 
   /** Goes on by some bytes, and returns from where. */
@@ -221,25 +223,37 @@ class Decoder {
     return this.#at - bytes
   }
 
-  #varint(): bigint {
-    const short = varint(this.#bytes, this.#at)
-    if (short !== undefined) {
-      this.#at = short.end
-      return BigInt(short.value)
-    }
-    let value = 0n
-    for (let shift = 0n; shift < 70n; shift += 7n) {
+  /** A varint of up to 49 bits. */
+  #number(): number {
+    let value = 0
+    for (let unit = 1; unit < 2 ** 49; unit *= 128) {
       const byte = this.#view.getUint8(this.#moved(1))
-      value |= BigInt(byte & 127) << shift
+      value += (byte & 127) * unit
       if (byte < 128) return value
     }
     throw new RangeError('varint')
   }
 
+  /** A varint of 64 bits with a sign; a text where a number cannot hold it. */
+  #integer(): number | string {
+    const first = this.#bytes[this.#at] ?? 128
+    if (first < 128) return this.#number()
+    let value = 0n
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = this.#view.getUint8(this.#moved(1))
+      value |= BigInt(byte & 127) << shift
+      if (byte >= 128) continue
+      const signed = BigInt.asIntN(64, value)
+      const number = Number(signed)
+      return Number.isSafeInteger(number) ? number : String(signed)
+    }
+    throw new RangeError('varint')
+  }
+
   #skip(wire: number): void {
-    if (wire === 0) this.#varint()
+    if (wire === 0) this.#integer()
     else if (wire === 1) this.#moved(8)
-    else if (wire === 2) this.#moved(Number(this.#varint()))
+    else if (wire === 2) this.#moved(this.#number())
     else if (wire === 5) this.#moved(4)
     else throw new RangeError('wire type')
   }

@@ -130,12 +130,7 @@ function readResources(
   }
 }
 
-function readSpan(
-  span: JsonObject,
-  reporter: Reporter,
-  sink: ReadSink,
-  place: Place,
-): void {
+function readSpan(span: JsonObject, reporter: Reporter, sink: ReadSink, place: Place): void {
   const { clock } = sink.spans
   const { name, kind, status, links } = span
   const { traceId, spanId, parentSpanId, startTimeUnixNano, endTimeUnixNano, traceState } = span
