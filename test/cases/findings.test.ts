@@ -20,6 +20,19 @@ test.each([
   await expectCauseFound(recorded as NonNullable<typeof recorded>)
 })
 
+test('rmw names the read that comes first, whether or not its operation is selected', async () => {
+  const folder = `${RECORDED}/rmw`
+  const [before, after] = await Promise.all(
+    ['before', 'after'].map((period) => loadTraces(`${folder}/${period}.jsonl.gz`)),
+  )
+  const all = compare(before as TraceSet, after as TraceSet)
+  for (const comparison of [all, all.where('operation = NFS3 WRITE')]) {
+    expect(comparison.findings.findings[0]?.title).toBe(
+      'frontend: NFS3 WRITE now calls storage-data SN READ after cache lookup in 1,100 of 2,400 calls (0 of 2,400 before)',
+    )
+  }
+})
+
 describeWithShared('faults injected by others are the first or second finding', () => {
   test.each([
     ['nezha-onlineboutique/ob1_currency_network_delay', 'currencyservice', 'latency'],

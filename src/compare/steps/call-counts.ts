@@ -2,7 +2,7 @@
 import { sum } from 'd3-array'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { Caller, CallSite, CallSites, Operation } from './call-order.ts'
-import { type CatchAllRoot, callName } from './root-types.ts'
+import { callName, type RootCalls } from './root-types.ts'
 import { timeBlocks } from './time-blocks.ts'
 
 /**
@@ -53,19 +53,19 @@ export interface CallCounts extends CallChoice {
 /**
  * Counts which calls every operation makes, what comes after each, and how they lie in time, given
  * that the operation was called: what became of the request elsewhere does not matter. Which of
- * several operations a root calls first tells types of requests apart and is not counted; nor is
- * which call of a catch-all root tells them, and what comes after is counted by type.
+ * several operations a root calls tells types of requests apart and is not counted, but for those
+ * that it chooses (`rootCalls`); what comes after calls of a catch-all root is counted by type.
  */
 export function callCounts(
   { sites }: CallSites,
-  catchAll: CatchAllRoot | null = null,
+  roots: RootCalls = { chosen: new Map(), catchAll: null },
 ): readonly CallCounts[] {
   const questions = new Map<string, Question>()
   const names = new OperationNames()
   sites.forEach((site, number) => {
     const all = sum(site.requests)
     const contexts = new Map<string, string>()
-    for (const choice of choicesOf(site, names, catchAll)) {
+    for (const choice of choicesOf(site, names, roots)) {
       const { of, kind, about, among = '', answers } = choice
       const key = `${kind} ${names.number(of)} ${about.map((one) => names.number(one)).join(' ')}`
       const question = questions.get(key) ?? new Question(choice, names)
@@ -119,7 +119,11 @@ interface Choice extends Omit<CallChoice, 'call'> {
 /** More callees than this are not compared two by two. */
 const MAX_PAIRED = 32
 
-function choicesOf(site: CallSite, names: OperationNames, catchAll: CatchAllRoot | null): Choice[] {
+function choicesOf(
+  site: CallSite,
+  names: OperationNames,
+  { chosen, catchAll }: RootCalls,
+): Choice[] {
   const { of, span, callees, order } = site
   const type = (site.context === '' && catchAll?.callOf.get(site.shape)) || ''
   const isRoot = span === 0
@@ -130,20 +134,13 @@ function choicesOf(site: CallSite, names: OperationNames, catchAll: CatchAllRoot
       return { kind, of, previous: null, about: [call], answers }
     })
   const ends = callees.length === 0 ? [{ call: null, isDirect: true }] : []
+  const ofRoot = chosen.get(callName(of))
+  const first = isRoot ? (order.groups[0] ?? []).map((callee) => callees[callee]!) : []
+  const chosenFirst = first.filter((call) => ofRoot?.has(callName(call)))
+  const calls = { kind: 'calls', of, previous: null, about: [], among: type } as const
   return [
-    ...(isRoot
-      ? []
-      : [
-          {
-            kind: 'calls' as const,
-            of,
-            previous: null,
-            about: [],
-            among: type,
-            answers: made(callees),
-          },
-        ]),
-    { kind: 'next', of, previous: null, about: [], answers: ends },
+    ...(isRoot ? [] : [{ ...calls, answers: made(callees) }]),
+    { kind: 'next', of, previous: null, about: [], answers: [...ends, ...made(chosenFirst)] },
     ...nextOf(site, names).map((choice) => (isRoot ? ofType(choice, type, catchAll) : choice)),
     ...own('again', order.again),
     ...own('outlives', order.outliving),
@@ -152,7 +149,7 @@ function choicesOf(site: CallSite, names: OperationNames, catchAll: CatchAllRoot
 }
 
 /** Of a catch-all root: what comes after calls of all types says nothing but whether it ends there. */
-function ofType(choice: Choice, type: string, catchAll: CatchAllRoot | null): Choice {
+function ofType(choice: Choice, type: string, catchAll: RootCalls['catchAll']): Choice {
   if (catchAll === null) return choice
   const isCommon = (call: Operation) => catchAll.common.has(callName(call))
   if (!choice.about.every(isCommon)) return { ...choice, among: type }

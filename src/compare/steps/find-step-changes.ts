@@ -17,7 +17,7 @@ import { CallSites, type Operation } from './call-order.ts'
 import { describeErrors, testErrors } from './compare-errors.ts'
 import { describeStep, type TimesTest } from './describe-step.ts'
 import { callsMadeOtherwise } from './order-changes.ts'
-import { catchAllRoot } from './root-types.ts'
+import { rootCalls } from './root-types.ts'
 import { StepChanges } from './step-changes.ts'
 import { type StepStratum, stepTimes } from './step-times.ts'
 import { tailCounts } from './tail-counts.ts'
@@ -68,7 +68,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const steps = stepTimes(flows)
   const sites = new CallSites(flows)
   const repeats = callRepeats(flows, sites)
-  const counted = callCounts(sites, catchAllRoot(flows))
+  const counted = callCounts(sites, rootCalls(flows))
   const blocks = timeBlocks(flows)
   const countTests = compareChoices(counted, blocks)
   const choices = counted.map((counts, i) => ({ counts, test: countTests[i]! }))

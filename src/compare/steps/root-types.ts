@@ -1,9 +1,10 @@
 // Runs once a shape: the loops index with `!`.
-import { group, rollups, sum } from 'd3-array'
+import { group, groups, sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
-import type { FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans, readTimesNs } from '../../flows/span-tree.ts'
+import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Operation } from './call-order.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
 
@@ -21,6 +22,8 @@ const MIN_CATCH_ALL = 0.9
 const MIN_GOING = 0.95
 /** A call that this share of requests makes does not tell types apart. */
 const MADE_BY_ALL = 0.99
+/** Neither does one that is made in one period only: clients asked for a type before as well. */
+const ONE_PERIOD_LEVEL = 0.001
 
 /**
  * Tells types of requests apart by service and operation of the root; where nearly all requests
@@ -29,7 +32,7 @@ const MADE_BY_ALL = 0.99
  */
 export const rootTypes = remembered((given: FlowSet): RootTypes => {
   const flows = given instanceof FoldedFlows ? given.unfolded : given
-  const catchAll = catchAllRoot(flows)
+  const { catchAll } = rootCalls(flows)
   const numbers = new Map<string, number>()
   const ofShape = new Int32Array(flows.shapes.size).fill(-1)
   const typeOf = flows.shapeOf.map((shape) => {
@@ -50,39 +53,55 @@ function rootName({ shapes, labels }: FlowSet, shape: number): string {
   return service === '' ? operation : `${service} ${operation}`
 }
 
+/** What calls of roots say of their requests. */
+export interface RootCalls {
+  /** Of each root, by `callName`, calls that a service chooses, whatever it was asked for. */
+  readonly chosen: ReadonlyMap<string, ReadonlySet<string>>
+  /** Of a root that nearly all requests begin with, if there is one, and it has several types. */
+  readonly catchAll: CatchAllRoot | null
+}
+
 /** Types of requests behind one root operation. */
 export interface CatchAllRoot {
-  /** Calls that requests of all types make first, named as by `callName`. */
+  /** Calls that tell no types apart, by `callName`. */
   readonly common: ReadonlySet<string>
   /** Call that tells the type of each shape with this root; `null` if it ends before. */
   readonly callOf: ReadonlyMap<number, string | null>
 }
 
 /**
- * Returns the types of requests behind a root operation that nearly all requests begin with, or
- * `null` where there is no such root, or a single type.
+ * Tells calls by which a root's requests differ into those that say what was asked for and those
+ * that the service chooses: calls after which requests go on as most others do (a cache that
+ * misses), and calls that are made in one period only, as clients asked for a type before as well.
  *
  * @param flows not folded
  */
-export function catchAllRoot(flows: FlowSet): CatchAllRoot | null {
-  if (!areFromSpans(flows)) return null
+export const rootCalls = remembered((flows: FlowSet): RootCalls => {
+  const chosen = new Map<string, ReadonlySet<string>>()
+  let catchAll: CatchAllRoot | null = null
+  if (!areFromSpans(flows)) return { chosen, catchAll }
   const sample = new Map<number, number>()
-  const requests = new Map<number, number>()
+  const requests = new Map<number, [before: number, after: number]>()
   for (const [request, shape] of flows.shapeOf.entries()) {
-    requests.set(shape, (requests.get(shape) ?? 0) + 1)
+    const counts = requests.get(shape) ?? [0, 0]
+    counts[flows.period[request]!]!++
+    requests.set(shape, counts)
     if (!sample.has(shape)) sample.set(shape, request)
   }
-  for (const [, own] of group(sample.keys(), (shape) => rootName(flows, shape))) {
-    if (sum(own, (shape) => requests.get(shape)!) < MIN_CATCH_ALL * flows.size) continue
-    const visits = allVisits(flows)
-    const routes = own.map((shape) => {
-      const calls = calledBy(visits.get(shape)!, flows.latencies(sample.get(shape)!))
-      return { shape, requests: requests.get(shape)!, calls }
-    })
-    return firstDistinctCalls(routes)
+  const visits = allVisits(flows)
+  const routes = Array.from(sample, ([shape, request]) => {
+    const own = visits.get(shape)!
+    const root = callName({ service: own.visits[0]!.service, operation: own.operations[0]! })
+    const calls = calledBy(own, flows.latencies(request))
+    return { shape, root, requests: requests.get(shape)!, calls }
+  })
+  for (const [root, own] of group(routes, (route) => route.root)) {
+    const first = firstDistinctCalls(own)
+    chosen.set(root, first.chosen)
+    if (count(own) >= MIN_CATCH_ALL * flows.size) catchAll = first.catchAll
   }
-  return null
-}
+  return { chosen, catchAll }
+})
 
 export function callName({ service, operation }: Operation): string {
   return `${service} ${operation}`
@@ -103,35 +122,67 @@ function calledBy({ tree, visits, operations }: ShapeVisits, latencies: Float64A
 /** Calls of the first service in requests of one shape. */
 interface Route {
   readonly shape: number
-  readonly requests: number
+  readonly requests: readonly [before: number, after: number]
   readonly calls: readonly string[]
 }
 
-function firstDistinctCalls(routes: readonly Route[]): CatchAllRoot | null {
-  const common = new Set<string>()
-  for (;;) {
+function firstDistinctCalls(given: readonly Route[]) {
+  const [chosen, common] = [new Set<string>(), new Set<string>()]
+  for (let routes = given; ; ) {
     const rest = routes.map((route) => ({
       ...route,
       calls: route.calls.filter((call) => !common.has(call)),
     }))
     const going = rest.filter(({ calls }) => calls.length > 0)
-    if (going.length === 0) return null
+    if (going.length === 0) return { chosen, catchAll: null }
     const classOf = classesOf(going)
-    const count = (some: readonly Route[]) => sum(some, ({ requests }) => requests)
-    const classes = rollups(going, count, ({ calls }) => classOf(calls[0]!))
-    const [usual, most] = classes.sort(([, a], [, b]) => b - a)[0]!
-    if (most < MADE_BY_ALL * count(going)) {
+    const classes = groups(going, ({ calls }) => classOf(calls[0]!)).sort(
+      ([, a], [, b]) => count(b) - count(a),
+    )
+    const add = (name: string, to: Set<string>) => {
+      for (const { calls } of going)
+        for (const call of calls) if (classOf(call) === name) to.add(call)
+    }
+    const [usual, ownUsual] = classes[0]!
+    const detours = classes.filter(([name, own]) => name !== usual && isDetour(own, ownUsual))
+    const ofOnePeriod = classes.filter(([, own]) => isOfOnePeriod(own, rest))
+    if (count(ownUsual) >= MADE_BY_ALL * count(going)) add(usual, common)
+    else if (detours.length + ofOnePeriod.length > 0) {
+      for (const [name] of [...detours, ...ofOnePeriod])
+        for (const to of [chosen, common]) add(name, to)
+      const others = rest.filter(
+        ({ shape }) => !ofOnePeriod.some(([, own]) => own.some((one) => one.shape === shape)),
+      )
+      routes = others.length > 0 ? others : rest
+    } else {
       const isOptional = common.size > 0 && count(going) < MIN_GOING * count(rest)
-      if (isOptional) return null
       const callOf = rest.map(
         ({ shape, calls: [call] }) => [shape, call === undefined ? null : classOf(call)] as const,
       )
-      return { common, callOf: new Map(callOf) }
-    }
-    for (const { calls } of going) {
-      for (const call of calls) if (classOf(call) === usual) common.add(call)
+      return { chosen, catchAll: isOptional ? null : { common, callOf: new Map(callOf) } }
     }
   }
+}
+
+function count(routes: readonly Route[], period?: typeof BEFORE | typeof AFTER): number {
+  return sum(routes, ({ requests }) => (period === undefined ? sum(requests) : requests[period]))
+}
+
+/** Whether requests go the usual ways once they have made calls that these never make. */
+function isDetour(routes: readonly Route[], usual: readonly Route[]): boolean {
+  const known = new Set(usual.flatMap(({ calls }) => calls))
+  const ways = new Set(usual.map(({ calls }) => calls.join()))
+  const isUsual = ({ calls }: Route) => ways.has(calls.filter((call) => known.has(call)).join())
+  return count(routes.filter(isUsual)) >= MADE_BY_ALL * count(routes)
+}
+
+/** Whether only one of two periods has requests of a kind, by more than chance. */
+function isOfOnePeriod(own: readonly Route[], all: readonly Route[]): boolean {
+  const [x1, x2] = [count(own, BEFORE), count(own, AFTER)]
+  const [n1, n2] = [count(all, BEFORE), count(all, AFTER)]
+  if (n1 === 0 || n2 === 0) return false
+  const isIn = Math.min(x1 / n1, x2 / n2) > (1 - MADE_BY_ALL) * Math.max(x1 / n1, x2 / n2)
+  return !isIn && twoProportionsTest(x1, n1, x2, n2).p < ONE_PERIOD_LEVEL
 }
 
 /** Names each first call; those that come in either order have one name. */

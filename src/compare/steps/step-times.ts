@@ -9,7 +9,7 @@ import {
   type SpanTree,
 } from '../../flows/span-tree.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
-import { catchAllRoot } from './root-types.ts'
+import { rootCalls } from './root-types.ts'
 import { timeBlocks } from './time-blocks.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
 
@@ -97,9 +97,9 @@ class StepCollector {
 
   constructor(flows: FlowSet) {
     this.#flows = flows
-    const types = catchAllRoot(flows)
+    const { catchAll } = rootCalls(flows)
     for (const [shape, visits] of allVisits(flows)) {
-      this.#plans[shape] = this.#plan(visits, types?.callOf.get(shape) ?? undefined)
+      this.#plans[shape] = this.#plan(visits, catchAll?.callOf.get(shape) ?? undefined)
     }
   }
 

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { rootTypes } from '../../../src/compare/steps/root-types.ts'
@@ -113,5 +114,68 @@ describe('a root that all requests have', () => {
     expect(titles({})).toBe('')
     expect(titles({ denied: 0.2 })).toContain('gateway: /* returns right after auth CHECK')
     expect(titles({ sessions: 0.2 })).toMatch(/gateway: .*users \/users.* in \d+ of \d+ calls/)
+  })
+})
+
+describe('a system with one endpoint', () => {
+  const RUNS = 40
+
+  /** Every request reads an item, asks the shop, and saves; what it calls to read is drawn. */
+  function endpoint(
+    seed: number,
+    reads: readonly (readonly [calls: readonly string[], share: number])[],
+  ) {
+    const random = randomSource(seed)
+    const spans = Array.from({ length: 300 }, (_, i): SpanSketch[] => {
+      const drawn = random.next()
+      const upTo = (place: number) => sum(reads.slice(0, place + 1), ([, share]) => share)
+      const [first = []] = reads.find((_, place) => drawn < upTo(place)) ?? []
+      const trace = `${seed}-${i}`
+      const [root, start] = [{ service: 'shop', operation: 'GET /item' }, 50_000 * i]
+      let now = start + 100 + Math.round(50 * random.next())
+      const calls = [...first, 'prices', 'audit'].map((service): SpanSketch => {
+        const startUs = now
+        now += Math.round(900 * Math.exp(0.2 * random.normal()))
+        const own = { trace, id: service, parent: 'r', startUs, endUs: now }
+        now += 20
+        return { ...own, service, operation: `/${service}` }
+      })
+      return [{ trace, id: 'r', ...root, startUs: start, endUs: now + 50 }, ...calls]
+    })
+    return makeSpans(spans.flat(), `endpoint ${seed}`)
+  }
+  const titles = (before: Parameters<typeof endpoint>[1], after: Parameters<typeof endpoint>[1]) =>
+    compare(endpoint(1, before), endpoint(2, after))
+      .findings.findings.map(({ title }) => title)
+      .join('\n')
+
+  test('takes a detour more often: a finding, not another type of request', () => {
+    expect(titles([[['disk'], 0.05]], [[['disk'], 0.4]])).toMatch(
+      /shop: GET \/item calls disk .*in 1[0-3]\d of 300 calls/,
+    )
+  })
+
+  test('goes another way than ever before: a finding', () => {
+    const after = [
+      [['new'], 0.3],
+      [['old'], 0.7],
+    ] as const
+    expect(titles([[['old'], 1]], after)).toMatch(
+      /shop: GET \/item now calls new .*in [789]\d of 300 calls/,
+    )
+  })
+
+  test('reports nothing in 95 % of the comparisons where it makes the same choice as before', () => {
+    let found = 0
+    for (let run = 0; run < RUNS; run++) {
+      const [before, after] = [0, 1].map((i) =>
+        endpoint(100 + 2 * run + i, [
+          [['disk'], 0.1],
+          [['peer'], 0.3],
+        ]),
+      )
+      if (compare(before!, after!).findings.findings.length > 0) found++
+    }
+    expect(found / RUNS).toBeLessThanOrEqual(0.05)
   })
 })
