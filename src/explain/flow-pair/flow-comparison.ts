@@ -33,6 +33,8 @@ export interface FlowNode {
   /** The empty string where hosts are left out of labels. */
   readonly host: string
   readonly phase: Phase
+  /** Of a reply, requests in which the call failed; 0 where outcomes were not recorded. */
+  readonly failed: number
   /** Its number in the category's structure. */
   readonly structureNode: number
 }
@@ -83,13 +85,15 @@ export interface NodeMatch {
 }
 
 /** A node of the union of both flows. */
-export interface UnionNode extends Omit<FlowNode, 'structureNode'> {
+export interface UnionNode extends Omit<FlowNode, 'structureNode' | 'failed'> {
   readonly id: number
   readonly inBefore: boolean
   readonly inAfter: boolean
   /** Its place in the nodes of each side; `null` where it is not there. */
   readonly before: number | null
   readonly after: number | null
+  /** On each side, requests in which the call that it replies to failed. */
+  readonly failed: { readonly before: number; readonly after: number }
   /** `null` for a node of one side only. */
   readonly certainty: Certainty | null
 }

@@ -2,8 +2,10 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { BEFORE, type Period } from '../../flows/flow-set.ts'
+import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { placesIn } from '../../traces/group-rows.ts'
 import type { EdgeLatencies, FlowSide } from './flow-comparison.ts'
 import type { FlowForm } from './flow-form.ts'
 
@@ -19,6 +21,7 @@ export function flowSide(
   const { edgeClasses, classTo, loops } = categories.structure(category)
   const backTo = new Set(classTo.subarray(classTo.length - loops))
   const latencies = classLatencies(categories, { form, period })
+  const failed = failedSteps(categories, category, period)
   return {
     category,
     period: period === BEFORE ? 'before' : 'after',
@@ -30,7 +33,10 @@ export function flowSide(
       const name = `${nameOf(label)}${backTo.has(structureNode) ? ', every round' : ''}`
       const { service, operation, host, phase } = categories.nodeLabel(category, structureNode)
       const shownHost = categories.options.omitHosts ? '' : host
-      return { label, name, service, operation, host: shownHost, phase, structureNode }
+      return {
+        ...{ label, name, service, operation, host: shownHost, phase, structureNode },
+        failed: failed[structureNode] ?? 0,
+      }
     }),
     edges: form.edges.map(({ from, to, edgeClass }) => ({
       ...{ from, to, edgeClass },
@@ -38,6 +44,28 @@ export function flowSide(
       latencies: latencies[edgeClass] as EdgeLatencies,
     })),
   }
+}
+
+/**
+ * Counts, for each node of a category's structure, the requests of a period in which the call that
+ * it replies to failed. Of folded flows nothing is known.
+ */
+export function failedSteps(categories: Categories, category: number, period: Period): Uint32Array {
+  const { flows } = categories
+  const { outcomes, shapeOf } = flows
+  const failed = new Uint32Array(categories.nodeCount(category))
+  if (outcomes === undefined || flows instanceof FoldedFlows) return failed
+  const { preorder } = categories.structure(category)
+  for (const request of categories.members(category, period)) {
+    const failing = outcomes.failing(request)
+    if (failing.length === 0) continue
+    const places = placesIn(categories.preorderOf(shapeOf[request] as number))
+    for (const span of failing) {
+      const node = preorder[places[2 * span + 1] as number] as number
+      failed[node] = (failed[node] as number) + 1
+    }
+  }
+  return failed
 }
 
 /** What each edge class took. Edges of one class are alike, so that each has an equal part. */

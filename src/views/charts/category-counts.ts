@@ -1,4 +1,4 @@
-import { group, max } from 'd3-array'
+import { group, max, sum } from 'd3-array'
 import type {
   StructuralLabel,
   StructuralMutations,
@@ -57,6 +57,7 @@ export function categoryCountsChart(
     .filter(({ kind }) => kind !== KINDS.unchanged)
     .reverse()
     .slice(0, labels)
+  const isFailing = points.some(hasFailed)
   const scatter = {
     width: SIDE,
     height: SIDE,
@@ -66,7 +67,10 @@ export function categoryCountsChart(
   return framedChart(
     {
       title: 'Requests per category, before and after',
-      subtitle: subtitle(structural),
+      subtitle: [
+        ...subtitle(structural),
+        ...(isFailing ? ['A red outline: some of these requests failed.'] : []),
+      ],
       omissions: omissions(all, points.length),
       width: SIDE + 240,
     },
@@ -107,6 +111,10 @@ function pointOf(structural: StructuralMutations, together: readonly number[]) {
     change: digits(changeOf[first] ?? 0),
     kind: KINDS[structural.label(first)],
     categories: together.length,
+    ...(categories.flows.outcomes && {
+      failedBefore: sum(together, (category) => categories.failed(category, BEFORE)),
+      failedAfter: sum(together, (category) => categories.failed(category, AFTER)),
+    }),
     ids: `${named.join(', ')}${more}`,
     root: tooltipText(`${roots.join(', ')}${more}`),
   }
@@ -178,8 +186,10 @@ function dots(points: readonly CategoryPoint[], largest: number): SpecPart {
   const shapes = domain.map((kind) => LOOKS.find(({ name }) => name === kind)?.shape)
   return {
     data: { values: points },
-    mark: { type: 'point', filled: true, opacity: 0.85, stroke: 'white', strokeWidth: 0.5 },
+    mark: { type: 'point', filled: true, opacity: 0.85 },
     encoding: {
+      stroke: { condition: { test: FAILED, value: PALETTE.change }, value: 'white' },
+      strokeWidth: { condition: { test: FAILED, value: 2 }, value: 0.5 },
       x: on(countAxis(largest, 'requests before'), 'before'),
       y: on(countAxis(largest, 'requests after'), 'after'),
       color,
@@ -211,9 +221,19 @@ function dots(points: readonly CategoryPoint[], largest: number): SpecPart {
         'requests after': ['after', ',d'],
         change: ['change', '+,~r'],
         kind: 'kind',
+        ...(points.some(hasFailed) && {
+          'failed before': ['failedBefore', ',d'],
+          'failed after': ['failedAfter', ',d'],
+        }),
       }),
     },
   }
+}
+
+const FAILED = 'datum.failedBefore + datum.failedAfter > 0'
+
+function hasFailed({ failedBefore = 0, failedAfter = 0 }: CategoryPoint): boolean {
+  return failedBefore + failedAfter > 0
 }
 
 function changes(named: readonly CategoryPoint[]): SpecPart {

@@ -33,7 +33,9 @@ export function segmentsChart(
       subtitle:
         shown.length === 0
           ? ['No segment: what changed, changed for all requests alike.']
-          : ['Each segment by its share of the requests that have the step, and of their change.'],
+          : [
+              'Each segment by its share of the requests that have the step, and of their change. Below its name: before → after.',
+            ],
       omissions: [
         segments.length > limit &&
           `Shows the first ${limit} of ${counted(segments.length, 'segment')}.`,
@@ -43,7 +45,7 @@ export function segmentsChart(
     },
     bars({
       rows,
-      axis: shareAxis('share', { room: 0.9 }),
+      axis: shareAxis('share', { room: 0.4 }),
       to: 'share',
       text: 'amount',
       color: colorBy(LOOKS, rows),
@@ -53,7 +55,7 @@ export function segmentsChart(
 }
 
 function rowsOf(segments: Segments['segments'], quantity: Quantity) {
-  const labels = distinctTexts(segments, 72, (segment) => `${ofText(segment)}: ${segment.text}`)
+  const labels = distinctTexts(segments, 52, (segment) => `${ofText(segment)}: ${segment.text}`)
   return segments.flatMap((segment, i) => {
     const { measure, inside, outside, shareOfRequests, shareOfChange } = segment
     const of = ({ beforeMean, afterMean }: typeof inside) =>
@@ -70,9 +72,9 @@ function rowsOf(segments: Segments['segments'], quantity: Quantity) {
       },
       {
         ...{ ...shared, kind: 'share of the change', share: shareOfChange },
-        // The bar stands below that of its segment, whose name is not written twice.
-        label: ' '.repeat(i + 1),
-        amount: `${percent(shareOfChange)} of the change: ${of(inside)} (others ${of(outside)})`,
+        // Below the name of its segment stands what was measured; spaces make labels distinct.
+        label: `${sides.inside} (others ${sides.outside})${' '.repeat(i)}`,
+        amount: `${percent(shareOfChange)} of the change`,
       },
     ]
   })

@@ -1,5 +1,6 @@
 import { sort } from 'd3-array'
 import type { VNode } from 'preact'
+import type { Categories } from '../../compare/categories/categories.ts'
 import type {
   EdgeComparison,
   ResponseTimeMutations,
@@ -8,6 +9,7 @@ import { defineOptions, most, type OptionsOf, readOptions } from '../../core/opt
 import { formatAmount, fromToText, type Quantity, TIME } from '../../core/quantity.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, pValue } from '../../core/words.ts'
+import { failedSteps } from '../../explain/flow-pair/flow-side.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { drawnFlow, drawnName, rootName } from '../charts/node-names.ts'
 import type { FlowLayout } from './flow-layout.ts'
@@ -100,13 +102,22 @@ export function flowPicture(
   const placeOf = new Map(part.nodes.map((node, place) => [node, place]))
   const place = (node: number | undefined) => placeOf.get(node ?? 0) ?? 0
   const full = (node: number | undefined) => tooltipText(labels[node ?? 0] ?? '')
+  const failures = failureTexts(categories, category)
   const boxes = part.nodes.map((node): GraphBox => {
     const { name, where } = drawnName(categories, flow, {
       category,
       node,
       longest: MAX_NAME_LENGTH,
     })
-    return { name, detail: where, tooltip: full(node) }
+    const failed = failures(node)
+    if (failed === '') return { name, detail: where, tooltip: full(node) }
+    const detail = [where, failed].filter((line) => line !== '').join(' · ')
+    return {
+      name,
+      detail,
+      tooltip: `${full(node)}\n${failed}`,
+      look: { stroke: 'text', width: 2 },
+    }
   })
   const lines = [
     ...part.edges.flatMap((edge) => {
@@ -153,6 +164,20 @@ export function flowPicture(
         </g>
       </>
     ),
+  }
+}
+
+/** Says in how many requests the call that a node replies to failed; empty for none. */
+function failureTexts(categories: Categories, category: number): (node: number) => string {
+  const periods = [BEFORE, AFTER].filter((period) => categories.count(category, period) > 0)
+  const failed = periods.map((period) => failedSteps(categories, category, period))
+  return (node) => {
+    if (!failed.some((counts) => (counts[node] ?? 0) > 0)) return ''
+    const texts = periods.map(
+      (period, i) =>
+        `${grouped(failed[i]?.[node] ?? 0)} of ${grouped(categories.count(category, period))}`,
+    )
+    return `failed: ${texts.join(' → ')}`
   }
 }
 

@@ -17,6 +17,7 @@ import {
 import {
   diffLabel,
   edgeName,
+  failureSentences,
   groupWords,
   latency,
   nodeName,
@@ -71,7 +72,7 @@ function StepDetails(props: FlowDetailsProps & { readonly step: SceneStep }) {
           {group === null ? presenceWords(step, data, node) : groupWords(data, group)}
         </span>
       </p>
-      {orderSentences(data, nodes).map((sentence) => (
+      {[...failureSentences(data, nodes), ...orderSentences(data, nodes)].map((sentence) => (
         <p key={sentence}>
           <strong>{sentence}</strong>
         </p>

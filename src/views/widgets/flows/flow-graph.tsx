@@ -122,7 +122,7 @@ interface StepProps {
 /** A step as a box; a group of steps as a pile of boxes. */
 function StepBox({ drawn: { step, x, y }, words, notes, isPinned, isSelected, hands }: StepProps) {
   const ink = useInk()
-  const { width, height, lines, group, inBefore, inAfter, orderChanges } = step
+  const { width, height, lines, group, inBefore, inAfter, orderChanges, isFailing } = step
   const changes = group?.changedEdges ?? 0
   const look = stepLook(step)
   const onSide = inBefore === inAfter ? null : inBefore ? 'before' : 'after'
@@ -151,6 +151,7 @@ function StepBox({ drawn: { step, x, y }, words, notes, isPinned, isSelected, ha
         <Badge x={0} y={0} color={onSide} text={onSide === 'before' ? '−' : '+'} />
       )}
       {orderChanges > 0 ? <Badge x={0} y={height / 2} color="text" text={ORDER_SIGN} /> : null}
+      {isFailing ? <Badge x={width} y={height / 2} color="text" text={FAILURE_SIGN} /> : null}
       {changes > 0 ? <Badge x={width} y={height} color="changeText" text={`${changes}`} /> : null}
       {isPinned ? <Badge x={0} y={height} color="text" text="pin" /> : null}
       <NoteBadge notes={notes} x={width} y={0} />
@@ -178,6 +179,9 @@ function NoteBadge({ notes, x, y }: { notes: StepNotes | undefined; x: number; y
 
 /** Sign of a step in another order. */
 export const ORDER_SIGN = '⇄'
+
+/** Sign of a step that failed in some requests. */
+export const FAILURE_SIGN = '!'
 
 /** Half of a badge's height. */
 const BADGE = 8

@@ -3,7 +3,7 @@ import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend
 import { type Ink, Text } from '../../drawing/medium.tsx'
 import type { LineLook } from '../../drawing/node-link.tsx'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
-import { ORDER_SIGN } from './flow-graph.tsx'
+import { FAILURE_SIGN, ORDER_SIGN } from './flow-graph.tsx'
 import { CORRESPONDENCE_DASH, LEAD_DASH, OUTLINE, QUIET_DASH, STROKE } from './flow-lines.tsx'
 import { edgeLength } from './flow-placement.ts'
 import { type FlowMode, type FlowScene, isQuietInside } from './flow-scene.ts'
@@ -80,6 +80,11 @@ function signsOf({ scene: { steps, links }, mode, drawings }: LegendInput): Lege
       steps.some(({ orderChanges }) => orderChanges > 0),
       'same step, other order',
       (ink) => box(ink, ink.soft, ORDER_SIGN),
+    ],
+    [
+      steps.some(({ isFailing }) => isFailing),
+      'failed in some requests; in how many is in its tooltip',
+      (ink) => box(ink, ink.text, FAILURE_SIGN),
     ],
     [steps.some(({ group }) => group !== null), 'several steps drawn as one', pile],
     [isChangedInside, 'so many significant changes inside', count],

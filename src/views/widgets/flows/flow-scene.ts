@@ -213,7 +213,7 @@ export function flowScene(data: FlowData, { level, opened }: Pick<FlowState, 'le
 }
 
 function sceneStep(
-  { captions, orderChanges }: FlowData,
+  { captions, orderChanges, nodes: all }: FlowData,
   node: CoalescedNode,
   openedGroup: ReadonlyMap<number, number>,
 ) {
@@ -234,6 +234,8 @@ function sceneStep(
     openedGroup: openedGroup.get(first) ?? null,
     /** How many changes of order it or its steps are in. */
     orderChanges: orderChanges.filter((change) => isIn(change, nodes)).length,
+    /** Whether it, or a step of it, failed in some request. */
+    isFailing: nodes.some((one) => SIDES.some((side) => (all[one]?.failed[side] ?? 0) > 0)),
   }
 }
 

@@ -7,8 +7,16 @@ import type {
   FlowGroup,
   QuietReason,
   UnionEdge,
+  UnionNode,
 } from '../../../explain/flow-pair/flow-comparison.ts'
-import type { FlowData, FlowPeriodData, FlowSide, SceneLink, SceneStep } from './flow-scene.ts'
+import {
+  type FlowData,
+  type FlowPeriodData,
+  type FlowSide,
+  type SceneLink,
+  type SceneStep,
+  SIDES,
+} from './flow-scene.ts'
 
 /** So many steps of a group are named. */
 const MAX_NAMES = 5
@@ -117,7 +125,20 @@ export function stepWords(data: FlowData, step: SceneStep): string {
     group === null
       ? `${nodeName(data, first)}, ${presenceWords(step, data, first)}`
       : `${tooltipText(group.name)} drawn as one: ${groupWords(data, group)}`
-  return [own, ...orderSentences(data, nodes)].join('\n')
+  return [own, ...failureSentences(data, nodes), ...orderSentences(data, nodes)].join('\n')
+}
+
+/** Says in how many requests steps failed, a sentence each. */
+export function failureSentences(data: FlowData, nodes: readonly number[]): string[] {
+  return nodes.flatMap((node) => {
+    const { failed } = data.nodes[node] as UnionNode
+    if (failed.before + failed.after === 0) return []
+    const name = nodes.length === 1 ? 'Failed' : `${nodeName(data, node)} failed`
+    const counts = SIDES.filter((side) => data[side].requests > 0).map(
+      (side) => `${grouped(failed[side])} of ${counted(data[side].requests, 'request')} ${side}`,
+    )
+    return [`${name} in ${counts.join(', ')}.`]
+  })
 }
 
 /** Says how steps lie otherwise to others than before, a sentence each. */
