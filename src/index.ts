@@ -88,7 +88,6 @@ export type {
 export {
   expectedCategories,
   expectedCategoryCurves,
-  possibleCategories,
 } from './explain/explosion/expected-categories.ts'
 export type { ExplosionCause, ExplosionPart } from './explain/explosion/find-causes.ts'
 export { findHostClasses } from './explain/explosion/find-host-classes.ts'
@@ -149,7 +148,6 @@ export type { ClockOffset, ClockOffsets } from './flows/clocks/clock-offsets.ts'
 export { CriticalPathFinder } from './flows/critical-path.ts'
 export type { Concurrency, FlowOptions, FlowReport, FlowSet, Period } from './flows/flow-set.ts'
 export { AFTER, BEFORE } from './flows/flow-set.ts'
-export { expandFlow } from './flows/fold/expand-flow.ts'
 export { foldFlows } from './flows/fold/fold-flows.ts'
 export type { FoldedFlows, FoldOptions } from './flows/fold/folded-flows.ts'
 export { foldedSizes } from './flows/fold/folded-flows.ts'

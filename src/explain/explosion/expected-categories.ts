@@ -52,7 +52,7 @@ export function expectedCategories(
 }
 
 /** The number of ways to choose `replicas` of `hosts` one after the other. */
-export function possibleCategories(hosts: number, replicas: number): number {
+function possibleCategories(hosts: number, replicas: number): number {
   requireCount('hosts', hosts)
   requireCount('replicas', replicas, 0)
   if (replicas > hosts) {

@@ -21,8 +21,7 @@ import { repetitionsText, sizeText, timesText } from './size-text.ts'
  * pipeline, equal branches of a fork, rounds of a loop. A write of 1,024 portions and 15,000 trace
  * points becomes one of 41, in which a portion's steps stand for those of all. How often they were
  * there goes into the root's label (`NEW_BLOCK_CALL ×1024`), so that categories stay one-to-one
- * with the structures that were recorded: what is folded was proven alike in every node and edge,
- * and `expandFlow` gives it back.
+ * with the structures that were recorded: what is folded was proven alike in every node and edge.
  *
  * A folded edge has one latency a request, as drawings and critical paths need: the time that the
  * request's critical path spent on it over all repetitions and on the way from each to the next, so

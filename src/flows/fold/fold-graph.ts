@@ -36,7 +36,7 @@ interface FoldResult {
 /**
  * Folds repeated parts of a flow into one: lanes of a pipeline that hand over to each other, equal
  * branches of a fork, and rounds of a loop. Lanes are folded only if they are proven alike in every
- * node and edge, so that `expandGraph` gives the graph back, up to the order of nodes and edges.
+ * node and edge, so that the graph can be given back, up to the order of nodes and edges.
  * Repeats on what it gives, for repetitions within repetitions. In which order nodes and edges come
  * does not matter. Iterative: depth does not matter.
  *

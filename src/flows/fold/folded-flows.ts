@@ -129,18 +129,6 @@ export class FoldedFlows extends FlowSet {
   }
 
   /**
-   * All latencies that were recorded for a logical edge of a request, in µs: one a lane that has
-   * it. They are no independent samples; for tests, `latencies` has one value a request.
-   *
-   * @param edge its place in `logicalEdges(request)`
-   */
-  samples(request: number, edge: number): Float64Array {
-    const recorded = this.unfolded.latencies(request)
-    const logicalOf = this.logicalOf(request)
-    return recorded.filter((_, at) => (logicalOf?.[at] ?? at) === edge)
-  }
-
-  /**
    * For each recorded edge of a request its logical edge, as a place in `logicalEdges(request)`;
    * `undefined` where nothing is folded, so that each is its own.
    */

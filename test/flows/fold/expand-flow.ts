@@ -1,7 +1,12 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { FlowdeltaError, OptionError } from '../../core/errors.ts'
-import { FoldedFlows } from './folded-flows.ts'
-import type { EdgeNote, FlowGraph, FoldedGraph, WhichLanes } from './folded-graph.ts'
+
+import type { FoldedFlows } from '../../../src/flows/fold/folded-flows.ts'
+import type {
+  EdgeNote,
+  FlowGraph,
+  FoldedGraph,
+  WhichLanes,
+} from '../../../src/flows/fold/folded-graph.ts'
 
 /** A flow's structure in words: node labels, and edges as pairs of positions. */
 interface ExpandedFlow {
@@ -10,26 +15,10 @@ interface ExpandedFlow {
 }
 
 /**
- * Returns the structure that a folded flow had before it was folded: the same nodes and edges as
- * were recorded, perhaps in another order. Node 0 is the root. With `omitHosts`, labels have no
- * hosts.
- *
- * @param request row of `flows`
- *
- * @throws FlowdeltaError for flows that are not folded; OptionError for a row that there is not
- *
- * @example
- * expandFlow(foldFlows(flows), 0).labels.length === flows.shapes.nodeCount(flows.shapeOf[0]) // true
+ * The structure that a folded flow had before it was folded: the same nodes and edges as were
+ * recorded, perhaps in another order. Node 0 is the root.
  */
 export function expandFlow(flows: FoldedFlows, request: number): ExpandedFlow {
-  if (!(flows instanceof FoldedFlows)) {
-    throw new FlowdeltaError(
-      'expandFlow was given flows that are not folded. Fold them first: foldFlows(flows).',
-    )
-  }
-  if (!(Number.isInteger(request) && request >= 0 && request < flows.size)) {
-    throw new OptionError('request', request, `the row of one of ${flows.size} requests, from 0`)
-  }
   const folded = flows.folded(request)
   const shape = flows.shapeOf[request]!
   const { shapes } = flows
@@ -41,6 +30,12 @@ export function expandFlow(flows: FoldedFlows, request: number): ExpandedFlow {
     labels: Array.from(graph.labels, (label) => flows.labels.text(label)),
     edges: Array.from(graph.from, (from, edge) => [from, graph.to[edge]!] as const),
   }
+}
+
+/** All latencies that were recorded for a logical edge of a request: one a lane that has it. */
+export function recordedSamples(flows: FoldedFlows, request: number, edge: number): Float64Array {
+  const logicalOf = flows.logicalOf(request)
+  return flows.unfolded.latencies(request).filter((_, at) => (logicalOf?.[at] ?? at) === edge)
 }
 
 /** A repetition while it is unfolded: each copy of a lane has its own of those within it. */
