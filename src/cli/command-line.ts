@@ -52,6 +52,10 @@ const report: LazyCommand = {
   description: 'Write what changed as one HTML page, or as Markdown for a pull request',
   load: async () => (await import('./report.ts')).addReport,
 }
+const fetch: LazyCommand = {
+  description: 'Write the traces of a store, or of files of any format, to one file',
+  load: async () => (await import('./fetch.ts')).addFetch,
+}
 const variance: LazyCommand = {
   description:
     'Rank kinds of request by the variance of their response times, and find its sources',
@@ -75,6 +79,6 @@ const schema: LazyCommand = {
 }
 
 /** Every command, in the order of `--help`. */
-const COMMANDS = { compare, report, variance, explosion, logs, whatif, schema } as const
+const COMMANDS = { compare, report, fetch, variance, explosion, logs, whatif, schema } as const
 
 type CommandName = keyof typeof COMMANDS

@@ -1,3 +1,4 @@
+import { OptionError } from '../core/errors.ts'
 import { columnarStage } from '../core/stage.ts'
 import { type StageTable, stageTable } from '../core/stage-table.ts'
 import type { Quality, Selected } from './quality.ts'
@@ -13,6 +14,12 @@ import {
 } from './span-columns.ts'
 
 export * from './span-columns.ts'
+
+/** @throws OptionError for a path that does not say in which format traces are to be saved */
+export function requireSavable(path: string, option = 'path'): void {
+  if (/\.(parquet|jsonl(\.gz)?)$/.test(path)) return
+  throw new OptionError(option, path, 'a file that ends in .jsonl.gz, .jsonl or .parquet')
+}
 
 /** The traces of one period as span trees. */
 export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces>(
@@ -39,17 +46,26 @@ export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces
   }
 
   /**
-   * Saves the traces as a Parquet file, a span a row, which `loadTraces` opens in a fraction of the
-   * time of what they came from, to the same findings. Columns are named as the OpenTelemetry
-   * Collector's exporter for ClickHouse names them, so that other programs can read them.
+   * Saves the traces as a file that `loadTraces` reads to the same findings.
    *
-   * Ids of spans are not kept: `SpanId` has their places in the file.
+   * - `traces.parquet`: a span a row, which opens in a fraction of the time of what the traces came
+   *   from. Columns are named as the OpenTelemetry Collector's exporter for ClickHouse names them,
+   *   so that other programs can read them.
+   * - `traces.jsonl` or `traces.jsonl.gz`: OTLP JSON, one trace a line.
    *
-   * @throws OptionError for a path that does not end in `.parquet`
+   * Ids of spans are not kept: their places stand for them.
+   *
+   * @throws OptionError for another ending; FlowdeltaError for a file that cannot be written
    */
   override async save(path: string): Promise<void> {
-    const { saveParquet } = await import('./stores/save-parquet.ts')
-    await saveParquet(path, { name: this.name, quality: this.#quality, traces: this })
+    requireSavable(path)
+    if (path.endsWith('.parquet')) {
+      const { saveParquet } = await import('./stores/save-parquet.ts')
+      await saveParquet(path, { name: this.name, quality: this.#quality, traces: this })
+    } else {
+      const { saveOtlp } = await import('./stores/save-otlp.ts')
+      await saveOtlp(path, this)
+    }
   }
 
   /** One row a trace: id, start and duration of its first root span, its name, and its size. */

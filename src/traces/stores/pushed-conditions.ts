@@ -1,14 +1,11 @@
 import { readDuration } from '../../core/units.ts'
 import { builtIn, type Condition } from '../selection/condition.ts'
 
-/** A service that takes part in each request asked for, as one of several does. */
-export type AnyOf = readonly string[]
-
 /**
  * Returns which services take part in all requests for which conditions hold: one of each list.
  * Values that stand for longer ones are left out, as are conditions that also hold without a value.
  */
-export function servicesWithin(conditions: readonly Condition[]): readonly AnyOf[] {
+export function servicesWithin(conditions: readonly Condition[]): readonly (readonly string[])[] {
   return conditions.flatMap((asked) => {
     const { op, attribute, service, orNotRecorded } = asked
     if (op === 'calls') return [[attribute]]

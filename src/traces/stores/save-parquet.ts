@@ -1,6 +1,5 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
 import type { Column } from 'hyparquet-writer'
-import { OptionError } from '../../core/errors.ts'
 import type { AttributeValue } from '../attributes.ts'
 import type { Quality } from '../quality.ts'
 import { NO_PARENT, SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
@@ -47,16 +46,11 @@ const COLUMNS: Readonly<Record<string, readonly object[]>> = {
 
 /**
  * Writes traces as a Parquet file, a span a row; see `SpanTraces.save`.
- *
- * @throws OptionError for a path that does not end in `.parquet`
  */
 export async function saveParquet(
   path: string,
   { name, quality, traces }: { name: string; quality: Quality; traces: SpanTraceColumns },
 ): Promise<void> {
-  if (!path.endsWith('.parquet')) {
-    throw new OptionError('path', path, 'the name of a file that ends in .parquet')
-  }
   const { ParquetWriter, fileWriter } = await import('hyparquet-writer')
   const { issues, counts, ...numbers } = quality
   const epochNs = String(traces.epochNs)

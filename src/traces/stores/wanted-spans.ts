@@ -1,4 +1,4 @@
-import { builtIn, type Condition } from '../selection/condition.ts'
+import { servicesWithin } from './pushed-conditions.ts'
 import type { StoreQuery } from './store.ts'
 
 /** What is asked for, as far as the times and services of spans say it. */
@@ -9,15 +9,13 @@ export interface Wanted {
   seen(startUs: number, endUs: number, services: readonly string[]): number
 }
 
-const TESTS: readonly string[] = ['is', 'from', 'below', 'above', 'up to', 'calls']
-
 /** Returns what a query asks for as far as times and services say it; `null` for everything. */
 export function wantedBy({
   fromUs,
   toUs,
   conditions,
 }: Pick<StoreQuery, 'fromUs' | 'toUs' | 'conditions'>): Wanted | null {
-  const services = conditions.map(neededServices).filter((needed) => needed !== null)
+  const services = servicesWithin(conditions)
   if (fromUs === null && toUs === null && services.length === 0) return null
   return {
     all: 2 ** (services.length + 1) - 1,
@@ -27,12 +25,4 @@ export function wantedBy({
         endUs >= (fromUs ?? -Infinity) && startUs < (toUs ?? Infinity) ? 1 : 0,
       ),
   }
-}
-
-/** Services of which a request must have one for a condition to hold; `null` where it need not. */
-function neededServices(one: Condition): readonly string[] | null {
-  if (one.orNotRecorded || !TESTS.includes(one.op)) return null
-  if (one.service !== null) return [one.service]
-  if (one.op === 'calls') return [one.attribute]
-  return one.op === 'is' && builtIn(one) === 'service' ? one.values : null
 }

@@ -179,7 +179,9 @@ test('a Parquet file without the columns of spans, damaged, or under another nam
   await expect(load(pathOf('damaged.parquet'))).rejects.toThrow(/The Parquet file is damaged/)
   writeFileSync(pathOf('unnamed'), 'PAR1 and then nothing')
   await expect(load(pathOf('unnamed'))).rejects.toThrow(/This is Parquet under a name/)
-  await expect((await load(SOURCE)).save(pathOf('all.json'))).rejects.toThrow(/ends in \.parquet/)
+  await expect((await load(SOURCE)).save(pathOf('all.json'))).rejects.toThrow(
+    /ends in \.jsonl\.gz, \.jsonl or \.parquet/,
+  )
 })
 
 describeWithShared('blocks of Tempo', () => {

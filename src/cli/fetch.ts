@@ -1,0 +1,62 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { dataQuality } from '../compare/fairness/trace-problems.ts'
+import { FlowdeltaError, OptionError } from '../core/errors.ts'
+import { visibleText } from '../core/shown-text.ts'
+import { counted, percent } from '../core/words.ts'
+import { LOAD_OPTIONS, loadTraces } from '../traces/load-traces.ts'
+import { requireSavable } from '../traces/span-traces.ts'
+import type { LoadProgress } from '../traces/trace-source.ts'
+import { addOptions, type Flags, optionsFrom } from './flags.ts'
+import { withFlags } from './load-period.ts'
+import { warningLines } from './printing.ts'
+
+interface FetchFlags {
+  readonly from: readonly string[]
+  readonly out: string
+}
+
+/** `flowdelta fetch`: traces from a store, or from files of any format, as one file. */
+export function addFetch(command: Command): void {
+  command
+    .requiredOption(
+      '--from <address...>',
+      "Store to read from, as 'jaeger://host:16686', 'tempo://host:3200' or 'clickhouse://host:8123', or files",
+    )
+    .requiredOption(
+      '--out <file>',
+      'File to write: traces.jsonl.gz (OTLP JSON lines), traces.jsonl or traces.parquet',
+    )
+  addOptions(command, LOAD_OPTIONS).action(runFetch)
+}
+
+async function runFetch({ from, out, ...flags }: FetchFlags & Flags): Promise<void> {
+  // A wrong option is reported before minutes are spent on the traces.
+  requireSavable(out, 'out')
+  if (from.some((source) => resolve(source) === resolve(out))) {
+    throw new OptionError('out', out, 'another file than the traces that are read')
+  }
+  const controller = new AbortController()
+  const stop = () => controller.abort(new FlowdeltaError('Stopped. Nothing was written.'))
+  process.once('SIGINT', stop)
+  try {
+    const traces = await loadTraces(from, {
+      ...optionsFrom(LOAD_OPTIONS, flags),
+      signal: controller.signal,
+      onProgress: process.stderr.isTTY ? showProgress : null,
+    })
+    if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
+    const warnings = warningLines(withFlags(dataQuality(traces, [])))
+    for (const line of warnings) process.stderr.write(`${visibleText(line)}\n`)
+    await traces.save(out)
+    process.stdout.write(`${visibleText(out)}: ${counted(traces.size, 'trace')}\n`)
+  } finally {
+    process.removeListener('SIGINT', stop)
+  }
+}
+
+function showProgress({ bytesRead, bytesTotal }: LoadProgress): void {
+  const share =
+    bytesTotal > 0 && bytesTotal < Infinity ? `${percent(bytesRead / bytesTotal)} · ` : ''
+  process.stderr.write(`\r\u001b[K${share}${(bytesRead / 1e6).toFixed(1)} MB`)
+}

@@ -1,0 +1,106 @@
+// Runs once a span and once an attribute: columns are indexed with `!`.
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { FlowdeltaError } from '../../core/errors.ts'
+import type { AttributeValue } from '../attributes.ts'
+import { NO_PARENT, type SpanTraceColumns, VERSION_ATTRIBUTE } from '../span-columns.ts'
+
+/**
+ * Writes traces as OTLP JSON lines, one trace a line, compressed where the path ends in `.gz`; see
+ * `SpanTraces.save`. What is there under that name is replaced once all is written.
+ *
+ * @throws FlowdeltaError for a file that cannot be written
+ */
+export async function saveOtlp(path: string, traces: SpanTraceColumns): Promise<void> {
+  const partial = `${path}.${process.pid}.partial`
+  const lines = Readable.from(linesOf(traces))
+  const file = createWriteStream(partial)
+  try {
+    if (path.endsWith('.gz')) await pipeline(lines, createGzip(), file)
+    else await pipeline(lines, file)
+    await rename(partial, path)
+  } catch (error) {
+    await rm(partial, { force: true })
+    const code = (error as NodeJS.ErrnoException).code ?? String(error)
+    throw new FlowdeltaError(`${path} cannot be written (${code}). Check the name and the disk.`)
+  }
+}
+
+function* linesOf(traces: SpanTraceColumns): Generator<string> {
+  for (let trace = 0; trace < traces.ids.length; trace++) {
+    yield `${JSON.stringify({ resourceSpans: resourceSpansOf(traces, trace) })}\n`
+  }
+}
+
+/** The spans of a trace in their order: neighbors of one service, host and version together. */
+function resourceSpansOf(traces: SpanTraceColumns, trace: number): object[] {
+  const { spans, spanOffsets, services, hosts, versionNames } = traces
+  const resources: object[] = []
+  let last: { readonly row: number; readonly spans: object[] } | undefined
+  const isLike = (row: number, other: number) =>
+    spans.service[row] === spans.service[other] &&
+    spans.host[row] === spans.host[other] &&
+    spans.version[row] === spans.version[other]
+  for (let row = spanOffsets[trace]!; row < spanOffsets[trace + 1]!; row++) {
+    if (last === undefined || !isLike(row, last.row)) {
+      const described = [
+        ['service.name', services.value(spans.service[row]!)],
+        ['host.name', hosts.value(spans.host[row]!)],
+        [VERSION_ATTRIBUTE, versionNames.value(spans.version[row]!)],
+      ] as const
+      const attributes = attributesOf(described.filter(([, value]) => value !== ''))
+      last = { row, spans: [] }
+      resources.push({ resource: { attributes }, scopeSpans: [{ spans: last.spans }] })
+    }
+    last.spans.push(spanOf(traces, trace, row))
+  }
+  return resources
+}
+
+function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
+  const { epochNs, ids, spanOffsets, spans, operations, attributes, weight } = traces
+  // Ids of spans are not kept: their places in the trace stand for them.
+  const idOf = (span: number) => (span - spanOffsets[trace]! + 1).toString(16).padStart(16, '0')
+  const parent = spans.parent[row]!
+  const parentSpanId = parent === NO_PARENT ? '' : parent < 0 ? 'f'.repeat(16) : idOf(parent)
+  const startNs = epochNs + BigInt(Math.round(spans.startUs[row]! * 1e3))
+  const standsFor = weight?.[trace] ?? Number.NaN
+  const recorded = attributesOf(attributes.entries(row))
+  return {
+    ...{ traceId: ids[trace], spanId: idOf(row), parentSpanId },
+    name: operations.value(spans.operation[row]!),
+    kind: spans.kind[row]! + 1,
+    startTimeUnixNano: String(startNs),
+    endTimeUnixNano: String(startNs + BigInt(Math.round(spans.durationUs[row]! * 1e3))),
+    ...(recorded.length > 0 && { attributes: recorded }),
+    ...(spans.status[row]! > 0 && { status: { code: spans.status[row] } }),
+    ...(spans.followsFrom[row] === 1 && {
+      links: [
+        {
+          ...{ traceId: ids[trace], spanId: parentSpanId },
+          attributes: attributesOf([['opentracing.ref_type', 'follows_from']]),
+        },
+      ],
+    }),
+    ...(!Number.isNaN(standsFor) && { traceState: `ot=th:${threshold(1 / standsFor)}` }),
+  }
+}
+
+function attributesOf(entries: Iterable<readonly [key: string, value: AttributeValue]>): object[] {
+  return Array.from(entries, ([key, value]) => ({ key, value: anyValue(value) }))
+}
+
+function anyValue(value: AttributeValue): object {
+  if (typeof value === 'string') return { stringValue: value }
+  if (typeof value === 'boolean') return { boolValue: value }
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+}
+
+/** The share of traces that were rejected, as `traceStateProbability` reads it. */
+function threshold(probability: number): string {
+  const rejected = 2n ** 56n - BigInt(Math.round(probability * 2 ** 56))
+  return rejected.toString(16).padStart(14, '0').replace(/0+$/, '') || '0'
+}
