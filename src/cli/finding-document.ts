@@ -242,7 +242,10 @@ function findingPart({ steps, parts, calls }: FindingLimits) {
     where: about('Place of the change.', TEXT),
     what: about('The change itself.', TEXT),
     text: about('The facts in one line.', TEXT),
-    facts: about('How many requests, how much each, share of pairs, p.', listOf(TEXT)),
+    facts: about(
+      'How many requests, how much each, than what share of those before, p.',
+      listOf(TEXT),
+    ),
     look: about('Where to look, in words.', TEXT),
     kind: words(...FINDING_KINDS),
     direction: words('slower', 'faster'),

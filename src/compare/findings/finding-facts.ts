@@ -20,7 +20,7 @@ const MILLISECONDS = 23
 /** A share up to here is said to be all. */
 const MOSTLY_ALL = 1.1
 
-/** Says how many requests, how much each, in what share of pairs, and how sure. */
+/** Says how many requests, how much each, than what share of those before, and how sure. */
 export function factsOf(draft: Draft, all: number, quantity: Quantity): string[] {
   const { requests, contributionUs, direction, probabilitySlower, notes, q } = draft
   const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
@@ -31,7 +31,9 @@ export function factsOf(draft: Draft, all: number, quantity: Quantity): string[]
     ...(each === 0 ? [] : [eachText(each, draft.eachInterval, quantity)]),
     ...(Number.isNaN(chance)
       ? []
-      : [`${changeWords(quantity, direction === 'slower').how} in ${percent(chance)} of pairs`]),
+      : [
+          `${changeWords(quantity, direction === 'slower').how} than ${percent(chance)} of those before`,
+        ]),
     certaintyText(q),
     ...notes,
   ]

@@ -173,7 +173,7 @@ export interface Finding extends Omit<Draft, 'key' | 'notes' | 'eachInterval' | 
   readonly title: string
   /** `facts` in one line. */
   readonly text: string
-  /** How many requests, how much each, share of pairs, p. */
+  /** How many requests, how much each, than what share of those before, p. */
   readonly facts: readonly string[]
   /** Ranked mutations that this accounts for. */
   readonly mutations: readonly RankedMutation[]
