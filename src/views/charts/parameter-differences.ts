@@ -82,11 +82,12 @@ export function parameterDifferencesChart(
   )
 }
 
-/** Draws how one parameter is distributed in both groups. */
+/** Draws how one parameter is distributed in both groups, of names the `limit` commonest. */
 export function parameterChart(
   question: ParameterQuestion,
   groups: ParameterGroups,
   difference: ParameterDifference,
+  limit: number,
 ) {
   return framedChart(
     {
@@ -94,7 +95,7 @@ export function parameterChart(
       subtitle: [],
       width: WIDTH,
     },
-    { vconcat: panel(question, groups, difference) },
+    { vconcat: panel(question, groups, difference, limit) },
   )
 }
 
@@ -102,11 +103,12 @@ function panel(
   { table, question }: ParameterQuestion,
   groups: ParameterGroups,
   difference: ParameterDifference,
+  limit?: number,
 ): SpecPart[] {
   const parameter = table.parameters.find(({ name }) => name === difference.column)
   if (parameter === undefined) return []
   const { effect, q } = effectTexts(difference)
-  const shares = parameterShares(parameter, groups.labels)
+  const shares = parameterShares(parameter, groups.labels, { limit })
   const looks = groups.names.map((name, group) => ({
     name,
     color: GROUP_COLOURS[question][group as 0 | 1],

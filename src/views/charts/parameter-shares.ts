@@ -51,7 +51,7 @@ const WIDE = 100
 export function parameterShares(
   parameter: Parameter,
   labels: Uint8Array,
-  { limit = 5 }: { readonly limit?: number } = {},
+  { limit = 5 }: { readonly limit?: number | undefined } = {},
 ): ParameterShares {
   const sizes = [0, 0] as [number, number]
   for (const label of labels) sizes[label as 0 | 1]++

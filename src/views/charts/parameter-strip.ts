@@ -37,6 +37,9 @@ const LANE = 90
 const TIME_HEIGHT = 280
 const LEVEL = 18
 const MAX_LEVELS = 60
+/** Numbers of so many values are spread over this share of the axis. */
+const FEW_VALUES = 12
+const APART_SHARE = 0.025
 /** Thresholds that have a line. */
 const MAX_LINES = 5
 /** Time is logarithmic where the longest is more than this many times the shortest. */
@@ -82,7 +85,7 @@ export function parameterStripChart(
   }))
   const isNumeric = parameter.kind === 'numeric'
   const other = slowAboveUs === null ? lanes(groups.names) : times(rows, subject.time, slowAboveUs)
-  const [x, y] = isNumeric ? [along.axis(rows), other] : [other, along.axis(rows)]
+  const [x, y] = isNumeric ? [along.axis(), other] : [other, along.axis()]
   const isLane = (axis: SpecPart) => axis['type'] === 'nominal'
   const without = groups.labels.length - placed.length
   const thinned = placed.length - shown.length
@@ -125,7 +128,7 @@ export function parameterStripChart(
             }),
           },
         },
-        ...along.lines(rows),
+        ...along.lines(),
         ...(slowAboveUs === null
           ? []
           : [
@@ -165,7 +168,7 @@ function parameterOf(
 
 type Node = ClassificationNode | RegressionNode
 type Split = Extract<Node, { kind: 'split' }>
-type Rows = readonly { readonly own: string | number; readonly timeUs: number }[]
+type Rows = readonly { readonly timeUs: number }[]
 
 /** Splits on a column, those nearest to the root first. */
 function splitsOn(root: Node, column: string): Split[] {
@@ -197,16 +200,22 @@ function alongNumbers(
   const [first, ...more] = thresholds
   const some = more.slice(0, 4).map(numberText).join(', ')
   const others = `; thinner: further splits at ${some}${more.length > 4 ? ', …' : ''}`
-  const spanOf = (rows: Rows) => numberExtent(rows.map(({ own }) => own as number))
+  const known = values.filter((value) => !Number.isNaN(value))
+  const span = numberExtent([...known])
+  // Dots of one value would hide each other.
+  const apart = new Set(known).size <= FEW_VALUES ? APART_SHARE : 0
   return {
     height: 0,
-    valueOf: (row: number) => (Number.isNaN(values[row]) ? undefined : values[row]),
+    valueOf: (row: number) => {
+      const value = values[row] as number
+      return Number.isNaN(value) ? undefined : movedAlong(span, value, apart * spread(row, 1))
+    },
     textOf: (row: number) => numberText(values[row] as number),
     divided:
       first !== undefined &&
       `The line is where the tree divides: at most ${numberText(first)}, or above${more.length === 0 ? '' : others}.`,
-    axis: (rows: Rows): SpecPart => {
-      const { low, high, isLog, isWhole } = spanOf(rows)
+    axis: (): SpecPart => {
+      const { low, high, isLog, isWhole } = span
       const labelExpr = "format(datum.value, abs(datum.value) < 10 ? '~g' : ',~f')"
       const ticks = isLog
         ? { values: logTicks(low, high) }
@@ -217,13 +226,10 @@ function alongNumbers(
         scale: { domain: [low, high], nice: false, ...(isLog ? { type: 'log' } : { zero: false }) },
       }
     },
-    lines: (rows: Rows) =>
+    lines: () =>
       thresholds.slice(0, MAX_LINES).map((threshold, i) => {
-        const span = spanOf(rows)
         // Between the threshold itself and the next number.
-        const next = min(rows, ({ own }) =>
-          (own as number) > threshold ? (own as number) : undefined,
-        )
+        const next = min(known.filter((value) => value > threshold))
         const gap = next === undefined ? 0 : shareAlong(span, next) - shareAlong(span, threshold)
         const at = { at: movedAlong(span, threshold, gap / 2) }
         return line('x', { at, color: PALETTE.text, strokeWidth: i === 0 ? 2 : 1 })

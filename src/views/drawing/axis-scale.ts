@@ -1,6 +1,6 @@
 import { type Quantity, TIME } from '../../core/quantity.ts'
 import { formatDuration } from '../../core/units.ts'
-import { grouped, shortNumber } from '../../core/words.ts'
+import { shortNumber } from '../../core/words.ts'
 
 /** How values lie on an axis: as shares of its length, from 0 to 1. */
 export interface AxisScale {
@@ -86,21 +86,6 @@ export function logScale({ low, high, ticks: most, text }: LogExtent): AxisScale
     share: (value) => (value > 0 ? scale.share(Math.log(value)) : 0),
     value: (share) => Math.exp(scale.value(share)),
     ticks: roundNumbers(from, to, most).map((value) => ({ value, text: text(value) })),
-  }
-}
-
-/** Numbers of requests: nearly logarithmic, with a place for 0 a little above the end. */
-export function countScale(
-  largest: number,
-  { ticks: most }: { readonly ticks: number },
-): AxisScale {
-  const high = Math.max(2, largest) * 1.15
-  const scale = evenScale(Math.log1p(-0.3), Math.log1p(high))
-  const ticks = [0, ...roundNumbers(1, high, Math.max(1, most - 1))]
-  return {
-    share: (count) => scale.share(Math.log1p(Math.max(-0.3, count))),
-    value: (share) => Math.expm1(scale.value(share)),
-    ticks: ticks.map((value) => ({ value, text: grouped(value) })),
   }
 }
 

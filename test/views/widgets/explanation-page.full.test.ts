@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { explainMutation } from '../../../src/explain/parameters/explain.ts'
 import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
@@ -155,27 +155,37 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
   test('a parameter opens into its shares and a dot for each request; taking it out there works as well', async () => {
     const { page, problems } = await open([explore(rmw)])
     const table = page.getByRole('table', { name: 'Parameters' })
-    const cellsOf = (row: string) => row.split(/\s*\t\s*/).filter((cell) => cell !== '')
     const buttons = table.locator('.fd-parameter')
     expect(await buttons.allInnerTexts()).toEqual([
       '▾ frontend NFS3 WRITE · count',
       '▸ frontend NFS3 WRITE · offset',
     ])
-    await table.locator('.fd-chart svg').waitFor()
-    expect(await table.locator('.fd-chart .mark-symbol.role-mark path').count()).toBe(222)
-    const shares = await table.locator('.fd-shares tbody tr').allInnerTexts()
-    expect(shares.map(cellsOf)).toEqual([
-      ['4,096', '0 %', '100 %'],
-      ['16,384', '100 %', '0 %'],
+    const [bars, dots] = [0, 1].map((at) => table.locator('.fd-chart').nth(at)) as [
+      Locator,
+      Locator,
+    ]
+    await dots.locator('svg').waitFor()
+    expect(await dots.locator('.mark-symbol.role-mark path').count()).toBe(222)
+    const shares = await bars
+      .locator('.mark-rect.role-mark path')
+      .evaluateAll((marks) => marks.map((mark) => mark.getAttribute('aria-label') ?? ''))
+    expect(
+      shares.map((words) => /value: ([\d,]+).*share of the group: (.*)$/.exec(words)?.slice(1)),
+    ).toEqual([
+      ...[
+        ['4,096', '0 %'],
+        ['4,096', '100 %'],
+        ['16,384', '100 %'],
+        ['16,384', '0 %'],
+      ],
     ])
-    await table.locator('.fd-chart .mark-symbol.role-mark path').first().hover()
+    await dots.locator('.mark-symbol.role-mark path').first().hover()
     expect(await page.locator('#vg-tooltip-element').innerText()).toContain(
       `${rmw.requestTable().get('trace', 0)}`,
     )
     await buttons.nth(1).focus()
     await page.keyboard.press('Enter')
     expect(await buttons.nth(1).getAttribute('aria-expanded')).toBe('true')
-    expect(await table.locator('.fd-shares').count()).toBe(0)
     await page.getByRole('button', { name: 'Take out', exact: true }).click()
     expect(await codeOf(page)).toBe("explanation.without('frontend NFS3 WRITE · offset')")
     expect(problems).toEqual([])

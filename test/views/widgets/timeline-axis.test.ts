@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import {
-  countScale,
   logDurationScale,
   roundUp,
   timeScale,
@@ -37,13 +36,6 @@ describe('scales of drawings', () => {
   test('a single duration has room on either side', () => {
     const scale = logDurationScale({ low: 100, high: 100, ticks: 6 })
     expect(textsOf(scale).length).toBeGreaterThan(1)
-  })
-
-  test('counts have a place for 0, apart from 1', () => {
-    const scale = countScale(1298, { ticks: 7 })
-    expect(textsOf(scale)).toEqual(['0', '1', '10', '100', '1,000'])
-    expect(scale.share(0)).toBeGreaterThan(0)
-    expect(scale.share(1)).toBeGreaterThan(scale.share(0) + 0.05)
   })
 
   test('what lies beyond an axis lies at its end', () => {

@@ -36,8 +36,6 @@ export const EXPLANATION_STYLE = `
 .fd-taken button { max-width: 100%; overflow-wrap: anywhere; text-align: left; }
 td button.fd-parameter { white-space: normal; overflow-wrap: anywhere; text-align: left; background: none; border-color: transparent; padding: 2px 4px; }
 td button.fd-parameter:hover { border-color: var(--fd-line); }
-.fd-shares td, .fd-shares th { padding: 1px 8px; border-bottom: 0; }
-.fd-shares th { font-weight: 400; color: var(--fd-soft); }
 .fd-left-out { margin-top: 8px; }
 .fd-left-out ul { margin: 4px 0; padding-left: 22px; max-height: 180px; overflow: auto; }
 `
