@@ -88,6 +88,7 @@ const SUITE_FLAGS = defineOptions({
     flag: 'check-sentences',
     sentence: 'With --suite nezha: check what each finding says against the recorded spans',
   }),
+  logs: flag({ default: false, sentence: 'With --suite nezha: read the logs of TrainTicket too' }),
 })
 
 const program = new Command('evaluate')

@@ -159,7 +159,7 @@ export * from './logs/index.ts'
 export type { Attributes, AttributeValue } from './traces/attributes.ts'
 export type { GraphTraces } from './traces/graph-traces.ts'
 export type { LoadOptions, TraceFormat } from './traces/load-traces.ts'
-export { loadTraces } from './traces/load-traces.ts'
+
 export type { Quality, QualityIssue } from './traces/quality.ts'
 export type { EventTables } from './traces/readers/event-tables.ts'
 export type { Moment } from './traces/selection/condition-tests.ts'

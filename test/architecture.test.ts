@@ -11,10 +11,10 @@ const ROOMS: readonly string[] = [
   'core',
   'stats',
   'traces',
+  'logs',
   'flows',
   'compare',
   'explain',
-  'logs',
   'whatif',
   'views',
   'index.ts',
@@ -23,7 +23,13 @@ const ROOMS: readonly string[] = [
 
 /** Folders within rooms, from top to bottom as above; files beside them come last. */
 const INNER_ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  logs: [['features'], ['performance', 'readers'], ['divergence', 'dependencies'], ['attention']],
+  logs: [
+    ['features'],
+    ['performance', 'readers'],
+    ['traced'],
+    ['divergence', 'dependencies'],
+    ['attention'],
+  ],
   whatif: [['calls'], ['models'], ['recompute', 'prediction'], ['scenarios'], ['diagnosis']],
   views: [['page'], ['charts'], ['drawing'], ['widgets'], ['notebook'], ['report']],
 }

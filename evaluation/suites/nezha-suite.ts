@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compare } from '../../src/compare/comparison.ts'
+import type { Finding } from '../../src/compare/findings/finding.ts'
 import { FlowdeltaError } from '../../src/core/errors.ts'
-import { loadTraces } from '../../src/traces/load-traces.ts'
+import { loadTraces } from '../../src/logs/traced/load-traces.ts'
 import { type CheckedSentence, checkSentences } from './check-sentences.ts'
 import { type ServiceBaselines, serviceBaselines } from './service-baselines.ts'
 import { type Accuracy, accuracy, rankOf, servicesNamed } from './service-ranks.ts'
@@ -34,6 +35,8 @@ export interface NezhaResult extends NezhaCase {
   readonly titles: readonly string[]
   /** Of each, whether the level really moved; see `standsApart`. */
   readonly apart: readonly boolean[]
+  /** With logs: statements of the injected service that findings name. */
+  readonly statements?: readonly string[]
   /** Only if they were to be checked. */
   readonly sentences?: readonly CheckedSentence[]
   readonly seconds: number
@@ -54,6 +57,8 @@ export interface NezhaOptions {
   readonly names?: readonly string[]
   readonly half?: Half
   readonly checksSentences?: boolean
+  /** Whether logs of cases that have some are read too. Default: false. */
+  readonly logs?: boolean
   readonly progress?: (done: number, all: number, result: NezhaResult) => void
 }
 
@@ -62,12 +67,12 @@ const NO_FAULT = 'null'
 /** Compares before and after of each case with default options and ranks the injected service. */
 export async function evaluateNezha(
   folder: string,
-  { names = [], half = null, checksSentences = false, progress }: NezhaOptions = {},
+  { names = [], half = null, checksSentences = false, logs = false, progress }: NezhaOptions = {},
 ): Promise<NezhaResult[]> {
   const cases = selectCases(folder, names, half)
   const results: NezhaResult[] = []
   for (const one of cases) {
-    const result = await evaluateFault(folder, one, checksSentences)
+    const result = await evaluateFault(folder, one, { checksSentences, logs })
     results.push(result)
     progress?.(results.length, cases.length, result)
   }
@@ -89,10 +94,14 @@ function selectCases(folder: string, names: readonly string[], half: Half): Nezh
 async function evaluateFault(
   folder: string,
   one: NezhaCase,
-  checksSentences: boolean,
+  { checksSentences, logs }: Required<Pick<NezhaOptions, 'checksSentences' | 'logs'>>,
 ): Promise<NezhaResult> {
   const start = performance.now()
-  const load = (period: string) => loadTraces(join(folder, one.id, `${period}.csv.gz`))
+  const load = (period: string) => {
+    const own = join(folder, one.id, `${period}-logs.csv.gz`)
+    const isThere = logs && existsSync(own)
+    return loadTraces(join(folder, one.id, `${period}.csv.gz`), { logs: isThere ? own : [] })
+  }
   const [before, after] = [await load('before'), await load('after')]
   if (before.kind !== 'spans' || after.kind !== 'spans') {
     throw new FlowdeltaError(`Case ${one.id} of ${folder} holds no spans.`)
@@ -113,9 +122,19 @@ async function evaluateFault(
     services,
     titles: findings.map(({ title }) => title),
     apart: findings.map((finding) => standsApart(finding, comparison)),
+    ...(before.logs && { statements: statementsOf(findings, one.service) }),
     ...(checksSentences && { sentences: checkSentences(comparison) }),
     seconds,
   }
+}
+
+/** Statements of a service that findings, or what follows from them, rest on. */
+function statementsOf(findings: readonly Finding[], service: string | null): string[] {
+  const all = [...findings, ...findings.flatMap(({ consequences }) => consequences)]
+  const calls = all.flatMap((finding) => finding.calls)
+  const logged = calls.filter(({ kind, of }) => kind.startsWith('logs') && of.service === service)
+  const statements = logged.flatMap(({ previous, call }) => [previous, call])
+  return [...new Set(statements.flatMap((statement) => statement?.operation ?? []))].sort()
 }
 
 function byMethod<Value>(value: (method: Method) => Value): Record<Method, Value> {

@@ -19,6 +19,7 @@ export interface NezhaFlags {
   readonly half: Half
   readonly cases: boolean
   readonly checkSentences: boolean
+  readonly logs: boolean
 }
 
 const FOLDER = 'data/nezha-faults'
@@ -33,6 +34,7 @@ export async function runNezhaSuite(names: readonly string[], flags: NezhaFlags)
   const start = performance.now()
   const results = await evaluateNezha(folder, {
     ...{ names, half: flags.half, checksSentences: flags.checkSentences },
+    logs: flags.logs,
     progress: (done, all, { id, service, ranks }) => {
       const seconds = ((performance.now() - start) / 1000).toFixed(0)
       const rank = service === null ? '' : `, ${service} ${ranks.flowdelta ?? 'not named'}`
@@ -47,12 +49,15 @@ export async function runNezhaSuite(names: readonly string[], flags: NezhaFlags)
 }
 
 /** Returns the suite's results as a document. */
-export function nezhaDocument(results: readonly NezhaResult[], { half }: Pick<NezhaFlags, 'half'>) {
+export function nezhaDocument(
+  results: readonly NezhaResult[],
+  { half, logs }: Pick<NezhaFlags, 'half' | 'logs'>,
+) {
   const { nulls } = splitCases(results)
   const sentences = sentencesOf(results)
   return {
     schema: 'flowdelta.nezha-evaluation/1',
-    parameters: { half, first: FIRST },
+    parameters: { half, logs, first: FIRST },
     accuracy: accuracyRows(results),
     published: PUBLISHED,
     nullAlarms: {
@@ -84,11 +89,29 @@ export function nezhaText(
     ...(nulls.length === 0
       ? []
       : ['', `Without a fault: ${reportingShare(nulls)}`, ...alarmLines(nulls), APART]),
+    ...statementLines(faults),
     ...(sentences === null ? [] : ['', ...sentenceLines(sentences)]),
     ...(cases ? ['', caseTable(results)] : []),
     '',
   ].join('\n')
 }
+
+/** How many faults in the code have a line of code of the right service in their findings. */
+function statementLines(faults: readonly NezhaResult[]): string[] {
+  const ofCode = faults.filter(
+    ({ type, statements }) => statements !== undefined && CODE_FAULTS.has(type),
+  )
+  const named = ofCode.filter(({ statements }) => statements?.length)
+  if (ofCode.length === 0) return []
+  return [
+    '',
+    `Log statements of the service named in ${named.length} of ${ofCode.length} code faults:`,
+    ...ofCode.map(({ id, statements }) => `  ${id}  ${statements?.join(', ') || '–'}`),
+  ]
+}
+
+/** An early return, or an exception, in one method. */
+const CODE_FAULTS: ReadonlySet<string> = new Set(['return', 'exception'])
 
 function accuracyTable(results: readonly NezhaResult[]): string {
   const head = ['system, fault', 'faults', 'flowdelta', 'P95 tripled', 'own time rise', 'KS D']

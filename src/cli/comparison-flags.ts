@@ -2,12 +2,13 @@ import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { type Comparison, compare } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS, type ComparisonOptions } from '../compare/comparison-options.ts'
-import { OptionError } from '../core/errors.ts'
+import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { addOptions, type Flags, optionsFrom } from './flags.ts'
 import {
   addSplit,
+  type BesideTraces,
   bothPeriods,
   isSplit,
   loadPeriod,
@@ -22,6 +23,8 @@ export interface ComparisonFlags extends SplitFlags {
   readonly after?: string[]
   readonly beforeParameters?: string[]
   readonly afterParameters?: string[]
+  readonly beforeLogs?: string[]
+  readonly afterLogs?: string[]
   readonly scaleCounts?: boolean
   readonly weightCounts?: boolean
 }
@@ -71,28 +74,42 @@ export function addComparisonFlags(command: Command, args: readonly string[]): C
         'node, or SQL dumps keyed by the halves of a DOT node id',
     )
     .option('--after-parameters <file...>', 'The same for the bad period')
+    .option(
+      '--before-logs <file...>',
+      'Logs of the good period (of all its runs; of the one recording, with --split) whose records name the trace they belong to: ' +
+        'OTLP, JSON, CSV or text, as docs/log-formats.md lists; needs --after-logs',
+    )
+    .option('--after-logs <file...>', 'The same for the bad period')
 }
 
 /** Loads both periods and compares them as the options say. */
 export async function compareFiles(flags: ComparisonFlags & Flags): Promise<Comparison> {
-  const { beforeParameters = [], afterParameters = [] } = flags
+  const { beforeParameters = [], afterParameters = [], beforeLogs = [], afterLogs = [] } = flags
   requireOnce(flags.before)
+  const isOneOnly = beforeLogs.length > 0 !== afterLogs.length > 0
+  if (flags.split === undefined && isOneOnly) {
+    const [given, missing] = beforeLogs.length > 0 ? ['before', 'after'] : ['after', 'before']
+    throw new FlowdeltaError(
+      `--${given}-logs has nothing to be compared with. Give --${missing}-logs as well.`,
+    )
+  }
+  const besideBefore = { parameters: beforeParameters, logs: beforeLogs }
   const [before, after] =
     flags.split === undefined
       ? await bothPeriods(
-          loadRuns(flags, beforeParameters),
-          loadPeriod('after', flags.after ?? [], flags, afterParameters),
+          loadRuns(flags, besideBefore),
+          loadPeriod('after', flags.after ?? [], flags, {
+            parameters: afterParameters,
+            logs: afterLogs,
+          }),
         )
-      : await loadSplit(flags, [flags.before.flat(), flags.after], beforeParameters)
+      : await loadSplit(flags, [flags.before.flat(), flags.after], besideBefore)
   return compare(before, after, { ...optionsFrom(COMPARISON_OPTIONS, flags), ...countsOf(flags) })
 }
 
-async function loadRuns(
-  flags: ComparisonFlags & Flags,
-  parameters: readonly string[],
-): Promise<TraceSet[]> {
+async function loadRuns(flags: ComparisonFlags & Flags, beside: BesideTraces): Promise<TraceSet[]> {
   const runs: TraceSet[] = []
-  for (const files of flags.before) runs.push(await loadPeriod('before', files, flags, parameters))
+  for (const files of flags.before) runs.push(await loadPeriod('before', files, flags, beside))
   return runs
 }
 

@@ -14,10 +14,17 @@ import { counted, grouped } from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
-import { LOAD_OPTIONS, loadTraces } from '../traces/load-traces.ts'
+import { loadTraces } from '../logs/traced/load-traces.ts'
+import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { addOptions, adviceSentence, type Flags, flagsOf, optionsFrom } from './flags.ts'
 import type { PrintedWarning } from './printing.ts'
+
+/** Files beside the traces of a period. */
+export interface BesideTraces {
+  readonly parameters?: readonly string[]
+  readonly logs?: readonly string[]
+}
 
 /**
  * Loads the traces of a period.
@@ -28,12 +35,12 @@ export async function loadPeriod(
   name: string | undefined,
   files: readonly string[],
   flags: Flags,
-  parameters: readonly string[] = [],
+  beside: BesideTraces = {},
 ): Promise<TraceSet> {
   const traces = await loadTraces(files, {
     ...optionsFrom(LOAD_OPTIONS, flags),
     ...(name !== undefined && { name }),
-    parameters,
+    ...beside,
   })
   if (traces.size > 0) return traces
   const [issue] = traces.quality().issues
@@ -103,7 +110,7 @@ export function addSplit(command: Command): Command {
 export async function loadSplit(
   { split = '', files = [], ...flags }: SplitFlags & Flags,
   [before = [], after = []]: readonly (readonly string[] | undefined)[],
-  parameters: readonly string[] = [],
+  beside: BesideTraces = {},
 ): Promise<[before: TraceSet, after: TraceSet]> {
   const source = [...files, ...before]
   const given = split === '' ? '--propose' : `--split ${show(split)}`
@@ -112,7 +119,7 @@ export async function loadSplit(
       `${given.split(' ')[0]} divides one recording, not two periods. Give its files alone: ${given} FILE…`,
     )
   }
-  const traces = await loadPeriod(undefined, source, flags, parameters)
+  const traces = await loadPeriod(undefined, source, flags, beside)
   const groups: readonly TraceSet[] = traces.split(split || proposedSplit(traces, flags))
   const [first, second] = groups
   if (first !== undefined && second !== undefined && groups.length === 2) return [first, second]

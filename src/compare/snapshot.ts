@@ -1,5 +1,6 @@
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../core/columns.ts'
 import { pickOptions } from '../core/options.ts'
+import type { FlowLogColumns } from '../flows/flow-logs.ts'
 import { FLOW_OPTIONS, FlowReport, FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { FoldedFlows, type FoldOptions } from '../flows/fold/folded-flows.ts'
@@ -59,6 +60,8 @@ interface SnapshotData {
     readonly ofSpan: Uint8Array
     readonly offsets: Uint32Array | null
   } | null
+  /** What requests logged; none without latencies. */
+  readonly logs: FlowLogColumns | null
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
   /** What segments are found by, of roots and of services; none without latencies. */
@@ -117,6 +120,7 @@ export function takeSnapshot(
     ids: ids ? flows.ids : null,
     weight: flows.weight ?? null,
     outcomes: outcomesOf(flows, latenciesOf === undefined),
+    logs: (latenciesOf && flows.logs) ?? null,
     columns: latenciesOf === undefined ? [] : comparison.columns.all(),
     seen: comparison.seen,
     resources: latenciesOf === undefined ? null : comparison.columns.resources(),
@@ -219,6 +223,7 @@ function restoreFlows(data: SnapshotData): FlowSet {
       latencyOffsets,
       weight: data.weight ?? undefined,
       outcomes: restoreOutcomes(data, shapes),
+      logs: data.logs ?? undefined,
     },
     pickOptions(FLOW_OPTIONS, options),
     new FlowReport(),

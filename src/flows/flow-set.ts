@@ -3,16 +3,15 @@ import { type Quantity, TIME } from '../core/quantity.ts'
 import { columnarStage, Stage } from '../core/stage.ts'
 import { type StageTable, stageTable, tableIn } from '../core/stage-table.ts'
 import type { Outcomes } from '../traces/outcomes.ts'
+import { AFTER, BEFORE, type Period } from '../traces/period.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { ClockOffsets } from './clocks/clock-offsets.ts'
+import type { FlowLogColumns } from './flow-logs.ts'
 import { MEASURE, quantityOf } from './measure.ts'
 import type { NodeLabels } from './node-labels.ts'
 
-/** 0 for the before period, 1 for the after period. */
-export type Period = 0 | 1
-export const BEFORE: Period = 0
-export const AFTER: Period = 1
+export { AFTER, BEFORE, type Period }
 
 /** Options of `buildFlows`. */
 export const FLOW_OPTIONS = defineOptions({
@@ -86,6 +85,8 @@ export interface FlowColumns {
   readonly weight?: Float64Array | undefined
   /** Of flows from spans, how each span ended; folded flows know it of roots alone. */
   readonly outcomes?: Outcomes | undefined
+  /** Of flows from spans, what requests logged; undefined where logs were not loaded of all. */
+  readonly logs?: FlowLogColumns | undefined
   /** Of flows from spans with `clocks: 'aligned'`, how far clocks are apart. */
   readonly clocks?: ClockOffsets | undefined
   /**

@@ -1,5 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
+import { selectLogs } from './flow-logs.ts'
 import { AFTER, BEFORE, type FlowColumns, FlowSet, type Period } from './flow-set.ts'
 import { FoldedFlows } from './fold/folded-flows.ts'
 
@@ -53,6 +54,7 @@ function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColu
     spanRows: spans?.entries,
     spanOffsets: spans?.offsets,
     outcomes: flows.outcomes?.select(rows),
+    logs: flows.logs && selectLogs(flows.logs, rows),
     weight: flows.weight && Float64Array.from(rows, pick(flows.weight)),
   }
 }

@@ -5,6 +5,7 @@ import { Outcomes, readOutcomes } from '../traces/outcomes.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock-offsets.ts'
+import { flowLogs } from './flow-logs.ts'
 import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { NodeLabels } from './node-labels.ts'
 import { type SiblingOrder, siblingOrder } from './sibling-order.ts'
@@ -29,7 +30,7 @@ export function buildSpanFlows(
   calls.forEach((one, i) => {
     builder.addRecording(one, i, i < runs ? BEFORE : AFTER)
   })
-  return builder.finish(recordings, options, found.clocks)
+  return builder.finish(recordings, runs, { options, clocks: found.clocks })
 }
 
 class SpanFlowBuilder {
@@ -82,8 +83,8 @@ class SpanFlowBuilder {
 
   finish(
     periods: readonly SpanTraces[],
-    options: FlowOptions,
-    clocks: ClockOffsets | undefined,
+    runs: number,
+    { options, clocks }: { options: FlowOptions; clocks: ClockOffsets | undefined },
   ): FlowSet {
     const report = new FlowReport({
       asynchronousSpans: this.#asynchronousSpans,
@@ -102,6 +103,7 @@ class SpanFlowBuilder {
         ids: this.#ids,
         weight,
         ...{ clocks, ...columns, outcomes: outcomesOf(periods, columns) },
+        logs: flowLogs(periods, runs, columns),
       },
       options,
       report,

@@ -9,6 +9,7 @@ import {
   text,
 } from '../core/options.ts'
 import { GraphTracesBuilder } from './graph-traces.ts'
+import type { LogRecords } from './log-records.ts'
 import { QualityLog } from './quality.ts'
 import { type CsvOptions, csvReader, POD_CSV } from './readers/csv.ts'
 import { dotReader } from './readers/dot.ts'
@@ -84,6 +85,13 @@ export const LOAD_OPTIONS = defineOptions({
     sentence:
       'Tables of low-level parameters (SQL dumps or CSV) that become attributes of trace points or spans',
   }),
+  logs: custom<TraceSource | readonly TraceSource[]>({
+    default: [],
+    accepts: (value) => value !== null,
+    expected: 'files, as for the traces',
+    sentence:
+      'Logs whose records name the trace (and span) that they were written in; they become trace points of their requests',
+  }),
   resourceAttributes: flag({
     default: false,
     sentence:
@@ -126,71 +134,48 @@ export const LOAD_OPTIONS = defineOptions({
 export type LoadOptions = Partial<OptionsOf<typeof LOAD_OPTIONS>>
 
 /**
- * Reads the traces of one period from one or more files (paths, URLs of files, or content in
- * memory), compressed with gzip or not, in Spectroscope's DOT, OTLP JSON, Jaeger JSON, Zipkin v2
- * JSON, CSV, or X-Trace reports; or from directories of tables: of events and edges, with the
- * columns of option `tables` (format `'event-tables'`) or of TraceBench (`'tracebench'`, which
- * `'auto'` finds).
+ * Does what the public `loadTraces` does; see there.
  *
- * A trace or span that cannot be used is left out, counted and listed in `.quality()` of the
- * result.
- *
- * Parameters in CSV have a header line: `spanId` and `traceId` (which may be absent), or `node`,
- * the node id as it stands in the DOT file, name what a row is about, in any capitals; every other
- * column is a parameter. A dump has `CREATE TABLE` and `INSERT INTO` with the same columns, or the
- * two halves of a DOT node id first, as Spectroscope's have. Empty fields and NULL are missing.
- * `.quality()` counts rows about nothing in the traces (`unused-parameters`), rows that more than
- * one trace has (`ambiguous-parameters`), contradictions (`repeated-parameter`), and trace points
- * or spans without a row (`no-parameters`).
- *
- * @param options see `LOAD_OPTIONS`
- *
- * @throws TraceFormatError for a file that is not a trace file, is damaged, or has no traces; for
- *   parameters that cannot be read, or none of which belongs to the traces.
- * @throws OptionError for an unknown format or an empty list of files.
- *
- * @example
- * const before = await loadTraces({
- *   name: 'monday.json',
- *   bytes: '[{ "traceId": "a", "id": "b", "name": "get", "timestamp": 1, "duration": 250 }]',
- * })
- * before.size // 1
- *
- * const sized = await loadTraces(
- *   {
- *     name: 'monday.json',
- *     bytes: '[{ "traceId": "a", "id": "b", "name": "get", "timestamp": 1, "duration": 250 }]',
- *   },
- *   { parameters: { name: 'sizes.csv', bytes: 'traceId,spanId,size\na,b,4096' } },
- * )
- * [...sized.attributes.entries(0)] // [ [ 'size', 4096 ] ]
+ * @param readLogs reads what option `logs` names
  */
 export async function loadTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions = {},
+  readLogs?: LogReader,
 ): Promise<TraceSet> {
   const given = readOptions(LOAD_OPTIONS, options)
   const selection = selectionOf([files].flat() as TraceSource[], given)
-  if (given.threads) {
+  if (given.threads && [given.logs].flat().length === 0) {
     const loaded = await loadInThread([files].flat() as TraceSource[], options)
     if (loaded !== undefined) return loaded
   }
   const { where: _, between: __, ...read } = options
-  const all = await readTraces(files, read, selection)
+  const all = await readTraces(files, read, { selection, readLogs })
   const { from, to, where } = selection
   const during = from === null && to === null ? all : all.between(from, to)
   return where === null ? during : during.where(where)
 }
 
+/** Reads the records of logs; the room below has those who can. */
+export type LogReader = (logs: readonly TraceSource[], quality: QualityLog) => Promise<LogRecords>
+
+function names(sources: readonly TraceSource[]): string {
+  return sources
+    .map((one) => (typeof one === 'object' && 'name' in one ? one.name : one))
+    .join(', ')
+}
+
 async function readTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions,
-  selection: Selection,
+  { selection, readLogs }: { selection: Selection; readLogs?: LogReader | undefined },
 ): Promise<TraceSet> {
   const { name, format, strict, csv, tables, parameters, resourceAttributes, onProgress, signal } =
     readOptions(LOAD_OPTIONS, options)
+  const logs = [options.logs ?? []].flat() as TraceSource[]
   rejectRepeated('files', files)
   rejectRepeated('parameters', parameters)
+  rejectRepeated('logs', logs)
   const readers: Readonly<Record<FileFormat, TraceReader>> = {
     ...{ dot: dotReader, otlp: otlpReader, jaeger: jaegerReader, zipkin: zipkinReader },
     ...{ csv: csvReader(csv), xtrace: xtraceReader },
@@ -265,9 +250,14 @@ async function readTraces(
   beside?.finish()
   const ownName = 'store' in first ? first.store.name : filesOf(first)[0]?.name
   const periodName = name ?? ownName ?? ''
-  return sink.graphs.size > 0
-    ? sink.graphs.finish(periodName, quality)
-    : sink.spans.finish(periodName)
+  const records = logs.length === 0 ? undefined : await readLogs?.(logs, quality)
+  if (sink.graphs.size === 0) return sink.spans.finish(periodName, records)
+  if (records === undefined) return sink.graphs.finish(periodName, quality)
+  throw new OptionError(
+    'logs',
+    names(logs),
+    'logs beside traces of spans: trace points have no spans',
+  )
 }
 
 /** Files that are smaller, in bytes on disk, are read before a thread would have started. */

@@ -4,7 +4,7 @@ import { columnarStage } from '../core/stage.ts'
 import { type StageTable, stageTable } from '../core/stage-table.ts'
 
 /** What became of the data an issue is about. */
-export type IssueEffect = 'trace skipped' | 'span skipped' | 'kept'
+export type IssueEffect = 'trace skipped' | 'span skipped' | 'log record skipped' | 'kept'
 
 /** One thing in the input that was not as it should be. */
 export interface QualityIssue {

@@ -1,5 +1,6 @@
 import type { Attributes } from './attributes.ts'
 import type { Dictionary } from './dictionary.ts'
+import type { SpanLogs } from './log-records.ts'
 
 /** What a span says of itself; codes in `SpanColumns.kind`. */
 export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const
@@ -52,6 +53,8 @@ export interface SpanTraceColumns {
    * say. Undefined where none does.
    */
   readonly weight: Float64Array | undefined
+  /** What was logged in spans; undefined where no logs were loaded. */
+  readonly logs?: SpanLogs | undefined
 }
 
 /** How many spans each service reported under each version of itself, by service. */

@@ -5,6 +5,7 @@ import { AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { gatherColumns, growingColumns, growingFloat64, growingUint32 } from './growing-columns.ts'
+import { attachLogs, type LogRecords } from './log-records.ts'
 import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog } from './quality.ts'
 import { resolveParents, SpanIds } from './resolve-parents.ts'
@@ -122,7 +123,8 @@ export class SpanTracesBuilder {
     }
   }
 
-  finish(name: string): SpanTraces {
+  /** @param records what was logged, if logs were read */
+  finish(name: string, records?: LogRecords): SpanTraces {
     const { order, position, parent, traces, spanOffsets } = resolveParents(
       {
         trace: this.#trace.finish(),
@@ -144,16 +146,21 @@ export class SpanTracesBuilder {
     const shiftNs = Number.isFinite(epochShiftUs) ? Math.round(epochShiftUs * 1e3) : 0
     noteClockSkew(ids, spanOffsets, spans, this.#hosts, this.#quality)
     noteNamelessServices(ids, spanOffsets, spans, this.#services, this.#quality)
+    const grouped = {
+      epochNs: this.clock.epochNs + BigInt(shiftNs),
+      ids,
+      spanOffsets,
+      spans: {
+        ...spans,
+        startUs: startUs.map((start) => Math.round(start * 1e3 - shiftNs) / 1e3),
+      },
+    }
+    const spanId = (row: number) => this.#ids.text(order[row]!)
     return new SpanTraces(
       name,
       {
-        epochNs: this.clock.epochNs + BigInt(shiftNs),
-        ids,
-        spanOffsets,
-        spans: {
-          ...spans,
-          startUs: startUs.map((start) => Math.round(start * 1e3 - shiftNs) / 1e3),
-        },
+        ...grouped,
+        logs: records && attachLogs(records, { ...grouped, spanId }, this.#quality),
         services: this.#services,
         operations: this.#operations,
         hosts: this.#hosts,

@@ -1,7 +1,9 @@
 import { AFTER } from '../../flows/flow-set.ts'
+import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import { isSame, type Operation } from '../steps/call-order.ts'
+import { allVisits } from '../steps/visits.ts'
 import { type Draft, isStructural } from './finding.ts'
 
 /** A delay of another size than its cause, by more than this share, is one of its own. */
@@ -18,8 +20,15 @@ export function byContribution(a: Draft, b: Draft): number {
 /** Puts each draft that is a consequence of another under it; the largest in all comes first. */
 export function nestConsequences(categories: Categories, drafts: readonly Draft[]) {
   const causes: { readonly cause: Draft; readonly consequences: Draft[] }[] = []
+  // Of what services log otherwise, the deepest is the likeliest cause.
   const order = (draft: Draft) =>
-    draft.calls[0]?.kind === 'fails' ? -1 : isStructural(draft) ? 0 : 1
+    draft.depth !== undefined
+      ? -2 - draft.depth
+      : draft.calls[0]?.kind === 'fails'
+        ? -1
+        : isStructural(draft)
+          ? 0
+          : 1
   const byKind = drafts.toSorted((a, b) => order(a) - order(b))
   const likeliestFirst = [...byKind.filter((draft) => !isGap(draft)), ...byKind.filter(isGap)]
   for (const draft of likeliestFirst) {
@@ -71,6 +80,7 @@ function isConsequence(
   categories: Categories,
   { cause, draft }: { cause: Draft; draft: Draft },
 ): boolean {
+  if (cause.depth !== undefined && isOfCallee(categories, { cause, draft })) return true
   if (cause.kind === 'errors') return isOfErrors(categories, { cause, draft })
   if (isStructural(cause) && draft.kind === 'latency') {
     return isSameWork(categories, { cause, draft })
@@ -94,6 +104,27 @@ function isConsequence(
   const isAlike =
     Math.abs(other.shiftUs - step.shiftUs) <= MAX_SIZE_DIFFERENCE * Math.abs(step.shiftUs)
   return isAlike && shareRequests(categories, { cause, draft })
+}
+
+/** Whether a service does or logs something else, or fails, where one below it does: it has its answer. */
+function isOfCallee(
+  categories: Categories,
+  { cause, draft }: { cause: Draft; draft: Draft },
+): boolean {
+  const [service, below] = [draft.services[0], cause.services[0]]
+  const isAnswer = isStructural(draft) || draft.kind === 'errors'
+  if (!isAnswer || service === undefined || below === undefined || service === below) return false
+  const { flows } = categories
+  const recorded = flows instanceof FoldedFlows ? flows.unfolded : flows
+  const isAbove = [...allVisits(recorded).values()].some(({ visits }) =>
+    visits.some((visit) => {
+      if (visit.service !== below) return false
+      let above = visit.caller
+      while (above !== null && above.service !== service) above = above.caller
+      return above !== null
+    }),
+  )
+  return isAbove && shareRequests(categories, { cause, draft })
 }
 
 function shareRequests(

@@ -35,6 +35,7 @@ import type { Draft, Finding } from './finding.ts'
 import { factsOf, operationOf, sinceFact, sizeOf } from './finding-facts.ts'
 import { Findings } from './findings.ts'
 import { loadFindings } from './load-findings.ts'
+import { logFindings, withLogs } from './log-findings.ts'
 import { requestFindings } from './request-findings.ts'
 import { segmentClause, withSegments } from './segment-findings.ts'
 import { stepFindings } from './step-findings.ts'
@@ -163,7 +164,7 @@ export function groupFindings(
       .map((draft) => [draft, findInterference(sources, draft)]),
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
-    const { key, notes, eachInterval, weightUs, ...told } = draft
+    const { key, notes, eachInterval, weightUs, depth, ...told } = draft
     const contributionUs = withConsequences(draft, consequences)
     const all = [categories.flows.count(BEFORE), categories.flows.count(AFTER)] as const
     const since = onsets.get(draft) ?? null
@@ -218,7 +219,8 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Dr
       (draft) => edges.categories.flows.quantity === TIME || isCostly(draft),
     ),
   ]
-  const told = withSegments(ofSteps, segments?.segments ?? [], edges.categories)
+  const withLogged = withLogs(ofSteps, logFindings(steps, edges))
+  const told = withSegments(withLogged, segments?.segments ?? [], edges.categories)
   const drafts = [...loadFindings(steps, edges), ...told.sort(byContribution)]
   return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
 }

@@ -101,6 +101,8 @@ export interface Draft {
   readonly contributionUs: number
   /** Of errors, how many more requests after fail with it; negative for fewer. */
   readonly failedRequests?: number
+  /** Of what services log, how deep in their requests: what is deeper may be the cause. */
+  readonly depth?: number
   /** What it ranks by, in µs, where that is not its contribution: of errors. */
   readonly weightUs?: number
   /** 95 % confidence interval of the contribution to each request, in µs; NaN if unknown. */
@@ -155,7 +157,8 @@ export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
 }
 
 /** One change in the system, with every mutation it accounts for. */
-export interface Finding extends Omit<Draft, 'key' | 'notes' | 'eachInterval' | 'weightUs'> {
+export interface Finding
+  extends Omit<Draft, 'key' | 'notes' | 'eachInterval' | 'weightUs' | 'depth'> {
   /** Stays the same while the same edges or the same part of the flow changed. */
   readonly id: string
   /** 1 for the most important; a consequence has the rank of its cause. */

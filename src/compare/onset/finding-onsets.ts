@@ -8,6 +8,7 @@ import { quantile } from '../../stats/quantile.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Draft, FindingCall, FindingStep } from '../findings/finding.ts'
 import { rowsByStart } from '../load/arrivals.ts'
+import type { CallChoice } from '../steps/call-counts.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type StepTimes, stepKey } from '../steps/step-times.ts'
@@ -159,7 +160,10 @@ function stepValues(step: FindingStep, times: readonly StepTimes[]): Value[] {
 }
 
 /** 1 for requests that make a call, 0 for those that could; of repeats, how often. */
-function callValues(call: FindingCall, { flows, sites, calls, repeats }: StepChanges): Value[] {
+function callValues(
+  call: FindingCall,
+  { flows, sites, calls, repeats, logs }: StepChanges,
+): Value[] {
   const isIt = (one: { readonly of: Operation; readonly call: Operation | null }) =>
     isSame(one.of, call.of) && isSameCall(one.call, call.call)
   if (call.kind === 'repeats') {
@@ -172,9 +176,15 @@ function callValues(call: FindingCall, { flows, sites, calls, repeats }: StepCha
       }),
     )
   }
-  const choice = calls.find(
-    (one) => one.kind === call.kind && isIt(one) && isSameCall(one.previous, call.previous),
-  )
+  const isSameChoice = (one: CallChoice) =>
+    one.kind === call.kind && isIt(one) && isSameCall(one.previous, call.previous)
+  const logged = logs.find(isSameChoice)
+  if (logged !== undefined) {
+    return [...logged.able].map((request) => {
+      return { request, value: logged.doing.has(request) ? 1 : 0, stratum: '' }
+    })
+  }
+  const choice = calls.find(isSameChoice)
   if (choice === undefined || sites === null) return []
   return requestsOf(flows, (request) => sites.hasAny(request, choice.chanceSites)).map(
     (request) => ({

@@ -10,6 +10,7 @@ import {
   type Measured,
   measuredChoice,
   measuredFailures,
+  measuredLog,
   measuredTimes,
 } from './measured.ts'
 import {
@@ -119,6 +120,9 @@ function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
     ...steps.calls
       .filter(({ changed }) => changed)
       .flatMap((change) => measuredChoice(steps, change) ?? []),
+    ...steps.logs
+      .filter(({ changed, kind }) => changed && kind === 'logs')
+      .flatMap((change) => measuredLog(steps, change) ?? []),
     ...times.sort((a, b) => totals.get(b)! - totals.get(a)!),
   ]
 }

@@ -1,6 +1,7 @@
 // Runs once a request: the loops index with `!`.
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
+import type { LogChange } from '../steps/compare-log-counts.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import type { Step, StepStratum, StepTimes } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
@@ -82,6 +83,15 @@ export function measuredChoice({ flows, sites }: StepChanges, change: CallChange
   const requests = Array.from(flows.shapeOf.keys()).filter((one) => sites.hasAny(one, chanceSites))
   const head = { measure: 'structure', step: null, call: { kind, of, previous, call } } as const
   const measure = (one: number) => Number(sites.hasAny(one, madeSites))
+  return measuredShares(flows, head, { requests, blocks: timeBlocks(flows).of, measure })
+}
+
+/** Returns which requests log a statement, of those with a span that could. */
+export function measuredLog({ flows }: StepChanges, change: LogChange): Measured | null {
+  const { kind, of, previous, call, able, doing } = change
+  const head = { measure: 'structure', step: null, call: { kind, of, previous, call } } as const
+  const requests = [...able]
+  const measure = (one: number) => Number(doing.has(one))
   return measuredShares(flows, head, { requests, blocks: timeBlocks(flows).of, measure })
 }
 

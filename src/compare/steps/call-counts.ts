@@ -10,7 +10,9 @@ import { timeBlocks } from './time-blocks.ts'
  * with one at any time after another was answered; `'again'`: repeat one once it has failed, or was
  * given up; `'outlives'`: not wait for one. Of two calls, whose order in time it may choose:
  * `'together'`: some of theirs overlap; `'in turn'`: none does, and one comes right after the other;
- * `'before'`: the one is over before the other begins.
+ * `'before'`: the one is over before the other begins. Where logs were loaded, also `'logs'`: log a
+ * statement each time that it is called; `'logs next'`: go on with one right after another. Statements
+ * then stand for calls.
  */
 export const CALL_CHOICES = [
   'calls',
@@ -20,6 +22,8 @@ export const CALL_CHOICES = [
   'together',
   'in turn',
   'before',
+  'logs',
+  'logs next',
 ] as const
 
 /** Something that an operation may do. */
@@ -350,4 +354,16 @@ function repeatsOf(callers: readonly Caller[]): Repeat[] {
     ...repeat,
     times: calls / spans,
   }))
+}
+
+/**
+ * Names what a choice tests: two choices that are always made together, or one exactly where the
+ * other is not, are one test. Choices without a p are none.
+ */
+export function sameTest({ strata }: Pick<CallCounts, 'strata'>, p: number): string {
+  if (Number.isNaN(p)) return ''
+  const made = strata.flatMap((stratum) => [...stratum.made])
+  const left = strata.flatMap(({ chances, made }) => [...chances].map((all, i) => all - made[i]!))
+  const chances = strata.flatMap((stratum) => [...stratum.chances])
+  return `${chances}|${[`${made}`, `${left}`].sort()}`
 }

@@ -12,9 +12,10 @@ import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareArrivals } from '../load/arrivals.ts'
 import { compareChoices, compareTimes } from './between-runs.ts'
-import { type CallCounts, callCounts, callRepeats } from './call-counts.ts'
+import { callCounts, callRepeats, sameTest } from './call-counts.ts'
 import { CallSites, type Operation } from './call-order.ts'
 import { describeErrors, testErrors } from './compare-errors.ts'
+import { describeLogs, testLogs } from './compare-log-counts.ts'
 import { describeStep, type TimesTest } from './describe-step.ts'
 import { callsMadeOtherwise } from './order-changes.ts'
 import { rootCalls } from './root-types.ts'
@@ -121,10 +122,12 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       : compareArrivals(flows)
   const ofArrivals = [arrivals.rate, arrivals.pauses].map((test) => test?.p ?? Number.NaN)
   const errors = testErrors(flows)
+  const logs = testLogs(flows)
   const q = benjaminiHochberg([
     ...ofSteps.map(({ p }) => p),
     ...ofOperations,
     ...errors.tested.map(({ p }) => p),
+    ...logs.map(({ p }) => p),
     ...ofArrivals,
   ])
   const [rateQ, pausesQ] = q.slice(-2) as unknown as [number, number]
@@ -143,11 +146,13 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.count(AFTER)
   const limits = { ...options, negligibleUs, usualOf }
   const errorQ = [...q.slice(steps.length + ofOperations.length)]
+  const logQ = errorQ.slice(errors.tested.length)
   return new StepChanges(flows, options, {
     times: steps,
     sites,
     arrivals: { ...arrivals, rateQ, pausesQ },
     errors: describeErrors(flows, errors, { ...options, q: errorQ }),
+    logs: describeLogs(flows, logs, { ...options, q: logQ }),
     steps: ofSteps.map((one, i) => describeStep({ ...one, q: q[i]! }, limits)),
     calls: choices.map(({ counts, test }) => {
       const own = corrected(counts.of, test.p)
@@ -169,18 +174,6 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       return { of, call, timesOf, ...test, ...times, q: own, changed }
     }),
   })
-}
-
-/**
- * Names what a choice tests: two choices that are always made together, or one exactly where the
- * other is not, are one test. Choices without a p are none.
- */
-function sameTest({ strata }: CallCounts, p: number): string {
-  if (Number.isNaN(p)) return ''
-  const made = strata.flatMap((stratum) => [...stratum.made])
-  const left = strata.flatMap(({ chances, made }) => [...chances].map((all, i) => all - made[i]!))
-  const chances = strata.flatMap((stratum) => [...stratum.chances])
-  return `${chances}|${[`${made}`, `${left}`].sort()}`
 }
 
 /** Share of the level that tails have; what most calls do has the rest. */

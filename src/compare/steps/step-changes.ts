@@ -8,6 +8,7 @@ import type { CallCounts, CallRepeats } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
 import type { ErrorChange } from './compare-errors.ts'
+import type { LogChange } from './compare-log-counts.ts'
 import type { Step, StepTimes } from './step-times.ts'
 import type { Minority } from './tail-counts.ts'
 
@@ -91,6 +92,8 @@ export class StepChanges extends Stage {
   readonly arrivals: ArrivalChanges
   /** Who fails though nothing that it called did. */
   readonly errors: readonly ErrorChange[]
+  /** What spans log, where logs of both periods were loaded. */
+  readonly logs: readonly LogChange[]
 
   constructor(
     flows: FlowSet,
@@ -103,7 +106,11 @@ export class StepChanges extends Stage {
       repeats,
       arrivals,
       errors,
-    }: Pick<StepChanges, 'sites' | 'times' | 'steps' | 'calls' | 'repeats' | 'arrivals' | 'errors'>,
+      logs,
+    }: Pick<
+      StepChanges,
+      'sites' | 'times' | 'steps' | 'calls' | 'repeats' | 'arrivals' | 'errors' | 'logs'
+    >,
   ) {
     super()
     this.flows = flows
@@ -115,6 +122,7 @@ export class StepChanges extends Stage {
     this.repeats = repeats
     this.arrivals = arrivals
     this.errors = errors
+    this.logs = logs
   }
 
   /** Steps whose times changed, the largest contribution first. */

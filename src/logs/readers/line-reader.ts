@@ -215,7 +215,8 @@ export class LineReader {
     const { isCarried } = draft
     const stream = this.#stream()
     const text = withoutControls(line)
-    if (isCarried && text.length >= DOCKER_CUT && !text.endsWith('\n')) {
+    // What ends as an object does is whole.
+    if (isCarried && text.length >= DOCKER_CUT && !/[\n}]$/.test(text)) {
       stream.partial += text
       draft.isPartial = true
       return true

@@ -28,6 +28,8 @@ export interface LogRecord {
   readonly level?: Level | undefined
   /** What else it says. */
   readonly fields?: readonly LogField[] | undefined
+  /** Of an exception, what else the message says that told of it. */
+  readonly of?: readonly LogField[] | undefined
 }
 
 /** Takes what the reader of a format finds in one file. */

@@ -5,7 +5,7 @@ import { classOf, type LinePlan, type Said } from './line-plans.ts'
 import type { LogClock } from './log-clock.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { LogFormat, ReadSettings } from './log-read-options.ts'
-import { type LogSink, SKIPPED } from './log-sink.ts'
+import { type LogRecord, type LogSink, SKIPPED } from './log-sink.ts'
 import { StackFollower, type Thrown, thrownIn } from './thrown.ts'
 
 export interface LineOptions {
@@ -20,7 +20,7 @@ export interface LineOptions {
 export class Stream {
   readonly stack = new StackFollower()
   /** What further lines belong to. */
-  message: { readonly timeUs: number; readonly instance: string | undefined } | undefined
+  message: Pick<LogRecord, 'timeUs' | 'instance' | 'fields'> | undefined
   /** The beginning of a line that was cut. */
   partial = ''
   /** The first of two lines that make one message. */
@@ -88,7 +88,7 @@ export class MessageStreams {
       const said = end < 0 ? name : name.slice(0, end).trimEnd()
       const component = logger === undefined ? '' : classOf(logger)
       const stream = this.of(draft.stream)
-      stream.message = { timeUs, instance }
+      stream.message = { timeUs, instance, fields }
       this.#messages++
       sink.record({ line, timeUs, instance, name: said, isText, component, value, level, fields })
       // A line without a time is one skipped line, whatever else it says.
@@ -114,7 +114,7 @@ export class MessageStreams {
     const all =
       given === undefined || isState ? fields : [...fields, ['value', String(given)] as const]
     const instance = plan.instance === undefined ? undefined : String(valueIn(bytes, plan.instance))
-    stream.message = { timeUs, instance }
+    stream.message = { timeUs, instance, fields: all }
     stream.stack.beginPlain(isText ? bytes : undefined, plan.name.at ?? NOWHERE)
     this.#lastUs = timeUs
     this.#messages++
@@ -151,7 +151,9 @@ export class MessageStreams {
     if (thrown === undefined || message === undefined) return
     const { className, message: name } = thrown
     const component = `threw ${className}`
-    this.#options.sink.record({ line, ...message, name, isText: true, component, level: 'error' })
+    const { timeUs, instance, fields: of } = message
+    const record = { line, timeUs, instance, name, isText: true, component, of }
+    this.#options.sink.record({ ...record, level: 'error' })
   }
 
   /** A line that begins no message, and says `inner` in its stream. */

@@ -2,6 +2,7 @@
 import type { AttributeValue } from '../attributes.ts'
 import type { Dictionary } from '../dictionary.ts'
 import { entriesWithin } from '../group-rows.ts'
+import { pickLogs } from '../log-records.ts'
 import { readOutcomes } from '../outcomes.ts'
 import { NO_PARENT, type SpanTraceColumns } from '../span-columns.ts'
 import { type BuiltIn, builtIn, type Subject } from './condition.ts'
@@ -147,5 +148,6 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
     },
     attributes: traces.attributes.pick(kept),
     weight: weight && Float64Array.from(chosen, (trace) => weight[trace]!),
+    logs: traces.logs && pickLogs(traces.logs, kept),
   }
 }

@@ -1,0 +1,167 @@
+import { group } from 'd3-array'
+import { printable } from '../../core/shown-text.ts'
+import { grouped } from '../../core/words.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { usualMeanUs } from '../edges/edge-times.ts'
+import type { EdgeChanges } from '../edges/find-edge-changes.ts'
+import { isSame, isSameCall } from '../steps/call-order.ts'
+import type { LogChange } from '../steps/compare-log-counts.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
+import { byRequestsAfter } from './categories-concerned.ts'
+import { type Draft, isStructural } from './finding.ts'
+import { formsOf, movedRequests, priceOf } from './form-prices.ts'
+import { listed, operationName } from './names.ts'
+
+/** Statements named one by one. */
+const MAX_NAMED = 3
+/** Requests of each period that are given as examples. */
+const MAX_EXEMPLARS = 3
+/** A request on another path of the code weighs as much as so many that take twice as long as usual. */
+const OTHER_PATH_WEIGHT = 1
+
+/**
+ * Drafts one finding a service whose spans log otherwise, given that their operations were called: the
+ * code takes another path there.
+ */
+export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeChanges): Draft[] {
+  const usualUs = usualMeanUs(flows)
+  const changed = logs.filter((one) => one.changed)
+  return [...group(changed, ({ of }) => of.service)].flatMap(([service, all]): Draft[] => {
+    const own = all.toSorted(
+      (a, b) => changedSpans(b) - changedSpans(a) || +(a.kind !== 'logs') - +(b.kind !== 'logs'),
+    )
+    const [first] = own as [LogChange]
+    const isMore = first.difference > 0
+    const forms = formsOf(flows, (request) =>
+      first.able.has(request) ? first.doing.has(request) === isMore : undefined,
+    )
+    const requests = Math.max(1, movedRequests(forms))
+    const price = priceOf(flows, forms, requests)
+    const ids = (some: readonly number[]) =>
+      some.slice(0, MAX_EXEMPLARS).map((request) => flows.ids[request] as string)
+    const usual = forms.usual.filter((request) => flows.period[request] === BEFORE)
+    return [
+      {
+        kind: 'structure',
+        direction: price.contributionUs < 0 ? 'faster' : 'slower',
+        where: printable(service),
+        what: logWords(own),
+        key: JSON.stringify(own.map(({ of, kind, call }) => [of, kind, call]).sort()),
+        categories: byRequestsAfter(
+          categories,
+          forms.now.map((request) => categories.categoryOf[request] as number),
+        ),
+        requests,
+        concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],
+        contributionUs: price.contributionUs,
+        weightUs: Math.max(Math.abs(price.contributionUs), requests * OTHER_PATH_WEIGHT * usualUs),
+        eachInterval: price.eachInterval,
+        probabilitySlower: Number.NaN,
+        notes: [],
+        look: printable(service),
+        services: [service],
+        changedEdges: [],
+        changedStructure: [],
+        steps: [],
+        calls: own.map(({ kind, of, previous, call, made, chances }) => {
+          return { kind, of, previous, call, made, chances }
+        }),
+        moves: [],
+        depth: Math.max(...own.map(({ depth }) => depth)),
+        exemplars: { before: ids(usual), after: ids(forms.now) },
+        p: Math.min(...own.map(({ p }) => p)),
+        q: Math.min(...own.map(({ q }) => q)),
+      },
+    ]
+  })
+}
+
+/** Lays what a service logs otherwise to the finding that says what else it does, where there is one. */
+export function withLogs(drafts: readonly Draft[], logs: readonly Draft[]): Draft[] {
+  const hostOf = ({ services }: Draft) =>
+    drafts.find(
+      (draft) =>
+        draft.services[0] === services[0] &&
+        (isStructural(draft) || (draft.kind === 'errors' && draft.calls[0]?.kind === 'fails')),
+    )
+  const told = drafts.map((draft) => {
+    const own = logs.find((log) => hostOf(log) === draft)
+    if (own === undefined) return draft
+    const { weightUs = Math.abs(draft.contributionUs) } = draft
+    return {
+      ...draft,
+      notes: [...draft.notes, own.what],
+      calls: [...draft.calls, ...own.calls],
+      weightUs: Math.max(weightUs, own.weightUs ?? 0),
+      ...(own.depth !== undefined && { depth: own.depth }),
+    }
+  })
+  return [...told, ...logs.filter((log) => hostOf(log) === undefined)]
+}
+
+function changedSpans({ difference, chances }: LogChange): number {
+  return Math.abs(difference) * chances[AFTER]
+}
+
+/**
+ * Says what an operation logs otherwise: `findContacts after ContactsServiceImpl#31 no longer logs #34
+ * (22 of 23 calls before); new: ERROR #37 in 13 of 13 calls (0 of 23 before)`.
+ *
+ * @param changes of one service, the change to tell first
+ */
+function logWords(changes: readonly LogChange[]): string {
+  const [first] = changes as [LogChange]
+  const own = changes.filter(({ of }) => isSame(of, first.of))
+  const nameOf = shortNames()
+  const logged = own.filter(({ kind }) => kind === 'logs').sort((a, b) => a.place - b.place)
+  const lost = logged.filter(({ difference }) => difference < 0)
+  const more = logged.filter(({ difference }) => difference > 0)
+  const told = lost[0] ?? more[0] ?? first
+  const previous =
+    told.previous ??
+    own.find(
+      ({ kind, call, difference }) =>
+        kind === 'logs next' && isSameCall(call, told.call) && difference * told.difference > 0,
+    )?.previous
+  const after = previous == null ? '' : ` after ${nameOf(previous)}`
+  const names = (some: readonly LogChange[]) =>
+    listed(
+      some.map(({ call }) => nameOf(call)),
+      MAX_NAMED,
+    )
+  const parts = [
+    ...(lost.length === 0 ? [] : [lostWords(lost, names(lost))]),
+    ...(more.length === 0 ? [] : [moreWords(more, names(more), lost.length > 0)]),
+    ...(logged.length > 0
+      ? []
+      : [(first.difference > 0 ? moreWords : lostWords)([first], names([first]))]),
+  ]
+  return `${operationName(first.of)}${after} ${parts.join('; ')}`
+}
+
+function lostWords([first]: readonly LogChange[], names: string): string {
+  const { made, chances } = first as LogChange
+  const was = `${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])}`
+  return made[AFTER] === 0
+    ? `no longer logs ${names} (${was} calls before)`
+    : `logs ${names} only in ${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${was} before)`
+}
+
+function moreWords([first]: readonly LogChange[], names: string, isFurther = false): string {
+  const { made, chances } = first as LogChange
+  const [now, more] = isFurther ? ['new:', 'more often:'] : ['now logs', 'logs']
+  return `${made[BEFORE] === 0 ? now : more} ${names} in ${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} before)`
+}
+
+/** Names statements; of lines of a class that was named already, only the line: `#34`. */
+function shortNames(): (one: LogChange['call']) => string {
+  const seen = new Set<string>()
+  return (one) => {
+    if (one === null) return 'nothing more'
+    const [, level = '', source, line] = /^([A-Z]+ )?([^\s#]+)(#\d+)$/.exec(one.operation) ?? []
+    if (source === undefined) return printable(one.operation)
+    const isKnown = seen.has(source)
+    seen.add(source)
+    return printable(`${level}${isKnown ? '' : source}${line}`)
+  }
+}

@@ -1,0 +1,123 @@
+// Runs once a record: the loops index with `!`.
+import type { Dictionary } from './dictionary.ts'
+import type { QualityLog } from './quality.ts'
+
+/** Log records that name a trace, as they were read: one entry each. */
+export interface LogRecords {
+  readonly traceIds: readonly string[]
+  /** Empty where the record names none. */
+  readonly spanIds: readonly string[]
+  /** µs since 1970. */
+  readonly timeUs: readonly number[]
+  /** Code in `statements`. */
+  readonly statement: readonly number[]
+  readonly statements: Dictionary
+}
+
+/** Log records of requests, those of one span next to each other, in order of time. */
+export interface SpanLogs {
+  /** Row of the span that each was written in. */
+  readonly span: Uint32Array
+  /** When, µs since the traces' `epochNs`. */
+  readonly timeUs: Float64Array
+  /** Code in `statements`. */
+  readonly statement: Uint32Array
+  /** What was written: level, what wrote it, and text without what masks match; see `statementKey`. */
+  readonly statements: Dictionary
+}
+
+/** What a statement is known by while it is read: level, class or service, text. */
+export function statementKey(level: string, component: string, text: string): string {
+  return `${level}\t${component}\t${text}`
+}
+
+/** The spans of one load that records may belong to. */
+interface LoggedSpans {
+  readonly epochNs: bigint
+  readonly ids: readonly string[]
+  readonly spanOffsets: Uint32Array
+  readonly spans: { readonly startUs: Float64Array; readonly durationUs: Float64Array }
+  /** Id of a span, by its row. */
+  readonly spanId: (row: number) => string
+}
+
+/**
+ * Lays records to their spans: by the span that they name, else to the shortest span of their trace
+ * that was under way. What has no trace here is counted and left out.
+ */
+export function attachLogs(
+  { traceIds, spanIds, timeUs, statement, statements }: LogRecords,
+  { epochNs, ids, spanOffsets, spans, spanId }: LoggedSpans,
+  quality: QualityLog,
+): SpanLogs {
+  const traceOf = new Map(ids.map((id, trace) => [id, trace]))
+  const rowsOf = new Map<number, Map<string, number>>()
+  const epochUs = Number(epochNs) / 1e3
+  const found: { readonly record: number; readonly row: number }[] = []
+  traceIds.forEach((id, record) => {
+    const trace = traceOf.get(id)
+    if (trace === undefined) {
+      const message = `A log record names trace ${id}, which is not in the files`
+      quality.skip({
+        ...{ code: 'log-without-trace', effect: 'log record skipped', place: {}, message },
+        next: 'Load the traces of these logs, or load without `strict`',
+      })
+      return
+    }
+    const [first, end] = [spanOffsets[trace]!, spanOffsets[trace + 1]!]
+    let rows = rowsOf.get(trace)
+    if (rows === undefined) {
+      rows = new Map()
+      // Of a client and a server with one id, the server, which comes later, wrote it.
+      for (let row = first; row < end; row++) rows.set(spanId(row), row)
+      rowsOf.set(trace, rows)
+    }
+    const named = rows.get(
+      spanIds[record]!.replace(HEX_ID, (digits) => digits.toLowerCase().padStart(16, '0')),
+    )
+    if (named === undefined) {
+      const message = `A log record names ${spanIds[record] === '' ? 'no span' : `span ${spanIds[record]}, which is not there`}; it is laid to the shortest span that was under way`
+      quality.note('log-without-span', { trace: id }, message)
+    }
+    const row = named ?? shortestAt(spans, [first, end], timeUs[record]! - epochUs)
+    found.push({ record, row })
+  })
+  found.sort((a, b) => a.row - b.row || timeUs[a.record]! - timeUs[b.record]!)
+  return {
+    span: Uint32Array.from(found, ({ row }) => row),
+    timeUs: Float64Array.from(found, ({ record }) => timeUs[record]! - epochUs),
+    statement: Uint32Array.from(found, ({ record }) => statement[record]!),
+    statements,
+  }
+}
+
+/** Ids that `SpanIds` keeps as numbers. */
+const HEX_ID = /^[0-9a-f]{1,16}$/i
+
+/** The shortest span that covers a moment; the first of the trace if none does. */
+function shortestAt(
+  { startUs, durationUs }: LoggedSpans['spans'],
+  [first, end]: readonly [number, number],
+  atUs: number,
+): number {
+  let best = -1
+  for (let row = first; row < end; row++) {
+    const isUnderWay = startUs[row]! <= atUs && atUs <= startUs[row]! + durationUs[row]!
+    if (isUnderWay && (best < 0 || durationUs[row]! < durationUs[best]!)) best = row
+  }
+  return Math.max(best, first)
+}
+
+/** The records of some spans, by their rows, which are numbered anew. */
+export function pickLogs(logs: SpanLogs, rows: Uint32Array): SpanLogs {
+  const placeOf = new Map(Array.from(rows, (row, place) => [row, place]))
+  const kept = Array.from(logs.span.keys()).filter((record) => placeOf.has(logs.span[record]!))
+  // Rows may come in another order than they were in.
+  kept.sort((a, b) => placeOf.get(logs.span[a]!)! - placeOf.get(logs.span[b]!)! || a - b)
+  return {
+    span: Uint32Array.from(kept, (record) => placeOf.get(logs.span[record]!)!),
+    timeUs: Float64Array.from(kept, (record) => logs.timeUs[record]!),
+    statement: Uint32Array.from(kept, (record) => logs.statement[record]!),
+    statements: logs.statements,
+  }
+}

@@ -1,0 +1,172 @@
+import { expect, test } from 'vitest'
+import { restoreComparison, takeSnapshot } from '../../src/compare/snapshot.ts'
+import { compare, loadTraces } from '../../src/index.ts'
+import { nameStatements } from '../../src/logs/traced/statements.ts'
+import { Dictionary } from '../../src/traces/dictionary.ts'
+import { statementKey } from '../../src/traces/log-records.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
+import { describeWithShared, sharedFile } from '../shared.ts'
+
+/*
+ * shop GET /order      |--------------------|   0 to 400 µs
+ *   stock reserve         |------------|      100 to 300 µs; logs at 110, 150 and 290 µs
+ */
+const REQUESTS = 60
+
+interface Line {
+  readonly says: string
+  readonly level?: string
+  readonly atUs: number
+  readonly ids?: 'both' | 'trace' | 'none'
+}
+
+const USUAL: readonly Line[] = [
+  { says: 'Stock#31 reserve 5 pieces', atUs: 110 },
+  { says: 'Stock#34 reserved in shelf 17', atUs: 150 },
+]
+
+function spansOf(prefix: string): { name: string; bytes: string } {
+  const spans = Array.from({ length: REQUESTS }, (_, i) => {
+    const [traceId, timestamp] = [`${prefix}${i}`, 1e15 + i * 1000]
+    const root = { traceId, id: 'a1', name: 'GET /order', timestamp, duration: 400 + (i % 7) }
+    const reserve = { traceId, id: 'b2', parentId: 'a1', name: 'reserve', duration: 200 + (i % 5) }
+    return [
+      { ...root, localEndpoint: { serviceName: 'shop' } },
+      { ...reserve, timestamp: timestamp + 100, localEndpoint: { serviceName: 'stock' } },
+    ]
+  })
+  return { name: prefix, bytes: JSON.stringify(spans.flat()) }
+}
+
+function logOf(prefix: string, linesOf: (request: number) => readonly Line[]) {
+  const lines = Array.from({ length: REQUESTS }, (_, i) =>
+    linesOf(i).map(({ says, level = 'INFO', atUs, ids = 'both' }) =>
+      JSON.stringify({
+        ...{ time: (1e15 + i * 1000 + atUs) / 1e6, level, message: says },
+        ...(ids !== 'none' && { trace_id: `${prefix}${i}` }),
+        ...(ids === 'both' && { span_id: 'b2' }),
+      }),
+    ),
+  )
+  return { name: `${prefix}.log`, bytes: lines.flat().join('\n') }
+}
+
+function load(prefix: string, linesOf: (request: number) => readonly Line[] = () => USUAL) {
+  return loadTraces(spansOf(prefix), { logs: logOf(prefix, linesOf) }) as Promise<SpanTraces>
+}
+
+test('records lie in the span that they name, in order of time', async () => {
+  const { logs, spans, services } = await load('b', () => USUAL.toReversed())
+  expect(logs?.span.length).toBe(2 * REQUESTS)
+  const [first, second] = logs?.statement ?? []
+  expect(services.value(spans.service[logs?.span[0] ?? 0] ?? 0)).toBe('stock')
+  expect(logs?.statements.value(first ?? 0)).toBe('info\tStock#31\treserve <num> pieces')
+  expect(logs?.statements.value(second ?? 0)).toBe('info\tStock#34\treserved in shelf <num>')
+  expect(logs?.timeUs.subarray(0, 2)).toEqual(Float64Array.from([110, 150]))
+})
+
+test('a record that names no span lies in the shortest one under way; others are counted', async () => {
+  const strays: readonly Line[] = [
+    { says: 'within the call', atUs: 200, ids: 'trace' },
+    { says: 'of nobody', atUs: 200, ids: 'none' },
+  ]
+  const traces = await load('b', () => strays)
+  const { logs, spans, services } = traces
+  expect(logs?.span.length).toBe(REQUESTS)
+  expect(
+    new Set(Array.from(logs?.span ?? [], (row) => services.value(spans.service[row] ?? 0))),
+  ).toEqual(new Set(['stock']))
+  expect(Object.fromEntries(traces.quality().counts)).toEqual({
+    'log-without-id': REQUESTS,
+    'log-without-span': REQUESTS,
+  })
+  const foreign = (await loadTraces(spansOf('b'), { logs: logOf('x', () => USUAL) })) as SpanTraces
+  expect(Object.fromEntries(foreign.quality().counts)).toEqual({
+    'log-without-trace': 2 * REQUESTS,
+  })
+})
+
+test('another path of the code is found though no span changed, named by its statements', async () => {
+  const [usual] = USUAL
+  const failing = { says: 'Stock#37 shelf 17 is gone', level: 'ERROR', atUs: 150 }
+  const [before, after] = [await load('b'), await load('a', () => [usual as Line, failing])]
+  const comparison = compare(before, after)
+  const [finding] = comparison.findings.findings
+  expect(finding?.title).toBe(
+    'stock: reserve after Stock#31 no longer logs #34 (60 of 60 calls before); new: ERROR #37 in 60 of 60 calls (0 of 60 before)',
+  )
+  expect(finding?.services).toEqual(['stock'])
+  expect(finding?.exemplars.after[0]).toBe('a0')
+  expect(finding?.size.value).toBe(-1)
+  expect(finding?.since?.fromStart).toBe(true)
+  const page = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
+  expect(restoreComparison(page).findings.findings.map(({ title }) => title)).toEqual([
+    finding?.title,
+  ])
+  // Half of the requests have half of the records.
+  const some = after.between('0s', '30ms')
+  expect(some.logs?.span.length).toBe(60)
+  expect(compare(before, some).findings.findings[0]?.services).toEqual(['stock'])
+})
+
+test('the same path gives no finding, whatever the values and the order of files', async () => {
+  const lines = (request: number): Line[] => [
+    { says: `Stock#31 reserve ${request} pieces`, atUs: 110 },
+    { says: `Stock#34 reserved in shelf ${request % 9}`, atUs: 150 },
+    ...(request % 3 === 0 ? [{ says: 'cache miss', level: 'DEBUG', atUs: 120 }] : []),
+  ]
+  const findings = compare(await load('b', lines), await load('a', lines)).findings
+  expect(findings.findings).toEqual([])
+})
+
+test('lines of code that moved log the same statements', async () => {
+  const moved = USUAL.map((line) => ({ ...line, says: line.says.replace('#3', '#13') }))
+  const findings = compare(await load('b'), await load('a', () => moved)).findings
+  expect(findings.findings).toEqual([])
+})
+
+test('a line that logs the same at another level is another statement', () => {
+  const logs = (keys: string[]) => ({
+    ...{ span: new Uint32Array(), timeUs: new Float64Array(), statement: new Uint32Array() },
+    statements: new Dictionary(keys),
+  })
+  const { statements, codes } = nameStatements(
+    [
+      logs([statementKey('info', 'A#1', 'x y'), statementKey('info', 'B', 'logged in user eve')]),
+      logs([statementKey('error', 'A#2', 'x y'), statementKey('info', 'B', 'logged in user bob')]),
+    ],
+    1,
+  )
+  expect(codes[0]?.[0]).not.toBe(codes[1]?.[0])
+  expect(codes[0]?.[1]).toBe(codes[1]?.[1])
+  expect(statements[codes[0]?.[1] ?? -1]?.text).toBe('logged in user <*>')
+})
+
+test('logs of one period alone say nothing', async () => {
+  const findings = compare(await load('b'), await loadTraces(spansOf('a'))).findings
+  expect(findings.findings).toEqual([])
+})
+
+test('trace points have no spans for logs', async () => {
+  const dot = {
+    name: 'g.dot',
+    bytes:
+      '# 1 R: 5 usecs RT: 0.0 usecs\ndigraph G {\n1.1 [label="a"]\n1.2 [label="b"]\n1.1 -> 1.2 [label="R: 5 us"]\n}\n',
+  }
+  await expect(loadTraces(dot, { logs: logOf('b', () => USUAL) })).rejects.toThrow(
+    'logs beside traces of spans',
+  )
+})
+
+describeWithShared('a fault of the Nezha benchmark', () => {
+  test('the line of code that failed is named, of Docker JSON in CSV as it is', async () => {
+    const file = (name: string) =>
+      sharedFile(`data/nezha-faults/230129-085206/${name}.csv.gz`) as string
+    const period = (name: string) => loadTraces(file(name), { logs: file(`${name}-logs`) })
+    const [finding] = compare(await period('before'), await period('after')).findings.findings
+    expect(finding?.title).toContain(
+      'ts-contacts-service: ContactsController.getContactsByContactsId after ContactsServiceImpl#31 no longer logs #34',
+    )
+    expect(finding?.title).toContain('new: ERROR #37 in 13 of 13 calls (0 of 23 before)')
+  })
+})
