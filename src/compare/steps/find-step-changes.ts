@@ -61,7 +61,7 @@ export function findStepChanges(
 
 /** What trace points say of services. */
 const NO_STEPS = {
-  ...{ sites: null, times: [], steps: [], calls: [], repeats: [], errors: [] },
+  ...{ sites: null, times: [], steps: [], calls: [], repeats: [], errors: [], logs: [] },
   arrivals: { rate: null, pauses: null, rateQ: Number.NaN, pausesQ: Number.NaN },
 }
 
