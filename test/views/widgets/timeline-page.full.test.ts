@@ -24,7 +24,7 @@ async function drag(
   from: number,
   to: number,
 ): Promise<void> {
-  const area = page.locator(`.fd-brush-area[data-period=${period}]`)
+  const area = page.locator('.fd-zoom').nth(period === 'before' ? 0 : 1)
   const box = await area.boundingBox()
   if (box === null) throw new Error('nothing to drag on')
   await page.mouse.move(box.x + box.width * from, box.y + 90)
@@ -66,39 +66,19 @@ describeInBrowser('the timeline in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  test('a range can be dragged along, and by its ends', async () => {
-    const { page, problems } = await open([explore(comparison, 'timeline')])
-    await drag(page, 'before', 0.2, 0.4)
-    const first = await codeOf(page)
-    await drag(page, 'before', 0.3, 0.5)
-    const moved = await codeOf(page)
-    expect(moved).not.toBe(first)
-    await drag(page, 'before', 0.6, 0.8)
-    const span = Number(await page.getByLabel('before, to').getAttribute('aria-valuemax'))
-    const end = Number(await page.getByLabel('before, to').getAttribute('aria-valuenow'))
-    expect(Math.abs(end / span - 0.8)).toBeLessThan(0.01)
-    await drag(page, 'before', 0.8, 0.95)
-    expect(
-      Number(await page.getByLabel('before, to').getAttribute('aria-valuenow')) / span,
-    ).toBeCloseTo(0.95, 2)
-    await expectAgreement(page)
-    expect(problems).toEqual([])
-  })
-
-  test('the arrow keys move the ends, Escape selects everything', async () => {
+  test('sliders move the ends of a range', async () => {
     const { page, problems } = await open([explore(comparison, 'timeline')])
     const end = page.getByLabel('after, to')
     const step = timelineModel(dataOf(comparison)).stepUs
+    const last = Number(await end.inputValue())
     await end.focus()
-    const last = Number(await end.getAttribute('aria-valuenow'))
-    for (const key of ['ArrowLeft', 'ArrowLeft', 'Shift+ArrowLeft', 'ArrowRight']) {
+    for (const key of ['ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'ArrowRight']) {
       await page.keyboard.press(key)
     }
-    expect(Number(await end.getAttribute('aria-valuenow'))).toBe(last - 21 * step)
+    expect(Number(await end.inputValue())).toBe(last - 2 * step)
     await expectAgreement(page)
-    await page.keyboard.press('Escape')
+    await page.keyboard.press('End')
     expect(await codeOf(page)).toBe('comparison.flows')
-    await page.keyboard.press('Tab')
     expect(problems).toEqual([])
   })
 

@@ -5,7 +5,6 @@ import { AFTER, BEFORE, FlowSet, type Period } from '../../../src/flows/flow-set
 import { explore } from '../../../src/views/explore.ts'
 import { densityPaths, timeBins } from '../../../src/views/widgets/timeline/timeline-drawing.tsx'
 import {
-  movedRange,
   numberCode,
   rangeBetween,
   rateText,
@@ -36,11 +35,6 @@ describe('ranges', () => {
 
   test('that hold everything are none', () => {
     expect(rangeBetween(span, -1, 101)).toBe(null)
-  })
-
-  test('move without growing or shrinking', () => {
-    expect(movedRange(span, [20, 40], 1000)).toEqual([80, 100])
-    expect(movedRange(span, [20, 40], -12)).toEqual([10, 30])
   })
 
   test('keep their ends in order', () => {

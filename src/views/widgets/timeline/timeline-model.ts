@@ -198,13 +198,6 @@ export function rangeBetween(
   return start <= first && end >= last ? null : [start, end]
 }
 
-/** Moves a range along, as far as there is room. */
-export function movedRange({ spanUs, stepUs }: Span, [from, to]: RangeUs, byUs: number): RangeUs {
-  const [first, last] = spanUs
-  const by = Math.min(last - to, Math.max(first - from, rounded(byUs, stepUs)))
-  return [from + by, to + by]
-}
-
 /** Moves the beginning (0) or end (1) of a range; they do not cross. */
 export function withEnd(
   span: Span,

@@ -6,24 +6,32 @@ import { grouped, percent, signedDuration } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { MARK_DASHES } from '../../charts/time-marks.ts'
 import { timeText } from '../../drawing/axis-scale.ts'
-import { Button, Checkbox, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { Button, Checkbox, StateCode, useDragRange, useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Figure } from '../../drawing/figure.tsx'
 import { Legend } from '../../drawing/legend.tsx'
 import { useInk, useIsStill } from '../../drawing/medium.tsx'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { TimelineBrush } from './timeline-brush.tsx'
-import { DARKNESS, RangeShade, TimelineDrawing, timelineLayout } from './timeline-drawing.tsx'
+import {
+  DARKNESS,
+  RangeShade,
+  TimelineDrawing,
+  type TimelineLayout,
+  timelineLayout,
+} from './timeline-drawing.tsx'
 import {
   filteredRequests,
+  rangeBetween,
   rateText,
   summarizeRange,
   TIMELINE_OPTIONS,
   type TimelineData,
   type TimelineFilter,
+  type TimelineModel,
   type TimelineOptions,
   timelineCode,
   timelineModel,
+  withEnd,
 } from './timeline-model.ts'
 
 /** Pixels from dot to dot; a still, which cannot be compressed, has larger ones. */
@@ -129,15 +137,14 @@ export function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
             {drawing}
             {([0, 1] as const).map((period) => {
               const range = ranges[period]
+              const shade = { range, box: layout.panels[period], x: layout.x, ink }
               return isStill ? (
-                <RangeShade
-                  key={period}
-                  {...{ range, box: layout.panels[period], x: layout.x, ink }}
-                />
+                <RangeShade key={period} {...shade} />
               ) : (
-                <TimelineBrush
+                <RangeArea
                   key={period}
-                  {...{ period, model, layout, range }}
+                  {...shade}
+                  model={model}
                   onChange={(next) => setRange(period, next)}
                 />
               )
@@ -145,9 +152,17 @@ export function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
           </g>
         </Figure>
       </div>
+      <div class="fd-bar">
+        {([0, 1] as const).map((period) => (
+          <RangeEnds
+            key={period}
+            {...{ period, model, range: ranges[period] }}
+            onChange={(next) => setRange(period, next)}
+          />
+        ))}
+      </div>
       <p class="fd-soft">
-        Drag across a period to select a stretch of time, drag the stretch or its ends, or move the
-        ends with the arrow keys (with Shift: further; Escape: everything).
+        Drag across a period to select a stretch of time; move its ends with the sliders.
       </p>
       <Facts
         ranges={ranges}
@@ -159,6 +174,61 @@ export function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
       />
       <StateCode code={timelineCode(data, { ...options, root }, call.name)} />
     </section>
+  )
+}
+
+interface RangeProps {
+  readonly model: TimelineModel
+  readonly range: RangeUs | null
+  readonly onChange: (range: RangeUs | null) => void
+}
+
+type AreaProps = RangeProps & Parameters<typeof RangeShade>[0] & Pick<TimelineLayout, 'x'>
+
+/** Selects a range of time in one period by dragging across it. */
+function RangeArea({ model, onChange, range, ...shade }: AreaProps) {
+  const { box, x } = shade
+  const [dragged, handlers] = useDragRange(([from, to]) =>
+    onChange(rangeBetween(model, x.value(from), x.value(to))),
+  )
+  const { left, top: y, width, height } = box
+  const shown = dragged === null ? range : ([x.value(dragged[0]), x.value(dragged[1])] as const)
+  return (
+    <g>
+      <RangeShade {...shade} range={shown} />
+      <rect
+        {...{ x: left, y, width, height, fill: 'transparent', class: 'fd-zoom' }}
+        {...(handlers as object)}
+      />
+    </g>
+  )
+}
+
+/** The ends of a range as two sliders. */
+function RangeEnds({ period, model, range, onChange }: RangeProps & { readonly period: 0 | 1 }) {
+  const { spanUs, stepUs } = model
+  const name = period === 0 ? 'before' : 'after'
+  return (
+    <span>
+      {name}, from{' '}
+      {([0, 1] as const).map((end) => (
+        <span key={end}>
+          {end === 1 ? ' to ' : ''}
+          <input
+            type="range"
+            aria-label={`${name}, ${end === 0 ? 'from' : 'to'}`}
+            aria-valuetext={timeText((range ?? spanUs)[end], spanUs)}
+            min={spanUs[0]}
+            max={spanUs[1]}
+            step={stepUs}
+            value={(range ?? spanUs)[end]}
+            onInput={({ currentTarget }) =>
+              onChange(withEnd(model, range, { end, timeUs: currentTarget.valueAsNumber }))
+            }
+          />
+        </span>
+      ))}
+    </span>
   )
 }
 

@@ -2,6 +2,7 @@ import type { Comparison } from '../../../compare/comparison.ts'
 import { OptionError } from '../../../core/errors.ts'
 import { counted } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
+import { ZOOM_STYLE } from '../../drawing/time-range.tsx'
 import { defineWidget } from '../define-widget.ts'
 import { TIMELINE_OPTIONS, type TimelineData, timelineData } from './timeline-model.ts'
 import { TimelineView } from './timeline-view.tsx'
@@ -34,13 +35,7 @@ export const timelineWidget = defineWidget({
     afterUs: wholeRange(afterUs),
   }),
   view: TimelineView,
-  style: `
-.fd-brush { touch-action: pan-y; user-select: none; }
-.fd-brush-area { cursor: crosshair; }
-.fd-brush-range { cursor: grab; }
-.fd-brush-end { cursor: ew-resize; }
-.fd-brush-end:focus-visible { outline: none; }
-.fd-brush-end:focus-visible .fd-brush-grip rect { stroke: var(--fd-focus); stroke-width: 3; }
+  style: `${ZOOM_STYLE}
 .fd-facts thead th.fd-amount { white-space: normal; }
 .fd-facts th, .fd-facts td { padding: 3px 6px; }
 .fd-facts table { min-width: min(100%, 600px); }
