@@ -129,6 +129,12 @@ export class FlowSet extends columnarStage<
     return period === BEFORE ? this.#split : this.size - this.#split
   }
 
+  /** How many requests a recorded one stands for: its sampling weight, or 1 where it has none. */
+  weightOf(request: number): number {
+    const own = this.weight?.[request] ?? 1
+    return Number.isNaN(own) ? 1 : own
+  }
+
   /** What edges and response times are amounts of: time, unless `measure` says otherwise. */
   get quantity(): Quantity {
     return quantityOf(this.options.measure)

@@ -27,6 +27,26 @@ export interface Selected {
   readonly leftOut: number
 }
 
+/** A group of requests that a sample was drawn of: how many there are is exact. */
+export interface RequestGroup {
+  /** Service and operation of roots, where they have one in common. */
+  readonly root: string
+  readonly outcome: 'ok' | 'error'
+  /** Structures, which are told apart by how many spans of each operation they have. */
+  readonly structures: number
+  /** Spans of a request, on average. */
+  readonly spans: number
+  /** Requests recorded, each as often as its own sampling weight says. */
+  readonly requests: number
+  /** Requests of them in the sample. */
+  readonly sampled: number
+  /** Response times of all of them, µs. */
+  readonly meanUs: number
+  readonly p50Us: number
+  readonly p95Us: number
+  readonly p99Us: number
+}
+
 interface QualityCounts {
   readonly issues: readonly QualityIssue[]
   readonly counts: ReadonlyMap<string, number>
@@ -35,6 +55,8 @@ interface QualityCounts {
   readonly skippedTraces: number
   /** What was selected since, one after the other. */
   readonly selected: readonly Selected[]
+  /** Where a sample was drawn: all groups of requests, the most frequent first. */
+  readonly groups: readonly RequestGroup[]
 }
 
 /** What a load left out or had doubts about: counts are exact, the list keeps 1,000 a code. */
@@ -42,6 +64,20 @@ export class Quality extends columnarStage<QualityCounts>() {
   /** The quality of some of the traces. */
   ofSome(selected: Selected | undefined): Quality {
     return new Quality({ ...this, selected: [...this.selected, ...(selected ? [selected] : [])] })
+  }
+
+  /**
+   * Where the traces are a sample that an engine drew: one row a group of requests, with how many
+   * there are (exactly), how many of them are in the sample, and exact quantiles of all their times.
+   */
+  groupTable(): StageTable {
+    const column = <K extends keyof RequestGroup>(name: K) => this.groups.map((one) => one[name])
+    return stageTable({
+      ...{ root: column('root'), outcome: column('outcome') },
+      ...{ structures: column('structures'), spans: column('spans') },
+      ...{ requests: column('requests'), sampled: column('sampled'), meanUs: column('meanUs') },
+      ...{ p50Us: column('p50Us'), p95Us: column('p95Us'), p99Us: column('p99Us') },
+    })
   }
 
   /** One row a kind of issue: code, effect, count, and the first one found. */
@@ -67,6 +103,8 @@ export class QualityLog {
   readonly #issues: QualityIssue[] = []
   readonly #counts = new Map<string, number>()
   #skippedTraces = 0
+  /** Groups of requests that a sample was drawn of. */
+  readonly groups: RequestGroup[] = []
 
   constructor({ strict = false }: { strict?: boolean } = {}) {
     this.#strict = strict
@@ -109,6 +147,7 @@ export class QualityLog {
       traces,
       skippedTraces: this.#skippedTraces,
       selected: [],
+      groups: this.groups,
     })
   }
 }

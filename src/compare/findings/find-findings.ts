@@ -2,7 +2,7 @@ import { FlowdeltaError } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
 import { TIME } from '../../core/quantity.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import { type EdgeChanges, findEdgeChanges } from '../edges/find-edge-changes.ts'
 import { findInterference } from '../interference/find-interference.ts'
@@ -11,7 +11,7 @@ import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
 } from '../mutations/find-response-time-mutations.ts'
-import { findStructuralMutations } from '../mutations/find-structural-mutations.ts'
+import { counterOf, findStructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { eventBefore, seenEvents, type TimedEvent } from '../onset/events.ts'
 import { onsetsOf } from '../onset/finding-onsets.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
@@ -23,7 +23,7 @@ import {
 } from '../ranking/rank-mutations.ts'
 import { findSegments } from '../segments/find-segments.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
-import type { Segments } from '../segments/segments.ts'
+import type { Segment, Segments } from '../segments/segments.ts'
 import { findStepChanges } from '../steps/find-step-changes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
@@ -37,7 +37,7 @@ import { Findings } from './findings.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs } from './log-findings.ts'
 import { requestFindings } from './request-findings.ts'
-import { segmentClause, withSegments } from './segment-findings.ts'
+import { segmentClause, segmentFact, withSegments } from './segment-findings.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
 import { unattributedFindings } from './unattributed-findings.ts'
@@ -142,7 +142,8 @@ export function groupFindings(
   { limit = 10, interference = true } = {},
 ): Findings {
   const { ranking, evidence, edges, drafts, claims, events } = sources
-  const { categories, observedChangeUs } = edges
+  const { categories } = edges
+  const { weigh, requests, observedChangeUs } = weighing(sources)
   const changeIsClear = meansDiffer(categories.flows)
   const { quantity } = categories.flows
   const keyOf = ({ category, kind }: Pick<RankedMutation, 'category' | 'kind'>) =>
@@ -164,15 +165,16 @@ export function groupFindings(
       .map((draft) => [draft, findInterference(sources, draft)]),
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
-    const { key, notes, eachInterval, weightUs, depth, ...told } = draft
-    const contributionUs = withConsequences(draft, consequences)
+    const weighted = weigh(draft)
+    const { key, notes, eachInterval, weightUs, depth, ...told } = weighted
+    const contributionUs = withConsequences(weighted, consequences)
     const all = [categories.flows.count(BEFORE), categories.flows.count(AFTER)] as const
     const since = onsets.get(draft) ?? null
     const { flows } = categories
     const follows = since && eventBefore(since, { flows, events, services: draft.services })
     const interference = interferences.get(draft) ?? null
     const facts = [
-      ...factsOf(draft, all[AFTER], quantity),
+      ...factsOf(weighted, requests, quantity),
       ...sinceFact(since, follows),
       ...interferenceFacts(interference),
     ]
@@ -202,12 +204,76 @@ export function groupFindings(
   )
   return new Findings(findings, {
     omitted: causes.length - findings.length,
-    observedChangeUs,
+    ...{ observedChangeUs, requests },
     changeIsClear,
     testable: findings.length > 0 || anyTestable(sources),
     detectable: findings.length > 0 ? null : detectableOf(evidence),
     flows: categories.flows,
   })
+}
+
+/**
+ * Returns how drafts are told where requests count by their sampling weights: requests that they touch,
+ * and what these take, stand for more. Tests, and how much each request takes, are of what was recorded.
+ */
+function weighing({ evidence, edges }: FindingSources) {
+  const { categories, observedChangeUs } = edges
+  const { flows } = categories
+  const { counts, smPThreshold } = evidence.precursors.structural.options
+  if (counts !== 'weighted' || flows.weight === undefined) {
+    return { weigh: (draft: Draft) => draft, requests: flows.count(AFTER), observedChangeUs }
+  }
+  const count = counterOf(categories, counts)
+  const factorOf = (ids: readonly number[], period: Period) => {
+    const sum = (each: typeof count) => ids.reduce((all, one) => all + each(one, period), 0)
+    return sum(count) / sum(categories.count.bind(categories)) || 1
+  }
+  const every = Array.from({ length: categories.size }, (_, category) => category)
+  const weigh = (draft: Draft): Draft => {
+    // Structures that changed by so many requests were counted by weights already.
+    if (draft.moves.length > 0 && smPThreshold !== 'auto') return draft
+    const ids = draft.categories.length > 0 ? draft.categories : every
+    const [before, after] = [factorOf(ids, BEFORE), factorOf(ids, AFTER)]
+    const sideOf = (side: Segment['inside']) => ({
+      ...side,
+      ...{ before: Math.round(side.before * before), after: Math.round(side.after * after) },
+    })
+    const { segment } = draft
+    const told = segment && {
+      ...segment,
+      ...{ inside: sideOf(segment.inside), outside: sideOf(segment.outside) },
+    }
+    const noteOf = (note: string) =>
+      segment && told && note === segmentFact(segment) ? segmentFact(told) : note
+    return {
+      ...draft,
+      ...(told && { segment: told }),
+      notes: draft.notes.map(noteOf),
+      requests: Math.round(draft.requests * after),
+      concerned: [Math.round(draft.concerned[0] * before), Math.round(draft.concerned[1] * after)],
+      contributionUs: draft.contributionUs * after,
+      ...(draft.failedRequests !== undefined && { failedRequests: draft.failedRequests * after }),
+    }
+  }
+  const [usual, now] = [BEFORE, AFTER].map((period) => {
+    const sums = { requests: 0, timeUs: 0 }
+    flows.responseTimeUs.forEach((timeUs, request) => {
+      if (flows.period[request] !== period) return
+      sums.requests += flows.weightOf(request)
+      sums.timeUs += flows.weightOf(request) * timeUs
+    })
+    return sums
+  }) as [Sums, Sums]
+  return {
+    weigh,
+    requests: Math.round(now.requests),
+    observedChangeUs: now.timeUs - (usual.timeUs / usual.requests) * now.requests,
+  }
+}
+
+interface Sums {
+  readonly requests: number
+  readonly timeUs: number
 }
 
 /** Of traces with spans: what services do, and what none of it accounts for. */

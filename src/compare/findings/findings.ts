@@ -47,6 +47,8 @@ export class Findings extends Stage {
   readonly testable: boolean
   /** Requests of both periods; `null` where they are not known. */
   readonly flows: FlowSet | null
+  /** Requests after, or as many as those recorded stand for where weights count. */
+  readonly requests: number
   /** Smallest shift that could have been found; `null` where something was, or nothing could. */
   readonly detectable: Detectable | null
 
@@ -59,10 +61,17 @@ export class Findings extends Stage {
       testable = true,
       detectable = null,
       flows = null,
+      requests = flows?.count(AFTER) ?? 0,
     }: Partial<
       Pick<
         Findings,
-        'omitted' | 'observedChangeUs' | 'changeIsClear' | 'testable' | 'detectable' | 'flows'
+        | 'omitted'
+        | 'observedChangeUs'
+        | 'changeIsClear'
+        | 'testable'
+        | 'detectable'
+        | 'flows'
+        | 'requests'
       >
     > = {},
   ) {
@@ -73,6 +82,7 @@ export class Findings extends Stage {
     this.changeIsClear = changeIsClear
     this.testable = testable
     this.flows = flows
+    this.requests = requests
     this.detectable = detectable
   }
 
@@ -112,8 +122,10 @@ export class Findings extends Stage {
     if (findings.length === 0) return this.nothingText()
     const left =
       omitted === 0 ? '' : `${omitted} smaller ${omitted === 1 ? 'finding' : 'findings'} left out. `
-    const all = grouped(this.flows?.count(AFTER) ?? 0)
-    const took = `In all, ${all} requests took ${moreText(observedChangeUs, quantity)} than as many before`
+    const recorded = this.flows?.count(AFTER) ?? 0
+    const part = recorded === this.requests ? '' : ` (${grouped(recorded)} of them recorded)`
+    const all = `${grouped(this.requests)} requests${part}`
+    const took = `In all, ${all} took ${moreText(observedChangeUs, quantity)} than as many before`
     const failing = this.#failingText()
     const accounted = accountedText(findings, observedChangeUs, quantity)
     if (accounted !== null) return `${left}${took}; ${accounted}${failing}.`

@@ -49,7 +49,14 @@ export function segmentClause({ segment, steps }: Pick<Draft, 'segment' | 'steps
   return `, ${isAll ? 'only' : 'mostly'} where ${segment.text}`
 }
 
-function segmentFact({ shareOfChange, equivalents, inside, outside, text }: Segment): string {
+/** Says which part of the change is in how many of the requests that have what changed. */
+export function segmentFact({
+  shareOfChange,
+  equivalents,
+  inside,
+  outside,
+  text,
+}: Segment): string {
   const all = grouped(inside.after + outside.after)
   const same = equivalents.find((one) => !one.endsWith(text))
   const also = same === undefined ? '' : `; the same requests: ${same}`

@@ -80,7 +80,8 @@ export function costOfMoves(
   const requests = moves.reduce((sum, move) => sum + move.requests, 0)
   const contributionUs = moves.reduce((sum, { from, to, requests: moved }) => {
     if (from === to) return sum
-    const addedUs = usualTimeUs(categories, to, centre) - usualTimeUs(categories, from, centre)
+    const addedUs =
+      usualTimeUs(categories, to, { centre }) - usualTimeUs(categories, from, { centre })
     return sum + moved * addedUs
   }, 0)
   const width = normalQuantile(0.975) * errorOfEach(categories, moves)

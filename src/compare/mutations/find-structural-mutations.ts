@@ -37,7 +37,7 @@ export function findStructuralMutations(
   if (smPThreshold === 'auto') {
     return new StructuralMutations(categories, options, changesWithinTypes(categories))
   }
-  const count = counts === 'weighted' ? weighted(categories) : categories.count.bind(categories)
+  const count = counterOf(categories, counts)
   const runs = Math.max(1, categories.flows.runs.length)
   const factor = counts === 'scaled' ? loadRatio(categories) / runs : 1
   const changes = Float64Array.from(
@@ -60,15 +60,15 @@ function loadRatio({ flows }: Categories): number {
   return after > 0 ? flows.count(BEFORE) / after : 1
 }
 
-/** Requests counted by their weights; one without counts once. */
-function weighted(categories: Categories): (category: number, period: Period) => number {
-  const { weight } = categories.flows
-  if (weight === undefined) return categories.count.bind(categories)
+/** Returns what counts the requests of a category: as many as there are, or as they stand for. */
+export function counterOf(
+  categories: Categories,
+  counts: Counts,
+): (category: number, period: Period) => number {
+  const { flows } = categories
+  if (counts !== 'weighted' || flows.weight === undefined) return categories.count.bind(categories)
   return (category, period) =>
-    categories.members(category, period).reduce((sum, request) => {
-      const own = weight[request] as number
-      return sum + (Number.isNaN(own) ? 1 : own)
-    }, 0)
+    categories.members(category, period).reduce((sum, request) => sum + flows.weightOf(request), 0)
 }
 
 /** Options of `findStructuralMutations`. */

@@ -6,6 +6,11 @@ import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
+import {
+  type Counts,
+  counterOf,
+  type StructuralMutations,
+} from '../mutations/find-structural-mutations.ts'
 import type { PrecursorCandidate, Precursors } from '../precursors/match-precursors.ts'
 
 type Unranked = Omit<RankedMutation, 'rank' | 'precursors' | 'significant'>
@@ -17,6 +22,8 @@ type Unranked = Omit<RankedMutation, 'rank' | 'precursors' | 'significant'>
  * - structural: additional requests × (mean after − weighted mean of the precursors' times). A
  *   precursor's time is its mean after, or before where it has no request left. A mutation
  *   without a precursor contributes 0: what its requests took before is not known.
+ *
+ * Both kinds count requests as structural mutations do (`counts`).
  *
  * A category that is both is split into two virtual ones, one of each kind. Changes that save
  * time have negative contributions and stand at the end.
@@ -49,7 +56,7 @@ export function rankMutations(
   }
   const unranked = [
     ...precursors.structural.mutations.map((category) => structural(precursors, category, centre)),
-    ...responseTime.mutations.map((category) => timed(categories, category, centre)),
+    ...responseTime.mutations.map((category) => timed(precursors.structural, category, centre)),
   ]
   const significant = claimed && new Set(claimed.map(mutationKey))
   const mutations = unranked
@@ -78,30 +85,40 @@ function mutationKey({ category, kind }: Claimed): string {
 }
 
 function structural(precursors: Precursors, category: number, centre: Centre): Unranked {
-  const { categories, changes } = precursors.structural
+  const { categories, changes, options } = precursors.structural
+  const usual = (one: number) => usualTimeUs(categories, one, { centre, counts: options.counts })
   const candidates = precursors.columns(category)
   let usedToTakeUs = 0
   for (let i = 0; i < candidates.weights.length; i++) {
     const candidate = candidates.categories[i] as number
-    usedToTakeUs += (candidates.weights[i] as number) * usualTimeUs(categories, candidate, centre)
+    usedToTakeUs += (candidates.weights[i] as number) * usual(candidate)
   }
   const known = candidates.weights.length > 0
   const requests = changes[category] as number
-  const addedUs = known ? usualTimeUs(categories, category, centre) - usedToTakeUs : 0
+  const addedUs = known ? usual(category) - usedToTakeUs : 0
   return { category, kind: 'structural', requests, contributionUs: requests * addedUs }
 }
 
-function timed(categories: Categories, category: number, centre: Centre): Unranked {
-  const requests = categories.count(category, BEFORE) / categories.flows.runs.length
-  const before = typicalTimeUs(categories, { category, period: BEFORE, centre })
-  const after = typicalTimeUs(categories, { category, period: AFTER, centre })
+function timed(
+  { categories, options: { counts } }: StructuralMutations,
+  category: number,
+  centre: Centre,
+): Unranked {
+  const count = counterOf(categories, counts)
+  const requests = count(category, BEFORE) / categories.flows.runs.length
+  const before = typicalTimeUs(categories, { category, period: BEFORE, centre, counts })
+  const after = typicalTimeUs(categories, { category, period: AFTER, centre, counts })
   return { category, kind: 'response-time', requests, contributionUs: requests * (after - before) }
 }
 
 /** Typical response time after, or before where there is no request after. */
-export function usualTimeUs(categories: Categories, category: number, centre: Centre): number {
+export function usualTimeUs(
+  categories: Categories,
+  category: number,
+  how: { readonly centre: Centre; readonly counts?: Counts },
+): number {
   const period = categories.count(category, AFTER) > 0 ? AFTER : BEFORE
-  return typicalTimeUs(categories, { category, period, centre })
+  return typicalTimeUs(categories, { category, period, ...how })
 }
 
 /** Options of `rankMutations`. */
@@ -202,8 +219,20 @@ const TRIM = 0.1
 /** The typical response time of a category's requests in one period, in µs; `NaN` for none. */
 export function typicalTimeUs(
   categories: Categories,
-  { category, period, centre }: { category: number; period: Period; centre: Centre },
+  {
+    category,
+    period,
+    centre,
+    counts = 'raw',
+  }: { category: number; period: Period; centre: Centre; counts?: Counts },
 ): number {
+  const { flows } = categories
+  if (centre === 'mean' && counts === 'weighted' && flows.weight !== undefined) {
+    const members = categories.members(category, period)
+    const sum = (of: (request: number) => number) =>
+      members.reduce((all, request) => all + flows.weightOf(request) * of(request), 0)
+    return sum((request) => flows.responseTimeUs[request] as number) / sum(() => 1)
+  }
   if (centre === 'mean') return categories.responseTimeMoments(category, period).mean
   const times = categories.responseTimes(category, period).sort()
   if (centre === 'median') return quantile(times, 0.5)

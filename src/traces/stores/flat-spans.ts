@@ -44,7 +44,7 @@ const NAMES = {
   eventAttributes: ['events.attributes'],
 } as const
 
-type Part = keyof typeof NAMES
+export type Part = keyof typeof NAMES
 /** Leaves of each part that a file has: of a map, keys and values. */
 type Parts = { readonly [part in Part]?: readonly Leaf[] }
 
@@ -68,6 +68,14 @@ function partsOf({ leaves }: ParquetFile): Parts {
       return found === undefined ? [] : [[part, found]]
     }),
   )
+}
+
+/** Returns the column that holds a part of spans, by its name. */
+export function columnFor(part: Part, columns: readonly string[]): string | undefined {
+  const plain = (column: string) => column.toLowerCase().replaceAll('_', '')
+  return (NAMES[part] as readonly string[])
+    .map((name) => columns.find((column) => plain(column) === name))
+    .find((column) => column !== undefined)
 }
 
 /**
@@ -224,17 +232,27 @@ function nanosOf(values: ArrayLike<unknown>, leaf: Leaf): bigint[] {
   return unit === 1n ? times : times.map((time) => time * unit)
 }
 
-function unitBySize(time = 0n): bigint {
+/** The unit of an integer time since 1970, in ns. */
+export function unitBySize(time = 0n): bigint {
   return SMALLEST.find(([above]) => time > above)?.[1] ?? 1_000_000_000n
 }
 
 function unitOf({ element, path }: Leaf): bigint | undefined {
-  const named = /_?(us|ms|ns|nano)$/i.exec(path[0]!)?.[1]
-  const suffix = named === undefined ? undefined : (UNITS[named.toLowerCase()] ?? 1n)
-  return UNITS[element.logical_type?.unit ?? element.converted_type ?? ''] ?? suffix
+  return UNITS[element.logical_type?.unit ?? element.converted_type ?? ''] ?? namedUnit(path[0]!)
 }
 
-/** Durations in µs; without a unit of their own they are in that of the start. */
+function namedUnit(column: string): bigint | undefined {
+  const named = /_?(us|ms|ns|nano)$/i.exec(column)?.[1]
+  return named === undefined ? undefined : (UNITS[named.toLowerCase()] ?? 1n)
+}
+
+/** The unit of a column of durations, in ns, where columns of starts are in `startUnit`. */
+export function durationUnit(column: string, start: string, startUnit: bigint): bigint {
+  // The collector's exporter counts durations in ns, whatever became of its timestamps.
+  return namedUnit(column) ?? (start === 'Timestamp' ? 1n : startUnit)
+}
+
+/** Durations in µs. */
 async function durationsOf(
   column: (part: Part) => Promise<ArrayLike<unknown> | undefined>,
   parts: Parts,
@@ -247,13 +265,11 @@ async function durationsOf(
       ends === undefined ? Number.NaN : Number(ends[row]! - start) / 1e3,
     )
   }
-  // The collector's exporter counts durations in ns, whatever became of its timestamps.
   const start = parts.start![0]!
-  const isExporter = start.path[0] === 'Timestamp'
   const [first] = Array.from((await column('start'))!)
-  const firstStart = BigInt((first as number | bigint | undefined) ?? 0)
-  const unit = unitOf(duration) ?? (isExporter ? 1n : (unitOf(start) ?? unitBySize(firstStart)))
-  return Array.from((await column('duration'))!, (value) => (Number(value) * Number(unit)) / 1e3)
+  const startUnit = unitOf(start) ?? unitBySize(BigInt((first as number | bigint | undefined) ?? 0))
+  const unit = Number(durationUnit(duration.path[0]!, start.path[0]!, startUnit))
+  return Array.from((await column('duration'))!, (value) => (Number(value) * unit) / 1e3)
 }
 
 type Entries = (row: number, event?: number) => readonly (readonly [key: string, text: string])[]

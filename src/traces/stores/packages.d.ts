@@ -8,6 +8,19 @@ declare module 'fzstd' {
   }
 }
 
+declare module '@duckdb/node-api' {
+  export interface DuckDBConnection {
+    runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Record<string, unknown>[] }>
+    interrupt(): void
+    closeSync(): void
+  }
+  export class DuckDBInstance {
+    static create(path: string, options: Readonly<Record<string, string>>): Promise<DuckDBInstance>
+    connect(): Promise<DuckDBConnection>
+    closeSync(): void
+  }
+}
+
 declare module 'hyparquet' {
   export interface AsyncBuffer {
     readonly byteLength: number

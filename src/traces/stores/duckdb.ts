@@ -1,0 +1,274 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
+import { count, defineOptions, text } from '../../core/options.ts'
+import type { RequestGroup } from '../quality.ts'
+import { columnFor, durationUnit, type Part, readFlatSpans, unitBySize } from './flat-spans.ts'
+import { openParquet } from './parquet-file.ts'
+import { servicesWithin } from './pushed-conditions.ts'
+import { type StoreQuery, storeKind } from './store.ts'
+
+/**
+ * Spans in flat columns in files of any size (Parquet, CSV, JSON with a span a line or element, a
+ * database of DuckDB), read by DuckDB in this process. Of each period it hands over a sample of
+ * whole traces at one rate: requests are grouped by how many spans of each service and operation they
+ * have and by how they ended; each group in order of arrival is cut into as many stretches as it is
+ * due requests of the sample, and of each stretch one is drawn. The weights of a group's requests add
+ * up to its exact number. `quality().groups` has the groups, with exact numbers and quantiles.
+ */
+export const duckdbStore = storeKind({
+  parameters: defineOptions({
+    sample: count({ default: 20_000, unit: 'traces', sentence: 'Most traces of a period' }),
+    seed: count({ default: 1, sentence: 'Which of all samples is drawn' }),
+    table: text({ default: 'otel_traces', sentence: 'Table of a database', flag: null }),
+    memory: text({ default: '1GB', sentence: 'Most memory of the engine', flag: null }),
+    threads: count({ default: 2, sentence: 'Threads of the engine' }),
+  }),
+  isFile: true,
+  async open({ name, location }, given) {
+    const { sample, seed, table, memory, threads } = given as unknown as Sampling & EngineLimits
+    return {
+      name,
+      async read(query, sink) {
+        const folder = await mkdtemp(join(tmpdir(), 'flowdelta-'))
+        const engine = await openEngine({ memory, threads, folder }, query.signal)
+        try {
+          const spans = await spansIn(engine, { name, location, table })
+          const groups = await drawSample(engine, spans, { query, sample, seed })
+          sink.quality.groups.push(...groups)
+          query.onProgress(0, 0.5)
+          const path = join(folder, 'sample.parquet')
+          await engine.runAndReadAll(
+            `COPY (SELECT s.* ${spans.changed}, weight * ${spans.rate} AS "SampleRate"
+               FROM ${spans.source} AS s JOIN drawn ON drawn.trace = ${spans.trace})
+             TO ${literal(path)} (FORMAT parquet, ROW_GROUP_SIZE 50000)`,
+          )
+          for (const file of await openParquet(path)) {
+            await readFlatSpans({ ...file, name }, sink, null)
+            query.onProgress(file.bytes, 1)
+            await file.close()
+          }
+        } finally {
+          engine.closeSync()
+          await rm(folder, { recursive: true })
+        }
+      },
+    }
+  },
+})
+
+interface EngineLimits {
+  readonly memory: string
+  readonly threads: number
+}
+
+interface Sampling {
+  readonly sample: number
+  readonly seed: number
+  readonly table: string
+}
+
+async function openEngine(
+  { memory, threads, folder }: EngineLimits & { readonly folder: string },
+  signal: AbortSignal | null,
+): Promise<DuckDBConnection> {
+  const { DuckDBInstance } = await import('@duckdb/node-api').catch(() => {
+    throw new FlowdeltaError(
+      'Addresses that begin with duckdb: need the package @duckdb/node-api. Install it: npm install @duckdb/node-api.',
+    )
+  })
+  const instance = await DuckDBInstance.create(':memory:', {
+    ...{ memory_limit: memory, threads: String(threads), temp_directory: folder },
+    preserve_insertion_order: 'false',
+  })
+  const connection = await instance.connect()
+  signal?.addEventListener('abort', () => connection.interrupt(), { once: true })
+  return {
+    runAndReadAll: (sql) =>
+      connection.runAndReadAll(sql).catch((error: Error) => {
+        signal?.throwIfAborted()
+        throw new FlowdeltaError(`DuckDB says: ${error.message.split('\n')[0]}`)
+      }),
+    interrupt: () => connection.interrupt(),
+    closeSync() {
+      connection.closeSync()
+      instance.closeSync()
+    },
+  }
+}
+
+/** What SQL says of the columns of spans. */
+interface Spans {
+  /** What stands behind `FROM`. */
+  readonly source: string
+  /** Columns that are handed over in another form. */
+  readonly changed: string
+  readonly trace: string
+  /** How many requests a span stands for already. */
+  readonly rate: string
+  /** One row a span: trace, isRoot, name (of its service and operation), isError, startNs, durationNs. */
+  readonly rows: string
+}
+
+const READERS: readonly (readonly [name: RegExp, reader: string, options: string])[] = [
+  [/\.parquet$/i, 'read_parquet', ''],
+  [/\.csv(\.gz)?$/i, 'read_csv', ''],
+  [/\.(json|jsonl|ndjson)(\.gz)?$/i, 'read_json', ', map_inference_threshold = 0'],
+]
+
+async function spansIn(
+  engine: DuckDBConnection,
+  { name, location, table }: { name: string; location: string; table: string },
+): Promise<Spans> {
+  const [, reader, options] = READERS.find(([suffix]) => suffix.test(location)) ?? []
+  if (reader === undefined) {
+    await engine.runAndReadAll(`ATTACH ${literal(location)} AS stored (READ_ONLY)`)
+  }
+  const source =
+    reader === undefined ? `stored.${quoted(table)}` : `${reader}(${literal(location)}${options})`
+  const described = await engine.runAndReadAll(`DESCRIBE SELECT * FROM ${source}`)
+  const types = new Map(
+    described
+      .getRowObjectsJS()
+      .map(({ column_name, column_type }) => [String(column_name), String(column_type)]),
+  )
+  const columns = [...types.keys()]
+  const named = (part: Part) => columnFor(part, columns)
+  const required = (part: Part) => {
+    const column = named(part)
+    if (column !== undefined) return column
+    throw new TraceFormatError(
+      `There is no column of the ${part} of spans; there are ${columns.slice(0, 12).join(', ')}`,
+      { file: name },
+      'Name them TraceId, SpanId, ParentSpanId, ServiceName, SpanName, Timestamp and Duration',
+    )
+  }
+  const textIn = (part: Part) => {
+    const column = named(part)
+    return column === undefined ? "''" : `coalesce(CAST(s.${quoted(column)} AS VARCHAR), '')`
+  }
+  const id = (part: Part) =>
+    types.get(required(part)) === 'BLOB' ? `hex(s.${quoted(required(part))})` : textIn(part)
+  const timeOf = async (column: string) => {
+    if (types.get(column)?.startsWith('TIMESTAMP'))
+      return { ns: `epoch_ns(s.${quoted(column)})`, unit: 1000n }
+    const first = await engine.runAndReadAll(
+      `SELECT ${quoted(column)} AS time FROM ${source} LIMIT 1`,
+    )
+    const unit = unitBySize(
+      BigInt((first.getRowObjectsJS()[0]?.['time'] as number | bigint | undefined) ?? 0),
+    )
+    return { ns: `CAST(s.${quoted(column)} AS BIGINT) * ${unit}`, unit }
+  }
+  const [trace, start, duration] = [id('traceId'), required('start'), named('duration')]
+  const times = await timeOf(start)
+  const durationNs =
+    duration === undefined
+      ? `${(await timeOf(required('end'))).ns} - ${times.ns}`
+      : `s.${quoted(duration)} * ${durationUnit(duration, start, times.unit)}`
+  const rate = named('sampleRate')
+  const ofEach = rate === undefined ? '1' : `coalesce(nullif(s.${quoted(rate)}, 0), 1)`
+  const structs = columns.filter((column) => /^STRUCT|^JSON/.test(types.get(column) ?? ''))
+  return {
+    ...{ source, trace },
+    rate: ofEach,
+    changed: [
+      rate === undefined ? '' : `EXCLUDE (${quoted(rate)})`,
+      structs.length === 0
+        ? ''
+        : `REPLACE (${structs.map((one) => `CAST(to_json(s.${quoted(one)}) AS VARCHAR) AS ${quoted(one)}`).join(', ')})`,
+    ].join(' '),
+    rows: `SELECT ${trace} AS trace, ${textIn('service')} AS service,
+        concat_ws(' ', ${textIn('service')}, ${textIn('operation')}) AS name,
+        regexp_matches(${id('parentId')}, '^0*$') AS isRoot,
+        regexp_matches(${textIn('status')}, '(?i)^(status_code_)?error$|^2$') AS isError,
+        ${times.ns} AS startNs, ${durationNs} AS durationNs,
+        ${ofEach} AS rate
+      FROM ${source} AS s`,
+  }
+}
+
+const literal = (value: string) => `'${value.replaceAll("'", "''")}'`
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+/** Makes the table `drawn` of traces with their weights, and returns the groups they are of. */
+async function drawSample(
+  engine: DuckDBConnection,
+  { rows }: Spans,
+  { query, sample, seed }: { query: StoreQuery; sample: number; seed: number },
+): Promise<RequestGroup[]> {
+  const { fromUs, toUs, conditions } = query
+  const having = [
+    ...(fromUs === null ? [] : [`arrivedNs >= ${BigInt(Math.round(fromUs)) * 1000n}`]),
+    ...(toUs === null ? [] : [`arrivedNs < ${BigInt(Math.round(toUs)) * 1000n}`]),
+    ...servicesWithin(conditions).map(
+      (services) => `bool_or(service IN (${services.map(literal).join(', ')}))`,
+    ),
+  ]
+  await engine.runAndReadAll(
+    `CREATE TEMP TABLE requests AS
+     SELECT trace, hash(count(*), sum(CAST(hash(name) AS HUGEINT)), bool_or(isRoot AND isError)) AS kind,
+       count(*) AS spans, coalesce(min(name) FILTER (isRoot), '') AS root,
+       coalesce(bool_or(isRoot AND isError), false) AS failed, max(rate) AS rate,
+       coalesce(min(startNs) FILTER (isRoot), min(startNs)) AS arrivedNs,
+       coalesce(max(durationNs) FILTER (isRoot), max(startNs + durationNs) - min(startNs)) AS tookNs
+     FROM (${rows}) GROUP BY trace${having.length === 0 ? '' : ` HAVING ${having.join(' AND ')}`}`,
+  )
+  // What is too rare to be due a request of the sample counts with others of its root, or with all.
+  await engine.runAndReadAll(
+    `CREATE TEMP TABLE kinds AS
+     WITH counted AS (
+       SELECT kind, any_value(root) AS root, any_value(failed) AS failed, count(*) AS recorded,
+         least(1, ${sample} / sum(count(*)) OVER ()) AS share
+       FROM requests GROUP BY kind),
+     placed AS (
+       SELECT *, CASE WHEN recorded * share >= 1 THEN kind ELSE hash(root, failed) END AS place
+       FROM counted)
+     SELECT kind, share, CASE WHEN sum(recorded) OVER (PARTITION BY place) * share >= 1
+       THEN place ELSE hash(failed) END AS "group"
+     FROM placed`,
+  )
+  await engine.runAndReadAll(
+    `CREATE TEMP TABLE groups AS
+     WITH counted AS (
+       SELECT "group", count(DISTINCT kind) AS structures, count(*) AS recorded, sum(rate) AS requests,
+         CASE WHEN count(DISTINCT root) = 1 THEN any_value(root) ELSE '(other roots)' END AS root,
+         any_value(failed) AS failed, avg(spans) AS spans, avg(tookNs) / 1e3 AS meanUs,
+         list_transform(quantile_cont(tookNs, [0.5, 0.95, 0.99]), lambda ns: ns / 1e3) AS quantiles,
+         any_value(share) AS share
+       FROM requests JOIN kinds USING (kind) GROUP BY "group"),
+     placed AS (SELECT *, sum(recorded) OVER (ORDER BY "group") AS upTo FROM counted),
+     offsetBy AS (SELECT (hash(${seed}) % 1000000) / 1e6 AS shift)
+     SELECT *, least(recorded, greatest(1,
+       floor(upTo * share + shift) - floor((upTo - recorded) * share + shift))) AS due
+     FROM placed, offsetBy`,
+  )
+  await engine.runAndReadAll(
+    `CREATE TEMP TABLE drawn AS
+     WITH ordered AS (
+       SELECT trace, "group", row_number() OVER (PARTITION BY "group" ORDER BY arrivedNs, trace) AS nth
+       FROM requests JOIN kinds USING (kind)),
+     cut AS (
+       SELECT trace, "group", recorded / due AS weight, floor((nth - 1) * due / recorded) AS stretch
+       FROM ordered JOIN groups USING ("group"))
+     SELECT trace, weight FROM cut
+     QUALIFY row_number() OVER (PARTITION BY "group", stretch ORDER BY hash(trace, ${seed}), trace) = 1`,
+  )
+  const found = await engine.runAndReadAll(
+    `SELECT * REPLACE (CAST(spans AS DOUBLE) AS spans, CAST(requests AS DOUBLE) AS requests)
+     FROM groups ORDER BY requests DESC, root, "group"`,
+  )
+  await engine.runAndReadAll('DROP TABLE requests')
+  return found.getRowObjectsJS().map((row) => {
+    const [p50Us, p95Us, p99Us] = row['quantiles'] as [number, number, number]
+    const number = (name: string) => Number(row[name])
+    return {
+      ...{ root: String(row['root']), outcome: row['failed'] === true ? 'error' : 'ok' },
+      ...{ structures: number('structures'), spans: number('spans') },
+      ...{ requests: number('requests'), sampled: number('due') },
+      ...{ meanUs: number('meanUs'), p50Us, p95Us, p99Us },
+    }
+  })
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { makeSpans } from '../../make-traces.ts'
+
+/**
+ * 200 requests a second apart: half of them are recorded each, the others (`rare`) one in ten. All
+ * that are rare take 1 ms longer after.
+ */
+function period(after: boolean, probabilities: readonly [usual: number, rare: number] | null) {
+  return makeSpans(
+    Array.from({ length: 400 }, (_, i) => {
+      const isRare = i % 2 === 1
+      const startUs = (after ? 1000e6 : 0) + i * 1e6
+      const endUs = startUs + 2000 + ((i * 37) % 100) + (isRare && after ? 1000 : 0)
+      const probability = probabilities?.[isRare ? 1 : 0]
+      const span = { id: `s${i}`, trace: `${after}-${i}`, service: isRare ? 'rare' : 'usual' }
+      return { ...span, startUs, endUs, ...(probability !== undefined && { probability }) }
+    }),
+  )
+}
+
+const PLAIN = compare(period(false, null), period(true, null))
+const of = (probabilities: readonly [number, number]) =>
+  compare(period(false, probabilities), period(true, probabilities), { counts: 'weighted' })
+
+test('where each request stands for a hundred, all of the ranking and findings grow as much', () => {
+  const weighted = of([0.01, 0.01])
+  const ranked = ({ ranking }: typeof PLAIN) =>
+    ranking.mutations.map(({ kind, requests, contributionUs }) => [kind, requests, contributionUs])
+  expect(ranked(weighted)).toEqual(
+    ranked(PLAIN).map(([kind, requests, contributionUs]) => [
+      kind,
+      expect.closeTo(Number(requests) * 100, 6),
+      expect.closeTo(Number(contributionUs) * 100, 0),
+    ]),
+  )
+  const [one, plain] = [weighted.findings.findings[0], PLAIN.findings.findings[0]]
+  expect([one?.id, one?.q, one?.size]).toEqual([plain?.id, plain?.q, plain?.size])
+  expect([one?.requests, plain?.requests]).toEqual([20_000, 200])
+  expect(one?.contributionUs).toBeCloseTo(100 * (plain?.contributionUs as number), 0)
+  expect(one?.shareOfChange).toBeCloseTo(plain?.shareOfChange as number, 9)
+  expect(weighted.findings.summary()).toContain(
+    'In all, 40,000 requests (400 of them recorded) took',
+  )
+})
+
+test('requests that were recorded one in ten count ten times, the others once', () => {
+  const weighted = of([1, 0.1])
+  const [one] = weighted.findings.findings
+  expect(one?.requests).toBe(2000)
+  expect(one?.contributionUs).toBeCloseTo(
+    10 * (PLAIN.findings.findings[0]?.contributionUs as number),
+    0,
+  )
+  expect(weighted.findings.requests).toBe(2200)
+  expect(weighted.findings.observedChangeUs).toBeCloseTo(2000 * 1000, -3)
+})

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import type { SpanTraces } from '../../../src/traces/span-traces.ts'
+import { makeSpans } from '../../make-traces.ts'
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'flowdelta-duckdb-'))
+afterAll(() => rmSync(FOLDER, { recursive: true }))
+const pathOf = (name: string) => join(FOLDER, name)
+const load = async (...given: Parameters<typeof loadTraces>) =>
+  (await loadTraces(...given)) as SpanTraces
+const NOON_US = 1_790_000_000_000_000
+
+/** 600 requests, a second apart: two in three to `a`, the others to `b`; each seventh of them fails. */
+const TRACES = makeSpans(
+  Array.from({ length: 600 }, (_, i) => {
+    const service = i % 3 < 2 ? 'a' : 'b'
+    const at = { trace: `${1000 + i}`.padStart(32, '0'), startUs: NOON_US + i * 1e6 }
+    const root = { ...at, id: `${i}r`, service, operation: 'get', endUs: at.startUs + 100 + i }
+    const leaf = { ...at, id: `${i}l`, parent: `${i}r`, service: 'db', endUs: at.startUs + 50 }
+    return i % 21 === 2 ? [{ ...root, status: 'error' as const }] : [root, leaf]
+  }).flat(),
+)
+await TRACES.save(pathOf('all.parquet'))
+const weightSum = ({ weight }: SpanTraces) => weight?.reduce((sum, one) => sum + one, 0)
+
+test('without a sample, all requests come as from the file', async () => {
+  const all = await load(`duckdb:${pathOf('all.parquet')}`)
+  expect(all.size).toBe(600)
+  expect(all.table().objects()).toEqual(TRACES.table().objects())
+  expect(weightSum(all)).toBe(600)
+})
+
+test('groups have exact numbers and quantiles, and the weights of a sample add up to them', async () => {
+  const some = await load(`duckdb:${pathOf('all.parquet')}?sample=60`)
+  expect(some.size).toBe(60)
+  expect(weightSum(some)).toBeCloseTo(600, 9)
+  expect(some.quality().groupTable().objects()).toMatchObject([
+    { root: 'a get', outcome: 'ok', structures: 1, spans: 2, requests: 400 },
+    {
+      root: 'b get',
+      outcome: 'ok',
+      structures: 1,
+      spans: 2,
+      requests: 171,
+      meanUs: expect.closeTo((200 * 300.5 - 29 * 296) / 171 + 100, 9),
+    },
+    { root: 'b get', outcome: 'error', structures: 1, spans: 1, requests: 29, p50Us: 396 },
+  ])
+  const failed = some.split('outcome = ok | error').map(weightSum)
+  expect(failed).toEqual([expect.closeTo(571, 9), expect.closeTo(29, 9)])
+})
+
+test('a sample is spread over time, and the seed alone decides which it is', async () => {
+  const ids = async (seed: number) =>
+    (await load(`duckdb:${pathOf('all.parquet')}?sample=60&seed=${seed}`)).ids
+  expect(await ids(1)).toEqual(await ids(1))
+  expect(await ids(1)).not.toEqual(await ids(2))
+  const some = await load(`duckdb:${pathOf('all.parquet')}?sample=60`)
+  const halves = some.split('300s').map(({ size }) => size)
+  expect(Math.abs((halves[0] as number) - 30)).toBeLessThanOrEqual(2)
+})
+
+test('times and services that are asked for reach the engine, which counts only these', async () => {
+  const where = 'service = b'
+  const stretch = '2026-09-21T14:13:20Z..14:18:20Z'
+  const some = await load(`duckdb:${pathOf('all.parquet')}`, { where, between: stretch })
+  expect(some.quality().groups.map(({ root }) => root)).toEqual(['b get', 'b get'])
+  expect(weightSum(some)).toBe(100)
+})
+
+test('requests that a sample already stands for are counted as often', async () => {
+  const tenth = makeSpans(
+    Array.from({ length: 40 }, (_, i) => ({
+      ...{ id: `${i}`, trace: `t${i}`, service: 'a', probability: 0.1 },
+      ...{ startUs: NOON_US + i * 1e6, endUs: NOON_US + i * 1e6 + 100 },
+    })),
+  )
+  await tenth.save(pathOf('tenth.parquet'))
+  const some = await load(`duckdb:${pathOf('tenth.parquet')}?sample=10`)
+  expect(some.quality().groups[0]?.requests).toBe(400)
+  expect(weightSum(some)).toBeCloseTo(400, 9)
+})
+
+describe('spans a line', () => {
+  const rows = (TRACES.spanTable().objects() as Record<string, unknown>[]).map((span, i) => ({
+    ...{ trace_id: span['trace'], span_id: `${i + 1}`.padStart(16, '0') },
+    parent_span_id:
+      Number(span['parent']) < 0 ? '' : `${Number(span['parent']) + 1}`.padStart(16, '0'),
+    ...{ service_name: span['service'], name: span['operation'] },
+    start_time_unix_nano: (BigInt(NOON_US) + BigInt(Math.round(Number(span['startUs'])))) * 1000n,
+    duration_us: span['durationUs'],
+    status: span['status'],
+    attributes: { size: i },
+  }))
+  const shown = (traces: SpanTraces) =>
+    traces
+      .spanTable()
+      .objects()
+      .map((span) => ({ ...span, host: '', kind: '' }))
+
+  test('of JSON are read with their attributes', async () => {
+    const lines = rows.map((row) =>
+      JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+    )
+    writeFileSync(pathOf('all.jsonl'), lines.join('\n'))
+    const read = await load(`duckdb:${pathOf('all.jsonl')}`)
+    expect(shown(read)).toEqual(shown(TRACES))
+    expect(read.attributes.get(3, 'size')).toBe(3)
+  })
+
+  test('of CSV are read by their header', async () => {
+    const columns = Object.keys(rows[0] as object).filter((name) => name !== 'attributes')
+    const lines = rows.map((row) => columns.map((name) => row[name as keyof typeof row]).join(','))
+    writeFileSync(pathOf('all.csv'), [columns.join(','), ...lines].join('\n'))
+    expect(shown(await load(`duckdb:${pathOf('all.csv')}`))).toEqual(shown(TRACES))
+  })
+
+  test('without a column that spans need, or a file, are refused', async () => {
+    writeFileSync(pathOf('other.csv'), 'trace_id,name\n1,a')
+    await expect(load(`duckdb:${pathOf('other.csv')}`)).rejects.toThrow(
+      /no column of the start of spans; there are trace_id, name\. Name them TraceId/,
+    )
+    await expect(load(`duckdb:${pathOf('absent.csv')}`)).rejects.toThrow(
+      /DuckDB says: .*absent\.csv/,
+    )
+    await expect(load(`duckdb:${pathOf('all.csv')}?seeds=2`)).rejects.toThrow(/Did you mean seed\?/)
+  })
+})
