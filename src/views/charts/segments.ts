@@ -48,14 +48,22 @@ export function segmentsChart(
       axis: shareAxis('share', { room: 0.4 }),
       to: 'share',
       text: 'amount',
+      width: 340,
       color: colorBy(LOOKS, rows),
       tooltip: { segment: 'segment', share: 'kind', inside: 'inside', outside: 'outside' },
     }),
   )
 }
 
+/** What changed, and in which requests; services are not named twice. */
+function labelOf(segment: Segments['segments'][number]): string {
+  const of = ofText(segment)
+  const conditions = segment.text.split(' and ')
+  return `${of}: ${conditions.map((one) => one.replace(`${of} `, '')).join(' and ')}`
+}
+
 function rowsOf(segments: Segments['segments'], quantity: Quantity) {
-  const labels = distinctTexts(segments, 52, (segment) => `${ofText(segment)}: ${segment.text}`)
+  const labels = distinctTexts(segments, 64, labelOf)
   return segments.flatMap((segment, i) => {
     const { measure, inside, outside, shareOfRequests, shareOfChange } = segment
     const of = ({ beforeMean, afterMean }: typeof inside) =>

@@ -80,6 +80,20 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /What if\?\nDrag a service’s speed, and the response times of 1,500 of 5,000 requests follow/,
     /1\d of 20 were: the tree has them/,
   ],
+  '10-which-requests.ipynb': [
+    /before +1957 reads, median 0\.81 ms/,
+    /^#1 {2}storage-data: SN READ itself takes 7\.89 ms longer in 10 % of the calls, only where storage-data\n +host = storage-data-2 and storage-data count = 131072 or 65536/m,
+    /since 14:36:32 UTC .* after storage-data 2\.1\.0 appears/,
+    /Where the change is: few requests, most of the change/,
+    /#1 {2}storage-data: SN READ itself takes 5 ms longer/,
+    /storage-data {2}SN READ +Error: EIO: the checksums of <n> bytes do not match +0 +1955 +40/,
+    /Flow comparison\nFlow of frontend NFS3 READ/,
+    /How many fail, and when/,
+    /in 40 of\n +532 calls \(0 of 1,423 before\)/,
+    /while NFS3 READDIRPLUS of tenant\.id = batch-co uses the same lock\.name/,
+    /Who is under way while calls of mds are slow/,
+    /#1 {2}mds: MDS GETLAYOUT itself takes 391 µs longer {2}/,
+  ],
 }
 
 const notebooks = listNotebooks().map((path) => [basename(path), path] as const)
