@@ -13,7 +13,13 @@ const CJS_META_URL = {
 const FOR_NODE = { platform: 'node', target: 'node20.19', packages: 'external' }
 
 /** Packages that are loaded when a store needs them: programs that carry the rest leave them out. */
-const OF_STORES = ['hyparquet', 'hyparquet-compressors', 'hyparquet-writer', '@duckdb/node-api']
+const OF_STORES = [
+  '@clickhouse/client',
+  'hyparquet',
+  'hyparquet-compressors',
+  'hyparquet-writer',
+  '@duckdb/node-api',
+]
 
 /**
  * The library, its statistics on their own, and the errors that both throw: one class each, so that

@@ -149,6 +149,19 @@ export function reporterOf({
   }
 }
 
+/** Reads what the attributes of a resource say of its spans, which are kept with `keep`. */
+export function reporterOfEntries(
+  service: string,
+  entries: readonly AttributeEntry[],
+  keep = false,
+): Reporter {
+  const texts = new Map(entries.map(([key, value]) => [key, String(value)]))
+  return reporterOf({
+    ...{ service, hostKeys: HOST_ATTRIBUTES, tagText: (key) => texts.get(key) ?? '' },
+    entries: keep ? entries : undefined,
+  })
+}
+
 /** Thresholds are fractions of 2⁵⁶, written with up to 14 hex digits and without trailing zeros. */
 const THRESHOLD_DIGITS = 14
 const WHOLE = 2n ** 56n

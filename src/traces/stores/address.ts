@@ -16,6 +16,7 @@ import type { StoreKind, StoreLocation, StoreQuery, TraceStore } from './store.t
 const KINDS: Readonly<Record<string, () => Promise<StoreKind>>> = {
   jaeger: async () => (await import('./jaeger.ts')).jaegerStore,
   tempo: async () => (await import('./tempo.ts')).tempoStore,
+  clickhouse: async () => (await import('./clickhouse.ts')).clickhouseStore,
   duckdb: async () => (await import('./duckdb.ts')).duckdbStore,
   parquet: async () => (await import('./parquet.ts')).parquetStore,
 }

@@ -7,11 +7,10 @@ import {
   numberOrText,
 } from '../readers/json-values.ts'
 import {
-  HOST_ATTRIBUTES,
   otlpKind,
   otlpStatus,
   type Reporter,
-  reporterOf,
+  reporterOfEntries,
   traceStateProbability,
 } from '../readers/otlp-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
@@ -152,7 +151,8 @@ async function readGroup(
   const reporter = (row: number) => {
     const entries = ofResource(row) as AttributeEntry[]
     const key = JSON.stringify([service(row), entries])
-    const known = reporters.get(key) ?? reporterFor(service(row), entries, resourceAttributes)
+    const known =
+      reporters.get(key) ?? reporterOfEntries(service(row), typed(entries, ''), resourceAttributes)
     reporters.set(key, known)
     return known
   }
@@ -185,18 +185,6 @@ async function readGroup(
       place,
     )
   }
-}
-
-function reporterFor(
-  service: string,
-  entries: readonly AttributeEntry[],
-  keep: boolean | undefined,
-): Reporter {
-  const texts = new Map(entries.map(([key, value]) => [key, String(value)]))
-  return reporterOf({
-    ...{ service, hostKeys: HOST_ATTRIBUTES, tagText: (key) => texts.get(key) ?? '' },
-    entries: keep ? typed(entries, '') : undefined,
-  })
 }
 
 const HEX = /^[0-9a-f]+$/i

@@ -1,5 +1,30 @@
 // Of packages that are loaded when they are used, what is used here: the rest compiles without them.
 
+declare module '@clickhouse/client' {
+  export interface ClickHouseClient {
+    query(asked: {
+      readonly query: string
+      readonly query_params: Readonly<Record<string, unknown>>
+      readonly format: 'JSONCompactEachRow'
+      readonly abort_signal?: AbortSignal
+    }): Promise<{
+      stream(): AsyncIterable<readonly { readonly text: string; json(): unknown }[]>
+    }>
+    close(): Promise<void>
+  }
+  export const ClickHouseLogLevel: { readonly OFF: 127 }
+  export function createClient(options: {
+    readonly url: string
+    readonly database?: string
+    readonly username?: string
+    readonly password?: string
+    readonly access_token?: string
+    readonly request_timeout: number
+    readonly application: string
+    readonly log: { readonly level: 127 }
+  }): ClickHouseClient
+}
+
 declare module 'fzstd' {
   export function decompress(bytes: Uint8Array): Uint8Array
   export class Decompress {

@@ -1,0 +1,72 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'vitest'
+import { type Served, serve } from './serve.ts'
+
+interface Session {
+  query(sql: string, format?: string): string
+}
+
+/** ClickHouse in this process, where its package is installed (543 MB; `npm install --no-save chdb`). */
+function openSession(): Session | undefined {
+  try {
+    const { Session } = createRequire(import.meta.url)('chdb') as { Session: new () => Session }
+    return new Session()
+  } catch {
+    return undefined
+  }
+}
+
+const session = openSession()
+
+/** `describe` for tests that need ClickHouse; without it, a warning and a skipped test say so. */
+export function describeWithClickHouse(title: string, fn: (session: Session) => void): void {
+  if (session !== undefined) return void describe(title, () => fn(session))
+  const notice = 'NOT RUN: needs the package chdb (npm install --no-save chdb)'
+  console.warn(`${title}: ${notice}`)
+  describe(title, () => {
+    test.skip(notice, () => {})
+  })
+}
+
+/** Inserts rows from a file: what is part of the query is mixed with what stands in standard input. */
+export function insert(into: Session, table: string, lines: readonly string[]): void {
+  const file = join(mkdtempSync(join(tmpdir(), 'flowdelta-')), 'rows.jsonl')
+  writeFileSync(file, lines.join('\n'))
+  const columns = into
+    .query(
+      `SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = '${table}' AND default_kind = ''`,
+      'JSONCompactEachRow',
+    )
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as [name: string, type: string])
+  const names = columns.map(([name]) => `\`${name}\``)
+  const structure = columns.map(([, type], i) => `${names[i]} ${type}`).join(', ')
+  into.query(
+    `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM file('${file}', 'JSONEachRow', '${structure.replaceAll("'", "\\'")}')`,
+  )
+}
+
+/** Serves the session over HTTP as ClickHouse does: parameters of queries stand in the address. */
+export function serveClickHouse(sessionOf: Session): Promise<Served> {
+  return serve((url, { body }) => {
+    const database = url.searchParams.get('database') ?? 'default'
+    const sql = body.replace(/\{(\w+):([^}]+)\}/g, (_, name: string, type: string) => {
+      const value = url.searchParams.get(`param_${name}`) ?? ''
+      return `_CAST('${value.replace(/[\\']/g, '\\$&')}', '${type}')`
+    })
+    try {
+      sessionOf.query(`USE ${database}`)
+      const [, query = '', format = ''] = /^(.*?)\s*FORMAT\s+(\w+)\s*$/s.exec(sql) ?? []
+      return { type: 'text/plain', body: sessionOf.query(query, format) }
+    } catch (error) {
+      return {
+        ...{ status: 400, type: 'text/plain', body: `${(error as Error).message}\n` },
+        headers: { 'x-clickhouse-exception-code': '62' },
+      }
+    }
+  })
+}
