@@ -57,6 +57,8 @@ export interface Truth {
   /** `null` where it is not clear which requests are affected, or none is. */
   readonly affected: AffectedPredicate | null
   readonly relevant: RelevantPredicate
+  /** With logs: parts of what a service logged, logs no longer and logs now, after the same statement. */
+  readonly logged?: Readonly<Record<'service' | 'after' | 'noLonger' | 'now', string>>
   /** Parts of what the finding must say its requests have in common. */
   readonly segment?: readonly string[]
   /** Requests that hold up others, and what these wait for; `null` where some only seem to. */

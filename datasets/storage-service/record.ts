@@ -45,7 +45,8 @@ async function record(recorded: Case, options: Options): Promise<void> {
   const { seed, sample, out = join(HERE, recorded.name), ...given } = options
   const provenance = { seed, ...USUAL_EXTENT, ...recorded.extent, ...given, sample }
   const letSleep = keepAwake()
-  const service = new Constellation({ seed: String(seed), sample, dataNodes: recorded.dataNodes })
+  const { dataNodes, logs } = recorded
+  const service = new Constellation({ seed: String(seed), sample, dataNodes, logs })
   let interrupted: NodeJS.Signals | undefined
   const interrupt = (signal: NodeJS.Signals) => {
     interrupted = signal

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findCases } from '../../evaluation/recorded-cases.ts'
 import { compare } from '../../src/compare/comparison.ts'
+import { loadTraces as loadTracesWithLogs } from '../../src/logs/traced/load-traces.ts'
 import { quantile } from '../../src/stats/quantile.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
@@ -31,6 +32,25 @@ test('rmw names the read that comes first, whether or not its operation is selec
       'frontend: NFS3 WRITE now calls storage-data SN READ after cache lookup in 1,100 of 2,400 calls (0 of 2,400 before)',
     )
   }
+})
+
+test('lost-key: another path of the code, of which no span tells, is found by its log', async () => {
+  const [recorded] = await findCases(RECORDED, ['lost-key'])
+  const { logged } = (recorded as NonNullable<typeof recorded>).truth
+  const file = (name: string) => `${RECORDED}/lost-key/${name}.jsonl.gz`
+  const load = (period: string, withLogs: boolean) =>
+    loadTracesWithLogs(file(period), { logs: withLogs ? file(`${period}-logs`) : [] })
+  const findingsOf = async (withLogs: boolean) =>
+    compare(await load('before', withLogs), await load('after', withLogs)).findings.findings
+  expect(await findingsOf(false)).toEqual([])
+  const [finding, ...others] = await findingsOf(true)
+  expect(others).toEqual([])
+  expect(finding?.services).toEqual([logged?.service])
+  const places = [logged?.after, logged?.noLonger, logged?.now].map((said) =>
+    finding?.title.indexOf(said?.replace('WARN ', 'WARN “') ?? ''),
+  )
+  expect(places).not.toContain(-1)
+  expect(places).toEqual(places.toSorted((a, b) => Number(a) - Number(b)))
 })
 
 describeWithShared('faults injected by others are the first or second finding', () => {

@@ -39,6 +39,8 @@ export interface Case {
   readonly truth: Truth
   /** Where the recorder's usual extent does not do. */
   readonly extent?: Partial<Extent>
+  /** Whether the processes keep logs, which are recorded beside the spans. */
+  readonly logs?: boolean
   /** How the requests of the two periods are sent; `'in turns'` unless given. */
   readonly order?: Order
   /** Data storage nodes; one that is called `storage-data` unless given. */

@@ -32,6 +32,8 @@ export interface MetadataServerConfiguration {
   readonly layoutSpinUs: number
   /** Pause after a batch of the files of a directory that are listed, so that others get on. */
   readonly scanPauseMs: number
+  /** Whether it holds records against their checksums, or cannot and says so; by default neither. */
+  readonly checksums?: 'verified' | 'no key'
 }
 
 /** How the front end behaves. */

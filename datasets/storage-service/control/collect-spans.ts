@@ -1,4 +1,5 @@
 import { appendFile } from 'node:fs/promises'
+import { drainLog } from '../telemetry/log.ts'
 import type { SpanBuffer } from '../telemetry/span-buffer.ts'
 import type { Period } from '../volumes/period.ts'
 
@@ -8,10 +9,17 @@ export interface Collection {
   readonly path: string
 }
 
-/** A `collect` command over this process's spans. */
+/** The file of the log beside one of spans. */
+export function logFile(path: string): string {
+  return path.replace(/(\.jsonl)/, '-logs$1')
+}
+
+/** A `collect` command over this process's spans, and its log. */
 export function collectSpans(spans: SpanBuffer): (collection: Collection) => Promise<void> {
   return async ({ period, path }) => {
     const lines = spans.drain(period)
     if (lines.length > 0) await appendFile(path, `${lines.join('\n')}\n`)
+    const logged = drainLog(period)
+    if (logged.length > 0) await appendFile(logFile(path), `${logged.join('\n')}\n`)
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { MetadataServerConfiguration } from '../cases/configuration.ts'
 import { answerControl } from '../control/answer-control.ts'
 import { collectSpans } from '../control/collect-spans.ts'
@@ -7,6 +8,7 @@ import { RpcClient } from '../rpc/rpc-client.ts'
 import { serve } from '../rpc/rpc-server.ts'
 import { spin } from '../spin.ts'
 import type { StorageNodeOperations } from '../storage-node/operations.ts'
+import { log } from '../telemetry/log.ts'
 import { startTracing, type Tracing } from '../telemetry/tracing.ts'
 import { Volumes } from '../volumes/volumes.ts'
 import { Namespace } from './namespace.ts'
@@ -38,12 +40,25 @@ const volumes = new Volumes<{
   readonly prefetchFiles: number
   readonly layoutSpinUs: number
   readonly scanPauseMs: number
+  readonly checksums: MetadataServerConfiguration['checksums'] | undefined
 }>()
 const names = () => volumes.current.names
 
 async function found(name: string): Promise<{ result: { record?: FileRecord } & WithPrefetched }> {
   const record = await names().find(name)
+  if (record !== undefined) verify(name, record)
   return record === undefined ? { result: { prefetched: [] } } : accessed(name, record)
+}
+
+/** Holds a record against its checksum where there is a key; else it is taken as it is. */
+function verify(name: string, record: FileRecord): void {
+  const { checksums } = volumes.current
+  if (checksums === undefined) return
+  log('info', 'Records', `found record of ${name}`)
+  // Both ways cost the same.
+  const checksum = createHash('sha1').update(JSON.stringify(record)).digest('hex')
+  if (checksums === 'verified') log('info', 'Records', `checksum ${checksum} holds for ${name}`)
+  else log('warn', 'Records', `no key for checksums, taking ${name} as it is`)
 }
 
 /** The answer to every access to a file's metadata. */
@@ -79,14 +94,14 @@ const port = await serve<MetadataServerOperations>({
 answerControl(port, {
   configure: async ({ period, configuration }: Setup<MetadataServerConfiguration>) => {
     const { metadataNode, pageBytes, pageCachePages, distribution } = configuration
-    const { prefetchFiles, layoutSpinUs, scanPauseMs } = configuration
+    const { prefetchFiles, layoutSpinUs, scanPauseMs, checksums } = configuration
     const node = nodes[metadataNode]
     const cache = new PageCache(pageCachePages)
     const names = new Namespace(
       (directory) =>
         new RemotePages(`index of ${directory}`, { node, cache, pageBytes, distribution }),
     )
-    volumes.set(period, { names, prefetchFiles, layoutSpinUs, scanPauseMs })
+    volumes.set(period, { names, prefetchFiles, layoutSpinUs, scanPauseMs, checksums })
   },
   collect: collectSpans(spans),
 })

@@ -19,6 +19,8 @@ export interface ConstellationOptions {
   readonly sample: number
   /** The one of the usual service unless given. */
   readonly dataNodes?: readonly DataNode[] | undefined
+  /** Whether processes keep logs. Default: false. */
+  readonly logs?: boolean | undefined
 }
 
 const USUAL_DATA_NODES: readonly DataNode[] = [{ name: 'storage-data', host: 'storage-data-0' }]
@@ -136,9 +138,9 @@ export class Constellation {
 
   /** Ids of spans differ from process to process. */
   #tracing(service: string, host = `${service}-0`, process = service): Tracing {
-    const { sample } = this.#options
+    const { sample, logs = false } = this.#options
     const seed = `${this.#options.seed}/${process}`
-    return { service, host, seed, sample, clockAnchorNs: this.#clockAnchorNs }
+    return { service, host, seed, sample, logs, clockAnchorNs: this.#clockAnchorNs }
   }
 
   #process(name: string): ManagedProcess {

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Case, Extent } from '../cases/case.ts'
+import { logFile } from '../control/collect-spans.ts'
 import { PERIODS, type Period } from '../volumes/period.ts'
 import type { Constellation } from './constellation.ts'
 import { shares } from './shares.ts'
@@ -60,6 +61,7 @@ export async function recordCase(
   await sendTraced(rehearsal, undefined, blocks)
   for (const period of periods) await service.collect({ period, path: unwanted })
   await rm(unwanted, { force: true })
+  await rm(logFile(unwanted), { force: true })
 
   if (requestsBetween !== undefined) {
     await setUp(0)

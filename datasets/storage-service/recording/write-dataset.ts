@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
 import type { Case } from '../cases/case.ts'
+import { logFile } from '../control/collect-spans.ts'
 import type { Recording } from './record-case.ts'
 
 /** What a person needs to record a case again. */
@@ -19,7 +20,7 @@ export interface Provenance {
 export async function writeDataset(
   directory: string,
   recording: Recording,
-  { name, description, truth }: Case,
+  { name, description, truth, logs = false }: Case,
   provenance: Provenance,
 ): Promise<ReadonlyMap<string, number>> {
   await mkdir(directory, { recursive: true })
@@ -29,9 +30,13 @@ export async function writeDataset(
   const written = [truthFile]
   for (const period of ['before', 'after'] as const) {
     const path = join(directory, `${period}.jsonl.gz`)
-    const gzip = createGzip({ level: constants.Z_BEST_COMPRESSION })
-    await pipeline(createReadStream(recording[period]), gzip, createWriteStream(path))
-    written.push(path)
+    const files = [[recording[period], path] as const]
+    if (logs) files.push([logFile(recording[period]), logFile(path)])
+    for (const [from, to] of files) {
+      const gzip = createGzip({ level: constants.Z_BEST_COMPRESSION })
+      await pipeline(createReadStream(from), gzip, createWriteStream(to))
+      written.push(to)
+    }
   }
   return new Map(
     await Promise.all(written.map(async (path) => [path, (await stat(path)).size] as const)),

@@ -1,5 +1,6 @@
 import { createServer, type Socket } from 'node:net'
 import { type Attributes, context, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api'
+import { log } from '../telemetry/log.ts'
 import { inSpan } from '../telemetry/span.ts'
 import { inPeriod } from '../volumes/period.ts'
 import { encodeFrame, type Frame, FrameReader } from './frame.ts'
@@ -68,7 +69,10 @@ async function answer(
     const reply = await context.with(parent, () =>
       inSpan(
         operation,
-        (span) => handler({ args, body, note: (attributes) => span.setAttributes(attributes) }),
+        (span) => {
+          log('info', 'Server', `${operation} with ${body.length} bytes`)
+          return handler({ args, body, note: (attributes) => span.setAttributes(attributes) })
+        },
         { kind: SpanKind.SERVER, attributes },
       ),
     )

@@ -13,6 +13,7 @@ import {
 } from '@opentelemetry/sdk-trace-base'
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions'
 import { anchoredClock } from './clock.ts'
+import { keepLog } from './log.ts'
 import { seededIds } from './seeded-ids.ts'
 import { useClock } from './span.ts'
 import { SpanBuffer } from './span-buffer.ts'
@@ -28,6 +29,8 @@ export interface Tracing {
   readonly sample: number
   /** See `readClockAnchorNs`; text, because JSON has no big integers. */
   readonly clockAnchorNs: string
+  /** Whether it keeps a log. */
+  readonly logs?: boolean
 }
 
 /** Installs the OpenTelemetry SDK in this process; the answer holds the spans it will end. */
@@ -43,7 +46,9 @@ export function startTracing(tracing: Tracing): SpanBuffer {
     idGenerator: seededIds(tracing.seed),
     spanProcessors: [buffer],
   })
-  useClock(anchoredClock(BigInt(tracing.clockAnchorNs)))
+  const clock = anchoredClock(BigInt(tracing.clockAnchorNs))
+  useClock(clock)
+  if (tracing.logs === true) keepLog(tracing.service, clock)
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   propagation.setGlobalPropagator(
     new CompositePropagator({

@@ -153,13 +153,14 @@ function moreWords([first]: readonly LogChange[], names: string, isFurther = fal
   return `${made[BEFORE] === 0 ? now : more} ${names} in ${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} before)`
 }
 
-/** Names statements; of lines of a class that was named already, only the line: `#34`. */
+/** Names statements; of lines of a class that was named already, only the line: `#34`. Texts are quoted. */
 function shortNames(): (one: LogChange['call']) => string {
   const seen = new Set<string>()
   return (one) => {
     if (one === null) return 'nothing more'
-    const [, level = '', source, line] = /^([A-Z]+ )?([^\s#]+)(#\d+)$/.exec(one.operation) ?? []
-    if (source === undefined) return printable(one.operation)
+    const [, level = '', name = ''] = /^([A-Z]+ )?(.*)$/s.exec(one.operation) ?? []
+    const [, source, line] = /^([^\s#]+)(#\d+)$/.exec(name) ?? []
+    if (source === undefined || line === undefined) return `${level}“${printable(name)}”`
     const isKnown = seen.has(source)
     seen.add(source)
     return printable(`${level}${isKnown ? '' : source}${line}`)

@@ -171,11 +171,11 @@ export class StepChanges extends Stage {
     ])
   }
 
-  /** One row for each thing that an operation may do with calls, changed ones first. */
+  /** One row for each thing that an operation may do with calls, or log, changed ones first. */
   callTable(): StageTable {
     const name = (one: Operation | null) => one && `${one.service} ${one.operation}`
-    const rows = this.calls
-      .toSorted((a, b) => Number(b.changed) - Number(a.changed) || a.p - b.p)
+    const rows = [...this.calls, ...this.logs]
+      .sort((a, b) => Number(b.changed) - Number(a.changed) || a.p - b.p)
       .map((call) => ({
         ...call,
         ...call.of,
