@@ -1,5 +1,5 @@
 // Runs once an edge of a shape: the loops index with `!`.
-import { groupRows, placesIn } from '../../traces/group-rows.ts'
+import { placesIn } from '../../traces/group-rows.ts'
 import type { StructureOutline } from './structure-outline.ts'
 
 /**
@@ -47,74 +47,93 @@ export interface ColouredLoop {
   readonly to: number
 }
 
-/**
- * Describes the structure of a category; texts when they are first asked for.
- *
- * @param keys of the edges, see `StructureColours`
- * @param loops of folded flows, each once
- */
-export function describeStructure(
-  outline: StructureOutline,
-  {
-    keys,
-    colours,
-    loops,
-    labelTexts,
-  }: {
-    keys: Uint32Array
-    colours: Uint32Array
-    loops: readonly ColouredLoop[]
-    labelTexts: readonly string[]
-  },
-): CategoryStructure {
-  const { labelCodes, preorder } = outline
-  const rank = placesIn(preorder)
-  const numbers = new Map<number, number>()
-  const firsts: number[] = []
-  for (const edge of inPreorder(outline, rank)) {
-    if (numbers.has(keys[edge]!)) continue
-    numbers.set(keys[edge]!, firsts.length)
-    firsts.push(edge)
+/** What describes the structure of a category. */
+interface StructureParts {
+  /** Key of each edge, see `StructureColours`. */
+  readonly keys: Uint32Array
+  readonly colours: Uint32Array
+  /** Of folded flows, each once. */
+  readonly loops: readonly ColouredLoop[]
+  readonly labelTexts: readonly string[]
+}
+
+/** Describes the structure of a category; texts when they are first asked for. */
+export class DescribedStructure implements CategoryStructure {
+  readonly shape: number
+  readonly labelCodes: Uint32Array
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  readonly preorder: Uint32Array
+  readonly visits: Uint32Array
+  readonly callers: Uint32Array
+  readonly root: string
+  readonly classOf: Uint32Array
+  readonly classFrom: Uint32Array
+  readonly classTo: Uint32Array
+  readonly classKeys: Uint32Array
+  readonly loops: number
+  readonly #labelTexts: readonly string[]
+  #labels: readonly string[] | undefined
+  #edgeClasses: readonly EdgeClass[] | undefined
+
+  constructor(outline: StructureOutline, { keys, colours, loops, labelTexts }: StructureParts) {
+    this.shape = outline.shape
+    this.labelCodes = outline.labelCodes
+    this.from = outline.from
+    this.to = outline.to
+    this.preorder = outline.preorder
+    this.visits = outline.visits
+    this.callers = outline.callers
+    this.root = labelTexts[outline.labelCodes[0]!]!
+    this.#labelTexts = labelTexts
+    const rank = placesIn(outline.preorder)
+    const numbers = new Map<number, number>()
+    const firsts: number[] = []
+    for (const edge of inPreorder(outline, rank)) {
+      if (numbers.has(keys[edge]!)) continue
+      numbers.set(keys[edge]!, firsts.length)
+      firsts.push(edge)
+    }
+    const behind = loopEnds(loops, colours, outline.preorder).sort(
+      (a, b) => rank[a.from]! - rank[b.from]! || rank[a.to]! - rank[b.to]!,
+    )
+    this.loops = behind.length
+    this.classOf = keys.map((key) => numbers.get(key)!)
+    const column = (own: Uint32Array, end: 'from' | 'to' | 'key') => {
+      const values = new Uint32Array(firsts.length + behind.length)
+      for (let number = 0; number < firsts.length; number++) values[number] = own[firsts[number]!]!
+      behind.forEach((loop, i) => {
+        values[firsts.length + i] = loop[end]
+      })
+      return values
+    }
+    this.classFrom = column(outline.from, 'from')
+    this.classTo = column(outline.to, 'to')
+    this.classKeys = column(keys, 'key')
   }
-  const behind = loopEnds(loops, colours, preorder).sort(
-    (a, b) => rank[a.from]! - rank[b.from]! || rank[a.to]! - rank[b.to]!,
-  )
-  const column = (own: Uint32Array, end: 'from' | 'to' | 'key') =>
-    Uint32Array.from([...firsts.map((edge) => own[edge]!), ...behind.map((loop) => loop[end])])
-  const classFrom = column(outline.from, 'from')
-  const classTo = column(outline.to, 'to')
-  let labels: readonly string[] | undefined
-  let edgeClasses: readonly EdgeClass[] | undefined
-  return {
-    ...outline,
-    ...{ classFrom, classTo, classKeys: column(keys, 'key'), loops: behind.length },
-    classOf: keys.map((key) => numbers.get(key)!),
-    root: labelTexts[labelCodes[0]!]!,
-    get labels() {
-      labels ??= Array.from(labelCodes, (code) => labelTexts[code]!)
-      return labels
-    },
-    get edgeClasses() {
-      edgeClasses ??= describeClasses(this)
-      return edgeClasses
-    },
+
+  get labels(): readonly string[] {
+    this.#labels ??= Array.from(this.labelCodes, (code) => this.#labelTexts[code]!)
+    return this.#labels
+  }
+
+  get edgeClasses(): readonly EdgeClass[] {
+    this.#edgeClasses ??= describeClasses(this)
+    return this.#edgeClasses
   }
 }
 
 /** More labels than there ever are. */
 const MAX_LABELS = 2 ** 26
 
-/** The edges by where they start and then by where they end, in preorder: sorted by counting. */
-function inPreorder({ from, to, preorder }: StructureOutline, rank: Uint32Array): Uint32Array {
-  const byEnd = groupRows(
-    to.map((node) => rank[node]!),
-    preorder.length,
-  ).rows
-  const byStart = groupRows(
-    byEnd.map((edge) => rank[from[edge]!]!),
-    preorder.length,
-  ).rows
-  return byStart.map((at) => byEnd[at]!)
+/** The edges by where they start and then by where they end, in preorder. */
+function inPreorder({ from, to, preorder }: StructureOutline, rank: Uint32Array): Float64Array {
+  const [nodes, edges] = [preorder.length, from.length]
+  const keys = new Float64Array(edges)
+  for (let edge = 0; edge < edges; edge++) {
+    keys[edge] = (rank[from[edge]!]! * nodes + rank[to[edge]!]!) * edges + edge
+  }
+  return keys.sort().map((key) => key % edges)
 }
 
 /** The loops with the first nodes of the colours at their ends. */

@@ -3,7 +3,7 @@ import { ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 import {
   type CategoryStructure,
   type ColouredLoop,
-  describeStructure,
+  DescribedStructure,
 } from './category-structure.ts'
 import { type LabelOrder, labelOrder, type StructureColours } from './structure-colours.ts'
 import { depthFirst, type StructureOutline } from './structure-outline.ts'
@@ -106,7 +106,7 @@ export class StructureCatalog {
     if (known !== undefined) return known
     const { colours, labelTexts } = this.#contents
     const ofNodes = colours.colour(outline.shape).colours
-    const structure = describeStructure(outline, {
+    const structure = new DescribedStructure(outline, {
       keys: colours.edgeKeys(ofNodes, outline.from, outline.to),
       colours: ofNodes,
       loops: this.#loops(category),
