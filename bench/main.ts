@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { arqueroOnDemand } from '../scripts/build/bundles.mjs'
+import { programOptions } from '../scripts/build/bundles.mjs'
 import { SIMULATED, simulatedFiles } from './simulated-files.ts'
 
 const RUNS = 5
@@ -27,23 +27,18 @@ const say = (line = '') => process.stdout.write(`${line}\n`)
 const median = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[values.length >> 1] as number
 
-/** Bundles a program, named from this folder, as the command line is: packages and all, nothing to compile. */
-async function bundle(source: string, folder: string): Promise<string> {
-  const outfile = join(folder, basename(source).replace(/\.ts$/, '.js'))
+/** Bundles programs, named from this folder, as the command line is: packages and all, nothing to compile. */
+async function bundle(sources: readonly string[], folder: string): Promise<readonly string[]> {
   await build({
-    entryPoints: [join(HERE, source)],
-    outfile,
+    ...programOptions(fileURLToPath(new URL('..', import.meta.url))),
+    entryPoints: sources.map((source) => join(HERE, source)),
+    entryNames: '[name]',
+    outdir: folder,
     bundle: true,
-    platform: 'node',
-    format: 'esm',
-    plugins: [arqueroOnDemand(fileURLToPath(new URL('..', import.meta.url)), 'bundled')],
-    // Packages in CommonJS ask for Node's modules by `require`.
-    banner: {
-      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
-    },
+    splitting: true,
     logLevel: 'error',
   })
-  return outfile
+  return sources.map((source) => join(folder, basename(source).replace(/\.ts$/, '.js')))
 }
 
 const runProgram = <T>(program: string, files: readonly string[]) =>
@@ -62,19 +57,18 @@ try {
   const { requestsPerPeriod, kinds } = SIMULATED
   say(`${2 * requestsPerPeriod} simulated requests of ${kinds} kinds, ${MB.toFixed(0)} MB of DOT`)
   say(`median of ${RUNS} runs, alternating, each a process of its own; node ${process.version}\n`)
-  const programs = {
-    compare: await bundle('compare-dot.ts', folder),
-    plain: await bundle('read-plain.ts', folder),
-    json: await bundle('parse-json.ts', folder),
-  }
-  await bundle('../src/traces/readers/trace-worker.ts', folder)
+  const sources = ['compare-dot.ts', 'read-plain.ts', 'parse-json.ts']
+  const [compare, plainly, parse] = (await bundle(
+    [...sources, '../src/traces/readers/trace-worker.ts'],
+    folder,
+  )) as [string, string, string]
   const compared: CompareRun[] = []
   const plain: number[] = []
   const json: number[] = []
   for (let run = 0; run < RUNS; run++) {
-    compared.push(runProgram(programs.compare, files))
-    plain.push(runProgram<{ MBps: number }>(programs.plain, files).MBps)
-    json.push(runProgram<{ seconds: number }>(programs.json, files).seconds)
+    compared.push(runProgram(compare, files))
+    plain.push(runProgram<{ MBps: number }>(plainly, files).MBps)
+    json.push(runProgram<{ seconds: number }>(parse, files).seconds)
   }
   for (const stage of Object.keys(compared[0]?.stages ?? {})) {
     const took = median(compared.map(({ stages }) => stages[stage] as number))

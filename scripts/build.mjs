@@ -55,7 +55,7 @@ const STEPS = [
   {
     name: 'command line',
     inputs: [...TOOLS, 'src'],
-    outputs: ['dist/cli.js'],
+    outputs: ['dist/cli.js', 'dist/arquero.cjs'],
     run: bundleCommandLine,
   },
   {

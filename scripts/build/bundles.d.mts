@@ -1,4 +1,4 @@
-import type { Plugin } from 'esbuild'
+import type { BuildOptions } from 'esbuild'
 
-/** Loads Arquero with the first table: from beside the library, or from the program itself. */
-export function arqueroOnDemand(root: string, from?: 'on-demand' | 'bundled'): Plugin
+/** How a program for Node is bundled that carries its packages with it. */
+export function programOptions(root: string): BuildOptions

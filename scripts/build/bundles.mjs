@@ -74,10 +74,10 @@ function errorsBeside(root, outfile) {
  * Loads Arquero with the first table.
  *
  * @param {string} root
- * @param {'on-demand' | 'bundled'} from where: beside the library, or in the program itself
+ * @param {'on-demand' | 'beside'} from where: its package, or the bundle of it beside the program
  * @returns {import('esbuild').Plugin}
  */
-export function arqueroOnDemand(root, from = 'on-demand') {
+function arqueroOnDemand(root, from = 'on-demand') {
   const path = join(root, 'scripts', 'build', `arquero-${from}.mjs`)
   return {
     name: 'arquero on demand',
@@ -94,18 +94,31 @@ export function arqueroOnDemand(root, from = 'on-demand') {
  */
 export function bundleTraceWorker(root) {
   return bundle(root, {
+    ...programOptions(root),
+    entryPoints: ['src/traces/readers/trace-worker.ts'],
+    outfile: 'dist/trace-worker.js',
+  })
+}
+
+/**
+ * How a program for Node is bundled that carries its packages with it.
+ *
+ * @param {string} root
+ * @returns {import('esbuild').BuildOptions}
+ */
+export function programOptions(root) {
+  return {
     ...FOR_NODE,
     packages: 'bundle',
     external: OF_STORES,
-    plugins: [arqueroOnDemand(root)],
-    entryPoints: ['src/traces/readers/trace-worker.ts'],
+    plugins: [arqueroOnDemand(root, 'beside')],
     format: 'esm',
-    outfile: 'dist/trace-worker.js',
+    // CommonJS packages ask for Node's own modules through `require`.
     banner: {
       js: `import { createRequire as requireFrom } from 'node:module'
 const require = requireFrom(import.meta.url)`,
     },
-  })
+  }
 }
 
 /**
@@ -125,27 +138,28 @@ export function bundleEvaluation(root) {
 
 /**
  * The command line carries its packages with it: loading a hundred small files takes longer than
- * many a comparison. Each command is a chunk of its own, so that --help does not load them all.
+ * many a comparison. Each command is a chunk of its own, so that --help does not load them all, and
+ * Arquero is a file that few commands load.
  *
  * @param {string} root
  */
 export async function bundleCommandLine(root) {
-  const chunks = await bundle(root, {
+  const program = programOptions(root)
+  await bundle(root, {
     ...FOR_NODE,
     packages: 'bundle',
-    external: OF_STORES,
-    plugins: [arqueroOnDemand(root, 'bundled')],
+    entryPoints: ['arquero'],
+    format: 'cjs',
+    outfile: 'dist/arquero.cjs',
+    legalComments: 'eof',
+  })
+  const chunks = await bundle(root, {
+    ...program,
     entryPoints: { cli: 'src/cli/main.ts' },
-    format: 'esm',
     outdir: 'dist',
     splitting: true,
     chunkNames: 'cli-[name]-[hash]',
-    banner: {
-      // CommonJS packages ask for Node's own modules through `require`.
-      js: `#!/usr/bin/env node
-import { createRequire as requireFrom } from 'node:module'
-const require = requireFrom(import.meta.url)`,
-    },
+    banner: { js: `#!/usr/bin/env node\n${program.banner?.['js']}` },
     legalComments: 'eof',
   })
   const made = new Set(chunks.map((path) => basename(path)))
