@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import type { ResponseTimeMutations } from '../../compare/mutations/find-response-time-mutations.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import {
@@ -9,17 +10,21 @@ import {
   optionalWord,
   readOptions,
 } from '../../core/options.ts'
+import { shortText, tooltipText } from '../../core/shown-text.ts'
+import { counted } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
+import { pathSentence } from '../../explain/parameters/explanation-words.ts'
 import { Attention, type AttentionGraph } from '../../logs/attention/focus-attention.ts'
 import type { ExecutionModels } from '../../whatif/models/execution-models.ts'
 import { Drawing } from '../charts/chart.ts'
-import { answerTo } from '../charts/parameter-groups.ts'
+import { answerTo, groupsOf, QUESTION_WORDS } from '../charts/parameter-groups.ts'
 import { tellingCategory } from '../charts/response-times.ts'
 import { dependencyPicture } from './dependency-network.tsx'
 import { executionModelPicture } from './execution-model.tsx'
 import { Caption, Figure } from './figure.tsx'
 import { FLOW_DRAWING_OPTIONS, flowPicture } from './flow.tsx'
-import { parameterTreePicture } from './parameter-tree.tsx'
+import { ParameterTree } from './parameter-tree.tsx'
+import { treeHidden, treeRows } from './parameter-tree-rows.ts'
 import type { Picture } from './picture.ts'
 import { renderStill } from './render-still.tsx'
 
@@ -115,22 +120,48 @@ export function parameterTreeDrawing(
   explanation: Explanation,
   given?: Partial<OptionsOf<typeof PARAMETER_TREE_OPTIONS>>,
 ): Drawing {
-  const { question, limit } = readOptions(PARAMETER_TREE_OPTIONS, given)
-  const answer = answerTo(explanation, question ?? undefined)
-  return drawingOf(parameterTreePicture(explanation, answer, limit))
+  const { question: asked, limit } = readOptions(PARAMETER_TREE_OPTIONS, given)
+  const question = answerTo(explanation, asked ?? undefined)
+  const groups = groupsOf(explanation, question)
+  const rows = treeRows(question, { limit })
+  const { subject } = explanation
+  const [best] = question.paths
+  const hidden = treeHidden(rows)
+  return stillDrawing(<ParameterTree {...{ explanation, question, groups, rows }} />, {
+    title: `${QUESTION_WORDS[question.question]} ${tooltipText(subject.title)}`,
+    sentences: [
+      best === undefined
+        ? `No parameter tells ${groups.names[0]} and ${groups.names[1]} apart.`
+        : `${shortText(pathSentence(best, subject), MAX_SENTENCE_LENGTH)} The way to the leaf that separates best is bold.`,
+      hidden > 0 && `${counted(hidden, 'node')} further down are not drawn.`,
+    ],
+  })
 }
+
+const MAX_SENTENCE_LENGTH = 700
 
 /** Returns a picture as an SVG document of its own, on white. */
 export function drawingOf({ title, subtitle, omissions, ...picture }: Picture): Drawing {
   const { width, height, drawing } = picture
-  const description = [...subtitle, ...omissions].filter((sentence) => sentence !== false).join(' ')
+  return stillDrawing(
+    <Figure width={Math.ceil(width)} height={Math.ceil(height)} label={title}>
+      {drawing}
+    </Figure>,
+    { title, sentences: [...subtitle, ...omissions] },
+  )
+}
+
+/** Draws what a still is made of, below its words. */
+function stillDrawing(
+  content: VNode,
+  { title, sentences }: { title: string; sentences: readonly (string | false)[] },
+): Drawing {
+  const description = sentences.filter((sentence) => sentence !== false).join(' ')
   const svg = () =>
     renderStill(
       <>
         <Caption text={description} />
-        <Figure width={Math.ceil(width)} height={Math.ceil(height)} label={title}>
-          {drawing}
-        </Figure>
+        {content}
       </>,
       title,
     )

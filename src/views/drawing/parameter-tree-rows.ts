@@ -26,13 +26,11 @@ export interface TreeRow {
   readonly isBest: boolean
   /** Nodes below that are not drawn. */
   readonly hidden: number
-  /** Place of the row of its parent; -1 for the root. */
-  readonly parent: number
 }
 
 type Node = ClassificationNode | RegressionNode
 
-interface Branch extends Omit<TreeRow, 'hidden' | 'parent'> {
+interface Branch extends Omit<TreeRow, 'hidden'> {
   readonly children: readonly Branch[]
   /** All nodes from here down, this one included. */
   readonly size: number
@@ -60,13 +58,13 @@ export function treeRows(question: ParameterQuestion, { limit }: { limit: number
     queue.push(...children)
   }
   const rows: TreeRow[] = []
-  const list = (branch: Branch, parent: number) => {
+  const list = (branch: Branch) => {
     const { children, size, ...row } = branch
     const isOpen = open.has(branch)
-    const place = rows.push({ ...row, parent, hidden: isOpen ? 0 : size - 1 }) - 1
-    if (isOpen) for (const child of children) list(child, place)
+    rows.push({ ...row, hidden: isOpen ? 0 : size - 1 })
+    if (isOpen) children.forEach(list)
   }
-  list(root, -1)
+  list(root)
   return rows
 }
 

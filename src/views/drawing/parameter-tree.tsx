@@ -1,247 +1,150 @@
-import { shortText, tooltipText } from '../../core/shown-text.ts'
+import { useContext } from 'preact/hooks'
+import { tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
-import { counted } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
-import { pathSentence } from '../../explain/parameters/explanation-words.ts'
-import type {
-  ParameterQuestion,
-  ParameterQuestionName,
-} from '../../explain/parameters/parameter-question.ts'
-import {
-  groupSizes,
-  groupsOf,
-  type ParameterGroups,
-  QUESTION_WORDS,
-} from '../charts/parameter-groups.ts'
-import { actOnKey } from './controls.tsx'
-import { LegendRows } from './legend.tsx'
-import { type Ink, Text, useInk } from './medium.tsx'
-import { countText, leafText, type TreeRow, treeHidden, treeRows } from './parameter-tree-rows.ts'
-import type { Picture } from './picture.ts'
-import { fittedText, textWidth } from './text.ts'
+import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
+import type { ParameterGroups } from '../charts/parameter-groups.ts'
+import { Button } from './controls.tsx'
+import { type DataColumn, DataTable } from './data-table.tsx'
+import { MediumContext, Text, useInk } from './medium.tsx'
+import { countText, leafText, type TreeRow } from './parameter-tree-rows.ts'
+import { textWidth } from './text.ts'
 
 /** A tree and the rows it tells apart. */
-export interface DrawnTree {
+interface DrawnTree {
   readonly explanation: Explanation
   readonly question: ParameterQuestion
   readonly groups: ParameterGroups
   readonly rows: readonly TreeRow[]
-  readonly width: number
-  /** Takes a parameter out; left out where there is nobody to click. */
+  /** Takes a parameter out. */
   readonly onTakeOut?: ((column: string) => void) | undefined
 }
 
-const ROW = 50
-const LEGEND = 24
-const INDENT = 24
-const MIDDLE = 14
-const BAR = 9
-const COUNTS = 88
-const MAX_SENTENCE_LENGTH = 700
-
-/** Returns the height of a tree of so many rows, its legend included. */
-export function parameterTreeHeight(rows: number): number {
-  return LEGEND + rows * ROW
-}
-
-/** Returns the colors of both groups of a question: what is slow is all of the period after. */
-export function groupColors(question: ParameterQuestionName, ink: Ink): readonly [string, string] {
-  return question === 'what-differs' ? [ink.before, ink.after] : [ink.soft, ink.change]
-}
+const BARS = { width: 90, height: 20 }
+const BAR = 8
+const INDENT = 22
+/** Of a still: names of parameters are long. */
+const MIN_WIDTH = 920
 
 /**
- * Draws a tree that tells two groups of rows apart: each node below the one it splits, indented,
+ * Shows a tree that tells two groups of rows apart: each node below the one it splits, indented,
  * with the share of either group that is there. The way to the best leaf is bold.
  */
-export function ParameterTree(tree: DrawnTree) {
+export function ParameterTree({ explanation, question, groups, rows, onTakeOut }: DrawnTree) {
   const ink = useInk()
-  const { rows, width } = tree
-  const colors = groupColors(tree.question.question, ink)
-  const legend = tree.groups.names.map((text, group) => ({
-    ...{ text, width: 11 },
-    sign: () => <rect y="-5.5" width="11" height="11" style={`fill:${colors[group]}`} />,
-  }))
-  return (
-    <g font-size="12">
-      <LegendRows entries={legend} width={width} />
-      <g transform={`translate(0 ${LEGEND})`}>
-        <Lines rows={rows} />
-        {rows.map((row, i) => (
-          <g key={`${i} ${row.condition}`} transform={`translate(0 ${i * ROW})`}>
-            <NodeWords tree={tree} row={row} room={width - barsWidth(width) - COUNTS - 12} />
-            <NodeBars tree={tree} row={row} />
-          </g>
-        ))}
-      </g>
-    </g>
-  )
-}
-
-/** The lines from each row up to its parent's, down and across; those to the best leaf are bold. */
-function Lines({ rows }: { readonly rows: readonly TreeRow[] }) {
-  const ink = useInk()
-  const lineTo = ({ parent, depth }: TreeRow, place: number) => {
-    const x = (depth - 1) * INDENT + 12
-    return `M${x},${(parent + 1) * ROW - 8}V${place * ROW + MIDDLE}H${depth * INDENT + 2}`
+  const medium = useContext(MediumContext)
+  // What is slow is all of the period after.
+  const colors =
+    question.question === 'what-differs' ? [ink.before, ink.after] : [ink.soft, ink.change]
+  const conditionOf = ({ depth, condition }: TreeRow) =>
+    depth === 0 ? `all ${explanation.subject.rows}s` : condition
+  const saysOf = (row: TreeRow) =>
+    row.column === null
+      ? leafText(row, explanation.subject)
+      : `split by ${row.column}${row.hidden === 0 ? '' : ` (${row.hidden} nodes below)`}`
+  const bars = ({ counts }: TreeRow) =>
+    counts.map((count, group) => {
+      const bar = { y: 1 + group * (BAR + 2), height: BAR }
+      const share = count / Math.max(1, groups.sizes[group] ?? 0)
+      return (
+        <g key={groups.names[group]}>
+          <rect {...bar} width={BARS.width} fill={ink.raised} />
+          <rect {...bar} width={share * BARS.width} style={`fill:${colors[group]}`} />
+        </g>
+      )
+    })
+  const columns: DataColumn<TreeRow>[] = [
+    {
+      title: 'node',
+      still: (row) => ({
+        text: `${'\u00a0'.repeat(5 * row.depth)}${conditionOf(row)} ${saysOf(row)}`.trimEnd(),
+        isBold: row.isBest,
+      }),
+      cell: (row) => (
+        <div style={`padding-left:${row.depth * INDENT}px`}>
+          <span
+            style={`font-weight:${row.isBest ? 700 : 400}`}
+            title={tooltipText(row.depth === 0 ? conditionOf(row) : row.wholeCondition)}
+          >
+            {conditionOf(row)}
+          </span>{' '}
+          {row.column === null ? (
+            <span class="fd-soft">{saysOf(row)}</span>
+          ) : (
+            <SplitButton {...{ explanation, onTakeOut }} column={row.column} text={saysOf(row)} />
+          )}
+        </div>
+      ),
+    },
+    {
+      title: 'share of each group',
+      stillTitle: '',
+      still: (row) => ({ width: BARS.width, drawing: bars(row) }),
+      cell: (row) => (
+        <svg {...BARS} aria-hidden="true">
+          {bars(row)}
+        </svg>
+      ),
+    },
+    ...groups.names.map((name, group): DataColumn<TreeRow> => {
+      const color = `fill:${colors[group]}`
+      const sign = <rect y="6" width="11" height="11" style={color} />
+      return {
+        title: name,
+        isNumber: true,
+        head: (
+          <span style="white-space:nowrap">
+            <svg width="15" height="17" aria-hidden="true" style="display:inline">
+              {sign}
+            </svg>
+            {name}
+          </span>
+        ),
+        stillTitle: {
+          width: 16 + 1.1 * textWidth(name, 12),
+          drawing: (
+            <>
+              {sign}
+              <Text x="16" y="15" font-weight="600">
+                {name}
+              </Text>
+            </>
+          ),
+        },
+        cell: ({ counts }) =>
+          `${countText(counts[group] ?? 0)} of ${countText(groups.sizes[group] ?? 0)}`,
+      }
+    }),
+  ]
+  if (rows.some(({ meanUs }) => meanUs !== null)) {
+    columns.push({
+      title: 'mean',
+      isNumber: true,
+      cell: ({ meanUs }) =>
+        meanUs === null || !Number.isFinite(meanUs) ? '' : formatDuration(meanUs),
+    })
   }
   return (
-    <>
-      {[false, true].map((isBest) => (
-        <path
-          key={String(isBest)}
-          d={rows
-            .map((row, i) => (row.parent >= 0 && row.isBest === isBest ? lineTo(row, i) : ''))
-            .join('')}
-          fill="none"
-          stroke={isBest ? ink.text : ink.soft}
-          stroke-width={isBest ? 2.5 : 1}
-        />
-      ))}
-    </>
+    <MediumContext.Provider value={{ ...medium, width: Math.max(MIN_WIDTH, medium.width) }}>
+      <DataTable label="Tree" class="fd-tree" columns={columns} rows={rows} max={rows.length} />
+    </MediumContext.Provider>
   )
 }
 
-function barsWidth(width: number): number {
-  return Math.min(150, Math.max(60, Math.round(width * 0.2)))
+interface SplitProps extends Pick<DrawnTree, 'explanation' | 'onTakeOut'> {
+  readonly column: string
+  readonly text: string
 }
 
-interface DrawnNode {
-  readonly tree: DrawnTree
-  readonly row: TreeRow
-}
-
-/** How one gets to a node, and what it says or splits by. */
-function NodeWords({ tree, row, room }: DrawnNode & { readonly room: number }) {
-  const { subject } = tree.explanation
-  const { depth, column, isBest, hidden } = row
-  const x = depth * INDENT + 6
-  const isRoot = depth === 0
-  const condition = isRoot ? `all ${groupSizes(tree.groups, subject)}` : row.condition
-  const says =
-    column === null
-      ? leafText(row, subject)
-      : `split by ${column}${hidden === 0 ? '' : ` (${hidden} nodes below)`}`
-  return (
-    <>
-      <Text x={x} y={18} font-weight={isBest ? '700' : '400'}>
-        <title>{tooltipText(isRoot ? condition : row.wholeCondition)}</title>
-        {fittedText(condition, room - x, isBest ? 13 : 12)}
-      </Text>
-      {column === null || tree.onTakeOut === undefined ? (
-        <Text color="soft" x={x} y={36} size={11}>
-          {fittedText(says, room - x, 11)}
-        </Text>
-      ) : (
-        <SplitButton
-          help={takeOutText(tree.explanation, column)}
-          text={says}
-          x={x}
-          room={room - x}
-          onTakeOut={() => tree.onTakeOut?.(column)}
-        />
-      )}
-    </>
-  )
-}
-
-function takeOutText({ questions }: Explanation, column: string): string {
+/** Says what a node splits by, to be taken out. */
+function SplitButton({ explanation: { questions }, column, text, onTakeOut }: SplitProps) {
   const equal = new Set(questions.flatMap(({ table }) => table.equalTo(column)))
   equal.delete(column)
   const also = equal.size === 0 ? '' : `, and what divides the rows alike: ${[...equal].join(', ')}`
-  return tooltipText(`Take out ${column}${also}`)
-}
-
-interface SplitButtonProps {
-  readonly help: string
-  readonly text: string
-  readonly x: number
-  readonly room: number
-  readonly onTakeOut: () => void
-}
-
-function SplitButton({ help, text, x, room, onTakeOut }: SplitButtonProps) {
-  const ink = useInk()
-  const fitted = fittedText(text, room - 26, 11)
-  const width = Math.min(room, textWidth(fitted, 11) + 26)
+  const help = tooltipText(`Take out ${column}${also}`)
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a button of HTML cannot stand in an SVG
-    <g
-      class="fd-split"
-      role="button"
-      tabindex={0}
-      aria-label={help}
-      onClick={onTakeOut}
-      onKeyDown={(event) => actOnKey(event, { Enter: onTakeOut, ' ': onTakeOut })}
-    >
-      <title>{help}</title>
-      <rect x={x - 4} y={24} width={width} height={18} rx={4} fill={ink.raised} stroke={ink.line} />
-      <text x={x + 1} y={37} font-size="11">
-        {fitted}
-      </text>
-      <text x={x + width - 17} y={37} font-size="12">
-        ×
-      </text>
-    </g>
+    <Button class="fd-split" aria-label={help} title={help} onClick={() => onTakeOut?.(column)}>
+      {text} ✕
+    </Button>
   )
-}
-
-/** The share of either group at a node, how many that are, and how long they take. */
-function NodeBars({ tree: { groups, question, width }, row }: DrawnNode) {
-  const ink = useInk()
-  const colors = groupColors(question.question, ink)
-  const longest = barsWidth(width)
-  const left = width - longest - COUNTS
-  return (
-    <>
-      {row.counts.map((count, group) => {
-        const size = groups.sizes[group] ?? 0
-        const y = 5 + group * (BAR + 4)
-        const length = (count / Math.max(1, size)) * longest
-        return (
-          <g key={groups.names[group]}>
-            <title>{`${countText(count)} of ${countText(size)} ${groups.names[group]}`}</title>
-            <rect x={left} y={y} width={longest} height={BAR} fill={ink.raised} />
-            <rect x={left} y={y} width={length} height={BAR} style={`fill:${colors[group]}`} />
-            <Text color="soft" x={left + longest + 6} y={y + 9} size={10.5}>
-              {countText(count)} of {countText(size)}
-            </Text>
-          </g>
-        )
-      })}
-      {row.meanUs === null || !Number.isFinite(row.meanUs) ? null : (
-        <Text x={left} y={43} size={11}>
-          mean {formatDuration(row.meanUs)}
-        </Text>
-      )}
-    </>
-  )
-}
-
-const PICTURE_WIDTH = 740
-
-/** Returns the tree of a question as a picture with its words, of about `limit` nodes. */
-export function parameterTreePicture(
-  explanation: Explanation,
-  question: ParameterQuestion,
-  limit: number,
-): Picture {
-  const groups = groupsOf(explanation, question)
-  const rows = treeRows(question, { limit })
-  const { subject } = explanation
-  const [best] = question.paths
-  const hidden = treeHidden(rows)
-  return {
-    title: `${QUESTION_WORDS[question.question]} ${tooltipText(subject.title)}`,
-    subtitle:
-      best === undefined
-        ? [`No parameter tells ${groups.names[0]} and ${groups.names[1]} apart.`]
-        : [
-            shortText(pathSentence(best, subject), MAX_SENTENCE_LENGTH),
-            `Bars are shares of each group (${groupSizes(groups, subject)}). The way to the leaf that separates best is bold.`,
-          ],
-    omissions: [hidden > 0 && `${counted(hidden, 'node')} further down are not drawn.`],
-    width: PICTURE_WIDTH,
-    height: parameterTreeHeight(rows.length),
-    drawing: <ParameterTree {...{ explanation, question, groups, rows, width: PICTURE_WIDTH }} />,
-  }
 }

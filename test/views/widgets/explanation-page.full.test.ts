@@ -30,14 +30,8 @@ function hostile(): Explanation {
 
 /** The rows of the tree as they are drawn: condition or whole, and both counts. */
 async function treeOf(page: Page): Promise<string[]> {
-  const texts = await page.locator('.fd-tree svg text').evaluateAll((all) =>
-    all.flatMap(({ childNodes, textContent }) => {
-      const own = [...childNodes].filter(({ nodeName }) => nodeName === '#text')
-      const text = own.map(({ nodeValue }) => nodeValue).join('')
-      return /^\d[\d,.]* of \d/.test(text) ? [textContent ?? ''] : []
-    }),
-  )
-  return texts
+  const texts = await page.locator('.fd-tree td.fd-amount').allInnerTexts()
+  return texts.filter((text) => text.includes(' of '))
 }
 
 function expectedTree(explanation: Explanation, name: ParameterQuestionName): string[] {
@@ -219,7 +213,7 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
     ] as const) {
       const { page, problems } = await open([explore(whole)], { dark: true, width })
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-      const box = await page.locator('.fd-tree svg').boundingBox()
+      const box = await page.locator('.fd-tree').boundingBox()
       expect(box?.width ?? 1000).toBeLessThan(width)
       expect(problems).toEqual([])
     }

@@ -8,10 +8,10 @@ import { pathSentence } from '../../../explain/parameters/explanation-words.ts'
 import type { ParameterQuestionName } from '../../../explain/parameters/parameter-question.ts'
 import { LEFT_OUT_WORDS } from '../../../traces/attribute-names.ts'
 import { answerTo, groupsOf, QUESTION_WORDS } from '../../charts/parameter-groups.ts'
-import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
-import { Caption, Figure } from '../../drawing/figure.tsx'
+import { Button, Choice, StateCode } from '../../drawing/controls.tsx'
+import { Caption } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.tsx'
-import { ParameterTree, parameterTreeHeight } from '../../drawing/parameter-tree.tsx'
+import { ParameterTree } from '../../drawing/parameter-tree.tsx'
 import { treeHidden, treeRows } from '../../drawing/parameter-tree-rows.ts'
 import type { ViewProps } from '../define-widget.ts'
 import { type ExplanationData, restoreExplanation } from './explanation-data.ts'
@@ -19,14 +19,10 @@ import { ParameterList, type Shown } from './parameter-list.tsx'
 
 const MAX_NODES = 40
 const MAX_STILL_NODES = 20
-const MAX_WIDTH = 820
 
 export const EXPLANATION_STYLE = `
-.fd-split { cursor: pointer; }
-.fd-split:hover rect { stroke: var(--fd-change); }
-.fd-split:focus-visible { outline: none; }
-.fd-split:focus-visible rect { stroke: var(--fd-focus); stroke-width: 2.5; }
-.fd-tree { margin: 6px 0 2px; }
+.fd-tree td:first-child { min-width: 200px; }
+.fd-tree button { white-space: normal; overflow-wrap: anywhere; text-align: left; padding: 1px 6px; }
 .fd-said { margin: 4px 0 8px; padding-left: 22px; max-width: 76em; }
 .fd-said li { margin: 2px 0; overflow-wrap: anywhere; }
 .fd-explanation > h3, .fd-explanation > div > h3 { margin-top: 12px; }
@@ -132,33 +128,18 @@ function questionsOf(explanation: Explanation): Record<ParameterQuestionName, st
   >
 }
 
-function Tree({ onTakeOut, ...shown }: Shown) {
+function Tree(shown: Shown) {
   const { question } = shown
-  const isStill = useIsStill()
-  const [place, room] = useWidth<HTMLDivElement>()
-  const width = Math.min(MAX_WIDTH, room)
-  const limit = isStill ? MAX_STILL_NODES : MAX_NODES
+  const limit = useIsStill() ? MAX_STILL_NODES : MAX_NODES
   const rows = useMemo(() => treeRows(question, { limit }), [question, limit])
   const hidden = treeHidden(rows)
   return (
-    <div ref={place} class="fd-tree">
-      <Figure
-        width={width}
-        height={parameterTreeHeight(rows.length)}
-        label={`Tree: ${QUESTION_WORDS[question.question]}`}
-        role="group"
-      >
-        <ParameterTree
-          {...shown}
-          rows={rows}
-          width={width}
-          onTakeOut={isStill ? undefined : onTakeOut}
-        />
-      </Figure>
+    <>
+      <ParameterTree {...shown} rows={rows} />
       {hidden === 0 ? null : (
         <Caption text={`${counted(hidden, 'node')} further down are not drawn.`} />
       )}
-    </div>
+    </>
   )
 }
 
