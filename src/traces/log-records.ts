@@ -31,6 +31,24 @@ export function statementKey(level: string, component: string, text: string): st
   return `${level}\t${component}\t${text}`
 }
 
+/** The parts of a `statementKey`. */
+export function statementParts(key: string): { level: string; source: string; text: string } {
+  const [level = '', source = '', text = ''] = key.split('\t', 3)
+  return { level, source, text }
+}
+
+/** Levels that are told wherever a statement is shown. */
+export const GRAVE_LEVELS: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
+
+/** What was logged in a span, in order of time: when, µs since `epochNs`, and what. */
+export function logsOfSpan({ span, timeUs, statement, statements }: SpanLogs, row: number) {
+  const [first, end] = [span.indexOf(row), span.lastIndexOf(row) + 1]
+  return Array.from({ length: first < 0 ? 0 : end - first }, (_, i) => ({
+    timeUs: timeUs[first + i]!,
+    ...statementParts(statements.value(statement[first + i]!)),
+  }))
+}
+
 /** The spans of one load that records may belong to. */
 interface LoggedSpans {
   readonly epochNs: bigint

@@ -4,6 +4,7 @@ import { shortText } from '../../core/shown-text.ts'
 import type { FlowLogColumns } from '../../flows/flow-logs.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { Statement } from '../../logs/traced/statements.ts'
+import { GRAVE_LEVELS } from '../../traces/log-records.ts'
 import type { CallChoice, ChoiceCounts } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
 import type { TimeBlocks } from './time-blocks.ts'
@@ -193,8 +194,8 @@ const MAX_NAME_LENGTH = 100
 function statementName({ level, source, text }: Statement, service: string): string {
   const isPlace = text === '' || /#\d+$/.test(source)
   const name = isPlace ? source : source === '' || source === service ? text : `${source}: ${text}`
-  return shortText(`${GRAVE.test(level) ? `${level.toUpperCase()} ` : ''}${name}`, MAX_NAME_LENGTH)
+  return shortText(
+    `${GRAVE_LEVELS.has(level) ? `${level.toUpperCase()} ` : ''}${name}`,
+    MAX_NAME_LENGTH,
+  )
 }
-
-/** Levels that are told. */
-const GRAVE = /^(?:warn|error|fatal)$/

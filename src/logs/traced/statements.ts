@@ -1,6 +1,6 @@
 import { ascending } from 'd3-array'
 import { readOptions } from '../../core/options.ts'
-import type { SpanLogs } from '../../traces/log-records.ts'
+import { type SpanLogs, statementParts } from '../../traces/log-records.ts'
 import { DrainTree } from '../readers/drain/drain-tree.ts'
 import { MINING_OPTIONS } from '../readers/drain/log-templates.ts'
 import { tokensOf } from '../readers/drain/template-matcher.ts'
@@ -43,7 +43,7 @@ export function nameStatements(
   // Groups depend on what came first, which must not depend on which recording is first.
   const all = new Set(recordings.flatMap(({ statements }) => statements.values))
   const grouped = [...all].sort(ascending).map((said) => {
-    const [level = '', source = '', text = ''] = said.split('\t', 3)
+    const { level, source, text } = statementParts(said)
     const component = `${level}\t${source.replace(LINE, '')}`
     return { said, level, source, group: tree.add(component, tokensOf(text), '') }
   })

@@ -94,6 +94,14 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /Who is under way while calls of mds are slow/,
     /#1 {2}mds: MDS GETLAYOUT itself takes 391 µs longer {2}/,
   ],
+  '12-logs-in-traces.ipynb': [
+    /No significant change\./,
+    /^#1 {2}mds: MDS LOOKUP after “Records: found record of <\*>” no longer logs “Records: checksum <hex>\n/m,
+    /new: WARN “Records: no key for checksums, taking <\*>\n/,
+    /MDS GETLAYOUT {2}logs next +mds Records: found record of <\*>/,
+    /Trace in time\n/,
+    /log-without-trace +log record skipped +1/,
+  ],
 }
 
 const notebooks = listNotebooks().map((path) => [basename(path), path] as const)

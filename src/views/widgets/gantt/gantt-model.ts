@@ -7,11 +7,13 @@ import {
   optionalWord,
   text,
 } from '../../../core/options.ts'
+import { formatDuration } from '../../../core/units.ts'
 import { callTree, type FlowCall } from '../../../explain/calling-contexts/call-tree.ts'
 import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
 import type { FlowSet } from '../../../flows/flow-set.ts'
 import { type NodeRecord, NodeRecords } from '../../../flows/node-records.ts'
+import { GRAVE_LEVELS, logsOfSpan } from '../../../traces/log-records.ts'
 import { SPAN_KINDS, SPAN_STATUSES } from '../../../traces/span-traces.ts'
 import { type StretchUs, uncovered } from '../../drawing/stretches.ts'
 import { TIME_RANGE } from '../../drawing/time-range.tsx'
@@ -151,18 +153,26 @@ function factsOf(flows: FlowSet, request: number) {
     if (traces?.kind !== 'spans') {
       const nodes = end < 0 || end === start ? [start] : [start, end]
       const facts = nodes.flatMap((node) => records.of(request, node))
-      return { isError: false, facts: shortened(facts) }
+      return { isError: false, facts: shortened(facts), logs: [] }
     }
     const row = records.spanRow(request, start)
-    if (row === undefined) return { isError: false, facts: [] }
+    if (row === undefined) return { isError: false, facts: [], logs: [] }
     const { spans, attributes } = traces
+    const logged = traces.logs === undefined ? [] : logsOfSpan(traces.logs, row)
+    const logs = logged.map(({ timeUs, level, source, text }) => ({
+      /** Since the call began. */
+      afterUs: timeUs - (spans.startUs[row] as number),
+      isGrave: GRAVE_LEVELS.has(level),
+      said: [level.toUpperCase(), source, text].filter((part) => part !== '').join(' '),
+    }))
     const status = SPAN_STATUSES[spans.status[row] as number] ?? 'unset'
     const facts: NodeRecord = [
       ['kind', SPAN_KINDS[spans.kind[row] as number] ?? 'internal'],
       ...(status === 'unset' ? [] : [['status', status] as const]),
+      ...logs.map(({ afterUs, said }) => [`logged ${formatDuration(afterUs)} in`, said] as const),
       ...attributes.entries(row),
     ]
-    return { isError: status === 'error', facts: shortened(facts) }
+    return { isError: status === 'error', facts: shortened(facts), logs }
   }
 }
 

@@ -210,6 +210,20 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
             name: 'folded',
             mark: <rect width="24" y="3" height="10" fill={color} opacity="0.4" />,
           },
+          ...[false, true].flatMap((isGrave) =>
+            calls.some(({ logs }) => logs.some((one) => one.isGrave === isGrave))
+              ? [
+                  {
+                    name: isGrave ? 'logs a warning or an error' : 'logs',
+                    mark: (
+                      <g transform="translate(0,4.5)">
+                        <LogMark x={12} isGrave={isGrave} />
+                      </g>
+                    ),
+                  },
+                ]
+              : [],
+          ),
         ]}
       />
       <DataTable
@@ -327,7 +341,23 @@ function Bar({ row: { call, isFolded, critical }, range, width, color }: BarProp
       {across('whole', [[call.startUs, call.endUs]], { ...bar, ...whole })}
       {across('work', call.work, { ...bar, y: 4, height: 10 })}
       {across('path', critical, { fill: ink.text, stroke: ink.text, y: 16, height: 3 })}
+      {call.logs.flatMap(({ afterUs, isGrave, said }, i) => {
+        const atUs = call.startUs + afterUs
+        return atUs < range[0] || atUs > range[1]
+          ? []
+          : [<LogMark key={i} x={x(atUs)} isGrave={isGrave} title={said} />]
+      })}
     </g>
+  )
+}
+
+/** A record of a log, above the call that it was written in. */
+function LogMark({ x, isGrave, title = '' }: { x: number; isGrave: boolean; title?: string }) {
+  const { change, text, back } = useInk()
+  return (
+    <circle cx={x.toFixed(2)} cy="4" r="3" fill={isGrave ? change : text} stroke={back}>
+      {title === '' ? null : <title>{tooltipText(title)}</title>}
+    </circle>
   )
 }
 
