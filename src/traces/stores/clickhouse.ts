@@ -18,6 +18,7 @@ import {
 } from '../readers/otlp-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { SPAN_PARTS, SPAN_TABLES, type SpanTable } from './clickhouse-tables.ts'
+import { requireUrl } from './http.ts'
 import { leastDurationUs, rootService, servicesWithin } from './pushed-conditions.ts'
 import { type StoreLocation, type StoreQuery, storeKind } from './store.ts'
 
@@ -64,13 +65,8 @@ export const clickhouseStore = storeKind({
   }),
 })
 
-async function connect({ name, location }: StoreLocation, timeout: number): Promise<Client> {
-  const url = URL.canParse(location) ? new URL(location) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new FlowdeltaError(
-      `${name} is no address of ClickHouse. Write clickhouse://user@host:8123/database, or clickhouse=https://host/database.`,
-    )
-  }
+async function connect(location: StoreLocation, timeout: number): Promise<Client> {
+  const url = requireUrl(location, 'clickhouse')
   const { FLOWDELTA_CLICKHOUSE_PASSWORD: password, FLOWDELTA_CLICKHOUSE_TOKEN: token } = process.env
   const given = url.password === '' ? password : decodeURIComponent(url.password)
   const user = {
@@ -78,7 +74,11 @@ async function connect({ name, location }: StoreLocation, timeout: number): Prom
     ...(given !== undefined && { password: given }),
   }
   const database = decodeURIComponent(url.pathname.slice(1))
-  const { createClient, ClickHouseLogLevel } = await importClient(name)
+  const { createClient, ClickHouseLogLevel } = await import('@clickhouse/client').catch(() => {
+    throw new FlowdeltaError(
+      `${location.name} is read with the package @clickhouse/client, which is not installed. Run npm install @clickhouse/client.`,
+    )
+  })
   return createClient({
     url: url.origin,
     ...(database !== '' && { database }),
@@ -86,16 +86,6 @@ async function connect({ name, location }: StoreLocation, timeout: number): Prom
     ...{ request_timeout: timeout * 1e3, application: 'flowdelta' },
     log: { level: ClickHouseLogLevel.OFF },
   })
-}
-
-async function importClient(name: string): Promise<typeof import('@clickhouse/client')> {
-  try {
-    return await import('@clickhouse/client')
-  } catch {
-    throw new FlowdeltaError(
-      `${name} is read with the package @clickhouse/client, which is not installed. Run npm install @clickhouse/client.`,
-    )
-  }
 }
 
 /** A table of spans, as it is written in SQL. */

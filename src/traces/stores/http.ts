@@ -68,7 +68,7 @@ export class HttpServer {
    * @param tenantHeader header in which a tenant is named
    */
   constructor(
-    { name, location }: StoreLocation,
+    location: StoreLocation,
     options: HttpOptions,
     {
       kind,
@@ -80,8 +80,8 @@ export class HttpServer {
       readonly signal: AbortSignal | null
     },
   ) {
-    this.name = name
-    this.#base = baseOf(location, name)
+    this.name = location.name
+    this.#base = requireUrl(location, kind)
     this.#options = options
     this.#signal = signal
     this.#tokenName = `FLOWDELTA_${kind.toUpperCase()}_TOKEN`
@@ -195,11 +195,12 @@ export class HttpServer {
 /** An answer that asking again will not change. */
 class Refusal extends FlowdeltaError {}
 
-function baseOf(location: string, name: string): URL {
+/** Returns the URL of a server; @throws FlowdeltaError for what is none */
+export function requireUrl({ location, name }: StoreLocation, kind: string): URL {
   const url = URL.canParse(location) ? new URL(location) : undefined
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url
   throw new FlowdeltaError(
-    `${show(name)} is no address of a server. Write jaeger://host:16686, or jaeger=https://host/path.`,
+    `${show(name)} is no address of a server. Write ${kind}://host:port, or ${kind}=https://host/path.`,
   )
 }
 
