@@ -1,4 +1,4 @@
-import { ofText, type Segments } from '../../compare/segments/segments.ts'
+import { ofText, type Segment, type Segments } from '../../compare/segments/segments.ts'
 import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { fromToText, type Quantity } from '../../core/quantity.ts'
 import { counted, percent } from '../../core/words.ts'
@@ -56,21 +56,29 @@ export function segmentsChart(
 }
 
 /** What changed, and in which requests; services are not named twice. */
-function labelOf(segment: Segments['segments'][number]): string {
+function labelOf(segment: Segment): string {
   const of = ofText(segment)
   const conditions = segment.text.split(' and ')
   return `${of}: ${conditions.map((one) => one.replace(`${of} `, '')).join(' and ')}`
 }
 
-function rowsOf(segments: Segments['segments'], quantity: Quantity) {
+/** Says what was measured inside and outside a segment, before → after. */
+export function segmentSides(
+  { measure, inside, outside }: Pick<Segment, 'measure' | 'inside' | 'outside'>,
+  quantity: Quantity,
+) {
+  const of = ({ beforeMean, afterMean }: typeof inside) =>
+    measure === 'time'
+      ? fromToText(beforeMean, afterMean, quantity)
+      : `${percent(beforeMean)} → ${percent(afterMean)}`
+  return { inside: of(inside), outside: of(outside) }
+}
+
+function rowsOf(segments: readonly Segment[], quantity: Quantity) {
   const labels = distinctTexts(segments, 64, labelOf)
   return segments.flatMap((segment, i) => {
-    const { measure, inside, outside, shareOfRequests, shareOfChange } = segment
-    const of = ({ beforeMean, afterMean }: typeof inside) =>
-      measure === 'time'
-        ? fromToText(beforeMean, afterMean, quantity)
-        : `${percent(beforeMean)} → ${percent(afterMean)}`
-    const sides = { inside: of(inside), outside: of(outside) }
+    const { shareOfRequests, shareOfChange } = segment
+    const sides = segmentSides(segment, quantity)
     const shared = { segment: labels[i] as string, ...sides }
     return [
       {

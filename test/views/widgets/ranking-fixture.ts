@@ -12,3 +12,6 @@ export const slower = await recorded('delay-1ms')
 
 /** Prefetching: structural mutations with precursors. */
 export const other = await recorded('mds-prefetch')
+
+/** A broken replica: findings that concern some requests only. */
+export const confined = await recorded('broken-replica')

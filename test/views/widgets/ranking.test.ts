@@ -17,7 +17,7 @@ import {
   valueAt,
 } from '../../../src/views/widgets/table/table-columns.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
-import { other, slower } from './ranking-fixture.ts'
+import { confined, other, slower } from './ranking-fixture.ts'
 
 const dataOf = (comparison: Comparison, limit = 30) =>
   rankingData(comparison, readOptions(RANKING_WIDGET_OPTIONS, { limit, flows: 2, explanations: 1 }))
@@ -124,6 +124,20 @@ describe('the ranking browser', () => {
     expect(svg).not.toMatch(/NaN|undefined/)
     const first = other.ranking.mutations[0]
     expect(svg).toContain(signedDuration(first?.contributionUs ?? 0))
+  })
+
+  test('lists findings, and in which requests they are', () => {
+    const { findings } = dataOf(confined)
+    expect(findings[0]).toMatchObject({
+      what: 'storage-data: SN READ itself takes 7.89 ms longer in 10 % of the calls',
+      where:
+        'only where storage-data host = storage-data-2 and storage-data count = 131072 or 65536',
+      segment: { inside: '812 µs → 5.29 ms', ofChange: 1 },
+    })
+    expect(dataOf(other).findings[0]).toMatchObject({ where: 'all', segment: undefined })
+    const svg = explore(confined).svg()
+    expect(svg).toContain('2 findings, one for each cause:')
+    expect(svg).toContain('in which requests')
   })
 
   test('is a picture of the curve of thresholds too, when it is open', () => {

@@ -1,6 +1,7 @@
 import { bisectRight } from 'd3-array'
 import type { Comparison } from '../../../compare/comparison.ts'
 import type { ComparisonOptions } from '../../../compare/comparison-options.ts'
+import { segmentClause } from '../../../compare/findings/segment-findings.ts'
 import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mutations.ts'
 import { takeSnapshot } from '../../../compare/snapshot.ts'
 import { codeText } from '../../../core/code-literals.ts'
@@ -13,6 +14,7 @@ import { explainMutation } from '../../../explain/parameters/explain.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { quantile } from '../../../stats/quantile.ts'
 import { rootName } from '../../charts/node-names.ts'
+import { segmentSides } from '../../charts/segments.ts'
 import { STAGE_NAME, widgetProps } from '../define-widget.ts'
 import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
 import { flowsWidget } from '../flows/flows-widget.ts'
@@ -84,6 +86,20 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
     ids.map((id) => ({ id, link: template === null ? null : traceLink(template, id) }))
   return {
     snapshot: takeSnapshot(comparison),
+    findings: comparison.findings.findings.map((finding) => {
+      const { rank, title, text, look, segment } = finding
+      const clause = segmentClause(finding)
+      return {
+        ...{ rank, text, look, what: title.replace(clause, '') },
+        where: clause === '' ? 'all' : clause.slice(2),
+        /** How much there is inside; undefined for all. */
+        segment: segment && {
+          ...segmentSides(segment, comparison.flows.quantity),
+          ofRequests: segment.shareOfRequests,
+          ofChange: segment.shareOfChange,
+        },
+      }
+    }),
     details: mutations.map((mutation, place) => {
       const { category, kind } = mutation
       const typical = exemplars(categories, mutation)

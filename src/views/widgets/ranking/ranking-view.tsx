@@ -14,6 +14,7 @@ import { exploreCode, type ViewProps } from '../define-widget.ts'
 import { tableData } from '../table/table-columns.ts'
 import { FilterRow, HeadCell, KeptCount, SearchField, StartOver } from '../table/table-head.tsx'
 import { type UsedTable, useTable } from '../table/use-table.ts'
+import { FindingsPane } from './findings-pane.tsx'
 import { RankingDetails } from './ranking-details.tsx'
 import {
   RANKING_WIDGET_OPTIONS,
@@ -83,6 +84,7 @@ export function RankingView({ data, options, call }: ViewProps<RankingData, Rank
   const { totalRows } = rows
   return (
     <section aria-label="Ranking browser">
+      <FindingsPane findings={data.findings} name={call.name} />
       <div class="fd-bar">
         <SearchField table={table} label="Only mutations with" />
         <KeptCount

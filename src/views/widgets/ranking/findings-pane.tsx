@@ -1,0 +1,85 @@
+import { useState } from 'preact/hooks'
+import { tooltipText } from '../../../core/shown-text.ts'
+import { counted, percent } from '../../../core/words.ts'
+import { Button, StateCode } from '../../drawing/controls.tsx'
+import { DataTable } from '../../drawing/data-table.tsx'
+import { Caption } from '../../drawing/figure.tsx'
+import type { RankingData } from './ranking-model.ts'
+
+interface FindingsPaneProps {
+  readonly findings: RankingData['findings']
+  /** Name of the comparison in code. */
+  readonly name: string
+}
+
+type Shown = RankingData['findings'][number]
+
+/** Lists what changed, one row a cause; a row opens into its facts and the requests it is confined to. */
+export function FindingsPane({ findings, name }: FindingsPaneProps) {
+  const [opened, setOpened] = useState<number | null>(null)
+  if (findings.length === 0) return null
+  return (
+    <>
+      <Caption text={`${counted(findings.length, 'finding')}, one for each cause:`} />
+      <DataTable
+        label="Findings"
+        class="fd-fit"
+        rows={findings}
+        rowKey={({ rank }) => rank}
+        columns={[
+          {
+            title: '#',
+            isNumber: true,
+            still: ({ rank }) => String(rank),
+            cell: ({ rank }) => (
+              <Button
+                aria-expanded={rank === opened}
+                aria-label={`Finding ${rank}`}
+                onClick={() => setOpened(rank === opened ? null : rank)}
+              >
+                <span aria-hidden="true">{rank === opened ? '▾' : '▸'}</span> {rank}
+              </Button>
+            ),
+          },
+          { title: 'finding', cell: ({ what }) => tooltipText(what) },
+          { title: 'in which requests', cell: ({ where }) => tooltipText(where) },
+          {
+            title: 'of requests',
+            isNumber: true,
+            cell: ({ segment }) => segment && percent(segment.ofRequests),
+          },
+          {
+            title: 'of the change',
+            isNumber: true,
+            cell: ({ segment }) => segment && percent(segment.ofChange),
+          },
+        ]}
+        opened={(row) => (row.rank === opened ? <FindingDetails {...row} name={name} /> : null)}
+      />
+    </>
+  )
+}
+
+function FindingDetails({
+  rank,
+  text,
+  look,
+  where,
+  segment,
+  name,
+}: Shown & { readonly name: string }) {
+  return (
+    <div class="fd-mutation">
+      <p>{tooltipText(text)}</p>
+      <p>look at {tooltipText(look)}</p>
+      {segment === undefined ? null : (
+        <>
+          <p>
+            {tooltipText(where)}: {segment.inside}; elsewhere {segment.outside}.
+          </p>
+          <StateCode code={`explore(${name}.where(${name}.findings.findings[${rank - 1}]))`} />
+        </>
+      )}
+    </div>
+  )
+}
