@@ -1,4 +1,3 @@
-import { scaleLinear } from 'd3-scale'
 import { useMemo, useState } from 'preact/hooks'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
@@ -11,6 +10,7 @@ import { useInk, useIsStill } from '../../drawing/medium.tsx'
 import { lengthUs, type StretchUs } from '../../drawing/stretches.ts'
 import { roundedRange, TimeGrid, ZOOM_STYLE, ZoomArea } from '../../drawing/time-range.tsx'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
+import { Bar, LogMark, ROW } from './gantt-bar.tsx'
 import {
   callMatches,
   GANTT_OPTIONS,
@@ -46,7 +46,6 @@ export const GANTT_STYLE = `${ZOOM_STYLE}
 const PAGE = 500
 /** A still is no place to look for the two hundredth call. */
 const MAX_STILL_ROWS = 100
-const ROW = 22
 /** Room for durations and a scroll bar. */
 const ASIDE = 80
 /** Calls are indented up to this depth. */
@@ -304,60 +303,6 @@ function CallName({ row: { number, call, isFolded }, width, onFold }: CallNamePr
       <span class="fd-gantt-text">{name}</span>
       {isFolded ? <span class="fd-soft">+{inner}</span> : null}
     </div>
-  )
-}
-
-interface BarProps {
-  readonly row: GanttRow
-  readonly range: StretchUs
-  readonly width: number
-  readonly color: string
-}
-
-/**
- * A call in time: thick where it worked, thin where it waited for what it called, and underlined
- * where it was on the critical path. A folded one is pale as a whole.
- */
-function Bar({ row: { call, isFolded, critical }, range, width, color }: BarProps) {
-  const ink = useInk()
-  const x = scaleLinear(range, [0, width]).clamp(true)
-  const across = (key: string, stretches: readonly StretchUs[], look: object) =>
-    stretches
-      .filter(([startUs, endUs]) => endUs >= range[0] && startUs <= range[1])
-      .map(([startUs, endUs]) => (
-        <rect
-          key={`${key} ${startUs}`}
-          x={x(startUs).toFixed(2)}
-          width={(x(endUs) - x(startUs)).toFixed(2)}
-          stroke-width="0.7"
-          {...look}
-        />
-      ))
-  const bar = { fill: color, stroke: color }
-  const whole = isFolded ? { y: 4, height: 10, opacity: 0.4 } : { y: 8, height: 2, opacity: 0.75 }
-  return (
-    <g>
-      <TimeGrid range={range} width={width} lines={[0, ROW]} />
-      {across('whole', [[call.startUs, call.endUs]], { ...bar, ...whole })}
-      {across('work', call.work, { ...bar, y: 4, height: 10 })}
-      {across('path', critical, { fill: ink.text, stroke: ink.text, y: 16, height: 3 })}
-      {call.logs.flatMap(({ afterUs, isGrave, said }, i) => {
-        const atUs = call.startUs + afterUs
-        return atUs < range[0] || atUs > range[1]
-          ? []
-          : [<LogMark key={i} x={x(atUs)} isGrave={isGrave} title={said} />]
-      })}
-    </g>
-  )
-}
-
-/** A record of a log, above the call that it was written in. */
-function LogMark({ x, isGrave, title = '' }: { x: number; isGrave: boolean; title?: string }) {
-  const { change, text, back } = useInk()
-  return (
-    <circle cx={x.toFixed(2)} cy="4" r="3" fill={isGrave ? change : text} stroke={back}>
-      {title === '' ? null : <title>{tooltipText(title)}</title>}
-    </circle>
   )
 }
 

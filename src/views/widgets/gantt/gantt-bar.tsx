@@ -1,0 +1,71 @@
+import { scaleLinear } from 'd3-scale'
+import { tooltipText } from '../../../core/shown-text.ts'
+import { useInk } from '../../drawing/medium.tsx'
+import type { StretchUs } from '../../drawing/stretches.ts'
+import { TimeGrid } from '../../drawing/time-range.tsx'
+import type { GanttRow } from './gantt-model.ts'
+
+/** Height of a row. */
+export const ROW = 22
+
+interface BarProps {
+  readonly row: GanttRow
+  readonly range: StretchUs
+  readonly width: number
+  readonly color: string
+}
+
+/**
+ * A call in time: thick where it worked, thin where it waited for what it called, and underlined
+ * where it was on the critical path. A folded one is pale as a whole.
+ */
+export function Bar({ row: { call, isFolded, critical }, range, width, color }: BarProps) {
+  const ink = useInk()
+  const x = scaleLinear(range, [0, width]).clamp(true)
+  const across = (key: string, stretches: readonly StretchUs[], look: object) =>
+    stretches
+      .filter(([startUs, endUs]) => endUs >= range[0] && startUs <= range[1])
+      .map(([startUs, endUs]) => (
+        <rect
+          key={`${key} ${startUs}`}
+          x={x(startUs).toFixed(2)}
+          width={(x(endUs) - x(startUs)).toFixed(2)}
+          stroke-width="0.7"
+          {...look}
+        />
+      ))
+  const bar = { fill: color, stroke: color }
+  const whole = isFolded ? { y: 4, height: 10, opacity: 0.4 } : { y: 8, height: 2, opacity: 0.75 }
+  return (
+    <g>
+      <TimeGrid range={range} width={width} lines={[0, ROW]} />
+      {across('whole', [[call.startUs, call.endUs]], { ...bar, ...whole })}
+      {across('work', call.work, { ...bar, y: 4, height: 10 })}
+      {across('path', critical, { fill: ink.text, stroke: ink.text, y: 16, height: 3 })}
+      {call.logs.flatMap(({ afterUs, isGrave, said }, i) => {
+        const atUs = call.startUs + afterUs
+        return atUs < range[0] || atUs > range[1]
+          ? []
+          : [<LogMark key={i} x={x(atUs)} isGrave={isGrave} title={said} />]
+      })}
+    </g>
+  )
+}
+
+/** A record of a log, above the call that it was written in. */
+export function LogMark({
+  x,
+  isGrave,
+  title = '',
+}: {
+  x: number
+  isGrave: boolean
+  title?: string
+}) {
+  const { change, text, back } = useInk()
+  return (
+    <circle cx={x.toFixed(2)} cy="4" r="3" fill={isGrave ? change : text} stroke={back}>
+      {title === '' ? null : <title>{tooltipText(title)}</title>}
+    </circle>
+  )
+}
