@@ -1,10 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sampleRankCorrelation } from 'simple-statistics'
 import { afterAll, describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { makeSpans } from '../../make-traces.ts'
+import { describeWithShared, sharedFile } from '../../shared.ts'
+import { saveReplicas } from './replicas.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'flowdelta-duckdb-'))
 afterAll(() => rmSync(FOLDER, { recursive: true }))
@@ -127,5 +131,36 @@ describe('spans a line', () => {
       /DuckDB says: .*absent\.csv/,
     )
     await expect(load(`duckdb:${pathOf('all.csv')}?seeds=2`)).rejects.toThrow(/Did you mean seed\?/)
+  })
+})
+
+describeWithShared('a sample of recorded requests, many times over with jitter', () => {
+  test('has the findings of all of them in the same order, and counts requests exactly', {
+    timeout: 180_000,
+  }, async () => {
+    const source = 'data/nezha-onlineboutique/ob0_control_no_fault/normal_trace.csv.gz'
+    const recorded = await load(sharedFile(source) as string)
+    const paths = await saveReplicas(recorded, { times: 10, planted: 10, path: pathOf('many') })
+    const all = compare(await load(paths[0]), await load(paths[1])).findings
+    const before = await load(`duckdb:${paths[0]}?sample=1200`)
+    const after = await load(`duckdb:${paths[1]}?sample=1200`)
+    const some = compare(before, after, { counts: 'weighted' }).findings
+    expect([before.size, after.size, some.requests]).toEqual([1200, 1200, 10 * recorded.size])
+    const first = all.findings.slice(0, 10)
+    expect(first.length).toBeGreaterThanOrEqual(8)
+    const places = first.map(({ id }) => some.findings.findIndex((one) => one.id === id))
+    expect(places).not.toContain(-1)
+    expect(
+      sampleRankCorrelation(
+        first.map(({ rank }) => rank),
+        places,
+      ),
+    ).toBeGreaterThan(0.95)
+    // What each request really takes more lies where the sample says that it does.
+    first.slice(0, 4).forEach(({ size }, i) => {
+      const [low, high] = some.findings[places[i] as number]?.size.interval ?? []
+      expect(size.value).toBeGreaterThan(low as number)
+      expect(size.value).toBeLessThan(high as number)
+    })
   })
 })
