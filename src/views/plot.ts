@@ -39,6 +39,7 @@ import { foldedSizesChart } from './charts/folded-sizes.ts'
 import { hostClassesChart } from './charts/host-classes.ts'
 import { interferenceChart } from './charts/interference.ts'
 import { latencyProfilesChart } from './charts/latency-profiles.ts'
+import { loadChart } from './charts/load.ts'
 import { logVariableChart } from './charts/log-variable.ts'
 import { parameterDifferencesChart } from './charts/parameter-differences.ts'
 import { parameterStripChart } from './charts/parameter-strip.ts'
@@ -102,6 +103,7 @@ const OF_COMPARISON = {
   variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
   arrivals: arrivalsChart,
   errors: errorsChart,
+  load: loadChart,
 }
 const OF_LOG_COMPARISON = {
   variables: ofPart((whole: LogComparison) => whole.divergence, divergenceChart),

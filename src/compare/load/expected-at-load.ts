@@ -48,7 +48,7 @@ interface Window {
  * A prediction beyond the rates of before is no more than the largest of them.
  */
 export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
-  const [before, after] = [windowsOf(flows, BEFORE), windowsOf(flows, AFTER)]
+  const [before, after] = [loadWindows(flows, BEFORE), loadWindows(flows, AFTER)]
   if (Math.min(before.length, after.length) < MIN_WINDOWS) return untold('few')
   const rates = before.map(({ rate }) => rate).sort((a, b) => a - b)
   const isWithin = ({ rate }: Window) => rate >= rates[0]! && rate <= rates[rates.length - 1]!
@@ -74,7 +74,8 @@ function untold(verdict: ExpectedAtLoad['verdict']): ExpectedAtLoad {
   return { verdict, contributionUs: Number.NaN, interval: [Number.NaN, Number.NaN] }
 }
 
-function windowsOf(flows: FlowSet, period: Period): Window[] {
+/** Returns the rate, and how long requests took, in stretches of time with as many requests each. */
+export function loadWindows(flows: FlowSet, period: Period): Window[] {
   const { startUs } = flows
   const size = Math.max(MIN_PER_WINDOW, Math.floor(flows.count(period) / WINDOWS))
   const usual = usualOfTypes(flows)
@@ -117,7 +118,7 @@ function usualOfAllTypesUs(flows: FlowSet): number {
 }
 
 /** Predicts the excess of a window from its rate alone: the fit of the nearest rate not above it. */
-function predictor(learned: readonly Window[]): (window: Window) => number {
+export function predictor(learned: readonly Window[]): (window: Window) => number {
   const sorted = learned.toSorted((a, b) => a.rate - b.rate)
   const rates = sorted.map(({ rate }) => rate)
   const fitted = isotonicRegression(

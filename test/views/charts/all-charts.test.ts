@@ -12,6 +12,7 @@ import { contributionsChart } from '../../../src/views/charts/contributions.ts'
 import { edgeChangesChart } from '../../../src/views/charts/edge-changes.ts'
 import { errorsChart } from '../../../src/views/charts/errors.ts'
 import { findingsChart } from '../../../src/views/charts/findings.ts'
+import { loadChart } from '../../../src/views/charts/load.ts'
 import { responseTimesChart } from '../../../src/views/charts/response-times.ts'
 import { squaredVariationChart } from '../../../src/views/charts/squared-variation.ts'
 import { plot } from '../../../src/views/plot.ts'
@@ -49,6 +50,7 @@ function everyChart(comparison: Comparison): (Chart | Drawing)[] {
     ...(hasParameters(explanation) ? [plot(explanation, 'strip')] : []),
     plot(explanation),
     errorsChart(comparison),
+    loadChart(comparison),
   ]
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { tooltipText } from '../../../core/shown-text.ts'
 import { counted, percent } from '../../../core/words.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
-import { DataTable } from '../../drawing/data-table.tsx'
+import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
 import type { RankingData } from './ranking-model.ts'
 
@@ -13,6 +13,20 @@ interface FindingsPaneProps {
 }
 
 type Shown = RankingData['findings'][number]
+
+const SEGMENT_COLUMNS: readonly DataColumn<Shown>[] = [
+  { title: 'in which requests', cell: ({ where }) => tooltipText(where) },
+  {
+    title: 'of requests',
+    isNumber: true,
+    cell: ({ segment }) => segment && percent(segment.ofRequests),
+  },
+  {
+    title: 'of the change',
+    isNumber: true,
+    cell: ({ segment }) => segment && percent(segment.ofChange),
+  },
+]
 
 /** Lists what changed, one row a cause; a row opens into its facts and the requests it is confined to. */
 export function FindingsPane({ findings, name }: FindingsPaneProps) {
@@ -42,17 +56,7 @@ export function FindingsPane({ findings, name }: FindingsPaneProps) {
             ),
           },
           { title: 'finding', cell: ({ what }) => tooltipText(what) },
-          { title: 'in which requests', cell: ({ where }) => tooltipText(where) },
-          {
-            title: 'of requests',
-            isNumber: true,
-            cell: ({ segment }) => segment && percent(segment.ofRequests),
-          },
-          {
-            title: 'of the change',
-            isNumber: true,
-            cell: ({ segment }) => segment && percent(segment.ofChange),
-          },
+          ...(findings.some(({ segment }) => segment) ? SEGMENT_COLUMNS : []),
         ]}
         opened={(row) => (row.rank === opened ? <FindingDetails {...row} name={name} /> : null)}
       />
