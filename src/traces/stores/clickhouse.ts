@@ -159,18 +159,22 @@ class ClickHouse {
       sql !== undefined && (sql !== 'SampleRate' || table.has.has(sql))
     const read = [
       ...[traceId, service, `toString(toUnixTimestamp64Nano(${time}))`, `toString(${duration})`],
-      ...SPAN_PARTS.map((part) => (isThere(parts[part]) ? (parts[part] as string) : "''")),
+      ...SPAN_PARTS.map((part) => {
+        const sql = isThere(parts[part]) ? (parts[part] as string) : "''"
+        // As text it is compared with those before.
+        return part === 'resource' ? `toJSONString(${sql})` : sql
+      }),
     ]
     const add = spanAdder(columns.isTyped, sink, this.#name)
     let rows = 0
     await this.#query(
       `SELECT ${read.join(', ')} FROM ${table.name}${where} ORDER BY ${time}, ${traceId}, ${parts.spanId}`,
       parameters,
-      (row, bytes) => {
-        add(row)
+      (row) => {
+        add(row as unknown as Row)
         rows++
-        query.onProgress(bytes, rows / Math.max(expected, rows))
       },
+      (bytes) => query.onProgress(bytes, rows / Math.max(expected, rows)),
     )
     if (rows >= expected) return
     throw new FlowdeltaError(
@@ -182,7 +186,8 @@ class ClickHouse {
   async #query(
     sql: string,
     parameters: Parameters,
-    onRow: (row: readonly unknown[], bytes: number) => void,
+    onRow: (row: readonly unknown[]) => void,
+    onBytes: (bytes: number) => void = () => {},
   ): Promise<void> {
     try {
       const answer = await this.#client.query({
@@ -190,7 +195,8 @@ class ClickHouse {
         ...(this.#signal !== null && { abort_signal: this.#signal }),
       })
       for await (const rows of answer.stream()) {
-        for (const row of rows) onRow(row.json() as readonly unknown[], row.text.length)
+        for (const row of rows) onRow(row.json() as readonly unknown[])
+        onBytes(rows.reduce((sum, { text }) => sum + text.length, 0))
       }
     } catch (error) {
       if (error instanceof FlowdeltaError) throw error
@@ -251,41 +257,51 @@ function conditionOf(
   return { where, parameters }
 }
 
+/** A row: id of the trace, service, start and duration in ns, then `SPAN_PARTS`. */
+type Row = readonly [
+  ...[traceId: string, service: string, start: string, duration: string, spanId: string],
+  ...[parent: string, traceState: string, name: string, kind: string, status: string],
+  ...[message: string, resource: string, attributes: unknown, events: unknown, links: unknown],
+  sampleRate: string,
+]
+
 /** Returns what adds a row to the traces. */
 function spanAdder(isTyped: boolean, { spans, resourceAttributes }: ReadSink, file: string) {
   const reporters = new Map<string, Reporter>()
-  return (row: readonly unknown[]): void => {
-    const [traceId, service, start, duration, ...parts] = row
-    const [spanId, parent, traceState, name, kind, status, message] = parts.map(textOf)
-    const [resource, own, events, links, sampleRate] = parts.slice(7)
-    const key = JSON.stringify([service, resource])
+  const place = { file }
+  return (row: Row): void => {
+    const service = row[1]
+    const resource = row[11]
+    const key = `${service} ${resource}`
     let reporter = reporters.get(key)
     if (reporter === undefined) {
-      const entries = entriesOf(resource, isTyped)
-      reporter = reporterOfEntries(textOf(service), entries, resourceAttributes)
+      const entries = entriesOf(JSON.parse(resource), isTyped)
+      reporter = reporterOfEntries(service, entries, resourceAttributes)
       reporters.set(key, reporter)
     }
-    const attributes = entriesOf(own, isTyped)
-    if (message) attributes.push(['otel.status_description', message])
-    for (const [event, described] of pairsOf(events)) {
+    const attributes = entriesOf(row[12], isTyped)
+    if (row[10] !== '') attributes.push(['otel.status_description', row[10]])
+    for (const [event, described] of pairsOf(row[13])) {
       attributes.push(...eventEntries(textOf(event), entriesOf(described, false)))
     }
     attributes.push(...reporter.attributes)
-    const rate = Number(sampleRate || 0)
+    const rate = Number(row[15] || 0)
     spans.add(
       {
-        ...{ traceId: textOf(traceId), spanId: spanId ?? '', parentId: parent || null },
         ...reporter,
-        operation: name ?? '',
-        kind: otlpKind(kind),
-        status: otlpStatus(status),
-        startUs: spans.clock.offsetOfNanos(start),
-        durationUs: Number(duration) / 1e3,
-        followsFrom: isFollowing(links, parent ?? '', isTyped),
+        traceId: row[0],
+        spanId: row[4],
+        parentId: row[5] || null,
+        operation: row[7],
+        kind: otlpKind(row[8]),
+        status: otlpStatus(row[9]),
+        startUs: spans.clock.offsetOfNanos(row[2]),
+        durationUs: Number(row[3]) / 1e3,
+        followsFrom: isFollowing(row[14], row[5], isTyped),
         attributes,
-        probability: rate > 0 ? 1 / rate : traceStateProbability(traceState),
+        probability: rate > 0 ? 1 / rate : traceStateProbability(row[6]),
       },
-      { file },
+      place,
     )
   }
 }
@@ -303,13 +319,15 @@ function entriesOf(value: unknown, isTyped: boolean, prefix = ''): AttributeEntr
       return [[key, (TYPED[type] ?? numberOrText)(text)]]
     })
   }
-  if (!isJsonObject(value)) return []
-  return Object.entries(value).flatMap(([key, one]): AttributeEntry[] => {
-    if (one === null || one === undefined) return []
-    if (isJsonObject(one)) return entriesOf(one, isTyped, `${prefix}${key}.`)
-    const isText = typeof one === 'string' && !isTyped
-    return [[prefix + key, isText ? numberOrText(one) : attributeOf(one)]]
-  })
+  const entries: AttributeEntry[] = []
+  if (!isJsonObject(value)) return entries
+  for (const key in value) {
+    const one = value[key]
+    if (isJsonObject(one)) entries.push(...entriesOf(one, isTyped, `${prefix}${key}.`))
+    else if (typeof one === 'string' && !isTyped) entries.push([prefix + key, numberOrText(one)])
+    else if (one !== null) entries.push([prefix + key, attributeOf(one)])
+  }
+  return entries
 }
 
 /** Names of events, or spans that links lead to, each with its attributes. */

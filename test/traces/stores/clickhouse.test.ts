@@ -400,7 +400,7 @@ const small = (spans: (row: string) => Reply) =>
       'Server',
       'Unset',
       '',
-      {},
+      '{}',
       {},
       [],
       [],
@@ -442,14 +442,13 @@ test.each<[problem: string, spans: (row: string) => Reply, message: RegExp]>([
     /cannot be reached, or broke off/,
   ],
   ['that keeps silent', () => () => {}, /cannot be reached, or broke off \(Timeout error/],
-])('an answer of ClickHouse %s is an error', async (_, spans, message) => {
+])('an answer of ClickHouse %s is an error', async (problem, spans, message) => {
   const served = await small(spans)
-  await expect(loadTraces(`clickhouse://me:hidden@${served.host}?timeout=0.3`)).rejects.toThrow(
-    message,
-  )
-  await expect(loadTraces(`clickhouse://me:hidden@${served.host}?timeout=0.3`)).rejects.not.toThrow(
-    /hidden/,
-  )
+  const timeout = problem === 'that keeps silent' ? 0.3 : 30
+  const loading = loadTraces(`clickhouse://me:hidden@${served.host}?timeout=${timeout}`)
+  const said = await loading.then(String, (error: Error) => error.message)
+  expect(said).toMatch(message)
+  expect(said).not.toContain('hidden')
 })
 
 test('a Distributed table is asked with GLOBAL IN, and a load stops when its signal is aborted', async () => {

@@ -69,7 +69,7 @@ function jaegerV3(url: URL, { most = 1e9, traces = BEFORE }: Habits = {}): Reply
 
 const load = (served: Served, traces = BEFORE, parameters = '', options = {}) =>
   loadTraces(
-    `jaeger://${served.host}?tries=3&timeout=2${parameters}&between=${stretchOf(traces)}`,
+    `jaeger://${served.host}?tries=3&timeout=30${parameters}&between=${stretchOf(traces)}`,
     options,
   )
 const idsOf = (traces: readonly RecordedTrace[]) => traces.map(({ id }) => id).sort()
