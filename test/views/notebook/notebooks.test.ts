@@ -94,6 +94,14 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /Who is under way while calls of mds are slow/,
     /#1 {2}mds: MDS GETLAYOUT itself takes 391 µs longer {2}/,
   ],
+  '11-where-traces-live.ipynb': [
+    /same findings: true/,
+    /'storage-data' │ 'SN READ' +│ 1955 +│ 6\.95/,
+    /4000 and 4000 requests; loaded: 1500 and 1501/,
+    /frontend NFS3 READ +ok +1 +6 +1519 +570 +5384 +909\.4/,
+    /^#1 {2}storage-data: SN READ itself takes 7\.95 ms longer in 13 % of the calls, only where storage-data\n +host = storage-data-2/m,
+    /In all, 4,000 requests \(1,501 of them recorded\) took/,
+  ],
   '12-logs-in-traces.ipynb': [
     /No significant change\./,
     /^#1 {2}mds: MDS LOOKUP after “Records: found record of <\*>” no longer logs “Records: checksum <hex>\n/m,
