@@ -144,6 +144,7 @@ export async function loadTraces(
   readLogs?: LogReader,
 ): Promise<TraceSet> {
   const given = readOptions(LOAD_OPTIONS, options)
+  given.signal?.throwIfAborted()
   const selection = selectionOf([files].flat() as TraceSource[], given)
   if (given.threads && [given.logs].flat().length === 0) {
     const loaded = await loadInThread([files].flat() as TraceSource[], options)

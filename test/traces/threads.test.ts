@@ -70,3 +70,14 @@ test('a file that cannot be read gives the same error in a thread', async () => 
   writeFileSync(broken, gunzipSync(bytes).fill(32, 0, 2_000_000))
   await expect(load(broken, { format: 'zipkin' })).rejects.toThrow(/broken\.jsonl/)
 })
+
+test('a load of files stops when its signal is aborted, in a thread and without one', async () => {
+  const built = createRequire(import.meta.url)('flowdelta')
+  for (const load of [built.loadTraces, loadTraces] as (typeof loadTraces)[]) {
+    const controller = new AbortController()
+    const onProgress = () => controller.abort(new Error('enough'))
+    const { signal } = controller
+    await expect(load(RECORDED, { signal, onProgress })).rejects.toThrow('enough')
+    await expect(load(RECORDED, { signal })).rejects.toThrow('enough')
+  }
+})
