@@ -1,7 +1,7 @@
 // Reads every value and every resampled difference: the loops index with `!`.
 import { quantile as quantilesOf } from 'simple-statistics'
 import { OptionError } from '../core/errors.ts'
-import { normalQuantile, normalTail } from './distributions.ts'
+import { normalQuantile } from './distributions.ts'
 import { type Measure, measurer, quantileOf } from './measure.ts'
 import { moments } from './moments.ts'
 import { quantile } from './quantile.ts'
@@ -10,9 +10,9 @@ import { requireCount, requireOneOf, requireShare } from './require-option.ts'
 import { meanMoments, resampledMoments, resampledQuantiles } from './resampled.ts'
 import { type SampleCounts, type SampleOptions, type SortedPair, sortedPair } from './two-sample.ts'
 
-type Method = 'percentile' | 'studentised' | 'bca' | 'normal'
+type Method = 'percentile' | 'studentised' | 'normal'
 
-const METHODS: readonly string[] = ['auto', 'percentile', 'studentised', 'bca', 'normal']
+const METHODS: readonly string[] = ['auto', 'percentile', 'studentised', 'normal']
 const OF_MEANS: readonly string[] = ['studentised', 'normal']
 const MIN_RESAMPLES = 100
 /** Means of as many values, with as little skewness, are normal to a quarter of a percent. */
@@ -33,8 +33,8 @@ export interface BootstrapOptions extends SampleOptions {
   readonly seed?: number
   /**
    * `'percentile'` the quantiles of the resampled differences; `'studentised'` those of the
-   * differences in standard errors, only for the mean; `'bca'` percentile corrected for bias and,
-   * for the mean, skewness; `'normal'` what they all tend to, without resamples, only for the mean;
+   * differences in standard errors, only for the mean; `'normal'` what they all tend to, without
+   * resamples, only for the mean;
    * `'auto'` percentile, but for the mean normal when both samples have 1000 values and more and
    * the mean's own skewness is below 0.1, else studentised unless one value of a hundred and more
    * makes four fifths of a variance. Default `'auto'`.
@@ -68,12 +68,11 @@ export interface BootstrapResult extends SampleCounts {
  * 92.1 % for 20/30 values, 96.0 and 91.9 % for 60/45, 95.6 and 91.1 % for 200/150. Mean: 95 and 90
  * %, but for skewed samples of 20/30 up to 98.7 and 96.2 %, of 60/45 up to 96.5 and 91.8 %.
  * Quantile 0.95: 94.8 to 96.1 % at 95 % from 60/45 values, for 20/30 down to 93.2 %. So intervals
- * of small samples are rather too wide. For the mean, `'percentile'` and `'bca'` are not: for
- * skewed samples of 20/30 they hold the difference in 90 and 79 % instead of 95 %, of 200/150 in 92
- * and 90 %.
+ * of small samples are rather too wide. For the mean, `'percentile'` is not: for skewed samples of
+ * 20/30 it holds the difference in 90 % instead of 95 %, of 200/150 in 92 %.
  *
  * Sources: Efron and Tibshirani 1993, "An introduction to the bootstrap", §12.5 (studentised),
- * §13.3 (percentile), §14.3 (BCa); Efron 1979 (exact bootstrap of quantiles by order statistics).
+ * §13.3 (percentile); Efron 1979 (exact bootstrap of quantiles by order statistics).
  *
  * @throws OptionError for an unknown measure or method, a level outside 0 to 1, fewer than 100
  *   resamples, `'studentised'` or `'normal'` for another measure than the mean, or unsorted samples with `sorted`.
@@ -111,7 +110,7 @@ export function bootstrapInterval(
   const plan: Plan = { estimate, level, resamples, seed }
   const [low, high] = OF_MEANS.includes(used)
     ? aroundMean(pair, { ...plan, resampled: used === 'studentised' })
-    : fromDifferences(pair, { ...plan, measure, corrected: used === 'bca' })
+    : fromDifferences(pair, { ...plan, measure })
   return { ...shape, low, high }
 }
 
@@ -123,7 +122,7 @@ type Plan = Required<Pick<BootstrapOptions, 'level' | 'resamples' | 'seed'>> & {
 function methodFor({ first, second }: SortedPair, measure: Measure, method: string): Method {
   const ofMean = quantileOf(measure) === null
   if (OF_MEANS.includes(method) && !ofMean) {
-    throw new OptionError('method', method, `'percentile' or 'bca' for a measure that is no mean`)
+    throw new OptionError('method', method, `'percentile' for a measure that is no mean`)
   }
   if (method !== 'auto') return method as Method
   if (!ofMean) return 'percentile'
@@ -147,19 +146,15 @@ function isCarriedByOne(ascending: ArrayLike<number>): boolean {
 
 function fromDifferences(
   { first, second }: SortedPair,
-  plan: Plan & { readonly measure: Measure; readonly corrected: boolean },
+  plan: Plan & { readonly measure: Measure },
 ): Interval {
-  const { seed, level, estimate, measure, corrected } = plan
+  const { seed, level } = plan
   const differences = resampledMeasures(second, { ...plan, seed: ~seed })
   const before = resampledMeasures(first, plan)
   for (let round = 0; round < before.length; round++) differences[round]! -= before[round]!
-  const tails: Interval = [(1 - level) / 2, (1 + level) / 2]
-  const acceleration = quantileOf(measure) === null ? accelerationOfMeans(first, second) : 0
-  const [low, high] = corrected
-    ? correctedShares(differences, { estimate, tails, acceleration })
-    : tails
+  const tails = [(1 - level) / 2, (1 + level) / 2]
   // Selecting two of a thousand takes a tenth of the time that sorting them would.
-  return quantilesOf(differences as unknown as number[], [low, high]) as [number, number]
+  return quantilesOf(differences as unknown as number[], tails) as [number, number]
 }
 
 function resampledMeasures(
@@ -204,38 +199,7 @@ function studentisedErrors(
   return errors.sort()
 }
 
-/**
- * Returns the shares at which BCa reads the resampled differences.
- *
- * Source: Efron 1987, "Better bootstrap confidence intervals", Journal of the American Statistical
- * Association 82(397):171-185.
- */
-export function correctedShares(
-  differences: Float64Array,
-  {
-    estimate,
-    tails,
-    acceleration,
-  }: { estimate: number; tails: readonly [number, number]; acceleration: number },
-): readonly [number, number] {
-  let below = 0
-  for (const difference of differences) {
-    if (difference < estimate) below += 1
-    else if (difference === estimate) below += 0.5
-  }
-  const bias = normalQuantile(below / differences.length)
-  if (!Number.isFinite(bias)) return tails
-  const corrected = (share: number) => {
-    const moved = bias + normalQuantile(share)
-    const stretch = 1 - acceleration * moved
-    // Towards 0 it pushes the share to the end of the differences, not around to the other one.
-    if (stretch <= 0) return moved > 0 ? 1 : 0
-    return normalTail(-(bias + moved / stretch))
-  }
-  return [corrected(tails[0]), corrected(tails[1])]
-}
-
-/** BCa's acceleration of a difference of means: a sixth of the skewness of its influence values. */
+/** A sixth of the skewness of the influence values of a difference of means. */
 export function accelerationOfMeans(before: ArrayLike<number>, after: ArrayLike<number>): number {
   const negative = centralSums(before)
   const positive = centralSums(after)

@@ -1,5 +1,8 @@
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
+
+connectCharts()
 
 async function recorded(name: string): Promise<Comparison> {
   const folder = new URL(`../../../datasets/storage-service/${name}/`, import.meta.url).pathname

@@ -191,6 +191,7 @@ describeInBrowser('the threshold in a page', (open) => {
 
   test('dragging the slider gives what with() gives, all the way', async () => {
     const { page, problems } = await open([explore(other, { threshold: true })])
+    await page.locator('.fd-threshold .fd-chart svg').waitFor()
     const slider = page.locator('input[type=range]')
     const box = (await slider.boundingBox()) as {
       x: number

@@ -147,7 +147,7 @@ describe('the ranking browser', () => {
     expect(html).toMatch(
       /^<div [^>]*data-flowdelta-widget="[^"]+"><img src="data:image\/svg\+xml;base64,/,
     )
-    expect(svg).toContain('chance alone reaches')
+    expect(svg).toContain('Chance alone reaches')
   })
 
   test('draws and says so when nothing is ranked', () => {

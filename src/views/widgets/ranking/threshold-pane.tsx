@@ -1,26 +1,21 @@
-import { scaleLinear } from 'd3-scale'
-import { useState } from 'preact/hooks'
+import { scaleLog } from 'd3-scale'
+import { useMemo, useState } from 'preact/hooks'
 import { counted, grouped } from '../../../core/words.ts'
-import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
-import { type AxisScale, logScale } from '../../drawing/axis-scale.ts'
+import { logAxis } from '../../charts/axes.ts'
+import { curves } from '../../charts/builders.ts'
+import { ruleAt } from '../../charts/channels.ts'
+import { framedChart, PALETTE } from '../../charts/chart-frame.ts'
 import { actOnKey, Checkbox } from '../../drawing/controls.tsx'
-import { Figure } from '../../drawing/figure.tsx'
-import { LegendRows } from '../../drawing/legend.tsx'
-import { type Ink, useInk } from '../../drawing/medium.tsx'
+import { VegaChart } from '../vega-chart.tsx'
 import type { ThresholdCurve, ThresholdState } from './ranking-model.ts'
 
-const WIDTH = 640
-const HEIGHT = 190
-/** The plot; the slider beneath it has the same place. */
-const BOX = { left: 46, top: 34, width: 578, height: 116 }
+/** The plot, in pixels: left of it stand its numbers, and half a thumb of the slider on both sides. */
+const WIDTH = 560
+const LEFT = 32
+const THUMB = 16
+const HEIGHT = 110
 /** Positions of the slider. */
 const SLIDER = 1000
-/** Half of the slider's thumb, which stands within it. */
-const THUMB = 8
-const shareOfWidth = (pixels: number) => `${((100 * pixels) / WIDTH).toFixed(2)}%`
-const SLIDER_STYLE =
-  'display:block;accent-color:var(--fd-change);margin:6px 0 6px ' +
-  `${shareOfWidth(BOX.left - THUMB)};width:${shareOfWidth(BOX.width + 2 * THUMB)}`
 const ALPHAS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2]
 
 interface PaneProps {
@@ -36,26 +31,29 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
   const { smPThreshold, alpha, correction, oneToN } = state
   const isAuto = smPThreshold === 'auto'
   const value = isAuto ? suggested : smPThreshold
-  const x = logScale({ low: 1, high: thresholds.at(-1) ?? 2, ticks: 12, text: grouped })
+  const spec = useMemo(() => curveChart(curve), [curve])
+  const x = scaleLog([1, Math.max(2, thresholds.at(-1) ?? 2)], [0, SLIDER]).clamp(true)
   const go = (to: number | undefined) => to !== undefined && onChange({ smPThreshold: to })
   const up = () => go(thresholds.find((next) => next > value))
   const down = () => go(thresholds.findLast((next) => next < value))
   const keys = { ArrowRight: up, ArrowUp: up, ArrowLeft: down, ArrowDown: down }
   return (
     <div class="fd-threshold">
-      <div style={`max-width:${WIDTH}px`}>
-        <Curve curve={curve} threshold={smPThreshold} x={x} />
+      <div class="fd-scroll" style={`min-height:${HEIGHT + 130}px`}>
+        <VegaChart spec={spec} />
+      </div>
+      <div>
         <input
           type="range"
           aria-label="SM_P_THRESHOLD"
           aria-valuetext={`${value} requests`}
-          style={SLIDER_STYLE}
+          style={`accent-color:var(--fd-change);margin-left:${LEFT - THUMB / 2}px;width:min(100% - ${LEFT}px,${WIDTH + THUMB}px)`}
           min={0}
           max={SLIDER}
-          value={Math.round(SLIDER * x.share(value))}
+          value={Math.round(x(Math.max(1, value)))}
           disabled={isAuto}
           onInput={({ currentTarget }) =>
-            onChange({ smPThreshold: Math.round(x.value(currentTarget.valueAsNumber / SLIDER)) })
+            onChange({ smPThreshold: Math.round(x.invert(currentTarget.valueAsNumber)) })
           }
           onKeyDown={(event) => actOnKey(event, keys)}
         />
@@ -104,81 +102,41 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
   )
 }
 
-interface CurveProps {
-  readonly curve: ThresholdCurve
-  readonly threshold: number | 'auto'
-  readonly x: AxisScale
-}
-
 /** Draws how many categories are mutations, and how many precursors, at each threshold. */
-function Curve({ curve, threshold, x }: CurveProps) {
-  const ink = useInk()
-  const { thresholds, mutations, precursors, suggested } = curve
-  const most = Math.max(1, mutations[0] ?? 0, precursors[0] ?? 0)
-  const counts = scaleLinear([0, most], [0, 1])
-  const y = {
-    share: counts,
-    value: (share: number) => counts.invert(share),
-    ticks: counts.ticks(Math.min(4, most)).map((value) => ({ value, text: grouped(value) })),
-  }
+function curveChart({ thresholds, mutations, precursors, suggested }: ThresholdCurve) {
   const steps = (counted: readonly number[]) =>
     thresholds.map((value, i) => [value, counted[i] ?? 0] as const)
-  const plot = { box: BOX, x, y }
-  const upright = (value: number) => `M${plotPoint(plot, [value, 0]).x},${BOX.top}v${BOX.height}`
-  const label =
-    `At a threshold of ${thresholds[0] ?? 1}, ` +
-    `${counted(mutations[0] ?? 0, 'structural mutation')} and ` +
-    `${counted(precursors[0] ?? 0, 'precursor')}; fewer with every larger one. ` +
-    `The threshold is ${threshold}.`
-  const lines = [
+  const most = Math.max(1, mutations[0] ?? 0, precursors[0] ?? 0)
+  return framedChart(
     {
-      text: 'structural mutations',
-      color: 'after',
-      path: curvePath(plot, steps(mutations), 'steps'),
+      title: 'Categories at each threshold',
+      subtitle: [
+        `At a threshold of ${thresholds[0] ?? 1}, ${counted(mutations[0] ?? 0, 'structural mutation')} and ${counted(precursors[0] ?? 0, 'precursor')}; fewer with every larger one. Chance alone reaches ${grouped(suggested)} (dashed).`,
+      ],
+      width: WIDTH,
     },
-    { text: 'precursors', color: 'before', path: curvePath(plot, steps(precursors), 'steps') },
-    { text: 'threshold', color: 'change', path: threshold === 'auto' ? '' : upright(threshold) },
     {
-      ...{ text: `chance alone reaches ${grouped(suggested)}`, color: 'soft' },
-      ...{ path: upright(suggested), dash: '3 3' },
+      ...curves({
+        x: logAxis(
+          [1, Math.max(2, thresholds.at(-1) ?? 2)],
+          'SM_P_THRESHOLD: more requests than this must have come or gone',
+        ),
+        y: {
+          domain: [0, most],
+          scale: { domain: [0, most], nice: false },
+          axis: { title: null, tickMinStep: 1, tickCount: 4 },
+        },
+        curves: [
+          { name: 'structural mutations', color: PALETTE.after, points: steps(mutations) },
+          { name: 'precursors', color: PALETTE.before, points: steps(precursors) },
+        ],
+        fields: ['kind', 'threshold', 'categories'],
+        over: [ruleAt(suggested, { color: PALETTE.softText, strokeDash: [3, 3] })],
+      }),
+      width: WIDTH,
+      height: HEIGHT,
     },
-  ] as const satisfies readonly { text: string; color: keyof Ink; path: string; dash?: string }[]
-  const looks = lines.map(({ text, color, ...line }) => ({
-    text,
-    look: { color, width: 2.5, ...('dash' in line && { dash: line.dash }) },
-  }))
-  return (
-    <Figure
-      width={WIDTH}
-      height={HEIGHT}
-      label={label}
-      role="img"
-      aria-label={label}
-      style="height:auto"
-    >
-      <g font-size="11">
-        <g transform={`translate(${BOX.left} 0)`}>
-          <LegendRows entries={looks} width={BOX.width} />
-        </g>
-        <LeftAxis scale={y} box={BOX} />
-        <BottomAxis
-          scale={x}
-          box={BOX}
-          title="SM_P_THRESHOLD: more requests than this must have come or gone"
-        />
-        {lines.map(({ text, color, path, ...line }) => (
-          <path
-            key={text}
-            d={path}
-            fill="none"
-            stroke={ink[color]}
-            stroke-width={2}
-            stroke-dasharray={'dash' in line ? line.dash : undefined}
-          />
-        ))}
-      </g>
-    </Figure>
-  )
+  ).spec
 }
 
 interface FieldProps {
