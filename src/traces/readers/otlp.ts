@@ -102,11 +102,12 @@ function scopesOf(resource: JsonObject): unknown {
   return scopeSpans ?? scope_spans ?? instrumentationLibrarySpans ?? instrumentation_library_spans
 }
 
-function readResources(
+/** Reads spans by resource: elements of `resourceSpans`. */
+export function readResources(
   resources: readonly JsonObject[],
   sink: ReadSink,
   place: Place,
-  torn: boolean,
+  torn = false,
 ): void {
   for (const resourceSpans of resources) {
     const { resource } = resourceSpans

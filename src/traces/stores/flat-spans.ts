@@ -14,7 +14,7 @@ import {
   traceStateProbability,
 } from '../readers/otlp-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
-import { asText, type FromBytes, type Leaf, type ParquetFile } from './parquet-file.ts'
+import { asHex, asText, type FromBytes, type Leaf, type ParquetFile } from './parquet-file.ts'
 import { ATTRIBUTE_TYPES } from './save-parquet.ts'
 import type { Wanted } from './wanted-spans.ts'
 
@@ -193,7 +193,7 @@ const HEX = /^[0-9a-f]+$/i
 const asId: FromBytes = (bytes) => {
   const text = asText(bytes) as string
   const isRaw = (bytes.length === 8 || bytes.length === 16) && !HEX.test(text)
-  return isRaw ? Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('') : text
+  return isRaw ? asHex(bytes) : text
 }
 
 function textOf(value: unknown): string {

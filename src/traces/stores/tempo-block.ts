@@ -1,23 +1,10 @@
 // Runs once a span and once an attribute: what is nested in a column is indexed with `!`.
 import type { RowGroup } from 'hyparquet'
 import { TraceFormatError } from '../../core/errors.ts'
-import {
-  type AttributeEntry,
-  attributeOf,
-  eventEntries,
-  isJsonObject,
-  objectsIn,
-} from '../readers/json-values.ts'
-import {
-  HOST_ATTRIBUTES,
-  otlpKind,
-  otlpStatus,
-  type Reporter,
-  reporterOf,
-  traceStateProbability,
-} from '../readers/otlp-values.ts'
+import { isJsonObject, objectsIn } from '../readers/json-values.ts'
+import { readResources } from '../readers/otlp.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
-import { asText, type Leaf, type ParquetFile } from './parquet-file.ts'
+import { asHex, asText, type ParquetFile } from './parquet-file.ts'
 import type { Wanted } from './wanted-spans.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: columns are nested as deep as their schema says
@@ -103,88 +90,64 @@ function readerOf(file: ParquetFile, group: RowGroup) {
   }
 }
 
+/** Reads the rows of a group as what OTLP would say of them. */
 async function readGroup(
   file: ParquetFile,
   group: RowGroup,
   isWanted: readonly boolean[],
-  { spans, resourceAttributes }: ReadSink,
+  sink: ReadSink,
 ): Promise<void> {
   const read = readerOf(file, group)
   const ids = (path: string) => read(path, asHex)
   const span = (name: string) => read(SPAN + name)
   const traceIds = await ids('TraceID')
-  const resources = await attributeSet(file, read, RESOURCE)
   const services = await read(`${RESOURCE}ServiceName`)
   const [spanIds, parentIds] = [await ids(`${SPAN}SpanID`), await ids(`${SPAN}ParentSpanID`)]
   const [names, kinds, states] = [await span('Name'), await span('Kind'), await span('TraceState')]
   const [starts, durations] = [await span('StartTimeUnixNano'), await span('DurationNano')]
-  const [statuses, messages] = [await span('StatusCode'), await span('StatusMessage')]
-  const own = await attributeSet(file, read, SPAN)
-  const events = { names: await read(`${EVENT}Name`), of: await attributeSet(file, read, EVENT) }
-  const links = { ids: await ids(`${LINK}SpanID`), of: await attributeSet(file, read, LINK) }
-  const place = { file: file.name }
+  const [codes, messages] = [await span('StatusCode'), await span('StatusMessage')]
+  const [eventNames, linkIds] = [await read(`${EVENT}Name`), await ids(`${LINK}SpanID`)]
+  const ofResources = await attributeSet(file, read, RESOURCE)
+  const ofSpans = await attributeSet(file, read, SPAN)
+  const ofEvents = await attributeSet(file, read, EVENT)
+  const ofLinks = await attributeSet(file, read, LINK)
+  const spanAt = (place: readonly number[]) => {
+    const of = (column: Nested) => valueAt(column, place)
+    const start = of(starts) as bigint
+    return {
+      ...{ traceId: traceIds[place[0]!], spanId: of(spanIds), parentSpanId: of(parentIds) },
+      ...{ name: of(names), kind: Number(of(kinds)), traceState: of(states) },
+      startTimeUnixNano: String(start),
+      endTimeUnixNano: String(start + (of(durations) as bigint)),
+      status: { code: Number(of(codes)), message: of(messages) },
+      attributes: attributesAt(ofSpans, place),
+      events: (of(eventNames) as readonly string[]).map((name, i) => ({
+        ...{ name, attributes: attributesAt(ofEvents, [...place, i]) },
+      })),
+      links: (of(linkIds) as readonly string[]).map((spanId, i) => ({
+        ...{ spanId, attributes: attributesAt(ofLinks, [...place, i]) },
+      })),
+    }
+  }
   for (let row = 0; row < traceIds.length; row++) {
     if (!isWanted[row]) continue
-    for (let r = 0; r < services[row]!.length; r++) {
-      const service = services[row]![r] ?? ''
-      const reporter = reporterIn(service, entriesAt(resources, [row, r]), resourceAttributes)
-      for (let s = 0; s < spanIds[row]![r]!.length; s++) {
-        const within = <T>(column: Nested): ArrayLike<T> => column[row]![r]![s]!
-        const list = within<string>(spanIds)
-        for (let i = 0; i < list.length; i++) {
-          const parentId = within<string>(parentIds)[i]!
-          const attributes = entriesAt(own, [row, r, s, i])
-          const message = within<string>(messages)[i]!
-          if (message !== '') attributes.push(['otel.status_description', message])
-          within<readonly string[]>(events.names)[i]!.forEach((name, event) => {
-            attributes.push(...eventEntries(name, entriesAt(events.of, [row, r, s, i, event])))
-          })
-          const follows = within<readonly string[]>(links.ids)[i]!.some(
-            (id, link) =>
-              id === parentId &&
-              entriesAt(links.of, [row, r, s, i, link]).some(
-                ([key, value]) => key === 'opentracing.ref_type' && value === 'follows_from',
-              ),
-          )
-          attributes.push(...reporter.attributes)
-          spans.add(
-            {
-              traceId: traceIds[row],
-              spanId: list[i]!,
-              parentId: parentId === '' ? null : parentId,
-              ...reporter,
-              operation: within<string>(names)[i]!,
-              kind: otlpKind(Number(within(kinds)[i])),
-              status: otlpStatus(Number(within(statuses)[i])),
-              startUs: spans.clock.offsetOfNanos(String(within<bigint>(starts)[i]!)),
-              durationUs: Number(within<bigint>(durations)[i]) / 1e3,
-              followsFrom: follows,
-              attributes,
-              probability: traceStateProbability(within(states)[i]),
-            },
-            place,
-          )
-        }
-      }
-    }
+    const resources = (services[row] as readonly string[]).map((service, r) => ({
+      resource: {
+        attributes: [
+          { key: 'service.name', value: service },
+          ...attributesAt(ofResources, [row, r]),
+        ],
+      },
+      scopeSpans: (spanIds[row]![r] as readonly (readonly string[])[]).map((list, s) => ({
+        spans: list.map((_, i) => spanAt([row, r, s, i])),
+      })),
+    }))
+    readResources(resources, sink, { file: file.name })
   }
 }
 
-const asHex = (bytes: Uint8Array) =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-
-function reporterIn(
-  service: string,
-  attributes: readonly AttributeEntry[],
-  keep: boolean | undefined,
-): Reporter {
-  const texts = new Map(attributes.map(([key, value]) => [key, String(value)]))
-  return reporterOf({
-    service,
-    tagText: (key) => texts.get(key) ?? '',
-    hostKeys: HOST_ATTRIBUTES,
-    entries: keep ? attributes : undefined,
-  })
+function valueAt(column: Nested, place: readonly number[]): unknown {
+  return place.reduce<Nested | undefined>((part, i) => part?.[i], column)
 }
 
 /** Attributes of resources, spans, events or links: a list of each, and columns of single ones. */
@@ -206,7 +169,7 @@ async function attributeSet(
     read(`${list}${name}.list.element`),
   )
   const dedicated = dedicatedNames(file, prefix)
-  const single = file.leaves.flatMap((leaf: Leaf) => {
+  const single = file.leaves.flatMap((leaf) => {
     const path = leaf.path.join('.')
     const column = path.startsWith(prefix) ? path.slice(prefix.length) : ''
     const name = WELL_KNOWN[column] ?? dedicated(column)
@@ -246,25 +209,26 @@ function dedicatedNames(file: ParquetFile, prefix: string): (column: string) => 
 /** v4 writes lists of a type as types from 4 on. */
 const FIRST_LIST_TYPE = 4
 
-function entriesAt(set: AttributeSet, place: readonly number[]): AttributeEntry[] {
-  const at = (column: Nested) => place.reduce<Nested | undefined>((part, i) => part?.[i], column)
-  const entries: AttributeEntry[] = []
-  const keys = at(set.keys) as readonly string[] | undefined
-  const kinds = at(set.isList)
-  const values = set.values.map(at)
-  keys?.forEach((key, i) => {
+function attributesAt(set: AttributeSet, place: readonly number[]): Attribute[] {
+  const keys = (valueAt(set.keys, place) ?? []) as readonly string[]
+  const kinds = valueAt(set.isList, place) as Nested | undefined
+  const values = set.values.map((column) => valueAt(column, place) as Nested | undefined)
+  const listed = keys.flatMap((key, i): Attribute[] => {
     const held = values.map((column) => column?.[i] as unknown[] | undefined)
-    const list = held.find((each) => each !== undefined && each.length > 0)
-    if (list === undefined) return
+    const list = held.find((each) => each !== undefined && each.length > 0)?.map(plainOf)
     const isList = kinds?.[i] === true || Number(kinds?.[i]) >= FIRST_LIST_TYPE
-    const plain = list.map(plainOf)
-    entries.push([key, attributeOf(isList ? plain : plain[0])])
+    return list === undefined ? [] : [{ key, value: isList ? list : list[0] }]
   })
-  for (const { name, values } of set.single) {
-    const value = [at(values)].flat()[0] as unknown
-    if (value !== null && value !== undefined) entries.push([name, attributeOf(plainOf(value))])
-  }
-  return entries
+  const single = set.single.map(({ name, values }) => {
+    return { key: name, value: plainOf([valueAt(values, place)].flat()[0]) }
+  })
+  return [...listed, ...single.filter(({ value }) => value !== null && value !== undefined)]
+}
+
+/** An attribute as OTLP lists it, but for its value, which is plain. */
+interface Attribute {
+  readonly key: string
+  readonly value: unknown
 }
 
 /** Integers that a double cannot hold stay text. */
