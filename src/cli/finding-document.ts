@@ -180,9 +180,9 @@ const FINDING_STEP = record<FindingStep>({
 
 const FINDING_CALL = record<FindingCall>({
   kind: words(...CALL_CHOICES, 'repeats', 'fails', 'fails with'),
-  of: about('What makes the call.', OPERATION),
+  of: about('What makes the call, or logs a statement.', OPERATION),
   previous: about('Call that was answered before; of two calls, the one.', orNull(OPERATION)),
-  call: about('Call that is made; null for none.', orNull(OPERATION)),
+  call: about('Call that is made, or statement that is logged; null for none.', orNull(OPERATION)),
   made: about('How often it did, before and after.', listOf(NUMBER)),
   chances: about(
     "How often it could have; of 'repeats', requests that make the call at all.",

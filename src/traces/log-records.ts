@@ -71,15 +71,13 @@ export function attachLogs(
   const traceOf = new Map(ids.map((id, trace) => [id, trace]))
   const rowsOf = new Map<number, Map<string, number>>()
   const epochUs = Number(epochNs) / 1e3
-  const found: { readonly record: number; readonly row: number }[] = []
+  const found: number[] = []
+  const rowOf = new Uint32Array(traceIds.length)
   traceIds.forEach((id, record) => {
     const trace = traceOf.get(id)
     if (trace === undefined) {
       const message = `A log record names trace ${id}, which is not in the files`
-      quality.skip({
-        ...{ code: 'log-without-trace', effect: 'log record skipped', place: {}, message },
-        next: 'Load the traces of these logs, or load without `strict`',
-      })
+      quality.note('log-without-trace', {}, message, 'log record skipped')
       return
     }
     const [first, end] = [spanOffsets[trace]!, spanOffsets[trace + 1]!]
@@ -97,14 +95,14 @@ export function attachLogs(
       const message = `A log record names ${spanIds[record] === '' ? 'no span' : `span ${spanIds[record]}, which is not there`}; it is laid to the shortest span that was under way`
       quality.note('log-without-span', { trace: id }, message)
     }
-    const row = named ?? shortestAt(spans, [first, end], timeUs[record]! - epochUs)
-    found.push({ record, row })
+    rowOf[record] = named ?? shortestAt(spans, [first, end], timeUs[record]! - epochUs)
+    found.push(record)
   })
-  found.sort((a, b) => a.row - b.row || timeUs[a.record]! - timeUs[b.record]!)
+  found.sort((a, b) => rowOf[a]! - rowOf[b]! || timeUs[a]! - timeUs[b]!)
   return {
-    span: Uint32Array.from(found, ({ row }) => row),
-    timeUs: Float64Array.from(found, ({ record }) => timeUs[record]! - epochUs),
-    statement: Uint32Array.from(found, ({ record }) => statement[record]!),
+    span: Uint32Array.from(found, (record) => rowOf[record]!),
+    timeUs: Float64Array.from(found, (record) => timeUs[record]! - epochUs),
+    statement: Uint32Array.from(found, (record) => statement[record]!),
     statements,
   }
 }

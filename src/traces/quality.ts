@@ -110,8 +110,13 @@ export class QualityLog {
     this.#strict = strict
   }
 
-  note(code: string, place: Place, message: string): void {
-    this.#add({ code, effect: 'kept', place, message })
+  note(
+    code: string,
+    place: Place,
+    message: string,
+    effect: 'kept' | 'log record skipped' = 'kept',
+  ): void {
+    this.#add({ code, effect, place, message })
   }
 
   /**

@@ -56,6 +56,19 @@ test('without them there are only the parameters of the traces', async () => {
   ])
 })
 
+test('--before-logs and --after-logs belong to their period, and need each other', async () => {
+  const span = { traceId: 'a', id: 'b', name: 'get', timestamp: 1, duration: 250 }
+  const log = (said: string) =>
+    JSON.stringify({ time: 1e9, trace_id: 'a', span_id: 'b', msg: said })
+  const spans = (name: string) => onDisk(name, JSON.stringify([span]))
+  const [before, after] = [onDisk('b.log', log('hit')), onDisk('a.log', log('miss'))]
+  const periods = ['--before', spans('b.json'), '--after', spans('a.json'), '--before-logs', before]
+  const { flows } = await run(...periods, '--after-logs', after)
+  const { statements, statement } = flows.logs as NonNullable<typeof flows.logs>
+  expect(Array.from(statement, (one) => statements[one]?.text)).toEqual(['hit', 'miss'])
+  await expect(run(...periods)).rejects.toThrow('Give --after-logs as well.')
+})
+
 test('parameters that are not there, or of another period, are an error', async () => {
   await expect(run(...PERIODS, '--before-parameters', 'none.sql')).rejects.toThrow(
     'none.sql cannot be opened (ENOENT)',

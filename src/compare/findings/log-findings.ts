@@ -5,7 +5,7 @@ import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { isSame, isSameCall } from '../steps/call-order.ts'
-import type { LogChange } from '../steps/compare-log-counts.ts'
+import { ERRORS, type LogChange } from '../steps/compare-log-counts.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import { type Draft, isStructural } from './finding.ts'
@@ -16,8 +16,11 @@ import { listed, operationName } from './names.ts'
 const MAX_NAMED = 3
 /** Requests of each period that are given as examples. */
 const MAX_EXEMPLARS = 3
-/** A request on another path of the code weighs as much as so many that take twice as long as usual. */
-const OTHER_PATH_WEIGHT = 1
+/**
+ * A request on another path of the code weighs as much as so many that take twice as long as usual:
+ * one that logs an error more often, and any other.
+ */
+const [ERROR_WEIGHT, OTHER_WEIGHT] = [1, 0.3]
 
 /**
  * Drafts one finding a service whose spans log otherwise, given that their operations were called: the
@@ -39,6 +42,11 @@ export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeCh
     const price = priceOf(flows, forms, requests)
     const ids = (some: readonly number[]) =>
       some.slice(0, MAX_EXEMPLARS).map((request) => flows.ids[request] as string)
+    const isError = own.some(
+      ({ difference, statement }) =>
+        difference > 0 && ERRORS.has(flows.logs?.statements[statement]?.level ?? ''),
+    )
+    const weight = isError ? ERROR_WEIGHT : OTHER_WEIGHT
     const usual = forms.usual.filter((request) => flows.period[request] === BEFORE)
     return [
       {
@@ -54,7 +62,7 @@ export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeCh
         requests,
         concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],
         contributionUs: price.contributionUs,
-        weightUs: Math.max(Math.abs(price.contributionUs), requests * OTHER_PATH_WEIGHT * usualUs),
+        weightUs: Math.max(Math.abs(price.contributionUs), requests * weight * usualUs),
         eachInterval: price.eachInterval,
         probabilitySlower: Number.NaN,
         notes: [],

@@ -28,7 +28,7 @@ export interface LogTests {
 }
 
 /** Levels of which any share matters; of others, a share as of calls. */
-const GRAVE: ReadonlySet<string> = new Set(['error', 'fatal'])
+export const ERRORS: ReadonlySet<string> = new Set(['error', 'fatal'])
 const MIN_SHARE = 0.05
 
 /**
@@ -74,7 +74,7 @@ export function describeLogs(
     operation.tests.map(({ counts: { ofRequests: _, ...counts }, test }): LogChange => {
       const q = Math.max(qOf[i] as number, Math.min(1, test.p * operation.distinct))
       const level = logs?.statements[counts.statement]?.level ?? ''
-      const least = GRAVE.has(level) ? minimumShare : MIN_SHARE
+      const least = ERRORS.has(level) ? minimumShare : MIN_SHARE
       const changed = q < alpha && Math.abs(test.difference) >= least
       return { ...counts, ...test, q, changed }
     }),

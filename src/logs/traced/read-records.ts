@@ -54,10 +54,7 @@ class RecordCollector {
 
   sinkOf(file: string): LogSink {
     const note = (code: string, line: number, message: string) =>
-      this.#quality.skip({
-        ...{ code, effect: 'log record skipped', place: line > 0 ? { file, line } : { file } },
-        ...{ message, next: 'Leave it out, or load without `strict`' },
-      })
+      this.#quality.note(code, line > 0 ? { file, line } : { file }, message, 'log record skipped')
     return {
       record: (record) => {
         if (Number.isNaN(record.timeUs)) note('unread-log', record.line, 'A line has no time')
