@@ -1,4 +1,3 @@
-import type { Place } from '../../core/errors.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { QualityLog } from '../quality.ts'
 import type { ReadSink, TraceReader } from '../readers/trace-reader.ts'
@@ -7,18 +6,18 @@ import { type Answer, notJson } from './http.ts'
 /** Notes of readers that mean that an answer is not what it should be. */
 const BROKEN = new Set(['not-spans', 'jaeger-error'])
 
-/** Notes what is odd about traces, and throws for an answer that is damaged. */
+/** Keeps what is noted about traces, and throws for an answer that is damaged. */
 class AnswerQuality extends QualityLog {
-  readonly #sink: QualityLog
+  readonly notes: Parameters<QualityLog['note']>[] = []
 
-  constructor(sink: QualityLog) {
+  constructor() {
     super({ strict: true })
-    this.#sink = sink
   }
 
-  override note(code: string, place: Place, message: string): void {
+  override note(...note: Parameters<QualityLog['note']>): void {
+    const [code, , message] = note
     if (BROKEN.has(code)) throw new FlowdeltaError(message)
-    this.#sink.note(code, place, message)
+    this.notes.push(note)
   }
 }
 
@@ -44,10 +43,11 @@ export class AnsweredTraces {
     if (answer === null) return ids
     const { bytes } = answer
     const { spans, quality } = this.#sink
+    const answered = new AnswerQuality()
     const records: Parameters<typeof spans.add>[] = []
     const into = {
       ...this.#sink,
-      quality: new AnswerQuality(quality),
+      quality: answered,
       spans: {
         clock: spans.clock,
         size: 0,
@@ -66,7 +66,9 @@ export class AnsweredTraces {
       if (!(error instanceof FlowdeltaError)) throw error
       throw new FlowdeltaError(`sent an answer that cannot be used: ${error.message}`)
     }
-    for (const record of records) if (!this.#seen.has(record[0].traceId)) spans.add(...record)
+    const isNew = (trace: string | undefined) => trace === undefined || !this.#seen.has(trace)
+    for (const record of records) if (isNew(record[0].traceId)) spans.add(...record)
+    for (const note of answered.notes) if (isNew(note[1].trace)) quality.note(...note)
     for (const id of ids) this.#seen.add(id)
     return ids
   }

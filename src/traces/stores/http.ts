@@ -198,6 +198,9 @@ class Refusal extends FlowdeltaError {}
 /** Returns the URL of a server; @throws FlowdeltaError for what is none */
 export function requireUrl({ location, name }: StoreLocation, kind: string): URL {
   const url = URL.canParse(location) ? new URL(location) : undefined
+  if (/%(?![0-9a-f]{2})/i.test(`${url?.username}${url?.password}`)) {
+    throw new FlowdeltaError(`${name}: write % in a user or a password as %25.`)
+  }
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url
   throw new FlowdeltaError(
     `${show(name)} is no address of a server. Write ${kind}://host:port, or ${kind}=https://host/path.`,

@@ -145,6 +145,8 @@ test('API v1 is spoken where there is no v3, with the same traces', async () => 
   })
   const traces = await load(served)
   expect([...traces.ids].sort()).toEqual(idsOf(BEFORE))
+  // Each trace is in the answers about several services, and warned of once.
+  expect(traces.quality().counts.get('jaeger-warning')).toBe(BEFORE.length)
   const file = await loadTraces(fileOf(BEFORE))
   expect(traces.where('duration > 500us').size).toBe(file.where('duration > 500us').size)
 })
@@ -160,6 +162,7 @@ function jaegerOf({ id, resourceSpans }: RecordedTrace) {
       startTime: Number(BigInt(span['startTimeUnixNano']) / 1000n),
       duration: Number(span['endTimeUnixNano'] - span['startTimeUnixNano']) / 1000,
       processID: serviceOf(each),
+      warnings: span['parentSpanId'] ? null : ['clock skew'],
     })),
   )
   const processes = Object.fromEntries(SERVICES.map((name) => [name, { serviceName: name }]))
@@ -259,6 +262,10 @@ test.each([
   [
     'jaeger://host?limit=none',
     'Option jaeger://host?limit is NaN. Give a whole number, 1 or more.',
+  ],
+  [
+    'jaeger://me:1%x@host?between=2020-01-01..',
+    'jaeger://host: write % in a user or a password as %25.',
   ],
   ['jaeger=host?between=2020-01-01..2020-01-02', '"jaeger=host" is no address of a server.'],
 ])('%s is refused before anything is asked', async (address, message) => {
