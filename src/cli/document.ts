@@ -105,11 +105,13 @@ export function record<In>(fields: Fields<In>): Part<In> {
       properties: Object.fromEntries(parts.map(([name, { schema }]) => [name, schema])),
     },
     write: (value) => {
-      const entries = parts.map(([name, part]) => {
-        const own = value as Readonly<Record<string, unknown>>
-        return [name, 'made' in part ? part.made(value) : part.write(own[name])]
-      })
-      return Object.fromEntries(entries.filter(([, written]) => written !== undefined))
+      const own = value as Readonly<Record<string, unknown>>
+      const written: Record<string, unknown> = {}
+      for (const [name, part] of parts) {
+        const field = 'made' in part ? part.made(value) : part.write(own[name])
+        if (field !== undefined) written[name] = field
+      }
+      return written
     },
   }
 }

@@ -15,9 +15,9 @@ export function buildGraphFlows(
   options: FlowOptions,
 ): FlowSet {
   const labels = new NodeLabels()
-  const [only] = periods
-  if (periods.length === 1 && only && serves(only, labels)) return flowsOf(only, labels, options)
-  const shapes = new ShapeTable()
+  const first = periods[0] && serves(periods[0], labels) ? periods[0] : undefined
+  if (periods.length === 1 && first) return flowsOf(first, labels, options)
+  const shapes = first ? new ShapeTable(first.shapes.columns()) : new ShapeTable()
   const size = periods.reduce((sum, { size }) => sum + size, 0)
   const edges = periods.reduce((sum, { latencyUs }) => sum + latencyUs.length, 0)
   const columns = {
@@ -33,7 +33,7 @@ export function buildGraphFlows(
   let row = 0
   let edge = 0
   periods.forEach((traces, recording) => {
-    const shapeCodes = internShapes(traces, labels, shapes)
+    const shapeCodes = traces === first ? undefined : internShapes(traces, labels, shapes)
     columns.startUs.set(traces.startUs, row)
     columns.responseTimeUs.set(traces.responseTimeUs, row)
     columns.latencyUs.set(traces.latencyUs, edge)
@@ -41,7 +41,8 @@ export function buildGraphFlows(
     columns.recordedIn.fill(recording, row, row + traces.size)
     for (let trace = 0; trace < traces.size; trace++) {
       columns.traceOf[row + trace] = trace
-      columns.shapeOf[row + trace] = shapeCodes[traces.shapeOf[trace]!]!
+      const shape = traces.shapeOf[trace]!
+      columns.shapeOf[row + trace] = shapeCodes === undefined ? shape : shapeCodes[shape]!
       columns.latencyOffsets[row + trace + 1] = edge + traces.latencyOffsets[trace + 1]!
     }
     row += traces.size

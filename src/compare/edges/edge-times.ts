@@ -98,11 +98,26 @@ export class EdgeTimes {
     const [before, after] = this.#values
     const strata: EdgeStratum[] = []
     for (const row of this.#rowsOf(edge)) {
-      if (!isOftenCritical(before, row) && !isOftenCritical(after, row)) continue
-      if (before.counts[row] === 0 || after.counts[row] === 0) continue
+      if (!this.#isCompared(row)) continue
       strata.push({ before: sortedRow(before, row), after: sortedRow(after, row) })
     }
     return strata
+  }
+
+  /** How many values the strata of an edge have. */
+  comparedCounts(edge: number): [before: number, after: number] {
+    const counts: [number, number] = [0, 0]
+    for (const row of this.#rowsOf(edge)) {
+      if (!this.#isCompared(row)) continue
+      for (const period of PERIODS) counts[period] += this.#values[period].counts[row]!
+    }
+    return counts
+  }
+
+  #isCompared(row: number): boolean {
+    const [before, after] = this.#values
+    if (before.counts[row] === 0 || after.counts[row] === 0) return false
+    return isOftenCritical(before, row) || isOftenCritical(after, row)
   }
 
   #rowsOf(edge: number): Uint32Array {

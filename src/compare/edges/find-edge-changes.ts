@@ -6,7 +6,8 @@ import { rowTable, type StageTable, stageTable, tableIn } from '../../core/stage
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
-import { vanElteren } from '../../stats/van-elteren.ts'
+import { isTestable } from '../../stats/two-sample.ts'
+import { type VanElterenResult, vanElteren } from '../../stats/van-elteren.ts'
 import type { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from '../mutations/find-response-time-mutations.ts'
 import { calledPlace, type EdgeKind, type PooledEdge, place } from './edge-pool.ts'
@@ -40,17 +41,12 @@ export function findEdgeChanges(
   return new EdgeChanges(categories, options, totalTimes(categories, options.minimumShare))
 }
 
-/** The tests of all edges, by the edge's number. */
+/** The tests of edges, by the edge's number. */
 interface EdgeTests {
   readonly times: EdgeTimes
-  readonly z: Float64Array
-  readonly p: Float64Array
+  /** Of edges that can be tested; of the others nobody asks but for the table of all. */
+  readonly tests: ReadonlyMap<number, VanElterenResult>
   readonly q: ArrayLike<number>
-  readonly probabilitySlower: Float64Array
-  /** In how many categories it is compared, and how many requests those have. */
-  readonly categories: Uint32Array
-  readonly before: Uint32Array
-  readonly after: Uint32Array
   /** Of the significant edges. */
   readonly sizes: ReadonlyMap<number, EdgeSize>
 }
@@ -60,33 +56,24 @@ function testEdges(
   { alpha, minimumEffect }: EdgeOptions,
   negligibleUs: number,
 ): EdgeTests {
-  const count = times.size
-  const tested = new Float64Array(count)
-  const tests = {
-    z: new Float64Array(count),
-    p: new Float64Array(count),
-    probabilitySlower: new Float64Array(count),
-    categories: new Uint32Array(count),
-    before: new Uint32Array(count),
-    after: new Uint32Array(count),
+  const p = new Float64Array(times.size).fill(Number.NaN)
+  const tests = new Map<number, VanElterenResult>()
+  for (let edge = 0; edge < times.size; edge++) {
+    if (!isTestable(...times.comparedCounts(edge))) continue
+    const test = testEdge(times, edge)
+    p[edge] = test.p
+    tests.set(edge, test)
   }
-  for (let edge = 0; edge < count; edge++) {
-    const strata = times.strata(edge)
-    const test = vanElteren(strata, { sorted: true })
-    tested[edge] = test.testable ? test.p : Number.NaN
-    tests.z[edge] = test.z
-    tests.p[edge] = test.p
-    tests.probabilitySlower[edge] = test.probabilitySlower
-    tests.categories[edge] = strata.length
-    tests.before[edge] = test.beforeCount
-    tests.after[edge] = test.afterCount
-  }
-  const q = benjaminiHochberg(tested)
+  const q = benjaminiHochberg(p)
   const sizes = new Map<number, EdgeSize>()
-  for (let edge = 0; edge < count; edge++) {
+  for (const edge of tests.keys()) {
     if (q[edge]! < alpha) sizes.set(edge, sizeOf(times, edge, { minimumEffect, negligibleUs }))
   }
-  return { ...tests, times, q, sizes }
+  return { times, tests, q, sizes }
+}
+
+function testEdge(times: EdgeTimes, edge: number): VanElterenResult {
+  return vanElteren(times.strata(edge), { sorted: true })
 }
 
 /** How large a significant change is, and whether it is large enough to be called one. */
@@ -232,6 +219,11 @@ export class EdgeChanges extends Stage {
     return new EdgeChanges(this.categories, { ...this.options, alpha }, this, this)
   }
 
+  /** The edges of which enough was recorded to test them, ordered as `edges`. */
+  get tested(): readonly EdgeChange[] {
+    return this.#describe(this.#tested.tests.keys())
+  }
+
   /** The edges that changed significantly, by enough to matter or not. */
   get significant(): EdgeChange[] {
     return this.#describe(this.#tested.sizes.keys()).filter(({ significant }) => significant)
@@ -252,7 +244,8 @@ export class EdgeChanges extends Stage {
   }
 
   #change(edge: number): EdgeChange {
-    const { times, sizes, q, ...tests } = this.#tested
+    const { times, tests, sizes, q } = this.#tested
+    const test = tests.get(edge) ?? testEdge(times, edge)
     const [before, after] = times.totals
     const significant = q[edge]! < this.options.alpha
     const size = (significant ? sizes.get(edge) : undefined) ?? UNCHANGED
@@ -261,13 +254,13 @@ export class EdgeChanges extends Stage {
       beforeRequests: before.requests[edge]!,
       afterRequests: after.requests[edge]!,
       categories: times.categories(edge),
-      comparedCategories: tests.categories[edge]!,
-      beforeCompared: tests.before[edge]!,
-      afterCompared: tests.after[edge]!,
-      z: tests.z[edge]!,
-      p: tests.p[edge]!,
+      comparedCategories: test.strata,
+      beforeCompared: test.beforeCount,
+      afterCompared: test.afterCount,
+      z: test.z,
+      p: test.p,
       q: q[edge]!,
-      probabilitySlower: tests.probabilitySlower[edge]!,
+      probabilitySlower: test.probabilitySlower,
       ...size,
       significant,
     }

@@ -29,9 +29,9 @@ export interface EdgeGroup {
 /** Drafts one finding a group of changed edges, in either direction. */
 export function edgeFindings(changes: EdgeChanges): Draft[] {
   if (changes.changes.length === 0) return []
-  const { edges, categories } = changes
+  const { tested, categories } = changes
   return (['slower', 'faster'] as const).flatMap((direction) =>
-    groupEdgeChanges(edges, direction).map((group): Draft => {
+    groupEdgeChanges(tested, direction).map((group): Draft => {
       const concerned = byRequestsAfter(
         categories,
         group.edges.flatMap((edge) => edge.categories),
@@ -141,7 +141,7 @@ function stepWords(edge: PooledEdge, shift: string): string {
  * Groups changed edges by what they have in common: the work of a service, the calls to it, all that
  * it does, or one step in all services that take it; see `groupChanges`.
  *
- * @param edges all edges of one comparison
+ * @param edges of one comparison, those that were tested
  * @param direction which of the changes to group
  */
 export function groupEdgeChanges(edges: readonly EdgeChange[], direction: Direction): EdgeGroup[] {

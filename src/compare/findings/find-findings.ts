@@ -315,7 +315,7 @@ function anyTestable({ evidence: { responseTime }, edges }: FindingSources) {
   return (
     Array.from({ length: edges.categories.size }).some(
       (_, one) => responseTime.test(one).testable,
-    ) || edges.edges.some(({ q }) => !Number.isNaN(q))
+    ) || edges.tested.length > 0
   )
 }
 

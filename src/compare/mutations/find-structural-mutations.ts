@@ -1,4 +1,6 @@
+import { range, rollups, sum } from 'd3-array'
 import { defineOptions, number, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import { remembered } from '../../core/remembered.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
@@ -199,25 +201,39 @@ export interface StructuralTest {
  * Source: Fisher 1922; Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
  */
 export function testStructures(categories: Categories, alpha: number): StructuralTest[] {
+  const tests = testShares(categories)
+  const q = benjaminiHochberg(tests.map(({ p, least }) => (least < alpha ? p : Number.NaN)))
+  return tests.map(({ beforeShare, afterShare, p, least }, category) => ({
+    beforeShare,
+    afterShare,
+    p,
+    q: q[category] as number,
+    testable: least < alpha,
+    rejected: least < alpha && (q[category] as number) < alpha,
+  }))
+}
+
+/** The tests of all categories, whatever their level, with the smallest p each could have. */
+const testShares = remembered((categories: Categories) => {
   const types = countTypes(categories)
-  const tests = Array.from({ length: categories.size }, (_, category) => {
-    const { before: ofBefore, after: ofAfter } = types[category] as TypeCount
+  /** By type and number of requests: many categories have as many. */
+  const leastOf = new Map<TypeCount, Map<number, number>>()
+  return types.map((type, category) => {
+    const { before: ofBefore, after: ofAfter } = type
     const before = categories.count(category, BEFORE)
     const after = categories.count(category, AFTER)
+    const known = leastOf.get(type) ?? new Map<number, number>()
+    leastOf.set(type, known)
+    const least = known.get(before + after) ?? leastP(before + after, ofBefore, ofAfter)
+    known.set(before + after, least)
     return {
       beforeShare: before / ofBefore,
       afterShare: after / ofAfter,
       p: fisherExact(before, ofBefore, after, ofAfter).p,
-      testable: leastP(before + after, ofBefore, ofAfter) < alpha,
+      least,
     }
   })
-  const q = benjaminiHochberg(tests.map(({ p, testable }) => (testable ? p : Number.NaN)))
-  return tests.map((test, category) => ({
-    ...test,
-    q: q[category] as number,
-    rejected: test.testable && (q[category] as number) < alpha,
-  }))
-}
+})
 
 /** The smallest p that `total` requests could give, if as many as can be fell into one period. */
 function leastP(total: number, ofBefore: number, ofAfter: number): number {
@@ -265,12 +281,16 @@ export function suggestThreshold(categories: Categories, alpha = 0.05): number {
   const before = categories.flows.count(BEFORE)
   const all = before + categories.flows.count(AFTER)
   const afterShare = (all - before) / all
-  const deviations = Array.from({ length: categories.size }, (_, category) => {
-    const total = categories.count(category, BEFORE) + categories.count(category, AFTER)
-    return 2 * Math.sqrt(total * afterShare * (1 - afterShare))
-  })
+  const totals = range(categories.size).map(
+    (category) => categories.count(category, BEFORE) + categories.count(category, AFTER),
+  )
+  const deviations = rollups(
+    totals,
+    (alike) => alike.length,
+    (total) => 2 * Math.sqrt(total * afterShare * (1 - afterShare)),
+  ).filter(([sd]) => sd > 0)
   const chance = (threshold: number) =>
-    deviations.reduce((sum, sd) => sum + (sd > 0 ? erfc(threshold / (sd * Math.SQRT2)) : 0), 0)
+    sum(deviations, ([sd, alike]) => alike * erfc(threshold / (sd * Math.SQRT2)))
   let low = 0
   let high = 1
   while (chance(high) > alpha) high *= 2
