@@ -106,6 +106,21 @@ function measuresOf(flows: FlowSet): Measure[] {
   return [...steps, ...ofRequests].filter(({ values }) => values.length >= MIN_VALUES)
 }
 
+/** Twice the logarithm of how many times likelier a step must be than a drift. */
+const MIN_BETTER = 4
+
+/** Slow drifts, by the share of the recording that is over, as columns of a regression. */
+const DRIFTS: readonly ((share: number) => number[])[] = [
+  // A load that rises and falls once.
+  (share) => [share, Math.sin(2 * Math.PI * share), Math.cos(2 * Math.PI * share)],
+  // Warm-ups, quick at first and slow later.
+  ...[0.1, 0.3].map((warm) => (share: number) => [
+    share,
+    Math.exp(-share / warm),
+    Math.exp(-share / (3 * warm)),
+  ]),
+]
+
 /** Tests whether a series goes from one level to another; `null` where a drift fits it better. */
 export function changeOf(values: readonly Timed[]) {
   const ranks = midranks(values.map(({ value }) => value))
@@ -117,15 +132,14 @@ export function changeOf(values: readonly Timed[]) {
   })
   const residuals = ranks.map((rank, i) => rank - (i < at ? before : after))
   const { p } = constantLevel(ranks, longRunVariance(residuals))
-  // A load that rises and falls once.
-  const waves = ranks.map((_, i) => {
-    const angle = (2 * Math.PI * i) / count
-    return [i, Math.sin(angle), Math.cos(angle)]
-  })
-  const drift = leastSquares(waves, ranks)
   const squares = (rest: readonly number[]) => rest.reduce((sum, one) => sum + one ** 2, 0)
-  const drifting = ranks.map((rank, i) => rank - drift.predict(waves[i] as number[]))
-  if (Number.isNaN(p) || squares(drifting) < squares(residuals)) return null
+  const drifting = DRIFTS.map((drift) => {
+    const columns = ranks.map((_, i) => drift(i / count))
+    const { predict } = leastSquares(columns, ranks)
+    return squares(ranks.map((rank, i) => rank - predict(columns[i] as number[])))
+  })
+  const isDrift = Math.min(...drifting) < squares(residuals) * Math.exp(MIN_BETTER / count)
+  if (Number.isNaN(p) || isDrift) return null
   const timeOf = (position: number) => (values[position] as Timed).timeUs
   return {
     ...{ p, ratio: ratioAt(at), timeUs: timeOf(at) },

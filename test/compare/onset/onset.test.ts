@@ -176,6 +176,28 @@ describe('one long recording', () => {
     const divided = rounds.filter((one) => one !== null && one.p < 0.05)
     expect(divided.length / ROUNDS).toBeLessThanOrEqual(0.05)
   })
+
+  /** Share of recordings, of 400 requests with a level of their own each, that are divided. */
+  function dividedShare(levelAt: (share: number) => number): number {
+    const random = randomSource(7)
+    const divided = Array.from({ length: ROUNDS }, () =>
+      changeOf(
+        Array.from({ length: 400 }, (_, i) => ({
+          timeUs: i * 1e6,
+          value: levelAt(i / 400) + random.normal(),
+        })),
+      ),
+    ).filter((one) => one !== null && one.p < 0.05)
+    return divided.length / ROUNDS
+  }
+
+  test.each([0.03, 0.1, 0.2])('that warms up for %d of its time is not divided', (warm) => {
+    expect(dividedShare((share) => 2 * Math.exp(-share / warm))).toBeLessThanOrEqual(0.05)
+  })
+
+  test.each([0.15, 0.5, 0.85])('that changes its level at %d is divided', (at) => {
+    expect(dividedShare((share) => (share < at ? 0 : 1.25))).toBeGreaterThanOrEqual(0.85)
+  })
 })
 
 test('a level that falls back has no single onset', () => {
