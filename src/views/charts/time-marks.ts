@@ -1,7 +1,9 @@
+import { max, min } from 'd3-array'
 import { Comparison } from '../../compare/comparison.ts'
 import { allEvents, seenEvents } from '../../compare/onset/events.ts'
 import { tooltipText } from '../../core/shown-text.ts'
-import { AFTER, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { formatDuration } from '../../core/units.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { tooltip } from './channels.ts'
 import { PALETTE, type SpecPart } from './chart-frame.ts'
 import { textWidth } from './text-width.ts'
@@ -57,16 +59,30 @@ export function timeMarks(
   ]
 }
 
-/** Returns the same marks in µs since a period began. */
+/**
+ * Returns the same marks in µs since a period began. Those between both periods stand where after
+ * begins, and say how long before.
+ */
 export function marksOfPeriod(
   marks: readonly TimeMark[],
-  { size, epochsUs, recordedIn }: FlowSet,
+  flows: FlowSet,
   period: Period,
 ): readonly TimeMark[] {
+  const { size, epochsUs, recordedIn } = flows
   const epochUs = epochsUs[recordedIn[period === AFTER ? size - 1 : 0] ?? 0] ?? 0
-  return marks.map(({ atUs, lowUs, highUs, ...mark }) => ({
-    ...{ ...mark, atUs: atUs - epochUs, lowUs: lowUs - epochUs, highUs: highUs - epochUs },
-  }))
+  const arrivals = Array.from({ length: size }, (_, request) => flows.arrivalUs(request))
+  const endUs = max(arrivals.slice(0, flows.count(BEFORE))) ?? 0
+  const startUs = min(arrivals.slice(flows.count(BEFORE))) ?? 0
+  return marks.map(({ atUs, lowUs, highUs, ...mark }) => {
+    const isBetween = period === AFTER && atUs > endUs && atUs < startUs
+    const times = isBetween ? [startUs, startUs, startUs] : [atUs, lowUs, highUs]
+    const [at = 0, low = 0, high = 0] = times.map((timeUs) => timeUs - epochUs)
+    const said = `${mark.said}, ${formatDuration(startUs - atUs)} before this period`
+    return {
+      ...{ ...mark, ...(isBetween && { label: `‹ ${mark.label}`, said }) },
+      ...{ atUs: at, lowUs: low, highUs: high },
+    }
+  })
 }
 
 /** The time that a panel shows, and its size in pixels. */

@@ -45,6 +45,9 @@ test('events and onsets of findings are marked in the period where they lie', ()
   expect(svg).toContain('deploy &lt;stock&gt; 2.0')
   expect(svg).toContain('#1 stock: LOOKUP itself takes')
   expect(svg).not.toContain('too late')
+  const between = arrivalsChart(comparison, { events: ['2023-11-14T22:23:15Z flag on'] })
+  expect(JSON.stringify(between.spec)).toContain('flag on, 5 s before this period')
+  expect(expectDrawable(between)).toContain('‹ flag on')
   expect(() => arrivalsChart(comparison, { events: ['yesterday deploy'] })).toThrow(
     /events.*yesterday deploy.*2026-10-01T11:15Z deploy checkout 2\.0/,
   )
