@@ -98,6 +98,9 @@ export function attachLogs(
     rowOf[record] = named ?? shortestAt(spans, [first, end], timeUs[record]! - epochUs)
     found.push(record)
   })
+  if (found.length === 0) {
+    quality.note('unused-logs', {}, 'No log record names a trace that was loaded')
+  }
   found.sort((a, b) => rowOf[a]! - rowOf[b]! || timeUs[a]! - timeUs[b]!)
   return {
     span: Uint32Array.from(found, (record) => rowOf[record]!),

@@ -85,6 +85,7 @@ test('a record that names no span lies in the shortest one under way; others are
   const foreign = (await loadTraces(spansOf('b'), { logs: logOf('x', () => USUAL) })) as SpanTraces
   expect(Object.fromEntries(foreign.quality().counts)).toEqual({
     'log-without-trace': 2 * REQUESTS,
+    'unused-logs': 1,
   })
 })
 
@@ -142,6 +143,20 @@ test('a line that logs the same at another level is another statement', () => {
   expect(codes[0]?.[0]).not.toBe(codes[1]?.[0])
   expect(codes[0]?.[1]).toBe(codes[1]?.[1])
   expect(statements[codes[0]?.[1] ?? -1]?.text).toBe('logged in user <*>')
+})
+
+test('a service whose log is missing in one period, or ends early, is not said to take another path', async () => {
+  const early = (request: number) => (request < 40 ? USUAL : [])
+  for (const lines of [early, () => []]) {
+    expect(compare(await load('b'), await load('a', lines)).findings.findings).toEqual([])
+    expect(compare(await load('b', lines), await load('a')).findings.findings).toEqual([])
+  }
+  // Errors that come count, also where nothing was logged before.
+  const error = { says: 'shelf 17 is gone', level: 'ERROR', atUs: 150 }
+  const { findings } = compare(await load('b', () => []), await load('a', () => [error])).findings
+  expect(findings[0]?.what).toBe(
+    'reserve now logs ERROR “shelf <num> is gone” in 60 of 60 calls (0 of 60 before)',
+  )
 })
 
 test('logs of one period alone say nothing', async () => {

@@ -343,9 +343,9 @@ const TOLD_BY: Partial<Record<WarningCode, string>> = {
 
 /**
  * Touches no finding: explanations by parameters ask for parameters, and clocks that are as far apart
- * in both periods change no duration.
+ * in both periods change no duration; most lines of a log belong to no request.
  */
-const HARMLESS = new Set(['no-parameters', 'unused-parameters', 'repeated-parameter', 'clock-skew'])
+const HARMLESS = /^(?:(?:no|unused)-parameters|repeated-parameter|clock-skew|log-without-id)$/
 
 /** Reports which traces were selected, and what a load left out or doubted, except what `told` says. */
 export function dataQuality(
@@ -370,7 +370,7 @@ function selectedTraces(traces: TraceSet): ComparisonWarning[] {
 function loadProblems(traces: TraceSet, told: readonly ComparisonWarning[]): ComparisonWarning[] {
   const quality = traces.quality()
   const known = told.map(({ code }) => TOLD_BY[code])
-  const left = [...quality.counts].filter(([code]) => !known.includes(code) && !HARMLESS.has(code))
+  const left = [...quality.counts].filter(([code]) => !known.includes(code) && !HARMLESS.test(code))
   if (left.length === 0) return []
   const found = left.map(([code, count]) => {
     const first = quality.issues.find((issue) => issue.code === code)

@@ -7,7 +7,7 @@ import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareChoices } from './between-runs.ts'
 import { sameTest } from './call-counts.ts'
 import type { CountsTest } from './compare-counts.ts'
-import { type LogCounts, logCounts } from './log-counts.ts'
+import { ERRORS, type LogCounts, logCounts } from './log-counts.ts'
 import { timeBlocks } from './time-blocks.ts'
 
 /** What spans of an operation log, compared between the periods. */
@@ -27,8 +27,7 @@ export interface LogTests {
   readonly p: number
 }
 
-/** Levels of which any share matters; of others, a share as of calls. */
-export const ERRORS: ReadonlySet<string> = new Set(['error', 'fatal'])
+/** Of errors any share matters; of others, a share as of calls. */
 const MIN_SHARE = 0.05
 
 /**

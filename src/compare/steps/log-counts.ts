@@ -2,7 +2,7 @@
 import { sum } from 'd3-array'
 import { shortText } from '../../core/shown-text.ts'
 import type { FlowLogColumns } from '../../flows/flow-logs.ts'
-import type { FlowSet } from '../../flows/flow-set.ts'
+import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import type { Statement } from '../../logs/traced/statements.ts'
 import { GRAVE_LEVELS } from '../../traces/log-records.ts'
 import type { CallChoice, ChoiceCounts } from './call-counts.ts'
@@ -56,7 +56,9 @@ interface Site {
 
 /**
  * Counts which statements spans log, given that their operation was called, and which come right after
- * each: what became of the request elsewhere does not matter.
+ * each: what became of the request elsewhere does not matter. Requests from before the first or after
+ * the last that has any record are left out, as logs may be shorter than traces; and so are services
+ * that log nothing in one period, but for errors that come: nobody may have collected their logs.
  *
  * @param flows not folded
  */
@@ -84,7 +86,10 @@ export function logCounts(
       }),
     )
   }
+  const isCovered = requestsCovered(flows, logs)
+  const talking = [new Set<string>(), new Set<string>()] as const
   flows.shapeOf.forEach((shape, request) => {
+    if (!isCovered(request)) return
     const block = blockOf[request]!
     let at = logs.offsets[request]!
     const end = logs.offsets[request + 1]!
@@ -93,10 +98,40 @@ export function logCounts(
       while (at < end && logs.span[at] === span) at++
       site.all.add(request, block)
       own.requests.add(request)
-      if (at > first) own.add(site, logs.statement.subarray(first, at), { request, block, size })
+      if (at === first) return
+      own.add(site, logs.statement.subarray(first, at), { request, block, size })
+      talking[flows.period[request] as Period].add(own.of.service)
     })
   })
-  return [...operations.values()].flatMap((own) => own.counts(logs.statements, size))
+  const isError = ({ statement }: LogCounts) => ERRORS.has(logs.statements[statement]?.level ?? '')
+  return [...operations.values()].flatMap((own) => {
+    const [before, after] = talking.map((services) => services.has(own.of.service))
+    if (!after) return []
+    return own.counts(logs.statements, size).filter((counts) => before || isError(counts))
+  })
+}
+
+/** Levels of which any share matters. */
+export const ERRORS: ReadonlySet<string> = new Set(['error', 'fatal'])
+
+/** Whether a request lies within the time of its recording's logs; all do where it has none. */
+function requestsCovered(
+  flows: FlowSet,
+  { offsets }: FlowLogColumns,
+): (request: number) => boolean {
+  const ranges = new Map<number, [first: number, last: number]>()
+  const recordingOf = (request: number) => flows.recordedIn[request]!
+  for (let request = 0; request < flows.size; request++) {
+    if (offsets[request] === offsets[request + 1]) continue
+    const us = flows.arrivalUs(request)
+    const [first, last] = ranges.get(recordingOf(request)) ?? [us, us]
+    ranges.set(recordingOf(request), [Math.min(first, us), Math.max(last, us)])
+  }
+  return (request) => {
+    const [first, last] = ranges.get(recordingOf(request)) ?? []
+    const us = flows.arrivalUs(request)
+    return first === undefined || last === undefined || (first <= us && us <= last)
+  }
 }
 
 /** What requests did: which, and where in their spans. */
@@ -109,12 +144,12 @@ interface Done {
 class OperationLogs {
   depth = Number.POSITIVE_INFINITY
   readonly requests = new Set<number>()
-  readonly #of: Operation
+  readonly of: Operation
   readonly #sites = new Map<string, Site>()
   readonly #made = new Map<string, Done>()
 
   constructor(of: Operation) {
-    this.#of = of
+    this.of = of
   }
 
   site(context: string, size: number): Site {
@@ -148,7 +183,7 @@ class OperationLogs {
   }
 
   counts(statements: readonly Statement[], size: number): LogCounts[] {
-    const { service } = this.#of
+    const { service } = this.of
     const none = new Tally(size)
     const sites = [...this.#sites.values()]
     const named = (statement: string) => ({
@@ -172,7 +207,7 @@ class OperationLogs {
       return [
         {
           kind: isNext ? 'logs next' : 'logs',
-          of: this.#of,
+          of: this.of,
           previous: isNext ? named(first) : null,
           call: said === '' ? null : named(said),
           statement: said === '' ? -1 : Number(said),

@@ -26,7 +26,8 @@ import { readTracedLogs } from './read-records.ts'
  * trace points of that request, within the span that they name, or else the shortest one under way; the
  * comparison of two periods that both have logs tells which statements spans log no more, or anew.
  * `.quality()` counts records that name no trace (`log-without-id`), one that was not loaded
- * (`log-without-trace`), or no span of it (`log-without-span`), and lines without a record (`unread-log`).
+ * (`log-without-trace`), or no span of it (`log-without-span`), lines without a record (`unread-log`), and
+ * logs of which no record was laid to a trace (`unused-logs`).
  *
  * @param options see `LOAD_OPTIONS`
  *
