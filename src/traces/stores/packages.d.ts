@@ -62,6 +62,7 @@ declare module 'hyparquet' {
   export interface ColumnChunk {
     readonly meta_data?: {
       readonly path_in_schema: readonly string[]
+      readonly num_values?: bigint
       readonly statistics?: { readonly min_value?: unknown; readonly max_value?: unknown }
     }
   }

@@ -30,6 +30,11 @@ export interface ParquetFile {
    * and times come as they are stored.
    */
   read(group: RowGroup, leaf: Leaf, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
+  /**
+   * Values of a column that repeats once in each row, one row's behind the other's, and `null` for
+   * each row that has none. Of pages of version 2, in which levels stand apart.
+   */
+  readFlat(group: RowGroup, leaf: Leaf, fromBytes: FromBytes): Promise<ArrayLike<unknown>>
   close(): Promise<void>
 }
 
@@ -94,26 +99,42 @@ async function opened(
     await file.close()
     throw damaged(error)
   })
-  const plain = { ...metadata, schema: metadata.schema.map(asStored) }
+  const schema = metadata.schema.map(asStored)
+  const valuesOf = async (what: FileMetaData, stringFromBytes: FromBytes) => {
+    const pages: ArrayLike<unknown>[] = []
+    await parquetRead({
+      ...{ file, compressors, metadata: what },
+      parsers: { stringFromBytes, timestampFromNanoseconds: (nanos) => nanos },
+      onPage: ({ columnData }) => pages.push(columnData),
+    }).catch((error) => {
+      throw damaged(error)
+    })
+    return pages.length === 1 ? (pages[0] as ArrayLike<unknown>) : joined(pages)
+  }
+  const chunksOf = (group: RowGroup, { path }: Leaf) => {
+    const key = path.join('\0')
+    return group.columns.filter(({ meta_data }) => meta_data?.path_in_schema.join('\0') === key)
+  }
   return {
     ...{ name, metadata, meta, bytes: file.byteLength, leaves: leavesOf(metadata.schema) },
-    async read(group, { path, levels }, fromBytes = asText) {
-      const key = path.join('\0')
-      const columns = group.columns.filter(
-        ({ meta_data }) => meta_data?.path_in_schema.join('\0') === key,
-      )
-      const pages: ArrayLike<unknown>[] = []
-      await parquetRead({
-        ...{ file, compressors, metadata: { ...plain, row_groups: [{ ...group, columns }] } },
-        parsers: { stringFromBytes: fromBytes, timestampFromNanoseconds: (nanos) => nanos },
-        onPage: ({ columnData }) => pages.push(columnData),
-      }).catch((error) => {
-        throw damaged(error)
-      })
-      const values = pages.length === 1 ? (pages[0] as ArrayLike<unknown>) : joined(pages)
-      return levels.includes('OPTIONAL')
-        ? Array.from(values, (value) => bare(value, levels))
+    async read(group, leaf, fromBytes = asText) {
+      const row_groups = [{ ...group, columns: chunksOf(group, leaf) }]
+      const values = await valuesOf({ ...metadata, schema, row_groups }, fromBytes)
+      return leaf.levels.includes('OPTIONAL')
+        ? Array.from(values, (value) => bare(value, leaf.levels))
         : values
+    },
+    readFlat(group, leaf, fromBytes) {
+      // As a column of its own, with a row for each value, it needs no arrays of rows.
+      const [chunk] = chunksOf(group, leaf)
+      const num_rows = chunk?.meta_data?.num_values ?? 0n
+      const meta_data = { ...chunk?.meta_data, path_in_schema: [leaf.element.name] }
+      const alone = { ...leaf.element, repetition_type: 'OPTIONAL' } as const
+      const only = {
+        ...{ ...metadata, num_rows, schema: [{ name: 'root', num_children: 1 }, alone] },
+        row_groups: [{ num_rows, columns: [{ ...chunk, meta_data }] }],
+      }
+      return valuesOf(only, fromBytes)
     },
     close: () => file.close(),
   }

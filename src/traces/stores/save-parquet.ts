@@ -13,7 +13,7 @@ export const ATTRIBUTE_TYPES: Readonly<Record<string, (text: string) => Attribut
   b: (text) => text === 'true',
 }
 /** Spans of one row group, which a reader holds at once; their times fit in one page of 1 MB. */
-const SPANS_PER_GROUP = 100_000
+const SPANS_PER_GROUP = 25_000
 
 const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8' }
 const MAP = [

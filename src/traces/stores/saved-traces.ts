@@ -46,6 +46,8 @@ export async function readSavedTraces(
   for (const group of file.metadata.row_groups) {
     const column = async <T = number>(of: string, from?: FromBytes) =>
       (await file.read(group, leaves.get(of)!, from)) as ArrayLike<T>
+    const flat = async (of: string, from: FromBytes) =>
+      (await file.readFlat(group, leaves.get(of)!, from)) as ArrayLike<number>
     const codes = (of: string, into: Dictionary) =>
       column(of, (bytes) => into.code(asText(bytes) as string))
     const indexes = (of: string, names: readonly string[]) =>
@@ -73,8 +75,8 @@ export async function readSavedTraces(
     spans.status.append(await indexes('StatusCode', SPAN_STATUSES))
     spans.followsFrom.append(await column('FollowsFrom'))
     attributes.add(
-      await column<Row>('SpanAttributes.key_value.key', keyCode),
-      await column<Row>('SpanAttributes.key_value.value', attributes.write),
+      await flat('SpanAttributes.key_value.key', keyCode),
+      await flat('SpanAttributes.key_value.value', attributes.write),
       await column<string>('SpanAttributeTypes'),
     )
     read += trace.length
@@ -95,18 +97,16 @@ export async function readSavedTraces(
   )
 }
 
-/** Codes of what one span has. */
-type Row = readonly number[]
-
 /** µs from a moment to each time, both in ns; exact to the ns within a hundred days. */
 function microsSince(fromNs: bigint, times: BigInt64Array): Float64Array {
   const halves = new Int32Array(times.buffer, times.byteOffset, times.length * 2)
   const from = new Int32Array(BigInt64Array.of(fromNs).buffer)
   const [low, high] = [from[0]! >>> 0, from[1]!]
-  return Float64Array.from(
-    times,
-    (_, i) => ((halves[2 * i + 1]! - high) * 2 ** 32 + ((halves[2 * i]! >>> 0) - low)) / 1e3,
-  )
+  const micros = new Float64Array(times.length)
+  for (let i = 0; i < micros.length; i++) {
+    micros[i] = ((halves[2 * i + 1]! - high) * 2 ** 32 + ((halves[2 * i]! >>> 0) - low)) / 1e3
+  }
+  return micros
 }
 
 /** Attributes of a saved file, span by span. */
@@ -123,17 +123,20 @@ class SavedAttributes {
   /** Keeps a value; `add` takes its number. */
   readonly write: FromBytes = (bytes) => this.#written.push(asText(bytes) as string) - 1
 
-  add(keys: ArrayLike<Row>, values: ArrayLike<Row>, types: ArrayLike<string>): void {
+  add(keys: ArrayLike<number>, values: ArrayLike<number>, types: ArrayLike<string>): void {
     const { key, type, value } = this.#columns
-    for (let row = 0; row < keys.length; row++) {
+    let at = 0
+    for (let row = 0; row < types.length; row++) {
       this.#offsets.push(key.length)
-      const [own, held, letters] = [keys[row]!, values[row]!, types[row]!]
-      for (let i = 0; i < letters.length; i++) {
-        key.push(own[i]!)
+      const letters = types[row]!
+      for (let i = 0; i < letters.length; i++, at++) {
+        key.push(keys[at]!)
         const isText = letters[i] === 's'
         type.push(isText ? TEXT : letters[i] === 'n' ? NUMBER : TRUTH)
-        value.push(isText ? this.#code(held[i]!) : this.#number(held[i]!, letters[i]!))
+        value.push(isText ? this.#code(values[at]!) : this.#number(values[at]!, letters[i]!))
       }
+      // A span without attributes has one `null`.
+      if (letters === '') at++
     }
   }
 
