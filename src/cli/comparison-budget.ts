@@ -1,4 +1,6 @@
+import { sum } from 'd3-array'
 import { FlowdeltaError } from '../core/errors.ts'
+import { remembered } from '../core/remembered.ts'
 import { grouped } from '../core/words.ts'
 import { printedJson } from './printing.ts'
 
@@ -43,8 +45,7 @@ export function withinBudget(
   document: Json,
   { budget, all }: { budget: number; all: { categories: number; mutations: number } },
 ): Json {
-  const fits = (candidate: Json) => Buffer.byteLength(printedJson(candidate)) <= budget
-  if (budget === 0 || fits(document)) return document
+  if (budget === 0 || Buffer.byteLength(printedJson(document)) <= budget) return document
   const full = document as Json & Lists
   const render = (lists: Lists) => ({
     ...document,
@@ -55,12 +56,12 @@ export function withinBudget(
   let kept: Lists = { findings: [], warnings: [], mutations: [], categories: [] }
   const keep = (change: Partial<Lists>): boolean => {
     const more = { ...kept, ...change }
-    if (!fits(render(more))) return false
+    if (printedBytes(render(more)) > budget) return false
     kept = more
     return true
   }
   if (!keep({})) {
-    const bytes = grouped(Buffer.byteLength(printedJson(render(kept))))
+    const bytes = grouped(printedBytes(render(kept)))
     throw new FlowdeltaError(
       `--budget ${budget}: totals and parameters alone take ${bytes} bytes. ` +
         'Give more, or 0 for everything.',
@@ -102,6 +103,25 @@ export function withinBudget(
   lengthen('mutations', () => true)
   return render(kept)
 }
+
+/** Bytes of a document as it is printed; its entries, of which most were in the last one, are measured once. */
+function printedBytes(document: Json & Lists): number {
+  const rest = { ...document, findings: [], warnings: [], mutations: [], categories: [] }
+  return sum([
+    Buffer.byteLength(printedJson(rest)),
+    ...LISTS.filter((name) => document[name].length > 0).map((name) => {
+      const entries = sum(document[name], (entry) => entryOf(entry).bytes)
+      // Entries stand on lines of their own, with a comma between them.
+      return entries + 2 * document[name].length + 1
+    }),
+  ])
+}
+
+/** An entry of a list as it is printed there, two spaces in, and how many bytes that is. */
+const entryOf = remembered((entry: Json) => {
+  const text = JSON.stringify(entry, null, 1).replaceAll('\n', '\n  ')
+  return { text, bytes: Buffer.byteLength(text) + 2 }
+})
 
 function withCategory(kept: readonly Json[], category: Json | undefined): readonly Json[] {
   if (category === undefined || kept.includes(category)) return kept
@@ -145,7 +165,7 @@ function leftOut(
 ) {
   const count = (name: keyof Lists) => (all[name] ?? full[name].length) - kept[name].length
   const shortened = (name: 'findings' | 'mutations') =>
-    kept[name].filter((entry, i) => printedJson(entry) !== printedJson(full[name][i]))
+    kept[name].filter((entry, i) => entryOf(entry).text !== entryOf(full[name][i] as Json).text)
   return {
     findings: count('findings'),
     warnings: count('warnings'),
