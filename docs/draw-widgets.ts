@@ -9,12 +9,15 @@ import { compareLogs } from '../src/logs/compare-logs.ts'
 import { loadLogs } from '../src/logs/readers/load-logs.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import { explore } from '../src/views/explore.ts'
+import { connectCharts } from '../src/views/notebook/connect-charts.ts'
 import type { Widget } from '../src/views/widgets/widget.ts'
 import { diagnoseLatency } from '../src/whatif/diagnosis/diagnose-latency.ts'
 import { pageOf } from '../test/views/widgets/open-widgets.ts'
 
 // npm run docs: takes the pictures of widgets in docs/widgets, in a real browser.
 // npx tsx docs/draw-widgets.ts variance: only that one.
+
+connectCharts()
 
 interface Picture {
   readonly name: string
@@ -124,8 +127,8 @@ try {
     await page.goto(pathToFileURL(file).href)
     await page.waitForSelector('[data-flowdelta-live] > .flowdelta')
     await use?.(page)
-    // Drawings measure the room they have and draw again.
-    await page.waitForTimeout(500)
+    // Drawings measure the room they have and draw again; charts are parsed first.
+    await page.waitForTimeout(1500)
     await page
       .locator('.flowdelta')
       .first()
