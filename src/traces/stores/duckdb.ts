@@ -42,7 +42,8 @@ export const duckdbStore = storeKind({
           const path = join(folder, 'sample.parquet')
           await engine.runAndReadAll(
             `COPY (SELECT s.* ${spans.changed}, weight * ${spans.rate} AS "SampleRate"
-               FROM ${spans.source} AS s JOIN drawn ON drawn.trace = ${spans.trace})
+               FROM ${spans.source} AS s JOIN drawn ON drawn.trace = ${spans.trace}
+               ORDER BY arrivedNs, drawn.trace, ${spans.order})
              TO ${literal(path)} (FORMAT parquet, ROW_GROUP_SIZE 50000)`,
           )
           for (const file of await openParquet(path)) {
@@ -106,6 +107,8 @@ interface Spans {
   /** Columns that are handed over in another form. */
   readonly changed: string
   readonly trace: string
+  /** What spans of a trace are ordered by, so that a sample is always the same. */
+  readonly order: string
   /** How many requests a span stands for already. */
   readonly rate: string
   /** One row a span: trace, isRoot, name (of its service and operation), isError, startNs, durationNs. */
@@ -172,7 +175,7 @@ async function spansIn(
   const ofEach = rate === undefined ? '1' : `coalesce(nullif(s.${quoted(rate)}, 0), 1)`
   const structs = columns.filter((column) => /^STRUCT|^JSON/.test(types.get(column) ?? ''))
   return {
-    ...{ source, trace },
+    ...{ source, trace, order: `${times.ns}, ${textIn('spanId')}` },
     rate: ofEach,
     changed: [
       rate === undefined ? '' : `EXCLUDE (${quoted(rate)})`,
@@ -248,12 +251,12 @@ async function drawSample(
   await engine.runAndReadAll(
     `CREATE TEMP TABLE drawn AS
      WITH ordered AS (
-       SELECT trace, "group", row_number() OVER (PARTITION BY "group" ORDER BY arrivedNs, trace) AS nth
+       SELECT trace, arrivedNs, "group", row_number() OVER (PARTITION BY "group" ORDER BY arrivedNs, trace) AS nth
        FROM requests JOIN kinds USING (kind)),
      cut AS (
-       SELECT trace, "group", recorded / due AS weight, floor((nth - 1) * due / recorded) AS stretch
+       SELECT trace, arrivedNs, "group", recorded / due AS weight, floor((nth - 1) * due / recorded) AS stretch
        FROM ordered JOIN groups USING ("group"))
-     SELECT trace, weight FROM cut
+     SELECT trace, arrivedNs, weight FROM cut
      QUALIFY row_number() OVER (PARTITION BY "group", stretch ORDER BY hash(trace, ${seed}), trace) = 1`,
   )
   const found = await engine.runAndReadAll(

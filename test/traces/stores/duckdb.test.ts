@@ -62,6 +62,7 @@ test('a sample is spread over time, and the seed alone decides which it is', asy
     (await load(`duckdb:${pathOf('all.parquet')}?sample=60&seed=${seed}`)).ids
   expect(await ids(1)).toEqual(await ids(1))
   expect(await ids(1)).not.toEqual(await ids(2))
+  expect(await ids(1)).toEqual((await ids(1)).toSorted())
   const some = await load(`duckdb:${pathOf('all.parquet')}?sample=60`)
   const halves = some.split('300s').map(({ size }) => size)
   expect(Math.abs((halves[0] as number) - 30)).toBeLessThanOrEqual(2)
