@@ -150,9 +150,8 @@ function firstDistinctCalls(given: readonly Route[]) {
     else if (detours.length + ofOnePeriod.length > 0) {
       for (const [name] of [...detours, ...ofOnePeriod])
         for (const to of [chosen, common]) add(name, to)
-      const others = rest.filter(
-        ({ shape }) => !ofOnePeriod.some(([, own]) => own.some((one) => one.shape === shape)),
-      )
+      const apart = new Set(ofOnePeriod.flatMap(([, own]) => own.map(({ shape }) => shape)))
+      const others = rest.filter(({ shape }) => !apart.has(shape))
       routes = others.length > 0 ? others : rest
     } else {
       const isOptional = common.size > 0 && count(going) < MIN_GOING * count(rest)

@@ -26,15 +26,13 @@ export function loadChart(
   given?: Partial<OptionsOf<typeof LOAD_CHART_OPTIONS>>,
 ) {
   readOptions(LOAD_CHART_OPTIONS, given)
-  const [before, after] = [BEFORE, AFTER].map((period) => loadWindows(flows, period))
-  const predict = predictor(before ?? [])
-  const rows = [before, after].flatMap((windows, period) =>
-    (windows ?? []).map((window) => ({
-      rate: window.rate,
-      share: 1 + window.excess,
-      expected: before?.length ? 1 + predict(window) : null,
-      kind: LOOKS[period]?.name ?? '',
+  const learned = loadWindows(flows, BEFORE)
+  const predict = predictor(learned)
+  const rows = [learned, loadWindows(flows, AFTER)].flatMap((windows, period) =>
+    windows.map((window) => ({
+      ...{ rate: window.rate, share: 1 + window.excess, kind: LOOKS[period]?.name ?? '' },
       took: percent(1 + window.excess),
+      ...(period === BEFORE && { expected: 1 + predict(window) }),
     })),
   )
   const rangeOf = (values: readonly number[]) => {
@@ -45,7 +43,6 @@ export function loadChart(
   const x = on(logAxis(rangeOf(rates), 'requests a second'), 'rate')
   const y = logAxis(rangeOf(shares), 'response time, of what such requests took before')
   const axis = { ...y.axis, labelExpr: "format(datum.value * 100, ',~r') + ' %'" }
-  const learned = rows.filter(({ kind }) => kind === 'before')
   return framedChart(
     {
       title: 'How long requests take at which load',
@@ -74,7 +71,7 @@ export function loadChart(
           },
         },
         {
-          data: { values: learned },
+          data: { values: rows.slice(0, learned.length) },
           mark: { type: 'line', color: PALETTE.text, strokeWidth: 1.5, interpolate: 'step-after' },
           encoding: { x, y: on({ ...y, axis }, 'expected') },
         },
@@ -84,10 +81,11 @@ export function loadChart(
 }
 
 function verdictText({ verdict, contributionUs }: ReturnType<typeof expectedAtLoad>): string {
-  if (verdict === 'unseen')
-    return 'Before never had the load of after, so what it explains cannot be told.'
-  if (verdict === 'independent') return 'Before, times do not depend on the load.'
-  if (verdict === 'few') return 'Too few stretches to learn from: the line is a guess.'
-  const less = contributionUs < 0 ? 'less' : 'more'
-  return `At the load of after, requests should take ${formatDuration(Math.abs(contributionUs))} ${less} in all.`
+  const much = `${formatDuration(Math.abs(contributionUs))} ${contributionUs < 0 ? 'less' : 'more'}`
+  return {
+    unseen: 'Before never had the load of after, so what it explains cannot be told.',
+    independent: 'Before, times do not depend on the load.',
+    few: 'Too few stretches to learn from: the line is a guess.',
+    known: `At the load of after, requests should take ${much} in all.`,
+  }[verdict]
 }

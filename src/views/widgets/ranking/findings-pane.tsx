@@ -6,12 +6,6 @@ import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
 import type { RankingData } from './ranking-model.ts'
 
-interface FindingsPaneProps {
-  readonly findings: RankingData['findings']
-  /** Name of the comparison in code. */
-  readonly name: string
-}
-
 type Shown = RankingData['findings'][number]
 
 const SEGMENT_COLUMNS: readonly DataColumn<Shown>[] = [
@@ -28,8 +22,12 @@ const SEGMENT_COLUMNS: readonly DataColumn<Shown>[] = [
   },
 ]
 
-/** Lists what changed, one row a cause; a row opens into its facts and the requests it is confined to. */
-export function FindingsPane({ findings, name }: FindingsPaneProps) {
+/**
+ * Lists what changed, one row a cause; a row opens into its facts and the requests it is confined to.
+ *
+ * @param props.name of the comparison in code
+ */
+export function FindingsPane({ findings, name }: { findings: readonly Shown[]; name: string }) {
   const [opened, setOpened] = useState<number | null>(null)
   if (findings.length === 0) return null
   return (
@@ -58,29 +56,22 @@ export function FindingsPane({ findings, name }: FindingsPaneProps) {
           { title: 'finding', cell: ({ what }) => tooltipText(what) },
           ...(findings.some(({ segment }) => segment) ? SEGMENT_COLUMNS : []),
         ]}
-        opened={(row) => (row.rank === opened ? <FindingDetails {...row} name={name} /> : null)}
+        opened={(finding) =>
+          finding.rank === opened ? <FindingDetails {...{ finding, name }} /> : null
+        }
       />
     </>
   )
 }
 
-function FindingDetails({
-  rank,
-  text,
-  look,
-  where,
-  segment,
-  name,
-}: Shown & { readonly name: string }) {
+function FindingDetails({ finding, name }: { finding: Shown; name: string }) {
+  const { rank, text, look, where, segment } = finding
   return (
     <div class="fd-mutation">
-      <p>{tooltipText(text)}</p>
-      <p>look at {tooltipText(look)}</p>
-      {segment === undefined ? null : (
+      <p>{tooltipText(`${text} · look at ${look}`)}</p>
+      {segment && (
         <>
-          <p>
-            {tooltipText(where)}: {segment.inside}; elsewhere {segment.outside}.
-          </p>
+          <p>{`${tooltipText(where)}: ${segment.inside}; elsewhere ${segment.outside}.`}</p>
           <StateCode code={`explore(${name}.where(${name}.findings.findings[${rank - 1}]))`} />
         </>
       )}
