@@ -124,13 +124,20 @@ export class Findings extends Stage {
       omitted === 0 ? '' : `${omitted} smaller ${omitted === 1 ? 'finding' : 'findings'} left out. `
     const recorded = this.flows?.count(AFTER) ?? 0
     const part = recorded === this.requests ? '' : ` (${grouped(recorded)} of them recorded)`
-    const all = `${grouped(this.requests)} requests${part}`
+    const all = `${grouped(this.requests)} requests${part}${this.#isDrawn() ? ' of a sample' : ''}`
     const took = `In all, ${all} took ${moreText(observedChangeUs, quantity)} than as many before`
     const failing = this.#failingText()
     const accounted = accountedText(findings, observedChangeUs, quantity)
     if (accounted !== null) return `${left}${took}; ${accounted}${failing}.`
     if (!this.changeIsClear) return `${left}${took}, which may be chance${failing}.`
     return `${left}${took}${failing === '' ? '; findings do not say why' : failing}.`
+  }
+
+  /** Whether requests were drawn from more, which do not count. */
+  #isDrawn(): boolean {
+    if (this.flows === null || this.requests !== this.flows.count(AFTER)) return false
+    const groups = this.flows.periods.flatMap((traces) => traces.quality().groups)
+    return groups.some(({ requests, sampled }) => sampled < requests)
   }
 
   /** Where errors are found: what it changes in all that failing requests take another time. */
