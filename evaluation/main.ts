@@ -88,6 +88,13 @@ const SUITE_FLAGS = defineOptions({
     flag: 'check-sentences',
     sentence: 'With --suite nezha: check what each finding says against the recorded spans',
   }),
+  late: share({
+    default: 0,
+    min: 0,
+    max: 0.9,
+    flag: 'late <share>',
+    sentence: 'With --suite nezha: part of after in which the fault has not yet begun',
+  }),
   logs: flag({ default: false, sentence: 'With --suite nezha: read the logs of TrainTicket too' }),
 })
 

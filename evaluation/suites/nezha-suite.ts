@@ -4,7 +4,9 @@ import { compare } from '../../src/compare/comparison.ts'
 import type { Finding } from '../../src/compare/findings/finding.ts'
 import { FlowdeltaError } from '../../src/core/errors.ts'
 import { loadTraces } from '../../src/logs/traced/load-traces.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import { type CheckedSentence, checkSentences } from './check-sentences.ts'
+import { rowsInTime } from './null-suite.ts'
 import { type ServiceBaselines, serviceBaselines } from './service-baselines.ts'
 import { type Accuracy, accuracy, rankOf, servicesNamed } from './service-ranks.ts'
 import { type Half, halfOf } from './shared-data.ts'
@@ -59,6 +61,8 @@ export interface NezhaOptions {
   readonly checksSentences?: boolean
   /** Whether logs of cases that have some are read too. Default: false. */
   readonly logs?: boolean
+  /** Part of after in which the fault has not yet begun: requests of before. Default: 0. */
+  readonly late?: number
   readonly progress?: (done: number, all: number, result: NezhaResult) => void
 }
 
@@ -67,12 +71,19 @@ const NO_FAULT = 'null'
 /** Compares before and after of each case with default options and ranks the injected service. */
 export async function evaluateNezha(
   folder: string,
-  { names = [], half = null, checksSentences = false, logs = false, progress }: NezhaOptions = {},
+  {
+    names = [],
+    half = null,
+    checksSentences = false,
+    logs = false,
+    late = 0,
+    progress,
+  }: NezhaOptions = {},
 ): Promise<NezhaResult[]> {
   const cases = selectCases(folder, names, half)
   const results: NezhaResult[] = []
   for (const one of cases) {
-    const result = await evaluateFault(folder, one, { checksSentences, logs })
+    const result = await evaluateFault(folder, one, { checksSentences, logs, late })
     results.push(result)
     progress?.(results.length, cases.length, result)
   }
@@ -94,18 +105,25 @@ function selectCases(folder: string, names: readonly string[], half: Half): Nezh
 async function evaluateFault(
   folder: string,
   one: NezhaCase,
-  { checksSentences, logs }: Required<Pick<NezhaOptions, 'checksSentences' | 'logs'>>,
+  {
+    checksSentences,
+    logs,
+    late,
+  }: Required<Pick<NezhaOptions, 'checksSentences' | 'logs' | 'late'>>,
 ): Promise<NezhaResult> {
   const start = performance.now()
-  const load = (period: string) => {
-    const own = join(folder, one.id, `${period}-logs.csv.gz`)
-    const isThere = logs && existsSync(own)
-    return loadTraces(join(folder, one.id, `${period}.csv.gz`), { logs: isThere ? own : [] })
-  }
-  const [before, after] = [await load('before'), await load('after')]
-  if (before.kind !== 'spans' || after.kind !== 'spans') {
+  const load = async (periods: readonly string[]) => {
+    const files = (name: string) =>
+      periods.map((period) => join(folder, one.id, `${period}${name}`))
+    const ofLogs = logs ? files('-logs.csv.gz').filter((file) => existsSync(file)) : []
+    const traces = await loadTraces(files('.csv.gz'), { logs: ofLogs })
+    if (traces.kind === 'spans') return traces
     throw new FlowdeltaError(`Case ${one.id} of ${folder} holds no spans.`)
   }
+  const [before, after] =
+    late === 0
+      ? [await load(['before']), await load(['after'])]
+      : lateFault(await load(['before', 'after']), (await load(['after'])).ids, late)
   const comparison = compare(before, after)
   const { findings } = comparison.findings
   const services = servicesNamed(findings)
@@ -126,6 +144,18 @@ async function evaluateFault(
     ...(checksSentences && { sentences: checkSentences(comparison) }),
     seconds,
   }
+}
+
+/** Moves the last requests of before, at most half of them, to the beginning of after. */
+function lateFault(both: SpanTraces, idsAfter: readonly string[], late: number) {
+  const after = new Set(idsAfter)
+  const rows = rowsInTime(both)
+  const [old, faulty] = [false, true].map((isAfter) =>
+    rows.filter((row) => after.has(both.ids[row] as string) === isAfter),
+  ) as [number[], number[]]
+  const moved = Math.round(Math.min(old.length / 2, (faulty.length * late) / (1 - late)))
+  const kept = old.length - moved
+  return [both.pick(old.slice(0, kept)), both.pick([...old.slice(kept), ...faulty])] as const
 }
 
 /** Statements of a service that findings, or what follows from them, rest on. */

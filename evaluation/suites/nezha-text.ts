@@ -20,6 +20,7 @@ export interface NezhaFlags {
   readonly cases: boolean
   readonly checkSentences: boolean
   readonly logs: boolean
+  readonly late: number
 }
 
 const FOLDER = 'data/nezha-faults'
@@ -35,6 +36,7 @@ export async function runNezhaSuite(names: readonly string[], flags: NezhaFlags)
   const results = await evaluateNezha(folder, {
     ...{ names, half: flags.half, checksSentences: flags.checkSentences },
     logs: flags.logs,
+    late: flags.late,
     progress: (done, all, { id, service, ranks }) => {
       const seconds = ((performance.now() - start) / 1000).toFixed(0)
       const rank = service === null ? '' : `, ${service} ${ranks.flowdelta ?? 'not named'}`
@@ -51,13 +53,13 @@ export async function runNezhaSuite(names: readonly string[], flags: NezhaFlags)
 /** Returns the suite's results as a document. */
 export function nezhaDocument(
   results: readonly NezhaResult[],
-  { half, logs }: Pick<NezhaFlags, 'half' | 'logs'>,
+  { half, logs, late }: Pick<NezhaFlags, 'half' | 'logs' | 'late'>,
 ) {
   const { nulls } = splitCases(results)
   const sentences = sentencesOf(results)
   return {
     schema: 'flowdelta.nezha-evaluation/1',
-    parameters: { half, logs, first: FIRST },
+    parameters: { half, logs, late, first: FIRST },
     accuracy: accuracyRows(results),
     published: PUBLISHED,
     nullAlarms: {

@@ -210,15 +210,20 @@ export function stretchInTime(
   traces: SpanTraces,
   [number, of]: readonly [number: number, of: number],
 ): SpanTraces {
+  const rows = rowsInTime(traces)
+  const cut = (part: number) => Math.round((part * rows.length) / of)
+  return traces.pick(rows.slice(cut(number), cut(number + 1)))
+}
+
+/** Rows of traces in the order in which these begin. */
+export function rowsInTime(traces: SpanTraces): number[] {
   const { spans, spanOffsets, ids } = traces
   const starts = Float64Array.from(ids, (_, trace) =>
     spans.startUs
       .subarray(spanOffsets[trace], spanOffsets[trace + 1])
       .reduce((earliest, start) => Math.min(earliest, start), Number.POSITIVE_INFINITY),
   )
-  const rows = Array.from(ids.keys()).sort((a, b) => at(starts, a) - at(starts, b))
-  const cut = (part: number) => Math.round((part * rows.length) / of)
-  return traces.pick(rows.slice(cut(number), cut(number + 1)))
+  return Array.from(ids.keys()).sort((a, b) => at(starts, a) - at(starts, b))
 }
 
 /** Returns the suite's results as a document. */

@@ -56,12 +56,19 @@ export interface DesignEffects {
   readonly df: readonly number[]
 }
 
+/** See `designEffects`. */
+export interface DesignOptions {
+  readonly lasts?: boolean
+  readonly bursts?: boolean
+  readonly maxShared?: number
+}
+
 /** A design effect is estimated from at least this many stretches of time in all. */
 const MIN_DF = 4
 /** Part of a level that neighbors are taken to keep where little wanders, worth some measures. */
 const PRIOR_KEPT = 0.3
 const PRIOR_MEASURES = 0.5
-/** An effect is as sure as this many of its own, however many measures moderate it. */
+/** How many of its own an effect is as sure as, however many measures moderate it. */
 const MAX_SHARED = 2
 /** Levels that keep more are drifts, of which ten stretches do not tell how far they go. */
 const MAX_KEPT = 0.9
@@ -80,6 +87,8 @@ const MAX_KEPT = 0.9
  * @param options.lasts whether levels last for several stretches; default true
  * @param options.bursts whether a measure may wander more than all others: each effect is then at least
  *   its own; default false
+ * @param options.maxShared an effect is as sure as this many of its own, however many measures moderate
+ *   it; default 2
  *
  * Sources: Kish 1965, "Survey Sampling", §5.4; Smyth 2004 (see `moderatedVariances`); for the
  * autocorrelation left after the mean is taken off, Kendall 1954, "Note on bias in the estimation of
@@ -87,7 +96,7 @@ const MAX_KEPT = 0.9
  */
 export function designEffects(
   measures: readonly Wandering[],
-  { lasts = true, bursts = false }: { readonly lasts?: boolean; readonly bursts?: boolean } = {},
+  { lasts = true, bursts = false, maxShared = MAX_SHARED }: DesignOptions = {},
 ): DesignEffects {
   const seen = measures.map(seenEffect)
   const isKnown = seen.map(({ effect, df }) => df >= MIN_DF && effect > 0)
@@ -117,7 +126,7 @@ export function designEffects(
     // Measures of one system wander together: all others are worth no more than one of its own.
     df: Array.from(ratios.df, (df, i) => {
       const own = seen[i]?.df ?? 0
-      const known = isKnown[i] ? Math.min(df, MAX_SHARED * own) : Math.min(pooledDf, typicalDf)
+      const known = isKnown[i] ? Math.min(df, maxShared * own) : Math.min(pooledDf, typicalDf)
       return known > 0 ? known : Number.POSITIVE_INFINITY
     }),
   }

@@ -45,6 +45,8 @@ export interface ModeratedShift {
 export interface StretchOptions {
   readonly perRun?: number
   readonly aligned?: boolean
+  /** Whether how far levels wander is learned from before alone; default false. */
+  readonly steady?: boolean
 }
 
 /** Fewest values a side for a t-test of log values: of two, the variance is hardly known. */
@@ -84,6 +86,8 @@ const FLOOR = 1
  * @param options.perRun stretches of time that each run before has; default: before is one run
  * @param options.aligned whether stretches of after are those of before, `perRun` later: what happens
  *   to both at the same time is then no difference; default false
+ * @param options.steady whether how far levels wander is learned from before alone, so that a change
+ *   within after is none of it; each measure's is then as sure as its own stretches; default false
  * @returns one result a measure, in the same order
  *
  * Sources: van Elteren 1960, "On the combination of independent two-sample tests of Wilcoxon"; Smyth
@@ -97,12 +101,12 @@ const FLOOR = 1
  */
 export function moderatedShifts(
   measures: readonly (readonly BlockedStratum[])[],
-  { perRun = Number.POSITIVE_INFINITY, aligned = false }: StretchOptions = {},
+  { perRun = Number.POSITIVE_INFINITY, aligned = false, steady = false }: StretchOptions = {},
 ): ModeratedShift[] {
   const ranked = new Map<BlockedStratum, RankedStratum>()
   const known = new Map<readonly BlockedStratum[], StrataSums>()
   const sums = measures.map((strata) => {
-    const own = known.get(strata) ?? sumStrata(strata, { perRun, aligned, ranked })
+    const own = known.get(strata) ?? sumStrata(strata, { perRun, aligned, steady, ranked })
     known.set(strata, own)
     return own
   })
@@ -110,7 +114,7 @@ export function moderatedShifts(
     sums.map(({ logVariance }) => logVariance),
     sums.map(({ logDf }) => logDf),
   )
-  const design = designEffects(sums)
+  const design = designEffects(sums, steady ? { maxShared: 1 } : {})
   return sums.map((sum, i): ModeratedShift => {
     const { beforeCount, afterCount, rankDifference, rankVariance, logDifference } = sum
     const effect = design.effects[i] as number
@@ -182,6 +186,7 @@ function sumStrata(
   {
     perRun,
     aligned,
+    steady,
     ranked,
   }: Required<StretchOptions> & { readonly ranked: Map<BlockedStratum, RankedStratum> },
 ): StrataSums {
@@ -234,7 +239,7 @@ function sumStrata(
   return {
     ...counted,
     ...{ rankDifference, rankVariance, logDf },
-    periods: [...runs.filter((run) => run !== undefined), later],
+    periods: [...runs.filter((run) => run !== undefined), ...(steady ? [] : [later])],
     logDifference: weight === 0 ? 0 : logDifference / weight,
     logVariance: logDf === 0 ? Number.NaN : logSquares / logDf,
     logScale: weight === 0 ? Number.NaN : logScale / weight ** 2,

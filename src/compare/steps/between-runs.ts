@@ -8,17 +8,22 @@ import {
 import { largerP, RunSums, runMeasure, runShifts, shareMeasure } from '../../stats/run-shifts.ts'
 import type { ChoiceCounts } from './call-counts.ts'
 import { type CountsOptions, type CountsTest, compareCounts } from './compare-counts.ts'
+import { countsWithin, type PartOfAfter, testPartsOfAfter, timesWithin } from './parts-of-after.ts'
 import type { TimeBlocks } from './time-blocks.ts'
 
 /**
- * Tests times of all steps within their runs (`moderatedShifts`) and, of several runs before, against
- * what these differ by from each other (`runShifts`): p is the larger one.
+ * Tests times of all steps within their runs (`moderatedShifts`, of all of after and of parts of it)
+ * and, of several runs before, against what these differ by from each other (`runShifts`): p is the
+ * larger one.
  */
 export function compareTimes(
   measures: readonly (readonly BlockedStratum[])[],
-  { perRun, runs, aligned }: TimeBlocks,
+  blocks: TimeBlocks,
 ): ModeratedShift[] {
-  const tests = moderatedShifts(measures, { perRun, aligned })
+  const { perRun, runs, aligned } = blocks
+  const tests = testPartsOfAfter(blocks, (part) =>
+    moderatedShifts(timesWithin(measures, part), { perRun, aligned, steady: part !== null }),
+  )
   if (runs < 2) return tests
   const between = runShifts(
     measures.map((strata, i) => {
@@ -41,16 +46,20 @@ function sumsByRun({ before, after }: BlockedStratum, perRun: number, runs: numb
   return sums
 }
 
-/** The same for how often things are done: `compareCounts`, then between runs. */
+/** The same for how often things are done: `compareCounts`, then between runs; bursts in all of after only. */
 export function compareChoices(
   choices: readonly { readonly strata: readonly ChoiceCounts[] }[],
-  { perRun, runs, aligned }: TimeBlocks,
+  blocks: TimeBlocks,
   { bursts = false }: Pick<CountsOptions, 'bursts'> = {},
 ): CountsTest[] {
-  const tests = compareCounts(
-    choices.map(({ strata }) => strata),
-    { perRun, aligned, bursts },
-  )
+  const { perRun, runs, aligned } = blocks
+  const test = (part: PartOfAfter | null) =>
+    compareCounts(
+      choices.map(({ strata }) => countsWithin(strata, part)),
+      { perRun, aligned, bursts, steady: part !== null },
+    )
+  // A part of after with a burst, or without, differs from all of before by itself.
+  const tests = bursts ? test(null) : testPartsOfAfter(blocks, test)
   if (runs < 2) return tests
   const byRun = (counts: Float64Array) =>
     Array.from({ length: runs + 1 }, (_, run) =>

@@ -39,6 +39,7 @@ const MIN_EXPECTED = 5
  * @param all strata of each
  * @param options.perRun stretches of time of each run; see `TimeBlocks`
  * @param options.aligned see `TimeBlocks`; default false
+ * @param options.steady see `moderatedShifts`; default false
  * @param options.bursts whether what is counted comes in bursts that last, each by itself; default
  *   false: a fault that begins within a period would look like one
  * @returns one result each, in the same order
@@ -48,10 +49,10 @@ const MIN_EXPECTED = 5
  */
 export function compareCounts(
   all: readonly (readonly ChoiceCounts[])[],
-  { perRun = BLOCKS, aligned = false, bursts = false }: CountsOptions = {},
+  { perRun = BLOCKS, aligned = false, bursts = false, steady = false }: CountsOptions = {},
 ): CountsTest[] {
-  const sums = all.map((strata) => sumCounts(strata, { perRun, aligned }))
-  const design = designEffects(sums, { lasts: bursts, bursts })
+  const sums = all.map((strata) => sumCounts(strata, { perRun, aligned, steady }))
+  const design = designEffects(sums, { lasts: bursts, bursts, ...(steady && { maxShared: 1 }) })
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
     const effect = design.effects[i] as number
     return {
@@ -68,7 +69,10 @@ export function compareCounts(
 
 type Table = readonly [made1: number, n1: number, made2: number, n2: number]
 
-function sumCounts(strata: readonly ChoiceCounts[], { perRun, aligned }: Required<StretchOptions>) {
+function sumCounts(
+  strata: readonly ChoiceCounts[],
+  { perRun, aligned, steady }: Required<StretchOptions>,
+) {
   const made: [number, number] = [0, 0]
   const chances: [number, number] = [0, 0]
   const used: Table[] = []
@@ -111,7 +115,7 @@ function sumCounts(strata: readonly ChoiceCounts[], { perRun, aligned }: Require
     weight: allWeight,
     excess,
     variance,
-    periods: aligned ? [both] : runs,
+    periods: aligned ? [both] : steady ? runs.slice(0, -1) : runs,
     kurtosis,
   }
 }

@@ -1,0 +1,105 @@
+import type { BlockedSample, BlockedStratum } from '../../stats/moderated-shifts.ts'
+import type { ChoiceCounts } from './call-counts.ts'
+import type { TimeBlocks } from './time-blocks.ts'
+
+/** Part of the level that the test of all of after has. */
+const WHOLE_LEVEL = 0.92
+/**
+ * Parts of after that are tested by themselves, in shares of its stretches, and the part of the level
+ * that each test has: its end, as a change begins, and its beginning.
+ */
+const PARTS = [
+  { from: 0.3, to: 1, level: 0.02 },
+  { from: 0.6, to: 1, level: 0.02 },
+  { from: 0, to: 0.7, level: 0.02 },
+  { from: 0, to: 0.4, level: 0.02 },
+]
+
+/** Some of the stretches of time of after. */
+export interface PartOfAfter {
+  /** First stretch of after. */
+  readonly after: number
+  readonly from: number
+  /** First stretch that is none of it. */
+  readonly to: number
+}
+
+/**
+ * Tests all of after, and parts of it: a change that begins or ends within after makes its level
+ * wander so far that all of it together is not sure. How far levels wander by themselves, tests of parts
+ * learn from before. The smallest p counts, each by the part of the level that its test has.
+ *
+ * Of 160 simulated pairs of periods whose services wander together (10 or 20 % from 20th to 20th, of which
+ * the next keeps 50 or 30 %), 8 have a step that changed; with shares of the level as large as of all of
+ * after, twice as many do.
+ *
+ * @param test of the part given, or of all; as many results each time
+ * @returns the results of all of after, with that p
+ */
+export function testPartsOfAfter<Test extends { readonly p: number }>(
+  { perRun, runs, aligned }: TimeBlocks,
+  test: (part: PartOfAfter | null) => readonly Test[],
+): Test[] {
+  const whole = test(null)
+  // What happens to both periods at the same time is no difference, so after has no parts of its own.
+  if (aligned) return [...whole]
+  const after = runs * perRun
+  const stretch = (share: number) => after + Math.round(share * perRun)
+  const parts = PARTS.map(({ from, to, level }) => ({
+    tests: test({ after, from: stretch(from), to: stretch(to) }),
+    level,
+  }))
+  return whole.map((one, i) => {
+    if (Number.isNaN(one.p)) return one
+    const ofParts = parts.map(({ tests, level }) => (tests[i]?.p ?? Number.NaN) / level)
+    const p = Math.min(1, one.p / WHOLE_LEVEL, ...ofParts.filter((p) => !Number.isNaN(p)))
+    return { ...one, p }
+  })
+}
+
+/** Measures of which after is a part only; equal ones stay one, so that each is ranked once. */
+export function timesWithin(
+  measures: readonly (readonly BlockedStratum[])[],
+  part: PartOfAfter | null,
+): readonly (readonly BlockedStratum[])[] {
+  if (part === null) return measures
+  const cut = once((stratum: BlockedStratum) => ({
+    before: stratum.before,
+    after: sampleWithin(stratum.after, part),
+  }))
+  return measures.map(once((strata: readonly BlockedStratum[]) => strata.map(cut)))
+}
+
+/** Counts of which after is a part only. */
+export function countsWithin(
+  strata: readonly ChoiceCounts[],
+  part: PartOfAfter | null,
+): readonly ChoiceCounts[] {
+  if (part === null) return strata
+  const { after, from, to } = part
+  const isLeft = (stretch: number) => stretch >= after && (stretch < from || stretch >= to)
+  const within = (counts: Float64Array) => counts.map((count, i) => (isLeft(i) ? 0 : count))
+  return strata.map(({ chances, made }) => ({ chances: within(chances), made: within(made) }))
+}
+
+function sampleWithin({ values, blocks }: BlockedSample, { from, to }: PartOfAfter): BlockedSample {
+  const rows: number[] = []
+  for (let i = 0; i < values.length; i++) {
+    const block = blocks[i] as number
+    if (block >= from && block < to) rows.push(i)
+  }
+  return {
+    values: Float64Array.from(rows, (i) => values[i] as number),
+    blocks: Float64Array.from(rows, (i) => blocks[i] as number),
+  }
+}
+
+/** The function, called once for each of its arguments. */
+function once<From extends object, To>(make: (from: From) => To): (from: From) => To {
+  const known = new Map<From, To>()
+  return (from) => {
+    const made = known.get(from) ?? make(from)
+    known.set(from, made)
+    return made
+  }
+}
