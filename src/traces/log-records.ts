@@ -33,8 +33,9 @@ export function statementKey(level: string, component: string, text: string): st
 
 /** The parts of a `statementKey`. */
 export function statementParts(key: string): { level: string; source: string; text: string } {
-  const [level = '', source = '', text = ''] = key.split('\t', 3)
-  return { level, source, text }
+  // Text may have tabs itself, as stack traces do.
+  const [level = '', source = '', ...text] = key.split('\t')
+  return { level, source, text: text.join('\t') }
 }
 
 /** Levels that are told wherever a statement is shown. */

@@ -3,7 +3,7 @@ import { restoreComparison, takeSnapshot } from '../../src/compare/snapshot.ts'
 import { compare, loadTraces } from '../../src/index.ts'
 import { nameStatements } from '../../src/logs/traced/statements.ts'
 import { Dictionary } from '../../src/traces/dictionary.ts'
-import { statementKey } from '../../src/traces/log-records.ts'
+import { statementKey, statementParts } from '../../src/traces/log-records.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 
@@ -63,6 +63,11 @@ test('records lie in the span that they name, in order of time', async () => {
   expect(logs?.statements.value(first ?? 0)).toBe('info\tStock#31\treserve <num> pieces')
   expect(logs?.statements.value(second ?? 0)).toBe('info\tStock#34\treserved in shelf <num>')
   expect(logs?.timeUs.subarray(0, 2)).toEqual(Float64Array.from([110, 150]))
+})
+
+test('what a statement says keeps its tabs', () => {
+  const [level, source, text] = ['error', 'Cart#37', 'no stock\tat Shop.buy\tat Shop.main'] as const
+  expect(statementParts(statementKey(level, source, text))).toEqual({ level, source, text })
 })
 
 test('a record that names no span lies in the shortest one under way; others are counted', async () => {

@@ -1,3 +1,4 @@
+import { remembered } from '../../core/remembered.ts'
 import type { BlockedSample, BlockedStratum } from '../../stats/moderated-shifts.ts'
 import type { ChoiceCounts } from './call-counts.ts'
 import type { TimeBlocks } from './time-blocks.ts'
@@ -63,11 +64,11 @@ export function timesWithin(
   part: PartOfAfter | null,
 ): readonly (readonly BlockedStratum[])[] {
   if (part === null) return measures
-  const cut = once((stratum: BlockedStratum) => ({
+  const cut = remembered((stratum: BlockedStratum) => ({
     before: stratum.before,
     after: sampleWithin(stratum.after, part),
   }))
-  return measures.map(once((strata: readonly BlockedStratum[]) => strata.map(cut)))
+  return measures.map(remembered((strata: readonly BlockedStratum[]) => strata.map(cut)))
 }
 
 /** Counts of which after is a part only. */
@@ -91,15 +92,5 @@ function sampleWithin({ values, blocks }: BlockedSample, { from, to }: PartOfAft
   return {
     values: Float64Array.from(rows, (i) => values[i] as number),
     blocks: Float64Array.from(rows, (i) => blocks[i] as number),
-  }
-}
-
-/** The function, called once for each of its arguments. */
-function once<From extends object, To>(make: (from: From) => To): (from: From) => To {
-  const known = new Map<From, To>()
-  return (from) => {
-    const made = known.get(from) ?? make(from)
-    known.set(from, made)
-    return made
   }
 }

@@ -1,3 +1,5 @@
+import { parsedJson } from '../../traces/readers/json-values.ts'
+
 /**
  * A JSON object; `undefined` for text that is none. `NaN` and `Infinity`, which Python writes though
  * JSON does not have them, are texts: no numbers, and the line's other fields can be read. Fluent Bit
@@ -5,10 +7,10 @@
  */
 export function parsedObject(text: string): Record<string, unknown> | undefined {
   const value =
-    parsed(text) ??
-    (NOT_FINITE.test(text) ? parsed(quotedNumbers(text)) : undefined) ??
+    parsedJson(text) ??
+    (NOT_FINITE.test(text) ? parsedJson(quotedNumbers(text)) : undefined) ??
     (text.startsWith('{"') && text.includes('"=>')
-      ? parsed(text.replaceAll('"=>', '":'))
+      ? parsedJson(text.replaceAll('"=>', '":'))
       : undefined)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   return value as Record<string, unknown>
@@ -20,12 +22,4 @@ const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g
 
 function quotedNumbers(text: string): string {
   return text.replace(TEXT_OR_NUMBER, (found) => (found.startsWith('"') ? found : `"${found}"`))
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

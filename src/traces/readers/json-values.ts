@@ -8,8 +8,24 @@ export type Fields<Name extends string> = { readonly [name in Name]?: unknown }
 
 export type AttributeEntry = readonly [key: string, value: AttributeValue]
 
+/** Types of attributes that are kept as text, by the letter that stands for each. */
+export const ATTRIBUTE_TYPES: Readonly<Record<string, (text: string) => AttributeValue>> = {
+  n: Number,
+  s: (text) => text,
+  b: (text) => text === 'true',
+}
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The value that text is as JSON; `undefined` for text that is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns the objects in a JSON array; none if `value` is no array. */

@@ -68,8 +68,8 @@ export function storeAddress(source: string): StoreAddress | undefined {
   const { where = null, between = null, ...parameters } = given
   const url = sign === '://' ? `http://${location}` : location
   const name = `${isNamed ? `${scheme}${sign}` : ''}${location}`
-  // A password may stand there, and a `#` in it does not end it.
-  const shown = name.replace(/^((?:[a-z]+=)?[a-z]+:\/\/)[^/]*@/i, '$1')
+  // A password may stand there, and neither a `#` nor a `/` in it ends it.
+  const shown = name.replace(/^((?:[a-z]+=)?[a-z]+:\/\/)(?:[^/]*|[^/:]*:(?!\d+\/).*)@/i, '$1')
   return { kind, name: shown, location: url, where, between, parameters }
 }
 

@@ -2,6 +2,7 @@ import { FlowdeltaError } from '../../core/errors.ts'
 import { defineOptions, number, optionalText } from '../../core/options.ts'
 import { counted, grouped } from '../../core/words.ts'
 import {
+  ATTRIBUTE_TYPES,
   type AttributeEntry,
   attributeOf,
   eventEntries,
@@ -306,17 +307,13 @@ function spanAdder(isTyped: boolean, { spans, resourceAttributes }: ReadSink, fi
   }
 }
 
-const TYPED: Readonly<Record<string, (text: string) => AttributeEntry[1]>> = {
-  ...{ n: Number, b: (text) => text === 'true', s: (text) => text },
-}
-
 /** Attributes of an object, nested or not; of `[key, text, type]`s; or of several objects as JSON. */
 function entriesOf(value: unknown, isTyped: boolean, prefix = ''): AttributeEntry[] {
   if (Array.isArray(value)) {
     return value.flatMap((one): AttributeEntry[] => {
       if (typeof one === 'string') return entriesOf(JSON.parse(one), isTyped)
       const [key, text, type] = one as [string, string, string]
-      return [[key, (TYPED[type] ?? numberOrText)(text)]]
+      return [[key, (ATTRIBUTE_TYPES[type] ?? numberOrText)(text)]]
     })
   }
   const entries: AttributeEntry[] = []

@@ -2,13 +2,29 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
-import { count, defineOptions, text } from '../../core/options.ts'
+import { FlowdeltaError, OptionError, TraceFormatError } from '../../core/errors.ts'
+import { count, defineOptions, type OptionsOf, text } from '../../core/options.ts'
 import type { RequestGroup } from '../quality.ts'
-import { columnFor, durationUnit, type Part, readFlatSpans, unitBySize } from './flat-spans.ts'
+import {
+  columnFor,
+  durationUnit,
+  type Part,
+  readFlatSpans,
+  unitBySize,
+  wholeTime,
+} from './flat-spans.ts'
 import { openParquet } from './parquet-file.ts'
 import { servicesWithin } from './pushed-conditions.ts'
 import { type StoreQuery, storeKind } from './store.ts'
+
+/** Parameters of the addresses of DuckDB: `duckdb:spans.parquet?sample=20000`. */
+export const DUCKDB_OPTIONS = defineOptions({
+  sample: count({ default: 20_000, unit: 'traces', sentence: 'Most traces of a period' }),
+  seed: count({ default: 1, sentence: 'Which of all samples is drawn' }),
+  table: text({ default: 'otel_traces', sentence: 'Table of a database', flag: null }),
+  memory: text({ default: '1GB', sentence: 'Most memory of the engine', flag: null }),
+  threads: count({ default: 2, sentence: 'Threads of the engine' }),
+})
 
 /**
  * Spans in flat columns in files of any size (Parquet, CSV, JSON with a span a line or element, a
@@ -19,22 +35,16 @@ import { type StoreQuery, storeKind } from './store.ts'
  * up to its exact number. `quality().groups` has the groups, with exact numbers and quantiles.
  */
 export const duckdbStore = storeKind({
-  parameters: defineOptions({
-    sample: count({ default: 20_000, unit: 'traces', sentence: 'Most traces of a period' }),
-    seed: count({ default: 1, sentence: 'Which of all samples is drawn' }),
-    table: text({ default: 'otel_traces', sentence: 'Table of a database', flag: null }),
-    memory: text({ default: '1GB', sentence: 'Most memory of the engine', flag: null }),
-    threads: count({ default: 2, sentence: 'Threads of the engine' }),
-  }),
+  parameters: DUCKDB_OPTIONS,
   isFile: true,
-  async open({ name, location }, given) {
-    const { sample, seed, table, memory, threads } = given as unknown as Sampling & EngineLimits
+  async open({ name, location }, { sample, seed, table, memory, threads }) {
     return {
       name,
       async read(query, sink) {
         const folder = await mkdtemp(join(tmpdir(), 'flowdelta-'))
-        const engine = await openEngine({ memory, threads, folder }, query.signal)
+        let engine: DuckDBConnection | undefined
         try {
+          engine = await openEngine({ memory, threads, folder }, query.signal)
           const spans = await spansIn(engine, { name, location, table })
           const groups = await drawSample(engine, spans, { query, sample, seed })
           sink.quality.groups.push(...groups)
@@ -52,7 +62,7 @@ export const duckdbStore = storeKind({
             await file.close()
           }
         } finally {
-          engine.closeSync()
+          engine?.closeSync()
           await rm(folder, { recursive: true })
         }
       },
@@ -60,16 +70,7 @@ export const duckdbStore = storeKind({
   },
 })
 
-interface EngineLimits {
-  readonly memory: string
-  readonly threads: number
-}
-
-interface Sampling {
-  readonly sample: number
-  readonly seed: number
-  readonly table: string
-}
+type EngineLimits = Pick<OptionsOf<typeof DUCKDB_OPTIONS>, 'memory' | 'threads'>
 
 async function openEngine(
   { memory, threads, folder }: EngineLimits & { readonly folder: string },
@@ -83,6 +84,12 @@ async function openEngine(
   const instance = await DuckDBInstance.create(':memory:', {
     ...{ memory_limit: memory, threads: String(threads), temp_directory: folder },
     preserve_insertion_order: 'false',
+  }).catch(() => {
+    throw new OptionError(
+      'memory',
+      memory,
+      "an amount such as '1GB', and threads that there can be",
+    )
   })
   const connection = await instance.connect()
   signal?.addEventListener('abort', () => connection.interrupt(), { once: true })
@@ -160,9 +167,7 @@ async function spansIn(
     const first = await engine.runAndReadAll(
       `SELECT ${quoted(column)} AS time FROM ${source} LIMIT 1`,
     )
-    const unit = unitBySize(
-      BigInt((first.getRowObjectsJS()[0]?.['time'] as number | bigint | undefined) ?? 0),
-    )
+    const unit = unitBySize(wholeTime(first.getRowObjectsJS()[0]?.['time'], column, name))
     return { ns: `CAST(s.${quoted(column)} AS BIGINT) * ${unit}`, unit }
   }
   const [trace, start, duration] = [id('traceId'), required('start'), named('duration')]

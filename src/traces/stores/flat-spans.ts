@@ -1,10 +1,15 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
 import type { RowGroup } from 'hyparquet'
+import { show, TraceFormatError } from '../../core/errors.ts'
+import { beginning } from '../../core/shown-text.ts'
 import {
+  ATTRIBUTE_TYPES,
   type AttributeEntry,
   attributeOf,
   eventEntries,
+  isJsonObject,
   numberOrText,
+  parsedJson,
 } from '../readers/json-values.ts'
 import {
   otlpKind,
@@ -15,7 +20,6 @@ import {
 } from '../readers/otlp-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { asHex, asText, type FromBytes, type Leaf, type ParquetFile } from './parquet-file.ts'
-import { ATTRIBUTE_TYPES } from './save-parquet.ts'
 import type { Wanted } from './wanted-spans.ts'
 
 /** What columns may be called, small and without `_`, the best first. */
@@ -107,7 +111,7 @@ async function wantedGroups(
   const idsOf = new Map<RowGroup, readonly string[]>()
   for (const group of file.metadata.row_groups) {
     const column = (part: Part, from?: FromBytes) => file.read(group, parts[part]![0]!, from)
-    const starts = nanosOf(await column('start'), parts.start![0]!)
+    const starts = nanosOf(await column('start'), parts.start![0]!, file.name)
     const services = await column('service')
     const ids = Array.from(await column('traceId', asId), textOf)
     idsOf.set(group, ids)
@@ -139,8 +143,8 @@ async function readGroup(
   const [kind, status, message] = [await text('kind'), await text('status'), await text('message')]
   const [host, version] = [await text('host'), await text('version')]
   const [traceState, follows] = [await text('traceState'), await column('followsFrom')]
-  const starts = nanosOf((await column('start'))!, parts.start![0]!)
-  const durations = await durationsOf(column, parts, starts)
+  const starts = nanosOf((await column('start'))!, parts.start![0]!, file.name)
+  const durations = await durationsOf(column, parts, { starts, file: file.name })
   const rates = await column('sampleRate')
   const types = await text('types')
   const own = await entriesOf(file, group, parts.attributes)
@@ -214,10 +218,23 @@ const SMALLEST: readonly (readonly [above: bigint, unit: bigint])[] = [
 ]
 
 /** Times in ns since 1970. */
-function nanosOf(values: ArrayLike<unknown>, leaf: Leaf): bigint[] {
-  const times = Array.from(values, (value) => BigInt((value as number | bigint | null) ?? 0))
+function nanosOf(values: ArrayLike<unknown>, leaf: Leaf, file: string): bigint[] {
+  const times = Array.from(values, (value) => wholeTime(value, leaf.path[0]!, file))
   const unit = unitOf(leaf) ?? unitBySize(times[0])
   return unit === 1n ? times : times.map((time) => time * unit)
+}
+
+/** A time as it is stored, 0 for none; @throws TraceFormatError for one that is no integer */
+export function wholeTime(value: unknown, column: string, file: string): bigint {
+  try {
+    return BigInt((value as number | bigint | null | undefined) ?? 0)
+  } catch {
+    throw new TraceFormatError(
+      `Column ${column} has ${show(String(value))}, which is no integer time`,
+      { file },
+      'Store times as timestamps, or as integers in s, ms, µs or ns since 1970',
+    )
+  }
 }
 
 /** The unit of an integer time since 1970, in ns. */
@@ -244,11 +261,11 @@ export function durationUnit(column: string, start: string, startUnit: bigint): 
 async function durationsOf(
   column: (part: Part) => Promise<ArrayLike<unknown> | undefined>,
   parts: Parts,
-  starts: readonly bigint[],
+  { starts, file }: { readonly starts: readonly bigint[]; readonly file: string },
 ): Promise<readonly number[]> {
   const [duration] = parts.duration ?? []
   if (duration === undefined) {
-    const ends = parts.end && nanosOf((await column('end'))!, parts.end[0]!)
+    const ends = parts.end && nanosOf((await column('end'))!, parts.end[0]!, file)
     return starts.map((start, row) =>
       ends === undefined ? Number.NaN : Number(ends[row]! - start) / 1e3,
     )
@@ -276,7 +293,7 @@ async function entriesOf(
     return ((event === undefined ? own : own?.[event]) ?? []) as readonly unknown[]
   }
   if (second === undefined) {
-    return (row) => jsonEntries(textOf(keys[row]))
+    return (row) => jsonEntries(textOf(keys[row]), `${file.name}, column ${first.path[0]}`)
   }
   const values = await file.read(group, second)
   return (row, event) => {
@@ -285,9 +302,14 @@ async function entriesOf(
   }
 }
 
-function jsonEntries(json: string): [string, string][] {
+function jsonEntries(json: string, file: string): [string, string][] {
   if (json === '') return []
-  const parsed = JSON.parse(json) as Record<string, unknown>
+  const parsed = parsedJson(json)
+  if (parsed === null) return []
+  if (!isJsonObject(parsed)) {
+    const nextStep = 'Store attributes as a map, or as one JSON object'
+    throw new TraceFormatError(`Attributes are ${beginning(json)}`, { file }, nextStep)
+  }
   return Object.entries(parsed).map(([key, value]) => [key, String(attributeOf(value))])
 }
 

@@ -3,6 +3,7 @@ import { FlowdeltaError, show } from '../../core/errors.ts'
 import { count, number, optionalText } from '../../core/options.ts'
 import { beginning } from '../../core/shown-text.ts'
 import { counted } from '../../core/words.ts'
+import { parsedJson } from '../readers/json-values.ts'
 import type { StoreLocation } from './store.ts'
 
 /** Parameters of every store that is asked over HTTP. */
@@ -168,7 +169,8 @@ export class HttpServer {
   }
 
   #failureOf({ status, headers }: Response, bytes: Uint8Array, url: URL): Error {
-    const text = new TextDecoder().decode(bytes)
+    // Before it is cut: half a secret is one too.
+    const text = this.#cleared(new TextDecoder().decode(bytes))
     const said = `answered with status ${status}${text.trim() === '' ? '' : `: ${beginning(text)}`}`
     if (PASSING.has(status)) return new PassingFailure(said, pauseOf(headers.get('retry-after')))
     const next =
@@ -180,7 +182,11 @@ export class HttpServer {
 
   /** A sentence about an answer, without secrets that a server may repeat. */
   #said(url: URL, problem: string): string {
-    const text = `${this.name} ${problem.replace(/\.$/, '')} (asked for ${url.pathname}${url.search}).`
+    const asked = `${url.pathname}${url.search}`
+    return this.#cleared(`${this.name} ${problem.replace(/\.$/, '')} (asked for ${asked}).`)
+  }
+
+  #cleared(text: string): string {
     return this.#secrets.reduce((cleared, secret) => cleared.replaceAll(secret, '…'), text)
   }
 
@@ -227,10 +233,8 @@ function causeOf(error: unknown): string {
  */
 export function jsonOf({ bytes }: Exclude<Answer, null>): Readonly<Record<string, unknown>> {
   const text = new TextDecoder().decode(bytes)
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  } catch {}
+  const value = parsedJson(text)
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   throw new FlowdeltaError(notJson(text))
 }
 

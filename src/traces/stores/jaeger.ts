@@ -135,7 +135,7 @@ async function servicesOf(
 
 /** A time in µs since 1970 as the API takes it. */
 function rfc3339(us: number): string {
-  const seconds = Math.floor(us / 1e6)
-  const micros = String(Math.round(us - seconds * 1e6)).padStart(6, '0')
-  return `${new Date(seconds * 1e3).toISOString().slice(0, -5)}.${micros}Z`
+  const whole = Math.round(us)
+  const micros = String(whole % 1e6).padStart(6, '0')
+  return `${new Date(Math.floor(whole / 1e6) * 1e3).toISOString().slice(0, -5)}.${micros}Z`
 }

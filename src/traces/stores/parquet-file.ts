@@ -1,5 +1,6 @@
 import type { AsyncBuffer, FileMetaData, RowGroup, SchemaElement } from 'hyparquet'
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
+import { parsedJson } from '../readers/json-values.ts'
 import { nodeFiles } from '../trace-source.ts'
 
 /** Text, the bytes of an id, or whatever a caller makes of bytes, once for each distinct value. */
@@ -23,8 +24,12 @@ export interface ParquetFile {
   readonly bytes: number
   readonly metadata: FileMetaData
   readonly leaves: readonly Leaf[]
-  /** What the folder of a block says of it (Tempo's `meta.json`), where there is one. */
-  readonly meta: unknown
+  /**
+   * Returns what the folder of a block says of it (Tempo's `meta.json`), `null` where there is none.
+   *
+   * @throws TraceFormatError for a file of that name that is not JSON
+   */
+  readonly meta: () => unknown
   /**
    * Values of one column in one row group, one entry a row; below what repeats, arrays. Integers
    * and times come as they are stored.
@@ -63,11 +68,17 @@ export async function openParquet(location: string): Promise<ParquetFile[]> {
   }
   return Promise.all(
     paths.map(async (path) => {
-      const slices = await openSlices(path)
-      const meta = await readTextIfThere(path.replace(/[^\\/]*$/, 'meta.json'))
-      return opened(path, slices, meta === undefined ? undefined : JSON.parse(meta))
+      const metaPath = path.replace(/[^\\/]*$/, 'meta.json')
+      const meta = await readTextIfThere(metaPath)
+      return opened(path, await openSlices(path), () => metaOf(meta, metaPath))
     }),
   )
+}
+
+function metaOf(text: string | undefined, file: string): unknown {
+  const meta = text === undefined ? null : parsedJson(text)
+  if (meta !== undefined) return meta
+  throw new TraceFormatError('The file is not JSON', { file }, 'Copy it again, or take it away')
 }
 
 /** Folders are looked through two levels deep: a folder of blocks, and each block. */
@@ -83,7 +94,7 @@ async function parquetPaths(path: string, depth = 2): Promise<string[]> {
 async function opened(
   name: string,
   file: AsyncBuffer & { close(): Promise<void> },
-  meta: unknown,
+  meta: () => unknown,
 ): Promise<ParquetFile> {
   const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
   const { compressors } = await import('hyparquet-compressors')

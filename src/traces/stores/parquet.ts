@@ -54,7 +54,7 @@ export const parquetStore = storeKind({
           query.signal?.throwIfAborted()
           bytes += share * file.bytes
           query.onProgress(share * file.bytes, bytes / file.bytes)
-        })
+        }).catch((error: unknown) => closing(() => Promise.reject(error)))
         if (saved !== undefined) await file.close()
         return saved
       },

@@ -14,13 +14,26 @@ import { NO_PARENT, type SpanTraceColumns, VERSION_ATTRIBUTE } from '../span-col
  *
  * @throws FlowdeltaError for a file that cannot be written
  */
-export async function saveOtlp(path: string, traces: SpanTraceColumns): Promise<void> {
+export function saveOtlp(path: string, traces: SpanTraceColumns): Promise<void> {
+  return replaceFile(path, (partial) => {
+    const lines = Readable.from(linesOf(traces))
+    const file = createWriteStream(partial)
+    return path.endsWith('.gz') ? pipeline(lines, createGzip(), file) : pipeline(lines, file)
+  })
+}
+
+/**
+ * Writes a file under a name of its own, which becomes `path` once all is written.
+ *
+ * @throws FlowdeltaError for a file that cannot be written
+ */
+export async function replaceFile(
+  path: string,
+  write: (partial: string) => Promise<void>,
+): Promise<void> {
   const partial = `${path}.${process.pid}.partial`
-  const lines = Readable.from(linesOf(traces))
-  const file = createWriteStream(partial)
   try {
-    if (path.endsWith('.gz')) await pipeline(lines, createGzip(), file)
-    else await pipeline(lines, file)
+    await write(partial)
     await rename(partial, path)
   } catch (error) {
     await rm(partial, { force: true })

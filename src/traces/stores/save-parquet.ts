@@ -1,17 +1,11 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
 import type { Column } from 'hyparquet-writer'
-import type { AttributeValue } from '../attributes.ts'
 import type { Quality } from '../quality.ts'
 import { NO_PARENT, SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
+import { replaceFile } from './save-otlp.ts'
 
 /** Where a file says that flowdelta wrote it, and what no column holds. */
 export const SAVED_KEY = 'flowdelta'
-/** What letters of `SpanAttributeTypes` say of attributes: one letter each, in their order. */
-export const ATTRIBUTE_TYPES: Readonly<Record<string, (text: string) => AttributeValue>> = {
-  n: Number,
-  s: (text) => text,
-  b: (text) => text === 'true',
-}
 /** Spans of one row group, which a reader holds at once; their times fit in one page of 1 MB. */
 const SPANS_PER_GROUP = 25_000
 
@@ -44,13 +38,22 @@ const COLUMNS: Readonly<Record<string, readonly object[]>> = {
   SpanAttributeTypes: [TEXT],
 }
 
+interface Savable {
+  readonly name: string
+  readonly quality: Quality
+  readonly traces: SpanTraceColumns
+}
+
 /**
  * Writes traces as a Parquet file, a span a row; see `SpanTraces.save`.
+ *
+ * @throws FlowdeltaError for a file that cannot be written
  */
-export async function saveParquet(
-  path: string,
-  { name, quality, traces }: { name: string; quality: Quality; traces: SpanTraceColumns },
-): Promise<void> {
+export function saveParquet(path: string, saved: Savable): Promise<void> {
+  return replaceFile(path, (partial) => writeParquet(partial, saved))
+}
+
+async function writeParquet(path: string, { name, quality, traces }: Savable): Promise<void> {
   const { ParquetWriter, fileWriter } = await import('hyparquet-writer')
   const { issues, counts, ...numbers } = quality
   const epochNs = String(traces.epochNs)

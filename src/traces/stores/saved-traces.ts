@@ -3,9 +3,10 @@ import { Attributes, NUMBER, TEXT, TRUTH } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
 import { finishColumns, growingColumns, growingFloat64, growingUint32 } from '../growing-columns.ts'
 import { Quality } from '../quality.ts'
+import { ATTRIBUTE_TYPES } from '../readers/json-values.ts'
 import { SPAN_KINDS, SPAN_STATUSES, type SpanColumns, SpanTraces } from '../span-traces.ts'
 import { asText, type FromBytes, type ParquetFile } from './parquet-file.ts'
-import { ATTRIBUTE_TYPES, SAVED_KEY } from './save-parquet.ts'
+import { SAVED_KEY } from './save-parquet.ts'
 
 interface Saved {
   readonly version: number

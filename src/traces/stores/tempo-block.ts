@@ -192,7 +192,8 @@ async function attributeSet(
  */
 function dedicatedNames(file: ParquetFile, prefix: string): (column: string) => string | undefined {
   const scope = prefix === RESOURCE ? 'resource' : prefix === SPAN ? 'span' : 'event'
-  const list = isJsonObject(file.meta) ? objectsIn(file.meta['dedicatedColumns']) : []
+  const meta = file.meta()
+  const list = isJsonObject(meta) ? objectsIn(meta['dedicatedColumns']) : []
   return (column) => {
     const [, type, number] = /^DedicatedAttributes\.(String|Int)(\d+)$/.exec(column) ?? []
     if (type === undefined) return undefined

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sampleRankCorrelation } from 'simple-statistics'
@@ -35,6 +35,20 @@ test('without a sample, all requests come as from the file', async () => {
   expect(all.size).toBe(600)
   expect(all.table().objects()).toEqual(TRACES.table().objects())
   expect(weightSum(all)).toBe(600)
+})
+
+test('what DuckDB cannot use is named, and nothing is left behind', async () => {
+  const left = () => readdirSync(tmpdir()).filter((name) => /^flowdelta-.{6}$/.test(name))
+  const before = new Set(left())
+  await expect(load(`duckdb:${pathOf('all.parquet')}?memory=much`)).rejects.toThrow(
+    'Option memory is "much". Give an amount such as \'1GB\'',
+  )
+  const header = 'TraceId,SpanId,ParentSpanId,ServiceName,SpanName,Timestamp,Duration'
+  writeFileSync(pathOf('seconds.csv'), `${header}\na,b,,s,o,1700000000.5,3\n`)
+  await expect(load(`duckdb:${pathOf('seconds.csv')}`)).rejects.toThrow(
+    /seconds\.csv: Column Timestamp has "1700000000\.5", which is no integer time\. Store times/,
+  )
+  expect(left().filter((name) => !before.has(name))).toEqual([])
 })
 
 test('groups have exact numbers and quantiles, and the weights of a sample add up to them', async () => {

@@ -216,17 +216,19 @@ test('a lying content type does not matter where the content is right', async ()
 })
 
 test('a refusal is told at once, and tokens and passwords are in no message', async () => {
-  process.env['FLOWDELTA_JAEGER_TOKEN'] = 'sesame-7'
+  // Longer than what a message shows of an answer.
+  const token = `sesame-${'7'.repeat(100)}`
+  process.env['FLOWDELTA_JAEGER_TOKEN'] = token
   const served = await serve((_, { headers }) => ({
     status: 403,
-    body: `not with ${headers.authorization}`,
+    body: `not with ${headers.authorization}!`,
   }))
   const address = `jaeger://me:hidden@${served.host}?between=${stretchOf(BEFORE)}`
   const said = await rejection(loadTraces(address)).finally(() => {
     delete process.env['FLOWDELTA_JAEGER_TOKEN']
   })
-  expect(served.asked[0]?.headers.authorization).toBe('Bearer sesame-7')
-  expect(said).toContain('answered with status 403: "not with Bearer …"')
+  expect(served.asked[0]?.headers.authorization).toBe(`Bearer ${token}`)
+  expect(said).toContain('answered with status 403: "not with Bearer …!"')
   expect(said).toContain('Give a token in the environment as FLOWDELTA_JAEGER_TOKEN')
   expect(said).not.toMatch(/sesame|hidden/)
   expect(served.asked).toHaveLength(1)
@@ -266,6 +268,10 @@ test.each([
   [
     'jaeger://me:1%x@host?between=2020-01-01..',
     'jaeger://host: write % in a user or a password as %25.',
+  ],
+  [
+    'jaeger://me:pass/word@host?between=2020-01-01..2020-01-02',
+    '"jaeger://host" is no address of a server.',
   ],
   ['jaeger=host?between=2020-01-01..2020-01-02', '"jaeger=host" is no address of a server.'],
 ])('%s is refused before anything is asked', async (address, message) => {

@@ -177,6 +177,22 @@ test('a Parquet file without the columns of spans, damaged, or under another nam
   )
   writeFileSync(pathOf('damaged.parquet'), 'PAR1 and then nothing')
   await expect(load(pathOf('damaged.parquet'))).rejects.toThrow(/The Parquet file is damaged/)
+  const texts = { TraceId: 'a', SpanId: 'b', ServiceName: 's', SpanName: 'o' }
+  for (const [name, start, attributes, problem] of [
+    ['seconds', 1_790_000_000.5, '{}', 'Column Timestamp has "1790000000.5", which is no integer'],
+    ['cut', 1_790_000_000, '{"size":', 'column SpanAttributes: Attributes are "{\\"size\\":"'],
+  ] as const) {
+    parquetWriteFile({
+      filename: pathOf(`${name}.parquet`),
+      columnData: [
+        ...Object.entries({ ...texts, SpanAttributes: attributes }).map(([column, value]) => ({
+          ...{ name: column, data: [value], type: 'STRING' as const },
+        })),
+        { name: 'Timestamp', data: [start], type: 'DOUBLE' },
+      ],
+    })
+    await expect(load(pathOf(`${name}.parquet`))).rejects.toThrow(problem)
+  }
   writeFileSync(pathOf('unnamed'), 'PAR1 and then nothing')
   await expect(load(pathOf('unnamed'))).rejects.toThrow(/This is Parquet under a name/)
   await expect((await load(SOURCE)).save(pathOf('all.json'))).rejects.toThrow(
