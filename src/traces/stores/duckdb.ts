@@ -85,11 +85,7 @@ async function openEngine(
     ...{ memory_limit: memory, threads: String(threads), temp_directory: folder },
     preserve_insertion_order: 'false',
   }).catch(() => {
-    throw new OptionError(
-      'memory',
-      memory,
-      "an amount such as '1GB', and threads that there can be",
-    )
+    throw new OptionError('memory', memory, "an amount such as '1GB'")
   })
   const connection = await instance.connect()
   signal?.addEventListener('abort', () => connection.interrupt(), { once: true })
