@@ -45,14 +45,19 @@ async function runFetch({ from, out, ...flags }: FetchFlags & Flags): Promise<vo
       signal: controller.signal,
       onProgress: process.stderr.isTTY ? showProgress : null,
     })
-    if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
+    clearProgress()
     const warnings = warningLines(withFlags(dataQuality(traces, [])))
     for (const line of warnings) process.stderr.write(`${visibleText(line)}\n`)
     await traces.save(out)
     process.stdout.write(`${visibleText(out)}: ${counted(traces.size, 'trace')}\n`)
   } finally {
     process.removeListener('SIGINT', stop)
+    clearProgress()
   }
+}
+
+function clearProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
 }
 
 function showProgress({ bytesRead, bytesTotal }: LoadProgress): void {

@@ -217,8 +217,8 @@ async function readTraces(
         onProgress?.({ file: store.name, bytesRead, bytesTotal: bytesRead / share })
       }
       const query = { ...source.query, signal, onProgress: onShare }
-      const isAlone = sources.length === 1 && beside === undefined
-      const saved = isAlone ? await store.readSaved?.(query) : undefined
+      const isAlone = sources.length === 1 && beside === undefined && logs.length === 0
+      const saved = isAlone ? await store.readSaved?.(query, name) : undefined
       if (saved !== undefined) return saved
       await readInto(sink, { format: null, file: store.name }, () => store.read(query, sink))
       continue

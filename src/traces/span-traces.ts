@@ -53,7 +53,8 @@ export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces
    *   so that other programs can read them.
    * - `traces.jsonl` or `traces.jsonl.gz`: OTLP JSON, one trace a line.
    *
-   * Ids of spans are not kept: their places stand for them.
+   * Ids of spans are not kept: their places stand for them. Nor are log records: keep their files, and give
+   * them to option `logs` again.
    *
    * @throws OptionError for another ending; FlowdeltaError for a file that cannot be written
    */

@@ -5,10 +5,11 @@ import { readTracedLogs } from './read-records.ts'
 
 /**
  * Reads the traces of one period from one or more files (paths, URLs of files, or content in
- * memory), compressed with gzip or not, in Spectroscope's DOT, OTLP JSON, Jaeger JSON, Zipkin v2
- * JSON, CSV, or X-Trace reports; or from directories of tables: of events and edges, with the
- * columns of option `tables` (format `'event-tables'`) or of TraceBench (`'tracebench'`, which
- * `'auto'` finds).
+ * memory), compressed with gzip, zstd or neither, in Spectroscope's DOT, OTLP (JSON or protobuf),
+ * Jaeger JSON, Zipkin v2 JSON, CSV, or X-Trace reports; from Parquet; from stores, by their addresses
+ * (`'jaeger://host:16686?between=…'`; docs/stores.md lists them); or from directories of tables: of
+ * events and edges, with the columns of option `tables` (format `'event-tables'`) or of TraceBench
+ * (`'tracebench'`, which `'auto'` finds).
  *
  * A trace or span that cannot be used is left out, counted and listed in `.quality()` of the
  * result.

@@ -1,6 +1,6 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import type { QualityLog } from '../quality.ts'
-import type { JsonObject } from './json-values.ts'
+import { isJsonObject, type JsonObject, parsedJson } from './json-values.ts'
 import { isZstd } from './zstd.ts'
 
 /** How the bytes of a field are to be taken. */
@@ -77,20 +77,26 @@ function varint(bytes: Uint8Array, from: number): { value: number; end: number }
   return undefined
 }
 
-/** A message of a file: a text of JSON, or decoded, as `JSON.parse` would give it. */
-export type OtlpMessage = string | JsonObject
-
 /**
- * Reads the messages of a file one by one. One that is cut by the end of the file is noted and left
- * out.
+ * Reads the messages of a file one by one, as `JSON.parse` would give them. One that is cut by the end
+ * of the file is noted and left out.
  *
+ * @param prepare what a message of JSON goes through before it is parsed
  * @throws TraceFormatError for one that holds no spans, or is damaged
  */
 export async function* otlpMessages(
   chunks: AsyncIterable<Uint8Array>,
   framing: Framing,
-  { file, quality }: { readonly file: string; readonly quality: QualityLog },
-): AsyncGenerator<OtlpMessage> {
+  {
+    file,
+    quality,
+    prepare,
+  }: {
+    readonly file: string
+    readonly quality: QualityLog
+    readonly prepare: (json: string) => string
+  },
+): AsyncGenerator<JsonObject> {
   let rest = new Uint8Array()
   let number = 0
   for await (const chunk of chunks) {
@@ -107,8 +113,11 @@ export async function* otlpMessages(
       number++
       const content = await unpacked(bytes.subarray(frame.from, frame.end), file, number)
       at = frame.end
-      if (content[0] === 0x7b) yield new TextDecoder().decode(content)
-      else if (framing === 'field') {
+      if (content[0] === 0x7b) {
+        const value = parsedJson(prepare(new TextDecoder().decode(content)))
+        if (!isJsonObject(value)) throw damaged(file, number, 'is not JSON, or is cut')
+        yield value
+      } else if (framing === 'field') {
         yield { resourceSpans: [decoded(content, RESOURCE_SPANS, file, number)] }
       } else yield decoded(content, REQUEST, file, number)
     }

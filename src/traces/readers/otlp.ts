@@ -71,10 +71,8 @@ export const otlpReader: TraceReader = {
           readValue(value, line, IN_RESOURCE.includes(cutAt ?? '')),
       })
     } else {
-      for await (const message of otlpMessages(all, framing, { file, quality: sink.quality })) {
-        const isText = typeof message === 'string'
-        readValue(isText ? (JSON.parse(withNanosAsText(message)) as object) : message, undefined)
-      }
+      const how = { file, quality: sink.quality, prepare: withNanosAsText }
+      for await (const message of otlpMessages(all, framing, how)) readValue(message, undefined)
     }
     if (others === 0) return
     const message = `${others} record(s) hold no spans (logs or metrics, perhaps) and are ignored`

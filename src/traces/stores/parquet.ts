@@ -46,11 +46,11 @@ export const parquetStore = storeKind({
           // All of it says why nothing was selected: what there is instead.
           for (const file of files) await readerFor(file)(file, sink, null)
         }),
-      async readSaved(query) {
+      async readSaved(query, name) {
         const [file] = files
         if (file === undefined || files.length > 1 || wantedBy(query) !== null) return undefined
         let bytes = 0
-        const saved = await readSavedTraces(file, (share) => {
+        const saved = await readSavedTraces(file, name, (share) => {
           query.signal?.throwIfAborted()
           bytes += share * file.bytes
           query.onProgress(share * file.bytes, bytes / file.bytes)

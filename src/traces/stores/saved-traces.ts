@@ -23,11 +23,12 @@ interface Saved {
  */
 export async function readSavedTraces(
   file: ParquetFile,
+  name: string | null,
   onGroup: (share: number) => void,
 ): Promise<SpanTraces | undefined> {
   const said = file.metadata.key_value_metadata?.find(({ key }) => key === SAVED_KEY)?.value
   if (said === undefined) return undefined
-  const { version, name, quality, ...times } = JSON.parse(said) as Saved
+  const { version, quality, ...own } = JSON.parse(said) as Saved
   if (version !== 1) return undefined
   const [ids, services, operations] = [new Dictionary(), new Dictionary(), new Dictionary()]
   const [hosts, versionNames] = [new Dictionary(), new Dictionary()]
@@ -39,7 +40,7 @@ export async function readSavedTraces(
   const spanOffsets = growingUint32()
   const weight = growingFloat64()
   const attributes = new SavedAttributes()
-  const epochNs = BigInt(times.epochNs)
+  const epochNs = BigInt(own.epochNs)
   let read = 0
   let lastTrace = -1
   const keyCode: FromBytes = (bytes) => attributes.keys.code(asText(bytes) as string)
@@ -87,7 +88,7 @@ export async function readSavedTraces(
   const weights = weight.take()
   const columns = finishColumns(spans) as SpanColumns
   return new SpanTraces(
-    name,
+    name ?? own.name,
     {
       epochNs,
       ...{ ids: ids.values, spanOffsets: spanOffsets.take(), spans: columns },

@@ -41,8 +41,10 @@ export interface TraceStore {
   /**
    * Returns the traces of a period that flowdelta saved, as they were; `undefined` where they are
    * to be read as any others.
+   *
+   * @param name of the period; `null` for the one that was saved
    */
-  readSaved?(query: StoreQuery): Promise<TraceSet | undefined>
+  readSaved?(query: StoreQuery, name: string | null): Promise<TraceSet | undefined>
 }
 
 /** One kind of store. */

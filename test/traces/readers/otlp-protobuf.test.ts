@@ -138,6 +138,10 @@ test('OTLP protobuf of logs, and damaged messages, are errors that name the mess
   await expect(loadTraces({ name: 'a.bin', bytes: damaged })).rejects.toThrow(
     'a.bin: Message 2 is not OTLP',
   )
+  const cut = withLength(Buffer.from('{"resourceSpans":[{"scopeSp'))
+  await expect(loadTraces({ name: 'a.bin', bytes: cut })).rejects.toThrow(
+    'a.bin: Message 1 is not JSON, or is cut. Give the file of the traces pipeline',
+  )
   const broken = withLength(
     Buffer.concat([inZstd(Buffer.from('x')).subarray(0, 6), Buffer.from([1, 2, 3])]),
   )

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parquetWriteFile } from 'hyparquet-writer'
 import { afterAll, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import { loadTraces as loadWithLogs } from '../../../src/logs/traced/load-traces.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
@@ -71,6 +72,13 @@ test('saved traces come back as they were, with their quality and the same findi
   expect(contentOf(again)).toEqual(contentOf(all))
   expect({ ...again.quality() }).toEqual({ ...all.quality() })
   expect(again.name).toBe('all.json')
+  const traceId = '1'.padStart(32, '0')
+  const line = { time: '2026-09-21T12:00:00Z', message: 'hello', trace_id: traceId }
+  const logs = { name: 'all.log', bytes: JSON.stringify(line) }
+  const logged = await loadWithLogs(pathOf('all.parquet'), { name: 'before', logs })
+  expect(logged.name).toBe('before')
+  expect((logged as SpanTraces).logs?.span).toHaveLength(1)
+  expect((await load(pathOf('all.parquet'), { name: 'before' })).name).toBe('before')
   const split = (traces: SpanTraces) => traces.split('20min') as [SpanTraces, SpanTraces]
   expect(compare(...split(again)).findings.text()).toBe(compare(...split(all)).findings.text())
 })
