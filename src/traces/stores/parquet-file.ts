@@ -66,13 +66,18 @@ export async function openParquet(location: string): Promise<ParquetFile[]> {
       `${location} is a folder without Parquet files. Name the files, or the folder of a block.`,
     )
   }
-  return Promise.all(
+  const files = await Promise.allSettled(
     paths.map(async (path) => {
       const metaPath = path.replace(/[^\\/]*$/, 'meta.json')
       const meta = await readTextIfThere(metaPath)
       return opened(path, await openSlices(path), () => metaOf(meta, metaPath))
     }),
   )
+  const good = files.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : []))
+  const bad = files.find((file) => file.status === 'rejected')
+  if (bad === undefined) return good
+  for (const file of good) await file.close()
+  throw bad.reason
 }
 
 function metaOf(text: string | undefined, file: string): unknown {

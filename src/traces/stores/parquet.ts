@@ -16,11 +16,16 @@ export const parquetStore = storeKind({
   parameters: defineOptions({}),
   isFile: true,
   async open({ name, location }) {
-    const files = await openParquet(location)
-    const whole = files.reduce((sum, { bytes }) => sum + bytes, 0)
-    const closing = async <T>(use: () => Promise<T>) => {
+    // Opened when they are read: another source of the period may be wrong.
+    let opened: Promise<readonly ParquetFile[]> | undefined
+    const open = () => {
+      opened ??= openParquet(location)
+      return opened
+    }
+    const closing = async <T>(use: (files: readonly ParquetFile[]) => Promise<T>) => {
+      const files = await open()
       try {
-        return await use()
+        return await use(files)
       } finally {
         for (const file of files) await file.close()
       }
@@ -28,7 +33,8 @@ export const parquetStore = storeKind({
     return {
       name,
       read: (query, sink) =>
-        closing(async () => {
+        closing(async (files) => {
+          const whole = files.reduce((sum, { bytes }) => sum + bytes, 0)
           const wanted = wantedBy(query)
           const sizeBefore = sink.spans.size
           let bytes = 0
@@ -47,6 +53,7 @@ export const parquetStore = storeKind({
           for (const file of files) await readerFor(file)(file, sink, null)
         }),
       async readSaved(query, name) {
+        const files = await open()
         const [file] = files
         if (file === undefined || files.length > 1 || wantedBy(query) !== null) return undefined
         let bytes = 0

@@ -1,4 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parquetWriteFile } from 'hyparquet-writer'
@@ -172,6 +181,24 @@ test.each([
     expect(noted).toEqual([
       `${unread} row groups of 4 were not read: no request asked for has a span there`,
     ])
+  },
+)
+
+test.skipIf(process.platform !== 'linux')(
+  'files are closed, also where another one of the period cannot be read',
+  async () => {
+    await (await load(SOURCE)).save(pathOf('whole.parquet'))
+    mkdirSync(pathOf('folder'))
+    copyFileSync(pathOf('whole.parquet'), join(pathOf('folder'), 'a.parquet'))
+    writeFileSync(join(pathOf('folder'), 'b.parquet'), 'PAR1 and then nothing')
+    const isOpen = () =>
+      readdirSync('/proc/self/fd').filter((fd) => {
+        const stats = lstatSync(`/proc/self/fd/${fd}`, { throwIfNoEntry: false })
+        return stats && readlinkSync(`/proc/self/fd/${fd}`).startsWith(FOLDER)
+      })
+    await expect(load([pathOf('whole.parquet'), pathOf('none.json')])).rejects.toThrow('none.json')
+    await expect(load(pathOf('folder'))).rejects.toThrow(/b\.parquet.*damaged/)
+    expect(isOpen()).toEqual([])
   },
 )
 
