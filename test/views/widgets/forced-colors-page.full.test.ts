@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { explore } from '../../../src/views/explore.ts'
+import { explore } from '../../../src/index.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { CHANGED, flows, newCategory } from './flow-fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
