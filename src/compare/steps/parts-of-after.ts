@@ -30,9 +30,9 @@ export interface PartOfAfter {
  * wander so far that all of it together is not sure. How far levels wander by themselves, tests of parts
  * learn from before. The smallest p counts, each by the part of the level that its test has.
  *
- * Of 160 simulated pairs of periods whose services wander together (10 or 20 % from 20th to 20th, of which
- * the next keeps 50 or 30 %), 8 have a step that changed; with shares of the level as large as of all of
- * after, twice as many do.
+ * Limits: where all services wander together from 20th to 20th of a period, ten stretches of before tell
+ * too little. Of 100 simulated pairs that wander by 10 %, half of which the next 20th keeps, 13 have a
+ * finding, 6 without parts; by 20 %, of which it keeps 30 %, 3 of 80.
  *
  * @param test of the part given, or of all; as many results each time
  * @returns the results of all of after, with that p
