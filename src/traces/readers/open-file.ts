@@ -79,7 +79,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : String(error)
 }
 
-/** Names of what is in a folder, in order; `undefined` where there is no folder of that path. */
+/** Sorted names of the files and folders in a folder; `undefined` where there is no folder of that path. */
 export async function namesWithin(path: string): Promise<readonly string[] | undefined> {
   const names = await readdir(path).catch(() => undefined)
   return names?.sort()

@@ -6,7 +6,7 @@ import { type Answer, notJson } from './http.ts'
 /** Notes of readers that mean that an answer is not what it should be. */
 const BROKEN = new Set(['not-spans', 'jaeger-error'])
 
-/** Keeps what is noted about traces, and throws for an answer that is damaged. */
+/** Collects notes about traces, and throws for a damaged answer. */
 class AnswerQuality extends QualityLog {
   readonly notes: Parameters<QualityLog['note']>[] = []
 

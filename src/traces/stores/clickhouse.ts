@@ -5,22 +5,15 @@ import {
   ATTRIBUTE_TYPES,
   type AttributeEntry,
   attributeOf,
-  eventEntries,
   isJsonObject,
   numberOrText,
   textOf,
 } from '../readers/json-values.ts'
-import {
-  otlpKind,
-  otlpStatus,
-  type Reporter,
-  reporterOfEntries,
-  traceStateProbability,
-} from '../readers/otlp-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { SPAN_PARTS, SPAN_TABLES, type SpanTable } from './clickhouse-tables.ts'
 import { requireUrl } from './http.ts'
 import { leastDurationUs, rootService, servicesWithin } from './pushed-conditions.ts'
+import { rowAdder } from './span-rows.ts'
 import { type StoreLocation, type StoreQuery, storeKind } from './store.ts'
 
 /** Parameters of the addresses of ClickHouse: `clickhouse://user@host:8123/database?table=otel_traces`. */
@@ -224,7 +217,7 @@ function conditionOf(
   const parameters: Parameters = {}
   const own: string[] = []
   const bound = (key: string, op: string, us: number) => {
-    // Rounded outwards: what is selected is decided by the exact times.
+    // Rounded outwards: exact times are compared once spans are read.
     parameters[key] = `${BigInt(key === 'to' ? Math.ceil(us) : Math.floor(us)) * 1000n}`
     own.push(`${time} ${op} fromUnixTimestamp64Nano({${key}:Int64})`)
   }
@@ -267,43 +260,22 @@ type Row = readonly [
 ]
 
 /** Returns what adds a row to the traces. */
-function spanAdder(isTyped: boolean, { spans, resourceAttributes }: ReadSink, file: string) {
-  const reporters = new Map<string, Reporter>()
-  const place = { file }
+function spanAdder(isTyped: boolean, sink: ReadSink, file: string) {
+  const add = rowAdder(sink, file)
   return (row: Row): void => {
-    const service = row[1]
-    const resource = row[11]
-    const key = `${service} ${resource}`
-    let reporter = reporters.get(key)
-    if (reporter === undefined) {
-      const entries = entriesOf(JSON.parse(resource), isTyped)
-      reporter = reporterOfEntries(service, entries, resourceAttributes)
-      reporters.set(key, reporter)
-    }
-    const attributes = entriesOf(row[12], isTyped)
-    if (row[10] !== '') attributes.push(['otel.status_description', row[10]])
-    for (const [event, described] of pairsOf(row[13])) {
-      attributes.push(...eventEntries(textOf(event), entriesOf(described, false)))
-    }
-    attributes.push(...reporter.attributes)
-    const rate = Number(row[15] || 0)
-    spans.add(
-      {
-        ...reporter,
-        traceId: row[0],
-        spanId: row[4],
-        parentId: row[5] || null,
-        operation: row[7],
-        kind: otlpKind(row[8]),
-        status: otlpStatus(row[9]),
-        startUs: spans.clock.offsetOfNanos(row[2]),
-        durationUs: Number(row[3]) / 1e3,
-        followsFrom: isFollowing(row[14], row[5], isTyped),
-        attributes,
-        probability: rate > 0 ? 1 / rate : traceStateProbability(row[6]),
-      },
-      place,
-    )
+    const [traceId, service, startNs, duration, spanId, parentId, traceState, ...others] = row
+    const [operation, kind, status, message, resource, attributes, events, links, rate] = others
+    add({
+      ...{ traceId, service, startNs, spanId, parentId, traceState, operation },
+      ...{ kind, status, message },
+      durationUs: Number(duration) / 1e3,
+      followsFrom: isFollowing(links, parentId, isTyped),
+      attributes: entriesOf(attributes, isTyped),
+      events: pairsOf(events).map(([name, own]) => [textOf(name), entriesOf(own, false)] as const),
+      resourceKey: resource,
+      resource: () => entriesOf(JSON.parse(resource), isTyped),
+      sampleRate: Number(rate || 0),
+    })
   }
 }
 

@@ -6,20 +6,13 @@ import {
   ATTRIBUTE_TYPES,
   type AttributeEntry,
   attributeOf,
-  eventEntries,
   isJsonObject,
   numberOrText,
   parsedJson,
 } from '../readers/json-values.ts'
-import {
-  otlpKind,
-  otlpStatus,
-  type Reporter,
-  reporterOfEntries,
-  traceStateProbability,
-} from '../readers/otlp-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { asHex, asText, type FromBytes, type Leaf, type ParquetFile } from './parquet-file.ts'
+import { rowAdder } from './span-rows.ts'
 import type { Wanted } from './wanted-spans.ts'
 
 /** What columns may be called, small and without `_`, the best first. */
@@ -97,7 +90,8 @@ export async function readFlatSpans(
   const parts = partsOf(file)
   const groups = file.metadata.row_groups
   const kept = wanted === null ? groups : await wantedGroups(file, parts, wanted)
-  for (const group of kept) await readGroup(file, parts, group, sink)
+  const add = rowAdder(sink, file.name)
+  for (const group of kept) await readGroup(file, parts, group, add)
   return groups.length - kept.length
 }
 
@@ -129,7 +123,7 @@ async function readGroup(
   file: ParquetFile,
   parts: Parts,
   group: RowGroup,
-  { spans, resourceAttributes }: ReadSink,
+  add: ReturnType<typeof rowAdder>,
 ): Promise<void> {
   const column = async (part: Part, from?: FromBytes): Promise<ArrayLike<unknown> | undefined> =>
     parts[part] && file.read(group, parts[part][0]!, from)
@@ -151,43 +145,25 @@ async function readGroup(
   const ofResource = await entriesOf(file, group, parts.resource)
   const eventNames = (await column('eventNames')) as ArrayLike<readonly string[]> | undefined
   const ofEvents = await entriesOf(file, group, parts.eventAttributes)
-  const reporters = new Map<string, Reporter>()
-  const reporter = (row: number) => {
-    const entries = ofResource(row) as AttributeEntry[]
-    const key = JSON.stringify([service(row), entries])
-    const known =
-      reporters.get(key) ?? reporterOfEntries(service(row), typed(entries, ''), resourceAttributes)
-    reporters.set(key, known)
-    return known
-  }
-  const place = { file: file.name }
   for (let row = 0; row < starts.length; row++) {
-    const attributes = typed(own(row) as AttributeEntry[], types(row))
-    if (message(row) !== '') attributes.push(['otel.status_description', message(row)])
-    eventNames?.[row]?.forEach((name, event) => {
-      attributes.push(...eventEntries(name, typed(ofEvents(row, event), '')))
+    const resource = ofResource(row) as AttributeEntry[]
+    add({
+      ...{ traceId: traceId(row), spanId: spanId(row), parentId: parentOf(row) },
+      ...{ service: service(row), operation: operation(row) },
+      ...{ host: host(row), version: version(row) },
+      kind: /^\d+$/.test(kind(row)) ? Number(kind(row)) : kind(row),
+      ...{ status: status(row), message: message(row), traceState: traceState(row) },
+      startNs: String(starts[row]),
+      durationUs: durations[row]!,
+      followsFrom: follows?.[row] === true,
+      attributes: typed(own(row) as AttributeEntry[], types(row)),
+      events: (eventNames?.[row] ?? []).map(
+        (name, event) => [name, typed(ofEvents(row, event), '')] as const,
+      ),
+      resourceKey: JSON.stringify(resource),
+      resource: () => typed(resource, ''),
+      sampleRate: Number(rates?.[row] ?? 0),
     })
-    const described = reporter(row)
-    attributes.push(...described.attributes)
-    const rate = Number(rates?.[row] ?? 0)
-    const parentId = parentOf(row)
-    spans.add(
-      {
-        ...{ traceId: traceId(row), spanId: spanId(row) },
-        parentId: parentId === '' ? null : parentId,
-        ...{ service: described.service, operation: operation(row) },
-        host: host(row) || described.host,
-        version: version(row) || described.version,
-        kind: otlpKind(/^\d+$/.test(kind(row)) ? Number(kind(row)) : kind(row)),
-        status: otlpStatus(status(row)),
-        startUs: spans.clock.offsetOfNanos(String(starts[row])),
-        durationUs: durations[row]!,
-        followsFrom: follows?.[row] === true,
-        attributes,
-        probability: rate > 0 ? 1 / rate : traceStateProbability(traceState(row)),
-      },
-      place,
-    )
   }
 }
 

@@ -11,7 +11,7 @@ export interface Leaf {
   /** Names from the outermost group to the column. */
   readonly path: readonly string[]
   readonly element: SchemaElement
-  /** Of what is around a value, from the outside, whether it repeats; what is required is left out. */
+  /** Whether each level around a value repeats, the outermost first; required levels are left out. */
   readonly levels: readonly ('OPTIONAL' | 'REPEATED')[]
 }
 

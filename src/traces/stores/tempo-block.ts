@@ -1,4 +1,4 @@
-// Runs once a span and once an attribute: what is nested in a column is indexed with `!`.
+// Runs for each span and attribute: nested columns are indexed with `!`.
 import type { RowGroup } from 'hyparquet'
 import { TraceFormatError } from '../../core/errors.ts'
 import { isJsonObject, objectsIn } from '../readers/json-values.ts'
