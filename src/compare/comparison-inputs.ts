@@ -25,7 +25,11 @@ export function selectedRows(selection: RequestSelection, flows: FlowSet): Selec
   if (typeof selection === 'function') return nonEmpty(requestsBetween(flows, { where: selection }))
   if (typeof selection === 'string') {
     const isInside = matchingRequests(parseConditions(selection), flows)
-    return nonEmpty(requestsBetween(flows, { where: isInside }))
+    const rows = requestsBetween(flows, { where: isInside })
+    const isEmpty = rows.before.length + rows.after.length === 0
+    // What no request has is an error that lists what they have.
+    if (isEmpty) periodsOf(flows).periods[0]?.where(selection)
+    return nonEmpty(rows)
   }
   const segment = 'segment' in selection ? selection.segment : selection
   const requests = segment !== undefined && 'requests' in segment ? segment.requests : undefined
@@ -40,7 +44,7 @@ export function selectedRows(selection: RequestSelection, flows: FlowSet): Selec
 
 /** Whether conditions hold for the trace of a request. */
 function matchingRequests(conditions: readonly Condition[], flows: FlowSet) {
-  const { periods, recordedIn, traceOf } = flows instanceof FoldedFlows ? flows.unfolded : flows
+  const { periods, recordedIn, traceOf } = periodsOf(flows)
   for (const one of conditions) {
     // What one period alone recorded is known all the same.
     if (!periods.some((traces) => traces.knows(one))) periods[0]?.requireKnown([one])
@@ -48,6 +52,11 @@ function matchingRequests(conditions: readonly Condition[], flows: FlowSet) {
   const marks = periods.map((traces) => traces.matching(conditions))
   return (request: number) =>
     marks[recordedIn[request] as number]?.[traceOf[request] as number] === 1
+}
+
+/** Flows with what was recorded, which folded ones have within. */
+function periodsOf(flows: FlowSet): FlowSet {
+  return flows instanceof FoldedFlows ? flows.unfolded : flows
 }
 
 /** Names the trace of a request, and its period. */

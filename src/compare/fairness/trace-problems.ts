@@ -276,6 +276,7 @@ export function truncatedTraces({ before, after }: ComparedPeriods): ComparisonW
 
 /** Shorter ids number the traces of a file; they do not tell a trace from all others. */
 const MIN_ID_LENGTH = 8
+const ISSUES = '`traces.quality().issues` lists the first 1,000 of each kind.'
 
 /** Whether the same trace is there twice: in both periods, or repeated within one. */
 export function duplicateTraces(periods: ComparedPeriods): ComparisonWarning[] {
@@ -301,33 +302,33 @@ function inBoth({ before, after }: ComparedPeriods): ComparisonWarning[] {
 }
 
 function withinOne({ before, after }: ComparedPeriods): ComparisonWarning[] {
-  const affected = {
-    before: repeated(before),
-    after: repeated(after),
-    ofBefore: before.size,
-    ofAfter: after.size,
-  }
+  const [was, is] = [repeated(before), repeated(after)]
+  const sizes = { ofBefore: before.size, ofAfter: after.size }
+  const affected = { before: was.traces, after: is.traces, ...sizes }
   if (!isConsiderable(affected)) return []
-  const isSpans = before.kind === 'spans'
+  const least = was.isCut || is.isCut ? 'At least ' : ''
   return [
     warning('duplicate-traces', {
-      finding: `${affectedText(affected)} occur twice within their period.`,
-      effect: isSpans
-        ? 'Only the first copy of each span counts, which is right if the others are copies.'
-        : 'Each counts once per copy.',
+      finding: `${least}${affectedText(affected)} occur twice within their period.`,
+      effect:
+        before.kind === 'spans'
+          ? 'Only the first copy of each span counts, which is right if the others are copies.'
+          : 'Each counts once per copy.',
       answer: 'Load each file once, and see `traces.quality().issues` for which.',
     }),
   ]
 }
 
 /** Traces with copies: of spans, as far as quality lists them; of graphs, by their ids. */
-function repeated(traces: TraceSet): number {
+function repeated(traces: TraceSet): { readonly traces: number; readonly isCut: boolean } {
   if (traces.kind === 'graphs') {
     const ids = traces.ids.filter(isIdentity)
-    return ids.length - new Set(ids).size
+    return { traces: ids.length - new Set(ids).size, isCut: false }
   }
-  const copies = traces.quality().issues.filter(({ code }) => code === 'duplicate-span')
-  return new Set(copies.map(({ place }) => place.trace)).size
+  const { issues, counts } = traces.quality()
+  const listed = issues.filter(({ code }) => code === 'duplicate-span')
+  const isCut = listed.length < (counts.get('duplicate-span') ?? 0)
+  return { traces: new Set(listed.map(({ place }) => place.trace)).size, isCut }
 }
 
 function isIdentity(id: string): boolean {
@@ -383,7 +384,7 @@ function loadProblems(traces: TraceSet, told: readonly ComparisonWarning[]): Com
       warning('data-quality', {
         finding: `${traces.name}: some data is questionable: ${found.join('; ')}.`,
         effect: 'Spans that cannot be used are left out; the rest is used as it is.',
-        answer: 'See `traces.quality().issues` for the full list.',
+        answer: ISSUES,
       }),
     ]
   }
@@ -392,8 +393,7 @@ function loadProblems(traces: TraceSet, told: readonly ComparisonWarning[]): Com
     warning('skipped-traces', {
       finding: `${traces.name}: ${partOf(skippedTraces, all)} traces could not be used: ${found.join('; ')}.`,
       effect: 'They are left out, so anything they have in common is missing from the results.',
-      answer:
-        'See `traces.quality().issues` for the full list. Load with `strict: true` to stop at the first.',
+      answer: `${ISSUES} Load with \`strict: true\` to stop at the first.`,
       advice: { strict: true },
     }),
   ]

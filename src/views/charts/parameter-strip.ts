@@ -111,7 +111,9 @@ export function parameterStripChart(
       height: isNumeric ? (slowAboveUs === null ? 2 * LANE : TIME_HEIGHT) : along.height,
       layer: [
         {
-          data: { values: rows.map(({ timeUs: us, ...row }) => ({ ...row, timeUs: us || null })) },
+          data: {
+            values: rows.map((row) => (Number.isNaN(row.timeUs) ? { ...row, timeUs: null } : row)),
+          },
           mark: { type: 'circle', size: rows.length > 600 ? 14 : 28, opacity: 0.6 },
           encoding: {
             ...{ x, y },
