@@ -3,6 +3,7 @@ import { remembered } from '../../core/remembered.ts'
 import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
+import { mannWhitney } from '../../stats/mann-whitney.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { rootTypes } from '../steps/root-types.ts'
@@ -14,7 +15,13 @@ export interface WholeShift {
   readonly afterUs: number
   readonly shiftUs: number
   readonly interval: readonly [low: number, high: number]
+  /** Of few requests, whether their ranks moved too, as sure and in the same direction. */
+  readonly isRanked: boolean
 }
+
+/** Of fewer requests in a period, intervals of means are too narrow: rare slow ones are not among them. */
+const FEW = 200
+const LEVEL = 0.05
 
 /** Returns by how much mean and median of all response times moved; NaN if a period is empty. */
 export const wholeShifts = remembered(
@@ -24,9 +31,9 @@ export const wholeShifts = remembered(
   ],
 )
 
-/** Whether the interval of a shift leaves 0 out. */
-export function isClear({ interval: [low, high] }: WholeShift): boolean {
-  return low > 0 || high < 0
+/** Whether the interval of a shift leaves 0 out, and of few requests, ranks say the same. */
+export function isClear({ interval: [low, high], isRanked }: WholeShift): boolean {
+  return isRanked && (low > 0 || high < 0)
 }
 
 function shiftOf(flows: FlowSet, measure: WholeShift['measure']): WholeShift {
@@ -41,7 +48,13 @@ function shiftOf(flows: FlowSet, measure: WholeShift['measure']): WholeShift {
     afterUs: beforeUs + estimate,
     shiftUs: estimate,
     interval: [low, high],
+    isRanked: Math.min(before.length, after.length) >= FEW || ranksMoved(before, after, estimate),
   }
+}
+
+function ranksMoved(before: Float64Array, after: Float64Array, shiftUs: number): boolean {
+  const { p, probabilitySlower } = mannWhitney(before, after, { sorted: true })
+  return p < LEVEL && (probabilitySlower - 0.5) * shiftUs > 0
 }
 
 /** Whether the 95 % interval of the difference of the mean response times leaves 0 out. */

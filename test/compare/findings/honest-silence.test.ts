@@ -4,7 +4,7 @@ import { COMPARISON_DOCUMENT } from '../../../src/cli/comparison-document.ts'
 import { comparisonText } from '../../../src/cli/comparison-text.ts'
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
-import { welch } from '../../../src/stats/index.ts'
+import { randomSource, welch } from '../../../src/stats/index.ts'
 import { headline } from '../../../src/views/report/headline.ts'
 import { reportMarkdown } from '../../../src/views/report/report-markdown.ts'
 import { makeGraphs } from '../../make-traces.ts'
@@ -99,4 +99,27 @@ describe('where nothing is found', () => {
     )
     expectHonest(comparison)
   })
+})
+
+test('of few requests, chance alone is seldom told as a change of the whole', () => {
+  const random = randomSource(5)
+  const us = () => Math.round(random.logNormal(6, 0.5) * (random.next() < 0.02 ? 50 : 1))
+  const period = (requests: number) =>
+    makeGraphs(
+      Array.from({ length: requests }, () => {
+        const one = us()
+        return {
+          labels: ['a', 'b'],
+          edges: [[0, 1]] as const,
+          latencyUs: [one],
+          responseTimeUs: one,
+        }
+      }),
+    )
+  const before = period(800)
+  const told = Array.from({ length: 60 }, (_, i) => {
+    const { unexplained } = compare(before, period([3, 10, 30][i % 3] as number)).findings
+    return unexplained !== null
+  })
+  expect(told.filter(Boolean).length).toBeLessThanOrEqual(5)
 })
