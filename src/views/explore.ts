@@ -159,7 +159,6 @@ function requireTimes(stage: unknown, kind: string): void {
   )
 }
 
-/** Makes a definition callable with a stage. */
 function defined<Stage, Table extends OptionTable, Data>(
   definition: WidgetDefinition<Stage, Table, Data>,
 ) {

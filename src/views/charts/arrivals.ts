@@ -41,21 +41,13 @@ const MAX_HEIGHT = 240
 const MIN_HEIGHT = 28
 const LANE = 12
 const OVERVIEW_HEIGHT = 36
-/** Bars of an overview: one every three pixels. */
 const BINS = 240
 const PERIODS: readonly Period[] = [0, 1]
 const COLORS = [PALETTE.before, PALETTE.after] as const
 
 /**
- * Draws when requests arrived and how long each took, both periods on one time scale. Of a
- * comparison, marks when findings began, unless that was at the start. Each rectangle
- * is a request; those under way at the same time stand above each other. Gaps are times without
- * requests: when response times stay the same and gaps appear, the cause is outside the system.
- * Beyond `limit` requests it draws a stretch of time below an overview of both periods.
- *
- * Source: Sambasivan 2013, §3.3.6 and Figure 3.5.
- *
- * @throws OptionError for a category of a stage that has none; RangeError for an unknown category
+ * Draws when requests arrived and how long each took, on one time scale; gaps are times without
+ * requests. Beyond `limit` it draws a stretch, below an overview. Source: Sambasivan 2013, §3.3.6.
  */
 export function arrivalsChart(
   given: FlowSet | Categories | Comparison,
@@ -145,7 +137,6 @@ function omissions({ inside, all, fromUs, toUs }: ArrivalWindow): string[] {
 type TimePanel = SpecPart & { readonly height: number }
 type TimeRange = Pick<ArrivalWindow, 'fromUs' | 'toUs'>
 
-/** The requests of one period in the window, each in a lane. */
 function detail(flows: FlowSet, window: ArrivalWindow, period: Period): TimePanel {
   const arrivals = window.inside[period]
   const { lanes, count: atOnce } = lanesOf(arrivals)
@@ -191,7 +182,6 @@ function detail(flows: FlowSet, window: ArrivalWindow, period: Period): TimePane
   }
 }
 
-/** How many requests of one period arrived when, over all of it, with the window framed. */
 function overview(window: ArrivalWindow, period: Period): TimePanel {
   const { firstUs, lastUs, fromUs, toUs, all } = window
   const binUs = (lastUs - firstUs) / BINS || 1
@@ -240,7 +230,6 @@ function overview(window: ArrivalWindow, period: Period): TimePanel {
   }
 }
 
-/** Arrivals in each of `BINS` equal parts of the whole time. */
 function arrivalCounts(arrivals: readonly Arrival[], firstUs: number, binUs: number): number[] {
   const counts = new Array<number>(BINS).fill(0)
   for (const { startUs } of arrivals) {
@@ -262,16 +251,11 @@ function timeOf(
   return { field, type: 'quantitative', scale, axis: { ...axis, ...shown } }
 }
 
-/** A request, by its row in the flow set, from its arrival to its reply. */
 type Arrival = ReturnType<typeof arrivals>[number]
 
-/** The part of both periods that a timeline shows. */
 type ArrivalWindow = ReturnType<typeof arrivalWindow>
 
-/**
- * The requests to draw: all of them, where neither period has more than `limit`; else those of
- * the longest stretch from the first arrival on that has no more in either period.
- */
+/** All requests, or the longest stretch from the first arrival with at most `limit` a period. */
 function arrivalWindow(
   source: FlowSet | Categories,
   { category, rangeUs, limit }: OptionsOf<typeof ARRIVALS_CHART_OPTIONS>,
@@ -296,17 +280,14 @@ function arrivalWindow(
     firstUs,
     lastUs,
     all: [before, after] as const,
-    /** Those under way in the window. */
     inside: [within(before).slice(0, limit), within(after).slice(0, limit)] as const,
   }
 }
 
-/** When the last request arrives for which there is room. */
 function endOfRoom(byStart: readonly Arrival[], limit: number): number {
   return byStart.length > limit ? (byStart[limit - 1] as Arrival).startUs : Number.POSITIVE_INFINITY
 }
 
-/** Requests by start; those whose times are not numbers are left out. */
 function arrivals(source: FlowSet | Categories, period: Period, category: number | null) {
   const flows = source instanceof Categories ? source.flows : source
   return Array.from(requestsOf(source, period, category), (request) => {

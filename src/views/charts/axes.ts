@@ -16,9 +16,7 @@ export interface DurationExtent {
   readonly title: string
   /** What is drawn instead of durations; its unit stands behind the title. Default: time. */
   readonly of?: Quantity
-  /** About how many ticks fit; default 6. */
   readonly ticks?: number
-  /** Begin and end at ticks; default true. */
   readonly nice?: boolean
 }
 
@@ -29,7 +27,6 @@ const LOG_DURATIONS = DURATION_UNITS.slice(1, 3).reduce(
   "format(datum.value, ',~r') + ' µs'",
 )
 
-/** A linear axis of durations: all labels in the one unit that fits the largest. */
 export function linearDurationAxis({ lowUs, highUs, title, ...look }: DurationExtent): Axis {
   const { of = TIME, ticks = 6, nice = true } = look
   const high = highUs > lowUs ? highUs : lowUs + Math.max(1, Math.abs(lowUs) * 0.1)
@@ -55,7 +52,6 @@ export function linearDurationAxis({ lowUs, highUs, title, ...look }: DurationEx
   }
 }
 
-/** A title, with the unit that labels do not name. */
 function titleIn(title: string, { unit }: Quantity): string {
   return unit === null || title === '' ? title : `${title} (${unit})`
 }
@@ -91,7 +87,6 @@ export function durationAxis({ lowUs, highUs, ...rest }: DurationExtent, wide: n
     : linearDurationAxis({ lowUs, highUs, ...rest })
 }
 
-/** A logarithmic axis of numbers above 0. */
 export function logAxis([low, high]: readonly [number, number], title: string | null): Axis {
   return {
     domain: [low, high],
@@ -100,10 +95,7 @@ export function logAxis([low, high]: readonly [number, number], title: string | 
   }
 }
 
-/**
- * Returns powers of ten between two positive numbers; with 2 and 5 times these where they are few,
- * and every second, third, … power where they are many.
- */
+/** Powers of ten between two positive numbers, denser or sparser where they are few or many. */
 export function logTicks(low: number, high: number): number[] {
   const isShort = Math.log10(high / low) < 3
   return scaleLog()
@@ -112,7 +104,6 @@ export function logTicks(low: number, high: number): number[] {
     .filter((tick) => (isShort ? /^[125]e/ : /^1e/).test(tick.toExponential()))
 }
 
-/** Room below 0, so that points at 0 stand clear of the axis. */
 const BELOW_ZERO = -0.4
 
 /** A nearly logarithmic axis of counts from 0 to `largest`, with a place for 0. */
@@ -137,7 +128,6 @@ export function shareAxis(title: string | null, { room = 0 } = {}): Axis {
   }
 }
 
-/** An axis of shares that may be negative or add up to more than 1. */
 export function openShareAxis([low, high]: readonly [number, number], title: string | null): Axis {
   return {
     domain: [low, high],
@@ -150,15 +140,11 @@ export function openShareAxis([low, high]: readonly [number, number], title: str
 export interface NumberExtent {
   readonly low: number
   readonly high: number
-  /** Whether equal ratios are equally long. */
   readonly isLog: boolean
-  /** Whether there is nothing between whole numbers. */
   readonly isWhole: boolean
 }
 
-/** Logarithmic when the largest number is more than this many times the smallest. */
 const WIDE = 100
-/** Share of the stretch on either side that is margin. */
 const MARGIN = 0.03
 
 /** What numbers span; 0 to 1 without any. */
@@ -174,7 +160,6 @@ export function numberExtent(values: readonly number[]): NumberExtent {
   return { low: least - margin, high: most + margin, isLog: false, isWhole }
 }
 
-/** The number that lies `share` of the stretch further. */
 export function movedAlong(
   { low, high, isLog }: Omit<NumberExtent, 'isWhole'>,
   value: number,
@@ -183,7 +168,6 @@ export function movedAlong(
   return isLog ? value * (high / low) ** share : value + share * (high - low)
 }
 
-/** Where a number lies in the stretch, from 0 to 1. */
 export function shareAlong(
   { low, high, isLog }: Omit<NumberExtent, 'isWhole'>,
   value: number,

@@ -23,9 +23,8 @@ export const BREAKDOWN_CHART_OPTIONS = defineOptions({
 })
 
 /**
- * Draws where the time of a mean request goes before and after: for each service its own work and
- * the network, which is the way to it and back with all queues. Counts only time on critical paths,
- * so that the bars of a period add up to its mean response time.
+ * Draws where the time of a mean request goes: each service's work and the network, on critical
+ * paths only, so that the bars of a period add up to its mean response time.
  */
 export function breakdownChart(
   edges: EdgeChanges,
@@ -124,13 +123,11 @@ function barsOf({ beforeUs, afterUs }: PlaceTime, label: string, of: Quantity) {
   }))
 }
 
-/** Beside the longer of the two bars. */
 function changeOf({ beforeUs, afterUs, changeUs }: PlaceTime, label: string, of: Quantity) {
   const endUs = digits(Math.max(0, beforeUs, afterUs))
   return { label, endUs, change: signedAmount(changeUs, of) }
 }
 
-/** Mean time that a request spends at one place, on critical paths. */
 export interface PlaceTime {
   readonly service: string
   /** Work of the service, the way to it and back, or all places that have no row of their own. */
@@ -140,10 +137,8 @@ export interface PlaceTime {
   readonly changeUs: number
 }
 
-/** The rows, and what they add up to: the mean response times. */
 export type Breakdown = ReturnType<typeof breakdownRows>
 
-/** What the kinds of {@link PlaceTime} are called. */
 export const KIND_NAMES: Readonly<Record<PlaceTime['kind'], string>> = {
   self: 'work',
   network: 'network',

@@ -12,7 +12,6 @@ import {
 } from './channels.ts'
 import { PALETTE, type SpecPart } from './chart-frame.ts'
 
-/** How much of its row a bar fills. */
 const BAR = { band: 0.66 }
 
 export interface Bars {
@@ -20,7 +19,6 @@ export interface Bars {
   readonly axis: Axis
   readonly color: SpecPart
   readonly tooltip: TooltipFields
-  /** Field where a bar ends. */
   readonly to: string
   /** Field where it begins; at 0 by default. */
   readonly from?: string
@@ -30,10 +28,7 @@ export interface Bars {
   readonly width?: number
 }
 
-/**
- * Ranked bars or, where each begins at a field of its own, a waterfall: one labelled row each with
- * its amount beside its end.
- */
+/** Ranked bars; a waterfall where each begins at a field of its own. */
 export function bars({ rows, axis, to, from, text, ...look }: Bars): SpecPart {
   const { color, tooltip: fields, y = rowNames(), width = 380 } = look
   const x = on(axis, from ?? to)
@@ -60,18 +55,15 @@ export function bars({ rows, axis, to, from, text, ...look }: Bars): SpecPart {
   }
 }
 
-/** What {@link moves} draws: a dot a row where something was, a line from it to where it is now. */
 export interface Moves {
   readonly rows: readonly Row[]
   readonly axis: Axis
   readonly from: string
   readonly to: string
-  /** Fields of the texts beside the two ends. */
   readonly fromText?: string
   readonly toText?: string
   readonly tooltip: TooltipFields
   readonly width?: number
-  /** Whether rows are named in a panel beside. */
   readonly hidden?: boolean
 }
 
@@ -104,10 +96,8 @@ export function moves({ rows, axis, from, to, fromText, toText, ...look }: Moves
   }
 }
 
-/** A curve, or a step function, with its look. */
 export interface Curve extends Look {
   readonly points: readonly (readonly [x: number, y: number])[]
-  /** Lengths of strokes and gaps; a line without gaps by default. */
   readonly dash?: readonly number[]
 }
 
@@ -119,13 +109,11 @@ export interface Curves {
   readonly under?: readonly SpecPart[]
   readonly interpolate?: 'step-after' | 'linear'
   readonly legend?: SpecPart
-  /** Names of the fields that hold a curve's name and its points. */
   readonly fields: readonly [name: string, x: string, y: string]
   /** Draw points in the order given, not by x: for steps straight up and down at the ends. */
   readonly inOrder?: boolean
 }
 
-/** Size of a chart of curves, in pixels. */
 export const CURVES = { width: 560, height: 280 } as const
 const SOLID = [1, 0]
 
@@ -176,13 +164,10 @@ export interface Matrix {
   readonly rows: readonly Row[]
   readonly labels: readonly string[]
   readonly columns: readonly string[]
-  /** Side of a cell, in pixels. */
   readonly cell: number
   readonly color: SpecPart
   readonly tooltip: TooltipFields
-  /** Further channels of the cells. */
   readonly channels?: SpecPart
-  /** Whether rows are named, and whether columns are as well. */
   readonly named?: boolean
   readonly columnNames?: boolean
   /** Layers over the cells, which take the channels `x` and `y` of them. */

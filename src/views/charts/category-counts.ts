@@ -39,11 +39,8 @@ const LOOKS = [
 ]
 
 /**
- * Draws the requests of every category before against after, on nearly logarithmic axes with a place
- * for 0, and the band in which a change counts as none (`smPThreshold`); beside it the largest
- * changes by name. Categories with the same two counts share a point.
- *
- * Source: Sambasivan 2013, §2.6.3 (the threshold).
+ * Draws each category's requests before against after, with the band of no change (`smPThreshold`),
+ * and names the largest changes. Source: Sambasivan 2013, §2.6.3.
  */
 export function categoryCountsChart(
   structural: StructuralMutations,
@@ -86,7 +83,6 @@ export function categoryCountsChart(
 
 type CategoryPoint = ReturnType<typeof pointOf>
 
-/** One point for each pair of counts that occurs; those with the largest change come last, on top. */
 function categoryPoints(structural: StructuralMutations): CategoryPoint[] {
   const { categories } = structural
   const groups = group(

@@ -5,7 +5,6 @@ import { PALETTE, type SpecPart } from './chart-frame.ts'
 /** A row of data; its fields are flowdelta's own words, its values may come from traces. */
 export type Row = Readonly<Record<string, string | number | boolean | null>>
 
-/** A name in a legend, and its color. */
 export interface Look {
   readonly name: string
   readonly color: string
@@ -16,12 +15,10 @@ export type TooltipFields = Readonly<Record<string, string | readonly [string, s
 
 export const ROW = 24
 
-/** A quantitative channel on an axis. */
 export function on({ scale, axis }: Axis, field: string): SpecPart {
   return { field, type: 'quantitative', scale, axis }
 }
 
-/** A quantitative channel on the axis of another layer. */
 export function quantity(field: string): SpecPart {
   return { field, type: 'quantitative' }
 }
@@ -75,7 +72,6 @@ export function distinctTexts<T = string>(
   })
 }
 
-/** Rounds a number of the data, which makes pages smaller. */
 export function digits(value: number, count = 6): number {
   return Number(value.toPrecision(count))
 }
@@ -110,7 +106,6 @@ export function textBeside({ field, x, y, leftIf = 'false' }: TextBesideProps): 
   }
 }
 
-/** Text above one of several panels. */
 export function panelTitle(text: string, color: string = PALETTE.text): SpecPart {
   return {
     text,

@@ -16,20 +16,16 @@ export const PALETTE = {
 
 export const PERIOD_NAMES = ['before', 'after'] as const
 
-/** A piece of a Vega-Lite specification. */
 export type SpecPart = Readonly<Record<string, unknown>>
 
-/** A sentence above a chart; `false` where there is nothing to say. */
 type Sentence = string | false
 
-/** The words above a chart. */
 export interface Heading {
   readonly title: string
   /** What to look for and what it says, sentence by sentence. */
   readonly subtitle: readonly Sentence[]
   /** What was left out or thinned to keep the chart small; empty when it holds everything. */
   readonly omissions?: readonly Sentence[]
-  /** Width of the drawing, in pixels: subtitles are broken into lines as wide. */
   readonly width: number
 }
 
@@ -38,7 +34,6 @@ export const SCHEMA = 'https://vega.github.io/schema/vega-lite/v5.json'
 
 const TITLE_SIZE = 15
 const SUBTITLE_SIZE = 12
-/** How much wider bold letters are. */
 const BOLD = 1.1
 /** Narrower drawings leave the words above them too little room. */
 const NARROWEST_CHART = 440
@@ -58,10 +53,7 @@ const CONFIG = {
   },
 } as const
 
-/**
- * A chart that looks like all the others: title and subtitle, fonts, axes and legends. What was
- * left out is said below the subtitle and in the description.
- */
+/** A chart that looks like all the others; omissions stand below the subtitle. */
 export function framedChart(
   { title, subtitle, omissions = [], width }: Heading,
   view: SpecPart,
@@ -89,7 +81,6 @@ export function framedChart(
   return new Chart(spec, { title, description: sentences.join(' ') })
 }
 
-/** The lines of a sentence when none may be wider than so many ems. */
 function brokenInto(sentence: string, ems: number): string[] {
   const lines: string[] = []
   for (const word of sentence.split(' ')) {

@@ -18,11 +18,7 @@ const LOOKS = [
 ]
 const MAX_PRECURSORS = 5
 
-/**
- * Draws what each ranked mutation adds to the sum of all response times: bars by rank.
- *
- * Source: Sambasivan 2013, §2.6.5.
- */
+/** Draws bars by rank of what each mutation adds. Source: Sambasivan 2013, §2.6.5. */
 export function contributionsChart(
   ranking: Ranking,
   given?: Partial<OptionsOf<typeof CONTRIBUTIONS_CHART_OPTIONS>>,

@@ -23,13 +23,9 @@ const DIVERGING = ['#762A83', '#C2A5CF', '#F7F7F7', '#A6DBA0', '#1B7837']
 const ALPHA = 0.05
 
 /**
- * Draws which edges of a category vary together: the correlation of the latencies of every two of
- * the edges on the critical path with the most of the variance, in brackets where a test, corrected
- * over the pairs drawn, cannot tell it from 0.
- *
- * Source: Sambasivan 2013, §5.4.2; the drawing is flowdelta's own.
- *
- * @throws RangeError for an unknown category
+ * Draws correlations between the critical-path edges with the most variance, in brackets where a
+ * test over all pairs cannot tell them from 0. Source: Sambasivan 2013, §5.4.2; the drawing is our
+ * own.
  */
 export function covariancesChart(
   variance: VarianceSources,
@@ -103,7 +99,6 @@ const TOOLTIP = {
   'requests with both': ['requests', ',d'],
 } as const
 
-/** White letters on dark cells. */
 const LETTERS: SpecPart = {
   condition: { test: 'abs(datum.correlation) > 0.7', value: '#FFFFFF' },
   value: PALETTE.text,

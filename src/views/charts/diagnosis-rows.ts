@@ -4,16 +4,12 @@ import type {
   LatencyDiagnosis,
 } from '../../whatif/diagnosis/latency-diagnosis.ts'
 
-/** A scenario, and how deep below the others it is drawn: 0 for those that were tried first. */
 export interface DiagnosisRow {
   readonly cause: DiagnosedScenario
   readonly level: number
 }
 
-/**
- * The best `limit` scenarios of a diagnosis and what they lie within, from the top down: each once,
- * below what it lies within, the best of each first.
- */
+/** The best `limit` scenarios and what they lie within, each below its parent, best first. */
 export function diagnosisRows({ ranked }: LatencyDiagnosis, limit: number): DiagnosisRow[] {
   const kept = new Set<number>()
   for (const { rank } of ranked.slice(0, limit)) {
@@ -34,7 +30,6 @@ export function diagnosisRows({ ranked }: LatencyDiagnosis, limit: number): Diag
   return rows
 }
 
-/** The rank of what a scenario lies within, 0 of those tried first. */
 function parentRank(ranked: readonly DiagnosedScenario[], rank: number): number {
   return ranked[rank - 1]?.parent?.rank ?? 0
 }

@@ -34,10 +34,8 @@ const LOOKS = [
 const CORRECTIONS = { bonferroni: 'Bonferroni', bh: 'Benjamini-Hochberg', none: 'uncorrected' }
 
 /**
- * Draws which variables of logs differ most between before and after: the sum of |t| over the
- * features that differ significantly, and the feature that differs most.
- *
- * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.2; the drawing is flowdelta's own.
+ * Draws which variables of logs differ most, by the sum of |t| over their significant features.
+ * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.2; the drawing is our own.
  */
 export function divergenceChart(
   divergence: Divergence,

@@ -2,15 +2,12 @@ import { bisectRight } from 'd3-array'
 import type { Ecdf } from '../../stats/ecdf.ts'
 import type { LatencyProfile } from '../../whatif/recompute/latency-profile.ts'
 
-/** Steps of a drawn curve: one each half pixel of its height. */
 export const MAX_STEPS = 500
 
 export type Point = readonly [x: number, share: number]
 
 /**
- * Returns the steps of a distribution function between the ends of an axis, about `limit` of them:
- * the first, the last, and every one that leads `1 / limit` further up, so that the drawn line is
- * nowhere further than that from the true one.
+ * About `limit` steps of a curve between an axis's ends, nowhere further than 1 / `limit` from it.
  */
 export function stepsBetween(
   curve: Ecdf,
@@ -22,7 +19,6 @@ export function stepsBetween(
   return [[low, 0], ...steps, [high, 1]]
 }
 
-/** The steps alone; see {@link stepsBetween}. */
 export function thinnedSteps({ x, y }: Pick<Ecdf, 'x' | 'y'>, limit: number): Point[] {
   const steps: Point[] = []
   let shown = Number.NEGATIVE_INFINITY
@@ -50,7 +46,6 @@ export function shareAt({ x: values, y }: Ecdf, x: number): number {
   return y[bisectRight(values, x) - 1] ?? 0
 }
 
-/** The share of requests that took no longer, in about `limit` steps. */
 export function profileSteps(
   { latencyUs, weight, requests }: LatencyProfile,
   limit: number,

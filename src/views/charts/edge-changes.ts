@@ -28,10 +28,7 @@ const TOOLTIP = {
   'corrected p': 'chance',
 } as const
 
-/**
- * Draws by how much one call of each step became slower or faster, with its interval, pooled over
- * all kinds of requests that make it.
- */
+/** Draws by how much each step became slower or faster, pooled over all requests that make it. */
 export function edgeChangesChart(
   edges: EdgeChanges,
   given?: Partial<OptionsOf<typeof EDGE_CHANGES_CHART_OPTIONS>>,
@@ -108,7 +105,6 @@ function rowOf(edge: EdgeChange, label: string, of: Quantity) {
   }
 }
 
-/** What happens, and where. */
 function stepLabel(edge: EdgeChange): string {
   const { fromNode, toNode, kind } = edge
   if (fromNode.phase === 'point') return `${edge.from} → ${edge.to}`

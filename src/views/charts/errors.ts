@@ -27,7 +27,6 @@ export const ERRORS_CHART_OPTIONS = defineOptions({
 const WIDTH = 720
 const HEIGHT = 110
 const MAX_PARTS = 40
-/** Requests of each part, at least. */
 const MIN_REQUESTS = 30
 const MAX_TITLE = 76
 const PERIODS: readonly Period[] = [BEFORE, AFTER]
@@ -37,11 +36,8 @@ const LOOKS = PERIODS.map((period) => ({
 }))
 
 /**
- * Draws which share of requests failed when, and which had a failing call that a finding of errors is
- * about: of as many requests each, with exact 95 % intervals, both periods from their start on. Marks when
- * findings began in the after period, and what else happened in it.
- *
- * @throws OptionError for the rank of a finding that is not of errors
+ * Draws which share of requests failed when, and which had the failing call of a finding: of as
+ * many requests each, with exact 95 % intervals, and marks of what began when.
  */
 export function errorsChart(
   comparison: Comparison,
@@ -105,7 +101,6 @@ function timeRange({ startUs }: FlowSet): TimeRange {
 interface PanelLook {
   readonly title: string
   readonly whole: TimeRange
-  /** Whether time is labelled below. */
   readonly isLast: boolean
 }
 
@@ -153,7 +148,6 @@ function ratesPanel(
   }
 }
 
-/** Shares that fail, of as many calls each, in the order of time. */
 function ratesOf(flows: FlowSet, failures: readonly Failure[], period: Period) {
   const { startUs } = flows
   const timeOf = ({ request }: Failure) => startUs[request] as number

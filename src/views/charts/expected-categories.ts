@@ -39,13 +39,9 @@ const COLORS = '#35B0BE #1D91C0 #225EA8 #253494 #54278F #7A0177 #AE017E #DD3497'
 const LEAST = 0.7
 
 /**
- * Draws how the number of categories grows with the number of requests where each request chooses
- * its hosts at random: a curve for each size of cluster, a band of two standard deviations around
- * it, and the numbers observed, ringed where they lie outside theirs.
- *
- * Source: Sambasivan 2013, Figure 3.7 and Table 3.7.
- *
- * @throws OptionError for no curve or more than eight, and impossible observed numbers
+ * Draws how the number of categories grows with requests that choose hosts at random: a curve and a
+ * band of two standard deviations a cluster size, observed numbers ringed where outside. Source:
+ * Sambasivan 2013, Figure 3.7 and Table 3.7.
  */
 export function expectedCategoriesChart(
   stage: ExpectedCategoryCurves,
@@ -192,7 +188,6 @@ function short(value: number): string {
   return value >= 100 ? grouped(value) : String(Number(value.toPrecision(2)))
 }
 
-/** As far apart as so many curves allow. */
 function colorOf(place: number, curveCount: number): string {
   const last = COLORS.length - 1
   return COLORS[curveCount === 1 ? 2 : Math.round((place * last) / (curveCount - 1))] as string

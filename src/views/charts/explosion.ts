@@ -11,11 +11,8 @@ import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 export const EXPLOSION_CHART_OPTIONS = defineOptions({})
 
 /**
- * Draws what each remedy does against too many categories: to their number, to the requests in each,
- * and to the share of requests in categories large enough to be tested. The best remedy comes first,
- * with the code to apply it in its tooltip.
- *
- * Source: Sambasivan 2013, §3.5.3; the drawing is flowdelta's own.
+ * Draws what each remedy does to the number of categories, their requests, and the share of
+ * requests that can be tested; best first. Source: Sambasivan 2013, §3.5.3; the drawing is our own.
  */
 export function explosionChart(
   diagnosis: ExplosionDiagnosis,
@@ -105,7 +102,6 @@ function panel(rows: Rows, measure: Measure, axis: Axis): SpecPart {
   return { ...panelView, layer: [...rules, ...(view['layer'] as SpecPart[])] }
 }
 
-/** A logarithmic axis with room for a number beside the largest. */
 function wideLogAxis(rows: Rows, measure: Measure, title: string): Axis {
   const [low = 1, high = 1] = extent(rows, (row) => row[measure])
   const span = Math.max(10, high / low)

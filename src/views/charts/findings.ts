@@ -16,10 +16,7 @@ const LOOKS = [
   { name: 'observed change', color: PALETTE.rest },
 ]
 
-/**
- * Draws how the findings add up to the observed change of all response times: a waterfall of the
- * findings, what they leave over, and the whole.
- */
+/** Draws findings as a waterfall up to the observed change, with what they leave over. */
 export function findingsChart(
   stage: Findings,
   given?: Partial<OptionsOf<typeof FINDINGS_CHART_OPTIONS>>,

@@ -5,7 +5,6 @@ import { percent } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
 import { type DrawnFlow, drawnFlow } from './node-names.ts'
 
-/** Returns the edges with the largest shares of the variance, in the order of the flow. */
 export function largestInFlowOrder(
   found: CategoryVariance,
   edges: readonly EdgeVariance[],
@@ -20,8 +19,7 @@ export function largestInFlowOrder(
 }
 
 /**
- * How many edges, at most, lead from the root to where each edge class begins: edges in this order
- * come as they are passed along any path. Of several edges of a class the first counts.
+ * Longest ways, in edges, from the root to where each edge class begins: sorts classes as passed.
  */
 export function flowDepths(flow: Pick<DrawnFlow, 'labels' | 'from' | 'to' | 'classOf'>): number[] {
   const { labels, from, to, classOf } = flow
@@ -34,14 +32,7 @@ export function flowDepths(flow: Pick<DrawnFlow, 'labels' | 'from' | 'to' | 'cla
   return depths
 }
 
-/**
- * An edge on one line: what it leads from and to, without the words that both labels begin with
- * said twice: `node-1 disk write call → reply`.
- *
- * Of folded flows, one that leads from a round to the next says so.
- *
- * @param longest characters of either end
- */
+/** Names an edge on one line without repeating words of both labels: `node-1 disk call → reply`. */
 export function edgeName(
   { from, to, fromRoundBefore }: { from: string; to: string; fromRoundBefore?: true },
   longest: number,
@@ -60,13 +51,11 @@ function ownWords(other: string, label: string): string {
   return label.slice(words.slice(0, same).reduce((length, word) => length + word.length + 1, 0))
 }
 
-/** A variance or covariance by the duration whose square it is. */
 export function squaredDuration(us2: number, of: Quantity = TIME): string {
   if (Number.isNaN(us2)) return 'none'
   return `${us2 < 0 ? '−' : ''}(${formatAmount(Math.sqrt(Math.abs(us2)), of)})²`
 }
 
-/** A share of the variance as it is said; one of less than a half per cent either way is hardly any. */
 export function varianceShare(share: number): string {
   if (share >= 0) return percent(share)
   return share > -0.005 ? 'under 1 %' : `−${percent(-share)}`

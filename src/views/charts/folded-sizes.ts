@@ -12,9 +12,8 @@ export const FOLDED_SIZES_CHART_OPTIONS = defineOptions({
 })
 
 /**
- * Draws how many nodes flows have as recorded and folded: one row for each kind of folded flow.
- *
- * Source: the figures of Sambasivan 2013, Table 3.6; the drawing is flowdelta's own.
+ * Draws how many nodes each kind of folded flow has, as recorded and folded. Source: the figures of
+ * Sambasivan 2013, Table 3.6; the drawing is our own.
  */
 export function foldedSizesChart(
   flows: FoldedFlows,

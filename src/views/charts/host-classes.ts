@@ -15,11 +15,9 @@ export const HOST_CLASSES_CHART_OPTIONS = defineOptions({
   }),
 })
 
-/** Side of the matrix in pixels, and its widest and narrowest cell. */
 const SIDE = 420
 const MAX_CELL = 26
 const MIN_CELL = 4
-/** Narrower cells have no room for a name. */
 const MIN_NAMED_CELL = 11
 const MAX_CLASSES_TOLD = 6
 
@@ -30,10 +28,8 @@ const LOOKS = [
 ] as const
 
 /**
- * Draws which hosts perform alike: every host by every other in the order of their classes, each of
- * which is framed. The darker a cell, the further apart the times of the two (KS statistic).
- *
- * Source: Sambasivan 2013, §3.5.3; the drawing is flowdelta's own.
+ * Draws how far every two hosts' times are apart (KS statistic), ordered and framed by class.
+ * Source: Sambasivan 2013, §3.5.3; the drawing is our own.
  */
 export function hostClassesChart(
   hostClasses: HostClasses,
@@ -92,7 +88,6 @@ export function hostClassesChart(
   )
 }
 
-/** The largest classes with how many hosts and how slow they are. */
 function classWords(classes: readonly HostClass[]): string {
   const told = classes.slice(0, MAX_CLASSES_TOLD).map(({ name, hosts, slowness }) => {
     const factor = Number(slowness.toPrecision(2))
@@ -147,7 +142,6 @@ interface MatrixRow {
   readonly different: boolean
 }
 
-/** A frame around the hosts of each class. */
 function frames(
   blocks: readonly (readonly string[])[],
   labels: readonly string[],

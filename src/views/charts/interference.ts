@@ -15,10 +15,7 @@ const LOOKS = [
   { name: 'of usual calls’ time', color: PALETTE.rest },
 ]
 
-/**
- * Draws who was under way while calls of a step were slow, and while they were usual: two bars a group
- * of other requests, those that interfere first.
- */
+/** Draws who was under way while calls of a step were slow, and while usual; interferers first. */
 export function interferenceChart(
   { step, slowCalls, usualCalls, interferers, compared }: Interference,
   given?: Partial<OptionsOf<typeof INTERFERENCE_CHART_OPTIONS>>,

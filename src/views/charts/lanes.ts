@@ -1,13 +1,9 @@
-/** A stretch of time that something took. */
 export interface Stretch {
   readonly startUs: number
   readonly endUs: number
 }
 
-/**
- * Puts stretches into lanes so that no two in a lane overlap: each, in order of its start, into
- * the lowest lane that is free. As many lanes as there are stretches at once.
- */
+/** Puts each stretch, in order of its start, into the lowest free lane: none overlap in a lane. */
 export function lanesOf(byStart: readonly Stretch[]): { lanes: Uint32Array; count: number } {
   const lanes = new Uint32Array(byStart.length)
   const freeFromUs: number[] = []

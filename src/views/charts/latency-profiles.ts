@@ -53,14 +53,8 @@ const SCENARIO_LOOKS = [
 ] as const
 
 /**
- * Draws response times on a logarithmic axis: as recorded before, under up to three scenarios of the
- * same requests, and the target where there is one; or, of execution models, as recorded in each
- * period. Dots mark p50, p90 and p99.
- *
- * Source: Ostrowski, Mann and Sandler 2011, Figure 4.
- *
- * @throws OptionError for no or more than three profiles, profiles of other requests, and a target
- *   beside execution models
+ * Draws response times on a logarithmic axis: before, up to three scenarios and the target, or both
+ * periods of execution models. Source: Ostrowski, Mann and Sandler 2011, Figure 4.
  */
 export function latencyProfilesChart(
   profiles: ExecutionModels | ScenarioProfile | readonly ScenarioProfile[],
@@ -130,7 +124,6 @@ function scenarioCurves(
   ] as LatencyCurve[]
 }
 
-/** What all profiles span above 0; 1 µs to 10 µs where there is nothing. */
 function positiveRange(profiles: readonly LatencyProfile[]): readonly [number, number] {
   const lowUs = min(profiles, ({ latencyUs }) => latencyUs.find((us) => us > 0))
   if (lowUs === undefined) return [1, 10]
@@ -146,7 +139,6 @@ function quantiles({ name, profile }: LatencyCurve): string {
   return `${name}: ${texts.join(', ')}.`
 }
 
-/** Requests that a logarithmic axis has no place for. */
 function zeros(all: readonly LatencyCurve[]): string[] {
   const shares = all.flatMap(({ name, profile: { latencyUs, weight, requests } }) => {
     const zero = sum(weight.filter((_, i) => !((latencyUs[i] ?? 0) > 0)))

@@ -17,9 +17,8 @@ const LOOKS = [
 ]
 
 /**
- * Draws how long requests take at which load: a point for each short stretch of time, with a line
- * that says what to expect, learned from before. Points of after above the line are slow for another
- * reason than the load.
+ * Draws how long requests take at which load, around a line learned from before: points of after
+ * above it are slow for another reason.
  */
 export function loadChart(
   { flows }: Comparison,

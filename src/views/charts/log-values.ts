@@ -4,7 +4,6 @@ import type { FeatureTest } from '../../logs/divergence/divergence.ts'
 import { type Feature, isEventTime } from '../../logs/features/features.ts'
 import { LOG_CLASSES, type LogClass } from '../../logs/features/log-set.ts'
 
-/** What a feature is measured in. */
 export type FeatureUnit = 'time' | 'share' | 'number'
 
 export function unitOf(feature: Feature): FeatureUnit {
@@ -12,7 +11,6 @@ export function unitOf(feature: Feature): FeatureUnit {
   return isEventTime(feature) ? 'time' : 'number'
 }
 
-/** A value of a feature as it is said. */
 export function valueText(feature: Feature, value: number): string {
   if (Number.isNaN(value)) return 'none'
   const unit = unitOf(feature)
@@ -34,12 +32,10 @@ export function besideMiddle(instance: number): number {
   return ((instance * SPREAD) % 1) - 0.5
 }
 
-/** How much a test says; untested features come last. */
 export function testSize({ tested, t }: Pick<FeatureTest, 'tested' | 't'>): number {
   return tested ? Math.abs(t) : -1
 }
 
-/** A test in words: `t = 14.3, p < 0.001`. */
 export function testText({ tested, t, p, significant }: FeatureTest): string {
   if (!tested) return 'too few instances to test'
   return `t = ${tText(t)}, ${pValue(p)}${significant ? '' : ', not significant'}`
@@ -59,10 +55,6 @@ export function missingText(
   }).join(', ')
 }
 
-/**
- * At most `limit` of ascending values, evenly spaced by rank; the least and the greatest are among
- * them.
- */
 export function thinned<T>(ascending: readonly T[], limit: number): readonly T[] {
   if (ascending.length <= limit) return ascending
   const step = (ascending.length - 1) / (limit - 1)

@@ -36,9 +36,7 @@ export const LOG_VARIABLE_CHART_OPTIONS = defineOptions({
   limit: most(4, 'features', 'Most features drawn'),
 })
 
-/** Dots of a class that fill a strip; more would only make the chart heavy. */
 const MAX_DOTS = 600
-/** From here on axes write 1M instead of 1,000,000. */
 const LONG_NUMBER = 1e6
 
 const PERIOD = { field: 'period', type: 'nominal' }
@@ -56,12 +54,8 @@ const PERIOD_CHANNELS: SpecPart = {
 }
 
 /**
- * Draws one variable of logs instance by instance: a strip for each feature, a dot for each
- * instance, and a line at the mean of each period.
- *
- * Source: the distributions of Nagaraj, Killian and Neville, NSDI 2012, §4.2 and §5.
- *
- * @throws FlowdeltaError for an unknown variable; OptionError for a feature that it does not have
+ * Draws one variable of logs: a strip a feature, a dot an instance, a line at each mean. Source:
+ * Nagaraj, Killian and Neville, NSDI 2012, §4.2 and §5.
  */
 export function logVariableChart(
   divergence: Divergence,

@@ -2,17 +2,13 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
 import { shortText } from '../../core/shown-text.ts'
 
-/** A node of a category's structure, and how many characters of its names are written. */
 interface NamedNode {
   readonly category: number
   readonly node: number
   readonly longest: number
 }
 
-/**
- * What a node of a category's structure is called: what happens, and where (service or host, and for
- * spans whether it is the call or the reply; may be empty).
- */
+/** Names a node: what happens, and where (service or host, call or reply; may be empty). */
 function nodeName(categories: Categories, { category, node, longest }: NamedNode) {
   const { shape, labels } = categories.structure(category)
   const { omitHosts, label } = categories.options
@@ -37,10 +33,7 @@ export function drawnName(categories: Categories, flow: DrawnFlow, named: NamedN
   return { ...own, where: own.where === '' ? 'next round' : `${own.where} · next round` }
 }
 
-/**
- * The name of a category's root on one line, by which a category is called: service and
- * operation, or trace point, without host.
- */
+/** The name of a category's root on one line, without host, by which a category is called. */
 export function rootName(categories: Categories, category: number, longest: number): string {
   const { shape, root } = categories.structure(category)
   if (categories.options.label !== null) return shortText(root, longest)
@@ -50,13 +43,11 @@ export function rootName(categories: Categories, category: number, longest: numb
   return shortText(name === '' ? root : name, longest)
 }
 
-/** A category's flow as it is drawn. */
 export type DrawnFlow = ReturnType<typeof drawnFlow>
 
 /**
- * A category's flow as it is drawn: its nodes and edges, and in folded flows behind the last step of
- * a round a node more, for that with which the next round begins. A step from round to round
- * closes a cycle, which no drawing from top to bottom can have, but it takes time like any other.
+ * A category's flow as drawn. In folded flows a further node stands for the beginning of the next
+ * round: a step from round to round would close a cycle.
  */
 export function drawnFlow(structure: CategoryStructure) {
   const { labels, from, to, classOf, classFrom, classTo } = structure
@@ -72,7 +63,6 @@ export function drawnFlow(structure: CategoryStructure) {
     labels: [...labels, ...again.map((node) => `${labels[node]}, next round`)],
     from: Uint32Array.from([...from, ...loops.map((loop) => loop.from)]),
     to: Uint32Array.from([...to, ...loops.map((loop) => loop.to)]),
-    /** Number of each edge's class. */
     classOf: Uint32Array.from([...classOf, ...loops.map(({ number }) => number)]),
     /** For each node drawn the one it is, or stands for where it begins the next round. */
     nodeOf: [...labels.keys(), ...again],

@@ -42,10 +42,7 @@ const VALUE_HEIGHT = 22
 const HISTOGRAM_HEIGHT = 64
 const MAX_VALUE_LENGTH = 30
 
-/**
- * Draws how each parameter is distributed in two groups of requests, the most different first, with
- * how much it differs and how surely.
- */
+/** Draws how each parameter is distributed in two groups of requests, most different first. */
 export function parameterDifferencesChart(
   explanation: Explanation,
   given?: Partial<OptionsOf<typeof PARAMETER_DIFFERENCES_CHART_OPTIONS>>,
@@ -172,7 +169,6 @@ function valueBars(
   }
 }
 
-/** The first group above the line, the second below it. */
 function histogram(
   { bins, isLog, isClipped }: Extract<ParameterShares, { kind: 'histogram' }>,
   names: readonly string[],

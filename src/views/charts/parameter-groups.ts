@@ -15,23 +15,17 @@ import { PALETTE } from './chart-frame.ts'
 /** The two groups of rows that a question tells apart. */
 export type ParameterGroups = ReturnType<typeof groupsOf>
 
-/** Colours of both groups of a question: what is slow is all of the period after. */
 export const GROUP_COLOURS: Readonly<Record<ParameterQuestionName, readonly [string, string]>> = {
   'what-differs': [PALETTE.before, PALETTE.after],
   'what-is-slow': [PALETTE.rest, PALETTE.change],
 }
 
-/** What a question is called where it stands by itself. */
 export const QUESTION_WORDS: Readonly<Record<ParameterQuestionName, string>> = {
   'what-differs': 'What differs?',
   'what-is-slow': 'What is slow?',
 }
 
-/**
- * The answer to a question; to the one whose parameters separate better if none is named.
- *
- * @throws OptionError for a question that there is not, or that was not asked
- */
+/** The answer to a question, by default to the one whose parameters separate better. */
 export function answerTo(
   explanation: Explanation,
   name?: ParameterQuestionName,
@@ -57,11 +51,9 @@ export function groupsOf(
       : subject.words.mutation === PERIOD_WORDS.mutation
         ? ['before', 'after']
         : [subject.words.precursor, subject.words.mutation]
-  /** Labels are 0 or 1 a row, for the first or the second name. */
   return { labels: own, names, sizes: [own.length - ones, ones] as const }
 }
 
-/** `112 precursors and 110 mutations`, `40 requests before and 30 after`. */
 export function groupSizes(
   { names, sizes }: ParameterGroups,
   { rows }: Explanation['subject'],
@@ -71,10 +63,7 @@ export function groupSizes(
   return names.map((name, group) => counted(sizes[group] as number, name, name)).join(' and ')
 }
 
-/**
- * Every parameter of a question by itself, the most different first. In what is slow, `before` of a
- * difference are the usual rows and `after` the slow ones.
- */
+/** Each parameter of a question; of what is slow, `before` is the usual rows, `after` the slow. */
 export function differencesOf(
   explanation: Explanation,
   question: ParameterQuestion,

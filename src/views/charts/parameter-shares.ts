@@ -8,14 +8,12 @@ export type SharePair = readonly [number, number]
 
 /** One value, or what several are summed up as. */
 export interface ValueShares {
-  /** What it is called, whole: may come from a trace. */
   readonly label: string
   readonly shares: SharePair
   /** `value`; `others`: the rest, summed up; `missing`: rows without a value. */
   readonly kind: 'value' | 'others' | 'missing'
 }
 
-/** A stretch of numbers, `from <= value < to`; the last also has its end. */
 export interface BinShares {
   readonly from: number
   readonly to: number
@@ -42,12 +40,7 @@ const TAIL = 0.01
 /** Bins are equal in ratio where the largest value is this many times the smallest. */
 const WIDE = 100
 
-/**
- * The distribution of one parameter in two groups of rows: of names the `limit` commonest, a
- * histogram of numbers.
- *
- * @param labels 0 or 1 a row
- */
+/** Distributes one parameter in two groups of rows, labelled 0 and 1; of names the commonest. */
 export function parameterShares(
   parameter: Parameter,
   labels: Uint8Array,
@@ -81,7 +74,6 @@ export function parameterShares(
   return { kind: 'values', values: [...values, ...missingValue(share(missing))] }
 }
 
-/** A number as one reads it: `4,096`, `11.39`, `145,100`. */
 export function numberText(value: number): string {
   const short = Number.isInteger(value) ? value : Number(value.toPrecision(4))
   const text = Number.isInteger(short) ? grouped(Math.abs(short)) : String(Math.abs(short))
@@ -90,7 +82,6 @@ export function numberText(value: number): string {
 
 type CountPair = [number, number]
 
-/** Counts the rows of both groups that have each code; a code below 0 is missing. */
 export function countCodes(codes: Int32Array, labels: Uint8Array, size: number) {
   const counts = Array.from({ length: size }, (): CountPair => [0, 0])
   const missing: CountPair = [0, 0]

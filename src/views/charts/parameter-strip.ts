@@ -40,18 +40,13 @@ const MAX_LEVELS = 60
 /** Numbers of so many values are spread over this share of the axis. */
 const FEW_VALUES = 12
 const APART_SHARE = 0.025
-/** Thresholds that have a line. */
 const MAX_LINES = 5
 /** Time is logarithmic where the longest is more than this many times the shortest. */
 const WIDE_TIMES = 8
 
 /**
- * Draws every request (or call) as a dot along one parameter, colored by its group. In what differs,
- * each group has a lane; in what is slow, time is the other axis, with a dashed line from which on a
- * request is slow. A line stands where the tree divides the values.
- *
- * @throws OptionError for a question that was not asked, FlowdeltaError for a parameter that the
- *   question does not use
+ * Draws every request as a dot along one parameter, colored by its group, with lines where the tree
+ * divides the values; in what is slow, time is the other axis.
  */
 export function parameterStripChart(
   explanation: Explanation,
@@ -144,11 +139,7 @@ export function parameterStripChart(
   )
 }
 
-/**
- * The parameter that a strip shows if none is named: the root of the tree, or the most different.
- *
- * @throws FlowdeltaError for a parameter that the question does not use, or without any
- */
+/** The parameter a strip shows if none is named: the root of the tree, or the most different. */
 function parameterOf(
   explanation: Explanation,
   question: ParameterQuestion,
@@ -172,7 +163,6 @@ type Node = ClassificationNode | RegressionNode
 type Split = Extract<Node, { kind: 'split' }>
 type Rows = readonly { readonly timeUs: number }[]
 
-/** Splits on a column, those nearest to the root first. */
 function splitsOn(root: Node, column: string): Split[] {
   const found: Split[] = []
   // A list goes on with what is added to it on the way.
@@ -185,7 +175,6 @@ function splitsOn(root: Node, column: string): Split[] {
   return found
 }
 
-/** How rows stand along a parameter, and where the tree divides it. */
 function alongParameter(parameter: Parameter, labels: Uint8Array, splits: readonly Split[]) {
   return parameter.kind === 'numeric'
     ? alongNumbers(parameter, splits)
@@ -240,8 +229,7 @@ function alongNumbers(
 }
 
 /**
- * Names stand where the tree divides them in two, the side with more of the second group first; then
- * by their share of the second group. The rarest are one.
+ * Orders names by the tree's first split, then by share of the second group; the rarest are one.
  */
 function alongNames(
   { codes, levels }: Extract<Parameter, { kind: 'categorical' }>,
@@ -306,7 +294,6 @@ function alongNames(
   }
 }
 
-/** A lane for each group. */
 function lanes(names: readonly string[]): SpecPart {
   return {
     ...{ field: 'group', type: 'nominal', sort: null, scale: { domain: names } },
@@ -335,7 +322,6 @@ function line(
   }
 }
 
-/** Spreads dots over their lane. */
 function apart(field: string): SpecPart {
   return { field, type: 'quantitative', scale: { domain: [-0.7, 0.7] } }
 }
@@ -343,7 +329,6 @@ function apart(field: string): SpecPart {
 /** Multiples of these fill a square evenly, however many there are (Roberts' sequence). */
 const SPREAD = [0.7548776662466927, 0.5698402909980532] as const
 
-/** From -0.5 to 0.5, another for each row. */
 function spread(row: number, axis: 0 | 1): number {
   return Math.round((((row * SPREAD[axis]) % 1) - 0.5) * 1000) / 1000
 }

@@ -23,10 +23,8 @@ export const RESPONSE_TIMES_CHART_OPTIONS = defineOptions({
 const WIDE = 50
 
 /**
- * Draws the response times of one category in both periods: the share of requests that had finished
- * after each time, and where the curves lie furthest apart (Kolmogorov-Smirnov statistic D).
- *
- * Source: Sambasivan 2013, §2.6.2 (the test).
+ * Draws the response times of one category as cumulative shares, and their largest gap
+ * (Kolmogorov-Smirnov D). Source: Sambasivan 2013, §2.6.2.
  */
 export function responseTimesChart(
   responseTime: ResponseTimeMutations,
@@ -61,7 +59,6 @@ export function responseTimesChart(
   )
 }
 
-/** The category with the smallest p, the first one where none was tested. */
 export function tellingCategory(responseTime: ResponseTimeMutations): number {
   let best = 0
   let leastP = Number.POSITIVE_INFINITY
@@ -115,7 +112,6 @@ function verdict(test: FamilyTest, { options }: ResponseTimeMutations): string {
   return `KS test: D = ${test.statistic.toFixed(2)}, ${pValue(test.p)}${q}; ${says} at the ${level} level; ${sizes}.`
 }
 
-/** The line between the curves where they are furthest apart, with what it means beside it. */
 function gapMark({ test, before, after }: Gap, { domain, scale }: Axis, of: Quantity): SpecPart[] {
   if (Number.isNaN(test.location)) return []
   const [low, high] = domain

@@ -16,10 +16,7 @@ const LOOKS = [
   { name: 'share of the change', color: PALETTE.change },
 ]
 
-/**
- * Draws how small each segment is and how much of the change it holds: two bars a segment, with what
- * was measured inside and outside, before and after.
- */
+/** Draws each segment as two bars: its share of the requests, and of the change. */
 export function segmentsChart(
   { segments, omitted, quantity }: Segments,
   given?: Partial<OptionsOf<typeof SEGMENTS_CHART_OPTIONS>>,
@@ -62,7 +59,6 @@ function labelOf(segment: Segment): string {
   return `${of}: ${conditions.map((one) => one.replace(`${of} `, '')).join(' and ')}`
 }
 
-/** Says what was measured inside and outside a segment, before → after. */
 export function segmentSides(
   { measure, inside, outside }: Pick<Segment, 'measure' | 'inside' | 'outside'>,
   quantity: Quantity,

@@ -24,10 +24,8 @@ const PARTS = {
 } as const
 
 /**
- * Draws what single changes do to the response times of all requests, a tornado: for each service,
- * p50 and p99 if it alone took so many times as long.
- *
- * Source: Ostrowski, Mann and Sandler 2011, §4.2; the drawing is flowdelta's own.
+ * Draws p50 and p99 of all requests if one service alone took so many times as long. Source:
+ * Ostrowski, Mann and Sandler 2011, §4.2; the drawing is our own.
  */
 export function singleChangesChart(
   changes: SingleChanges,
@@ -118,7 +116,6 @@ function panel(
   }
 }
 
-/** Faster in greys, slower in the color of change and darker. */
 function colorOf(factor: number, i: number, all: readonly number[]): string {
   const earlier = all.filter((other, j) => j < i && other < 1 === factor < 1).length
   const colors = factor < 1 ? [PALETTE.rest, PALETTE.faint] : [PALETTE.change, PALETTE.text]

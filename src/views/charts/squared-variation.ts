@@ -20,7 +20,6 @@ export const SQUARED_VARIATION_CHART_OPTIONS = defineOptions({
   }),
 })
 
-/** The chart of variance stages has no options: each stage keeps its own `large` and `period`. */
 export const VARIATION_SETS_CHART_OPTIONS = defineOptions({})
 
 /** Stages of `findVariance`, each by its name. */
@@ -37,10 +36,7 @@ interface Variation extends Pick<Curve, 'color' | 'dash'> {
 }
 
 /**
- * Draws how predictable response times are in each period: the distribution over large categories
- * of C² = variance ÷ mean². Categories with C² = 0 stand at the left edge; those whose mean is 0
- * have no C².
- *
+ * Draws the distribution of C² = variance ÷ mean² over large categories; 0 stands at the left edge.
  * Source: Sambasivan 2013, §3.2 and Figures 3.2 and 3.3.
  */
 export function squaredVariationChart(
@@ -61,12 +57,7 @@ export function squaredVariationChart(
   ])
 }
 
-/**
- * Draws how predictable several sets of requests are, one over the other; see
- * {@link squaredVariationChart}. A set with both periods gives two curves.
- *
- * @throws OptionError for no set, or more than six
- */
+/** Draws {@link squaredVariationChart} for one to six sets of requests, one over the other. */
 export function variationSetsChart(
   given: VariationSets | VarianceSources,
   options?: Readonly<Record<string, never>>,

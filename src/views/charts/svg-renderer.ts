@@ -14,7 +14,6 @@ export type SvgRenderer = (spec: VegaLiteSpec) => string
 
 let renderer: SvgRenderer | undefined
 
-/** Makes `next` the renderer of every chart; the notebook layer registers Vega's. */
 export function setSvgRenderer(next: SvgRenderer | undefined): void {
   renderer = next
 }

@@ -23,7 +23,6 @@ export interface TimeMark {
 export const MARKS_MEANING =
   'Marked: when findings began, with the 95 % interval; dashed, other events; dotted, versions and hosts that come or go.'
 
-/** Labels longer than this lose their end. */
 const MAX_LABEL = 40
 /** Versions and hosts that come or go, at most: the first. */
 const MAX_SEEN = 8
@@ -31,7 +30,6 @@ const FONT_SIZE = 10
 const LINE = FONT_SIZE + 1
 const GAP = 3
 
-/** Returns the onsets of findings, except those from the start, and events. */
 export function timeMarks(
   given: FlowSet | Comparison,
   events: readonly string[] = [],
@@ -59,10 +57,7 @@ export function timeMarks(
   ]
 }
 
-/**
- * Returns the same marks in µs since a period began. Those between both periods stand where after
- * begins, and say how long before.
- */
+/** Marks in µs since a period began; those between the periods stand where after begins. */
 export function marksOfPeriod(
   marks: readonly TimeMark[],
   flows: FlowSet,
@@ -85,7 +80,6 @@ export function marksOfPeriod(
   })
 }
 
-/** The time that a panel shows, and its size in pixels. */
 export interface MarkedPanel {
   readonly fromUs: number
   readonly toUs: number
@@ -110,15 +104,12 @@ export function placedMarks(
     const [lowUs, highUs] = [Math.max(fromUs, mark.lowUs), Math.min(toUs, mark.highUs)]
     return {
       ...{ ...mark, lowUs, highUs },
-      /** Whether the label is left of the line, as there is no room to the right. */
       isLeft,
-      /** Where the label begins, from the top, in pixels; `null` where there is no room for it. */
       labelY: line < 0 ? null : 1 + line * LINE,
     }
   })
 }
 
-/** Strokes of the lines of marks. */
 export const MARK_DASHES = { finding: [1, 0], given: [4, 3], seen: [1, 3] } as const
 
 /** Layers marks over a panel of a timeline: a line each, the interval as a band, and its label. */

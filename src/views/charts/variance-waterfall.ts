@@ -40,13 +40,8 @@ const LOOKS = [
 ]
 
 /**
- * Draws which edges of the critical path make the response times of a category vary: their shares in
- * the order of the flow, stacked up to the variance of response times, which is 1. An edge that is
- * short when requests are long has a negative share. What shares leave over is a bar of its own.
- *
- * Source: Sambasivan 2013, §5.4.2; the drawing is flowdelta's own.
- *
- * @throws RangeError for an unknown category
+ * Draws how edges of the critical path stack up to a category's variance; one that is short when
+ * requests are long counts negative. Source: Sambasivan 2013, §5.4.2; the drawing is our own.
  */
 export function varianceWaterfallChart(
   variance: VarianceSources,

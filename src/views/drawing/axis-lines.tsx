@@ -3,7 +3,6 @@ import { Text, useInk } from './medium.tsx'
 import { tenth } from './path.ts'
 import { textWidth } from './text.ts'
 
-/** The plot that axes belong to, in pixels of the drawing. */
 export interface PlotBox {
   readonly left: number
   readonly top: number
@@ -21,7 +20,6 @@ interface Axis {
   readonly title?: string
 }
 
-/** Faint lines across the plot, numbers below, and what they are. */
 export function BottomAxis({ scale, box, title }: Axis) {
   const ink = useInk()
   const bottom = box.top + box.height
@@ -85,7 +83,6 @@ export interface Plot {
   readonly y: AxisScale
 }
 
-/** Returns where a point stands in a plot, in pixels. */
 export function plotPoint({ box, x, y }: Plot, [atX, atY]: readonly [number, number]) {
   return {
     x: tenth(box.left + x.share(atX) * box.width),
@@ -93,7 +90,6 @@ export function plotPoint({ box, x, y }: Plot, [atX, atY]: readonly [number, num
   }
 }
 
-/** Returns the path of a curve through points: straight from one to the next, or in steps. */
 export function curvePath(
   plot: Plot,
   points: readonly (readonly [number, number])[],
@@ -112,7 +108,6 @@ export function curvePath(
 const BEYOND = 13
 const FONT_SIZE = 11
 
-/** Where the middle of a number is to be, so that it is not cut off at the right. */
 function inward(x: number, text: string, { left, width }: PlotBox): number {
   return Math.min(x, left + width + BEYOND - textWidth(text, FONT_SIZE) / 2)
 }

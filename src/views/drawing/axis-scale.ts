@@ -2,21 +2,17 @@ import { type Quantity, TIME } from '../../core/quantity.ts'
 import { formatDuration } from '../../core/units.ts'
 import { shortNumber } from '../../core/words.ts'
 
-/** How values lie on an axis: as shares of its length, from 0 to 1. */
 export interface AxisScale {
   /** Where something is written, and what. */
   readonly ticks: readonly { readonly value: number; readonly text: string }[]
   /** Where a value lies; the nearer end where it is beyond the axis. */
   readonly share: (value: number) => number
-  /** The value that lies at a share. */
   readonly value: (share: number) => number
 }
 
 export interface LogExtent {
-  /** Smallest and largest value to show, above 0. */
   readonly low: number
   readonly high: number
-  /** At most about so many ticks. */
   readonly ticks: number
   readonly text: (value: number) => string
 }
@@ -28,10 +24,8 @@ const UNITS: readonly (readonly [factor: number, name: string])[] = [
   [60e6, 'min'],
   [3600e6, 'h'],
 ]
-/** Where round numbers stand within a decade, the densest first. */
 const DECADES: readonly (readonly number[])[] = [[1, 2, 5], [1, 3], [1]]
 
-/** Times on an even scale, all in the one unit that fits the latest. */
 export function timeScale(
   [fromUs, toUs]: readonly [number, number],
   { ticks, of = TIME }: { readonly ticks: number; readonly of?: Quantity },
@@ -61,7 +55,6 @@ function timeUnit([fromUs, toUs]: readonly [number, number]) {
   return UNITS.findLast(([step]) => size >= 2 * step) ?? ([1, 'µs'] as const)
 }
 
-/** Shares from 0 to 1, as per cent. */
 export function shareScale(): AxisScale {
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((value) => ({ value, text: `${value * 100} %` }))
   return { ...evenScale(0, 1), ticks }
@@ -75,10 +68,7 @@ export function logDurationScale({
   return logScale({ ...extent, text: of === TIME ? formatDuration : shortNumber })
 }
 
-/**
- * Positive values on a logarithmic scale that begins and ends at round numbers. Each decade has
- * as many ticks as there is room for: 1, 2 and 5; 1 and 3; 1; or every other decade.
- */
+/** Positive values between round numbers, with as many ticks a decade as there is room for. */
 export function logScale({ low, high, ticks: most, text }: LogExtent): AxisScale {
   const [from, to] = [roundDown(low), Math.max(roundUp(high), roundUp(roundDown(low) * 1.5))]
   const scale = evenScale(Math.log(from), Math.log(to))
@@ -116,14 +106,12 @@ function roundNumbers(from: number, to: number, most: number): number[] {
   return [from, to]
 }
 
-/** The smallest of 1, 2 and 5 times a power of ten that is at least `value`. */
 export function roundUp(value: number): number {
   const power = Math.floor(Math.log10(value) + 1e-9)
   const found = [1, 2, 5, 10].find((step) => Number(`${step}e${power}`) >= value * (1 - 1e-9))
   return Number(`${found ?? 10}e${power}`)
 }
 
-/** The largest of 1, 2 and 5 times a power of ten that is at most `value`. */
 export function roundDown(value: number): number {
   const power = Math.floor(Math.log10(value) + 1e-9)
   const found = [5, 2, 1].find((step) => Number(`${step}e${power}`) <= value * (1 + 1e-9))

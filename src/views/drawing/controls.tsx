@@ -2,7 +2,6 @@ import type { JSX } from 'preact'
 import { type MutableRef, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { STILL_WIDTH } from './medium.tsx'
 
-/** A button that submits nothing. */
 export function Button(props: JSX.ButtonHTMLAttributes) {
   return <button type="button" {...props} />
 }
@@ -15,7 +14,6 @@ interface ChoiceProps<V extends string> {
   readonly onChoose: (value: V) => void
 }
 
-/** Shows buttons of which one is pressed. */
 export function Choice<V extends string>({ name, help, value, values, onChoose }: ChoiceProps<V>) {
   return (
     <fieldset class="fd-choice" aria-label={name} title={help}>
@@ -37,7 +35,6 @@ interface CheckboxProps {
   readonly onChange: (isChecked: boolean) => void
 }
 
-/** Shows a box to check with its label. */
 export function Checkbox({ label, help, isChecked, isDisabled, onChange }: CheckboxProps) {
   return (
     <label title={help}>
@@ -52,7 +49,6 @@ export function Checkbox({ label, help, isChecked, isDisabled, onChange }: Check
   )
 }
 
-/** Shows the state of a widget as a line of code to paste into a cell. */
 export function StateCode({ code }: { readonly code: string }) {
   const [copied, setCopied] = useState('')
   const copy = async () => {
@@ -106,10 +102,7 @@ export function actOnKey(event: KeyboardEvent, acts: Readonly<Record<string, () 
 const MIN_RANGE = 0.005
 
 /**
- * Marks a range by dragging across an element.
- *
- * @param onRange gets the range, from left to right, when the pointer is let go; shares of the width
- * @returns the range that is being marked, and what the element has to listen to
+ * Marks a range by dragging; `onRange` gets it as shares of the width when the pointer is let go.
  */
 export function useDragRange(onRange: (range: readonly [from: number, to: number]) => void) {
   const [start, setStart] = useState<number | null>(null)

@@ -20,11 +20,8 @@ interface CellDrawing {
 
 export interface DataColumn<Row> {
   readonly title: string
-  /** Explanation of the title, on hover. */
   readonly hint?: string
-  /** Numbers stand at the right. */
   readonly isNumber?: boolean
-  /** Whether its cells name their rows. */
   readonly isHead?: boolean
   readonly cell: (row: Row) => ComponentChildren
   /** Cell of the still where the page's is not a text; `null` leaves the column out. */
@@ -33,7 +30,6 @@ export interface DataColumn<Row> {
   readonly stillTitle?: string | CellDrawing
   /** Content of the head instead of the title, such as a drawing. */
   readonly head?: ComponentChildren
-  /** The whole head, a `<th>` of its own. */
   readonly th?: ComponentChildren
   /** What a click on the head sorts by; `NaN` for none. */
   readonly value?: (row: Row) => number | string
@@ -54,17 +50,13 @@ interface DataTableProps<Row> {
   readonly under?: ComponentChildren
   /** What a row has opened into, across all columns below it; `null` while it is closed. */
   readonly opened?: (row: Row) => ComponentChildren
-  /** Classes beside `fd-scroll`. */
   readonly class?: string
-  /** Attributes of the element that scrolls. */
   readonly scroller?: JSX.HTMLAttributes<HTMLDivElement>
-  /** Rows of the still at most. */
   readonly max?: number
   /** Rows of the page until a reader asks for all. */
   readonly few?: number
 }
 
-/** Shows rows as a table, in a page and in a still. */
 export function DataTable<Row>({ columns, rows: given, ...props }: DataTableProps<Row>) {
   const { label, rowCount, role, rowKey, rowProps, under, opened, scroller } = props
   const { class: className = '', max = 12, few = Number.POSITIVE_INFINITY } = props
@@ -155,7 +147,6 @@ interface HeadProps extends Omit<DataColumn<never>, 'cell' | 'still' | 'stillTit
   readonly onSort: (order: SortOrder) => void
 }
 
-/** Names a column; where it has values a click sorts by them, numbers the largest first. */
 function Head({ title, hint, isNumber = false, head, value, order, onSort }: HeadProps) {
   const known = order?.title === title ? order : null
   const sort = known?.descending ? 'descending' : 'ascending'
@@ -179,7 +170,6 @@ function Head({ title, hint, isNumber = false, head, value, order, onSort }: Hea
   )
 }
 
-/** Draws a share, from 0 to 1, as a bar within a cell. */
 export function CellBar({ share, width, color }: { share: number; width: number; color: string }) {
   return (
     <svg width={width} height="10" aria-hidden="true">
@@ -190,7 +180,6 @@ export function CellBar({ share, width, color }: { share: number; width: number;
 
 const ROW = 21
 const GAP = 14
-/** Narrower columns say nothing. */
 const MIN_COLUMN = 40
 
 /** Makes the table of a still: rows of text, at most `max`, and how many more there are. */
@@ -252,7 +241,6 @@ function cellWidth(cell: StillCell | undefined): number {
 interface LinesProps {
   readonly cells: readonly (readonly StillCell[])[]
   readonly widths: readonly number[]
-  /** Width of all columns. */
   readonly across: number
   readonly more: number
   readonly anchors: readonly ('start' | 'end')[]

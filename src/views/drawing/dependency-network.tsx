@@ -16,7 +16,6 @@ import { type Point, smoothPath, tenth } from './path.ts'
 import type { Picture } from './picture.ts'
 import { textWidth } from './text.ts'
 
-/** A dependency network with everything in its place, in pixels. */
 export type DependencyLayout = ReturnType<typeof dependencyLayout>
 
 const FONT = { min: 11, max: 19 }
@@ -32,16 +31,11 @@ const ARROW = 10
 interface DependencyNetworkProps {
   readonly graph: AttentionGraph
   readonly layout: DependencyLayout
-  /** The variable that is underlined. */
   readonly open?: string | null
-  /** What makes names answer to pointer and keyboard. */
   readonly handsOf?: (name: string) => JSX.SVGAttributes<SVGGElement>
 }
 
-/**
- * Draws what performance depends on: the metric at the right end, letters as large as a variable
- * differs between the classes, lines as thick as the dependency is strong.
- */
+/** Draws dependencies with the metric at the right: letters by difference, lines by strength. */
 export function DependencyNetwork({
   graph,
   layout: { variables, dependencies },
@@ -137,10 +131,7 @@ function Variable({ node, label, fontSize, width, x, y, isMetric, isOpen }: Vari
   )
 }
 
-/**
- * Lays a graph out from left to right, every variable to the left of what it leads to: its most
- * telling variables, at most `limit` with the metric.
- */
+/** Lays out the most telling variables, at most `limit`, each to the left of what it leads to. */
 export function dependencyLayout(graph: AttentionGraph, limit: number) {
   const kept = tellingVariables(graph, limit)
   const nodes = graph.nodes.filter(({ name }) => kept.has(name))
@@ -211,10 +202,7 @@ function wayBetween(
   ]
 }
 
-/**
- * Returns the variables of a graph to draw where there is no room for all: the metric, and those that
- * add most to the score with all that lead them to the metric.
- */
+/** The metric, and the variables that add most to the score with all that lead from them to it. */
 export function tellingVariables(graph: AttentionGraph, limit: number): ReadonlySet<string> {
   const kept = new Set(graph.nodes.map(({ name }) => name))
   const links = graph.edges.filter(({ inTree }) => inTree)
@@ -235,7 +223,6 @@ export function tellingVariables(graph: AttentionGraph, limit: number): Readonly
   return kept
 }
 
-/** Returns a graph as a picture with its words, of at most `limit` variables. */
 export function dependencyPicture(graph: AttentionGraph, limit: number): Picture {
   const drawn = dependencyLayout(graph, limit)
   const left = graph.nodes.length - drawn.variables.length
@@ -269,7 +256,6 @@ function dependencyWords({ nodes, edges, class: logClass }: AttentionGraph) {
   ]
 }
 
-/** Returns how a variable differs, in a few words. */
 export function differenceText({ t, significant }: Pick<AttentionNode, 't' | 'significant'>) {
   if (Number.isNaN(t)) return 'not tested'
   return significant ? `t = ${tText(t)}` : `t = ${tText(t)}, not significant`

@@ -54,11 +54,7 @@ export const PARAMETER_TREE_OPTIONS = defineOptions({
   limit: most(30, 'nodes', 'About how many nodes are drawn'),
 })
 
-/**
- * Draws the flow of a category, each edge with its mean latency before → after; what changed is red.
- *
- * Source: Sambasivan 2013, §4.2.2.
- */
+/** Draws a category's flow with mean latencies before → after. Source: Sambasivan 2013, §4.2.2. */
 export function flowDrawing(
   responseTime: ResponseTimeMutations,
   given?: Partial<OptionsOf<typeof FLOW_PLOT_OPTIONS>>,
@@ -67,13 +63,7 @@ export function flowDrawing(
   return drawingOf(flowPicture(responseTime, category ?? tellingCategory(responseTime), options))
 }
 
-/**
- * Draws which variables of logs the metric depends on.
- *
- * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4.
- *
- * @throws FlowdeltaError for logs without a variable of the kind
- */
+/** Draws which variables of logs the metric depends on. Source: Nagaraj et al., NSDI 2012, §3.4. */
 export function dependenciesDrawing(
   stage: Attention | AttentionGraph,
   given?: Partial<OptionsOf<typeof DEPENDENCIES_OPTIONS>>,
@@ -94,11 +84,7 @@ function bestGraph(attention: Attention, kind: 'event' | 'state' | null) {
   return (state?.score ?? 0) > (event?.score ?? 0) ? state : (event ?? state)
 }
 
-/**
- * Draws what an operation calls and what waits for what, time running down.
- *
- * Source: Ostrowski, Mann and Sandler 2011, §2.2.
- */
+/** Draws what an operation calls and what waits for what. Source: Ostrowski et al. 2011, §2.2. */
 export function executionModelDrawing(
   models: ExecutionModels,
   given?: Partial<OptionsOf<typeof EXECUTION_MODEL_PLOT_OPTIONS>>,
@@ -111,11 +97,7 @@ export function executionModelDrawing(
   return drawingOf(executionModelPicture(models, model, limit))
 }
 
-/**
- * Draws the decision tree that answers a question about parameters.
- *
- * Source: Sambasivan 2013, §2.6.6.
- */
+/** Draws the tree that answers a question about parameters. Source: Sambasivan 2013, §2.6.6. */
 export function parameterTreeDrawing(
   explanation: Explanation,
   given?: Partial<OptionsOf<typeof PARAMETER_TREE_OPTIONS>>,
@@ -140,7 +122,6 @@ export function parameterTreeDrawing(
 
 const MAX_SENTENCE_LENGTH = 700
 
-/** Returns a picture as an SVG document of its own, on white. */
 export function drawingOf({ title, subtitle, omissions, ...picture }: Picture): Drawing {
   const { width, height, drawing } = picture
   return stillDrawing(
@@ -151,7 +132,6 @@ export function drawingOf({ title, subtitle, omissions, ...picture }: Picture): 
   )
 }
 
-/** Draws what a still is made of, below its words. */
 function stillDrawing(
   content: VNode,
   { title, sentences }: { title: string; sentences: readonly (string | false)[] },

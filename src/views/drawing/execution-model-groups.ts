@@ -1,7 +1,6 @@
 import { ascending } from 'd3-array'
 import type { ExecutionModel } from '../../whatif/models/execution-models.ts'
 
-/** Calls of a model that are drawn as one: equal ones at the same time, or one after the other. */
 export type CallGroup = ReturnType<typeof groupedModel>['groups'][number]
 
 interface Growing {
@@ -12,10 +11,7 @@ interface Growing {
   after: Set<Growing>
 }
 
-/**
- * Puts calls together that are calls to the same and wait for the same, as do those that wait for
- * them; then those of which one is just after the other.
- */
+/** Puts equal calls together that wait for the same, then those that just follow one another. */
 export function groupedModel(
   model: Pick<ExecutionModel, 'nodes' | 'predecessors' | 'returnPredecessors'>,
 ) {
@@ -38,7 +34,6 @@ export function groupedModel(
   const placesOf = (groups: ReadonlySet<Growing>) =>
     Array.from(groups, (group) => places.get(group) as number).sort(ascending)
   return {
-    /** Each after those it waits for. */
     groups: order.map(({ nodes: members, inSequence: isSequence, before }) => ({
       nodes: members.sort(ascending),
       inSequence: isSequence,
@@ -49,7 +44,6 @@ export function groupedModel(
   }
 }
 
-/** Merges equal calls with the same neighbors. */
 function sideBySide(groups: readonly Growing[]): Growing[] {
   const numbers = new Map(groups.map((group, i) => [group, i]))
   const numbersOf = (set: ReadonlySet<Growing>) =>
@@ -69,7 +63,6 @@ function sideBySide(groups: readonly Growing[]): Growing[] {
   })
 }
 
-/** Merges single calls that only follow an equal one. */
 function inSequence(groups: readonly Growing[]): Growing[] {
   const gone = new Set<Growing>()
   const isSingle = ({ nodes, inSequence: isSequence }: Growing) => nodes.length === 1 || isSequence
@@ -92,7 +85,6 @@ function inSequence(groups: readonly Growing[]): Growing[] {
   return groups.filter((group) => !gone.has(group))
 }
 
-/** Groups after all they wait for. */
 function inOrder(groups: readonly Growing[]): Growing[] {
   const placed = new Set<Growing>()
   for (let ready = groups; ready.length > 0; ) {

@@ -26,12 +26,7 @@ const WAITS: LineLook = { color: 'soft', width: 1.5 }
 const GAP: LineLook = { ...WAITS, dash: '1.5 4' }
 const DETACHED: LineLook = { color: 'line', width: 1.5, dash: '4 3' }
 
-/**
- * Returns a model as a picture with its words: what an operation calls and what waits for what, time
- * running down; the call on top, its reply at the bottom.
- *
- * @param limit calls, or groups of like ones, that are drawn at most
- */
+/** Returns a model as a picture: time runs down, from the call to its reply. */
 export function executionModelPicture(
   models: ExecutionModels,
   model: ExecutionModel,
@@ -85,7 +80,6 @@ export function executionModelPicture(
   }
 }
 
-/** Median times over all calls that follow a model, in µs, by node. */
 function medianTimes(models: ExecutionModels, model: ExecutionModel) {
   const { latencyUs } = models.period(model.period).forest
   const median = (sorted: Float64Array) => quantile(sorted, 0.5)
@@ -95,7 +89,6 @@ function medianTimes(models: ExecutionModels, model: ExecutionModel) {
   return {
     /** From the end of the last call it waits for, or the start; last that of the reply. */
     preprocessingUs: models.preprocessing(model).map(median),
-    /** As its caller sees it. */
     latencyUs: latencies.map((sample) => median(sample.sort())),
   }
 }

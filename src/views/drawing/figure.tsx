@@ -15,8 +15,7 @@ type FigureProps = Omit<JSX.SVGAttributes<SVGSVGElement>, 'width' | 'height'> & 
 }
 
 /**
- * Marks a drawing: an `<svg>` in a page, and a part of the widget's still. What stands within may
- * use hooks, but sees no context except the medium.
+ * Marks an `<svg>` of page and still; its children may use hooks, but see no context of the view.
  */
 export function Figure({ width, height, label, svgRef, children, ...attributes }: FigureProps) {
   const { parts } = useContext(MediumContext)
@@ -45,10 +44,7 @@ interface StillGroupProps {
   readonly children: ComponentChildren
 }
 
-/**
- * Places the marked parts within beside each other in a still (`row`), or below one another within
- * a row (`column`); changes nothing in a page.
- */
+/** Places the marked parts of a still in a row or a column; changes nothing in a page. */
 export function StillGroup({ direction, children }: StillGroupProps) {
   const medium = useContext(MediumContext)
   if (medium.parts === null) return <>{children}</>
@@ -67,16 +63,12 @@ export const TEXT_SIZE = 12
 const LINE = 17
 
 interface CaptionProps {
-  /** What page and still both say. */
   readonly text: string
-  /** Color of the words, by name. */
   readonly color?: 'text' | 'soft' | 'before' | 'after' | 'changeText'
   readonly isHeading?: boolean
-  /** Hints that only the page gives, after the text. */
   readonly children?: ComponentChildren
 }
 
-/** Writes a paragraph, or a heading, that a still repeats. */
 export function Caption({ text, color = 'soft', isHeading = false, children }: CaptionProps) {
   const { parts, width } = useContext(MediumContext)
   const ink = useInk()

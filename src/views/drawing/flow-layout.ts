@@ -7,7 +7,6 @@ export interface PlacedBox extends Point {
   readonly height: number
 }
 
-/** Where everything stands, in pixels from the top left corner. */
 export type FlowLayout = ReturnType<typeof flowLayout>
 
 /** A graph to be laid out; sizes are those of what is written in nodes and beside edges. */
@@ -19,14 +18,11 @@ interface LayoutInput {
 const MARGINS = { marginx: 8, marginy: 8 }
 /** How far an edge runs straight into a box: as long as its arrow. */
 const ARROW = 8
-/** How far from a box's corners edges stay. */
 const CORNER = 14
 
 /**
- * Lays a flow out in layers, time running down: every edge leads downwards, concurrent branches
- * stand side by side, and edge labels have room of their own, to the right of their edge.
- *
- * Source: Gansner et al. 1993, "A technique for drawing directed graphs", as in dagre.
+ * Lays a flow out in layers, time running down, with room for labels right of their edges. Source:
+ * Gansner et al. 1993, "A technique for drawing directed graphs", as in dagre.
  */
 export function flowLayout({ nodes, edges }: LayoutInput) {
   const labels = edges.map(({ from, to, labelWidth: width, labelHeight: height }) => ({
@@ -48,17 +44,11 @@ export function flowLayout({ nodes, edges }: LayoutInput) {
   }
 }
 
-/** An edge as dagre places it: its way, and the middle of its label. */
 interface LaidOutEdge extends Point {
   readonly points: readonly Point[]
 }
 
-/**
- * Places boxes in layers.
- *
- * @param edges ends by number of box, and what dagre knows of edges, such as `weight`
- * @param settings of the graph, as dagre names them
- */
+/** Places boxes in layers, with edges and settings as dagre takes them. */
 export function layeredGraph(
   boxes: LayoutInput['nodes'],
   edges: readonly { readonly from: number; readonly to: number }[],
@@ -87,10 +77,7 @@ export function layeredGraph(
   }
 }
 
-/**
- * The way of an edge, made to leave and to arrive straight downwards, within the two boxes, and to
- * pass its label straight, so that it does not cross it.
- */
+/** Makes an edge leave, arrive and pass its label straight downwards, so it does not cross it. */
 function upright(
   points: readonly Point[],
   [source, target]: readonly [PlacedBox, PlacedBox],
@@ -115,7 +102,6 @@ function upright(
   ]
 }
 
-/** Of the places on a box's edge where a line may end, the one nearest to `x`. */
 function within({ x: centre, width }: PlacedBox, x: number): number {
   const room = Math.max(0, width / 2 - CORNER)
   return Math.min(centre + room, Math.max(centre - room, x))

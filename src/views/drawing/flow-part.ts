@@ -1,6 +1,5 @@
 import { range } from 'd3-array'
 
-/** Two drawn nodes with something between them that is not drawn. */
 export interface FlowGap {
   readonly from: number
   readonly to: number
@@ -14,17 +13,12 @@ interface Flow {
   readonly to: Uint32Array
 }
 
-/** Which edges come first, and how many nodes are drawn at most. */
 interface PartOptions {
   readonly order: readonly number[]
   readonly limit: number
 }
 
-/**
- * At most `limit` nodes of a flow: all of them, or else the root and the ends of the edges in
- * `order`, as many as fit. What follows what stays visible: drawn nodes with only left-out nodes
- * between them are joined by a gap.
- */
+/** At most `limit` nodes: the root and the ends of edges in `order`; gaps join what follows. */
 export function flowPart(flow: Flow, { order, limit }: PartOptions) {
   const nodes = flow.size <= limit ? range(flow.size) : endsOf(flow, { order, limit })
   const drawn = new Set(nodes)
@@ -56,7 +50,6 @@ function gapsOf(
     return (node: number) => lists[node] as readonly number[]
   }
   const [below, above] = [neighbors(from, to), neighbors(to, from)]
-  /** The nodes that are not drawn and that one comes to without meeting a drawn one. */
   const leftOut = (start: number, nextOf: (node: number) => readonly number[]) => {
     const next = (node: number) => nextOf(node).filter((each) => !drawn.has(each))
     return reachable(next(start), next)
@@ -80,7 +73,6 @@ function gapsOf(
   })
 }
 
-/** Some nodes and all that follows them. */
 function reachable(
   start: readonly number[],
   nextOf: (node: number) => readonly number[],

@@ -24,7 +24,6 @@ import {
 } from './node-link.tsx'
 import type { Picture } from './picture.ts'
 
-/** Options of the drawing of a flow. */
 export const FLOW_DRAWING_OPTIONS = defineOptions({
   limit: most(60, 'nodes', 'Nodes up to which a flow is drawn whole'),
   keep: most(
@@ -34,7 +33,6 @@ export const FLOW_DRAWING_OPTIONS = defineOptions({
   ),
 })
 
-/** A flow with everything in its place, and the words above it. */
 export interface FlowPicture extends Picture {
   readonly boxes: readonly GraphBox[]
   readonly lines: readonly FlowLine[]
@@ -68,14 +66,8 @@ const MAX_NAME_LENGTH = 34
 const MIN_WIDTH = 440
 
 /**
- * Draws the flow that the requests of a category share, time running down, each edge with its mean
- * latency before → after. Edges whose latency changed significantly are red; concurrent branches
- * stand side by side and meet again where the request waits for all of them.
- *
- * @throws RangeError when there is no such category
- * @throws OptionError for a limit or a number of nodes to keep below 1
- *
- * Source: Sambasivan 2013, §2.3 (request-flow graphs) and §4.2.2 (what marks a change).
+ * Draws the flow of a category, time running down, with mean latencies before → after; significant
+ * changes are red. Source: Sambasivan 2013, §2.3 and §4.2.2.
  */
 export function flowPicture(
   responseTime: ResponseTimeMutations,
@@ -167,7 +159,6 @@ export function flowPicture(
   }
 }
 
-/** Says in how many requests the call that a node replies to failed; empty for none. */
 function failureTexts(categories: Categories, category: number): (node: number) => string {
   const periods = [BEFORE, AFTER].filter((period) => categories.count(category, period) > 0)
   const failed = periods.map((period) => failedSteps(categories, category, period))
@@ -245,7 +236,6 @@ function testText({ test }: EdgeComparison): string {
   return `KS test: D = ${test.statistic.toFixed(2)}, ${pValue(test.p)}; ${sizes}`
 }
 
-/** What the requests took as a whole. */
 function wholeText({ categories }: ResponseTimeMutations, category: number): string {
   const times = [BEFORE, AFTER].map((period) => categories.responseTimeMoments(category, period))
   const [before = '', after = ''] = times.map(({ count, mean }, period) => {

@@ -5,14 +5,11 @@ import { type LineLook, strokeOf } from './node-link.tsx'
 import { tenth } from './path.ts'
 import { textWidth } from './text.ts'
 
-/** A sign and what it means. */
 export interface LegendEntry {
   readonly text: string
-  /** The kind of line that is the sign. */
   readonly look?: LineLook
   /** Draws another sign, from where it begins, around a height of 0. */
   readonly sign?: (ink: Ink) => ComponentChildren
-  /** Width of the sign; 0 for none. */
   readonly width?: number
 }
 
@@ -27,7 +24,6 @@ const AFTER_SAMPLE = 7
 const BETWEEN = 18
 const ROW = 20
 
-/** Returns where the entries of a legend stand in rows of a width, and how high it is. */
 export function layOutLegend(entries: readonly LegendEntry[], width: number) {
   let [x, y] = [0, 0]
   const places = entries.map(({ text, width: sample = SAMPLE }) => {
@@ -65,14 +61,12 @@ export function LegendRows({ entries, width }: LegendProps<LegendEntry>) {
   )
 }
 
-/** A mark and what it means. */
 interface Mark {
   readonly name: string
   /** Drawn 24 pixels wide and 18 high; an entry without is a text alone. */
   readonly mark?: ComponentChildren
 }
 
-/** Explains marks in a figure of their own. */
 export function Legend({ entries, width }: LegendProps<Mark>) {
   const drawn = entries.map(({ name, mark }) => ({
     text: name,

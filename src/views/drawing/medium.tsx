@@ -11,11 +11,9 @@ export interface Medium {
   readonly isStill: boolean
   /** Collects the marked parts of a view; `null` in pages and within marked parts. */
   readonly parts: StillPart[] | null
-  /** Width of a still, in pixels. */
   readonly width: number
 }
 
-/** Width of stills, in pixels; views have this width before they are measured. */
 export const STILL_WIDTH = 740
 
 export const MediumContext = createContext<Medium>({
@@ -24,7 +22,6 @@ export const MediumContext = createContext<Medium>({
   width: STILL_WIDTH,
 })
 
-/** Returns whether the view is drawn as a still. */
 export function useIsStill(): boolean {
   return useContext(MediumContext).isStill
 }
@@ -37,10 +34,7 @@ export interface Palette<Name extends string = string> {
   readonly page: Readonly<Record<Name, string>>
 }
 
-/**
- * Defines colors once for pages and stills. {@link useColors} returns them, and a widget's style
- * reaches them as `var(--fd-NAME)`.
- */
+/** Defines light and dark colors for pages and stills; CSS reaches them as `var(--fd-NAME)`. */
 export function definePalette<Name extends string>(
   colors: Readonly<Record<Name, readonly [light: string, dark: string]>>,
 ): Palette<Name> {
@@ -54,7 +48,6 @@ export function definePalette<Name extends string>(
   }
 }
 
-/** Returns CSS that sets the variables of a palette. */
 export function paletteVariables(colors: Readonly<Record<string, string>>): string {
   return Object.entries(colors)
     .map(([name, color]) => `${variable(name)}:${color}`)
@@ -65,7 +58,6 @@ function variable(name: string): string {
   return `--fd-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** Returns the colors of a palette for the medium that is being drawn in. */
 export function useColors<Name extends string>(palette: Palette<Name>): Record<Name, string> {
   const { isStill } = useContext(MediumContext)
   return isStill ? palette.light : palette.page
@@ -88,7 +80,6 @@ export const INK = definePalette({
 
 export type Ink = Readonly<Record<keyof typeof INK.light, string>>
 
-/** Returns the colors of {@link INK} for the medium that is being drawn in. */
 export function useInk(): Ink {
   return useColors(INK)
 }
@@ -99,7 +90,6 @@ type TextProps = Omit<JSX.SVGAttributes<SVGTextElement>, 'color'> & {
   readonly anchor?: 'start' | 'middle' | 'end' | undefined
 }
 
-/** Writes into a drawing. */
 export function Text({ color = 'text', size, anchor, ...props }: TextProps) {
   const ink = useInk()
   return <text font-size={size} text-anchor={anchor} {...props} style={`fill:${ink[color]}`} />

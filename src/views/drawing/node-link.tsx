@@ -7,14 +7,11 @@ import { fittedText } from './text.ts'
 
 export interface GraphBox {
   readonly name: string
-  /** A smaller second line; empty for none. */
   readonly detail: string
-  /** All of it, for tooltips. */
   readonly tooltip: string
   readonly look?: BoxLook
 }
 
-/** How a box looks where it is not as usual, in terms of the ink. */
 export interface BoxLook {
   readonly fill?: keyof Ink
   readonly stroke?: keyof Ink
@@ -22,7 +19,6 @@ export interface BoxLook {
   readonly dash?: string | undefined
 }
 
-/** How a line of a graph looks, in terms of the ink. */
 export interface LineLook {
   readonly color: keyof Ink
   readonly width: number
@@ -30,12 +26,9 @@ export interface LineLook {
   readonly dash?: string
 }
 
-/** A line of a graph, from the upper box to the lower. */
 export interface GraphLine {
-  /** Numbers of boxes. */
   readonly from: number
   readonly to: number
-  /** Text beside it; empty for none. */
   readonly text: string
   /** A second line below the text, in italics. */
   readonly note?: string
@@ -55,17 +48,12 @@ const ASIDE = 3
 const MAX_WIDTH = 480
 const ARROW = { half: 4, length: 8 }
 
-/** Returns how large a box is for its words. */
 export function boxSize(name: string, detail: string) {
   const widest = Math.max(textWidth(name, SIZES.name), textWidth(detail, SIZES.detail))
   return { width: Math.min(MAX_WIDTH, PADDING + widest), height: detail === '' ? 26 : 36 }
 }
 
-/**
- * Places boxes in layers from top to bottom, each line with room for its text.
- *
- * @param options `notes` reserves room for a second line of text beside each line
- */
+/** Places boxes in layers; `notes` reserves room for a second line of text beside lines. */
 export function layOutGraph(
   boxes: readonly GraphBox[],
   lines: readonly Pick<GraphLine, 'from' | 'to' | 'text'>[],
@@ -88,7 +76,6 @@ interface NodeLinkProps {
   readonly lineHands?: (line: number) => object | undefined
 }
 
-/** Draws a graph that {@link layOutGraph} placed: lines with arrows and text, boxes above them. */
 export function NodeLink({ boxes, lines, layout, lineHands }: NodeLinkProps) {
   return (
     <g font-size={SIZES.text}>
@@ -139,7 +126,6 @@ function Line({ line, points, label }: FlowLayout['edges'][number] & { readonly 
   )
 }
 
-/** Returns the attributes of a path with that look. */
 export function strokeOf(
   { color, width, opacity, dash }: LineLook,
   ink: Ink,

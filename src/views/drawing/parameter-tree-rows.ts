@@ -8,13 +8,11 @@ import { type PathCondition, withStep } from '../../stats/decision-tree/tree-pat
 
 /** A node of a tree as one row of its drawing, indented by its depth. */
 export interface TreeRow {
-  /** 0 for the root. */
   readonly depth: number
   /** What the way here says of the column that the row above splits on: `is at most 4,096`. */
   readonly condition: string
   /** The same with every value named, however many. */
   readonly wholeCondition: string
-  /** The column that the node splits on; null for a leaf. */
   readonly column: string | null
   /** Rows here of both groups; parts of rows where values are missing. */
   readonly counts: readonly [number, number]
@@ -22,9 +20,7 @@ export interface TreeRow {
   readonly meanUs: number | null
   /** Of a leaf: what is said of its rows, and of which share that is true. */
   readonly says: { readonly predicts: Prediction; readonly precision: number } | null
-  /** Whether it is on the way to the leaf that separates best. */
   readonly isBest: boolean
-  /** Nodes below that are not drawn. */
   readonly hidden: number
 }
 
@@ -32,17 +28,13 @@ type Node = ClassificationNode | RegressionNode
 
 interface Branch extends Omit<TreeRow, 'hidden'> {
   readonly children: readonly Branch[]
-  /** All nodes from here down, this one included. */
   readonly size: number
 }
 
 /** Splits with more branches have the smaller ones drawn as one. */
 const MOST_BRANCHES = 8
 
-/**
- * A tree as rows, each below its parent, at most about `limit`: those near the root and the way to
- * the best leaf. Branches that lead to the smallest leaves of one split are one row together.
- */
+/** A tree as at most about `limit` rows: those near the root and the way to the best leaf. */
 export function treeRows(question: ParameterQuestion, { limit }: { limit: number }): TreeRow[] {
   const root = branchOf(question, question.tree.root, [], {
     ...{ depth: 0, condition: '', wholeCondition: '' },
@@ -139,7 +131,6 @@ function summedUp(children: readonly Branch[]): readonly Branch[] {
   return [...children.filter((child) => !small.includes(child)), rest]
 }
 
-/** How many nodes are not drawn. */
 export function treeHidden(rows: readonly TreeRow[]): number {
   return rows.reduce((sum, { hidden }) => sum + hidden, 0)
 }
@@ -149,7 +140,6 @@ export function leafText({ says }: TreeRow, { words }: { readonly words: GroupWo
   return says === null ? '' : `→ ${words[says.predicts]} (${percent(says.precision)})`
 }
 
-/** Rows as a count; parts of rows, where values are missing, to a tenth. */
 export function countText(count: number): string {
   return Math.abs(count - Math.round(count)) < 0.05 ? grouped(count) : count.toFixed(1)
 }

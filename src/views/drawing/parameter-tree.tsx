@@ -10,13 +10,11 @@ import { MediumContext, Text, useInk } from './medium.tsx'
 import { countText, leafText, type TreeRow } from './parameter-tree-rows.ts'
 import { textWidth } from './text.ts'
 
-/** A tree and the rows it tells apart. */
 interface DrawnTree {
   readonly explanation: Explanation
   readonly question: ParameterQuestion
   readonly groups: ParameterGroups
   readonly rows: readonly TreeRow[]
-  /** Takes a parameter out. */
   readonly onTakeOut?: ((column: string) => void) | undefined
 }
 
@@ -26,10 +24,7 @@ const INDENT = 22
 /** Of a still: names of parameters are long. */
 const MIN_WIDTH = 920
 
-/**
- * Shows a tree that tells two groups of rows apart: each node below the one it splits, indented,
- * with the share of either group that is there. The way to the best leaf is bold.
- */
+/** Shows each node below the one it splits, with the share of either group that is there. */
 export function ParameterTree({ explanation, question, groups, rows, onTakeOut }: DrawnTree) {
   const ink = useInk()
   const medium = useContext(MediumContext)

@@ -1,10 +1,8 @@
-/** A point in pixels, y down. */
 export interface Point {
   readonly x: number
   readonly y: number
 }
 
-/** Returns a smooth path through points, flat or upright at each of them. */
 export function smoothPath(points: readonly Point[], along: 'x' | 'y'): string {
   return points
     .map(({ x, y }, i) => {

@@ -8,10 +8,7 @@ const MARGIN = 10
 const GAP = 10
 const TITLE = 24
 
-/**
- * Draws a view as one SVG document: its marked parts ({@link Figure} and its neighbors) below one
- * another under a title. Everything else, such as controls and hints, is left out.
- */
+/** Draws the marked parts of a view ({@link Figure} and its neighbors) as one SVG document. */
 export function renderStill(view: VNode, title: string): string {
   const parts: StillPart[] = []
   const medium: Medium = { isStill: true, parts, width: STILL_WIDTH }
@@ -75,7 +72,6 @@ function stacked(parts: readonly StillPart[], direction: 'row' | 'column' = 'col
 const TAG = /<[a-zA-Z][^\s>/]*(?:\s+[^\s=>/]+(?:="[^"]*")?)*\s*\/?>/g
 const ATTRIBUTE = /(\s+[^\s=>/]+)(="[^"]*")?/g
 
-/** Renders an `<svg>` as a document of its own. */
 export function renderSvg(svg: VNode): string {
   const text = wellFormed(renderToString(svg))
   return /^<svg[^>]* xmlns=/.test(text)

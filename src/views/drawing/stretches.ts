@@ -1,7 +1,6 @@
 /** From when to when, in µs since the trace began. */
 export type StretchUs = readonly [fromUs: number, toUs: number]
 
-/** The parts of a stretch that none of the others covers. */
 export function uncovered([fromUs, toUs]: StretchUs, others: readonly StretchUs[]): StretchUs[] {
   const free: StretchUs[] = []
   let at = fromUs
@@ -18,7 +17,6 @@ export function lengthUs(stretches: readonly StretchUs[]): number {
   return stretches.reduce((sum, [fromUs, toUs]) => sum + toUs - fromUs, 0)
 }
 
-/** Stretches that touch or overlap made into one. */
 export function joined(stretches: readonly StretchUs[]): StretchUs[] {
   const parts: [number, number][] = []
   for (const [fromUs, toUs] of stretches.toSorted((a, b) => a[0] - b[0])) {

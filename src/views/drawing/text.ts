@@ -23,10 +23,7 @@ export function fittedText(text: string, pixels: number, fontSize: number): stri
   return ''
 }
 
-/**
- * Makes names fit a page: whole, to be written in code; longer ones are cut and end in a number, as
- * names tell things apart.
- */
+/** Makes names fit a page; longer ones are cut and end in a number, which tells them apart. */
 export function namesInPage(names: readonly string[], longest: number): (name: string) => string {
   const numbers = new Map([...new Set(names)].map((name, number) => [name, number]))
   return (name) =>
@@ -35,7 +32,6 @@ export function namesInPage(names: readonly string[], longest: number): (name: s
       : name
 }
 
-/** Breaks a text into lines at spaces; a word wider than a line loses its middle. */
 export function textLines(text: string, pixels: number, fontSize: number): string[] {
   const lines: string[] = []
   let line = ''

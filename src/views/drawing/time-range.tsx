@@ -21,7 +21,6 @@ export function rangeOption(sentence: string, { mayBeEmpty = false } = {}) {
   })
 }
 
-/** Option of widgets whose reader goes into a part of the time. */
 export const TIME_RANGE = rangeOption(
   'Part of the time that is shown, since the beginning; null for all of it',
 )
@@ -37,9 +36,7 @@ const TICK = 78
 
 interface TimeGridProps {
   readonly range: StretchUs
-  /** Pixels that the range is wide. */
   readonly width: number
-  /** Where lines begin and end. */
   readonly lines: readonly [top: number, bottom: number]
   /** Where the times stand; lines alone without it. */
   readonly textY?: number
@@ -81,7 +78,6 @@ interface ZoomAreaProps {
   readonly onRange: (range: StretchUs) => void
 }
 
-/** An area over which dragging goes into a part of the time. */
 export function ZoomArea({ range, width, y = 0, height, onRange }: ZoomAreaProps) {
   const timeAt = scaleLinear([0, 1], range)
   const [dragged, handlers] = useDragRange(([from, to]) =>
@@ -105,5 +101,4 @@ export function ZoomArea({ range, width, y = 0, height, onRange }: ZoomAreaProps
   )
 }
 
-/** How an element shows that dragging across it does something. */
 export const ZOOM_STYLE = '.fd-zoom { cursor: crosshair; touch-action: pan-y; user-select: none; }'

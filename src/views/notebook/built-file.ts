@@ -2,10 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { FlowdeltaError } from '../../core/errors.ts'
 
-/**
- * The path of a file the build makes, from wherever this code runs: `dist/` itself, or the sources
- * under a test runner.
- */
+/** The path of a built file, whether `dist/` itself or the sources under a test runner runs. */
 export function builtFile(name: string): string {
   const candidates = [`./${name}`, `../../../dist/${name}`].map((relative) =>
     fileURLToPath(new URL(relative, import.meta.url)),

@@ -2,19 +2,14 @@ import type { MimeBundle } from '../../core/display.ts'
 import { RUNTIME_MARKS, type RuntimeName } from '../page/page-promise.ts'
 import { runtimeHtml } from './runtime-html.ts'
 
-/**
- * Turns a value's bundle into what one notebook is to keep.
- *
- * @param run the same for all outputs of one run of a cell, where that is known
- */
+/** Turns a bundle into what a notebook keeps; `run` is the same for all outputs of a cell's run. */
 export type BundleCompleter = (bundle: MimeBundle, run?: unknown) => MimeBundle
 
 const RUNTIMES = Object.keys(RUNTIME_MARKS) as RuntimeName[]
 
 /**
- * Sends a runtime with the first output that wants it, and again when that output is shown again:
- * its cell was run again, and the output with the runtime is gone. A chart is the same by its title,
- * a widget by its title and description; within one run of a cell nothing is shown again.
+ * Sends a runtime with the first output that wants it, and again when that output is shown again,
+ * as its cell was run again. Charts are the same by title, widgets by title and description.
  */
 export function interactiveBundles(): BundleCompleter {
   const carriers = new Map<RuntimeName, { readonly name: string; readonly run: unknown }>()

@@ -15,7 +15,6 @@ import { closedLoader } from './closed-loader.ts'
 
 /** What the scripts of outputs may call once this runtime is in the page. */
 interface OutputPage extends ChartPage {
-  /** Replaces the pictures of one chart with its interactive view. */
   showChart(id: string, data: PageData): Promise<void>
 }
 
@@ -48,7 +47,6 @@ async function replacePicture(place: HTMLElement, spec: VisualizationSpec): Prom
   }
 }
 
-/** Draws a chart within a widget. */
 async function drawChart(
   element: HTMLElement,
   spec: object,

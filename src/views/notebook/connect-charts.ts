@@ -2,7 +2,6 @@ import { createRequire } from 'node:module'
 import { setSvgRenderer } from '../charts/svg-renderer.ts'
 import { builtFile } from './built-file.ts'
 
-/** Lets charts draw themselves. */
 export function connectCharts(): void {
   setSvgRenderer((spec) => vegaRenderer().renderSvg(spec))
 }

@@ -7,11 +7,7 @@ import { connectCharts } from './connect-charts.ts'
 import { compressed } from './runtime-html.ts'
 import { tslabSink } from './tslab-sink.ts'
 
-/**
- * Lets values show themselves in the notebook this process serves, if it serves one, and lets
- * charts draw themselves. The environment variable `FLOWDELTA_STATIC=1` keeps scripts out of
- * outputs: charts are then pictures only, small enough to commit.
- */
+/** Lets values show themselves in this process's notebook; `FLOWDELTA_STATIC=1` omits scripts. */
 export function connectNotebook(): void {
   connectCharts()
   setCompressor(compressed)

@@ -10,10 +10,7 @@ const FILES: Readonly<Record<RuntimeName, string>> = {
 
 const known = new Map<RuntimeName, string>()
 
-/**
- * The script that puts a runtime into a page: compressed, in one piece, without network. A page
- * that has it already ignores it.
- */
+/** The script that puts a runtime into a page, compressed; a page that has it ignores it. */
 export function runtimeHtml(runtime: RuntimeName): string {
   const html =
     known.get(runtime) ?? wrap(runtime, compressed(readFileSync(builtFile(FILES[runtime]))))
@@ -21,7 +18,6 @@ export function runtimeHtml(runtime: RuntimeName): string {
   return html
 }
 
-/** Gzip in base64, as pages decompress it. */
 export function compressed(content: string | Uint8Array): string {
   return gzipSync(content, { level: 9 }).toString('base64')
 }

@@ -46,9 +46,8 @@ function isTslabJupyter(loaded: unknown): loaded is TslabJupyter {
 }
 
 /**
- * tslab prints a cell's last value with `console.log`, which writes right after it asked the value
- * for its text. If that write is the text alone, `show` takes its place; anything else (the value
- * inside an array, beside other words) is printed as it is.
+ * tslab prints a cell's last value by `console.log` right after asking for its text: `show`
+ * replaces that write if it is the text alone.
  */
 function replaceNextPrint(text: string, show: () => void): void {
   const { stdout } = process

@@ -5,7 +5,6 @@ import { fingerprint } from '../../core/fingerprint.ts'
 import { textWidth } from '../charts/text-width.ts'
 import { closedLoader } from './closed-loader.ts'
 
-/** A chart as a picture, and what Vega-Lite and Vega had to say about its specification. */
 export interface CompiledChart {
   readonly svg: string
   readonly warnings: readonly string[]
@@ -52,7 +51,6 @@ export function compileChart(spec: object): CompiledChart {
   }
 }
 
-/** The SVG of {@link compileChart} alone. */
 export function renderSvg(spec: object): string {
   return compileChart(spec).svg
 }

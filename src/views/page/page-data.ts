@@ -1,6 +1,5 @@
 import { scriptJson } from '../../core/escape.ts'
 
-/** Compresses bytes with gzip and gives base64. */
 export type Compressor = (text: string) => string
 
 let compressor: Compressor | undefined
@@ -10,7 +9,6 @@ export function setCompressor(next: Compressor | undefined): void {
   compressor = next
 }
 
-/** Data of a page: as it is, or compressed JSON. */
 export type PageData = { readonly json: unknown } | { readonly gzip: string }
 
 /** Shorter data is not worth compressing. */

@@ -7,16 +7,14 @@ const GLOBALS: Readonly<Record<RuntimeName, string>> = {
 }
 
 /**
- * Returns an expression: a promise in the page that a runtime fulfills by `.ready(runtime)`,
- * whichever of the two comes first. Outputs that never get a runtime (scripts stripped, saved
- * without) keep their picture.
+ * An expression for a promise in the page that the runtime fulfills by `.ready(runtime)`, whichever
+ * comes first. Without runtime, outputs keep their picture.
  */
 export function pagePromise(runtime: RuntimeName): string {
   const name = GLOBALS[runtime]
   return `(globalThis.${name}??=(()=>{let ready;const page=new Promise((done)=>{ready=done});page.ready=ready;return page})())`
 }
 
-/** What {@link pagePromise} makes, seen from the runtime. */
 export interface RuntimePromise<T> extends Promise<T> {
   ready(page: T): void
 }
@@ -36,9 +34,7 @@ export function runtimePromise<T>(runtime: RuntimeName): RuntimePromise<T> {
   return made
 }
 
-/** A chart that a widget had drawn. */
 export interface DrawnChart {
-  /** Takes it out of the page and lets go of its listeners. */
   remove(): void
 }
 
@@ -55,7 +51,6 @@ export interface ChartPage {
   ): Promise<DrawnChart>
 }
 
-/** Present in HTML that wants a runtime: whoever shows it sends the runtime along once. */
 export const RUNTIME_MARKS: Readonly<Record<RuntimeName, string>> = {
   charts: 'data-flowdelta-chart',
   widgets: 'data-flowdelta-widget',

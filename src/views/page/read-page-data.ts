@@ -1,6 +1,5 @@
 import type { PageData } from './page-data.ts'
 
-/** Reads what `pageData` wrote, in a page. */
 export async function readPageData(data: PageData): Promise<unknown> {
   if ('json' in data) return data.json
   const bytes = Uint8Array.from(atob(data.gzip), (character) => character.charCodeAt(0))

@@ -1,9 +1,4 @@
-/**
- * The places of an output in the page, each given away once. Notebooks run a script before its
- * output is attached: look again for a while.
- *
- * @param mark attribute that holds the output's id
- */
+/** The places of an output, each given away once; looks again, as scripts may run before them. */
 export async function waitForPlaces(mark: string, id: string): Promise<HTMLElement[]> {
   const selector = `[${mark}="${id}"]:not([data-flowdelta-live])`
   for (let attempt = 0; attempt < 50; attempt++) {

@@ -7,15 +7,12 @@ import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { isTimeOfDay } from '../../traces/epoch-clock.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 
-/** Cell of a table that has no value. */
 export const NOTHING = '–'
 
-/** Writes a duration, or an amount of something else, or a dash. */
 export function durationText(us: number, of: Quantity = TIME): string {
   return Number.isNaN(us) ? NOTHING : formatAmount(us, of).replace('-', '−')
 }
 
-/** Writes a difference, or a dash. */
 export function differenceText(us: number, of: Quantity = TIME): string {
   return Number.isNaN(us) ? NOTHING : signedAmount(us, of)
 }
@@ -37,7 +34,6 @@ export function intervalText(
   return highUs > lowUs ? `${low} ± ${formatAmount((highUs - lowUs) / 2, of)}` : low
 }
 
-/** Writes a share of a change in whole per cent, negative if it goes the other way. */
 export function shareText(share: number): string {
   if (!Number.isFinite(share)) return NOTHING
   const percent = Math.round(Math.abs(share) * 100)
@@ -52,10 +48,7 @@ export function chanceText(q: number): string {
   return String(Number(q.toPrecision(2)))
 }
 
-/**
- * Answers "what happened?" before any detail: in a title; in how much slower requests are after than
- * before, over all kinds of request, and what was found; and in shifts of mean and median.
- */
+/** Answers "what happened?": in a title, in the change over all requests, in shifts. */
 export function headline(comparison: Comparison) {
   const { flows, findings } = comparison
   const [before, after] = [flows.count(BEFORE), flows.count(AFTER)]
@@ -138,7 +131,6 @@ function leadingFinding({ findings: { findings, omitted } }: Comparison): string
   return `${count} found; ${which} accounts for ${percent(share)} of the difference.`
 }
 
-/** Returns when requests arrived, in UTC; `undefined` if no time of day was recorded. */
 export function periodTimes(comparison: Comparison) {
   const { runs, after, flows } = comparison
   const times = runs.map((run, i) => spanOf(run, arrivalsOf(flows, BEFORE, flows.runs[i])))

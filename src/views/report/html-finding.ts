@@ -8,7 +8,6 @@ import { responseTimesChart } from '../charts/response-times.ts'
 import { differenceText, intervalText, shareText } from './headline.ts'
 import { figure, type Html, html, htmlTable, named, traceIds } from './html.ts'
 
-/** More pictures than this would bury the page. */
 const MAX_CHARTS = 3
 
 /** What is drawn beside a finding: a chart of its own, that of another, or nothing. */
@@ -16,10 +15,7 @@ export type FindingChart =
   | { readonly kind: 'chart'; readonly chart: Chart }
   | { readonly kind: 'see'; readonly rank: number }
 
-/**
- * Response times before and after of the kind of request that most of a finding's requests are of,
- * by the finding's rank. Each kind is drawn once.
- */
+/** Response times of the kind that most of a finding's requests are of; each is drawn once. */
 export function findingCharts({ findings, responseTime }: Comparison) {
   const charts = new Map<number, FindingChart>()
   const drawn = new Map<number, number>()
@@ -40,10 +36,8 @@ export function findingCharts({ findings, responseTime }: Comparison) {
   return charts
 }
 
-/** Rows of one table of a finding; more are counted. */
 const MAX_ROWS = 8
 
-/** One finding: what, how much, which steps, and traces to look at. */
 export function htmlFinding(
   finding: Finding,
   {

@@ -16,7 +16,6 @@ import {
 import { figure, type Html, html, htmlTable, named, trusted } from './html.ts'
 import { detectableText, type Power, powerNote } from './power.ts'
 
-/** One part of the observed change. */
 export type Part = ReturnType<typeof accounting>['observed']
 
 /** Adds up what the findings contribute, against how much longer all requests took after. */
@@ -46,7 +45,6 @@ export function accounting({ findings, flows }: Comparison) {
   }
 }
 
-/** The first ranked mutations as rows of a short table. */
 export function mutationRows(comparison: Comparison, limit: number) {
   return comparison.ranking.mutations
     .slice(0, limit)
@@ -89,7 +87,6 @@ export function fairnessSection(comparison: Comparison): Html {
   }</section>`
 }
 
-/** What stands between backticks as code. */
 function withCode(message: string): Html {
   return trusted(named(message, 2000).markup.replace(/`([^`]*)`/g, '<code>$1</code>'))
 }
@@ -197,7 +194,6 @@ export function mutationsSection(comparison: Comparison): Html {
   }<p class="soft"><b>How to read this.</b> Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; their median before is that of the work they most likely did then. q is how often chance alone does as much, corrected for the number of tests. ${strict}</p></section>`
 }
 
-/** Lists the smallest changes that would have been noticed. */
 export function powerSection(known: Power): Html {
   if (known.kinds.length === 0) return html``
   return html`<section><h2>The smallest ${changeWords(known.quantity, true).change} that would have been noticed</h2>${htmlTable(

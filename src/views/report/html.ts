@@ -12,19 +12,12 @@ export class Html {
   }
 }
 
-/** What {@link html} takes between its parts. */
 export type HtmlValue = Html | string | number | readonly HtmlValue[]
 
 /** Names from traces can be megabytes long. */
 const MAX_TEXT_LENGTH = 2000
 
-/**
- * Markup with values in it. Text is escaped and cut, so that no name from a trace can become
- * markup; lists are put one after the other.
- *
- * @example
- * html`<b>${'a < b'}</b>`.markup // '<b>a &lt; b</b>'
- */
+/** Markup with values in it: text is escaped and cut, so names from traces cannot be markup. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return new Html(
     parts.map((part, i) => part + (i < values.length ? markupOf(values[i] ?? '') : '')).join(''),
@@ -49,9 +42,7 @@ function markupOf(value: HtmlValue): string {
 
 export interface Column {
   readonly title: string
-  /** Numbers, one below the other. */
   readonly amounts?: boolean
-  /** Names from traces, which may be long and without a space. */
   readonly names?: boolean
 }
 
@@ -77,7 +68,6 @@ function classOf(column: Column | undefined): Html {
   return trusted(column?.names === true ? ' class="name"' : '')
 }
 
-/** Trace ids, each a link where there is somewhere to link to. */
 export function traceIds(ids: readonly string[], template: string | undefined): Html[] {
   return ids.map((id) =>
     template === undefined

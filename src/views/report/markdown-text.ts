@@ -12,11 +12,7 @@ const MARKUP: Readonly<Record<string, string>> = {
 }
 
 /**
- * `text` as it may stand within a line of GitHub's Markdown, table cells included: no markup, no
- * link, no formula, nobody mentioned and no issue referred to.
- *
- * @example
- * escapeMarkdown('a|b *c*') // 'a\\|b \\*c\\*'
+ * Escapes text for GitHub's Markdown, tables included: no markup, link, formula, mention, issue.
  */
 export function escapeMarkdown(text: string): string {
   return text
@@ -41,7 +37,6 @@ export function markdownId(id: string): string {
   return /^[\w.:-]+$/.test(id) ? `\`${id}\`` : escapeMarkdown(id)
 }
 
-/** A link whose text is Markdown already. */
 export function markdownLink(text: string, url: string): string {
   const address = url.replace(
     /[\s()<>[\]|\\`"]/g,

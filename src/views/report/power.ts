@@ -7,13 +7,9 @@ import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
 import { rootName } from '../charts/node-names.ts'
 
-/** What a comparison could have seen. */
 export type Power = ReturnType<typeof power>
 
-/**
- * By how much the most frequent kinds of request would have had to become slower to be seen in four
- * comparisons of five, at the level that a finding must reach among so many tests.
- */
+/** The slowdown of frequent kinds seen in four comparisons of five, at the level of findings. */
 export function power({ categories, flows, responseTime, options }: Comparison, limit: number) {
   const testable = Array.from({ length: categories.size }, (_, category) => category).filter(
     (category) => responseTime.test(category).testable,
@@ -44,7 +40,6 @@ export function power({ categories, flows, responseTime, options }: Comparison, 
   }
 }
 
-/** Writes the smallest slowdown that would have been seen. */
 export function detectableText(
   { detectableShiftUs }: Power['kinds'][number],
   of: Quantity = TIME,
@@ -52,7 +47,6 @@ export function detectableText(
   return Number.isFinite(detectableShiftUs) ? signedAmount(detectableShiftUs, of) : 'never: too few'
 }
 
-/** Says what {@link Power} means, and how many requests it covers. */
 export function powerNote({ testableKinds, allKinds, testableShare, quantity }: Power): string {
   return (
     `If every request of the kind had taken that much ${quantity === TIME ? 'longer' : 'more'}, four of five comparisons like this ` +

@@ -38,7 +38,6 @@ export const REPORT_OPTIONS = defineOptions({
 /** Options of a report; see `REPORT_OPTIONS`. */
 export type ReportOptions = Partial<OptionsOf<typeof REPORT_OPTIONS>>
 
-/** Kinds of request in the table of what would have been seen. */
 const MAX_KINDS = 5
 /** Nothing runs and nothing is fetched, even if an escape were missing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -78,7 +78,6 @@ export function reportMarkdown(comparison: Comparison, options: ReportOptions = 
   return lines.join('\n')
 }
 
-/** Text, names from traces in it, as it may stand in a line. */
 function written(text: string, longest: number): string {
   return escapeMarkdown(shortText(text, longest))
 }

@@ -54,10 +54,7 @@ export type AnyWidget = WidgetDefinition<any, any, any>
 // biome-ignore lint/suspicious/noExplicitAny: as above.
 export type AnyProps = ViewProps<any, any>
 
-/**
- * Defines a widget in one place. `explore` makes it from a stage, the page runtime shows its view,
- * and its still is the same view rendered in Node. See `src/views/widgets/README.md`.
- */
+/** Defines a widget in one place; see `src/views/widgets/README.md`. */
 export function defineWidget<Stage, Table extends OptionTable, Data>(
   definition: WidgetDefinition<Stage, Table, Data>,
 ): WidgetDefinition<Stage, Table, Data> {
@@ -71,11 +68,7 @@ export const STAGE_NAME = text({
   sentence: 'Name of the stage in the line of code',
 })
 
-/**
- * Keeps a widget's state as values of its option table.
- *
- * @returns the options, how to change them, and the line of code that shows the same again
- */
+/** Keeps a widget's state: its options, how to change them, and the code that shows it again. */
 export function useWidgetOptions<Table extends OptionTable>(
   table: Table,
   { options: initial, call }: Pick<ViewProps<unknown, OptionsOf<Table>>, 'options' | 'call'>,
@@ -88,11 +81,7 @@ export function useWidgetOptions<Table extends OptionTable>(
   }
 }
 
-/**
- * Returns the call of `explore` that shows a state.
- *
- * @param more options as code, such as the name of a variable that holds a function
- */
+/** The call of `explore` that shows a state; `more` are options given as code. */
 export function exploreCode<Table extends OptionTable>(
   { name: _, ...table }: Table,
   options: Partial<OptionsOf<Table>>,
@@ -108,11 +97,7 @@ export function exploreCode<Table extends OptionTable>(
   return `explore(${parts.join(', ')})`
 }
 
-/**
- * Returns what a definition's view gets, for a widget that shows another within.
- *
- * @throws OptionError for a value that an option cannot have, FlowdeltaError for an unknown option
- */
+/** What a definition's view gets, for a widget that shows another within. */
 export function widgetProps<Stage, Table extends OptionTable, Data>(
   definition: WidgetDefinition<Stage, Table, Data>,
   stage: Stage,

@@ -19,10 +19,7 @@ interface ChartProps {
 export const FRAMED = 'framed'
 const FRAME = { params: [{ name: 'frame', select: 'interval', views: [FRAMED] }] }
 
-/**
- * Shows a Vega-Lite chart within a widget: by vega-embed in a page (the definition says
- * `hasCharts: true`), as a picture in a still.
- */
+/** Shows a Vega-Lite chart in a widget: by vega-embed in a page, as a picture in a still. */
 export function VegaChart(props: ChartProps) {
   const { parts, isStill } = useContext(MediumContext)
   if (parts !== null) parts.push(stillChart(props.spec))

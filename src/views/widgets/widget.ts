@@ -55,12 +55,7 @@ export class Widget extends Picture {
   }
 }
 
-/**
- * Makes a widget from its definition and a stage.
- *
- * @param call how `explore` was called, for the line of code
- * @throws OptionError for a value that an option cannot have, FlowdeltaError for an unknown option
- */
+/** Makes a widget of a stage; `call` is how `explore` was called, for the line of code. */
 export function makeWidget<Stage, Table extends OptionTable, Data>(
   definition: WidgetDefinition<Stage, Table, Data>,
   stage: Stage,

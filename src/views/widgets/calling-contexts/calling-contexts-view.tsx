@@ -43,17 +43,14 @@ import {
   type PlacedFrame,
 } from './frame-layout.ts'
 
-/** What the explorer of calling contexts carries into a page. */
 export interface CallingContextData {
   readonly contexts: readonly CallingContext[]
   readonly requests: readonly [before: number, after: number]
   /** What times are amounts of. */
   readonly quantity: Quantity
-  /** Contexts that were left out for being small. */
   readonly omitted: number
 }
 
-/** Rows of frames in sight at once; a page scrolls to deeper ones, a still ends there. */
 const ROWS_IN_SIGHT = 27
 
 export const CALLING_CONTEXT_STYLE = `
@@ -67,7 +64,6 @@ export const CALLING_CONTEXT_STYLE = `
 .fd-frame-details { min-height: 11.5em; margin-top: 8px; }
 `
 
-/** Goes into calling contexts, turns the direction of the difference, and searches. */
 export function CallingContextView(props: ViewProps<CallingContextData, CallingContextOptions>) {
   const { requests, omitted, quantity } = props.data
   const contexts = useMemo(
@@ -195,7 +191,6 @@ interface CrumbsProps {
   readonly onZoom: (context: number) => void
 }
 
-/** Leads back to the frames that the one that fills the width was called from. */
 function Crumbs({ contexts, focus, onZoom }: CrumbsProps) {
   const focused = contexts.contexts.find(({ context }) => context === focus)
   const chain = focused === undefined ? [] : callersOf(contexts.contexts, focused)
@@ -305,7 +300,6 @@ interface MissingProps {
   readonly options: CallingContextOptions
 }
 
-/** Says what this direction of the difference does not show. */
 function Missing({ contexts, options }: MissingProps) {
   const { count, amount } = missingFrames(contexts, options)
   if (count === 0) return null

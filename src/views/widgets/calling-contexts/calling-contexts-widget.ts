@@ -19,10 +19,8 @@ import { amountText, CHANGE_COLORS } from './frame-drawing.tsx'
 import { CALLING_CONTEXT_OPTIONS } from './frame-layout.ts'
 
 /**
- * Where the time of all requests goes, as an icicle: what is called stands below its caller, as wide
- * as the time that requests waited for it, colored by what changed. A click goes into a context.
- *
- * Source: B. Gregg, The Flame Graph, CACM 59(6), 2016, for the differences in both directions.
+ * Where the time of requests goes, as an icicle: callees below callers, as wide as the time waited
+ * for them, colored by change. Source: B. Gregg, The Flame Graph, CACM 59(6), 2016.
  */
 export const callingContextsWidget = defineWidget({
   name: 'calling-contexts',
@@ -54,8 +52,7 @@ export const callingContextsWidget = defineWidget({
 })
 
 /**
- * Returns the `limit` contexts that take most time or most requests of either period. Their callers
- * take at least as much and are among them.
+ * The `limit` contexts that take most time or requests in either period; callers are among them.
  */
 export function largestContexts(all: CallingContexts, limit: number): CallingContext[] {
   if (all.contexts.length <= limit) return all.contexts.map(roundedContext)

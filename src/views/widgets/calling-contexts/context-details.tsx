@@ -18,7 +18,6 @@ interface Shown {
   readonly context: CallingContext
 }
 
-/** Lists the numbers of one context in both periods. */
 export function ContextDetails(shown: Shown) {
   const { contexts, context } = shown
   const isCompared = contexts.requests[AFTER] > 0
@@ -59,7 +58,6 @@ function callersText({ contexts }: CallingContexts, context: CallingContext): st
   return `Called from ${[...first.map(name), ...left, ...last.map(name)].join(' › ')}`
 }
 
-/** Lines of the table: what, and before, after and change. */
 function rowsOf({ contexts, measure, context }: Shown) {
   const { quantity } = contexts
   const amounts = (part: 'self' | 'total') => {

@@ -27,10 +27,7 @@ const MAX_NAME_LENGTH = 120
 const CHANGE_CLASSES = [-3, -2, -1, 0, 1, 2, 3] as const
 type ChangeClass = (typeof CHANGE_CLASSES)[number]
 
-/**
- * From green over gray to purple: told apart with every kind of color blindness (ColorBrewer's
- * PRGn), and neither of the periods' colors. `frame` is for frames without a change.
- */
+/** Green over gray to purple (ColorBrewer's PRGn): for every color blindness, not the periods'. */
 export const CHANGE_COLORS = definePalette({
   'change--3': ['#1B7837', '#7CCB8E'],
   'change--2': ['#7FBF7B', '#3B7A4A'],
@@ -53,9 +50,7 @@ export interface FrameStyle {
   readonly options: CallingContextOptions
   readonly bounds: readonly number[]
   readonly width: number
-  /** Whether there is an after to compare with. */
   readonly isCompared: boolean
-  /** What times are amounts of. */
   readonly quantity: Quantity
 }
 
@@ -64,7 +59,6 @@ interface FrameProps extends FrameStyle {
   readonly attributes?: JSX.SVGAttributes<SVGGElement>
 }
 
-/** Draws a context as a rectangle with as much of its name as fits, and how it changed. */
 export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
   const { options, bounds, isCompared, quantity } = style
   const isSearched = options.search.trim() !== ''
@@ -133,7 +127,6 @@ export function frameName({ service, name }: CallingContext): string {
   return [service, name].filter((part) => part !== '').join(' ')
 }
 
-/** Describes a frame, for tooltips and for those who do not see it. */
 export function frameWords(
   { context, amount, change }: PlacedFrame,
   {
@@ -151,12 +144,10 @@ export function frameWords(
 
 const PARTS = { self: 'in its own work', total: 'with all it calls' } as const
 
-/** An amount of a measure, as a person says it. */
 export function amountText(measure: ContextMeasure, amount: number, quantity = TIME): string {
   return measure === 'time' ? formatAmount(amount, quantity).replace('-', '−') : percent(amount)
 }
 
-/** A change of an amount, with its sign. */
 export function changeText(measure: ContextMeasure, change: number, quantity = TIME): string {
   if (measure === 'time') return signedAmount(change, quantity)
   if (change === 0) return '0 %'
@@ -165,10 +156,8 @@ export function changeText(measure: ContextMeasure, change: number, quantity = T
 
 const BOX = 52
 const LEGEND_SIZE = 11
-/** Room for the words to the left and right of the boxes. */
 const SIDE = 34
 
-/** Explains the colors of changes, with the amount where each begins. */
 export function ChangeLegend({
   options,
   bounds,

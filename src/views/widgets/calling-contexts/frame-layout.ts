@@ -16,7 +16,6 @@ import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { roundDown } from '../../drawing/axis-scale.ts'
 import { STAGE_NAME } from '../define-widget.ts'
 
-/** Options of the explorer of calling contexts, and its state. */
 export const CALLING_CONTEXT_OPTIONS = defineOptions({
   widths: oneOf(['after', 'before'], {
     default: 'after',
@@ -42,15 +41,11 @@ export type CallingContextOptions = OptionsOf<typeof CALLING_CONTEXT_OPTIONS>
 
 export type FrameOptions = Pick<CallingContextOptions, 'widths' | 'measure' | 'color' | 'focus'>
 
-/** A context where it is drawn. */
 export interface PlacedFrame {
   readonly context: CallingContext
-  /** Rows from the top. */
   readonly row: number
-  /** Left edge and width, as shares of the whole width. */
   readonly x: number
   readonly width: number
-  /** What it takes in the period of the widths, a request. */
   readonly amount: number
   /** After − before, of what is colored. */
   readonly change: number
@@ -61,7 +56,6 @@ export type FrameLayout = ReturnType<typeof layoutFrames>
 /** Number of the context that stands for all requests together. */
 export const ALL = -1
 
-/** Returns all requests as a context that calls those they begin with. */
 export function allRequests({ contexts, requests }: CallingContexts): CallingContext {
   const roots = contexts.filter(({ parent }) => parent === ALL)
   const of = (period: Period) => ({
@@ -81,10 +75,7 @@ export function allRequests({ contexts, requests }: CallingContexts): CallingCon
 /** Frames narrower than this share of the width are not drawn. */
 const MIN_WIDTH = 1 / 2000
 
-/**
- * Places the contexts below one another, what is called below its caller, as wide as what it takes.
- * The order among siblings is the same for both periods: the larger of both together first.
- */
+/** Places contexts below their callers, as wide as what they take, siblings in one fixed order. */
 export function layoutFrames(
   contexts: CallingContexts,
   { widths, measure, color, focus }: FrameOptions,
@@ -136,15 +127,11 @@ export function layoutFrames(
     rows: 1 + (max(frames, ({ row }) => row) ?? 0),
     /** Where classes 1, 2 and 3 of change begin, on both sides of 0; empty where nothing took time. */
     bounds: changeBounds(largest, Math.max(amountOf(all, BEFORE), amountOf(all, AFTER))),
-    /**
-     * What all requests together, or what fills the width, takes a request. Where that is 0, all
-     * that is called from one caller is equally wide, as nothing tells it apart.
-     */
+    /** What a request takes in all. Where that is 0, all called from one caller is equally wide. */
     whole,
   }
 }
 
-/** A context and those it is called from, the request first. */
 export function callersOf(
   contexts: readonly CallingContext[],
   context: CallingContext,
@@ -155,7 +142,6 @@ export function callersOf(
   return chain
 }
 
-/** Whether a search finds a context: all its words, in service or name. */
 export function matchesSearch({ context, service, name }: CallingContext, search: string): boolean {
   const text = `${service} ${name}`.toLowerCase()
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
@@ -177,8 +163,7 @@ export function outermost(
 }
 
 /**
- * Chains of calls that one period has and the other has not: how many, and what they take a
- * request. Those called from one of them are counted in it.
+ * Chains of calls that only one period has, and what they take; calls within them are counted in.
  */
 export function missingFrames(
   contexts: CallingContexts,
@@ -208,13 +193,11 @@ export function changeBounds(largest: number, whole: number): readonly number[] 
   return [roundDown(top / 50), roundDown(top / 10), roundDown(top / 2)]
 }
 
-/** Returns the class of a change: −3 is much less, 0 about the same, 3 much more. */
 export function changeClass(bounds: readonly number[], change: number): number {
   const steps = bounds.filter((bound) => Math.abs(change) >= bound).length
   return steps === 0 ? 0 : Math.sign(change) * steps
 }
 
-/** Returns the frames beside one in its row, its caller above and the first that it calls below. */
 export function neighbors(frames: readonly PlacedFrame[], from: PlacedFrame) {
   const { context, parent } = from.context
   const row = frames.filter((frame) => frame.row === from.row)

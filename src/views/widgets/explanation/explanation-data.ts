@@ -10,7 +10,6 @@ import type { FlowSet } from '../../../flows/flow-set.ts'
 import type { ClassificationNode, RegressionNode } from '../../../stats/decision-tree/tree.ts'
 import { differencesOf } from '../../charts/parameter-groups.ts'
 
-/** What the explorer of explanations carries into a page. */
 export type ExplanationData = ReturnType<typeof explanationData>
 
 type CarriedTable = ReturnType<typeof carriedTable>
@@ -18,8 +17,8 @@ type CarriedTable = ReturnType<typeof carriedTable>
 const MAX_LEFT_OUT = 300
 
 /**
- * Returns the rows of an explanation in about `characters` of JSON. Where there is no room for all,
- * the names of traces go first, then the parameters that differ least.
+ * The rows of an explanation in about `characters` of JSON: trace names are left out first, then
+ * the parameters that differ least.
  */
 export function explanationData(explanation: Explanation, characters: number) {
   const { subject, excluded, growth, questions } = explanation

@@ -41,12 +41,10 @@ export interface ExplanationStep {
   readonly column: string
 }
 
-/** Writes steps as code: `explanation.without('web READ · size')`. */
 export function stepsCode(name: string, steps: readonly ExplanationStep[]): string {
   return name + steps.map(({ verb, column }) => `.${verb}(${textLiteral(column)})`).join('')
 }
 
-/** Takes parameters out of an explanation and puts them back; trees grow again each time. */
 export function ExplanationView({
   data,
   options,
@@ -178,7 +176,6 @@ interface TakenOutProps {
   readonly onPutBack: (column: string) => void
 }
 
-/** Parameters that were taken out, each with a button that puts it back. */
 function TakenOut({ columns, onPutBack }: TakenOutProps) {
   if (columns.length === 0) return null
   return (

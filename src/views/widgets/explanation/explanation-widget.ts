@@ -23,11 +23,8 @@ export const EXPLANATION_WIDGET_OPTIONS = defineOptions({
 })
 
 /**
- * Why requests changed: the tree of low-level parameters, its paths as sentences, and every parameter
- * by itself. A click or Enter on a split takes its parameter out, together with all that divide the
- * rows alike, and the tree grows again in the page: what `explanation.without(…)` gives.
- *
- * Source: Sambasivan 2013, §2.6.6: parameters of no use are taken out and the tree is made anew.
+ * Why requests changed: the tree of parameters, its paths as sentences, and each parameter. Taking
+ * a parameter out grows the tree again in the page. Source: Sambasivan 2013, §2.6.6.
  */
 export const explanationWidget = defineWidget({
   name: 'explanation',

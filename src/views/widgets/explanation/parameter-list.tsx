@@ -12,7 +12,6 @@ import { DataTable } from '../../drawing/data-table.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 
-/** A question of an explanation, and how a parameter is taken out. */
 export interface Shown {
   readonly explanation: Explanation
   readonly question: ParameterQuestion
@@ -20,14 +19,11 @@ export interface Shown {
   readonly onTakeOut: (column: string) => void
 }
 
-/** Parameters that are listed at first. */
 const MIN_LISTED = 10
-/** Values of a parameter of names that are drawn. */
 const MAX_VALUES = 12
 /** More dots make a page slow, and hide each other. */
 const MAX_DOTS = 3000
 
-/** Lists all parameters, the most different first; one opens into its rows. */
 export function ParameterList(shown: Shown) {
   const { explanation, question } = shown
   const { root } = question.tree
@@ -91,7 +87,6 @@ interface DetailsProps extends Shown {
   readonly difference: ParameterDifference
 }
 
-/** One parameter: its distribution in both groups, and every row along it. */
 function ParameterDetails({ explanation, question, groups, onTakeOut, ...row }: DetailsProps) {
   const { parameter, difference } = row
   const strip = useMemo(

@@ -9,18 +9,15 @@ export interface PlacedFlow {
   readonly placement: Placement
 }
 
-/** How long a line has to be on a side; waiting is as long as what is waited for. */
 export function sideLength(link: SceneLink, side: FlowSide): number {
   const latencyUs = side === 'before' ? link.beforeUs : link.afterUs
   return link.waits[side] ? MIN_EDGE_LENGTH : edgeLength(latencyUs)
 }
 
-/** How long a line has to be for the longer of its two latencies. */
 export function diffLength(link: SceneLink): number {
   return Math.max(...SIDES.filter((side) => isOn(link, side)).map((side) => sideLength(link, side)))
 }
 
-/** What is seen of a placed flow at one moment. */
 export interface FlowFrame {
   readonly tops: readonly number[]
   readonly opacity?: (thing: SceneStep | SceneLink) => number
@@ -36,12 +33,10 @@ const STAGES = {
   stretch: 'latencies change',
 }
 
-/** What the animation does one after the other. */
 type FlowStage = keyof typeof STAGES
 
 const MOVED = 0.5
 
-/** Returns the stages in which anything happens, in their order. */
 export function flowStages({ steps, links, placement: { tops } }: PlacedFlow): FlowStage[] {
   const things = [...steps, ...links]
   const moves = (one: number, other: number) =>
@@ -58,17 +53,12 @@ export function flowStages({ steps, links, placement: { tops } }: PlacedFlow): F
   return (Object.keys(STAGES) as FlowStage[]).filter((stage) => happens[stage])
 }
 
-/**
- * Returns a moment of the animation.
- *
- * @param at from 0, before, to 1, after; each of the stages takes an equal part
- */
+/** A moment of the animation; `at` runs from 0, before, to 1, after, in equal parts a stage. */
 export function flowFrame(
   { steps, placement }: PlacedFlow,
   stages: readonly FlowStage[],
   at: number,
 ): FlowFrame & { readonly caption: string } {
-  /** How far a stage is, from 0 to 1, beginning and ending gently. */
   const progress = (stage: FlowStage) => {
     const place = stages.indexOf(stage)
     if (place < 0) return at >= 1 ? 1 : 0

@@ -9,7 +9,6 @@ import type { FlowData, FlowScene, FlowSelection, SceneStep, SelectedThing } fro
 import { linkWords, stepWords } from './flow-words.ts'
 import type { FlowSight, FlowWindow, FlowZoom } from './flow-zoom.ts'
 
-/** A box in a drawing: the number of its part, and its place in that. */
 interface StepPlace {
   readonly part: number
   readonly place: number
@@ -24,10 +23,7 @@ function middleOf({ x, y, step }: DrawnStep): Point {
   return { x, y: y + step.height / 2 }
 }
 
-/**
- * Returns where an arrow leads: down and up along the flow, to the left and right to what is beside,
- * also in the other graph; Home and End to the first and the last step. `null` for nowhere.
- */
+/** Where a key leads: arrows along the flow or beside, Home and End to the ends; or `null`. */
 export function stepAfterKey(drawing: FlowDrawing, from: StepPlace, key: string): StepPlace | null {
   const part = drawing.parts[from.part]
   const id = part?.steps[from.place]?.step.id
@@ -45,7 +41,6 @@ export function stepAfterKey(drawing: FlowDrawing, from: StepPlace, key: string)
   return beside(drawing, from, key === 'ArrowRight' ? 1 : -1)
 }
 
-/** The nearest box on one side; what is at the same height is nearer than what is not. */
 function beside(drawing: FlowDrawing, from: StepPlace, way: 1 | -1): StepPlace | null {
   const start = stepMiddle(drawing, from) ?? { x: 0, y: 0 }
   const boxes = drawing.parts.flatMap(({ steps }, part) =>
@@ -67,7 +62,6 @@ export function thingPlace({ parts }: FlowDrawing, { step, link }: SelectedThing
   return drawnLink === undefined ? null : { x: drawnLink.columnX, y: drawnLink.labelY }
 }
 
-/** Returns the box that stands for a step of the union, in the given part or any. */
 export function placeOfNode(
   { parts }: FlowDrawing,
   { stepOf }: FlowScene,
@@ -93,12 +87,10 @@ interface FlowCanvasProps {
   readonly surface: MutableRef<SVGSVGElement | null>
   readonly layer: MutableRef<SVGGElement | null>
   readonly onSelect: (selection: FlowSelection | null) => void
-  /** Opens or folds a group; what it is seen in is the number of a part. */
   readonly onToggle: (group: number, part: number) => void
   readonly onPin: (node: number) => void
 }
 
-/** Shows the drawing to move about in, with the keyboard or the pointer. */
 export function FlowCanvas(props: FlowCanvasProps) {
   const { data, scene, drawing, notes, pin, thing, window, surface, layer } = props
   // The graph the reader is in, where a step is drawn in both.
@@ -210,7 +202,6 @@ type Shown = Pick<FlowCanvasProps, 'drawing' | 'window' | 'zoom'>
 /** A flow of which less is in the window, or that fills less of it, is not seen. */
 const SEEN = 0.85
 
-/** Names the one of two flows that is out of sight, and goes there. */
 export function FlowBeyond({ drawing, window, zoom }: Shown) {
   const [beyond, setBeyond] = useState<0 | 1 | null>(null)
   useEffect(

@@ -3,10 +3,8 @@ import { counted, grouped } from '../../../core/words.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { type FlowData, type FlowLevel, type FlowState, LEVELS, MODES } from './flow-scene.ts'
 
-/** How long the whole animation takes. */
 const WHOLE_MS = 4500
 
-/** Shows before or after alone, or plays from one to the other and stops at any moment of it. */
 export function FlowPlayer({ at, onChange }: { at: number; onChange: (at: number) => void }) {
   const [isPlaying, setPlaying] = useState(false)
   useEffect(() => {
@@ -59,7 +57,6 @@ interface ButtonSetProps<K extends string> {
   readonly onPress: (key: K) => void
 }
 
-/** Buttons in a row of which at most one is pressed. */
 function ButtonSet<K extends string>({ label, names, pressed, onPress }: ButtonSetProps<K>) {
   return (
     <fieldset class="fd-flow-set" aria-label={label}>
@@ -84,7 +81,6 @@ interface FlowControlsProps {
   readonly onDifference: (way: 1 | -1) => void
 }
 
-/** Offers modes, levels, the way from difference to difference, and zoom. */
 export function FlowControls({ data, state, onChange, ...props }: FlowControlsProps) {
   const { regions, differences, components } = data
   const { zoomBy, onFit, difference, differenceCount, onDifference } = props

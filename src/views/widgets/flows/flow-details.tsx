@@ -38,7 +38,6 @@ interface FlowDetailsProps {
 
 const MAX_LISTED = 12
 
-/** Says all that is known of the step or edge looked at, and offers what can be done with it. */
 export function FlowDetails(props: FlowDetailsProps) {
   const { step, link } = props.thing
   return (

@@ -28,13 +28,10 @@ export interface DrawnStep extends Point {
   readonly opacity: number
 }
 
-/** A line in its place. */
 export type DrawnLink = FlowPart['links'][number]
 
-/** A graph in a drawing: what is seen of it. */
 export type FlowPart = ReturnType<typeof drawnPart>
 
-/** What a graph is of, and where its upper left corner is. */
 interface PartPlace {
   readonly side: FlowSide | 'both'
   /** Shared links are drawn as two lines, one for each latency. */
@@ -61,9 +58,7 @@ interface FlowLayout {
 }
 
 export const LABEL_SIZE = 11
-/** Shorter pieces of lines are not drawn. */
 const SEEN = 2
-/** Above everything. */
 const HEAD = 30
 const GAP = 110
 export const HEAD_SIZE = 12.5
@@ -95,7 +90,6 @@ export function layOutFlow(scene: FlowScene, mode: FlowMode): FlowLayout {
 
 type Shown = Pick<PlacedFlow, 'steps' | 'links'>
 
-/** What is there on a side, or on any. */
 function moment(
   { steps, links }: Shown,
   side: FlowSide | null,
@@ -286,12 +280,7 @@ export function sharedRuns({ steps, links }: FlowScene): SharedRun[] {
 /** Runs of fewer pairs are short enough to be drawn whole. */
 const MIN_RUN = 3
 
-/**
- * Returns which steps get a line to their like: all of a run, or where lines would crowd only its
- * two ends.
- *
- * @param heightOf how far down a step stands, on each side
- */
+/** Steps that get a line to their like: all of a run, or its two ends where lines would crowd. */
 export function linedSteps(
   runs: readonly SharedRun[],
   heights: readonly ((id: number) => number)[],
@@ -305,12 +294,10 @@ export function linedSteps(
   })
 }
 
-/** Returns whether a line of the drawing goes on after its work has ended, to reach a join. */
 export function hasLeads({ parts }: FlowDrawing): boolean {
   return parts.some(({ links }) => links.some(isLeadingOn))
 }
 
-/** Returns whether a line goes on after its work has ended. */
 export function isLeadingOn({ waits, workEnd, end }: DrawnLink): boolean {
   return !waits && end.y - workEnd > SEEN
 }

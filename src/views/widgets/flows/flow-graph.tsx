@@ -30,7 +30,6 @@ interface FlowGraphProps {
   readonly data: FlowData
   readonly drawing: FlowDrawing
   readonly notes: ShownNotes
-  /** The box that stands for the pinned step, and what is selected, by ids of the scene. */
   readonly pinned?: number | null
   readonly selectedStep?: number | null
   readonly selectedEdge?: number | null
@@ -119,7 +118,6 @@ interface StepProps {
   readonly hands: Hands | undefined
 }
 
-/** A step as a box; a group of steps as a pile of boxes. */
 function StepBox({ drawn: { step, x, y }, words, notes, isPinned, isSelected, hands }: StepProps) {
   const ink = useInk()
   const { width, height, lines, group, inBefore, inAfter, orderChanges, isFailing } = step
@@ -177,13 +175,10 @@ function NoteBadge({ notes, x, y }: { notes: StepNotes | undefined; x: number; y
   return <Badge {...{ x, y, text }} color="text" />
 }
 
-/** Sign of a step in another order. */
 export const ORDER_SIGN = '⇄'
 
-/** Sign of a step that failed in some requests. */
 export const FAILURE_SIGN = '!'
 
-/** Half of a badge's height. */
 const BADGE = 8
 /** White is too faint on the color of before, dark letters are not, in both themes. */
 const ON_BEFORE = '#222222'

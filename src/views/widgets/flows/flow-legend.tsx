@@ -16,7 +16,6 @@ interface LegendInput {
   readonly drawings: readonly FlowDrawing[]
 }
 
-/** Explains every color and stroke that is in the picture, and how long latencies are drawn. */
 export function FlowLegend({ width, ...input }: LegendInput & { readonly width: number }) {
   let height = 0
   const blocks = [signsOf(input), [TIME], LENGTHS].map((entries) => {

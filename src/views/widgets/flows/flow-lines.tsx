@@ -6,7 +6,6 @@ import { type DrawnLink, type FlowPart, isLeadingOn, LABEL_SIZE } from './flow-d
 import { BEND, LABEL_GAP } from './flow-placement.ts'
 import { type SceneLink, SIDES } from './flow-scene.ts'
 
-/** What a page adds to an element: handlers, roles, labels. */
 export type Hands = JSX.SVGAttributes<SVGGElement>
 
 /** Straight pieces of a bend. */
@@ -23,7 +22,6 @@ export function flowRoute(start: Point, end: Point, columnX: number): Point[] {
   ]
 }
 
-/** A smooth way that begins and ends straight downwards. */
 function bendBetween(start: Point, end: Point): Point[] {
   return Array.from({ length: PIECES + 1 }, (_, piece) => {
     const share = piece / PIECES
@@ -32,7 +30,6 @@ function bendBetween(start: Point, end: Point): Point[] {
   })
 }
 
-/** Returns the part of a way between two heights. */
 export function routeBetween(points: readonly Point[], fromY: number, toY: number): Point[] {
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined) return []
@@ -67,7 +64,6 @@ export function dashesAlong(pattern: string, points: readonly Point[]): string {
   return parts.map((part) => tenth(part * stretch)).join(' ')
 }
 
-/** Returns a way as the `d` of a path, some pixels to its right as seen downwards. */
 export function pathData(points: readonly Point[], aside = 0): string {
   return points
     .map((point, i) => {
@@ -97,10 +93,7 @@ interface LineProps {
   readonly hands: Hands | undefined
 }
 
-/**
- * Draws a link as a line: thick as far as there is work, thin where it waits, dotted where it only
- * leads on to a join; outlined where its latency changed.
- */
+/** Draws a link: thick as far as there is work, thin where it waits, dotted where it leads on. */
 export function FlowLinkLine({ part, drawn, words, isSelected, hands }: LineProps) {
   const ink = useInk()
   const { link, start, end, columnX, workEnd, label, labelY } = drawn
@@ -147,7 +140,6 @@ export function FlowLinkLine({ part, drawn, words, isSelected, hands }: LineProp
   )
 }
 
-/** The lines themselves: one, or in a diff one for each of the two latencies. */
 function Strands({ part, drawn, route }: Pick<LineProps, 'part' | 'drawn'> & { route: Point[] }) {
   const ink = useInk()
   const { side, isDiff } = part

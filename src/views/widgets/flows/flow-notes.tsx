@@ -9,7 +9,6 @@ import type {
 } from './flow-scene.ts'
 import { edgeName, nodeName } from './flow-words.ts'
 
-/** A step or an edge of the union. */
 type NoteTarget = Pick<FlowAnnotation, 'node' | 'edge'>
 
 type Note = Required<Pick<FlowAnnotation, 'mark' | 'comment'>>
@@ -34,7 +33,6 @@ export function annotated(
   return annotations.flatMap((note) => (note === known ? kept : [note]))
 }
 
-/** The reader's notes on what a box or a line stands for, by their numbers. */
 export interface StepNotes {
   readonly numbers: readonly number[]
   readonly isMarked: boolean
@@ -77,7 +75,6 @@ interface NotesProps extends Pick<FlowState, 'annotations'> {
   readonly onChange: (changes: Partial<FlowState>) => void
 }
 
-/** Lists the reader's notes, by the numbers that stand in the drawing. */
 export function FlowNotes({ data, annotations, onSelect, onChange }: NotesProps) {
   if (annotations.length === 0) return null
   return (
@@ -110,7 +107,6 @@ interface EditorProps extends Pick<NotesProps, 'annotations' | 'onChange'> {
   readonly target: NoteTarget
 }
 
-/** Marks and comments what is looked at. */
 export function NoteEditor({ annotations, target, onChange }: EditorProps) {
   const { mark = false, comment = '' } = noteOn(annotations, target) ?? {}
   const change = (changes: Partial<Note>) =>

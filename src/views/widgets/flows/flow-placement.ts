@@ -8,12 +8,8 @@ const MAX_EDGE_LENGTH = 156
 const MIDDLE = 3
 
 /**
- * Returns how long an edge is drawn, in pixels: a sigmoid of the latency's logarithm, so that
- * microseconds and seconds are both visible, and longer is always longer. The same for all flows.
- *
- * Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.5, which leaves the function open.
- *
- * @param latencyUs in µs; `null` where there is none
+ * How long an edge is drawn: a sigmoid of the latency's logarithm, so that µs and seconds are both
+ * visible. Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.5, which leaves the function open.
  */
 export function edgeLength(latencyUs: number | null): number {
   if (latencyUs === null || !(latencyUs > 0)) return MIN_EDGE_LENGTH
@@ -21,7 +17,6 @@ export function edgeLength(latencyUs: number | null): number {
   return MIN_EDGE_LENGTH + (MAX_EDGE_LENGTH - MIN_EDGE_LENGTH) * share
 }
 
-/** A line between two boxes, by their numbers; lines lead from lower to higher numbers. */
 interface BoxLine {
   readonly from: number
   readonly to: number
@@ -35,7 +30,6 @@ export interface FlowMoment {
   readonly isThere: readonly boolean[]
 }
 
-/** A graph to be placed; sizes in pixels. */
 interface PlacementInput {
   readonly boxes: readonly { readonly width: number; readonly height: number }[]
   /** In ascending order of `from`; `labelWidth` is that of what stands to their right. */
@@ -57,10 +51,8 @@ const GAP = 14
 const MAX_FOR_DAGRE = 700
 
 /**
- * Places a graph, time running down: a box begins where the last line into it ends, and lines are
- * as long as they are asked to be, or longer where their end waits for another. What follows each
- * other without fork or join stands straight below each other. Boxes and the straight parts of
- * lines overlap at no moment, and stay in their columns from moment to moment.
+ * Places a graph, time running down: a box begins where the last line into it ends; chains stand
+ * straight below each other. Nothing overlaps at any moment, and columns stay.
  */
 export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[]) {
   const { boxes, lines } = input
@@ -97,9 +89,7 @@ export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[])
     top.map((y, box) => (Number.isNaN(y) ? 0 : y + (boxes[box]?.height ?? 0)))
   return {
     width: Math.max(0, ...sizes.map(({ right }, i) => (middles[i] as number) + right)),
-    /** One a moment. */
     heights: tops.map((top) => Math.max(0, ...ends(top))),
-    /** Of boxes. */
     middles: columnOf.map((column) => middles[column] as number),
     /** Upper ends of boxes, a list a moment; `NaN` for boxes that are not there. */
     tops,
@@ -108,10 +98,7 @@ export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[])
   }
 }
 
-/**
- * Returns how far down each box begins: as soon as the last line into it has ended, as joins wait
- * for all they join.
- */
+/** How far down each box begins: as soon as the last line into it has ended. */
 function topsAt({ boxes, lines }: PlacementInput, { lengths, isThere }: FlowMoment): number[] {
   const tops = boxes.map((_, box) => (isThere[box] ? 0 : Number.NaN))
   // Lines are in order of where they start: what leads to a start has been seen.
@@ -124,16 +111,12 @@ function topsAt({ boxes, lines }: PlacementInput, { lengths, isThere }: FlowMome
   return tops
 }
 
-/** The room a column takes on both sides of its middle. */
 interface ColumnSize {
   readonly left: number
   readonly right: number
 }
 
-/**
- * Gives boxes that follow each other without a fork or a join one column. A line runs in the column
- * of the box that it alone enters or leaves, else in one of its own.
- */
+/** Gives chains of boxes one column; a line runs in that of the box it alone enters or leaves. */
 function columnsOf({ boxes, lines }: PlacementInput) {
   const [entering, leaving] = [group(lines, ({ to }) => to), group(lines, ({ from }) => from)]
   const isEntered = (box: number) => entering.get(box)?.length === 1
@@ -206,7 +189,6 @@ function wishedMiddles(
   return wishes
 }
 
-/** From how far down to how far down something reaches. */
 type RowRange = readonly [top: number, bottom: number]
 
 /** Something that stands in one place from left to right, at one moment or at several. */
@@ -217,11 +199,7 @@ interface Column extends ColumnSize {
   readonly rows: readonly (RowRange | null)[]
 }
 
-/**
- * Returns the middles of columns, as near to where they would like to be as they can without
- * overlapping: columns that are beside each other at any moment keep their order and a gap. The
- * leftmost begins at 0.
- */
+/** Middles of columns, near to their wishes without overlap; neighbors keep order and a gap. */
 export function columnMiddles(columns: readonly Column[]): number[] {
   const order = [...columns.entries()].sort(
     ([a, one], [b, other]) => one.wish - other.wish || a - b,

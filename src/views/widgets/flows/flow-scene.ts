@@ -33,10 +33,7 @@ export const MODES = {
 }
 export type FlowMode = keyof typeof MODES
 
-/**
- * What is drawn as one: nothing; what is the same on both sides; also what is on one side only; or
- * each component's steps.
- */
+/** What is drawn as one: nothing, what is on both sides, on one side too, or each component. */
 export const LEVELS = {
   steps: 'every step',
   regions: 'what is the same as one',
@@ -63,7 +60,6 @@ export interface FlowAnnotation {
 /** A mutation of the ranking, as far as its flows go. */
 type MutationOfFlow = { readonly category: number; readonly kind: 'structural' | 'response-time' }
 
-/** Options of the comparison of two flows, and its state. */
 export const FLOWS_WIDGET_OPTIONS = defineOptions({
   category: optionalNumber(
     'Category whose flow is compared; null for that of the highest-ranked mutation',
@@ -139,13 +135,11 @@ function flowChoice(sentence: string) {
   })
 }
 
-/** What the widget is set to, with the level that is shown. */
 export interface FlowState
   extends Pick<FlowsWidgetOptions, 'mode' | 'opened' | 'pin' | 'at' | 'annotations'> {
   readonly level: FlowLevel
 }
 
-/** One of the two flows, in figures. */
 export type FlowPeriodData = Pick<
   FlowComparison['before'],
   'category' | 'period' | 'requests' | 'meanUs'
@@ -184,7 +178,6 @@ export function groupsAt(
 /** A box: a step, or a group of steps drawn as one. */
 export type SceneStep = ReturnType<typeof sceneStep>
 
-/** A line between two boxes. */
 export type SceneLink = ReturnType<typeof sceneLink>
 
 /** What is drawn of two flows; lines in ascending order of `from`. */
@@ -226,7 +219,6 @@ function sceneStep(
   const { width, height } = boxSize(name, where)
   return {
     ...node,
-    /** What it is called, and a smaller second line, which may be empty. */
     lines: [name, where] as const,
     width: Math.max(MIN_WIDTH, Math.ceil(width)),
     height,
@@ -313,10 +305,7 @@ export function selectedThing(
   return { step: steps[id ?? -1] ?? null, link: null }
 }
 
-/**
- * Returns what differs, from top to bottom: latencies that changed significantly or much, and
- * steps in another order, and groups of steps that are on one side only.
- */
+/** What differs, from top to bottom: latencies, steps in another order, steps on one side only. */
 export function differencesOf({ edges, orderChanges, differences }: FlowData): FlowSelection[] {
   const changes = edges
     .filter(({ verdict, reason }) => verdict === 'changed' || reason !== null)

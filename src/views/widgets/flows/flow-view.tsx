@@ -57,11 +57,9 @@ export const FLOW_STYLE = `
 .fd-flow-details button { white-space: normal; overflow-wrap: anywhere; text-align: left; }
 `
 
-/** The window of the drawing, in pixels. */
 const MIN_HEIGHT = 240
 const MAX_HEIGHT = 620
 
-/** Compares two flows in three ways, opens what is the same, and takes notes. */
 export function FlowView(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   return useIsStill() ? <FlowStill {...props} /> : <FlowPage {...props} />
 }
@@ -185,7 +183,6 @@ function windowOf(width: number, drawing: FlowDrawing, isBeside: boolean): FlowW
 /** A still with more boxes would be too large to read, and for a notebook to keep. */
 const MAX_STILL_STEPS = 400
 const STILL_GAP = 60
-/** Lines to the same step are crowded when nearer than this, in pixels. */
 const MIN_APART = 84
 
 /** The comparison without anything to open; of the animation its beginning, its state and its end. */

@@ -18,7 +18,6 @@ import {
   SIDES,
 } from './flow-scene.ts'
 
-/** So many steps of a group are named. */
 const MAX_NAMES = 5
 
 const REASONS: Readonly<Record<QuietReason, string>> = {
@@ -46,12 +45,10 @@ export function sideLabel({ waits, beforeUs, afterUs }: SceneLink, side: FlowSid
   return waits[side] ? `waits ${time}` : time
 }
 
-/** A time, or a dash where there is none. */
 export function latency(us: number | null): string {
   return us === null ? '–' : formatDuration(us)
 }
 
-/** What became of an edge's latency, in a sentence. */
 export function verdictWords(edge: UnionEdge): string {
   const { inBefore, inAfter, verdict, reason, shiftUs, p, q } = edge
   if (!inAfter) return 'Only before.'
@@ -67,7 +64,6 @@ function probability(p: number | null, q: number | null): string {
   return p === null ? '' : `, ${pValue(p)}${q === null || q === p ? '' : `, ${pValue(q, 'q')}`}`
 }
 
-/** What an edge took on one side. */
 function latencyWords(latencies: EdgeLatencies | null): string {
   if (latencies === null) return 'not there'
   const { requests, meanUs, medianUs, sdUs, criticalShare, waitUs, mostlyWaiting } = latencies
@@ -93,7 +89,6 @@ export function edgeName(data: FlowData, edge: number): string {
   return `${nodeName(data, from)} → ${nodeName(data, to)}`
 }
 
-/** All of a link for a tooltip, line by line. */
 export function linkWords(data: FlowData, { lead, edges }: SceneLink): string {
   return [
     edgeName(data, lead.id),
@@ -110,7 +105,6 @@ const CERTAINTY = {
   doubtful: 'perhaps in both flows: its name recurs, and little around it is the same',
 } as const
 
-/** Where a step is, of the two flows. */
 export function presenceWords({ inBefore, inAfter }: SceneStep, data: FlowData, node: number) {
   if (!inAfter) return 'only before'
   if (!inBefore) return 'only after'
@@ -141,7 +135,6 @@ export function failureSentences(data: FlowData, nodes: readonly number[]): stri
   })
 }
 
-/** Says how steps lie otherwise to others than before, a sentence each. */
 export function orderSentences(data: FlowData, nodes: readonly number[]): string[] {
   return data.orderChanges
     .filter(({ first, second }) => nodes.includes(first) || nodes.includes(second))
@@ -158,7 +151,6 @@ export function orderSentences(data: FlowData, nodes: readonly number[]): string
     })
 }
 
-/** What changes of order are called, counted. */
 const ORDERS: Readonly<Record<OrderChange['kind'], string>> = {
   'in turn': 'now one after the other',
   together: 'now at the same time',
@@ -167,7 +159,6 @@ const ORDERS: Readonly<Record<OrderChange['kind'], string>> = {
   'waited for': 'now waited for',
 }
 
-/** What is inside a group, and what changed there. */
 export function groupWords(data: FlowData, { nodes, edges, changedEdges }: FlowGroup): string {
   const names = nodes.slice(0, MAX_NAMES).map((node) => nodeName(data, node))
   const rest = nodes.length - names.length
@@ -183,7 +174,6 @@ export function groupWords(data: FlowData, { nodes, edges, changedEdges }: FlowG
   return `${sentences.filter((text) => text !== '').join('. ')}.`
 }
 
-/** What differs, in one line. */
 export function differenceWords({ nodes, edges, orderChanges }: FlowData): string {
   const removed = nodes.filter(({ inAfter }) => !inAfter).length
   const added = nodes.filter(({ inBefore }) => !inBefore).length

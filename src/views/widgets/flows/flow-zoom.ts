@@ -3,12 +3,10 @@ import { type ZoomBehavior, zoom, zoomIdentity, zoomTransform } from 'd3-zoom'
 import { type MutableRef, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Point } from '../../drawing/path.ts'
 
-/** What is seen of a drawing: how much enlarged, and moved by how many pixels. */
 export interface FlowSight extends Point {
   readonly k: number
 }
 
-/** The window a drawing is seen through, and the drawing, in pixels. */
 export interface FlowWindow {
   readonly width: number
   readonly height: number
@@ -16,7 +14,6 @@ export interface FlowWindow {
   readonly contentHeight: number
 }
 
-/** Room left around the drawing. */
 export const PAD = 24
 const MAX_SCALE = 3
 /** Never so small at first that letters cannot be read. */
@@ -24,7 +21,6 @@ const READABLE = 0.62
 /** To have two flows in sight, letters may be as small as 6 pixels. */
 const READABLE_BESIDE = 0.58
 
-/** Returns the smallest and the largest scale: all of the drawing, or large letters. */
 export function scaleBounds(window: FlowWindow): [least: number, most: number] {
   const { width, height, contentWidth, contentHeight } = window
   const whole = Math.min(
@@ -35,10 +31,8 @@ export function scaleBounds(window: FlowWindow): [least: number, most: number] {
 }
 
 /**
- * Returns what is seen at first: the whole width if letters stay readable, from the top.
- *
- * @param options `rootX`: where the drawing begins, in the middle where not all of the width is
- *   seen; `isBeside`: two flows stand beside each other, and both are to be in sight if they can
+ * What is seen at first: the whole width if letters stay readable, else from `rootX`; `isBeside`
+ * keeps two flows in sight.
  */
 export function firstSight(
   window: FlowWindow,
@@ -72,19 +66,14 @@ export function boundedSight(sight: FlowSight, window: FlowWindow): FlowSight {
 
 export interface FlowZoom {
   readonly sight: () => FlowSight
-  /** Shows a sight, or the nearest one that the window has. */
   readonly show: (sight: FlowSight) => void
   readonly zoomBy: (factor: number) => void
-  /**
-   * Moves so that a place of the drawing is in the window; with `isRead` in its middle, and large
-   * enough to be read.
-   */
+  /** Moves a place into the window; `isRead` into its middle, large enough to be read. */
   readonly reveal: (place: Point, options?: { isRead?: boolean }) => void
   /** Tells of every move; returns what ends that. */
   readonly watch: (onMove: (sight: FlowSight) => void) => () => void
 }
 
-/** What is revealed keeps this distance from the border. */
 const CLEARANCE = 60
 /** From this scale on, the smallest letters are about 9 pixels high. */
 const READ_SCALE = 0.85
@@ -92,11 +81,8 @@ const READ_SCALE = 0.85
 const DUST_SCALE = 0.25
 
 /**
- * Pans by dragging, zooms by wheel or two fingers, scrolls by the wheel with Shift, and stops at the
- * ends of the drawing. A move only moves: nothing is laid out or drawn again until it rests.
- *
- * @param onScale gets about how much it is enlarged, in few steps and at rest, for what is drawn to
- *   follow
+ * Pans and zooms within the drawing; nothing is drawn again until a move rests, when `onScale` gets
+ * the enlargement in few steps.
  */
 export function useFlowZoom(
   surface: MutableRef<SVGSVGElement | null>,
@@ -184,7 +170,6 @@ function flowZoom(
   }
 }
 
-/** The nearest place that is clear of both ends of a length. */
 function offBorder(place: number, length: number): number {
   const clearance = Math.min(CLEARANCE, length / 3)
   return Math.min(length - clearance, Math.max(clearance, place))

@@ -21,14 +21,9 @@ import { FLOW_STYLE, FlowView } from './flow-view.tsx'
 import { differenceWords } from './flow-words.ts'
 
 /**
- * Compares two request flows as graphs, time running down: as a difference, side by side, or one
- * turning into the other. Edges are as long as a sigmoid of their latency; those that changed
- * significantly are outlined red. What is the same in both is drawn as one and can be opened; steps
- * and edges can be marked and commented.
- *
- * A structural mutation is compared with its likeliest precursor, anything else with itself before.
- *
- * Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3; Sambasivan 2013, ch. 4.
+ * Compares two request flows as graphs: as a difference, side by side, or one turning into the
+ * other; a structural mutation with its likeliest precursor. What both share can be opened, steps
+ * and edges commented. Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3; Sambasivan 2013, ch. 4.
  */
 export const flowsWidget = defineWidget({
   name: 'flows',
@@ -111,12 +106,7 @@ function flowTitle(
   return `Flow of ${rootName(categories, after.category, 60)}, category ${after.category}${was}`
 }
 
-/**
- * What each step is called in its box: what happens, and where; where names were replaced, the name
- * alone.
- *
- * @param isUsual labels are flowdelta's own, which begin with where a step is
- */
+/** What each box says: what happens, and where; the name alone where labels are not our own. */
 function flowCaptions(nodes: readonly UnionNode[], isUsual: boolean): FlowCaption[] {
   return nodes.map(({ label, name, service, operation, host, phase }) => {
     if (name !== label) return [name, '']
@@ -138,7 +128,6 @@ function readableLevel(flows: FlowComparison): FlowLevel {
   return boxes('components') < boxes('groups') ? 'components' : 'groups'
 }
 
-/** Rejects a state that names steps, edges or groups that are not there. */
 function checkState(
   flows: FlowComparison,
   { level, opened, pin, annotations }: FlowsWidgetOptions & { readonly level: FlowLevel },

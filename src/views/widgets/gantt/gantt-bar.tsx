@@ -5,7 +5,6 @@ import type { StretchUs } from '../../drawing/stretches.ts'
 import { TimeGrid } from '../../drawing/time-range.tsx'
 import type { GanttRow } from './gantt-model.ts'
 
-/** Height of a row. */
 export const ROW = 22
 
 interface BarProps {
@@ -15,10 +14,7 @@ interface BarProps {
   readonly color: string
 }
 
-/**
- * A call in time: thick where it worked, thin where it waited for what it called, and underlined
- * where it was on the critical path. A folded one is pale as a whole.
- */
+/** A call in time: thick at work, thin waiting, underlined on the critical path, pale if folded. */
 export function Bar({ row: { call, isFolded, critical }, range, width, color }: BarProps) {
   const ink = useInk()
   const x = scaleLinear(range, [0, width]).clamp(true)
@@ -52,7 +48,6 @@ export function Bar({ row: { call, isFolded, critical }, range, width, color }: 
   )
 }
 
-/** A record of a log, above the call that it was written in. */
 export function LogMark({
   x,
   isGrave,

@@ -19,7 +19,6 @@ import { type StretchUs, uncovered } from '../../drawing/stretches.ts'
 import { TIME_RANGE } from '../../drawing/time-range.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
 
-/** Options of the Gantt chart of a trace, and its state. */
 export const GANTT_OPTIONS = defineOptions({
   id: optionalText('Id of the trace; null for the first'),
   collapsed: custom<readonly number[] | null>({
@@ -41,7 +40,6 @@ export const GANTT_OPTIONS = defineOptions({
 
 export type GanttOptions = OptionsOf<typeof GANTT_OPTIONS>
 
-/** A call of a trace in time. */
 export type GanttCall = ReturnType<typeof requestCalls>[number]
 
 export interface GanttData {
@@ -138,10 +136,7 @@ function requestCalls(
 const MAX_FACTS = 40
 const MAX_VALUE_LENGTH = 500
 
-/**
- * Finds what the traces say of a call of a request, from its first node and its last: whether it
- * failed, and kind, status and parameters as they were recorded.
- */
+/** What traces say of a call, from first node and last: failure, kind, status, parameters. */
 function factsOf(flows: FlowSet, request: number) {
   const traces = flows.tracesOf(request)
   const records = new NodeRecords(flows)
@@ -179,10 +174,7 @@ function factsOf(flows: FlowSet, request: number) {
 /** Rows that a chart begins with at most, if folding can do it. */
 export const DEFAULT_ROWS = 60
 
-/**
- * What to fold so that at most about `rows` rows are left: from the requests on, level by level and
- * the longest first, calls are unfolded as long as there is room for what they call.
- */
+/** What to fold so that about `rows` rows are left: unfolds level by level, the longest first. */
 export function foldedTo(calls: readonly GanttCall[], rows: number): number[] {
   const children = group(calls, ({ parent }) => parent)
   const callAt = (call: number) => calls[call] as GanttCall
@@ -206,7 +198,6 @@ export function foldedTo(calls: readonly GanttCall[], rows: number): number[] {
   return sort(folded)
 }
 
-/** Calls that make others, none of which is on the critical path. */
 export function uncriticalCalls(calls: readonly GanttCall[]): number[] {
   return [...calls.entries()]
     .filter(([call, { inner }]) => {
@@ -218,7 +209,6 @@ export function uncriticalCalls(calls: readonly GanttCall[]): number[] {
 
 export type GanttRow = ReturnType<typeof ganttRows>[number]
 
-/** The rows that are left when some calls are folded. */
 export function ganttRows(calls: readonly GanttCall[], collapsed: readonly number[]) {
   const folded = new Set(collapsed)
   let next = 0
@@ -232,7 +222,6 @@ export function ganttRows(calls: readonly GanttCall[], collapsed: readonly numbe
   })
 }
 
-/** Whether a search finds a call: all its words, in names, hosts or parameters. */
 export function callMatches({ service, name, host, facts }: GanttCall, search: string): boolean {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   const text = [service, name, host, ...facts.flat()].join(' ').toLowerCase()

@@ -48,11 +48,9 @@ const PAGE = 500
 const MAX_STILL_ROWS = 100
 /** Room for durations and a scroll bar. */
 const ASIDE = 80
-/** Calls are indented up to this depth. */
 const MAX_DEPTH = 16
 const INDENT = 11
 
-/** Folds calls of a trace, searches them, and goes into a part of the time. */
 export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   const { data } = props
   const { calls, usuallyCollapsed } = data
@@ -261,7 +259,6 @@ function heading({ traceId, period, calls, responseTimeUs }: GanttData): string 
   return `Trace ${shortText(traceId, 40)}${where}: ${formatDuration(responseTimeUs)}, ${counted(calls.length, 'call')}`
 }
 
-/** All calls that make calls, but for the first. */
 function callers(calls: readonly GanttCall[]): number[] {
   return calls.flatMap(({ parent, inner }, call) => (parent >= 0 && inner > 0 ? [call] : []))
 }

@@ -22,13 +22,8 @@ import { GANTT_STYLE, GanttView } from './gantt-view.tsx'
 const MIN_LENGTH_US = 1
 
 /**
- * A trace as a Gantt chart: a row for every call, thick where it works, thin where it waits for what
- * it called, and underlined where it is on the critical path, which is that of
- * `CriticalPathFinder`. Calls fold away and can be searched; of each there are its times and all
- * that was recorded of it.
- *
- * Of trace-point graphs, points that call and reply make a row, as does each step between other
- * points. A span that begins before its caller is drawn as beginning with it, as in flows.
+ * A trace as a Gantt chart: a row a call, thick where it works, thin where it waits, underlined on
+ * the critical path. Of trace-point graphs, call and reply make a row, as does each other step.
  */
 export const ganttWidget = defineWidget({
   name: 'gantt',

@@ -35,10 +35,7 @@ const MAX_INSTANCES = 200
 const MAX_VALUES = 100_000
 
 /**
- * Takes what there is to see and to compute with out of a comparison.
- *
- * @param wished the smallest `minSplit` to set
- * @param opened a variable that must be there
+ * What there is to see and compute with in a page, for `minSplit` from `wished` and with `opened`.
  */
 export function logsData(
   compared: LogComparison,
@@ -89,9 +86,8 @@ export function logsData(
 }
 
 /**
- * Returns what pages need of the networks of both classes for every `minSplit` from `least` on:
- * dependencies that are not connected with performance then are not with a larger one either. Where
- * that is too much, `least` is raised, as far as the comparison's own; then the largest networks go.
+ * Networks for every `minSplit` from `least` on. Where they are too much, `least` is raised as far
+ * as the comparison's own; then the largest go.
  */
 function networksWithRoom(compared: LogComparison, wished: number) {
   const { minSplit } = compared.options
@@ -130,7 +126,6 @@ function connected({ edges, metric }: DependencyNetwork, least: number): Depende
   return strong.filter(({ from }) => reached.has(from))
 }
 
-/** The smallest networks that fit together; always one of each kind and class. */
 function smallest(networks: readonly DependencyNetwork[]): DependencyNetwork[] {
   const kept = new Set<DependencyNetwork>()
   const kinds = new Set<string>()
@@ -145,7 +140,6 @@ function smallest(networks: readonly DependencyNetwork[]): DependencyNetwork[] {
   return networks.filter((network) => kept.has(network))
 }
 
-/** The variables of all networks, those that differ most, and the one that is open. */
 function variablesToShow(
   divergence: Divergence,
   networks: readonly DependencyNetwork[],
@@ -169,7 +163,6 @@ function variablesToShow(
   return divergence.variables.filter((each) => wanted.has(each))
 }
 
-/** Instances of both classes from the whole range of performance. */
 function instancesToShow({ logs, networks }: LogComparison): number[] {
   const rank = (instance: number) => networks.metric.values[instance]
   return LOG_CLASSES.flatMap((_, code) => {
@@ -181,7 +174,6 @@ function instancesToShow({ logs, networks }: LogComparison): number[] {
   }).sort((a, b) => a - b)
 }
 
-/** The values of the variables that differ most, as many as there is room for. */
 function carriedFeatures(
   logs: LogSet,
   variables: readonly VariableDivergence[],

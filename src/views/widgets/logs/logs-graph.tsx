@@ -15,15 +15,12 @@ import {
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.tsx'
 
-/** Variables that are drawn; the list has all. */
 const MAX_DRAWN = 16
 
-/** Writes a name as it is said within a sentence. */
 export function nameText(name: string): string {
   return shortText(name, MAX_NAME_LENGTH)
 }
 
-/** Says what a graph shows, for readers who cannot see it. */
 export function graphText({ metric, nodes, edges, featureType, kind }: AttentionGraph): string {
   const [, ...others] = nodes
   const what = `${kind}s by ${featureText(featureType)}`
@@ -109,9 +106,8 @@ function wordsOf({ nodes, metric }: AttentionGraph, name: string): string {
 }
 
 /**
- * Lets names of a drawing be chosen by a click, and with the keyboard: the drawing is one stop of
- * the Tab key, arrows, Home and End go from name to name, Enter and the space bar open, Escape
- * closes.
+ * Lets names of a drawing be chosen by click and keyboard: one stop of the Tab key, arrows, Home
+ * and End go on, Enter and space open, Escape closes.
  */
 function useNameKeys(
   names: readonly string[],

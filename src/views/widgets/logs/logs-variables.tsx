@@ -41,12 +41,10 @@ interface Shown {
   readonly onToggle: (name: string) => void
 }
 
-/** Rows until a reader asks for all. */
 const MAX_ROWS = 100
 /** Of those that differ and that performance does not depend on. */
 const MAX_OTHERS = 8
 
-/** The variables of a graph as a list, and those that differ without being in it. */
 export function LogsVariables({ graph, divergence, open, onToggle }: Shown) {
   const { parentEdge } = attentionTree(graph)
   const names = new Set(graph.nodes.map(({ name }) => name))
@@ -135,7 +133,6 @@ interface TestRow {
   readonly textOf: (value: number) => string
 }
 
-/** Shows one variable in both classes, feature by feature, and its tests. */
 export function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
   const { counts, divergence, metric } = logs
   const isMetric = name === metric.name

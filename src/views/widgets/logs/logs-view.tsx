@@ -163,7 +163,6 @@ interface LogsControlsProps {
   readonly onChange: (changes: Partial<LogsState>) => void
 }
 
-/** What can be set: kind, class, the smallest node that is split, and what scores go by. */
 function LogsControls({ logs, state, onChange }: LogsControlsProps) {
   return (
     <>
@@ -261,7 +260,6 @@ interface GraphListProps {
   readonly onChoose: (feature: Feature | null) => void
 }
 
-/** The graphs of one kind, best first, each a click away. */
 function GraphList({ graphs, shown, onChoose }: GraphListProps) {
   const largest = graphs.reduce((most, { score }) => Math.max(most, score), 0)
   const firstShare = graphs.findIndex(({ sharesDenominator }) => sharesDenominator)

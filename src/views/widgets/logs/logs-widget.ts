@@ -24,12 +24,9 @@ export const LOGS_WIDGET_OPTIONS = defineOptions({
 })
 
 /**
- * Graphs of what performance depends on, as in the paper's figures: letters as large as a variable
- * differs, lines as thick as a dependency is strong, arrows where one always comes before the other,
- * performance colored. Sliders set `minSplit` (m) and `balance` (α); a variable opens into its values
- * and t-tests. What there is no room for in a page is left out, and the widget says so.
- *
- * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4 and figures 3 to 7.
+ * Graphs of what performance depends on, with sliders for `minSplit` (m) and `balance` (α); a
+ * variable opens into its values and t-tests. Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4
+ * and figures 3 to 7.
  */
 export const logsWidget = defineWidget({
   name: 'logs',

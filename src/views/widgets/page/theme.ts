@@ -11,9 +11,8 @@ function variables(theme: 'light' | 'dark'): string {
 const STYLES = DEFINITIONS.map(({ name, style = '' }) => `.flowdelta.fd-${name} {${style}}`)
 
 /**
- * For readers whose system sets all colors: what is chosen is told by a system color and an
- * outline, as backgrounds are taken away. Drawings keep the colors of periods and changes, which
- * say what nothing else does, beside the system's colors for letters and grounds.
+ * For forced colors: choices are told by a system color and an outline; drawings keep their own
+ * colors of periods and changes, which nothing else tells.
  */
 const FORCED_COLORS = `
 @media (forced-colors: active) {

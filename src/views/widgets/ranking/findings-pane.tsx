@@ -22,11 +22,7 @@ const SEGMENT_COLUMNS: readonly DataColumn<Shown>[] = [
   },
 ]
 
-/**
- * Lists what changed, one row a cause; a row opens into its facts and the requests it is confined to.
- *
- * @param props.name of the comparison in code
- */
+/** Lists what changed, one row a cause, which opens into its facts; `name` is the comparison's. */
 export function FindingsPane({ findings, name }: { findings: readonly Shown[]; name: string }) {
   const [opened, setOpened] = useState<number | null>(null)
   if (findings.length === 0) return null

@@ -16,7 +16,6 @@ interface DetailsProps {
   readonly comparison: Comparison
   /** Details that the page carries; undefined for mutations that it does not know. */
   readonly details: MutationDetails | undefined
-  /** Name of the comparison in code. */
   readonly name: string
 }
 

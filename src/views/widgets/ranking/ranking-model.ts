@@ -26,7 +26,6 @@ export type RankingData = ReturnType<typeof rankingData>
 /** Details of a mutation that need traces or latencies, which a page cannot compute. */
 export type MutationDetails = RankingData['details'][number]
 
-/** Options of the ranking browser, and its state. */
 export const RANKING_WIDGET_OPTIONS = defineOptions({
   limit: most(30, 'mutations', 'Mutations shown, the first ones'),
   flows: count({
@@ -67,11 +66,7 @@ const EDGE_COLUMNS = 'from to changed beforeMeanUs afterMeanUs shiftUs p onCriti
 const MAX_STEPS = 400
 const MAX_CHARACTERS = 60_000
 
-/**
- * Takes what the ranking browser carries into a page out of a comparison.
- *
- * @throws OptionError for a rank that is not shown, and an address that no trace has
- */
+/** What the browser carries into a page; rejects ranks that are not shown. */
 export function rankingData(comparison: Comparison, options: RankingWidgetOptions) {
   const { categories, ranking } = comparison
   const { limit, flows, explanations, opened, traceUrl } = options
@@ -113,7 +108,6 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
           place < flows && isSmall && isTimed
             ? widgetProps(flowsWidget, comparison, { mutation }, { name, kind: 'flows' })
             : null,
-        /** Its low-level parameters; `null` where there are none, or the page does not carry them. */
         explanation: place < explanations ? explanationOf(comparison, mutation) : null,
         exemplars: { before: linked(typical.before), after: linked(typical.after) },
       }
@@ -150,10 +144,8 @@ function edgesOf({ responseTime }: Comparison, category: number, name: string) {
   }
 }
 
-/** A distribution of response times in a few numbers. */
 export type TimesSketch = ReturnType<typeof sketch>
 
-/** A mutation with the response times of its requests, and of what they were before. */
 export type RankingEntry = ReturnType<typeof rankingEntries>[number]
 
 /** Steps of a sketch: more than a small drawing has pixels of height. */

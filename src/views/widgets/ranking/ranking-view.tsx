@@ -48,14 +48,12 @@ export const RANKING_STYLE = `
 a { color: var(--fd-focus); }
 `
 
-/** Columns of `ranking.table()` that are shown, searched and filtered. */
 const COLUMNS = ['rank', 'kind', 'category', 'root', 'direction', 'requests', 'contributionUs']
 const PAGE_SIZE = 100
 const BAR = 60
 const CURVES = { width: 90, height: 26 }
 const MAX_NAME_LENGTH = 48
 
-/** Shows mutations to sort, to filter and to open, and the threshold that makes them. */
 export function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidgetOptions>) {
   const comparison = useMemo(() => restoreComparison(data.snapshot), [data])
   const initial = useMemo(() => thresholdState(comparison), [comparison])

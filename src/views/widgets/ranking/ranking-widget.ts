@@ -7,10 +7,8 @@ import { RANKING_WIDGET_OPTIONS, type RankingData, rankingData } from './ranking
 import { RANKING_STYLE, RankingView } from './ranking-view.tsx'
 
 /**
- * The ranked mutations to sort and to filter, with response times before and after in each row. A
- * mutation opens into its flows before and after, its low-level parameters, its edges, its
- * precursors and typical requests of both periods. A slider for `SM_P_THRESHOLD`, the level α, the
- * correction and the 1:N rule shows what `comparison.with(…)` gives, computed in the page.
+ * The ranked mutations to sort and filter; each opens into flows, parameters, edges, precursors and
+ * typical requests. A slider shows what `comparison.with(…)` gives, computed in the page.
  */
 export const rankingWidget = defineWidget({
   name: 'ranking',

@@ -25,7 +25,6 @@ interface PaneProps {
   readonly onChange: (changes: Partial<ThresholdState>) => void
 }
 
-/** Sets the threshold, the level, the correction and the 1:N rule. */
 export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
   const { thresholds, suggested } = curve
   const { smPThreshold, alpha, correction, oneToN } = state
@@ -102,7 +101,6 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
   )
 }
 
-/** Draws how many categories are mutations, and how many precursors, at each threshold. */
 function curveChart({ thresholds, mutations, precursors, suggested }: ThresholdCurve) {
   const steps = (counted: readonly number[]) =>
     thresholds.map((value, i) => [value, counted[i] ?? 0] as const)
@@ -140,16 +138,12 @@ function curveChart({ thresholds, mutations, precursors, suggested }: ThresholdC
 }
 
 interface FieldProps {
-  /** Threshold in use. */
   readonly value: number
   readonly isDisabled: boolean
   readonly onChange: (value: number) => void
 }
 
-/**
- * Takes the threshold as a number. While something else is typed it is marked, and the number in
- * use stands beside it; when the field is left it shows that number again.
- */
+/** Takes the threshold as a number; wrong input is marked, and left it shows the number in use. */
 function ThresholdField({ value, isDisabled, onChange }: FieldProps) {
   const [refused, setRefused] = useState<string | null>(null)
   const isRefused = refused !== null && !isDisabled

@@ -9,7 +9,6 @@ interface TimesProps {
   readonly entry: Pick<RankingEntry, 'before' | 'after'> & { readonly quantity?: Quantity }
   readonly width: number
   readonly height: number
-  /** Whether it has axes; small ones stand in a cell. */
   readonly isLarge?: boolean
 }
 
@@ -18,7 +17,6 @@ const MIN_LOG_RATIO = 20
 const ROOM = { left: 52, right: 20, top: 8, bottom: 38 }
 const NO_ROOM = { left: 1, right: 1, top: 2, bottom: 2 }
 
-/** Draws which share of requests had finished after each time, before and after. */
 export function TimesCurves({ entry, width, height, isLarge = false }: TimesProps) {
   const ink = useInk()
   const { left, right, top, bottom } = isLarge ? ROOM : NO_ROOM
@@ -59,7 +57,6 @@ export function TimesCurves({ entry, width, height, isLarge = false }: TimesProp
   )
 }
 
-/** Shows {@link TimesCurves} as a drawing of its own. */
 export function TimesPlot(props: TimesProps) {
   const { width, height, entry } = props
   return (
@@ -83,7 +80,6 @@ function timesText({ before, after, quantity = TIME }: TimesProps['entry']): str
   return `Before ${half(before)}. After ${half(after)}.`
 }
 
-/** Returns the median of a sketch; `NaN` without requests. */
 export function medianUs({ quantilesUs }: TimesSketch): number {
   return quantilesUs[(quantilesUs.length - 1) / 2] ?? Number.NaN
 }

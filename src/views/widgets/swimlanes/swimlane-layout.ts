@@ -16,10 +16,7 @@ export const MAX_TRACKS = 16
 /** So many visits of one component at once have a line of their own, where there are too many. */
 const MAX_AT_ONCE = 5
 
-/**
- * The lanes that stay, in their order: the one that requests begin at, and those with most work on
- * critical paths of either side. One line is left for all others.
- */
+/** The lanes that stay: the first one, and those with most work on critical paths. */
 function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): SwimlaneData['lanes'] {
   // What is not waited for only decides between lanes of which nothing is.
   const weight = ({ critical, work }: Visit) => lengthUs(critical) + 1e-6 * lengthUs(work)
@@ -44,25 +41,18 @@ function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): Swi
   return lanes.filter((lane) => kept.has(lane))
 }
 
-/** Where the drawings of both requests stand, in pixels; times share one scale. */
 export type SwimlaneLayout = ReturnType<typeof swimlaneLayout>
 
 export type Panel = SwimlaneLayout['panels'][number]
 
 const TRACK = 24
-/** Above the lanes: which request this is. */
 export const PANEL_HEAD = 40
-/** Below the lanes: the axis. */
 export const PANEL_FOOT = 24
 const GAP = 14
 const LANE_PADDING = 6
 const RIGHT = 14
 
-/**
- * Places the panels in a width, with the names of lanes to the left. Folded, the components that
- * matter least are one lane, and what one component does too often at the same time is on one line,
- * where there are more than {@link MAX_TRACKS} lines in all.
- */
+/** Places the panels; folded, lanes that matter least are one, and crowded visits share a line. */
 export function swimlaneLayout(
   { sides, lanes, lengthUs: end }: SwimlaneData,
   { arrangement, range, folded }: Pick<SwimlaneOptions, 'arrangement' | 'range' | 'folded'>,
@@ -94,7 +84,6 @@ export function swimlaneLayout(
   const plot = (width - names - RIGHT - (columns - 1) * GAP) / columns
   return {
     width,
-    /** Lanes with the whole of what their names say, and places below the top of the lanes. */
     lanes: drawn,
     lanesHeight,
     /** Whether there are so many lines that some have to be folded, or could be. */
@@ -122,7 +111,6 @@ export function swimlaneLayout(
   }
 }
 
-/** Something on the lanes that can be pointed at. */
 export type LaneItem = {
   readonly key: string
   readonly startUs: number
@@ -154,7 +142,6 @@ export function laneItems({
   return sort(items, ({ startUs }) => startUs)
 }
 
-/** What of a request is drawn on its lanes. */
 export type DrawnItems = ReturnType<typeof drawnItems>
 
 /** Messages between the same two lines are this far apart at least, in pixels. */
@@ -163,8 +150,7 @@ const APART = 8
 const DENSE = 0.2
 
 /**
- * What of a request is in a range; of messages between the same two lines that would lie upon each
- * other one for all, on the critical path if any of them is.
+ * What is in a range; of messages that would lie upon each other one for all, critical if any is.
  */
 export function drawnItems(
   side: Pick<SwimlaneSide, 'visits' | 'messages'>,
@@ -184,7 +170,6 @@ export function drawnItems(
     drawn.add(crowd.find(({ message }) => message.isCritical) ?? crowd[0])
   }
   return {
-    /** In the order of time. */
     items: seen.filter((item) => 'visit' in item || drawn.has(item)),
     /** Messages in the range, and how many of them are left out as they crowd. */
     messages: messages.length,

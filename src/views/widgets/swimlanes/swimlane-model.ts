@@ -18,7 +18,6 @@ export interface SwimlaneTraces {
   readonly after?: string
 }
 
-/** Options of the swimlanes, and their state. */
 export const SWIMLANE_OPTIONS = defineOptions({
   category: optionalNumber(
     'Category whose median requests are shown; null for that of the highest-ranked mutation',
@@ -63,15 +62,12 @@ export interface Visit {
   readonly endUs: number
   /** When it worked; else it waited for others. */
   readonly work: readonly StretchUs[]
-  /** When its work was on the critical path. */
   readonly critical: readonly StretchUs[]
 }
 
-/** Something that went from one visit to another. */
 export interface Message {
   readonly name: string
   readonly kind: 'call' | 'reply'
-  /** Numbers of visits. */
   readonly from: number
   readonly to: number
   readonly sentUs: number
@@ -79,7 +75,6 @@ export interface Message {
   readonly isCritical: boolean
 }
 
-/** A visit on its lane. */
 export interface PlacedVisit extends Visit {
   /** Which of its lane's tracks it is in: at the same time, visits have their own. */
   readonly track: number
@@ -90,13 +85,11 @@ export interface SwimlaneSide {
   readonly traceId: string
   readonly period: 'before' | 'after'
   readonly responseTimeUs: number
-  /** How it was chosen. */
   readonly choice: string
   readonly visits: readonly PlacedVisit[]
   readonly messages: readonly Message[]
 }
 
-/** What the swimlanes carry into a page. */
 export interface SwimlaneData {
   readonly sides: readonly SwimlaneSide[]
   /** Names of lanes, and how many tracks each needs for both requests. */
@@ -123,7 +116,6 @@ export function tracksOf(visits: readonly Visit[]): number[] {
   return tracks
 }
 
-/** The lanes of all sides, in the order in which requests first come there. */
 export function lanesIn(sides: readonly SwimlaneSide[]): SwimlaneData['lanes'] {
   const visits = sides.flatMap((side) => sort(side.visits, ({ startUs }) => startUs))
   const tracks = (own: PlacedVisit[]) => 1 + (max(own, ({ track }) => track) ?? 0)

@@ -23,12 +23,10 @@ interface PanelProps {
   readonly layout: SwimlaneLayout
   readonly panel: Panel
   readonly side: SwimlaneSide
-  /** Gets what an item is in words, when it is pointed at or focused. */
   readonly onWords: (words: string) => void
   readonly onRange: (range: StretchUs | null) => void
 }
 
-/** One request on its lanes; arrow keys go along it. */
 export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelProps) {
   const ink = useInk()
   const isStill = useIsStill()
@@ -213,7 +211,6 @@ interface MessageProps {
   readonly message: Message
   readonly from: readonly [x: number, y: number]
   readonly to: readonly [x: number, y: number]
-  /** Whether it is drawn thin, as there are many. */
   readonly isThin: boolean
 }
 
@@ -248,7 +245,6 @@ function round(value: number): number {
   return Math.round(value * 100) / 100
 }
 
-/** The lanes, every other one shaded, and their names. */
 function LaneBands({
   layout: { lanes },
   panel: { width, names },

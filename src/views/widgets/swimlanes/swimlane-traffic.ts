@@ -8,16 +8,14 @@ import { joined, type StretchUs } from '../../drawing/stretches.ts'
 import { ganttCalls } from '../gantt/gantt-model.ts'
 import type { Message, SwimlaneOptions, Visit } from './swimlane-model.ts'
 
-/** Visits and messages of a request. */
 export function requestTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes']) {
   const traces = flows.tracesOf(request)
   return traces?.kind === 'graphs' ? pointTraffic(flows, request) : spanTraffic(flows, request, by)
 }
 
 /**
- * Visits and messages of a request that was recorded in trace points. Points of one host (machine
- * and thread) that follow one another are one visit, which works between them; a step to another
- * host is a message.
+ * Visits and messages between trace points: points of one host that follow one another are one
+ * visit; a step to another host is a message.
  */
 function pointTraffic(flows: FlowSet, request: number) {
   const { shapes, labels, shapeOf } = flows
@@ -87,9 +85,8 @@ function connectedSets(nodes: number, pairs: readonly (readonly [number, number]
 }
 
 /**
- * Visits and messages of a request that was recorded in spans. A component's calls of itself are
- * one visit. A call that does nothing but call another component is the way there and back: the
- * message takes as long as lies between the two.
+ * Visits and messages between spans: calls of itself are one visit; a call that only calls another
+ * component is its message's way there and back.
  */
 function spanTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes']) {
   const calls = ganttCalls(flows, [request]).map((call) => ({

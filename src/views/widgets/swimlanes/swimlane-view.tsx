@@ -21,7 +21,6 @@ import { SwimlanePanel } from './swimlane-panel.tsx'
 /** Height of the lanes in a page at most, in pixels; beyond, they scroll. */
 const WINDOW = 640
 
-/** How swimlanes answer to pointer and keyboard. */
 export const SWIMLANE_STYLE = `${ZOOM_STYLE}
 .fd-lane-window { max-height: ${WINDOW}px; overflow-y: auto; overflow-x: hidden; position: relative; }
 .fd-lane-axis { position: sticky; bottom: 0; margin-top: -24px; background: var(--fd-back); border-top: 1px solid var(--fd-line); pointer-events: none; }
@@ -35,7 +34,6 @@ export const SWIMLANE_STYLE = `${ZOOM_STYLE}
 .fd-lane-words { min-height: 3em; }
 `
 
-/** Arranges both requests, goes into a part of the time, and says what is pointed at. */
 export function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
   const { data } = props
   const isStill = useIsStill()

@@ -21,15 +21,9 @@ import { requestTraffic } from './swimlane-traffic.ts'
 import { SWIMLANE_STYLE, SwimlaneView } from './swimlane-view.tsx'
 
 /**
- * A request as the messages between its components over time, before and after on one scale of
- * time, like the trains of a railway. A component's line is thick where it works and thin where it
- * waits; what is on the critical path is dark.
- *
- * For a category, the request with the median response time of each period stands for all: a real
- * one, as medians of single steps belong to no request and need not add up. Where a category is new,
- * the request before is one of its likeliest precursor.
- *
- * Source: Sambasivan 2013, §7.5.
+ * Messages between components over time, before and after on one scale, like trains of a railway;
+ * of a category, the real request with the median response time, or that of its likeliest
+ * precursor. Source: Sambasivan 2013, §7.5.
  */
 export const swimlanesWidget = defineWidget({
   name: 'swimlanes',
@@ -84,7 +78,6 @@ function data(comparison: Comparison, options: SwimlaneOptions): SwimlaneData {
   }
 }
 
-/** The category asked for, or that of the highest-ranked mutation. */
 function categoryOf({ ranking }: Comparison, { category }: SwimlaneOptions): number {
   const chosen = category ?? ranking.mutations[0]?.category
   if (chosen !== undefined) return chosen

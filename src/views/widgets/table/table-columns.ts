@@ -13,7 +13,6 @@ const KINDS = {
 
 type ColumnKind = keyof typeof KINDS
 
-/** A column as a page gets it. */
 export interface TableColumnData {
   readonly name: string
   readonly kind: ColumnKind
@@ -66,7 +65,6 @@ export type TableColumn = ReturnType<typeof tableColumns>[number]
 /** Values that decide how many decimals a column has. */
 const SAMPLE = 1000
 
-/** Restores the columns of a table in a page. */
 export function tableColumns({ columns }: Pick<TableData, 'columns'>) {
   return decodeColumns(columns).map(({ name, kind, values }) => {
     const numbers = values.filter((value) => typeof value === 'number')
@@ -81,7 +79,6 @@ export function tableColumns({ columns }: Pick<TableData, 'columns'>) {
       largest,
       hasNull: values.includes(null),
       hasNaN: numbers.some(Number.isNaN),
-      /** Or dates, in milliseconds. */
       isNumber: kind === 'number' || kind === 'date',
       isInteger: numbers.every((number) => Number.isNaN(number) || Number.isInteger(number)),
       format: columnFormat(name, sample, 'spoken'),
@@ -89,12 +86,10 @@ export function tableColumns({ columns }: Pick<TableData, 'columns'>) {
   })
 }
 
-/** Returns whether rows can be sorted by a column, by Arquero too. */
 export function isSortable({ kind }: TableColumn): boolean {
   return kind !== 'other'
 }
 
-/** Returns whether rows can be filtered by a column. */
 export function isFilterable({ kind }: TableColumn): boolean {
   return kind !== 'other' && kind !== 'date'
 }
@@ -104,7 +99,6 @@ export function valueAt({ kind, values }: TableColumn, row: number): unknown {
   return kind === 'date' && typeof value === 'number' ? new Date(value) : value
 }
 
-/** Returns the number of a column in a row; `NaN` where it is missing. */
 export function numberAt({ values }: TableColumn, row: number): number {
   return (values[row] ?? Number.NaN) as number
 }

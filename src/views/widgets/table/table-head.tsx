@@ -40,7 +40,6 @@ interface ColumnPlace {
   readonly at: number
 }
 
-/** Shows the name of a column; a click sorts by it. */
 export function HeadCell({ table, at }: ColumnPlace) {
   const column = table.columns[at] as TableColumn
   const { sort } = table.state
@@ -81,7 +80,6 @@ interface FilterRowProps {
   readonly others?: number
 }
 
-/** Takes a filter for each column. */
 export function FilterRow({ table, shown, others = 0 }: FilterRowProps) {
   return (
     <tr class="fd-filters">
@@ -165,7 +163,6 @@ export function KeptCount({ kept, rows, all }: { kept: number; rows: number; all
   return <span aria-live="polite">{kept === rows ? all : `${grouped(kept)} of ${all}`}</span>
 }
 
-/** Takes search, filters and order away. */
 export function StartOver({ table }: { table: UsedTable }) {
   return table.isUntouched ? null : <Button onClick={table.reset}>Start over</Button>
 }

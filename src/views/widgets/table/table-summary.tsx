@@ -14,7 +14,6 @@ interface RowCount {
 type NumberSummary = ReturnType<ReturnType<typeof numberSummarizer>>
 type WordSummary = ReturnType<ReturnType<typeof wordSummarizer>>
 
-/** What the rows that are left have in one column. */
 export type ColumnSummary = NumberSummary | WordSummary
 
 const BINS = 20
@@ -93,7 +92,6 @@ const WIDTH = 96
 const HEIGHT = 26
 const MAX_WORD_LENGTH = 28
 
-/** Shows what a column holds: a small histogram, or its most frequent words. */
 export function SummaryCell({ column, summary, onFilter }: CellProps<ColumnSummary>) {
   return (
     <td class={column.format.numeric ? 'fd-sum fd-sum-number' : 'fd-sum'}>

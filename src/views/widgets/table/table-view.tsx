@@ -28,7 +28,6 @@ interface TableProps extends Pick<ViewProps<TableData, unknown>, 'data'> {
   readonly filters?: Readonly<Record<string, string>>
 }
 
-/** Shows a table to sort, to filter, to summarize and to page through. */
 export function TableView({ data, filters }: TableProps) {
   const table = useTable(data)
   const { columns, state, kept, sorted } = table
@@ -130,7 +129,6 @@ export function TableView({ data, filters }: TableProps) {
   )
 }
 
-/** Chooses the columns that are shown; one at least. */
 function ColumnChoice({ table: { columns, state, change } }: { readonly table: UsedTable }) {
   const { hidden } = state
   const left = columns.length - hidden.length

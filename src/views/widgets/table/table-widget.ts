@@ -87,10 +87,7 @@ const MAX_CHARACTERS = 300_000
 /** Rows by which the size of the whole is estimated. */
 const SAMPLE = 1000
 
-/**
- * Shows a table as notebooks do: to sort and to filter, with as many rows as fit. Tables with
- * nothing to sort, and those whose rows are too large, stay plain.
- */
+/** Shows a table to sort and to filter, with as many rows as fit; plain if rows are too large. */
 export function explorableTableHtml(table: Table): string {
   if (table.numRows() < 2 || table.numCols() === 0) return tableHtml(table)
   const fitting = (rows: number, characters: number) =>

@@ -4,11 +4,9 @@ import { fieldLiteral, textLiteral } from '../../../core/code-literals.ts'
 import { isSortable, type TableColumn, type TableData, tableColumns } from './table-columns.ts'
 import { columnFilter, type RowFilter, searchFilter } from './table-filters.ts'
 
-/** State of a table as its reader has set it; columns are called by their number. */
 export interface TableState {
   readonly search: string
   readonly filters: readonly string[]
-  /** Columns to sort by, the most important first; the table's own order if empty. */
   readonly sort: readonly SortKey[]
   readonly hidden: readonly number[]
 }
@@ -18,10 +16,8 @@ interface SortKey {
   readonly descending: boolean
 }
 
-/** A table in the state its reader has brought it to. */
 export type UsedTable = ReturnType<typeof useTable>
 
-/** Keeps the state of a table; filters and sorts again only when they change. */
 export function useTable(data: TableData) {
   const columns = useMemo(() => tableColumns(data), [data])
   const [state, setState] = useState(() => untouched(columns))
@@ -38,9 +34,7 @@ export function useTable(data: TableData) {
   return {
     columns,
     state,
-    /** Rows that the filters leave, in the table's own order. */
     kept,
-    /** The same rows, sorted. */
     sorted,
     code: tableCode(data, columns, state),
     isUntouched: search === '' && sort.length === 0 && filters.every((text) => text === ''),
@@ -62,7 +56,6 @@ export function useTable(data: TableData) {
   }
 }
 
-/** Returns the state at first: the table's own order and all of its rows. */
 export function untouched(columns: readonly TableColumn[]): TableState {
   return { search: '', filters: columns.map(() => ''), sort: [], hidden: [] }
 }
@@ -78,7 +71,6 @@ export function stateFilters(
   )
 }
 
-/** Returns the rows that all filters keep, in the table's own order. */
 export function keptRows(rows: number, filters: readonly RowFilter[]): Uint32Array {
   return Uint32Array.from({ length: rows }, (_, row) => row).filter((row) =>
     filters.every((filter) => filter.test(row)),
@@ -122,10 +114,7 @@ function columnOrder(column: TableColumn, descending: boolean): (a: number, b: n
   }
 }
 
-/**
- * Returns the Arquero expression for the rows shown:
- * `table.filter(d => d.requests > 100).orderby(aq.desc('contributionUs'))`.
- */
+/** The Arquero expression for the rows shown: `table.filter(d => d.requests > 100)`. */
 export function tableCode(
   { name, rows, totalRows, isGrouped }: TableData,
   columns: readonly TableColumn[],

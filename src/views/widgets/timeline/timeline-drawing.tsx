@@ -8,10 +8,8 @@ import { type AxisScale, logDurationScale, timeScale } from '../../drawing/axis-
 import { type Ink, Text } from '../../drawing/medium.tsx'
 import type { TimelineModel, TimelineRequest } from './timeline-model.ts'
 
-/** Heights and margins, in pixels. */
 const SIZE = { left: 58, right: 16, title: 24, bars: 30, gap: 6, dots: 130, between: 14, axis: 38 }
 
-/** Places and scales in a timeline of some width, in pixels. */
 export type TimelineLayout = ReturnType<typeof timelineLayout>
 
 /** Lays out both periods one above the other, on the same scales. */
@@ -55,10 +53,7 @@ export const DARKNESS = [
   { from: 8, text: '8 or more', opacity: 1 },
 ] as const
 
-/**
- * Draws when requests arrived (to the right) and how long they took (upwards) as one path for each
- * step of darkness, stroked as wide as a cell. Its size depends on the cells, not on the requests.
- */
+/** Draws one path a step of darkness: its size depends on the cells, not on the requests. */
 export function densityPaths(
   requests: readonly TimelineRequest[],
   { x, y }: Pick<TimelineLayout, 'x' | 'y'>,
@@ -89,7 +84,6 @@ export function densityPaths(
   return paths
 }
 
-/** Returns the requests that arrived in each of equal parts of the time; the last may be shorter. */
 export function timeBins(
   requests: readonly TimelineRequest[],
   { spanUs: [first, last], binUs }: Pick<TimelineModel, 'spanUs' | 'binUs'>,
@@ -107,7 +101,6 @@ interface DrawingProps {
   /** Requests that are drawn of both periods: all, or some. */
   readonly requests: TimelineModel['requests']
   readonly layout: TimelineLayout
-  /** Distance between dots, in pixels. */
   readonly cell: number
   readonly ink: Ink
 }
@@ -170,7 +163,6 @@ interface MarksProps {
   readonly ink: Ink
 }
 
-/** Draws when findings began, and what else happened, in one period. */
 function Marks({ marks, top, dots, model: { spanUs }, x, ink }: MarksProps) {
   const at = across(x, dots)
   const height = dots.top + dots.height - top
@@ -205,7 +197,6 @@ function Marks({ marks, top, dots, model: { spanUs }, x, ink }: MarksProps) {
   })
 }
 
-/** Where a time lies, in whole or half pixels. */
 function across(x: AxisScale, { left, width }: PlotBox) {
   return (timeUs = 0) => pixel(left + x.share(timeUs) * width)
 }
@@ -217,7 +208,6 @@ interface BarsPlace {
   readonly most: number
 }
 
-/** Draws a bar for each part of the time in which requests arrived. */
 function barsPath(bins: TimeBins, { x, box, most }: BarsPlace): string {
   const at = across(x, box)
   const bars = bins.map(({ x0, x1, length }) => {
@@ -229,7 +219,6 @@ function barsPath(bins: TimeBins, { x, box, most }: BarsPlace): string {
   return bars.join('')
 }
 
-/** Requests that a median needs. */
 const MIN_REQUESTS = 5
 
 /** Draws a step for each part of the time; parts of few requests leave a gap. */

@@ -15,7 +15,6 @@ function range(period: string) {
   return rangeOption(sentence, { mayBeEmpty: true })
 }
 
-/** Options of the timeline, and its state but for the root that requests begin with. */
 export const TIMELINE_OPTIONS = defineOptions({
   beforeUs: range('before'),
   afterUs: range('after'),
@@ -25,7 +24,6 @@ export const TIMELINE_OPTIONS = defineOptions({
 
 export type TimelineOptions = OptionsOf<typeof TIMELINE_OPTIONS>
 
-/** Data of the timeline in a page. */
 export type TimelineData = ReturnType<typeof timelineData>
 
 /** Requests that are looked at: those of a category or that begin alike, or all without either. */
@@ -42,7 +40,6 @@ export interface TimelineRequest {
   readonly category: number
 }
 
-/** Both periods on one scale of time. */
 export type TimelineModel = ReturnType<typeof timelineModel>
 
 /** Significant digits of response times: more than can be seen. */
@@ -77,8 +74,7 @@ export function timelineData(comparison: Comparison) {
 }
 
 /**
- * Packs the requests of one period by arrival, in whole µs since the one before, without those whose
- * times are not numbers: they cannot be drawn.
+ * Packs requests by arrival, in whole µs since the one before; without those that have no number.
  */
 function packRequests(flows: FlowSet, period: Period, categoryOf: Uint32Array) {
   const first = period === BEFORE ? 0 : flows.count(BEFORE)
@@ -134,7 +130,6 @@ export function timelineModel({ packed, marks }: Pick<TimelineData, 'packed' | '
   }
 }
 
-/** Returns only the requests that a filter keeps, of one period. */
 export function filteredRequests(
   requests: readonly TimelineRequest[],
   named: TimelineData['categories'],
@@ -147,10 +142,7 @@ export function filteredRequests(
 }
 
 /**
- * Counts and averages the requests in a range of one period; `null` is all of it. Rates are `NaN`
- * where the range covers no time of the period, and times without requests.
- *
- * @param arrived all requests of the period, filtered or not
+ * Counts and averages the requests in a range, or all; rates are `NaN` without time or requests.
  */
 export function summarizeRange(
   requests: readonly TimelineRequest[],
@@ -185,7 +177,6 @@ export function rateText(perSecond: number): string {
 
 type Span = Pick<TimelineModel, 'spanUs' | 'stepUs'>
 
-/** Returns the range between two times, rounded to steps; `null` where it is all of the time. */
 export function rangeBetween(
   { spanUs: [first, last], stepUs }: Span,
   oneUs: number,
@@ -217,10 +208,7 @@ function rounded(timeUs: number, stepUs: number): number {
 /** Longer names are not written out in code. */
 const MAX_LITERAL_LENGTH = 80
 
-/**
- * Returns the code that selects the requests of a state:
- * `selectRequests(comparison.flows, requestsBetween(comparison.flows, { beforeUs: [0, 2e6] }))`.
- */
+/** The code that selects a state: `selectRequests(comparison.flows, requestsBetween(…))`. */
 export function timelineCode(
   data: TimelineData,
   { beforeUs, afterUs, category, root }: Partial<TimelineOptions & TimelineFilter>,

@@ -44,7 +44,6 @@ const MARKS = [
   { kind: 'seen', name: 'a version or host comes or goes' },
 ] as const
 
-/** Shows arrivals and response times of both periods, to select a stretch of time in each. */
 export function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
   const { data, call } = props
   const model = useMemo(() => timelineModel(data), [data])
@@ -185,7 +184,6 @@ interface RangeProps {
 
 type AreaProps = RangeProps & Parameters<typeof RangeShade>[0] & Pick<TimelineLayout, 'x'>
 
-/** Selects a range of time in one period by dragging across it. */
 function RangeArea({ model, onChange, range, ...shade }: AreaProps) {
   const { box, x } = shade
   const [dragged, handlers] = useDragRange(([from, to]) =>
@@ -204,7 +202,6 @@ function RangeArea({ model, onChange, range, ...shade }: AreaProps) {
   )
 }
 
-/** The ends of a range as two sliders. */
 function RangeEnds({ period, model, range, onChange }: RangeProps & { readonly period: 0 | 1 }) {
   const { spanUs, stepUs } = model
   const name = period === 0 ? 'before' : 'after'
@@ -242,7 +239,6 @@ interface FactsProps {
 
 const FACTS = ['period', 'arrived', 'requests', 'rate', 'mean time', 'median time']
 
-/** Compares the selected requests of both periods. */
 function Facts({ summaries: [before, after], ranges, spanUs }: FactsProps) {
   const known = (us: number, text: (us: number) => string) => (Number.isFinite(us) ? text(us) : '–')
   const facts = ({ requests, all, perSecond, meanUs, medianUs }: Summary) => [
@@ -298,7 +294,6 @@ interface FilterProps {
   readonly onChange: (filter: TimelineFilter) => void
 }
 
-/** Chooses whose requests are looked at: all, those that begin alike, or those of a category. */
 function FilterSelect({ data: { packed, categories, roots }, filter, onChange }: FilterProps) {
   const requests = useMemo(() => packed.flatMap((period) => period.categories), [packed])
   const groups = [

@@ -8,11 +8,8 @@ import { TIMELINE_OPTIONS, type TimelineData, timelineData } from './timeline-mo
 import { TimelineView } from './timeline-view.tsx'
 
 /**
- * When the requests of both periods arrived and how long they took, on one scale of time: select a
- * stretch of time in each and see how many requests it holds and how they fared. The selection
- * stands below as code: `selectRequests(comparison.flows, requestsBetween(…))`.
- *
- * The page carries every request, at 5 to 8 bytes each, except those whose times are not numbers.
+ * When requests of both periods arrived and how long they took; a stretch selected in each is
+ * counted, and written as code.
  */
 export const timelineWidget = defineWidget({
   name: 'timeline',

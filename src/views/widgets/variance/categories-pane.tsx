@@ -14,7 +14,6 @@ import {
   type Measure,
 } from './category-scatter.ts'
 
-/** What the pane carries into a page. */
 export type CategoriesData = ReturnType<typeof categoriesData>
 
 const MAX_ROWS = 20_000
@@ -25,7 +24,6 @@ const TESTS = [
   ['responseTime', ['q', 'mutation']],
 ] as const
 
-/** Takes the table of all categories, and the distribution of their C², out of a stage. */
 export function categoriesData(
   categories: Categories,
   { comparison, large, name }: { comparison: Comparison | null; large: number; name: string },
@@ -71,10 +69,7 @@ interface PaneProps {
   readonly onChange: (changes: { across?: Measure; up?: Measure }) => void
 }
 
-/**
- * Shows how predictable categories are, and how they changed: the distribution of C², all of them by
- * two measures, and as a table of those in the frame that is drawn around them.
- */
+/** Shows C² of categories as a distribution, by two measures, and as a table of those framed. */
 export function CategoriesPane({ data: { variation, table }, onChange, ...axes }: PaneProps) {
   const { across, up } = axes
   const [frame, setFrame] = useState<Frame>({})

@@ -27,16 +27,12 @@ import { MEASURE_NAMES } from './category-scatter.ts'
 
 export type VarianceData = ReturnType<typeof varianceData>
 
-/** A category in tier 1. */
 export type SpreadRow = VarianceData['spreads'][number]
 
-/** Where the variance of one category comes from. */
 export type VarianceDetail = VarianceData['details'][number]
 
-/** A line of the flow of a category. */
 export type VarianceLink = VarianceDetail['graph']['links'][number]
 
-/** An edge in tier 2. */
 export type DetailEdge = VarianceDetail['edges'][number]
 
 /** Options of the explorer of variance, and its state; `large`, `period` and `marks` are those of `findVariance`. */
@@ -71,7 +67,6 @@ const MAX_PARTNERS = 12
 /** Characters of the label at either end. */
 const MAX_NAME_LENGTH = 40
 const MAX_LABEL_LENGTH = 400
-/** Bins a mean, and means in all. */
 export const BINS = { perMean: 8, means: 3 } as const
 
 /** Takes what there is to explore out of a comparison, or of a stage of `findVariance`. */
@@ -174,10 +169,7 @@ function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: bo
 const MAX_NODES = 60
 const MAX_NODE_LENGTH = 34
 
-/**
- * Returns the flow of a category, each edge of the critical path with its share of the variance; of
- * a flow of more than 60 nodes those at the ends of the edges with the largest shares.
- */
+/** A category's flow with variance shares; above 60 nodes, the ends of the largest shares. */
 export function varianceGraph(found: CategoryVariance) {
   const { categories, category } = found
   const flow = drawnFlow(categories.structure(category))
@@ -215,10 +207,7 @@ export function varianceGraph(found: CategoryVariance) {
   }
 }
 
-/**
- * `37 % · 120 µs ± 80 µs`: its share of the variance, and how long it takes. The share is `null` off
- * the critical path, and where there are none.
- */
+/** `37 % · 120 µs ± 80 µs`: share (`null` off the critical path) and duration. */
 function lineOf(edge: EdgeVariance | undefined) {
   if (edge === undefined) return { text: '', share: null, onPath: false }
   const { share, meanUs, varianceUs2 } = edge

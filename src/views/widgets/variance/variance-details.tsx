@@ -32,7 +32,6 @@ interface DetailsProps {
   readonly onChoose: (edge: number | null) => void
 }
 
-/** Shows where the variance of a category comes from: its flow, its edges, and the edge chosen. */
 export function VarianceDetails({ row, detail, marks, onMark, chosen, onChoose }: DetailsProps) {
   const { graph, edges, note } = detail
   const layout = useMemo(() => layOutGraph(graph.nodes, graph.links, { notes: true }), [graph])
@@ -74,11 +73,8 @@ const READABLE = 0.75
 const MIN_SHARE = 0.005
 
 /**
- * Draws the flow of a category: the redder and thicker an edge, the more of the variance is its own.
- * It is as wide as the room where it can be read then, or else scrolls at its own size.
- *
- * Edges are chosen by a click, and with the keyboard: the drawing is one stop of the Tab key,
- * arrows, Home and End go from edge to edge, Enter and the space bar choose, Escape lets go.
+ * Draws the flow, an edge the redder and thicker the more variance is its own. Edges are chosen by
+ * click and keyboard: one stop of the Tab key, arrows, Home and End go on, Escape lets go.
  */
 export function VarianceFlow({ name, detail, layout, marks, chosen, onChoose }: FlowProps) {
   const { graph, edges } = detail
@@ -214,7 +210,6 @@ interface EdgesProps extends Pick<DetailsProps, 'detail' | 'marks' | 'chosen'> {
   readonly onChoose: (edge: number) => void
 }
 
-/** Lists the edges on the critical path by their share of the variance. */
 function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps) {
   const share = (each: DetailEdge) =>
     Number.isNaN(each.share) ? 'none' : varianceShare(each.share)
@@ -287,7 +282,6 @@ const MARK_HELP =
 
 interface PanelProps extends Pick<DetailsProps, 'marks' | 'onMark'> {
   readonly edge: DetailEdge
-  /** Chooses another edge, one of those on the critical path. */
   readonly onChoose: (edge: number) => void
   readonly onPath: ReadonlySet<number>
 }

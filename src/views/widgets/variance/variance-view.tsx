@@ -52,7 +52,6 @@ export const VARIANCE_STYLE = `
 .fd-plots > div:last-child { flex: 1 1 440px; }
 `
 
-/** Shows which kinds of request are unpredictable, which edges make them so, and why. */
 export function VarianceView(
   props: ViewProps<EncodedColumns<VarianceData>, VarianceWidgetOptions>,
 ) {
@@ -115,7 +114,6 @@ export function VarianceView(
 
 const BINS_SIZE = { width: 110, height: 20 }
 const MAX_NAME_LENGTH = 44
-/** Rows shown before a reader asks for all. */
 const FEW = 25
 
 interface SpreadsProps {
@@ -124,7 +122,6 @@ interface SpreadsProps {
   readonly onOpen: (row: SpreadRow | null) => void
 }
 
-/** Lists categories by how unpredictable they are. */
 function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
   const name = ({ root, category }: SpreadRow) =>
     `${shortText(root, MAX_NAME_LENGTH)} (${category})`
@@ -249,7 +246,6 @@ export function varianceSummary({ periods, small, of: { large } }: VarianceData)
 export interface VarianceState {
   readonly marks: readonly VarianceMark[]
   readonly open: SpreadRow | null
-  /** Number of the edge chosen in it. */
   readonly edge: number | null
 }
 

@@ -9,15 +9,9 @@ import { VARIANCE_WIDGET_OPTIONS, type VarianceData, varianceData } from './vari
 import { VARIANCE_STYLE, VarianceView } from './variance-view.tsx'
 
 /**
- * Which kinds of request are unpredictable, and why: categories by C² = variance / mean² of response
- * times, beside their distribution. A category opens into its flow, each edge of the critical path
- * the redder and thicker the larger its share of the variance; an edge that is chosen, into the
- * edges it varies together with, and marks of why it varies.
- *
- * Below, a pane draws the distribution of C² of both periods, beside all categories by two measures;
- * a frame around several lists them.
- *
- * Source: Sambasivan 2013, §3.2, Figures 3.2 and 3.3, and §5.4.
+ * Which kinds of request are unpredictable, and why: categories by C², opening into flow, edges and
+ * what varies together; below, both periods' distributions of C². Source: Sambasivan 2013, §3.2,
+ * Figures 3.2 and 3.3, and §5.4.
  */
 export const varianceWidget = defineWidget({
   name: 'variance',

@@ -32,11 +32,8 @@ const MAX_NAME_LENGTH = 300
 const NONE = -1
 
 /**
- * Samples requests before, few enough for a page: every k-th by response time from a random one on,
- * so that the profile of few is close to that of all. Requests of very many calls are left out and
- * counted. Times are rounded to seven digits.
- *
- * @throws FlowdeltaError where no request is small enough
+ * Samples requests before: every k-th by response time, so that the profile of few is close to that
+ * of all. Requests of very many calls are left out and counted.
  */
 export function sampleRequests(
   models: ExecutionModels,
@@ -52,7 +49,6 @@ export function sampleRequests(
   )
 }
 
-/** Samples as many requests of at most so many calls as fit; `null` where none does. */
 function sampleUpTo(
   models: ExecutionModels,
   maxCalls: number,
@@ -77,7 +73,6 @@ function sampleUpTo(
   return null
 }
 
-/** Takes as much of requests out of their models as recomputing needs. */
 function carriedRequests(models: ExecutionModels, chosen: readonly number[]) {
   const { forest, planOf, plans, nodeCalls } = models.period(0)
   const { requestOffsets, childOffsets, offsetUs, latencyUs, serverUs } = forest
@@ -136,10 +131,7 @@ function numbered(all: readonly number[]) {
   return { values, numbers: new Map(values.map((value, number) => [value, number])) }
 }
 
-/**
- * Returns the requests of a sample, to be recomputed by the same code as in Node. What that does not
- * need, such as spans and the models that plans came from, is missing.
- */
+/** The requests of a sample, recomputed by the same code as in Node; spans are missing. */
 export function restoreRequests({ carried }: RequestSample): RequestModel {
   const { services, operations, parentPath, planOf, slackUs, ...columns } = decodeColumns(carried)
   const { sizes, weight, childCounts, path, offsetUs, latencyUs, networkUs } = columns

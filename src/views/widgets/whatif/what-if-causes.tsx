@@ -22,7 +22,6 @@ const MAX_TITLE_LENGTH = 130
 /** A column that stills have no room for. */
 const PAGE_NUMBER = { isNumber: true, still: null }
 
-/** Shows the causes as a table that opens from the top down; a still lists the best. */
 export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
   const { causes, causesInAll, divergence, unchanged, isComplete } = diagnosis
   const isStill = useIsStill()

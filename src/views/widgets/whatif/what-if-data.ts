@@ -25,7 +25,6 @@ type CarriedRow = readonly [path: number, ...halved: number[]]
 
 export type WhatIfCause = WhatIfDiagnosis['causes'][number]
 
-/** Causes of a diagnosis, and how far response times are from its target. */
 export type WhatIfDiagnosis = ReturnType<typeof carriedDiagnosis>
 
 export type WhatIfData = ReturnType<typeof whatIfData>
@@ -38,7 +37,6 @@ const TARGET_POINTS = 200
 const CAUSE_POINTS = 40
 const MAX_TITLE_LENGTH = 100
 
-/** Takes a sample of the requests, the target and the causes out of models or a diagnosis. */
 export function whatIfData(
   subject: ExecutionModels | LatencyDiagnosis,
   { seed, requests }: { readonly seed: number; readonly requests: number },
@@ -109,7 +107,6 @@ function carriedDiagnosis(diagnosis: LatencyDiagnosis) {
   }
 }
 
-/** Everything that can be changed, with what half of each of its times would do. */
 function rowsOf(models: ExecutionModels, by: WhatIfUnit): CarriedRow[] {
   const { paths } = models
   const keyOf = ({ service, operation }: CallName) => JSON.stringify([service, operation])
@@ -134,7 +131,6 @@ function nameOf(paths: CallPaths, path: number, by: WhatIfUnit): CallName {
   }
 }
 
-/** Returns what has a slider, of the paths of the sample. */
 export function whatIfRows(
   rows: WhatIfData['rows'],
   by: WhatIfUnit,

@@ -34,7 +34,6 @@ export type WhatIfChange = OptionsOf<typeof CHANGE_OPTIONS>
 /** A change as it is given: without what it has anyway. */
 type GivenChange = Pick<WhatIfChange, 'service' | 'factor'> & Partial<WhatIfChange>
 
-/** Options of the what-if widget, and its state. */
 export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
   part: oneOf(PARTS, { default: 'server', sentence: 'Time that the sliders change' }),
   by: oneOf(['service', 'operation'], {
@@ -59,16 +58,11 @@ export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
 export type WhatIfWidgetOptions = OptionsOf<typeof WHAT_IF_WIDGET_OPTIONS>
 export type WhatIfUnit = WhatIfWidgetOptions['by']
 
-/**
- * Returns changes with all that they have.
- *
- * @throws OptionError for a value that a part of a change does not take
- */
+/** Changes with all that they have, checked. */
 export function readChanges(changes: readonly GivenChange[]): readonly WhatIfChange[] {
   return changes.map((change, i) => readOptions(CHANGE_OPTIONS, change, `changes[${i}].`))
 }
 
-/** Returns a change without what it has anyway, as code says it. */
 export function shortChange({ service, operation, part, factor }: WhatIfChange): GivenChange {
   return {
     service,
@@ -95,7 +89,6 @@ export function withChange(
     : changes.map((each) => (isSameSlider(each, moved) ? moved : each))
 }
 
-/** Combines the changes into one scenario; `null` without any. */
 export function scenarioOf(changes: readonly WhatIfChange[]): Scenario | null {
   return changes.length === 0 ? null : combineScenarios(...changes.map(scaleCalls))
 }
@@ -105,7 +98,6 @@ export function changesText(changes: readonly WhatIfChange[], maxLength: number)
   return shortText(scenarioOf(changes)?.title ?? 'no change', maxLength)
 }
 
-/** Predicts the response times of all requests of the sample under the changes. */
 export function predictedProfile(
   model: RequestModel,
   changes: readonly WhatIfChange[],

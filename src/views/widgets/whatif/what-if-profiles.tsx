@@ -32,7 +32,6 @@ const MAX_NAME_LENGTH = 100
 /** Steps of a curve that is computed in the page. */
 const STEPS = 400
 
-/** Reduces a profile to `points` latencies. */
 export function carriedProfile(profile: LatencyProfile, points: number) {
   const at = (share: number) => Number(profile.quantile(share).toPrecision(4))
   return {
@@ -82,8 +81,8 @@ interface Shown {
 }
 
 /**
- * Draws which share of the requests took no longer, one line a profile, with dots at p50, p90 and
- * p99. It is drawn anew with every step of a drag, for which Vega-Lite is too slow.
+ * Draws the share of requests that took no longer, anew at every step of a drag, for which
+ * Vega-Lite is too slow.
  */
 export function ProfilesFigure({ profiles, width }: Shown) {
   const names = profiles.map(({ name }) => name).join('; ')

@@ -78,7 +78,6 @@ const UNIT_NAMES: Readonly<Record<WhatIfUnit, string>> = {
 /** Shorter lists need no search. */
 const MIN_SEARCHED = 12
 
-/** Shows sliders for what services take, and what becomes of all requests. */
 export function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOptions>) {
   const { options, change, code } = useWidgetOptions(WHAT_IF_WIDGET_OPTIONS, props)
   const { part, by, cause } = options
@@ -179,7 +178,6 @@ interface SlidersProps {
   readonly onTakeBack: (taken: WhatIfChange) => void
 }
 
-/** Shows a slider for everything that can be changed, and the changes of all parts. */
 function Sliders({ rows, part, by, changes, onChange, onTakeBack }: SlidersProps) {
   const [search, setSearch] = useState('')
   const found = rows.filter((row) =>

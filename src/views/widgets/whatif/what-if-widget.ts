@@ -9,15 +9,9 @@ import { predictedProfile, readChanges, WHAT_IF_WIDGET_OPTIONS } from './what-if
 import { WHAT_IF_STYLE, WhatIfView } from './what-if-view.tsx'
 
 /**
- * A slider for every service, or operation: dragging it recomputes the requests before, in the page
- * and by the same code as `applyScenario`, and redraws the profile of response times beside the
- * target. The causes of a diagnosis open below, and their profiles are laid over the others.
- *
- * Only a sample of the requests goes into the page, as many as fit into 200 kB: every k-th by response
- * time from a random one on. The code below the widget predicts all of them. The profiles of the target
- * and of the causes are of all requests.
- *
- * Source: Ostrowski, Mann and Sandler 2011, §3.3 and §4.
+ * A slider for every service: dragging recomputes requests in the page by the code of
+ * `applyScenario`, on a sample that fits 200 kB; the code below predicts all. Source: Ostrowski,
+ * Mann and Sandler 2011, §3.3 and §4.
  */
 export const whatIfWidget = defineWidget({
   name: 'what-if',
