@@ -290,6 +290,9 @@ async function openAll(
   return Promise.all(
     files.map(async (file) => {
       const store = await openStore(file, selection)
+      if (store !== undefined && format !== 'auto') {
+        throw new OptionError('format', format, `'auto': ${store.store.name} says its own format`)
+      }
       if (store !== undefined) return store
       const run = format === 'auto' ? await findEventTables(file, TRACEBENCH) : undefined
       return run ?? openSource(file)

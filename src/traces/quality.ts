@@ -17,6 +17,9 @@ export interface QualityIssue {
 
 const LISTED_PER_CODE = 1000
 
+/** Code of issues that say which traces of a store are missing; files that are written keep them. */
+export const MISSING_TRACES = 'incomplete-answer'
+
 /** Which of some traces were selected. */
 export interface Selected {
   /** In words, as `where` takes it where it is a condition. */

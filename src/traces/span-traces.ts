@@ -65,7 +65,7 @@ export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces
       await saveParquet(path, { name: this.name, quality: this.#quality, traces: this })
     } else {
       const { saveOtlp } = await import('./stores/save-otlp.ts')
-      await saveOtlp(path, this)
+      await saveOtlp(path, { traces: this, quality: this.#quality })
     }
   }
 

@@ -96,7 +96,7 @@ describe('errors name the file and the next step', () => {
     [
       'an unknown text',
       'hello <b>world</b>\nand more of it, more than the sixty characters that are shown',
-      /^a\.json: This is in no known trace format; it begins "hello <b>world<\/b> and more.*" …\. Known formats are dot, otlp, jaeger, zipkin, csv, xtrace\. If it is one of these, name it with `format`$/,
+      /^a\.json: This is in no known trace format; it begins "hello <b>world<\/b> and more.*" …\. Known formats are dot, otlp, jaeger, zipkin, csv, xtrace\. If it is one of these, name it with `format`; Parquet is known by its name \(\.parquet\), tables of events \(tracebench, event-tables\) by their folder$/,
     ],
     ['unknown bytes', Uint8Array.from([0, 1, 2, 255]), /it begins "···+"/],
     ['unknown JSON', '{"a":1}', /it begins "\{\\"a\\":1\}"\. Known formats are/],

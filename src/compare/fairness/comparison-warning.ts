@@ -19,6 +19,7 @@ export type WarningCode =
   | 'truncated-traces'
   | 'duplicate-traces'
   | 'selected'
+  | 'missing-traces'
   | 'skipped-traces'
   | 'data-quality'
   | 'undecided-structures'

@@ -5,6 +5,7 @@ import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import { MISSING_TRACES } from '../../traces/quality.ts'
 import { NO_PARENT, PARENT_MISSING, type SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import {
@@ -353,7 +354,7 @@ export function dataQuality(
   traces: TraceSet,
   told: readonly ComparisonWarning[],
 ): ComparisonWarning[] {
-  return [...selectedTraces(traces), ...loadProblems(traces, told)]
+  return [...selectedTraces(traces), ...missingTraces(traces), ...loadProblems(traces, told)]
 }
 
 function selectedTraces(traces: TraceSet): ComparisonWarning[] {
@@ -368,9 +369,22 @@ function selectedTraces(traces: TraceSet): ComparisonWarning[] {
   })
 }
 
+function missingTraces(traces: TraceSet): ComparisonWarning[] {
+  const found = traces.quality().issues.filter(({ code }) => code === MISSING_TRACES)
+  if (found.length === 0) return []
+  const said = found.map(({ place, message }) => `${describePlace(place)}${message}`)
+  return [
+    warning('missing-traces', {
+      finding: `${traces.name} lacks traces that its store has: ${said.join('; ')}.`,
+      effect: 'Requests may look rarer, or of another mix, than they were.',
+      answer: 'Fetch both periods again as it says, or shorter ones.',
+    }),
+  ]
+}
+
 function loadProblems(traces: TraceSet, told: readonly ComparisonWarning[]): ComparisonWarning[] {
   const quality = traces.quality()
-  const known = told.map(({ code }) => TOLD_BY[code])
+  const known = [MISSING_TRACES, ...told.map(({ code }) => TOLD_BY[code])]
   const left = [...quality.counts].filter(([code]) => !known.includes(code) && !HARMLESS.test(code))
   if (left.length === 0) return []
   const found = left.map(([code, count]) => {

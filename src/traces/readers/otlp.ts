@@ -1,4 +1,5 @@
 import { type Place, TraceFormatError } from '../../core/errors.ts'
+import { MISSING_TRACES } from '../quality.ts'
 import { peek } from '../trace-source.ts'
 import { readJsonElements } from './json-elements.ts'
 import {
@@ -53,6 +54,7 @@ export const otlpReader: TraceReader = {
     let others = 0
     const readValue = (value: object, line: number | undefined, torn = false) => {
       for (const request of Array.isArray(value) ? objectsIn(value) : [value as JsonObject]) {
+        noteMissing(request, sink, file)
         const resources = resourcesOf(request)
         if (resources === undefined) others++
         else readResources(resources, sink, { file, line }, torn)
@@ -78,6 +80,14 @@ export const otlpReader: TraceReader = {
     const message = `${others} record(s) hold no spans (logs or metrics, perhaps) and are ignored`
     sink.quality.note('not-spans', { file }, message)
   },
+}
+
+/** Notes what flowdelta said of missing traces when it wrote the file. */
+function noteMissing({ flowdelta }: JsonObject, { quality }: ReadSink, file: string): void {
+  if (!isJsonObject(flowdelta)) return
+  for (const { message } of objectsIn(flowdelta['missing'])) {
+    quality.note(MISSING_TRACES, { file }, textOf(message))
+  }
 }
 
 function withNanosAsText(json: string): string {

@@ -35,7 +35,8 @@ export function recognizeFormat(
   throw new TraceFormatError(
     `This is in no known trace format; it begins ${beginning(text)}`,
     { file },
-    `Known formats are ${readers.map(({ format }) => format).join(', ')}. If it is one of these, name it with \`format\``,
+    `Known formats are ${readers.map(({ format }) => format).join(', ')}. If it is one of these, name it with \`format\`; ` +
+      'Parquet is known by its name (.parquet), tables of events (tracebench, event-tables) by their folder',
     { format: null },
   )
 }

@@ -21,6 +21,12 @@ const KINDS: Readonly<Record<string, () => Promise<StoreKind>>> = {
   parquet: async () => (await import('./parquet.ts')).parquetStore,
 }
 
+/** How addresses of each kind begin. */
+const FORMS: Readonly<Record<string, string>> = {
+  ...{ jaeger: 'jaeger://host:16686', tempo: 'tempo://host:3200' },
+  ...{ clickhouse: 'clickhouse://host:8123', duckdb: 'duckdb:PATH', parquet: 'parquet:PATH' },
+}
+
 /** Files that are stores by their names alone. */
 const STORE_FILES: readonly (readonly [kind: string, name: RegExp])[] = [['parquet', /\.parquet$/i]]
 
@@ -67,10 +73,21 @@ export function storeAddress(source: string): StoreAddress | undefined {
   const given = Object.fromEntries(new URLSearchParams(query.join('?')))
   const { where = null, between = null, ...parameters } = given
   const url = sign === '://' ? `http://${location}` : location
-  const name = `${isNamed ? `${scheme}${sign}` : ''}${location}`
-  // A password may stand there, and neither a `#` nor a `/` in it ends it.
-  const shown = name.replace(/^((?:[a-z]+=)?[a-z]+:\/\/)(?:[^/]*|[^/:]*:(?!\d+\/).*)@/i, '$1')
-  return { kind, name: shown, location: url, where, between, parameters }
+  const name = shownAddress(`${isNamed ? `${scheme}${sign}` : ''}${location}`)
+  const isCut =
+    Object.keys(parameters).some((key) => key.includes('@')) ||
+    (query.join('?').includes('@') && /:\/\/[^/@[]*:\d*[^\d/@][^/@]*$/.test(name))
+  if (isCut && name.includes('://')) {
+    throw new FlowdeltaError(
+      `The address of ${kind} has a ? before its @. Write ? in a password as %3F.`,
+    )
+  }
+  return { kind, name, location: url, where, between, parameters }
+}
+
+/** An address without its password, which neither a `#` nor a `/` in it ends. */
+function shownAddress(address: string): string {
+  return address.replace(/^((?:[a-z]+=)?[a-z]+:\/\/)(?:[^/]*|[^/:]*:(?!\d+\/).*)@/i, '$1')
 }
 
 /** Which requests are loaded. */
@@ -109,13 +126,42 @@ function addressOf(source: TraceSource): StoreAddress | undefined {
   return typeof source === 'string' ? storeAddress(source) : undefined
 }
 
-/** Returns the address of a folder that holds Parquet files. */
+/** Files that may hold traces beside Parquet; what a block of Tempo says of itself is none. */
+const OTHER_TRACES = /^(?!meta\.json).*\.(jsonl?|ndjson|csv|dot|pb|binpb|otlp)(\.gz|\.zst)?$/i
+
+/**
+ * Returns the address of a folder that holds Parquet files.
+ *
+ * @throws FlowdeltaError where other files of traces are beside them
+ */
 async function folderAddress(source: TraceSource): Promise<StoreAddress | undefined> {
   if (typeof source !== 'string') return undefined
-  const names = await (await nodeFiles()).namesWithin(source)
-  const isParquet = names?.some((name) => name.endsWith('.parquet'))
-  const address = isParquet ? storeAddress(`parquet:${source}`) : undefined
+  const names = (await (await nodeFiles()).namesWithin(source)) ?? []
+  if (!names.some((name) => name.endsWith('.parquet'))) return undefined
+  const others = names.filter((name) => OTHER_TRACES.test(name))
+  if (others.length > 0) {
+    throw new FlowdeltaError(
+      `${source} holds Parquet files and ${others.slice(0, 3).join(', ')}${others.length > 3 ? ', …' : ''}. ` +
+        `Name the files, or write parquet:${source} for its Parquet files alone.`,
+    )
+  }
+  const address = storeAddress(`parquet:${source}`)
   return address && { ...address, name: source }
+}
+
+/** @throws FlowdeltaError for what is written like an address, but of no kind that is known */
+async function rejectUnknownKind(source: TraceSource): Promise<void> {
+  if (typeof source !== 'string') return
+  const [, scheme = '', sign, rest] = SCHEME.exec(source) ?? []
+  const meant = nearestName(scheme, Object.keys(KINDS))
+  if (Object.hasOwn(KINDS, scheme.toLowerCase()) || scheme.length < 2) return
+  if (sign !== '://' && meant === undefined) return
+  if ((await (await nodeFiles()).fileBytes(source)) > 0) return
+  const [shown] = shownAddress(source).split('?')
+  const next = /^https?$/i.test(scheme)
+    ? `Say which store answers there: ${['jaeger', 'tempo', 'clickhouse'].map((kind) => `${kind}=${shown}`).join(', ')}.`
+    : `${meant === undefined ? '' : `Did you mean ${shownAddress(`${meant}${sign}${rest}`).split('?')[0]}? `}Addresses begin as ${Object.values(FORMS).join(', ')}.`
+  throw new FlowdeltaError(`${shown} is neither a file nor the address of a store. ${next}`)
 }
 
 /** A store, and what is asked of it. */
@@ -135,6 +181,7 @@ export async function openStore(
   { from, to, where }: Selection,
 ): Promise<StoreSource | undefined> {
   const address = addressOf(source) ?? (await folderAddress(source))
+  await rejectUnknownKind(source)
   if (address === undefined) return undefined
   const kind = await (KINDS[address.kind] as () => Promise<StoreKind>)()
   const unknown = [from, to].find((moment) => typeof moment === 'string')

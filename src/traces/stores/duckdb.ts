@@ -44,7 +44,7 @@ export const duckdbStore = storeKind({
         const folder = await mkdtemp(join(tmpdir(), 'flowdelta-'))
         let engine: DuckDBConnection | undefined
         try {
-          engine = await openEngine({ memory, threads, folder }, query.signal)
+          engine = await openEngine({ memory, threads, folder, name }, query.signal)
           const spans = await spansIn(engine, { name, location, table })
           const groups = await drawSample(engine, spans, { query, sample, seed })
           sink.quality.groups.push(...groups)
@@ -73,7 +73,7 @@ export const duckdbStore = storeKind({
 type EngineLimits = Pick<OptionsOf<typeof DUCKDB_OPTIONS>, 'memory' | 'threads'>
 
 async function openEngine(
-  { memory, threads, folder }: EngineLimits & { readonly folder: string },
+  { memory, threads, folder, name }: EngineLimits & { readonly folder: string; name: string },
   signal: AbortSignal | null,
 ): Promise<DuckDBConnection> {
   const { DuckDBInstance } = await import('@duckdb/node-api').catch(() => {
@@ -93,7 +93,13 @@ async function openEngine(
     runAndReadAll: (sql) =>
       connection.runAndReadAll(sql).catch((error: Error) => {
         signal?.throwIfAborted()
-        throw new FlowdeltaError(`DuckDB says: ${error.message.split('\n')[0]}`)
+        const [said = ''] = error.message.split('\n')
+        const isAbsent = /No files found|database does not exist/.test(said)
+        throw new FlowdeltaError(
+          isAbsent
+            ? `${name} is not there. Check the path; * in it stands for any files.`
+            : `${name}: DuckDB says: ${said}`,
+        )
       }),
     interrupt: () => connection.interrupt(),
     closeSync() {

@@ -36,6 +36,10 @@ interface HttpOptions {
 /** What a server answered: `null` for a 404. */
 export type Answer = { readonly bytes: Uint8Array; readonly url: string } | null
 
+const ASK_LESS =
+  'Ask for less at once with the parameter limit, or wait longer with timeout and tries.'
+const WAIT = 'Look at the server, or wait longer with the parameter tries.'
+const LOOK_THERE = 'Check host and port, and whether the server runs.'
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 60_000
 /** Statuses of servers that may answer the next time. */
@@ -43,10 +47,12 @@ const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** Something that went wrong and may go right the next time. */
 class PassingFailure extends Error {
+  readonly next: string
   readonly pauseMs: number | undefined
 
-  constructor(problem: string, pauseMs?: number) {
+  constructor(problem: string, next: string, pauseMs?: number) {
     super(problem)
+    this.next = next
     this.pauseMs = pauseMs
   }
 }
@@ -115,6 +121,7 @@ export class HttpServer {
     url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`
     url.search = new URLSearchParams(parameters).toString()
     let problem = ''
+    let next = ''
     for (let tried = 0; tried < this.#options.tries; tried++) {
       try {
         return await read(await this.#ask(url))
@@ -123,16 +130,15 @@ export class HttpServer {
         const isBroken = failure instanceof FlowdeltaError && !(failure instanceof Refusal)
         if (!isBroken && !(failure instanceof PassingFailure)) throw failure
         problem = failure.message
-        const pauseMs = failure instanceof PassingFailure ? failure.pauseMs : undefined
+        const { next: advice = ASK_LESS, pauseMs } = failure as Partial<PassingFailure>
+        next = advice
         const isLast = tried === this.#options.tries - 1
         if (!isLast) await this.#pause(pauseMs ?? FIRST_PAUSE_MS * 2 ** tried)
       }
     }
-    const times = counted(this.#options.tries, 'time')
-    throw new FlowdeltaError(
-      `${this.#said(url, problem)} This was so ${times} in a row. ` +
-        'Look at the server, or ask for less at once with the parameters limit, timeout and tries.',
-    )
+    const { tries } = this.#options
+    const times = tries === 1 ? '' : ` This was so ${counted(tries, 'time')} in a row.`
+    throw new FlowdeltaError(`${this.#said(url, problem)}${times} ${next}`)
   }
 
   /** Returns an answer, whole; throws a `PassingFailure` where asking again may help. */
@@ -160,9 +166,14 @@ export class HttpServer {
       if (error instanceof FlowdeltaError || error instanceof PassingFailure) throw error
       this.#signal?.throwIfAborted()
       if (silence.signal.aborted) {
-        throw new PassingFailure(`kept silent for ${this.#options.timeout} s`)
+        throw new PassingFailure(`kept silent for ${this.#options.timeout} s`, ASK_LESS)
       }
-      throw new PassingFailure(`cannot be reached or broke off (${causeOf(error)})`)
+      const cause = causeOf(error)
+      if (cause === 'ENOTFOUND') {
+        throw new Refusal(`${this.name} is not known to the network (${cause}). ${LOOK_THERE}`)
+      }
+      const problem = `cannot be reached or broke off (${cause})`
+      throw new PassingFailure(problem, cause === 'ECONNRESET' ? ASK_LESS : LOOK_THERE)
     } finally {
       clearTimeout(timer)
     }
@@ -172,7 +183,10 @@ export class HttpServer {
     // Before it is cut: half a secret is one too.
     const text = this.#cleared(new TextDecoder().decode(bytes))
     const said = `answered with status ${status}${text.trim() === '' ? '' : `: ${beginning(text)}`}`
-    if (PASSING.has(status)) return new PassingFailure(said, pauseOf(headers.get('retry-after')))
+    if (PASSING.has(status)) {
+      const isBusy = status === 429 || status === 503
+      return new PassingFailure(said, isBusy ? WAIT : ASK_LESS, pauseOf(headers.get('retry-after')))
+    }
     const next =
       status === 401 || status === 403
         ? `Give a token in the environment as ${this.#tokenName}, or another one.`
@@ -200,6 +214,13 @@ export class HttpServer {
 
 /** An answer that asking again will not change. */
 class Refusal extends FlowdeltaError {}
+
+/** The error for a server that does not know what it is asked for. */
+export function notThere({ name }: { readonly name: string }, kind: string, what: string): Refusal {
+  return new Refusal(
+    `${name} has no ${what} (status 404): this may not be the address of ${kind}. Check host, port and prefix.`,
+  )
+}
 
 /** Returns the URL of a server; @throws FlowdeltaError for what is none */
 export function requireUrl({ location, name }: StoreLocation, kind: string): URL {

@@ -3,7 +3,7 @@ import { defineOptions, oneOf, optionalText } from '../../core/options.ts'
 import { jaegerReader } from '../readers/jaeger.ts'
 import { otlpReader } from '../readers/otlp.ts'
 import { AnsweredTraces } from './answered-traces.ts'
-import { type Answer, HTTP_PARAMETERS, HttpServer, jsonOf } from './http.ts'
+import { type Answer, HTTP_PARAMETERS, HttpServer, jsonOf, notThere } from './http.ts'
 import { leastDurationUs, rootService } from './pushed-conditions.ts'
 import { type Slice, SlicedReading } from './slices.ts'
 import { requireTimes, storeKind } from './store.ts'
@@ -92,8 +92,7 @@ export const jaegerStore = storeKind({
             search({ ...slice, service: each, limit, leastUs }),
             async (answer) => {
               query.onProgress(answer?.bytes.length ?? 0, place / services.length)
-              if (answer === null && !isEmpty404)
-                throw new FlowdeltaError('has no search (status 404)')
+              if (answer === null && !isEmpty404) throw notThere(location, 'Jaeger', 'search')
               return traces.take(answer, reader)
             },
           )
@@ -127,7 +126,8 @@ async function servicesOf(
 ): Promise<readonly string[]> {
   const { path, services } = APIS[version]
   return server.get(`${path}/services`, {}, (answer: Answer) => {
-    const listed = answer === null ? null : (jsonOf(answer)[services] ?? [])
+    if (answer === null) throw notThere(server, 'Jaeger', 'list of services')
+    const listed = jsonOf(answer)[services] ?? []
     if (Array.isArray(listed)) return listed.map(String).sort()
     throw new FlowdeltaError('has no list of services')
   })

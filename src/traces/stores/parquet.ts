@@ -1,9 +1,10 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import { defineOptions } from '../../core/options.ts'
 import { counted } from '../../core/words.ts'
+import { MISSING_TRACES } from '../quality.ts'
 import { isFlatSpans, readFlatSpans } from './flat-spans.ts'
 import { openParquet, type ParquetFile } from './parquet-file.ts'
-import { readSavedTraces } from './saved-traces.ts'
+import { missingIn, readSavedTraces } from './saved-traces.ts'
 import { storeKind } from './store.ts'
 import { isTempoBlock, readTempoBlock } from './tempo-block.ts'
 import { wantedBy } from './wanted-spans.ts'
@@ -40,6 +41,9 @@ export const parquetStore = storeKind({
           let bytes = 0
           for (const file of files) {
             query.signal?.throwIfAborted()
+            for (const { message } of missingIn(file)) {
+              sink.quality.note(MISSING_TRACES, { file: file.name }, message)
+            }
             const passedOver = await readerFor(file)(file, sink, wanted)
             bytes += file.bytes
             query.onProgress(file.bytes, bytes / whole)

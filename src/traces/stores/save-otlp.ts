@@ -6,17 +6,23 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { FlowdeltaError } from '../../core/errors.ts'
 import type { AttributeValue } from '../attributes.ts'
+import { MISSING_TRACES, type Quality, type QualityIssue } from '../quality.ts'
 import { NO_PARENT, type SpanTraceColumns, VERSION_ATTRIBUTE } from '../span-columns.ts'
 
 /**
  * Writes traces as OTLP JSON lines, one trace a line, compressed where the path ends in `.gz`; see
- * `SpanTraces.save`. What is there under that name is replaced once all is written.
+ * `SpanTraces.save`. What is there under that name is replaced once all is written. The first line
+ * says which traces are missing, under a key that other programs pass over.
  *
  * @throws FlowdeltaError for a file that cannot be written
  */
-export function saveOtlp(path: string, traces: SpanTraceColumns): Promise<void> {
+export function saveOtlp(
+  path: string,
+  { traces, quality }: { readonly traces: SpanTraceColumns; readonly quality: Quality },
+): Promise<void> {
+  const missing = quality.issues.filter(({ code }) => code === MISSING_TRACES)
   return replaceFile(path, (partial) => {
-    const lines = Readable.from(linesOf(traces))
+    const lines = Readable.from(linesOf(traces, missing))
     const file = createWriteStream(partial)
     return path.endsWith('.gz') ? pipeline(lines, createGzip(), file) : pipeline(lines, file)
   })
@@ -42,9 +48,10 @@ export async function replaceFile(
   }
 }
 
-function* linesOf(traces: SpanTraceColumns): Generator<string> {
+function* linesOf(traces: SpanTraceColumns, missing: readonly QualityIssue[]): Generator<string> {
   for (let trace = 0; trace < traces.ids.length; trace++) {
-    yield `${JSON.stringify({ resourceSpans: resourceSpansOf(traces, trace) })}\n`
+    const said = trace === 0 && missing.length > 0 && { flowdelta: { missing } }
+    yield `${JSON.stringify({ resourceSpans: resourceSpansOf(traces, trace), ...said })}\n`
   }
 }
 

@@ -2,7 +2,7 @@
 import { Attributes, NUMBER, TEXT, TRUTH } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
 import { finishColumns, growingColumns, growingFloat64, growingUint32 } from '../growing-columns.ts'
-import { Quality } from '../quality.ts'
+import { MISSING_TRACES, Quality, type QualityIssue } from '../quality.ts'
 import { ATTRIBUTE_TYPES } from '../readers/json-values.ts'
 import { SPAN_KINDS, SPAN_STATUSES, type SpanColumns, SpanTraces } from '../span-traces.ts'
 import { asText, type FromBytes, type ParquetFile } from './parquet-file.ts'
@@ -17,6 +17,18 @@ interface Saved {
   }
 }
 
+/** Returns what was said of a file when flowdelta wrote it; `undefined` for any other. */
+function saidOf({ metadata }: ParquetFile): Saved | undefined {
+  const said = metadata.key_value_metadata?.find(({ key }) => key === SAVED_KEY)?.value
+  const saved = said === undefined ? undefined : (JSON.parse(said) as Saved)
+  return saved?.version === 1 ? saved : undefined
+}
+
+/** Issues that say which traces were missing when flowdelta wrote a file. */
+export function missingIn(file: ParquetFile): readonly QualityIssue[] {
+  return (saidOf(file)?.quality.issues ?? []).filter(({ code }) => code === MISSING_TRACES)
+}
+
 /**
  * Returns the traces of a file that `SpanTraces.save` wrote, as they were: columns become columns,
  * and texts, which a row group has once each, become codes. `undefined` for any other file.
@@ -26,10 +38,9 @@ export async function readSavedTraces(
   name: string | null,
   onGroup: (share: number) => void,
 ): Promise<SpanTraces | undefined> {
-  const said = file.metadata.key_value_metadata?.find(({ key }) => key === SAVED_KEY)?.value
+  const said = saidOf(file)
   if (said === undefined) return undefined
-  const { version, quality, ...own } = JSON.parse(said) as Saved
-  if (version !== 1) return undefined
+  const { quality, ...own } = said
   const [ids, services, operations] = [new Dictionary(), new Dictionary(), new Dictionary()]
   const [hosts, versionNames] = [new Dictionary(), new Dictionary()]
   const spans = growingColumns({

@@ -1,5 +1,6 @@
 import { counted, grouped } from '../../core/words.ts'
 import { isoTime } from '../epoch-clock.ts'
+import { MISSING_TRACES } from '../quality.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 
 /** A stretch of time, µs since 1970. */
@@ -81,7 +82,7 @@ export class SlicedReading {
       `traces are missing: the server gives at most ${grouped(this.#limit)} an answer, and ` +
       `${counted(this.#cut.length, 'stretch', 'stretches')} of time had as many that cannot be divided further, ` +
       `the first ${from}..${to}; raise the parameter limit`
-    quality.note('incomplete-answer', { file }, message)
+    quality.note(MISSING_TRACES, { file }, message)
   }
 
   /** The halves of a stretch; none if it is too short, which is remembered. */

@@ -1,12 +1,13 @@
 import { FlowdeltaError } from '../../core/errors.ts'
 import { defineOptions } from '../../core/options.ts'
 import { counted } from '../../core/words.ts'
+import { MISSING_TRACES } from '../quality.ts'
 import { isJsonObject, objectsIn, textOf } from '../readers/json-values.ts'
 import { otlpReader } from '../readers/otlp.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { Condition } from '../selection/condition.ts'
 import { AnsweredTraces } from './answered-traces.ts'
-import { type Answer, HTTP_PARAMETERS, HttpServer, jsonOf } from './http.ts'
+import { type Answer, HTTP_PARAMETERS, HttpServer, jsonOf, notThere } from './http.ts'
 import { leastDurationUs, servicesWithin } from './pushed-conditions.ts'
 import { type Slice, SlicedReading } from './slices.ts'
 import { requireTimes, storeKind } from './store.ts'
@@ -48,7 +49,7 @@ export const tempoStore = storeKind({
             ...{ q, limit: `${limit}`, spss: '1' },
             ...{ start: `${start / SECOND_US}`, end: `${end / SECOND_US}` },
           },
-          idsIn,
+          (answer) => idsIn(answer, server),
         )
         await traces.fetch(ids, onBytes)
         return ids
@@ -76,8 +77,8 @@ function daysOf(fromUs: number, toUs: number): Slice[] {
   }))
 }
 
-function idsIn(answer: Answer): ReadonlySet<string> {
-  if (answer === null) throw new FlowdeltaError('has no search (status 404)')
+function idsIn(answer: Answer, server: HttpServer): ReadonlySet<string> {
+  if (answer === null) throw notThere(server, 'Tempo', 'search')
   const { traces } = jsonOf(answer)
   if (traces !== undefined && traces !== null && !Array.isArray(traces)) {
     throw new FlowdeltaError('answered a search without a list of traces')
@@ -119,7 +120,7 @@ class TraceFetcher {
   report(): void {
     for (const [why, { size }] of this.#missing) {
       const message = `${why}: ${counted(size, 'trace')}`
-      this.#sink.quality.note('incomplete-answer', { file: this.#server.name }, message)
+      this.#sink.quality.note(MISSING_TRACES, { file: this.#server.name }, message)
     }
   }
 
