@@ -15,12 +15,7 @@ export type RequestSelection =
   | { readonly segment?: Segment }
   | ((request: number) => boolean)
 
-/**
- * Returns the rows of the requests that are selected, by period.
- *
- * @throws FlowdeltaError for a finding that has no segment, text that is no condition, and where a
- *   period has no such request
- */
+/** The rows of the selected requests, by period; rejects selections that no request meets. */
 export function selectedRows(selection: RequestSelection, flows: FlowSet): Selection {
   if (typeof selection === 'function') return nonEmpty(requestsBetween(flows, { where: selection }))
   if (typeof selection === 'string') {
@@ -59,7 +54,6 @@ function periodsOf(flows: FlowSet): FlowSet {
   return flows instanceof FoldedFlows ? flows.unfolded : flows
 }
 
-/** Names the trace of a request, and its period. */
 export function traceKey({ period, ids }: FlowSet, request: number): string {
   return `${period[request]} ${ids[request]}`
 }
@@ -75,11 +69,7 @@ function nonEmpty(rows: Selection): Selection {
 /** Runs are told apart by time blocks, whose numbers have room for so many. */
 const MAX_RUNS = 100
 
-/**
- * Checks what is compared.
- *
- * @throws FlowdeltaError for no runs, too many, one twice, and what are no traces
- */
+/** Rejects no runs, too many, one twice, and what are no traces. */
 export function requirePeriods(runs: readonly unknown[], after: unknown): void {
   requireRuns(runs)
   requireTraces(after, 'after')

@@ -24,7 +24,6 @@ export const FOLD_RULE_OPTIONS = defineOptions({
 /** Findings have a threshold of their own; all else that structural mutations take reaches them. */
 const { smPThreshold: _, ...STRUCTURAL_EVIDENCE_OPTIONS } = STRUCTURAL_OPTIONS
 
-/** Options of each stage of a comparison. */
 export const STAGE_OPTIONS = {
   flows: { ...FLOW_OPTIONS, ...FOLD_RULE_OPTIONS },
   categories: CATEGORY_OPTIONS,
@@ -44,7 +43,6 @@ export const STAGE_OPTIONS = {
   findings: { ...FINDINGS_OPTIONS, ...EVENT_OPTIONS, ...INTERFERENCE_OPTIONS },
 } as const satisfies Record<string, OptionTable>
 
-/** Name of a stage of a comparison. */
 export type StageName = keyof typeof STAGE_OPTIONS
 
 /** Options of every stage of a comparison. */

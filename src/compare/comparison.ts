@@ -73,7 +73,7 @@ const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
 
 /**
  * The options that a stage depends on. A number as threshold needs no level: the slider of α then
- * keeps structures and precursors. What repeats depends on whether hosts are part of labels.
+ * keeps structures and precursors. What repeats depends on hosts in labels.
  */
 function stageOptions(
   name: keyof Stages,

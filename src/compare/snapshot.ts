@@ -17,21 +17,18 @@ import type { Claim } from './findings/find-findings.ts'
 import type { TimedEvent } from './onset/events.ts'
 import { type ColumnsOf, RequestColumns, type ResourceUses } from './segments/request-columns.ts'
 
-/** Parts of the requests that a snapshot carries; without one, stages that ask for it get zeros. */
 export interface SnapshotParts {
   /** When requests arrived; always with latencies, as findings ask for it. Default `false`. */
   readonly arrivals?: boolean
   /** Trace ids; without them, requests are called by their number. Default `false`. */
   readonly ids?: boolean
   /**
-   * Requests whose edge latencies are carried, by their row: the largest part by far. Edges,
-   * findings and their tables need those of all requests, and what segments are found by, which is
-   * carried with them. Default none.
+   * Requests whose edge latencies are carried, the largest part by far; findings need all. Default
+   * none.
    */
   readonly latenciesOf?: (request: number) => boolean
 }
 
-/** A comparison's flows and options in columns. */
 interface SnapshotData {
   readonly options: Omit<ComparisonOptions, 'label'>
   readonly labels: readonly NodeLabel[]
@@ -74,21 +71,10 @@ interface SnapshotData {
   readonly claims: readonly Claim[]
 }
 
-/**
- * A comparison as plain JSON, enough to compute its stages from categories to findings again, by
- * the same code, where there are no traces: in a page.
- */
+/** A comparison as plain JSON, enough for a page to compute its stages from categories on. */
 export type ComparisonSnapshot = EncodedColumns<SnapshotData>
 
-/**
- * Takes a comparison's flows out of its traces.
- *
- * @param comparison from `compare`
- * @param parts see {@link SnapshotParts}
- *
- * @example
- * restoreComparison(takeSnapshot(comparison)).flows.size === comparison.flows.size // true
- */
+/** Takes a comparison's flows and options out of its traces. */
 export function takeSnapshot(
   comparison: Comparison,
   { arrivals = false, ids = false, latenciesOf }: SnapshotParts = {},
@@ -177,13 +163,8 @@ function latenciesOfSome(flows: FlowSet, isWanted: (request: number) => boolean)
 }
 
 /**
- * Restores a comparison from its snapshot. Stages from `flows` to `findings` give what they gave,
- * with other options too, except for those that need what the snapshot left out: edges and findings
- * need latencies, arrivals their times, and other `concurrency`, `clocks`,
- * `slackUs` or `fold` the traces.
- *
- * @example
- * restoreComparison(takeSnapshot(comparison)).categories.size === comparison.categories.size // true
+ * Restores a comparison: its stages give what they gave, except what needs traces or what was left
+ * out.
  */
 export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
   const data = decodeColumns(snapshot)

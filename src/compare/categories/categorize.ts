@@ -70,9 +70,7 @@ function relabel(flows: FlowSet, { omitHosts, label }: CategoryOptions) {
 class ShapeGroups {
   readonly #shapes: ShapeTable
   readonly #colours: StructureColours
-  /** The different structures that share a key: nearly always one. */
   readonly #byKey = new Map<number, number[]>()
-  /** For each shape, the first one of the same structure. */
   readonly firstLike: number[] = []
   undecided = 0
 
@@ -116,12 +114,7 @@ function numberCategories(flows: FlowSet, { firstLike }: ShapeGroups) {
   return { categoryOf, categoryOfShape, representatives: [...numbers.keys()] }
 }
 
-/**
- * The categories of a comparison, or these.
- *
- * @param verb what asks for them, for the message
- * @throws FlowdeltaError for anything else, such as flows that were not categorized
- */
+/** The categories of a comparison, or these; `verb` is what asks for them, for the message. */
 export function categoriesOf(
   source: Categories | { readonly categories: Categories },
   verb: string,

@@ -47,17 +47,13 @@ export interface ColouredLoop {
   readonly to: number
 }
 
-/** What describes the structure of a category. */
 interface StructureParts {
-  /** Key of each edge, see `StructureColours`. */
   readonly keys: Uint32Array
   readonly colours: Uint32Array
-  /** Of folded flows, each once. */
   readonly loops: readonly ColouredLoop[]
   readonly labelTexts: readonly string[]
 }
 
-/** Describes the structure of a category; texts when they are first asked for. */
 export class DescribedStructure implements CategoryStructure {
   readonly shape: number
   readonly labelCodes: Uint32Array

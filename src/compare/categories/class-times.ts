@@ -4,7 +4,6 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { CategoryStructure } from './category-structure.ts'
 
-/** What times of edge classes are read from: categories. */
 interface ClassSource {
   readonly flows: FlowSet
   structure(category: number): CategoryStructure
@@ -13,39 +12,28 @@ interface ClassSource {
   recordedClassOf(request: number): Uint32Array
 }
 
-/** How `ClassTimes` adds up. */
 interface ClassTimesOptions {
   /** Read folded flows as they are folded. Default `false`. */
   readonly whole?: boolean
-  /** Of each edge class, the number of the sum it goes into. Default: one sum a class. */
   readonly sumOf?: Uint32Array | undefined
-  /** Serves for all categories of the same flows. Default: a new one. */
   readonly finder?: CriticalPathFinder
 }
 
 /**
- * The edges of one request, added up by the edge classes of its category. One object serves for
- * request after request of a category.
- *
- * Folded flows are read as they were recorded: of an edge that was repeated, every repetition counts,
- * on the critical path or beside it, and steps from one round to the next count as such, not as
- * part of the edge that leads to the first round. So a folded request says of its edges what the
- * recorded one says.
+ * Adds up the edges of a request by edge class, one object for request after request of a category.
+ * Folded flows are read as recorded: every repetition counts, and steps from one round to the next
+ * are an edge of their own.
  */
 export class ClassTimes {
-  /** Time of each class on the critical path of the request, in µs, and how many edges that is. */
   readonly criticalUs: Float64Array
   readonly criticalCount: Uint32Array
-  /** Off the critical path, but not into joins. */
   readonly otherUs: Float64Array
   readonly otherCount: Uint32Array
   /** Into joins that waited for another edge, in µs; part of no response time. */
   readonly waitingUs: Float64Array
   readonly #categories: ClassSource
-  /** The flows as they were recorded. */
   readonly #flows: FlowSet
   readonly #whole: boolean
-  /** The sum that each edge class goes into. */
   readonly #sumOf: Uint32Array
   readonly #finder: CriticalPathFinder
   readonly #walk = new CriticalWalk()
@@ -80,7 +68,6 @@ export class ClassTimes {
     this.waitingUs = new Float64Array(length)
   }
 
-  /** Adds up the edges of a request of the category, by its row. */
   read(request: number): void {
     const { criticalUs, criticalCount, otherUs, otherCount, waitingUs } = this
     criticalUs.fill(0)
@@ -129,10 +116,7 @@ export class ClassTimes {
     return onPath
   }
 
-  /**
-   * One latency of a class for the request, in µs: the mean over its edges on the critical path, else
-   * over the others but those into joins. NaN where there are none.
-   */
+  /** One latency of a class: the mean on the critical path, else off it but for joins; or NaN. */
   latencyUs(sum: number): number {
     const critical = this.criticalCount[sum]!
     return critical > 0
@@ -151,7 +135,6 @@ export class ClassTimes {
   }
 }
 
-/** The plan of the shape that a category is shown by, its edges numbered as their classes. */
 function planOfClasses(
   finder: CriticalPathFinder,
   { shape, classOf, classFrom: from, classTo: to }: CategoryStructure,
@@ -175,11 +158,9 @@ export interface EdgeSamples {
 }
 
 /**
- * The latencies of every edge class of a category, one value a request so that samples stay
- * independent: where branches are identical, that of the branch on the critical path, else the
- * mean of the branches. An edge into a join counts only in the requests where the join waited for
- * it; elsewhere its latency is mostly waiting for another branch, and would accuse the wrong one.
- * Repetitions that were folded are as identical branches: see `ClassTimes`.
+ * The latencies of every edge class, one value a request so that samples stay independent: that of
+ * the branch on the critical path, else the mean of identical branches. An edge into a join counts
+ * only where the join waited for it; else it would accuse the wrong branch.
  */
 export function collectEdgeSamples(
   categories: ClassSource,
@@ -208,14 +189,11 @@ function collectPeriod(
   }))
 }
 
-/** What `ClassTimes` says of the requests of one category in one period: a value a request. */
 export class ClassSamples {
   requests = 0
   /** Requests in which each class is critical. */
   readonly critical: Uint32Array
-  /** How many values each class has. */
   readonly lengths: Uint32Array
-  /** Values of each class, room for one a request. */
   readonly #values: Float64Array
   readonly #room: number
 
@@ -226,7 +204,6 @@ export class ClassSamples {
     this.#room = requests
   }
 
-  /** Adds the request that was read last. */
   add(times: ClassTimes): void {
     this.requests++
     for (let at = 0; at < this.lengths.length; at++) {

@@ -2,12 +2,8 @@ import { neighborsOf, ShapeGraph, type ShapeTable } from '../../traces/shape-tab
 import type { ColouredShape } from './structure-colours.ts'
 
 /**
- * Whether two shapes with equal keys are the same structure, by trying to match their nodes one by
- * one. Each next node is a neighbour of the one matched last, if there is one left, so that its
- * partner must be a neighbour, too, and of the same colour: a wrong turn shows within a few steps.
- * Where branches are identical the first try succeeds. Steps are bounded all the same.
- *
- * @returns `undefined` when `budget` steps did not decide
+ * Matches the nodes of two shapes with equal keys, each next one a neighbour of the one matched
+ * last: a wrong turn shows within a few steps. `undefined` when `budget` steps did not decide.
  */
 export function sameStructure(
   shapes: ShapeTable,
@@ -47,7 +43,6 @@ export function sameStructure(
   return true
 }
 
-/** One node to match: among the neighbours, on one side, of its anchor's partner. */
 interface Step {
   readonly node: number
   /** A node that was matched before, -1 for the first of a connected part. */
@@ -55,7 +50,6 @@ interface Step {
   readonly side: 'below' | 'above'
 }
 
-/** The nodes depth first, edges followed both ways. */
 function matchingPlan(graph: ShapeGraph): Step[] {
   const plan: Step[] = []
   const planned = new Uint8Array(graph.nodes)
@@ -76,7 +70,6 @@ function matchingPlan(graph: ShapeGraph): Step[] {
   return plan
 }
 
-/** Whether a candidate has the same edges with what is matched already. */
 function fits(
   graphA: ShapeGraph,
   graphB: ShapeGraph,
@@ -96,7 +89,6 @@ function fits(
   })
 }
 
-/** Partners of those neighbours that have one. */
 function matchedAmong(neighbours: Uint32Array, partner: Int32Array): Uint32Array {
   return neighbours
     .filter((other) => (partner[other] as number) >= 0)

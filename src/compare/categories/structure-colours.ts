@@ -201,7 +201,6 @@ export class StructureColours {
   }
 }
 
-/** Sorts the first `count` numbers; insertion beats the general sort for the usual handful. */
 function sortFirst(numbers: Uint32Array, count: number): void {
   if (count > 48) {
     numbers.subarray(0, count).sort()
@@ -218,12 +217,9 @@ function sortFirst(numbers: Uint32Array, count: number): void {
 }
 
 /**
- * A hash of the part each node of a shape plays: of its label, all that follows it, and all that
- * leads to it. Unlike colours, hashes do not depend on which requests came first, so they can
- * order siblings with equal labels the same way in every run. They may collide; only order
- * depends on them.
- *
- * @param labelHashes a hash of each node's label
+ * Hashes the part each node plays: its label, what follows, what leads to it. Unlike colours,
+ * hashes do not depend on which requests came first, so they order siblings alike in every run;
+ * they may collide.
  */
 export function structureHashes(
   { nodes, order, acyclic, below, above }: ShapeGraph,
@@ -240,7 +236,6 @@ export function structureHashes(
   return hashes
 }
 
-/** Mixes the sum of its neighbours' hashes into a node's, so that their order plays no part. */
 function regather(hashes: Float64Array, node: number, { offsets, nodes }: Neighbors): void {
   let sum = 1
   for (let entry = offsets[node] as number; entry < (offsets[node + 1] as number); entry++) {
@@ -249,7 +244,6 @@ function regather(hashes: Float64Array, node: number, { offsets, nodes }: Neighb
   hashes[node] = mix((hashes[node] as number) + mix(sum))
 }
 
-/** Scrambles a non-negative number into an integer below 2⁵². */
 function mix(value: number): number {
   const low = Math.imul((value >>> 0) ^ 0x9e3779b9, 0x85ebca6b)
   const high = Math.imul(((value / 2 ** 32) >>> 0) ^ low, 0xc2b2ae35)
@@ -257,9 +251,7 @@ function mix(value: number): number {
   return ((high ^ (spread >>> 13)) >>> 12) * 2 ** 32 + (spread >>> 0)
 }
 
-/** Labels in an order, and with hashes, that are the same in every run and on every machine. */
 export interface LabelOrder {
-  /** Place of each label among all, by UTF-16 code units. */
   readonly ranks: Uint32Array
   /** Of each label's text, below 2⁴⁷. */
   readonly hashes: Float64Array
@@ -283,9 +275,8 @@ function hashText(text: string): number {
 }
 
 /**
- * Numbers pairs of numbers: equal pairs get the same number, different ones never do. Chained, it
- * numbers sequences of any length, as `intern(intern(intern(0, a), b), c)`, where numbers below the
- * first that it gives out say what a chain is about.
+ * Numbers pairs of numbers. Chained, it numbers sequences: `intern(intern(intern(0, a), b), c)`,
+ * where numbers below the first that it gives out say what a chain is about.
  */
 export class PairInterner {
   readonly #firstNumber: number
@@ -295,12 +286,10 @@ export class PairInterner {
   #slots = new Uint32Array(16384)
   #size = 0
 
-  /** @param firstNumber the number of the first pair */
   constructor(firstNumber = 0) {
     this.#firstNumber = firstNumber
   }
 
-  /** All numbers given out are below this. */
   get end(): number {
     return this.#size + this.#firstNumber
   }

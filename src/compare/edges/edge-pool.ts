@@ -36,7 +36,6 @@ export class EdgePool {
     return this.#found.number.length
   }
 
-  /** The pooled edge of each edge class of a category. */
   ofClasses(category: number): Uint32Array {
     const { labelCodes, classFrom, classTo, loops } = this.#categories.structure(category)
     const pooled = new Uint32Array(classFrom.length)
@@ -51,7 +50,6 @@ export class EdgePool {
     return pooled
   }
 
-  /** What is known of a pooled edge. */
   edge(pooled: number): PooledEdge {
     const category = this.#found.category.values[pooled]!
     const number = this.#found.number.values[pooled]!

@@ -126,12 +126,9 @@ export class EdgeTimes {
   }
 }
 
-/** Collects the latencies of every edge. */
 export const edgeTimes = remembered((categories: Categories) => new EdgeTimes(categories))
 
-/** What the rows of a category and its edge classes are. */
 interface EdgeRows {
-  /** The edge and the category of each row. */
   readonly edgeOf: Uint32Array
   readonly categoryOf: Uint32Array
   /** The rows of category `c` are `offsets[c]` to `offsets[c + 1]`. */
@@ -164,7 +161,6 @@ function edgeRows(categories: Categories, pool: EdgePool): EdgeRows {
   return { ...finishColumns(rows), offsets, sumOf }
 }
 
-/** The latencies of each row in one period, one a request, in µs. */
 interface RowValues {
   readonly latencyUs: Float64Array
   /** The latencies of row `r` begin at entry `starts[r]` and are `counts[r]`. */
@@ -198,11 +194,9 @@ function emptyTotals(edges: number): EdgeTotals {
   }
 }
 
-/** What one period says, while it is added up. */
 interface PeriodTimes {
   readonly totals: EdgeTotals
   readonly values: RowValues
-  /** Response time of a request, the slowest cut. */
   readonly timeOf: (request: number) => number
 }
 
@@ -234,7 +228,6 @@ function isOftenCritical({ critical, requests }: RowValues, row: number): boolea
   return critical[row]! >= OFTEN_CRITICAL * requests[row]!
 }
 
-/** Sorts the values of a row in place; insertion beats the general sort for the usual dozen. */
 function sortedRow({ latencyUs, starts, counts }: RowValues, row: number): Float64Array {
   const start = starts[row]!
   const end = start + counts[row]!
@@ -252,17 +245,13 @@ function sortedRow({ latencyUs, starts, counts }: RowValues, row: number): Float
 /** The slowest hundredth of the requests, one at least, is taken to be no slower than the next. */
 export const SLOWEST = 0.01
 
-/**
- * Response times of a period in which the slowest are cut to what the next slowest took: one
- * request of an hour must not make every other change look negligible.
- */
+/** Response times with the slowest cut: one request of an hour must not hide every other change. */
 export function cappedTimes(flows: FlowSet, period: Period): (request: number) => number {
   const { responseTimeUs } = flows
   const mostUs = longestTimes(flows)[period]
   return (request) => Math.min(mostUs, responseTimeUs[request]!)
 }
 
-/** What the slowest requests of each period are cut to. */
 const longestTimes = remembered((flows: FlowSet): readonly [before: number, after: number] => {
   const split = flows.count(BEFORE)
   const longest = (times: Float64Array) => {

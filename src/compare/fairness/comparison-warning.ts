@@ -46,17 +46,14 @@ export interface ComparisonWarning {
   readonly detail: string
 }
 
-/** What there is to judge a comparison by. */
 export interface ComparedPeriods {
   readonly before: TraceSet
   readonly after: TraceSet
-  /** The requests of `before`, then those of `after`. */
   readonly flows: FlowSet
   readonly categories: Pick<Categories, 'size' | 'count' | 'undecided'>
   readonly options: Pick<ComparisonOptions, 'omitHosts' | 'counts' | 'smPThreshold'>
 }
 
-/** Looks for one thing that could be wrong with a comparison. */
 export type FairnessCheck = (periods: ComparedPeriods) => ComparisonWarning[]
 
 type WarningParts = Pick<ComparisonWarning, 'finding' | 'effect' | 'answer'> & {
@@ -70,7 +67,6 @@ export function warning(
   return { code, finding, effect, answer, advice, message: finding, detail: `${effect} ${answer}` }
 }
 
-/** Returns a share in percent, to two significant digits where it is less than a tenth: `3.4 %`. */
 export function exactPercent(share: number): string {
   const inPercent = 100 * share
   const size = Math.abs(inPercent)
@@ -78,12 +74,10 @@ export function exactPercent(share: number): string {
   return `${Number(inPercent.toPrecision(2))} %`
 }
 
-/** Returns a change in percent, with its sign. */
 export function signedPercent(change: number): string {
   return `${change > 0 ? '+' : ''}${exactPercent(change)}`
 }
 
-/** `3 of 400 (0.75 %)`. */
 export function partOf(count: number, all: number): string {
   return `${count} of ${all}${all > 0 ? ` (${exactPercent(count / all)})` : ''}`
 }

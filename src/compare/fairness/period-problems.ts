@@ -18,10 +18,7 @@ import {
 /** Periods whose numbers of requests differ by more than this factor are not alike. */
 const ALIKE_LOAD = 1.1
 
-/**
- * Whether one period has more requests than the other, while counts are compared as they are.
- * Scaled counts and tested shares allow for the load; weighted ones do where weights were recorded.
- */
+/** Whether one period has more requests, while counts are compared as they are. */
 export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
   const { flows, options } = periods
   const before = flows.count(BEFORE)
@@ -158,10 +155,7 @@ const VERSION_LEVEL = 1e-4
 
 type Versions = ReadonlyMap<string, number>
 
-/**
- * Whether services ran in other versions (`service.version`) than before. Often that is the
- * question; sometimes nobody thought of it.
- */
+/** Whether services ran in other versions: often that is the question, sometimes nobody knew. */
 export function versionsDiffer({ before, after }: ComparedPeriods): ComparisonWarning[] {
   if (before.kind !== 'spans' || after.kind !== 'spans') return []
   const changed = changedVersions(before.versions, after.versions)
@@ -213,7 +207,6 @@ function versionShare(versions: Versions, version: string): number {
   return (versions.get(version) ?? 0) / total(versions)
 }
 
-/** One version by its name, several with their shares, the most frequent first. */
 function versionText(versions: Versions): string {
   if (versions.size === 1) return [...versions.keys()].join('')
   const sorted = [...versions].sort(([, a], [, b]) => b - a)

@@ -16,10 +16,8 @@ const OTHER_RATE = 1.5
 const LARGE_DEVIATION = 4
 
 /**
- * Whether the periods stand in the wrong order, overlap in time, or one lasts much longer than the other and the counts do
- * not say so: then requests came at another rate. Only where the time of day was recorded. Periods
- * that cover the same time were told apart by something else (two versions side by side), and
- * stretches in turns share nothing: both are as they should be.
+ * Whether periods stand in the wrong order, overlap, or came at another rate. Periods that cover
+ * the same time, and stretches in turns, are as they should be.
  */
 export function timeRanges({ flows }: ComparedPeriods): ComparisonWarning[] {
   const overlap = periodOverlap(flows)
@@ -96,13 +94,11 @@ interface Gap {
   readonly toUs: number
 }
 
-/** Which gaps are no holes, by what the other period does in the middle of them. */
 type Excused = (gap: Gap) => boolean
 
 /**
- * Whether a period has a hole: a gap between arrivals that requests coming at random, at the
- * period's rate, would hardly ever leave. No holes are the stretches of the other period where two
- * were recorded in turns, and gaps that both have at once where they ran side by side.
+ * Whether a period has a gap that random arrivals would hardly leave; none are stretches of the
+ * other period in turns, and gaps that both have at once.
  */
 export function missingIntervals({ flows }: ComparedPeriods): ComparisonWarning[] {
   const [before, after] = arrivals(flows)
@@ -118,7 +114,6 @@ export function missingIntervals({ flows }: ComparedPeriods): ComparisonWarning[
   ]
 }
 
-/** Whether something arrived in the middle half of a gap. */
 function isBusyWithin({ fromUs, toUs }: Gap, arrivals: Float64Array): boolean {
   const quarterUs = (toUs - fromUs) / 4
   return arrivals.some((us) => us > fromUs + quarterUs && us < toUs - quarterUs)
@@ -164,12 +159,9 @@ function longestHole(arrivals: Float64Array, isExcused: Excused): Gap | undefine
 }
 
 /**
- * An upper bound of the probability that `count` arrivals of a Poisson process leave a gap of at
- * least this share between the first and the last: each of the count − 1 gaps does with (1 −
- * share)^(count − 2).
- *
- * Source: Pyke 1965, "Spacings", Journal of the Royal Statistical Society B 27(3):395-449, §2.1;
- * Boole's inequality over the gaps.
+ * Bounds the probability that `count` Poisson arrivals leave a gap of this share: (1 −
+ * share)^(count − 2) for each. Source: Pyke 1965, "Spacings", Journal of the Royal Statistical
+ * Society B 27(3):395-449, §2.1.
  */
 function gapProbability(share: number, count: number): number {
   return (count - 1) * (1 - share) ** (count - 2)

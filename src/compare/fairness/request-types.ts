@@ -20,7 +20,6 @@ const MIN_RELATIVE = 0.2
 /** Types expected less often than this are tested as one: the χ² test needs it. */
 const MIN_EXPECTED = 5
 
-/** A type of requests, or all rare ones. */
 interface Cell {
   readonly name: string
   readonly before: number
@@ -29,14 +28,10 @@ interface Cell {
 
 /** Before and after are shares of all requests. */
 interface TypeShares extends Cell {
-  /** See `chiSquareTest`. */
   readonly residual: number
 }
 
-/**
- * Whether the mix of request types changed. Types are told apart by service and operation of the
- * root, or by what a catch-all root calls (`rootTypes`); tested with χ² at 0.001, rare types as one.
- */
+/** Whether the mix of request types changed, by χ² at 0.001, rare types as one. */
 export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarning[] {
   const types = rootTypes(flows)
   const differing = typesOfOtherShare(flows, types)
@@ -84,7 +79,6 @@ function typesOfOtherShare(flows: FlowSet, types: RootTypes): TypeShares[] {
     .sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
 }
 
-/** How many requests of each type there are; all the rare types are one. */
 function countCells(flows: FlowSet, { names, typeOf }: RootTypes): Cell[] {
   const before = new Float64Array(names.length)
   const after = new Float64Array(names.length)
@@ -116,8 +110,7 @@ function matters({ before, after, residual }: TypeShares): boolean {
 }
 
 /**
- * The mean response time before, and by how much it would move if every type kept its own mean and
- * only the mix became that of after. A type that is new has the mean it has after.
+ * The mean before, and how much it would move if every type kept its own and only the mix changed.
  */
 function shiftByMix(flows: FlowSet, { names, typeOf }: RootTypes) {
   const sums = [new Float64Array(names.length), new Float64Array(names.length)] as const
@@ -147,9 +140,8 @@ const MAX_UNRECORDED = 0.05
 const MIN_TYPE_SHARE = 0.01
 
 /**
- * Whether requests were recorded with different probabilities: the same type of request
- * with other weights, or a period that does not say. Silent where counts are weighted and both
- * periods have weights.
+ * Whether the same type of request was recorded with other weights, or one period does not say;
+ * silent where counts are weighted.
  */
 export function samplingDiffers({ flows, options }: ComparedPeriods): ComparisonWarning[] {
   const { weight } = flows

@@ -22,7 +22,6 @@ const AFFECTED_LEVEL = 0.001
 /** The test of two shares is trusted from this many expected cases a period on. */
 const MIN_EXPECTED_CASES = 5
 
-/** How many traces of each period have one problem. */
 export interface AffectedTraces {
   readonly before: number
   readonly after: number
@@ -53,7 +52,6 @@ export interface MissingSpans {
   readonly orphaned: number
   /** Such spans of those traces: each counts as a request of its own. */
   readonly orphans: number
-  /** Traces without any root. */
   readonly rootless: number
 }
 
@@ -92,7 +90,6 @@ const MIN_SPANS = 4
 /** Where more of the traces than this lie at a border, there is no inside to compare with. */
 const MAX_AT_BORDER = 0.5
 
-/** A trace with a root. */
 interface RootedTrace {
   readonly type: number
   readonly spans: number
@@ -101,10 +98,8 @@ interface RootedTrace {
 }
 
 /**
- * How many traces that were under way at the first or the last moment of a period lost spans: those
- * that began within a typical response time of it and have less than half the spans usual for
- * their root. 0 unless small traces are more frequent there than inside the period (Fisher's exact
- * test at 0.001).
+ * How many traces under way at a period's border lost spans: less than half of what is usual for
+ * their root. 0 unless small traces are more frequent there (Fisher's exact test at 0.001).
  */
 export function cutAtBorder(traces: TraceSet): number {
   if (traces.kind !== 'spans') return 0
@@ -146,7 +141,6 @@ function rootedTraces({ spans, spanOffsets, operations, size }: SpanTraces): Roo
   return rooted
 }
 
-/** The median number of spans by type. */
 function usualSpans(traces: readonly RootedTrace[]): Map<number, number> {
   const byType = new Map<number, number[]>()
   for (const { type, spans } of traces) {
@@ -162,9 +156,8 @@ function median(values: readonly number[]): number {
 }
 
 /**
- * Whether spans reach outside their parents on other hosts in differing shares of traces, also once
- * clocks are corrected. Where shares are alike, findings are not touched: durations, and the way
- * there and back as one, do not depend on how far clocks are apart.
+ * Whether spans reach outside parents on other hosts in differing shares of traces, corrected or
+ * not. Where shares are alike, findings rest on durations, which clocks do not touch.
  */
 export function clockSkew({ before, after, flows }: ComparedPeriods): ComparisonWarning[] {
   const corrected = flows.clocks?.applied ?? []
@@ -236,10 +229,7 @@ export function orphans({ before, after }: ComparedPeriods): ComparisonWarning[]
 /** Where nearly all traces of both periods have no root, the callers were never traced. */
 const NEVER_TRACED = 0.9
 
-/**
- * Whether traces were cut: they have no root at all, or were under way at a border of their period
- * and have far fewer spans than others of their type.
- */
+/** Whether traces have no root, or are cut at a border of their period. */
 export function truncatedTraces({ before, after }: ComparedPeriods): ComparisonWarning[] {
   const rootless = [before, after].map((traces) => missingSpans(traces).rootless)
   const [ofBefore = 0, ofAfter = 0] = rootless
@@ -343,10 +333,7 @@ const TOLD_BY: Partial<Record<WarningCode, string>> = {
   'truncated-traces': 'orphan-span',
 }
 
-/**
- * Touches no finding: explanations by parameters ask for parameters, and clocks that are as far apart
- * in both periods change no duration; most lines of a log belong to no request.
- */
+/** Touches no finding: parameters matter to explanations alone; clocks apart alike, no duration. */
 const HARMLESS = /^(?:(?:no|unused)-parameters|repeated-parameter|clock-skew|log-without-id)$/
 
 /** Reports which traces were selected, and what a load left out or doubted, except what `told` says. */

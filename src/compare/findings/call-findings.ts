@@ -19,7 +19,6 @@ import { operationName } from './names.ts'
 import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, structureMoves } from './structure-moves.ts'
 
-/** What one service does differently, the change of most calls first. */
 interface ServiceChanges {
   readonly service: string
   readonly calls: readonly CallChange[]
@@ -29,10 +28,8 @@ interface ServiceChanges {
 /** Moves between categories tell the cost when they are of this share of the requests. */
 const MIN_MOVED = 0.5
 
-/** What is told in one finding. */
 interface Told {
   readonly kind: Draft['kind']
-  /** Service that does otherwise. */
   readonly service: string
   readonly what: string
   readonly look: string
@@ -48,10 +45,7 @@ interface Told {
   readonly isMoved: boolean
 }
 
-/**
- * Drafts one finding a service that makes other calls, or the same more or less often, and one for
- * each thing that an operation does otherwise with the same calls.
- */
+/** Drafts a finding a service that calls otherwise, and one for each thing done otherwise. */
 export function callFindings(
   changes: StepChanges,
   { evidence, edges }: { evidence: Ranking; edges: EdgeChanges },
@@ -162,7 +156,6 @@ function toldFirst({ calls, repeats }: ServiceChanges, told: ServiceChanges): Fi
   return told.calls.length > 0 ? [...ofCalls, ...ofRepeats] : [...ofRepeats, ...ofCalls]
 }
 
-/** What a service does more or less often, or what it repeats: whichever costs or saves more. */
 function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all: ServiceChanges) {
   const { service, calls, repeats } = all
   const parts = [
@@ -226,10 +219,7 @@ function isOfSame(a: CallChange, b: RepeatChange): boolean {
   return a.call !== null && isSame(a.of, b.of) && isSame(a.call, b.call)
 }
 
-/**
- * Ranks changes of as many calls, the one to tell highest: what is altogether new or gone, then calls
- * before what comes next, what happens more often, and calls to other services.
- */
+/** Ranks changes of as many calls: new or gone first, then calls, more often, other services. */
 function plainness({ kind, of, call, difference, made }: CallChange): number {
   const isWhole = call !== null && made.some((count) => count === 0)
   const isElsewhere = call !== null && call.service !== of.service

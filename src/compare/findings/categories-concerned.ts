@@ -8,7 +8,6 @@ export function byRequestsAfter(categories: Categories, ids: readonly number[]):
   )
 }
 
-/** How many requests the categories have in each period. */
 export function requestsOf(
   categories: Categories,
   ids: readonly number[],

@@ -6,7 +6,6 @@ import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import { listed, operationName } from './names.ts'
 
-/** What one operation does otherwise with the same calls. */
 export interface ConcurrencyChange {
   readonly of: Operation
   /** What it rests on, that of most calls first. */
@@ -15,7 +14,6 @@ export interface ConcurrencyChange {
   readonly isNew: (request: number) => boolean | undefined
 }
 
-/** Requests of each period that do something, and those that could. */
 export type RequestCounts = readonly [before: RequestCount, after: RequestCount]
 type RequestCount = readonly [n: number, of: number]
 
@@ -23,10 +21,8 @@ const MAX_CALLS_NAMED = 4
 const MAX_OPERATIONS_NAMED = 3
 
 /**
- * Finds what operations do otherwise with calls that they make all the same: at the same time or one
- * after the other, in another order, again after a failure, or without waiting for them.
- *
- * @returns those of a service that do the same together
+ * What operations do otherwise with the same calls: their order in time, after a failure, without
+ * waiting; those of a service that do the same together.
  */
 export function concurrencyChanges({ calls, sites }: StepChanges): ConcurrencyChange[][] {
   const changed = calls.filter((call) => call.changed)
@@ -61,8 +57,8 @@ export function concurrencyChanges({ calls, sites }: StepChanges): ConcurrencyCh
 }
 
 /**
- * Says what operations of a service do, in how many of the requests that could: `GET calls cart GET
- * and ads LIST one after the other, no longer at the same time, in 40 of 200 requests (0 of 200 before)`.
+ * Says what operations do: `GET calls cart GET and ads LIST one after the other, no longer at the
+ * same time, in 40 of 200 requests (0 of 200 before)`.
  */
 export function concurrencyWords(
   [first, ...others]: readonly ConcurrencyChange[],
@@ -132,7 +128,6 @@ function concerns({ previous, call }: CallChange, one: Operation | null): boolea
   return isSameCall(previous, one) || isSameCall(call, one)
 }
 
-/** How many calls do otherwise. */
 export function changedCalls({ difference, chances }: CallChange): number {
   return Math.abs(difference) * chances[AFTER]
 }

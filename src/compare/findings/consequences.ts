@@ -11,7 +11,6 @@ const MAX_SIZE_DIFFERENCE = 0.1
 /** So is one whose requests share less than this with those of the cause. */
 const MIN_SHARED_REQUESTS = 0.5
 
-/** Orders drafts by what they weigh, the largest first. */
 export function byContribution(a: Draft, b: Draft): number {
   const weight = ({ weightUs, contributionUs }: Draft) => Math.abs(weightUs ?? contributionUs)
   return weight(b) - weight(a) || a.q - b.q
@@ -72,9 +71,8 @@ function isGap({ kind, changedEdges }: Draft): boolean {
 }
 
 /**
- * Whether a draft shows the delay of another again: steps within other services that became longer
- * by about as much in mostly the same requests, as where the slow call has no span of its own; or
- * another path after a call that became slower.
+ * Whether a draft shows another's delay again: steps elsewhere longer by about as much in mostly
+ * the same requests, or another path after a slow call.
  */
 function isConsequence(
   categories: Categories,
@@ -138,10 +136,7 @@ function shareRequests(
   return shared >= MIN_SHARED_REQUESTS * count(draft.categories)
 }
 
-/**
- * Whether a draft shows that something fails: who fails with it, what is done after it failed, or
- * what is left out in requests that fail.
- */
+/** Whether a draft shows a failure: who fails with it, what is done after or left out. */
 function isOfErrors(
   categories: Categories,
   { cause, draft }: { cause: Draft; draft: Draft },
@@ -159,10 +154,7 @@ function isOfErrors(
   )
 }
 
-/**
- * Whether a service works longer, or less, because it does something else; or what it calls answers
- * a little faster or slower, for what was called just before.
- */
+/** Whether a service's work changed as it does something else, or for the answer to a call. */
 function isSameWork(
   categories: Categories,
   { cause, draft }: { cause: Draft; draft: Draft },

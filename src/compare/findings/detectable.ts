@@ -14,10 +14,7 @@ export interface Detectable {
   readonly shiftUs: number
 }
 
-/**
- * The smallest shift of the most frequent testable category that would hardly have been missed; of all
- * requests where none is testable.
- */
+/** The smallest shift of the most frequent testable category, or of all, that would be seen. */
 export function detectableOf({ responseTime }: Ranking): Detectable | null {
   const { categories, options } = responseTime
   const testable = Array.from({ length: categories.size }, (_, category) => category).filter(

@@ -9,7 +9,6 @@ import { listed, operationName, placeName } from './names.ts'
 
 type Direction = Draft['direction']
 
-/** What edges of one group have in common. */
 export type Scope =
   | { readonly of: 'edge' }
   /** Work inside a service. */
@@ -26,7 +25,6 @@ export interface EdgeGroup {
   readonly edges: readonly EdgeChange[]
 }
 
-/** Drafts one finding a group of changed edges, in either direction. */
 export function edgeFindings(changes: EdgeChanges): Draft[] {
   if (changes.changes.length === 0) return []
   const { tested, categories } = changes
@@ -84,7 +82,6 @@ function whereToLook({ scope, edges }: EdgeGroup): Pick<Draft, 'look' | 'service
   return { look: `${listed(named.map(printable), 3)}${network}`, services }
 }
 
-/** Returns the services at an edge, the one that is called or works first. */
 function servicesOf(edge: PooledEdge): string[] {
   const ends = [calledPlace(edge), place(edge.fromNode), place(edge.toNode)]
   return [...new Set(ends)].filter((name) => name !== '')
@@ -137,13 +134,7 @@ function stepWords(edge: PooledEdge, shift: string): string {
   return from === to ? `${from} itself takes ${shift}` : `${from} to ${to} takes ${shift}`
 }
 
-/**
- * Groups changed edges by what they have in common: the work of a service, the calls to it, all that
- * it does, or one step in all services that take it; see `groupChanges`.
- *
- * @param edges of one comparison, those that were tested
- * @param direction which of the changes to group
- */
+/** Groups tested edges by what they have in common, in one direction; see `groupChanges`. */
 export function groupEdgeChanges(edges: readonly EdgeChange[], direction: Direction): EdgeGroup[] {
   return groupChanges(edges, {
     isWanted: ({ changed, shiftUs }) => changed && shiftUs > 0 === (direction === 'slower'),
@@ -179,7 +170,6 @@ function isWithin(edge: EdgeChange, scope: Scope): boolean {
   return from === service || place(edge.toNode) === service
 }
 
-/** What is done, wherever. */
 function stepOf({ fromNode, toNode, fromRoundBefore }: EdgeChange): string {
   const ends = [fromNode, toNode].map(({ operation, phase }) => [operation, phase])
   return JSON.stringify([...ends, fromRoundBefore])

@@ -22,10 +22,7 @@ const MAX_EXEMPLARS = 3
 
 type Counts = Pick<CountsTest, 'made' | 'chances'>
 
-/**
- * Drafts one finding a service that fails more or less often though nothing that it calls does, and
- * one for each service that fails with it: these are consequences.
- */
+/** Drafts a finding a service that fails on its own; those that fail with it are consequences. */
 export function errorFindings(
   { errors, flows }: StepChanges,
   { categories }: EdgeChanges,
@@ -109,7 +106,6 @@ function sharesOf({ made, chances }: Counts): string {
   return `${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} before)`
 }
 
-/** `7 % of calls (95 % CI 6.1–8.1 %), 0.5 % before (0.27–0.83 %)`. */
 function rateText({ made, chances }: Counts): string {
   const [before, after] = [BEFORE, AFTER].map((period) => {
     const [low, high] = proportionInterval(made[period], chances[period])

@@ -49,12 +49,10 @@ const KINDS_OF_EVIDENCE = 3
 /** Findings, the first ones that are slower, of which it is found out who holds them up. */
 const MAX_INTERFERED = 3
 
-/** Stages of one comparison that findings are made of. */
 export interface FindingSources {
   /** Mutations that hold when corrected. */
   readonly evidence: Ranking
   readonly edges: EdgeChanges
-  /** Steps, of traces with spans; findings then rest on them. */
   readonly steps: StepChanges
   /** In which requests steps changed; findings then say so. */
   readonly segments?: Segments
@@ -74,7 +72,6 @@ export const FIND_FINDINGS_OPTIONS = defineOptions({
   limit: count({ default: 10, unit: 'findings', sentence: 'Most findings kept, largest first' }),
 })
 
-/** Returns the level of each kind of evidence at which all findings together keep `alpha`. */
 export function findingsLevel(alpha: number): number {
   return alpha / KINDS_OF_EVIDENCE
 }
@@ -109,13 +106,9 @@ export function findFindings(
 }
 
 /**
- * Drafts findings, one a cause. Of traces with spans: steps by the service they have in common,
- * services that call otherwise, and requests that neither accounts for. Of trace points: changed
- * edges by the service or the step they have in common, structural mutations by the part of the flow
- * they gained or lost, and response times that no edge accounts for. The largest contribution, up or
- * down, comes first.
- *
- * @throws FlowdeltaError when the stages come from different categories
+ * Drafts findings, one a cause, the largest contribution first. Of spans: steps by service, calls
+ * made otherwise, and what neither accounts for; of trace points: edges, structural mutations by
+ * the changed part of the flow, and response times that no edge accounts for.
  */
 export function draftFindings(sources: FindingSources): readonly Draft[] {
   const { evidence, edges, steps } = sources
@@ -128,10 +121,7 @@ export function draftFindings(sources: FindingSources): readonly Draft[] {
   return steps.steps.length > 0 ? draftsOfSteps(sources) : draftsOfEdges(sources)
 }
 
-/**
- * Makes findings of drafts: each with the ranked mutations that it accounts for; the same delay seen
- * elsewhere stands under its cause.
- */
+/** Gives findings the mutations they account for; a delay seen elsewhere stands under its cause. */
 export function groupFindings(
   sources: FindingSources & {
     readonly ranking: Ranking
@@ -212,10 +202,7 @@ export function groupFindings(
   })
 }
 
-/**
- * Returns how drafts are told where requests count by their sampling weights: requests that they touch,
- * and what these take, stand for more. Tests, and how much each request takes, are of what was recorded.
- */
+/** Weights what requests of drafts stand for; tests and times of each are of what was recorded. */
 function weighing({ evidence, edges }: FindingSources) {
   const { categories, observedChangeUs } = edges
   const { flows } = categories
@@ -276,7 +263,6 @@ interface Sums {
   readonly timeUs: number
 }
 
-/** Of traces with spans: what services do, and what none of it accounts for. */
 function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Draft[] {
   const ofSteps = [
     ...errorFindings(steps, edges),
@@ -296,7 +282,6 @@ function isCostly({ eachInterval: [low, high] }: Draft): boolean {
   return low > 0 || high < 0
 }
 
-/** Of trace points: edges, structures, and what neither accounts for. */
 function draftsOfEdges({ evidence, edges }: FindingSources): Draft[] {
   const ofEdges = edgeFindings(edges)
   const explained = claimMutations(evidence.responseTime, ofEdges)
@@ -310,7 +295,6 @@ function draftsOfEdges({ evidence, edges }: FindingSources): Draft[] {
   ].sort(byContribution)
 }
 
-/** Whether any category's or edge's times could be tested. */
 function anyTestable({ evidence: { responseTime }, edges }: FindingSources) {
   return (
     Array.from({ length: edges.categories.size }).some(
@@ -319,7 +303,6 @@ function anyTestable({ evidence: { responseTime }, edges }: FindingSources) {
   )
 }
 
-/** Returns typical requests of where a finding shows most. */
 function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) {
   const [move] = moves
   return exemplars(categories, {
@@ -334,10 +317,8 @@ function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) 
 }
 
 /**
- * Lays mutations to the drafts that account for them, each to at most one: a structural mutation to
- * the draft that moves requests to its category; a response-time mutation to the one whose edges
- * shifted its mean the most, of those among its changed edges, or else to the one of requests that no
- * step accounts for.
+ * Lays each mutation to at most one draft: a structural one to that which moves requests to its
+ * category; another to that whose edges shifted it most, else to the requests no step accounts for.
  */
 export function claimMutations(
   responseTime: ResponseTimeMutations,

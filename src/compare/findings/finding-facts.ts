@@ -20,7 +20,6 @@ const MILLISECONDS = 23
 /** A share up to here is said to be all. */
 const MOSTLY_ALL = 1.1
 
-/** Says how many requests, how much each, than what share of those before, and how sure. */
 export function factsOf(draft: Draft, all: number, quantity: Quantity): string[] {
   const { requests, contributionUs, direction, probabilitySlower, notes, q } = draft
   const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
@@ -46,12 +45,7 @@ function eachText(each: number, interval: readonly [number, number], quantity: Q
   return `${much} each${isOpen ? ', perhaps none' : ''}${intervalText(interval, quantity)}`
 }
 
-/**
- * `since 11:15:03 UTC (95 % CI 11:14:51 to 11:15:03), 40 s after deploy checkout 2.0`, or `from the
- * start`; nothing if unknown.
- *
- * @param follows event that it began just after
- */
+/** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `from the start`. */
 export function sinceFact(since: Onset | null, follows: TimedEvent | null): string[] {
   if (since === null) return []
   const lagUs = follows === null || since.fromStart ? 0 : Math.max(0, since.timeUs - follows.atUs)
@@ -61,7 +55,6 @@ export function sinceFact(since: Onset | null, follows: TimedEvent | null): stri
   ]
 }
 
-/** `since 11:15:03 UTC (95 % CI 11:14:51 to 11:15:03)`, or `from the start`. */
 export function sinceText(since: Onset): string {
   if (since.fromStart) return 'from the start'
   const { timeUs, lowUs, highUs, isTimeOfDay } = since
@@ -76,12 +69,7 @@ export function sinceText(since: Onset): string {
   return `since ${time} UTC (95 % CI ${low} to ${high})`
 }
 
-/**
- * Returns how large a change is: a rate of what is done or fails, the time of each request of what
- * takes another time, or costs time as it is done otherwise.
- *
- * @param all requests of each period
- */
+/** Says how large a change is: a rate of what is done or fails, or the time of each request. */
 export function sizeOf(draft: Draft, all: Draft['concerned'], quantity: Quantity): FindingSize {
   const { kind, calls, concerned, contributionUs, requests, eachInterval } = draft
   if (draft.size !== undefined) return draft.size
@@ -100,7 +88,6 @@ export function sizeOf(draft: Draft, all: Draft['concerned'], quantity: Quantity
   }
 }
 
-/** Returns the operation that a change is about, without its service; `null` if it is about none. */
 export function operationOf(draft: Draft): string | null {
   const [step] = draft.steps
   const [call] = draft.calls
@@ -121,7 +108,6 @@ export function intervalText(interval: readonly [number, number], quantity: Quan
   return ` (95 % CI ${text.replaceAll('-', '−')})`
 }
 
-/** `p < 1e-6`, `p = 3e-4`, `p = 0.012`; corrected for the number of tests. */
 export function certaintyText(q: number): string {
   if (q < 1e-6) return 'p < 1e-6'
   return q < 0.001 ? `p = ${q.toExponential(0)}` : `p = ${Number(q.toPrecision(2))}`
@@ -144,7 +130,6 @@ export function shareText(
   return isWithOthers ? `${whole}, with what is below` : whole
 }
 
-/** Says where to look: services, and a typical trace of each period. */
 export function lookText({ look, exemplars: { before, after } }: Finding): string {
   const short = (id: string) =>
     id.length > MAX_ID_LENGTH ? `${id.slice(0, SHORT_ID_LENGTH)}…` : id

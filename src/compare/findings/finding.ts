@@ -151,7 +151,6 @@ export interface FindingSize {
   readonly interval: readonly [low: number, high: number]
 }
 
-/** Whether a finding is of what services do and in which order, not of how long it takes. */
 export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
   return kind === 'structure' || kind === 'concurrency'
 }

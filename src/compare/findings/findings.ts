@@ -11,7 +11,6 @@ import { intervalText, lookText, shareText } from './finding-facts.ts'
 import { stepName } from './names.ts'
 import { failureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
 
-/** Options of findings. */
 export const FINDINGS_OPTIONS = defineOptions({
   findingsThreshold: number({
     default: 'auto',
@@ -261,10 +260,7 @@ function accountedText(
     : `${these} ${verb} for ${percent(share)} of it`
 }
 
-/**
- * Breaks a line between words, but not within a fact that fits a line; all lines but the first are
- * indented. A longer word keeps a line to itself.
- */
+/** Breaks a line between words, not within facts that fit; all lines but the first are indented. */
 function wrapped(text: string, first = ''): string[] {
   const facts = text.split(FACT_SEPARATOR)
   const parts = facts.flatMap((fact, i) => {

@@ -23,11 +23,7 @@ export function movedRequests({ counts: [before, after] }: Forms): number {
   return Math.round(after[0] - (before[0] / Math.max(1, before[1])) * after[1])
 }
 
-/**
- * Divides requests by their form.
- *
- * @param isNew `undefined` for those that could have neither
- */
+/** Divides requests by their form; those for which `isNew` is undefined have neither. */
 export function formsOf(flows: FlowSet, isNew: (request: number) => boolean | undefined): Forms {
   const now: [before: number[], after: number[]] = [[], []]
   const usual: [before: number[], after: number[]] = [[], []]
@@ -48,10 +44,8 @@ export function formsOf(flows: FlowSet, isNew: (request: number) => boolean | un
   }
 }
 
-/** What requests of a new form take more than those of the form that it replaces. */
 export interface Price {
   readonly forms: Forms
-  /** Requests after that changed form. */
   readonly requests: number
   readonly contributionUs: number
   readonly eachInterval: readonly [low: number, high: number]
@@ -92,7 +86,6 @@ export function addPrices(a: Price, b: Price): Price {
   }
 }
 
-/** Response times, the slowest hundredth of the period cut: one of an hour must not decide. */
 function timesOf(flows: FlowSet, requests: readonly number[], period: Period): Float64Array {
   return Float64Array.from(requests, cappedTimes(flows, period))
 }

@@ -1,4 +1,3 @@
-/** Changes that have something in common. */
 export interface ChangeGroup<T, S> {
   readonly scope: S
   readonly members: readonly T[]
@@ -15,7 +14,6 @@ export interface Grouping<T, S> {
   readonly isCompared: (item: T) => boolean
   /** Name of the call that an item belongs to: items of one call count once. */
   readonly callOf: (item: T) => string
-  /** Scope of an item by itself. */
   readonly alone: S
 }
 
@@ -23,12 +21,8 @@ export interface Grouping<T, S> {
 const MIN_SHARE_OF_CALLS = 0.5
 
 /**
- * Groups changes by what they have in common: over and over, the scope that explains the most, or
- * the largest change alone. A scope explains what its changes contribute, times the share of its
- * calls that changed: if every caller is slow because of the one they all call, that share is small
- * for each caller.
- *
- * @param items all that was compared, changed or not
+ * Groups changes over and over by the scope that explains the most: what its changes contribute
+ * times the share of its calls that changed, small for callers of the one they all call.
  */
 export function groupChanges<T extends { readonly contributionUs: number }, S>(
   items: readonly T[],

@@ -18,10 +18,7 @@ const MIN_PAUSED = 0.1
 /** Pauses are at least so many response times long: shorter ones come and go with these. */
 const MIN_PAUSE_TIMES = 10
 
-/**
- * Drafts findings about what clients do: more or fewer requests a second, told where response times
- * moved the way that lets expect, or other pauses.
- */
+/** Drafts findings about clients: another rate where times moved as it lets expect, or pauses. */
 export function loadFindings(
   { flows, arrivals, options, changes }: StepChanges,
   edges: EdgeChanges,

@@ -17,16 +17,10 @@ import { listed, operationName } from './names.ts'
 const MAX_NAMED = 3
 /** Requests of each period that are given as examples. */
 const MAX_EXEMPLARS = 3
-/**
- * A request on another path of the code weighs as much as so many that take twice as long as usual:
- * one that logs an error more often, and any other.
- */
+/** A request on another path weighs as much as so many that take twice as long: errors, others. */
 const [ERROR_WEIGHT, OTHER_WEIGHT] = [1, 0.3]
 
-/**
- * Drafts one finding a service whose spans log otherwise, given that their operations were called: the
- * code takes another path there.
- */
+/** Drafts a finding a service whose spans log otherwise: its code takes another path. */
 export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeChanges): Draft[] {
   const usualUs = usualMeanUs(flows)
   const changed = logs.filter((one) => one.changed)
@@ -113,10 +107,7 @@ function changedSpans({ difference, chances }: LogChange): number {
 }
 
 /**
- * Says what an operation logs otherwise: `findContacts after ContactsServiceImpl#31 no longer logs #34
- * (22 of 23 calls before); new: ERROR #37 in 13 of 13 calls (0 of 23 before)`.
- *
- * @param changes of one service, the change to tell first
+ * Says what an operation logs otherwise: `findContacts no longer logs #34 (22 of 23 calls before)`.
  */
 function logWords(changes: readonly LogChange[]): string {
   const [first] = changes as [LogChange]

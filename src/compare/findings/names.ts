@@ -5,7 +5,6 @@ import { place } from '../edges/edge-pool.ts'
 /** Kinds of request named one by one. */
 const MAX_KINDS_NAMED = 2
 
-/** Returns where a node is, to be printed. */
 export function placeName(node: NodeLabel): string {
   return printable(place(node)) || 'a service without a name'
 }
@@ -18,13 +17,11 @@ export function operationName({ operation }: Pick<NodeLabel, 'operation'>): stri
   return printable(GRPC_METHOD.exec(operation)?.[1] ?? operation)
 }
 
-/** Returns an operation of a service: `shop GET`. */
 export function stepName(node: NodeLabel): string {
   const operation = operationName(node)
   return node.phase === 'point' ? operation : `${placeName(node)} ${operation}`
 }
 
-/** Names requests by the roots of their flows. */
 export function rootsName(roots: readonly NodeLabel[]): string {
   const names = [...new Set(roots.map(stepName))]
   return names.length <= MAX_KINDS_NAMED ? names.join(' and ') : `${names.length} kinds of request`

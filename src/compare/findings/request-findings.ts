@@ -10,12 +10,8 @@ import type { Draft } from './finding.ts'
 import { rootsName } from './names.ts'
 
 /**
- * Drafts findings of categories whose response times changed though no edge accounts for it: many
- * steps that each changed a little, or time between what was traced. One finding for all that became
- * slower and one for all that became faster. The shift is that of medians.
- *
- * @param sources.explained categories that a changed edge accounts for
- * @param sources.edges whose options say what is large enough
+ * Drafts a finding of all categories slower, and one of all faster, that no edge accounts for: many
+ * small changes, or time between what was traced. The shift is that of medians.
  */
 export function requestFindings(
   responseTime: ResponseTimeMutations,

@@ -14,10 +14,7 @@ import { operationName } from './names.ts'
 /** Requests whose change others account for by this share are no finding of their own. */
 const ACCOUNTED = 0.5
 
-/**
- * Lays segments to the drafts that show them, each draft's largest; those that no draft shows, as
- * all requests together hardly changed, become drafts of their own.
- */
+/** Lays segments to the drafts that show them; those of none become drafts of their own. */
 export function withSegments(
   drafts: readonly Draft[],
   segments: readonly Segment[],
@@ -39,8 +36,7 @@ export function withSegments(
 }
 
 /**
- * Says where alone something changed: `, only where tenant.tier = enterprise`; of several steps, of
- * which it confines one, `, mostly where`; `''` for everywhere.
+ * Says where alone something changed: `, only where tenant.tier = enterprise`, or `, mostly where`.
  */
 export function segmentClause({ segment, steps }: Pick<Draft, 'segment' | 'steps'>): string {
   if (segment === undefined) return ''

@@ -14,7 +14,6 @@ import { listed, operationName } from './names.ts'
 
 type Direction = Draft['direction']
 
-/** What steps of one group have in common. */
 type Scope =
   | { readonly of: 'step' }
   /** The ways to a service, whoever calls it. */
@@ -31,7 +30,6 @@ interface StepGroup {
   readonly steps: readonly [StepChange, ...StepChange[]]
 }
 
-/** Drafts one finding a group of steps that take another time, in either direction. */
 export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges): Draft[] {
   const { categories } = edges
   return (['slower', 'faster'] as const).flatMap((direction) =>
@@ -135,7 +133,6 @@ function isWithin(step: StepChange, scope: Scope): boolean {
   }
 }
 
-/** Returns what a finding says of a step. */
 export function findingStep(step: StepChange): FindingStep {
   const { kind, service, caller, shiftUs, minority } = step
   const share = minority === null ? {} : { share: minority.share }
@@ -263,8 +260,7 @@ function whereToLook(
 }
 
 /**
- * Edges that show a change: significant ones, the largest contribution first; where none is by
- * itself, the one with the smallest p, with the shift of its step.
+ * The significant edges of a step, largest first; else that with the smallest p, with its shift.
  */
 function edgesOf(step: StepChange, { edges }: EdgeChanges, direction: Direction): EdgeChange[] {
   const { kind, service, caller, operations } = step

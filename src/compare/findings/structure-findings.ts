@@ -16,7 +16,6 @@ import { changedServices, groupMoves, type MoveGroup, structureMoves } from './s
 const MAX_STEPS_NAMED = 2
 const MAX_SERVICES_NAMED = 4
 
-/** Drafts one finding a group of structural changes. */
 export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[] {
   const { precursors, responseTime, options } = evidence
   const { structural } = precursors
@@ -109,11 +108,7 @@ function errorOfEach(categories: Categories, moves: readonly StructureMove[]): n
   return Math.sqrt(squares.reduce((sum, square) => sum + square, 0))
 }
 
-/**
- * Says what requests do otherwise with the same steps: in another order, or more or less often.
- *
- * @returns `null` where one of two structures has steps that the other has not
- */
+/** Says what requests do otherwise with the same steps; `null` where steps themselves differ. */
 function sameStepsOtherwise(categories: Categories, { from, to }: StructureMove): string | null {
   if (from === to) return null
   const [before, after] = [categories.structure(from), categories.structure(to)]

@@ -18,14 +18,9 @@ export interface MoveGroup {
 const MIN_SHARE_IN_COMMON = 0.8
 
 /**
- * What became of whom, each request counted once: structural mutations take as many requests from
- * their candidates, the likeliest first, as those have lost; precursors from which none took any
- * pass theirs on to the most similar categories of their type that gained some, however few.
- *
- * What a mutation gained beyond that is laid to its likeliest candidate, or else to the most similar
- * precursor: in short periods it may well have lost fewer requests than chance brought to the
- * mutation. A type of request that only came more often moves from itself; one that came less often
- * moves nowhere, it is for the check of the request mix.
+ * What became of whom, each request counted once: structural mutations take requests from their
+ * candidates, the likeliest first; the rest comes from the most similar, as in short periods chance
+ * may hide what these lost. Types that only came more or less often are for the check of the mix.
  */
 export function structureMoves(precursors: Precursors): StructureMove[] {
   const { structural } = precursors
@@ -72,10 +67,7 @@ function byDistance(
   return order.map((i) => at(alike, i))
 }
 
-/**
- * Groups moves by the part of the flow that they gained or lost: over and over, the change that
- * concerns the most requests, with all the moves that have it. Where it stands does not matter.
- */
+/** Groups moves over and over by the change of flow that concerns the most requests. */
 export function groupMoves(categories: Categories, moves: readonly StructureMove[]): MoveGroup[] {
   let left = moves.map((move) => ({ move, changes: structureDifference(categories, move) }))
   const groups: MoveGroup[] = []
@@ -120,9 +112,8 @@ function nameOf({ change, label }: StructureChange): string {
 }
 
 /**
- * Where two structures part: the first nodes of each part that only one of them has, with the node
- * that both have before it. Where they have the same nodes in another order, the edges that only
- * one of them has stand for the difference.
+ * Where two structures part: the first nodes that only one has, with the node before. Where nodes
+ * are the same in another order, the edges that only one has.
  */
 function structureDifference(
   categories: Categories,
@@ -203,10 +194,7 @@ function edgeChange(
   }
 }
 
-/**
- * The call to another service than `service` whose reply comes last before a node, if only replies
- * lie between: what it answered may be why the flow goes on as it does.
- */
+/** The call to another service answered last before a node: its answer may decide what follows. */
 function answeredCall(
   categories: Categories,
   { category, last, service }: { category: number; last: number; service: string },

@@ -16,10 +16,7 @@ const MIN_ACCOUNTED = 0.8
 /** What is left over counts as all of a shift from this share of it on. */
 const MOSTLY = 0.95
 
-/**
- * Drafts a finding for requests of one root service that changed by more than all other findings of
- * these requests account for.
- */
+/** Drafts a finding for requests of a root that changed by more than their findings account for. */
 export function unattributedFindings(
   { steps, flows }: StepChanges,
   { drafts, edges: { categories } }: { drafts: readonly Draft[]; edges: EdgeChanges },

@@ -74,9 +74,8 @@ export interface FailureShift {
 }
 
 /**
- * Returns by how much response times after differ as another number of requests fails: within types
- * of requests, the number that failed more, times how much longer these take than requests that did
- * not fail before. `null` where outcomes are not known or as many fail.
+ * How much another number of failures changes times: within types, those failed more, times how
+ * much longer these take. `null` where outcomes are not known or as many fail.
  */
 export function failureShift(flows: FlowSet): FailureShift | null {
   const { outcomes, responseTimeUs, period } = flows

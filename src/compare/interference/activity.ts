@@ -11,11 +11,9 @@ export type Shared = string
 
 /** What was under way where: a row a visit of a request, times in µs of its recording. */
 export interface Activity {
-  /** Ascending. */
   readonly request: Uint32Array
   /** Which service, host or resource, of which recording. */
   readonly place: Uint32Array
-  /** See {@link kindOf}. */
   readonly kind: Uint32Array
   readonly startUs: Float64Array
   readonly endUs: Float64Array
@@ -24,10 +22,8 @@ export interface Activity {
   readonly answeredUs: Float64Array
 }
 
-/** All activity by what is shared. */
 export interface Activities {
   readonly of: ReadonlyMap<Shared, Activity>
-  /** Kinds of visit, as {@link kindOf} names them. */
   readonly kinds: Dictionary
 }
 
@@ -48,13 +44,8 @@ interface Stay {
 }
 
 /**
- * Reads where the requests of both periods were when: at services, on hosts, and with what they share
- * by name, such as locks and queues: there from the first span of the visit that names it to the last,
- * as where one acquires a lock and another releases it.
- *
- * @param flows built from spans and not folded
- * @param options.resources which spans use what can be shared
- * @param options.chosen by request, 0 for those that do not count
+ * Reads where requests were when: at services, on hosts, and with what they share by name, from the
+ * first span of the visit that names it to the last, as of a lock.
  */
 export function activitiesOf(
   flows: FlowSet,

@@ -11,10 +11,7 @@ import { testGroups } from './test-groups.ts'
 
 /** Who interferes accounts for this share of the change. */
 const MIN_EXPLAINED = 1 / 3
-/**
- * And is under way for so much more of slow calls' time than of usual ones' and than of all time, and so
- * much larger a share of all others that these met.
- */
+/** And is so much more under way in slow calls than in usual ones, all time, and of all others. */
 const MIN_MORE = 0.2
 
 /** What of a finding counts. */
@@ -89,7 +86,6 @@ export function findInterference(
   })
 }
 
-/** How much more of slow calls' time than of usual ones'. */
 function moreOf({ slow, usual }: Pick<Others, 'slow' | 'usual'>): number {
   return slow - usual
 }

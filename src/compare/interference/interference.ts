@@ -5,7 +5,6 @@ import { percent } from '../../core/words.ts'
 import type { Step } from '../steps/step-times.ts'
 import type { Shared } from './activity.ts'
 
-/** Options of findings about who interferes. */
 export const INTERFERENCE_OPTIONS = defineOptions({
   interference: flag({
     default: true,

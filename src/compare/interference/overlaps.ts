@@ -4,7 +4,6 @@ import type { Activity } from './activity.ts'
 /** Shorter overlaps are none: they come from rounding. */
 const MIN_US = 1
 
-/** Calls, each at a place for some time. */
 export interface Calls {
   readonly place: Uint32Array
   readonly startUs: Float64Array
@@ -33,12 +32,8 @@ export function sortCalls({ place, startUs, endUs }: Omit<Calls, 'byStart' | 'by
 }
 
 /**
- * Returns how long what was under way at the place of each call overlapped with it, by group: a sweep
- * over sorted times, once a group and place.
- *
- * @param groupOf group of each request, from 0; −1 for none
- * @param each whether two requests of a group at the same time count twice, or as one
- * @returns `groups` rows of one value a call, in µs
+ * How long what was under way overlapped each call, a row a group, in µs: a sweep over sorted
+ * times. `each` counts two requests of a group at once twice.
  */
 export function overlapsOf(
   activity: SortedActivity,

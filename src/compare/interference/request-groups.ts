@@ -12,13 +12,11 @@ const MIN_OTHERS = 5
 /** Most groups; single names come before pairs. */
 const MAX_GROUPS = 300
 
-/** Requests of one kind: a number each of its groups, −1 for requests of none. */
 export interface Division {
   readonly groupOf: Int32Array
   readonly groups: readonly Group[]
 }
 
-/** What requests of a group have in common. */
 export interface Group {
   operation: string | null
   attribute: string | null
@@ -127,7 +125,6 @@ function isNamed({ kind, attribute, values }: RequestColumn): boolean {
   return kind === 'values' && (isNameLike(attribute) || !known.every(isNumberText))
 }
 
-/** Returns what requests of a group have in common in words. */
 export function textOf({ operation, attribute, value }: Group): string {
   const which = attribute === null ? '' : `${printable(attribute)} = ${printable(value ?? '')}`
   if (operation === null) return `requests of ${which}`

@@ -19,7 +19,6 @@ const MAX_CALLS = 4_000
 /** Fewest slow calls. */
 export const MIN_SLOW = 8
 
-/** Strata of a finding's first step, of the operations that it tells. */
 export function strataOf(
   { times }: StepChanges,
   told: readonly ToldStep[],
@@ -35,24 +34,18 @@ export function strataOf(
 /** Whether a request's calls are compared, or it may only be under way meanwhile, or neither. */
 const [CALLS, MEANWHILE] = [2, 1]
 
-/** A stretch of time of a recording. */
 export interface TimeWindow {
   readonly recording: number
   readonly fromUs: number
   readonly toUs: number
 }
 
-/** Requests that are read, and when their calls are compared. */
 export interface Chosen {
-  /** By request: 0 for those that do not count. */
   readonly chosen: Uint8Array
   readonly windows: readonly TimeWindow[]
 }
 
-/**
- * Chooses requests whose calls are compared: all, or as many in a row from each stretch of time as may
- * be compared; and those under way meanwhile.
- */
+/** Chooses all requests, or as many in a row from each stretch, and those under way meanwhile. */
 export function chooseRequests(flows: FlowSet, strata: readonly StepStratum[]): Chosen {
   const { recordedIn, startUs, responseTimeUs, size } = flows
   const chosen = new Uint8Array(size)
@@ -90,7 +83,6 @@ type Timed = readonly [us: number, excessUs: number]
 /** Calls of a step by kind of visit and request. */
 export type Times = ReadonlyMap<number, ReadonlyMap<number, Timed>>
 
-/** Times of the chosen requests' calls. */
 export function timesOf(
   strata: readonly StepStratum[],
   {
@@ -125,7 +117,6 @@ export interface StepCalls extends Calls {
   readonly excessUs: Float64Array
 }
 
-/** Calls of both periods; `null` for too few slow ones. */
 export function callsOf(
   { period }: FlowSet,
   { activity, step, times }: { activity: Activity; step: ToldStep; times: Times },

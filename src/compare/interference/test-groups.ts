@@ -23,7 +23,6 @@ const USUAL_MEDIANS = 2
 /** Fewer visits before do not say what is usual. */
 const MIN_BEFORE = 10
 
-/** A group that was compared. */
 export interface Tested extends Omit<Others, 'q'> {
   /** By how much its share of all others is larger in slow calls. */
   readonly more: number
@@ -149,10 +148,7 @@ function othersOf(sorted: SortedActivity, calls: StepCalls): Float64Array {
   })
 }
 
-/**
- * p of the hypothesis that slow calls met no more of a group, for all others that they met: no larger
- * share of these than usual calls met, which is an estimate and counts with its error.
- */
+/** p of slow calls having met no larger share of others than usual ones, counted with its error. */
 function metMoreP(
   { excessUs, startUs, endUs, kind }: StepCalls,
   { kept, met, all }: { kept: readonly number[]; met: Float64Array; all: Float64Array },
@@ -198,7 +194,6 @@ function shareOfOthers(
   return { share, variance: whole > 0 ? ((CLUSTERS / (CLUSTERS - 1)) * squares) / whole ** 2 : 0 }
 }
 
-/** Mean value of each value's kind. */
 function levelsOf(kinds: readonly number[], values: readonly number[]): number[] {
   const sums = new Map<number, [sum: number, count: number]>()
   kinds.forEach((kind, i) => {
@@ -208,10 +203,7 @@ function levelsOf(kinds: readonly number[], values: readonly number[]): number[]
   return kinds.map((kind) => sums.get(kind)![0] / sums.get(kind)![1])
 }
 
-/**
- * Returns which part of the change of the mean time follows from how much of a group calls met: what
- * the slope of time over it comes to in each period, within kinds of calls.
- */
+/** The part of the change that follows from how much calls met: the slope of time over it. */
 function explainedBy(
   periods: readonly { calls: StepCalls; kept: readonly number[]; met: Float64Array }[],
 ): number {
@@ -230,7 +222,6 @@ function explainedBy(
   return (after.own - before.own) / (after.all - before.all)
 }
 
-/** Share of the time of some calls that others were under way. */
 function shareOf(
   { startUs, endUs }: StepCalls,
   kept: readonly number[],

@@ -42,10 +42,7 @@ export interface Arrivals {
   readonly pauses: PauseChange | null
 }
 
-/**
- * Compares how requests arrive: how many a second, and how often clients pause. The null hypothesis
- * is that rates wander between the periods as they do within them.
- */
+/** Compares rates and pauses; null hypothesis: rates wander between periods as within them. */
 export function compareArrivals(flows: FlowSet): Arrivals {
   const stretches = timeBlocks(flows)
   const before = arrivalsOf(flows, BEFORE, stretches.of)
@@ -60,14 +57,11 @@ interface PeriodArrivals {
   /** Variance of counts of windows over that of independent arrivals. */
   readonly dispersion: number
   /**
-   * Time between each request but the first and the one before it, in order of time, in median times
-   * between requests: where fewer come, all are longer. 0 where some request was under way for half
-   * of it.
+   * Time since the request before, in median times; 0 where some request was under way half of it.
    */
   readonly pauses: readonly number[]
   readonly medianUs: number
   readonly blocks: readonly number[]
-  /** Requests that each recorded one stands for. */
   readonly weight: number
 }
 

@@ -23,8 +23,7 @@ const MIN_WITHIN = 0.5
 /** What the rate of arrivals lets expect of response times after, as learned from before. */
 export interface ExpectedAtLoad {
   /**
-   * `'known'`; `'unseen'`: rates after did not occur before; `'independent'`: before, times did not
-   * depend on the rate; `'few'`: too few requests to tell.
+   * `'unseen'`: rates after did not occur before; `'independent'`: times do not depend on the rate.
    */
   readonly verdict: 'known' | 'unseen' | 'independent' | 'few'
   /** What all requests after take more for the load, in µs; NaN but for `'known'`. */
@@ -34,18 +33,14 @@ export interface ExpectedAtLoad {
 }
 
 interface Window {
-  /** Requests a second. */
   readonly rate: number
   /** Mean response time over that of the same types of requests before, less 1. */
   readonly excess: number
 }
 
 /**
- * Learns from before how response times depend on the rate of arrivals, over short windows of time,
- * and predicts those after at its rates. Rates are what clients do; requests in flight would not do,
- * as a slower service has more of them.
- *
- * A prediction beyond the rates of before is no more than the largest of them.
+ * Learns from before how times depend on the rate of arrivals, and predicts those after, no further
+ * than the rates of before. Requests in flight would not do: a slower service has more.
  */
 export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
   const [before, after] = [loadWindows(flows, BEFORE), loadWindows(flows, AFTER)]

@@ -38,7 +38,6 @@ export interface SampleTestOptions {
   readonly method: 'stephens' | 'exact' | 'auto'
 }
 
-/** Compares two samples by the test that is asked for. */
 export function compareSamples(
   before: Float64Array,
   after: Float64Array,

@@ -45,7 +45,6 @@ export function medianEffect({ before, after }: Samples): MedianEffect {
   return { medianShiftUs: estimate, interval: [low, high], probabilitySlower }
 }
 
-/** All effect sizes of a pair of samples. */
 export function effectSize(samples: Samples): EffectSize {
   const { before, after } = samples
   const shift = (measure: Measure) => {

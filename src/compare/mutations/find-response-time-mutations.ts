@@ -311,16 +311,12 @@ function spread(period: 'before' | 'after', { latencyUs }: EdgeSample) {
   return { [`${period}MeanUs`]: mean, [`${period}SdUs`]: sd }
 }
 
-/** The two samples of one test. */
 export interface SamplePair {
   readonly before: Float64Array
   readonly after: Float64Array
 }
 
-/**
- * Tests a family of sample pairs and corrects over its testable members. A pair with too few
- * samples is tested all the same, so that its numbers can be looked at, but never rejected.
- */
+/** Tests pairs and corrects over the testable; too few samples are tested but never rejected. */
 export function testFamily(
   pairs: readonly SamplePair[],
   { alpha, alternative, correction, method, test }: ResponseTimeOptions,
@@ -333,7 +329,6 @@ export function testFamily(
   return decideFamily(tests, { alpha, correction })
 }
 
-/** Rejects by p, or by q where p-values are corrected. */
 export function decideFamily(
   tests: readonly FamilyTest[],
   { alpha, correction }: Pick<ResponseTimeOptions, 'alpha' | 'correction'>,

@@ -193,12 +193,9 @@ export interface StructuralTest {
 }
 
 /**
- * Tests every category's share of the requests that have its root, so that neither unequal load
- * nor another mix of request types passes for a change of structure. Benjamini-Hochberg over the
- * testable categories: one so small that no split of it could be significant is left out of the
- * family, which costs no level, since that depends on the total alone.
- *
- * Source: Fisher 1922; Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
+ * Tests every category's share of the requests with its root: neither load nor mix pass for
+ * structure. Benjamini-Hochberg over categories that could be significant. Sources: Fisher 1922;
+ * Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
  */
 export function testStructures(categories: Categories, alpha: number): StructuralTest[] {
   const tests = testShares(categories)
@@ -266,16 +263,9 @@ export function countTypes(categories: Categories): TypeCount[] {
 }
 
 /**
- * The smallest SM_P_THRESHOLD that chance alone would cross in a share `alpha` of comparisons: the
- * number of requests by which some category's count may differ though nothing changed.
- *
- * If nothing changed, each request of a category fell into either period independently (counts are
- * Poisson): its count after is binomial, and the change of its count has twice that standard
- * deviation. The chances of all categories to pass the threshold (normal approximation) add up to
- * `alpha`.
- *
- * One number for all categories is blunt: it is set by the largest ones, and misses what changed
- * in the small ones. `smPThreshold: 'auto'` tests each category instead.
+ * The smallest SM_P_THRESHOLD that chance alone would cross in a share `alpha` of comparisons.
+ * Counts are Poisson, so their change has twice the standard deviation of a binomial count; chances
+ * of all categories add up to `alpha`. Blunt: `'auto'` tests each category instead.
  */
 export function suggestThreshold(categories: Categories, alpha = 0.05): number {
   const before = categories.flows.count(BEFORE)

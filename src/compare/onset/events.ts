@@ -20,7 +20,6 @@ export interface TimedEvent {
   readonly services: readonly string[]
 }
 
-/** Options of what else happened. */
 export const EVENT_OPTIONS = defineOptions({
   events: custom<readonly string[]>({
     default: [],
@@ -58,9 +57,8 @@ export function allEvents(
 const MAX_LAG = 0.1
 
 /**
- * Returns the last event that a change may follow from, shortly before it began: one that was given,
- * if there is any, else of a service that it is about; `null` for none. Between periods hosts always
- * come and go: of what was there from the start, that says nothing.
+ * The last event shortly before a change: a given one, else of a service that it is about. Hosts
+ * come and go between periods: of what was there from the start, that says nothing.
  */
 export function eventBefore(
   { lowUs, highUs, fromStart }: Onset,
@@ -96,7 +94,6 @@ const LEVEL = 0.001
 const SAME_TIME = 0.02
 const MAX_NAMED = 3
 
-/** Requests of a service, or of one of its versions or hosts. */
 interface Sighting {
   readonly kind: 'service' | 'version' | 'host'
   readonly service: string
@@ -104,7 +101,6 @@ interface Sighting {
   readonly firstUs: number
   lastUs: number
   requests: number
-  /** Row of the last one. */
   last: number
   /** Requests of its service before it was first seen, and until it was last seen. */
   readonly missed: number
@@ -118,11 +114,8 @@ interface Move extends Pick<Sighting, 'kind' | 'service' | 'name'> {
 }
 
 /**
- * Finds when versions of services and hosts came or went, in both periods together: where one is
- * missing for longer, at first or at last, than chance lets it be that is as frequent, corrected for
- * the number of versions and hosts.
- *
- * @returns nothing for traces without spans or without the time of day
+ * When versions and hosts came or went: one is missing longer than its frequency lets expect,
+ * corrected for their number.
  */
 export function seenEvents(flows: FlowSet): readonly TimedEvent[] {
   if (periodOverlap(flows) === null) return []

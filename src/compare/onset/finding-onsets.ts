@@ -29,10 +29,7 @@ interface Value {
 }
 
 /**
- * Finds when each finding began, by the times of its steps, or by which requests do what more or
- * fewer do now. An onset later than the start of after must be significant among all findings.
- *
- * @returns `null` for each finding of which it cannot be told
+ * When each finding began, or `null`. An onset later than the start must be significant among all.
  */
 export function onsetsOf(
   drafts: readonly Draft[],
@@ -108,16 +105,13 @@ function gapValues(flows: FlowSet): Value[] {
   )
 }
 
-/** Whether a request fails, or a call that it makes. */
 export interface Failure {
   readonly request: number
-  /** 1 if so, else 0. */
   readonly value: number
 }
 
 /**
- * Returns which requests have failing calls of what a finding of errors is about, of those that make
- * such calls: all within its segment. Of a finding without calls, requests that fail.
+ * Which requests have failing calls of a finding, of those that make such calls; else that fail.
  */
 export function failuresOf(
   { calls: [call], segment }: Pick<Draft, 'calls' | 'segment'>,
@@ -206,7 +200,6 @@ function moveValues({ moves }: Draft, categories: Categories): Value[] {
   }))
 }
 
-/** Returns the requests of some categories, by their row. */
 function requestsIn(categories: Categories, ids: readonly number[]): number[] {
   const members = ids.flatMap((id) =>
     ([BEFORE, AFTER] as const).flatMap((period) => [...categories.members(id, period)]),
@@ -222,10 +215,7 @@ function shapeOf(flows: FlowSet, request: number): number {
   return flows.shapeOf[request] as number
 }
 
-/**
- * Returns one score a request, 0 on average before: its rank, or whether it lies in a tail of
- * before, whichever tells the periods apart best.
- */
+/** One score a request, 0 on average before: its rank, or being in the tail that tells most. */
 function scoresOf(flows: FlowSet, values: readonly Value[]): ReadonlyMap<number, number> {
   const strata = [...group(values, ({ stratum }) => stratum).values()].flatMap((members) => {
     const before = members

@@ -12,7 +12,6 @@ export interface Onset {
   readonly fromStart: boolean
 }
 
-/** What requests of both periods say of one change: a value each, in the order of time. */
 export interface OnsetSeries {
   readonly before: readonly Timed[]
   readonly after: readonly Timed[]
@@ -21,7 +20,6 @@ export interface OnsetSeries {
   readonly isTimeOfDay: boolean
 }
 
-/** Value of one request, and when that arrived. */
 export interface Timed {
   readonly timeUs: number
   readonly value: number
@@ -44,19 +42,14 @@ const MAX_WIDTH = 0.5
 /** What began within this share of the after period was there from the start. */
 const MAX_START = 0.2
 
-/** An onset that may still be chance. */
 export interface OnsetTest {
   readonly onset: Onset
-  /** p of the hypothesis that the change was there from the start. */
   readonly p: number
 }
 
 /**
- * Finds when a change began: the change point of its level, after, or in both periods where one
- * follows on the other. The level before is known from the before period.
- *
- * @returns `null` where it cannot be told: too few requests, too small a change for its noise, a
- *   level that wanders as much before, one that falls back later, or an interval too wide
+ * The change point of a level, in after or both periods. `null` for too few requests, too small or
+ * lasting too short a change, a level that wanders as much before, or too wide an interval.
  */
 export function findOnset({ before, after, isJoined, isTimeOfDay }: OnsetSeries): OnsetTest | null {
   const [first, last] = [after[0], after.at(-1)]

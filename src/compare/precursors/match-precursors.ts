@@ -159,18 +159,13 @@ export class Precursors extends Stage {
   }
 }
 
-/** How far a structure is from others, one value each. */
 export interface DistanceColumns {
-  /** Edit distance as a share of the longer token string. */
   readonly nsed: Float64Array
   /** Its inverse; for different structures that read the same, that of half an edit. */
   readonly inverse: Float64Array
 }
 
-/**
- * Edit distances between the structures of categories, each computed once: the same pairs are
- * asked for again whenever a threshold moves.
- */
+/** Edit distances between structures, each computed once: sliders ask for the same ones again. */
 export class StructureDistances {
   readonly #categories: Categories
   readonly #kind: EditTokens
@@ -183,7 +178,6 @@ export class StructureDistances {
     this.#kind = kind
   }
 
-  /** Distances from one category to others. */
   from(category: number, others: readonly number[]): DistanceColumns {
     const tokens = this.#tokensOf(category)
     const known = this.#known[category] ?? new Map<number, number>()
@@ -228,9 +222,8 @@ export function structureDistances(categories: Categories, kind: EditTokens): St
 }
 
 /**
- * The tokens of a structure, from 0 to twice the number of labels less one. A node's token is
- * twice its label's number; with `'preorder'`, one more where a join is reached again: without
- * that, a shared join and a private one would read the same.
+ * The tokens of a structure: twice a label's number; with `'preorder'` one more where a join is
+ * reached again, as a shared join and a private one would read the same.
  */
 export function editTokens(outline: StructureOutline, kind: EditTokens): Uint32Array {
   return kind === 'edges' ? edgeTokens(outline) : nodeTokens(outline)

@@ -1,6 +1,5 @@
 import { graphDepths } from '../../core/graph-depths.ts'
 
-/** Steps by number, and the edges between them; no step follows itself. */
 export interface StepGraph {
   readonly size: number
   readonly from: ArrayLike<number>
@@ -25,11 +24,8 @@ export interface OrderChange {
 const MAX_STEPS = 2000
 
 /**
- * Finds which steps that two flows share lie otherwise to each other: only pairs next to each other
- * in a flow where they are in order, as whatever follows changes with them. Exchanged flows give
- * the same pairs.
- *
- * @param matches numbers of the steps that both have, before and after
+ * Which shared steps (`matches`) lie otherwise to each other: pairs next to each other where they
+ * are in order. Exchanged flows give the same pairs.
  */
 export function orderDifference(
   before: StepGraph,
@@ -78,7 +74,6 @@ function leaves({ size, from }: StepGraph): Set<number> {
   return left.size === 1 ? new Set() : left
 }
 
-/** Returns whether one step comes somewhere before another. */
 function reachable({ size, from, to }: StepGraph): (from: number, to: number) => boolean {
   const words = (size + 31) >>> 5
   const earlier = new Uint32Array(size * words)

@@ -216,7 +216,6 @@ function percent(share: number): string {
 
 const TRIM = 0.1
 
-/** The typical response time of a category's requests in one period, in µs; `NaN` for none. */
 export function typicalTimeUs(
   categories: Categories,
   {

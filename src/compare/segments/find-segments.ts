@@ -127,7 +127,6 @@ function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
   ]
 }
 
-/** What measured requests are divided by. */
 class DividingColumns {
   readonly leftOut: LeftOutAttribute[] = []
   readonly #read: RequestColumns
@@ -244,7 +243,6 @@ interface Tried {
   readonly candidate: Candidate
   readonly isInside: Uint8Array
   readonly test: SegmentTest
-  /** p corrected for what was looked at. */
   readonly q: number
 }
 
@@ -299,7 +297,6 @@ function isLarge(
   )
 }
 
-/** Share of the requests after. */
 function shareOf({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>): number {
   return inside.after / (inside.after + outside.after)
 }

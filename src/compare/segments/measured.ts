@@ -9,12 +9,9 @@ import { timeBlocks } from '../steps/time-blocks.ts'
 /** What segments are compared by. */
 export type Measure = 'time' | 'errors' | 'structure'
 
-/** Something measured in every request that has it; requests are compared within strata. */
 export interface Measured {
   readonly measure: Measure
-  /** Step whose time it is, or whose failures. */
   readonly step: Step | null
-  /** Choice that is taken or not. */
   readonly call: CallChoice | null
   /** Operation of each stratum, and what called it; empty for roots. */
   readonly strata: readonly Stratum[]
@@ -23,7 +20,6 @@ export interface Measured {
   readonly requests: Uint32Array
   /** Time in µs, or 1 for a failure or a choice taken; ascending within stratum and period. */
   readonly values: Float64Array
-  /** Stretch of time of each row. */
   readonly blocks: Uint8Array
 }
 
@@ -54,12 +50,10 @@ export function measuredTimes({ kind, service, caller, strata }: StepTimes): Mea
   return measuredOf({ measure: 'time', step: { kind, service, caller }, call: null }, groups)
 }
 
-/** Returns which requests fail, as 1. */
 export function failedRequests({ shapeOf, outcomes }: FlowSet): Uint8Array {
   return Uint8Array.from(shapeOf, (_, request) => Number(outcomes?.failed(request) ?? false))
 }
 
-/** Returns the failures of the requests of each service. */
 export function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[] {
   const { of: blocks } = timeBlocks(flows)
   const services = new Map<string, number[]>()

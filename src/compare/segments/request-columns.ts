@@ -142,11 +142,7 @@ export class RequestColumns {
   }
 }
 
-/**
- * Reads what requests can be divided by: attributes and host of a span of each, in codes.
- *
- * @param spanOf span of each shape whose attributes count; undefined where it has none
- */
+/** Reads attributes and host of a span of each request, in codes. */
 function readColumns(
   flows: FlowSet,
   { service, spanOf }: { service: string | null; spanOf: (shape: number) => number | undefined },
@@ -256,7 +252,6 @@ class GrowingColumn {
     this.#add(request, this.#code(value))
   }
 
-  /** @param requests those that have the span */
   finish(service: string | null, requests: number): RequestColumn | null {
     if (this.reason !== null) return null
     const values = this.#values
@@ -342,7 +337,6 @@ class GrowingColumn {
   }
 }
 
-/** The code of each request, of the number of its value. */
 function placed(codes: Uint32Array, place: Uint16Array): Uint16Array {
   const own = new Uint16Array(codes.length)
   for (let request = 0; request < own.length; request++) {
@@ -352,7 +346,6 @@ function placed(codes: Uint32Array, place: Uint16Array): Uint16Array {
   return own
 }
 
-/** The values as numbers; `null` unless all of them are. */
 function numbersOf(values: readonly (string | number)[]): Float64Array | null {
   const numbers = new Float64Array(values.length)
   for (const [i, value] of values.entries()) {

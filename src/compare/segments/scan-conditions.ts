@@ -9,7 +9,6 @@ export interface Condition {
   readonly codes: ReadonlySet<number>
 }
 
-/** Requests that may have changed otherwise than all others. */
 export interface Candidate {
   /** One or two, all of which hold. */
   readonly conditions: readonly Condition[]
@@ -37,7 +36,6 @@ const BEAM = 8
 const MAX_SECOND = 3
 const MAX_CANDIDATES = 40
 
-/** A column's codes by row. */
 export interface CodedRows {
   readonly column: RequestColumn
   readonly codes: Uint16Array
@@ -71,9 +69,8 @@ interface GroupedRows {
 }
 
 /**
- * Looks for conditions, single ones and pairs, under which what is measured changed more than elsewhere:
- * (after − before inside) − (after − before outside), of ranks within strata and of the share of the
- * slowest twentieth.
+ * Looks for conditions, single and in pairs, under which what is measured changed more than
+ * elsewhere, by ranks within strata and the share of the slowest twentieth.
  */
 export class ConditionScan {
   readonly #measured: Measured
@@ -86,10 +83,8 @@ export class ConditionScan {
   readonly #everyRow: GroupedRows
   /** What was tallied of each column. */
   readonly #cells = new Map<RequestColumn, Float64Array>()
-  /** Sums of each column where a first condition is met. */
   readonly #within = new Map<string, readonly Sums[]>()
 
-  /** @param isOut rows that do not take part */
   constructor(measured: Measured, columns: readonly CodedRows[], isOut: Uint8Array | null) {
     this.#measured = measured
     this.#columns = columns
@@ -109,9 +104,7 @@ export class ConditionScan {
   }
 
   /**
-   * Returns what changed otherwise than the rest, the most likely first.
-   *
-   * @param withNew whether conditions count that no request met before
+   * What changed otherwise than the rest, likeliest first; `withNew` counts values new in after.
    */
   candidates(withNew: boolean): Candidate[] {
     const all = this.#columns.length
@@ -126,7 +119,6 @@ export class ConditionScan {
     ])
   }
 
-  /** Looks at every way to divide requests by a column. */
   #singles(column: RequestColumn, withNew: boolean): Candidate[] {
     const { length } = this.#strata
     return this.#strata.flatMap((stratum) => {
@@ -250,7 +242,6 @@ export class ConditionScan {
     ]
   }
 
-  /** Rows that take part, within a stratum. */
   #rowsWhere(isWanted: (row: number) => boolean, stratum: number | null): GroupedRows {
     const { offsets, values } = this.#measured
     const rows = new Uint32Array(values.length)
@@ -266,7 +257,6 @@ export class ConditionScan {
     return { rows: rows.slice(0, at), ends }
   }
 
-  /** Adds up scores by stratum, period and code. */
   #tally(codes: Uint8Array | Uint16Array, size: number, { rows, ends }: GroupedRows): Float64Array {
     const [first, second] = this.#scores as [Float64Array, Float64Array | undefined]
     const cells = new Float64Array((ends.length - 1) * size * 3)
@@ -299,7 +289,6 @@ export class ConditionScan {
     return sums
   }
 
-  /** Sums of each column of the rows that meet a first condition. */
   #sumsWithin(first: Candidate): readonly Sums[] {
     const key = candidateKey(first)
     const known = this.#within.get(key)
@@ -341,7 +330,6 @@ function sumOf(sums: Sums, codes: ReadonlySet<number>): Sums {
   return all
 }
 
-/** By code, 1 where a condition is met. */
 export function metBy({ column, codes }: Condition): Uint8Array {
   return Uint8Array.from(column.values, (_, code) => Number(codes.has(code)))
 }
@@ -385,7 +373,6 @@ function rankScores({ values, offsets, strata }: Measured): Float64Array[] {
   return [ranks, tail]
 }
 
-/** Values less their mean in the stratum. */
 function centered({ values, offsets, strata }: Measured): Float64Array {
   const scores = new Float64Array(values.length)
   for (let stratum = 0; stratum < strata.length; stratum++) {

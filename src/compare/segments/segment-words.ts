@@ -46,7 +46,6 @@ export function equivalentsOf(
   })
 }
 
-/** Returns a condition as `where` takes it. */
 export function conditionOf({ column, codes }: Condition): SegmentCondition {
   const { attribute, service, kind, values, hasMissing, hasRare } = column
   const subject = { service, attribute, isAttribute: attribute !== 'host' }

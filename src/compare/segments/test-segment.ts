@@ -22,7 +22,6 @@ export interface SegmentSide {
   readonly error: number
 }
 
-/** What became of requests inside and outside. */
 export interface SegmentTest {
   readonly inside: SegmentSide
   readonly outside: SegmentSide
@@ -34,7 +33,6 @@ interface Sample {
   readonly blocks: number[]
 }
 
-/** Values of one kind of request before and after. */
 type Group = readonly [before: Sample, after: Sample]
 
 /** The slowest of each sample count as much as the fastest of them. */
@@ -43,22 +41,12 @@ const SLOWEST = 0.01
 const TAILS = [0.7, 0.9, 0.97]
 
 /**
- * Tests whether requests inside a segment changed otherwise than those outside.
- *
- * Null hypotheses, each to be refuted in the same direction: inside, nothing changed; it changed by
- * the same time as outside; it changed by the same factor as outside. p is the largest of the three,
- * so that what hits all requests alike, in time or in proportion, has no segment. Changes outside are
- * estimates: they count with their error, at the level of the test. Times are tested by ranks and
- * logs (`moderatedShifts`) and by the shares of slow ones (`compareCounts`), whichever is most
- * significant, times how many these are; shares by `compareCounts`, and their difference and odds ratio against
- * those outside. Requests are compared within strata and, where a condition has several values,
- * within those of the same value: another mix of values is no change.
- *
- * @param side by row of what is measured, 1 inside
- * @param options.kind by row, kinds of requests that are compared apart
- * @param options.stratum the only stratum that counts; `null` for all
- * @param options.isOut rows that do not take part
- * @param options.level of the test
+ * Tests whether requests inside a segment changed otherwise than those outside. p is the largest of
+ * three null hypotheses in one direction: inside, nothing changed; it changed by the same time as
+ * outside; by the same factor. What hits all alike has no segment. Changes outside count with their
+ * error. Times are tested by ranks and logs (`moderatedShifts`) and by shares of slow ones
+ * (`compareCounts`), whichever is most significant, times how many these are; within strata and
+ * values (`kind`), as another mix is no change.
  */
 export function testSegment(
   measured: Measured,
@@ -134,7 +122,6 @@ function merged(groups: readonly Group[]): Group[] {
   return large.length > 0 ? large : [together(groups)]
 }
 
-/** Values of several groups, ascending. */
 function together(groups: readonly Group[]): Group {
   if (groups.length === 1) return groups[0]!
   return ([0, 1] as const).map((period): Sample => {
@@ -196,7 +183,6 @@ function momentsOf(values: readonly number[], cut = SLOWEST): Moments {
   return { count, mean, variance: Math.max(0, squares / count - mean ** 2) }
 }
 
-/** How many values there are, and how many of them are beyond a limit. */
 interface Count {
   readonly count: number
   readonly made: number
@@ -277,15 +263,14 @@ function weakened(p: number, noise: number): number {
   return p === 0 ? 0 : normalP(normalQuantile(p / 2) / noise, 'two-sided')
 }
 
-/** Where tails of both samples together begin. */
 function tailsOf([before, after]: Group): number[] {
   const pooled = pooledValues({ first: before.values, second: after.values })
   return TAILS.map((begin) => quantile(pooled, begin))
 }
 
 /**
- * p of the shares inside. How alike requests near in time are is learned outside: what befalls a
- * segment for a while is no reason to doubt it.
+ * p of the shares inside; how alike requests near in time are is learned outside, where no fault in
+ * the segment can hide it.
  */
 function countsP(inside: readonly Counts[], likeness: number): number {
   const counts = inside.map((periods) => {
@@ -349,8 +334,8 @@ function errorOf({ before, after, beforeMean, afterMean }: SegmentSide): number 
 const ROUNDS = 50
 
 /**
- * Likelihood ratio of a common odds ratio against one inside and one outside: χ² with one degree of
- * freedom. Counts are fitted by their margins (Deming and Stephan 1940).
+ * Likelihood ratio of a common odds ratio against two: χ² with one degree of freedom. Counts are
+ * fitted by their margins (Deming and Stephan 1940).
  */
 function interactionG(inside: SegmentSide, outside: SegmentSide): number {
   const seen = [inside, outside].flatMap(({ before, after, beforeMean, afterMean }) => [

@@ -12,9 +12,8 @@ import { countsWithin, type PartOfAfter, testPartsOfAfter, timesWithin } from '.
 import type { TimeBlocks } from './time-blocks.ts'
 
 /**
- * Tests times of all steps within their runs (`moderatedShifts`, of all of after and of parts of it)
- * and, of several runs before, against what these differ by from each other (`runShifts`): p is the
- * larger one.
+ * Tests all steps within runs (`moderatedShifts`) and, of several runs before, against their
+ * differences (`runShifts`): p is the larger one.
  */
 export function compareTimes(
   measures: readonly (readonly BlockedStratum[])[],

@@ -55,10 +55,8 @@ export interface CallCounts extends CallChoice {
 }
 
 /**
- * Counts which calls every operation makes, what comes after each, and how they lie in time, given
- * that the operation was called: what became of the request elsewhere does not matter. Which of
- * several operations a root calls tells types of requests apart and is not counted, but for those
- * that it chooses (`rootCalls`); what comes after calls of a catch-all root is counted by type.
+ * Counts which calls operations make, in what order, given that they were called. Which operation a
+ * root calls tells types of requests apart and is not counted, unless it is chosen (`rootCalls`).
  */
 export function callCounts(
   { sites }: CallSites,
@@ -88,7 +86,6 @@ class OperationNames {
   readonly #known = new Map<string, number>()
   readonly #texts: string[] = []
 
-  /** Equal for the same operation of the same service. */
   number(operation: Operation): number {
     const known = this.#numbers.get(operation)
     if (known !== undefined) return known
@@ -99,7 +96,6 @@ class OperationNames {
     return number
   }
 
-  /** Sorts operations by their names. */
   sorted(operations: readonly Operation[]): Operation[] {
     const textOf = (operation: Operation) => this.#texts[this.number(operation)]!
     return operations.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1))
@@ -178,10 +174,7 @@ function nextOf({ of, callees, order: { groups } }: CallSite, names: OperationNa
   })
 }
 
-/**
- * How two callees, or several calls of one, lie in time. Requests that call something else as well
- * are of another type: an operation may order its calls otherwise for them.
- */
+/** How two callees, or calls of one, lie in time; apart by what else is called. */
 function pairsOf({ of, callees, numbers, order }: CallSite, names: OperationNames): Choice[] {
   const choices: Choice[] = []
   const isRepeated = (callee: number) => numbers.indexOf(callee) !== numbers.lastIndexOf(callee)
@@ -210,7 +203,6 @@ function pairsOf({ of, callees, numbers, order }: CallSite, names: OperationName
   return choices
 }
 
-/** What can be chosen at one point. */
 class Question {
   readonly #choice: Pick<Choice, 'kind' | 'of' | 'previous'>
   readonly #names: OperationNames
@@ -233,7 +225,6 @@ class Question {
     this.#names = names
   }
 
-  /** @param site where it can be chosen, its requests by stretch of time and in all */
   add(
     { number, requests, all }: { number: number; requests: Float64Array; all: number },
     { context, answers }: { context: string; answers: readonly Answer[] },
@@ -293,7 +284,6 @@ interface RepeatSample {
   readonly blocks: number[]
 }
 
-/** A call that a shape makes, and how many times a visit makes it. */
 interface Repeat extends Pick<CallRepeats, 'of' | 'call'> {
   readonly key: string
   readonly context: string
@@ -356,10 +346,7 @@ function repeatsOf(callers: readonly Caller[]): Repeat[] {
   }))
 }
 
-/**
- * Names what a choice tests: two choices that are always made together, or one exactly where the
- * other is not, are one test. Choices without a p are none.
- */
+/** Names what a choice tests: two always made together, or exclusively, are one test. */
 export function sameTest({ strata }: Pick<CallCounts, 'strata'>, p: number): string {
   if (Number.isNaN(p)) return ''
   const made = strata.flatMap((stratum) => [...stratum.made])

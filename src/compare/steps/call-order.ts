@@ -11,7 +11,6 @@ export interface Operation {
   readonly operation: string
 }
 
-/** Whether two operations are the same one of the same service. */
 export function isSame(a: Operation, b: Operation): boolean {
   return a.service === b.service && a.operation === b.operation
 }
@@ -303,7 +302,6 @@ function operationAt({ visitOf, operations }: ShapeVisits, span: number): Operat
   return { service: visitOf[span]!.service, operation: operations[span]! }
 }
 
-/** The first call of a callee; -1 if there is none. */
 function firstOf({ calls }: Caller, callee: Operation, times: Float64Array): number {
   const own = calls.filter((call) => isSame(call.callee, callee)).map(({ span }) => span)
   return own.reduce(

@@ -15,7 +15,6 @@ export interface CountsTest {
   readonly p: number
 }
 
-/** See `compareCounts`. */
 export interface CountsOptions extends StretchOptions {
   readonly bursts?: boolean
 }
@@ -24,28 +23,15 @@ export interface CountsOptions extends StretchOptions {
 const MIN_EXPECTED = 5
 
 /**
- * Tests of many things that could be done whether a larger or smaller share of their chances is
- * taken.
- *
- * Null hypothesis of each: within each stratum the share is that of before, wandering from stretch to
- * stretch of time as it does within the periods. Fisher's exact test for one stratum, or for several
- * of few chances, else Mantel and Haenszel's with continuity correction; where shares of stretches of
- * time vary more than those of independent calls would (`designEffects`, which rests on all that are
- * given), also that test with their variance, whichever p is larger. Same numbers as `fisher.test` and
- * `mantelhaen.test` of R, but for differences of less than half a call: their p is 1 here, where R
- * leaves out the continuity correction. Of several runs before, stretches are held against the share of
- * their run; how runs differ from each other is for `runShifts`.
- *
- * @param all strata of each
- * @param options.perRun stretches of time of each run; see `TimeBlocks`
- * @param options.aligned see `TimeBlocks`; default false
- * @param options.steady see `moderatedShifts`; default false
- * @param options.bursts whether what is counted comes in bursts that last, each by itself; default
- *   false: a fault that begins within a period would look like one
- * @returns one result each, in the same order
- *
- * Sources: Fisher 1922; Mantel and Haenszel 1959; Mantel and Fleiss 1980 (which are too few); Rao and
- * Scott 1992 (design effect of counts).
+ * Tests of many things whether a larger or smaller share of their chances is taken. Null
+ * hypothesis: within strata the share is that of before, wandering as within periods. Fisher's
+ * exact test for few chances, else Mantel and Haenszel's with continuity correction; where shares
+ * vary more than independent calls would (`designEffects`), the larger p with that variance. As R's
+ * `fisher.test` and `mantelhaen.test`, but p = 1 below half a call. `bursts`: counts that come in
+ * lasting bursts; a fault that begins within a period would look like one. How runs differ is for
+ * `runShifts`.
+ * Sources: Fisher 1922; Mantel and Haenszel 1959; Mantel and Fleiss 1980 (which are too few); Rao
+ * and Scott 1992 (design effect of counts).
  */
 export function compareCounts(
   all: readonly (readonly ChoiceCounts[])[],

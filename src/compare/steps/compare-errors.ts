@@ -23,7 +23,6 @@ import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
 interface Measure {
   readonly failures: readonly Failure[]
   readonly calls: readonly Calls[]
-  /** Of messages. */
   readonly said: string | null
 }
 
@@ -59,7 +58,6 @@ export interface PassedOn extends Pick<CountsTest, 'made' | 'chances'> {
   readonly of: Operation
 }
 
-/** All places, and the tests of those where anything fails. */
 export interface ErrorTests {
   readonly places: readonly PlaceCounts[]
   readonly tested: readonly TestedPlace[]
@@ -69,7 +67,6 @@ export interface ErrorTests {
 interface TestedPlace {
   readonly counts: PlaceCounts
   readonly tests: readonly { readonly measure: Measure; readonly test: CountsTest }[]
-  /** Of all its tests. */
   readonly p: number
 }
 
@@ -77,14 +74,9 @@ interface TestedPlace {
 const MAX_MEASURES = 30
 
 /**
- * Tests where calls fail more or less often, given that they were made: who fails though nothing that
- * it called did, in all, by operation, and by what failing calls say.
- *
- * Each call counts, but where requests make several, requests that have failing ones must differ as
- * well: calls of one request fail together.
- *
- * @param flows not folded
- * @returns nothing for flows that were not built from spans, or without errors
+ * Tests where calls fail more or less often though nothing that they called did, in all, by
+ * operation and by message. Requests with failing calls must differ as well: calls of one fail
+ * together.
  */
 export function testErrors(flows: FlowSet): ErrorTests {
   const { outcomes } = flows
@@ -143,7 +135,6 @@ function measuresOf({ calls: sites, failures }: PlaceCounts): Measure[] {
   return [{ failures, said: null, calls }, ...largest.slice(0, MAX_MEASURES)]
 }
 
-/** Counts of a measure: calls, or requests that have any. */
 function strataOf(
   { failures, calls }: Measure,
   { of: blockOf }: TimeBlocks,
@@ -161,11 +152,7 @@ function strataOf(
   })
 }
 
-/**
- * Describes what became of each place: by its most significant test.
- *
- * @param q of each place, corrected over all tests
- */
+/** Describes what became of each place, by its most significant test; `q` corrects over all. */
 export function describeErrors(
   flows: FlowSet,
   { tested, places, blocks }: ErrorTests,

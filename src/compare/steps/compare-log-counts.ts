@@ -18,12 +18,10 @@ export interface LogChange extends Omit<LogCounts, 'ofRequests'>, CountsTest {
   readonly changed: boolean
 }
 
-/** The tests of what one operation logs. */
 export interface LogTests {
   readonly tests: readonly { readonly counts: LogCounts; readonly test: CountsTest }[]
   /** Tests that are not the same as another. */
   readonly distinct: number
-  /** Of all of them. */
   readonly p: number
 }
 
@@ -31,12 +29,8 @@ export interface LogTests {
 const MIN_SHARE = 0.05
 
 /**
- * Tests which statements spans log more or less often, given that their operation was called, and
- * which come right after each. Each span counts, but requests that have any must differ as well: spans
- * of one request log together.
- *
- * @param flows not folded
- * @returns by operation; nothing for flows without logs
+ * Tests which statements spans log more or less often, and what comes right after each. Requests
+ * that have any must differ as well: spans of one log together.
  */
 export function testLogs(flows: FlowSet): LogTests[] {
   const { logs } = flows
@@ -59,7 +53,6 @@ export function testLogs(flows: FlowSet): LogTests[] {
   })
 }
 
-/** @param q of each operation, corrected over all tests */
 export function describeLogs(
   { logs }: FlowSet,
   tests: readonly LogTests[],

@@ -15,7 +15,6 @@ export interface TimesTest extends ModeratedShift {
   readonly tailP: number
 }
 
-/** What is large enough to matter. */
 interface Limits extends EdgeOptions {
   readonly negligibleUs: number
   /** Response time of a request before, the slowest hundredth cut. */
@@ -77,16 +76,14 @@ export function describeStep(
   }
 }
 
-/** What calls took beyond their mean before, and its standard error, in µs. */
 interface Excess {
   readonly us: number
   readonly error: number
 }
 
 /**
- * Returns what calls after took beyond the mean of those before of the same stratum, a share of the
- * slowest of either cut: the integral of the differences of all quantiles, and so what all calls
- * together changed by, not the typical one.
+ * What calls took beyond the mean before, a share of the slowest cut: the integral of differences
+ * of quantiles, so what all calls changed by, not the typical one.
  */
 function excessOf(
   strata: readonly StepStratum[],
@@ -114,7 +111,6 @@ function cutOf(minority: Minority | null): number {
   return minority !== null && minority.share < 3 * SLOWEST ? 0 : SLOWEST
 }
 
-/** Requests of all these times; of minorities that became slower, only those after that did. */
 function requestsOf(
   strata: readonly StepStratum[],
   changed: readonly Pick<OperationChange, 'minority' | 'shiftUs'>[],

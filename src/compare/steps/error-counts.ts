@@ -14,10 +14,8 @@ export interface Place {
   readonly service: string
 }
 
-/** A call that failed though nothing that it called did. */
 export interface Failure {
   readonly request: number
-  /** Operation that failed, or was called. */
   readonly operation: string
   /** Operation that called it; empty for a root. */
   readonly context: string
@@ -26,11 +24,9 @@ export interface Failure {
   readonly outcome: Outcome
   /** Who failed with it, the nearest caller first. */
   readonly passedOn: readonly Operation[]
-  /** Whether the request failed with it. */
   readonly reachesRoot: boolean
 }
 
-/** How often one operation, called by one other, was called. */
 export interface Calls {
   readonly operation: string
   readonly context: string
@@ -39,7 +35,6 @@ export interface Calls {
   readonly requests: Float64Array
 }
 
-/** All calls of one place, and those that failed. */
 export interface PlaceCounts extends Place {
   readonly calls: Map<string, Calls>
   readonly failures: Failure[]
@@ -98,7 +93,6 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
   return [...places.values()]
 }
 
-/** Where a call may fail. */
 interface Site extends Place, Pick<Failure, 'operation' | 'context' | 'caller'> {}
 
 /** A visit's own work, and its calls to services that have another side. */

@@ -133,7 +133,6 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const [rateQ, pausesQ] = q.slice(-2) as unknown as [number, number]
   const within = new Map([...groups.keys()].map((key, i) => [key, q[steps.length + i]!]))
   const sizes = new Map([...groups.keys()].map((key, i) => [key, testsOf[i]!.length]))
-  /** q of one of the tests of an operation: that of the operation, or its own if larger. */
   const corrected = (of: Operation, p: number) => {
     const key = JSON.stringify(of)
     return Math.max(within.get(key)!, Math.min(1, p * sizes.get(key)!))

@@ -47,7 +47,6 @@ class Tally {
   }
 }
 
-/** What spans of one operation, called by one other, could do and did. */
 interface Site {
   readonly all: Tally
   /** By statement, and by one and what comes right after it. */
@@ -55,12 +54,9 @@ interface Site {
 }
 
 /**
- * Counts which statements spans log, given that their operation was called, and which come right after
- * each: what became of the request elsewhere does not matter. Requests from before the first or after
- * the last that has any record are left out, as logs may be shorter than traces; and so are services
- * that log nothing in one period, but for errors that come: nobody may have collected their logs.
- *
- * @param flows not folded
+ * Counts which statements spans log, and what follows each, given that their operation was called.
+ * Left out are requests outside the time of records, as logs may be shorter than traces, and
+ * services that log nothing in one period.
  */
 export function logCounts(
   flows: FlowSet,
@@ -134,7 +130,6 @@ function requestsCovered(
   }
 }
 
-/** What requests did: which, and where in their spans. */
 interface Done {
   readonly requests: Set<number>
   places: number

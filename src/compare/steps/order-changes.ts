@@ -14,11 +14,8 @@ const MIN_REORDERED = 0.5
 const ALPHA = 0.05
 
 /**
- * Returns a test whether calls lie otherwise in time because they are made otherwise, not because
- * something takes longer or less: two calls that no longer overlap must now come right after one
- * another, or the reverse; and more must have moved when calls are made than how long they take.
- *
- * @param all choices of all operations
+ * Tests whether calls lie otherwise as they are made otherwise: two that no longer overlap come
+ * right after one another, and when calls are made moved more than how long they take.
  */
 export function callsMadeOtherwise(
   sites: CallSites,
@@ -83,10 +80,7 @@ function isBorneOut({ byStarts, byDurations }: Move, difference: number): boolea
   return sign * byStarts > 0 && sign * byStarts >= sign * byDurations
 }
 
-/**
- * How far the share of callers in which two calls overlap, or one outlives its caller, is moved by
- * when calls are made and by how long they take: starts of one period, durations of either.
- */
+/** How far a share moves by when calls are made, and by how long they take. */
 function moveOf(
   sites: CallSites,
   of: CallChoice['of'],

@@ -6,8 +6,7 @@ import type { TimeBlocks } from './time-blocks.ts'
 /** Part of the level that the test of all of after has. */
 const WHOLE_LEVEL = 0.92
 /**
- * Parts of after that are tested by themselves, in shares of its stretches, and the part of the level
- * that each test has: its end, as a change begins, and its beginning.
+ * Parts of after tested by themselves, with their parts of the level: its end and its beginning.
  */
 const PARTS = [
   { from: 0.3, to: 1, level: 0.02 },
@@ -16,26 +15,17 @@ const PARTS = [
   { from: 0, to: 0.4, level: 0.02 },
 ]
 
-/** Some of the stretches of time of after. */
 export interface PartOfAfter {
-  /** First stretch of after. */
   readonly after: number
   readonly from: number
-  /** First stretch that is none of it. */
   readonly to: number
 }
 
 /**
- * Tests all of after, and parts of it: a change that begins or ends within after makes its level
- * wander so far that all of it together is not sure. How far levels wander by themselves, tests of parts
- * learn from before. The smallest p counts, each by the part of the level that its test has.
- *
- * Limits: where all services wander together from 20th to 20th of a period, ten stretches of before tell
- * too little. Of 100 simulated pairs that wander by 10 %, half of which the next 20th keeps, 13 have a
- * finding, 6 without parts; by 20 %, of which it keeps 30 %, 3 of 80.
- *
- * @param test of the part given, or of all; as many results each time
- * @returns the results of all of after, with that p
+ * Tests all of after, and parts of it, whose wander is learned from before: a change within after
+ * makes its level wander too far to be sure. The smallest p counts, each by its part of the level.
+ * Where all services wander together, before tells too little: of 100 simulated pairs wandering by
+ * 10 %, half of which stays, 13 have a finding, 6 without parts.
  */
 export function testPartsOfAfter<Test extends { readonly p: number }>(
   { perRun, runs, aligned }: TimeBlocks,
@@ -71,7 +61,6 @@ export function timesWithin(
   return measures.map(remembered((strata: readonly BlockedStratum[]) => strata.map(cut)))
 }
 
-/** Counts of which after is a part only. */
 export function countsWithin(
   strata: readonly ChoiceCounts[],
   part: PartOfAfter | null,

@@ -8,11 +8,9 @@ import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Operation } from './call-order.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
 
-/** Which type each request is of. */
 export interface RootTypes {
   /** Service and operation of the root, without its host; of a catch-all, also what it calls. */
   readonly names: readonly string[]
-  /** Number of each request's type. */
   readonly typeOf: Uint32Array
 }
 
@@ -26,9 +24,8 @@ const MADE_BY_ALL = 0.99
 const ONE_PERIOD_LEVEL = 0.001
 
 /**
- * Tells types of requests apart by service and operation of the root; where nearly all requests
- * begin alike, as at a gateway, by the first call that not all of them make. Calls that come in
- * either order are as one.
+ * Types of requests by service and operation of the root; behind a gateway by the first call that
+ * not all make. Calls in either order are as one.
  */
 export const rootTypes = remembered((given: FlowSet): RootTypes => {
   const flows = given instanceof FoldedFlows ? given.unfolded : given
@@ -53,7 +50,6 @@ function rootName({ shapes, labels }: FlowSet, shape: number): string {
   return service === '' ? operation : `${service} ${operation}`
 }
 
-/** What calls of roots say of their requests. */
 export interface RootCalls {
   /** Of each root, by `callName`, calls that a service chooses, whatever it was asked for. */
   readonly chosen: ReadonlyMap<string, ReadonlySet<string>>
@@ -61,20 +57,15 @@ export interface RootCalls {
   readonly catchAll: CatchAllRoot | null
 }
 
-/** Types of requests behind one root operation. */
 export interface CatchAllRoot {
   /** Calls that tell no types apart, by `callName`. */
   readonly common: ReadonlySet<string>
-  /** Call that tells the type of each shape with this root; `null` if it ends before. */
   readonly callOf: ReadonlyMap<number, string | null>
 }
 
 /**
- * Tells calls by which a root's requests differ into those that say what was asked for and those
- * that the service chooses: calls after which requests go on as most others do (a cache that
- * misses), and calls that are made in one period only, as clients asked for a type before as well.
- *
- * @param flows not folded
+ * Tells calls that say what was asked for from those a service chooses: after these, requests go on
+ * as most do (a cache that misses), or they are of one period only.
  */
 export const rootCalls = remembered((flows: FlowSet): RootCalls => {
   const chosen = new Map<string, ReadonlySet<string>>()

@@ -25,7 +25,6 @@ export interface Step {
   readonly caller: string | null
 }
 
-/** Equal for the same steps. */
 export function stepKey({ kind, service, caller }: Step): string {
   return JSON.stringify([kind, service, caller])
 }
@@ -58,15 +57,9 @@ export interface StepTimes extends Step {
 }
 
 /**
- * Collects how long every step took, exactly: the work of a service only where none of its calls
- * covers it; a call the time at its caller beyond that at the called service, there and back as one.
- *
- * Strata keep apart what takes another time by itself: operations, their callers, and which services
- * an operation calls, the last only where most requests have their like in the other period; and
- * whether they failed.
- *
- * @param flows not folded
- * @returns nothing for flows that were not built from spans
+ * Collects how long every step took: work where none of its calls covers it; a call beyond the time
+ * at its callee, there and back as one. Strata keep operations, callers, called services and
+ * failures apart, services only where most requests have their like in the other period.
  */
 export function stepTimes(flows: FlowSet): readonly StepTimes[] {
   if (!areFromSpans(flows) || flows.latencyUs.length === 0) return []
@@ -75,7 +68,6 @@ export function stepTimes(flows: FlowSet): readonly StepTimes[] {
   return collector.finish()
 }
 
-/** A span whose time is taken, and the spans whose time is not its own. */
 interface Item {
   readonly span: number
   /** The caller's side of it, which may stop waiting before it is over. */
@@ -200,10 +192,7 @@ class StepCollector {
 /** Failing calls are compared where the share that fails differs no more than chance often does. */
 const MIN_ALIKE_P = 0.05
 
-/**
- * Returns what is compared: calls that did not fail, and calls that did, unless more or fewer fail
- * now, as these are others.
- */
+/** Calls that did not fail, and those that did unless more or fewer fail now: these are others. */
 function comparable(strata: readonly Times[]): readonly GrowingStratum[] {
   const usual = strata.map(([one]) => one)
   const failing = strata.map(([, one]) => one).filter((one) => sizeOf(one) > 0)

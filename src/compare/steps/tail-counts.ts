@@ -13,15 +13,10 @@ const MIN_VALUES = 20
 const LIMITS = [0.5, 0.6, 0.7, 0.8, ...TAILS]
 
 /**
- * Counts how many values of a step lie in its tail, by stretch of time, for `compareCounts`: a
- * minority that changed moves neither ranks nor the mean of logs.
- *
- * @returns strata of three tails: beyond the 90 %, 95 % and 99 % quantile of both periods of a stratum
- *   together, which swapping the periods does not change; none of fewer than 20 values a period, nor of
- *   several runs before, whose tails differ from each other in ways that would pass for changes (in
- *   7 to 9 % of simulated comparisons, even when each run's level is taken off)
- *
- * Source: Mood 1954, "On the asymptotic efficiency of certain nonparametric two-sample tests".
+ * Counts values in three tails by stretch, for `compareCounts`: a minority that changed moves
+ * neither ranks nor logs. None of several runs, whose tails differ so that 7 to 9 % of simulations
+ * would find changes. Source: Mood 1954, "On the asymptotic efficiency of certain nonparametric
+ * two-sample tests".
  */
 export function tailCounts(
   strata: readonly StepStratum[],
@@ -64,10 +59,8 @@ export interface Minority {
 }
 
 /**
- * Finds the share of calls that became slower, or no longer are slow: the largest difference of the
- * two distributions within strata (the Kolmogorov-Smirnov statistic D, one-sided), a lower bound.
- *
- * @param sign 1 for slower, −1 for faster
+ * The share of calls that became slower (`sign` 1) or no longer are (−1): the largest difference of
+ * the distributions within strata (one-sided D), a lower bound.
  */
 export function minorityOf(strata: readonly StepStratum[], sign: number): Minority {
   const used = comparable(strata)

@@ -10,26 +10,19 @@ const MAX_BLOCKS = 200
 /** Periods are of the same time where they share this part of the longer one. */
 const MIN_SHARED = 0.8
 
-/** The stretches of time of all requests. */
 export interface TimeBlocks {
   /** Number of each request's stretch: those of one run after the other, after last. */
   readonly of: Uint8Array
   /** Stretches that each run has; after has as many. */
   readonly perRun: number
-  /** Runs before. */
   readonly runs: number
-  /**
-   * Whether both periods were recorded at the same time, side by side or in turns, as a canary beside
-   * what it is compared with:
-   * stretches of after are then those of before, `perRun` later, and what both share is no difference.
-   */
+  /** Whether both periods are of the same time, as a canary: what both share is no difference. */
   readonly aligned: boolean
 }
 
 /**
- * Divides after and every run before into ten stretches of time with as many requests each (fewer, of
- * more than twenty runs), so that tests can see how far the level wanders by itself. Periods of the
- * same time are divided at the same moments.
+ * Divides after and every run into ten stretches of as many requests, to see how levels wander;
+ * periods of the same time at the same moments.
  */
 export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => {
   const { period, recordedIn, runs, size } = flows

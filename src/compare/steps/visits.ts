@@ -17,7 +17,6 @@ export interface OutgoingCall {
 /** What a service does from being called to its reply. */
 export interface Visit {
   readonly service: string
-  /** First span. */
   readonly entry: number
   /** Visit that called; `null` for that of the root. */
   readonly caller: Visit | null
@@ -33,18 +32,13 @@ export interface ShapeVisits {
   readonly visits: readonly Visit[]
   /** Visit of each span; a call belongs to its caller's. */
   readonly visitOf: readonly Visit[]
-  /** Operation of each span. */
   readonly operations: readonly string[]
 }
 
 /**
- * Divides the spans of all shapes into visits of services. A span that another span of its service
- * made, and whose own calls all go to one other service, is the caller's side of a call. So is one
- * without calls if its operation names such calls elsewhere, to one service always: there the called
- * service recorded nothing.
- *
- * @param flows built from spans and not folded
- * @returns visits by shape
+ * Divides spans into visits of services. A span made by its own service whose calls all go to one
+ * other service is the caller's side of a call; so is one without calls whose operation names such
+ * calls elsewhere.
  */
 export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeVisits> => {
   const shapes = [...new Set(flows.shapeOf)].map((shape) => ({

@@ -5,7 +5,6 @@ import { quantile } from '../../stats/quantile.ts'
 import type { StepChange } from './step-changes.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
 
-/** One operation within a service's work. */
 export interface WorkPart {
   readonly operation: string
   /** Difference of the median times that a request spends in it, covered by nothing else, in µs. */
@@ -22,11 +21,8 @@ interface Part {
 const MIN_HAVING = 0.5
 
 /**
- * Divides the change of a service's work among the operations within it: each span's time that
- * neither the spans it calls nor calls to other services cover.
- *
- * @param step work that changed
- * @returns the largest change first
+ * Divides the change of a service's work among its operations, by time that no call covers; the
+ * largest first.
  */
 export function workParts(flows: FlowSet, { service, requests }: StepChange): WorkPart[] {
   const ofShape = new Map<number, { tree: ShapeVisits['tree']; parts: Part[] }>()
