@@ -1,23 +1,31 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { FlowdeltaError, show } from '../core/errors.ts'
 import { shortText } from '../core/shown-text.ts'
-import { formatDuration } from '../core/units.ts'
-import { counted, grouped, percent, pValue, shortNumber } from '../core/words.ts'
-import {
-  type AttentionEdge,
-  type AttentionGraph,
-  type AttentionNode,
-  attentionTree,
-} from '../logs/attention/focus-attention.ts'
+import { counted, grouped } from '../core/words.ts'
+import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
-import { type FeatureTest, strongestDifference } from '../logs/divergence/divergence.ts'
-import { featureText, VARIABLE_KINDS, type VariableKind } from '../logs/features/features.ts'
+import type { VariableKind } from '../logs/features/features.ts'
 import type { LogClass, LogSet } from '../logs/features/log-set.ts'
-import type { Metric } from '../logs/performance/performance-metric.ts'
+import { fullName, type Metric } from '../logs/performance/performance-metric.ts'
 import { loadLogs } from '../logs/readers/load-logs.ts'
 import { LOG_READ_OPTIONS, type LogFields } from '../logs/readers/log-read-options.ts'
 import { skipAdvice, skipText } from '../logs/readers/log-sink.ts'
-import { tText, valueText } from '../views/charts/log-values.ts'
+import { tText } from '../views/charts/log-values.ts'
+import {
+  differenceOf,
+  differences,
+  differencesText,
+  graphLines,
+  graphTitle,
+  inputText,
+  leftOutSentences,
+  MAX_VARIABLE_LENGTH,
+  newComesFirst,
+  newEvents,
+  newnessText,
+  performanceSentences,
+  tellingGraphs,
+} from '../views/report/log-words.ts'
 import { addOptions, adviceSentence, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import { LOGS_DOCUMENT, type PrintedLogs } from './logs-document.ts'
 import {
@@ -47,7 +55,7 @@ interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
   readonly bad?: readonly string[]
   readonly template?: readonly string[]
   readonly fields?: LogFields
-  readonly metric: string
+  readonly metric?: string
   readonly class: LogClass
 }
 
@@ -65,8 +73,7 @@ export function addLogs(command: Command): void {
     .addOption(new Option('--by <field>', 'Same as --instance').conflicts('instance'))
     .option(
       '--metric <name>',
-      "What performance is: 'runTime', an event (its last time) or a state variable (its final value); event:NAME or state:NAME where both have the name",
-      'runTime',
+      "What performance is: 'runTime', an event (its last time) or a state variable (its final value); event:NAME or state:NAME where both have the name (default: the number that --bad-if goes by, else runTime)",
     )
     .option(
       '--template <expression...>',
@@ -98,7 +105,7 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
   })
   const compared = compareLogs(logs, {
     ...optionsFrom(COMPARE_OPTIONS, flags),
-    metric: metricOf(logs, flags),
+    ...(flags.metric !== undefined && { metric: metricOf(logs, flags.metric, flags) }),
     class: flags.class,
   })
   const warnings = compared.warnings().map(({ code, message, advice }) => ({
@@ -138,7 +145,9 @@ function logClass(given: string): LogClass {
  *
  * @throws FlowdeltaError for a name that both kinds have
  */
-function metricOf({ events, states }: LogSet, { metric: given, window }: LogsFlags): Metric {
+function metricOf(logs: LogSet, name: string, { window }: LogsFlags): Metric {
+  const { events, states } = logs
+  const given = fullName(logs, name)
   const isEvent = events.indexOf(given) !== undefined
   const isState = states.indexOf(given) !== undefined
   if (isEvent && isState && given !== 'runTime') {
@@ -180,127 +189,65 @@ function logFields(given: string): LogFields {
   return Object.fromEntries(single)
 }
 
-const MAX_NAME_LENGTH = 70
 /** Of what is new, all tells. */
 const MAX_MESSAGE_LENGTH = 200
-const MAX_FIELDS = 6
 const NODES = 10
-/** The gravity of errors. */
-const GRAVE = 2
 
 /**
  * A comparison of logs as text: what to read it with, is performance different, what differs, where to
  * look first.
  */
 function logsText({ compared, warnings, limit }: PrintedLogs, flags: readonly Option[]): string {
-  const { divergence } = compared
-  const differs = divergence.variables.some(({ score }) => score > 0)
-  const isGrave = divergence.onlyIn('after').some(({ gravity }) => gravity >= GRAVE)
   const onlyAfter = newMessagesText(compared, limit)
-  // Where tests cannot speak, or errors are new, what is new comes first.
-  const isFirst = !differs || isGrave
+  const isFirst = newComesFirst(compared)
   return [
     ...(isFirst ? [onlyAfter] : []),
     warningLines(warnings).join('\n'),
-    inputText(compared, flags),
-    performanceText(compared),
+    `${inputText(compared)}${skippedText(compared, flags)}`,
+    performanceSentences(compared).join('\n'),
     variablesText(compared, limit),
     ...(isFirst ? [] : [onlyAfter]),
-    ...VARIABLE_KINDS.map((kind) => graphText(compared, kind)),
+    ...tellingGraphs(compared).map(graphText),
   ]
     .filter((part) => part !== '')
     .join('\n\n')
 }
 
-function inputText(compared: LogComparison, flags: readonly Option[]): string {
-  const { logs } = compared
-  const { before, after } = logs.counts
-  const { messages, skippedLines, lines } = logs.report
-  const read =
-    `${counted(before, 'instance')} before and ${grouped(after)} after: ` +
-    `${counted(messages.event, 'event message')} of ${counted(logs.events.names.length, 'event')}, ` +
-    `${counted(messages.state, 'state message')} of ${counted(logs.states.names.length, 'variable')}.`
-  const { fieldsLeftOut } = logs.report
-  const shown = fieldsLeftOut.slice(0, MAX_FIELDS).map(({ field, reason }) => `${field} ${reason}`)
-  const more = fieldsLeftOut.length - shown.length
-  const fields =
-    shown.length === 0
-      ? ''
-      : ` No variables: ${shown.join(', ')}${more > 0 ? ` and ${grouped(more)} more` : ''}.`
-  const [first] = logs.report.skipped
+/** Says which lines were skipped, unless a warning does. */
+function skippedText(compared: LogComparison, flags: readonly Option[]): string {
+  const { skipped, skippedLines, lines } = compared.logs.report
+  const [first] = skipped
   const isSaid = compared.warnings().some(({ code }) => code === 'lines-skipped')
-  if (first === undefined || isSaid) return read + fields
+  if (first === undefined || isSaid) return ''
   const { text, options } = skipAdvice(first.reason)
-  const said = `${read} ${counted(skippedLines, 'line')} of ${grouped(lines)} skipped: ${skipText(first)}.${fields}`
+  const said = ` ${counted(skippedLines, 'line')} of ${grouped(lines)} skipped: ${skipText(first)}.`
   return text === '' ? said : `${said} ${text}.${adviceSentence(flags, options)}`
 }
 
-function performanceText({ divergence, tail, logs, options }: LogComparison): string {
-  const { beforeMean, afterMean, beforeCount, afterCount, tested, p, significant } =
-    divergence.performance
-  const { unit } = tail.metric
-  const name = shortText(tail.metric.name, MAX_NAME_LENGTH)
-  const { before, after } = logs.counts
-  const text = (value: number) =>
-    unit === 'absolute time' ? formatDuration(value) : shortNumber(value)
-  const says = !tested
-    ? `too few instances to test: ${grouped(beforeCount)} before, ${grouped(afterCount)} after`
-    : `${pValue(p)}${significant ? '' : ', no significant difference'}`
-  const first = `Performance is ${name}: ${text(beforeMean)} on average before, ${text(afterMean)} after (${says}).`
+function variablesText(compared: LogComparison, limit: number): string {
+  const found = differences(compared)
+  const { told } = found
+  const rows = told.slice(0, limit).map((variable) => {
+    const { what, t } = differenceOf(variable)
+    const name = shortText(variable.name, MAX_VARIABLE_LENGTH)
+    return [name, variable.kind, tText(variable.score), what, t]
+  })
   return [
-    first,
-    ...(beforeCount < before || afterCount < after
-      ? [
-          `${grouped(beforeCount)} of ${counted(before, 'instance')} before and ${grouped(afterCount)} of ${grouped(after)} after have it; the others count in no mean of it, and teach no dependency.`,
-        ]
-      : []),
-    ...(options.weights === 'none'
+    differencesText(compared, told.length),
+    ...(rows.length === 0
       ? []
-      : ['Means are weighted: instances that took longer count more (--weights latency).']),
-    ...(tail.suggestion === '' || options.weights !== 'none' ? [] : [tail.suggestion]),
+      : [textTable(['variable', 'kind', 'score', 'what differs most', 't'], rows)]),
+    ...leftOutLines(told.length - limit),
+    ...leftOutSentences(found),
   ].join('\n')
 }
 
-function variablesText({ divergence, logs }: LogComparison, limit: number): string {
-  const differing = divergence.variables.filter(({ score }) => score > 0)
-  const all = counted(divergence.variables.length, 'variable')
-  if (VARIABLE_KINDS.every((kind) => divergence.tests(kind) === 0)) {
-    const { before, after } = logs.counts
-    return `None of ${all} could be tested (${counted(before, 'instance')} before, ${grouped(after)} after): a test takes two of each class that have the variable.`
-  }
-  if (differing.length === 0) return `None of ${all} differs significantly.`
-  const table = textTable(
-    ['variable', 'kind', 'score', 'what differs most', 't'],
-    differing.slice(0, limit).map((variable) => {
-      const { feature, beforeMean, afterMean, t } = strongestDifference(variable) as FeatureTest
-      return [
-        shortText(variable.name, MAX_NAME_LENGTH),
-        variable.kind,
-        tText(variable.score),
-        `${featureText(feature)} ${valueText(feature, beforeMean)} → ${valueText(feature, afterMean)}`,
-        tText(t),
-      ]
-    }),
-  )
-  return [
-    `${grouped(differing.length)} of ${all} differ${differing.length === 1 ? 's' : ''} significantly:`,
-    table,
-    ...leftOutLines(differing.length - limit),
-  ].join('\n')
-}
-
-/**
- * What was logged only after, the gravest first: with few instances no test says so, but a reader sees it.
- * Of an event that is new, what tells its messages apart is no news.
- */
-function newMessagesText({ divergence, logs }: LogComparison, limit: number): string {
-  const all = divergence.onlyIn('after').filter(({ kind }) => kind === 'event')
-  const names = new Set(all.map(({ name }) => name))
-  const found = all.filter(({ name }) => !names.has(name.slice(0, name.lastIndexOf(' · '))))
+/** What was logged only after, the gravest first: with few instances no test says so, but a reader sees it. */
+function newMessagesText(compared: LogComparison, limit: number): string {
+  const found = newEvents(compared.divergence)
   if (found.length === 0) return ''
-  const rows = found.slice(0, limit).map(({ name, presence: { after, afterMessages } }) => {
-    const counts = `${grouped(after)} of ${counted(logs.counts.after, 'instance')}, ${counted(afterMessages, 'message')}`
-    return { counts, name: shortText(name, MAX_MESSAGE_LENGTH) }
+  const rows = found.slice(0, limit).map((one) => {
+    return { counts: newnessText(one, compared), name: shortText(one.name, MAX_MESSAGE_LENGTH) }
   })
   const width = Math.max(...rows.map(({ counts }) => counts.length))
   return [
@@ -310,46 +257,19 @@ function newMessagesText({ divergence, logs }: LogComparison, limit: number): st
   ].join('\n')
 }
 
-/**
- * What the metric depends on, and below each variable what leads there: by the feature that tells most, if a
- * variable that differs is among them.
- */
-function graphText({ attention }: LogComparison, ofKind: VariableKind): string {
-  const graph = attention
-    .of(ofKind)
-    .find(({ nodes }) => nodes.slice(1).some(({ significant }) => significant))
-  if (graph === undefined) return ''
-  const { kind, featureType, score, variablesLeftOut = 0 } = graph
-  const metric = shortText(graph.metric, MAX_NAME_LENGTH)
-  const leftOut =
-    variablesLeftOut === 0
+/** What the metric depends on, and below each variable what leads there. */
+function graphText(graph: AttentionGraph): string {
+  const { variablesLeftOut = 0 } = graph
+  const lines = graphLines(graph)
+  const left = lines.length - NODES
+  return [
+    `Look first at ${graphTitle(graph)}`,
+    ...lines.slice(0, NODES),
+    ...(left > 0 ? [`   and ${grouped(left)} more`] : []),
+    ...(variablesLeftOut === 0
       ? []
       : [
           `Learned from the most telling variables; ${grouped(variablesLeftOut)} more are left out (raise --most-variables).`,
-        ]
-  const by = `${kind}s by ${featureText(featureType)}`
-  const lines = treeLines(graph)
-  const left = lines.length - NODES
-  return [
-    `Look first at ${by} (score ${score.toPrecision(2)}). In the ${graph.class} period ${metric} depends on`,
-    ...lines.slice(0, NODES),
-    ...(left > 0 ? [`   and ${grouped(left)} more`] : []),
-    ...leftOut,
+        ]),
   ].join('\n')
-}
-
-function treeLines(graph: AttentionGraph): string[] {
-  const { order, depth, parentEdge } = attentionTree(graph)
-  const nodeOf = new Map(graph.nodes.map((node) => [node.name, node]))
-  return order.slice(1).map((name) => {
-    const { t, significant } = nodeOf.get(name) as AttentionNode
-    const edge = parentEdge.get(name) as AttentionEdge
-    const says = significant ? `t = ${tText(t)}` : 'does not differ'
-    const when = !edge.directed
-      ? ''
-      : edge.from === name
-        ? ', always before it'
-        : ', always after it'
-    return `${'   '.repeat(depth.get(name) as number)}${shortText(name, MAX_NAME_LENGTH)} (${says}; ${percent(edge.weight)} of the instances${when})`
-  })
 }

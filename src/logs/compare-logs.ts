@@ -59,7 +59,8 @@ export function compareLogs(
       (logs as unknown) instanceof Promise ? 'Write `await` before it.' : 'Give a LogSet.'
     throw new FlowdeltaError(`compareLogs(logs) got ${show(logs)}. ${next}`)
   }
-  const chosen = readOptions(LOG_OPTIONS, options)
+  const given = options.metric ?? logs.metric
+  const chosen = readOptions(LOG_OPTIONS, { ...options, ...(given && { metric: given }) })
   requirePerformance(logs, chosen.metric)
   return new LogComparison(logs, chosen)
 }

@@ -31,7 +31,9 @@ describeWithShared('tails and weights agree with the oracle', () => {
 
   test('weights', () => {
     const latencies = weights.map(([ms]) => ms * 1000)
-    expect([...latencyWeights(latencies, { cap: 1e9 })]).toEqual(weights.map(([, w]) => w))
+    expect([...latencyWeights(latencies, { cap: 1e9, doublingMs: 150 })]).toEqual(
+      weights.map(([, w]) => w),
+    )
   })
 })
 
@@ -49,6 +51,14 @@ describe('heavyTail', () => {
 describe('latencyWeights', () => {
   test('are at most as many as there are latencies', () => {
     expect([...latencyWeights([0, 3_600e6, Number.NaN])]).toEqual([1, 3, Number.NaN])
+  })
+
+  test('go by the slowest, whether it takes a second or an hour', () => {
+    const seconds = [0.1, 0.3, 1]
+    for (const unit of [1e6, 2_992e6]) {
+      const latencies = seconds.map((each) => each * unit)
+      expect([...latencyWeights(latencies, { cap: 1e9 })]).toEqual([1, 4, 101])
+    }
   })
 
   test('refuse what is no latency', () => {
@@ -99,8 +109,8 @@ describe('performanceMetric', () => {
   })
 
   test('weights by latency need a latency', () => {
-    expect(() => instanceWeights(logs, { weights: 'latency', metric: 'rate' })).toThrow(
-      'Option weights is "latency". Give \'none\' or numbers: rate is no latency.',
+    expect(() => instanceWeights(logs, { weights: { doublingMs: 150 }, metric: 'rate' })).toThrow(
+      "Option weights is { doublingMs: 150 }. Give 'latency' or numbers: rate is not in ms.",
     )
     expect(() => instanceWeights(logs, { weights: [1], metric: 'runTime' })).toThrow(
       "Give 'none', 'latency' or 2 numbers.",

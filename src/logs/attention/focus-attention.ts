@@ -53,6 +53,7 @@ export function focusAttention(
   const isTime = networks.metric.unit === 'absolute time'
   const isLast = ({ sharesDenominator }: AttentionGraph) =>
     Number(sharesDenominator && chosen.sharedDenominator === 'last')
+  const isMean = ({ featureType }: AttentionGraph) => Number(featureType === 'mean')
   const graphs = networks
     .of(chosen.class)
     .map((network): AttentionGraph => {
@@ -60,7 +61,7 @@ export function focusAttention(
       const isShare = isEventTime(featureType) && featureType.endsWith('Relative')
       return { ...graphOf(network, divergence, chosen), sharesDenominator: isTime && isShare }
     })
-    .sort((a, b) => isLast(a) - isLast(b) || b.score - a.score)
+    .sort((a, b) => isLast(a) - isLast(b) || b.score - a.score || isMean(b) - isMean(a))
   return new Attention({ options: chosen, graphs })
 }
 

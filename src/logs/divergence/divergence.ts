@@ -169,10 +169,10 @@ export function largestFinite({ features }: VariableDivergence): number {
   return max(features, ({ t }) => (Number.isFinite(t) ? Math.abs(t) : 0)) ?? 0
 }
 
-/** Of equally large ones the first. */
+/** Of equally large ones the mean, which is said most plainly, else the first. */
 function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
-  return tests.reduce<FeatureTest | undefined>(
-    (best, each) => (best && Math.abs(best.t) >= Math.abs(each.t) ? best : each),
-    undefined,
-  )
+  return tests.reduce<FeatureTest | undefined>((best, each) => {
+    const [known, size] = [Math.abs(best?.t ?? -1), Math.abs(each.t)]
+    return size > known || (size === known && each.feature === 'mean') ? each : best
+  }, undefined)
 }

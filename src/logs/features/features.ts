@@ -39,6 +39,9 @@ export type EventFeature = (typeof EVENT_FEATURES)[number]
  */
 export type StateFeature = (typeof STATE_FEATURES)[number]
 
+/** Begins the names of states that say how long after the message before it an event came. */
+export const WAIT_NAME = 'ms until '
+
 /** How grave a message is, the least first. */
 export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 export type Level = (typeof LEVELS)[number]

@@ -17,6 +17,8 @@ const MAX_VALUES = 20
 const MAX_FIELDS = 200
 const MAX_LENGTH = 80
 const MANY = `has more than ${MAX_VALUES} values`
+/** Ids and addresses of which there are few tell tenants, shards or upstreams apart. */
+const FEW_TELL: ReadonlySet<LeftOutReason> = new Set(['identifier', 'address'])
 /** Numbers of these names are not more or less, but this or that. */
 const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
@@ -64,7 +66,7 @@ export class FieldVariables {
         if (own.columns.size === MAX_FIELDS) continue
         own.columns.set(key, column)
       }
-      if (column.reason !== null && column.reason !== 'identifier') continue
+      if (column.reason !== null && !FEW_TELL.has(column.reason)) continue
       const number = typeof value === 'number' ? value : numberIn(value)
       const isNumber = !Number.isNaN(number)
       if (isNumber && column.reason === null && !IS_CODE.test(key)) {
@@ -123,11 +125,12 @@ function newColumn(key: string, value: LogField[1]): Column {
 
 /** Why a field has no facets: '' if that is nothing to tell; `null` if it has them. */
 function reasonOf({ reason, values, known }: Column, messages: number): string | null {
-  if (reason !== null && reason !== 'identifier') return LEFT_OUT_WORDS[reason]
+  if (reason !== null && !FEW_TELL.has(reason)) return LEFT_OUT_WORDS[reason]
   const isFew = values !== null && namesFew(values.size, known)
-  if (reason === 'identifier') return isFew ? null : LEFT_OUT_WORDS.identifier
+  if (reason !== null) return isFew ? null : LEFT_OUT_WORDS[reason]
   if (values === null) return MANY
   const found = reasonOfTexts([...values.keys()], known)
+  if (found === 'address' && isFew) return null
   if (found === 'constant') return known < messages ? null : ''
   return found === null ? null : LEFT_OUT_WORDS[found]
 }

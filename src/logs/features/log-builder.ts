@@ -1,5 +1,5 @@
 // Runs once a variable, instance and feature: the loops index with `!`.
-import { ascending, group, max, sum } from 'd3-array'
+import { ascending, greatest, group, max, sum } from 'd3-array'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import {
@@ -8,7 +8,9 @@ import {
   LEVELS,
   type Level,
   STATE_FEATURES,
+  type StateFeature,
   type VariableKind,
+  WAIT_NAME,
 } from './features.ts'
 import {
   type FieldLeftOut,
@@ -58,6 +60,9 @@ export class LogBuilder {
   readonly #notes = new ReadingNotes()
   #current = -1
   #facets = 0
+  readonly #facetCodes = new Set<number>()
+  #hasWaits = false
+  #badBy: { readonly field: string; readonly feature: StateFeature } | undefined
   /** By event, as ranks. */
   readonly #levels: number[] = []
   readonly #dropped = new Set<number>()
@@ -134,6 +139,7 @@ export class LogBuilder {
   /** An event message that only tells a message of another event apart: it is not counted as one. */
   facet(instance: number, code: number, timeUs: number): void {
     this.event(instance, code, timeUs)
+    this.#facetCodes.add(code)
     if (Number.isFinite(timeUs)) this.#facets++
   }
 
@@ -166,7 +172,26 @@ export class LogBuilder {
   /** Says that an instance is complete: its features are computed, its messages freed. */
   close(instance: number): void {
     const open = this.#instances[instance]
-    if (open instanceof OpenInstance) this.#instances[instance] = open.close()
+    if (open instanceof OpenInstance) this.#instances[instance] = this.#close(open)
+  }
+
+  /** Makes how long after the message before it each event came a state, `ms until EVENT`. */
+  addWaits(): void {
+    this.#hasWaits = true
+  }
+
+  #close(open: OpenInstance): ClosedInstance {
+    if (!this.#hasWaits) return open.close()
+    return open.close((event) =>
+      this.#facetCodes.has(event)
+        ? -1
+        : this.stateCode(`${WAIT_NAME}${this.#names.event.value(event)}`),
+    )
+  }
+
+  /** Says which field of messages makes instances bad, and by which of its values. */
+  classedBy(field: string, feature: StateFeature): void {
+    this.#badBy = { field, feature }
   }
 
   /** Counts lines that were read. */
@@ -195,22 +220,33 @@ export class LogBuilder {
     const ids = kept.map((i) => this.#ids[i]!)
     const instances = kept.map((i) => {
       const each = this.#instances[i]!
-      return each instanceof OpenInstance ? each.close() : each
+      return each instanceof OpenInstance ? this.#close(each) : each
     })
     const names = { event: this.#names.event.values, state: this.#names.state.values }
     const [events, states] = [
       instances.map((instance) => instance.events),
       instances.map((instance) => instance.states),
     ]
+    const stateFeatures = laidOut(names.state, STATE_FEATURES, states, new Set())
+    const variable = greatest(
+      [...stateFeatures.names.keys()].filter((each) =>
+        stateFeatures.names[each]!.endsWith(`.${this.#badBy?.field}`),
+      ),
+      (each) => stateFeatures.entries(each).instances.length,
+    )
     return new LogSet({
       instances: ids,
+      ...(this.#badBy !== undefined &&
+        variable !== undefined && {
+          metric: { variable: stateFeatures.names[variable]!, feature: this.#badBy.feature },
+        }),
       classOf: Uint8Array.from(kept, (i) => this.#classOf[i]!),
       levels: new Map(
         this.#levels.flatMap((rank, code) => [[names.event[code]!, LEVELS[rank]!] as const]),
       ),
       runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
       events: laidOut(names.event, EVENT_FEATURES, events, this.#dropped),
-      states: laidOut(names.state, STATE_FEATURES, states, new Set()),
+      states: stateFeatures,
       report: new LogReport({
         ...this.#notes.data,
         messages: {

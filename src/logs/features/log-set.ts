@@ -27,6 +27,8 @@ interface LogSetData {
   readonly classOf: Uint8Array
   /** From its start to its last message, an instance each; NaN without messages. */
   readonly runTimeUs: Float64Array
+  /** What made instances of one source bad, where that is a number: their performance, if nothing else is said. */
+  readonly metric?: { readonly variable: string; readonly feature: StateFeature }
   /** The gravest level of each event that has any. */
   readonly levels?: ReadonlyMap<string, Level>
   readonly events: VariableFeatures<EventFeature>

@@ -52,7 +52,8 @@ export class OpenInstance {
     if (timeUs > this.#lastUs) this.#lastUs = timeUs
   }
 
-  close(): ClosedInstance {
+  /** @param waitCode code of the state that waits for an event are; absent for no waits, −1 for none */
+  close(waitCode?: (event: number) => number): ClosedInstance {
     const isEmpty = this.#lastUs < this.#firstUs
     const startUs = Math.min(this.startUs, this.#firstUs)
     const run: Run = { startUs, runTimeUs: isEmpty ? Number.NaN : this.#lastUs - startUs }
@@ -63,12 +64,33 @@ export class OpenInstance {
       ...run,
       messages: { event: total(events), state: total(moments) },
       events: featuresOf(events, (series) => eventFeatures(series, run)),
-      states: featuresOf(states, (series) => stateFeatures(series, run)),
+      states: featuresOf(
+        waitCode === undefined ? states : [...states, ...this.#waits(waitCode)],
+        // Waits are no state that holds for a while.
+        (series, i) => stateFeatures(series, run, i < states.length ? SNAPSHOTS : []),
+      ),
       thinned: [
         ...strides(events).map((each) => ({ kind: 'event' as const, ...each })),
         ...strides(moments).map((each) => ({ kind: 'state' as const, ...each })),
       ],
     }
+  }
+
+  /** How long after the message before it each message came, in ms; none where only a sample was kept. */
+  #waits(waitCode: (event: number) => number): Coded<StateSeries> {
+    const messages = present(this.#events).flatMap(([event, { times, kept, stride }]) => {
+      const code = waitCode(event)
+      return code < 0 ? [] : Array.from(times.subarray(0, kept), (timeUs) => [timeUs, code, stride])
+    }) as [timeUs: number, code: number, stride: number][]
+    if (messages.some(([, , stride]) => stride > 1)) return []
+    messages.sort(([one, code], [other, otherCode]) => one - other || code - otherCode)
+    const waits: StateSeries[] = []
+    messages.forEach(([timeUs, code], i) => {
+      if (i === 0) return
+      waits[code] ??= new StateSeries()
+      waits[code].add(timeUs, (timeUs - messages[i - 1]![0]) / 1000)
+    })
+    return present(waits)
   }
 }
 
@@ -91,10 +113,13 @@ function strides(series: Coded<EventSeries>): { code: number; stride: number }[]
   return series.flatMap(([code, { stride }]) => (stride > 1 ? [{ code, stride }] : []))
 }
 
-function featuresOf<S>(series: Coded<S>, features: (series: S) => number[]): InstanceFeatures {
+function featuresOf<S>(
+  series: Coded<S>,
+  features: (series: S, i: number) => number[],
+): InstanceFeatures {
   return {
     codes: Int32Array.from(series, ([code]) => code),
-    values: Float64Array.from(series.flatMap(([, each]) => features(each))),
+    values: Float64Array.from(series.flatMap(([, each], i) => features(each, i))),
   }
 }
 
@@ -203,10 +228,15 @@ function eventFeatures(series: EventSeries, { startUs, runTimeUs }: Run): number
 const SNAPSHOTS = [0.25, 0.5, 0.75]
 
 /** The features of one state variable in one instance, in the order of `STATE_FEATURES`. */
-function stateFeatures(series: StateSeries, { startUs, runTimeUs }: Run): number[] {
+function stateFeatures(
+  series: StateSeries,
+  { startUs, runTimeUs }: Run,
+  shares: readonly number[],
+): number[] {
   const { minimum, mean, maximum, final } = series
   const { times, values } = inOrder(series)
-  const snapshots = SNAPSHOTS.map((share) => {
+  const snapshots = SNAPSHOTS.map((share, i) => {
+    if (i >= shares.length) return Number.NaN
     // Differences of epoch times are exact where the sum with a share of the run is not.
     const passed = bisector((timeUs: number) => timeUs - startUs).right(times, share * runTimeUs)
     return values[passed - 1] ?? Number.NaN

@@ -1,29 +1,35 @@
+import { max } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { custom, defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
+import { readDuration } from '../../core/units.ts'
 import type { LogSet } from '../features/log-set.ts'
 import { METRIC_OPTIONS, type Metric, performanceMetric } from './performance-metric.ts'
 
 /**
  * How much instances count: `'none'` all the same, `'latency'` by ⌊w^latency⌋ of the performance
- * metric (see `latencyWeights`), or numbers of your own, one an instance.
+ * metric with a w chosen from it, `{ doublingMs: 150 }` with one of your own (see `latencyWeights`), or
+ * numbers of your own, one an instance.
  */
-export type LogWeights = 'none' | 'latency' | ArrayLike<number>
+export type LogWeights = 'none' | 'latency' | Partial<LatencyWeightOptions> | ArrayLike<number>
 
 /** Option of every stage that weighs instances, and the metric that weights go by. */
 export const WEIGHT_OPTIONS = defineOptions({
   ...METRIC_OPTIONS,
   weights: custom<LogWeights>({
     default: 'none',
-    sentence: "Weights of instances: 'latency' makes slow ones count more",
+    sentence:
+      "Weights of instances: 'latency' makes slow ones count more, the slowest a hundred times; latency=150ms says how much more counts twice",
     flag: 'weights <name>',
-    accepts: (value) => value === 'none' || value === 'latency' || isArrayLike(value),
-    expected: "'none', 'latency' or a number for each instance",
+    accepts: (value) =>
+      value === 'none' || value === 'latency' || (typeof value === 'object' && value !== null),
+    expected:
+      "'none', 'latency', { doublingMs: 150 } (latency=150ms) or a number for each instance",
+    parse: (given) => {
+      const [, duration] = /^latency=(.+)$/.exec(given) ?? []
+      return duration === undefined ? given : { doublingMs: readDuration(duration) / 1000 }
+    },
   }),
 })
-
-function isArrayLike(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'length' in value
-}
 
 /** A weight an instance, or undefined where all are the same. NaN for those without performance. */
 export function instanceWeights(
@@ -31,12 +37,15 @@ export function instanceWeights(
   { weights, metric }: { readonly weights: LogWeights; readonly metric: Metric },
 ): Float64Array | undefined {
   if (weights === 'none') return undefined
-  if (typeof weights !== 'string') return requireWeights(weights, logs.instances.length)
-  const { values, unit, name } = performanceMetric(logs, metric)
-  if (unit !== 'absolute time') {
-    throw new OptionError('weights', weights, `'none' or numbers: ${name} is no latency`)
+  if (typeof weights === 'object' && 'length' in weights) {
+    return requireWeights(weights, logs.instances.length)
   }
-  return latencyWeights(values)
+  const { values, unit, name } = performanceMetric(logs, metric)
+  const options = weights === 'latency' ? {} : weights
+  if (options.doublingMs !== undefined && unit !== 'absolute time') {
+    throw new OptionError('weights', weights, `'latency' or numbers: ${name} is not in ms`)
+  }
+  return latencyWeights(values, options)
 }
 
 function requireWeights(weights: ArrayLike<number>, instances: number): Float64Array {
@@ -52,10 +61,12 @@ function requireWeights(weights: ArrayLike<number>, instances: number): Float64A
 /** Options of `latencyWeights`. */
 export const LATENCY_WEIGHT_OPTIONS = defineOptions({
   doublingMs: number({
-    default: 150,
+    default: 'auto',
+    or: 'auto',
     min: Number.MIN_VALUE,
     unit: 'ms',
-    sentence: 'Latency that doubles a weight',
+    sentence:
+      'Latency that doubles a weight; by default 0.15 of the largest, so that this weighs 101, as in the paper',
   }),
   cap: number({
     default: 'auto',
@@ -66,15 +77,21 @@ export const LATENCY_WEIGHT_OPTIONS = defineOptions({
 })
 export type LatencyWeightOptions = OptionsOf<typeof LATENCY_WEIGHT_OPTIONS>
 
+/** Share of the largest latency that doubles a weight: of 1 s 150 ms, the paper's choice. */
+const DOUBLING_SHARE = 0.15
+
+/** What doubles the weight of a latency (or other number) if nothing else is said. */
+export function usualDoubling(latencies: ArrayLike<number>): number {
+  return DOUBLING_SHARE * (max(Array.from(latencies).filter(Number.isFinite)) ?? 1)
+}
+
 /**
- * Returns weights that make a few very slow instances count: ⌊w^latency⌋ with w = 2^(1/150) per
- * millisecond, at most `cap`. Up to 149 ms count once, 150 ms twice, 1 s 101 times; NaN stays NaN.
+ * Returns weights that make a few very slow instances count: ⌊2^(latency / doubling)⌋, at most `cap`.
+ * Where the slowest takes 1 s, up to 149 ms count once, 150 ms twice, 1 s 101 times; NaN stays NaN.
  *
  * @param latencyUs in µs
  * @param options see {@link LATENCY_WEIGHT_OPTIONS}
- * @throws OptionError for a latency below 0, or a value that an option does not take
- *
- * Source: Nagaraj, Killian and Neville, NSDI 2012, §5.2.1; the cap is our own.
+ * Source: Nagaraj, Killian and Neville, NSDI 2012, §5.2.1; the cap and the share are our own.
  *
  * @throws OptionError for a latency below 0, a `doublingMs` not above 0, or a `cap` below 1
  *
@@ -86,9 +103,10 @@ export function latencyWeights(
   options: Partial<LatencyWeightOptions> = {},
 ): Float64Array {
   const { doublingMs, cap: given } = readOptions(LATENCY_WEIGHT_OPTIONS, options)
+  const doubling = doublingMs === 'auto' ? usualDoubling(latencyUs) || 1 : 1000 * doublingMs
   const cap = given === 'auto' ? Math.max(1, latencyUs.length) : given
   return Float64Array.from(latencyUs, (latency, i) => {
     if (latency < 0) throw new OptionError(`latencyUs[${i}]`, latency, 'microseconds, 0 or more')
-    return Math.min(cap, Math.floor(2 ** (latency / 1000 / doublingMs)))
+    return Math.min(cap, Math.floor(2 ** (latency / doubling)))
   })
 }

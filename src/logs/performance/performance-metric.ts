@@ -11,6 +11,7 @@ import {
   isEventTime,
   STATE_FEATURES,
   type VariableKind,
+  WAIT_NAME,
 } from '../features/features.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 
@@ -64,10 +65,11 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
     const name = unlike('run time', [...logs.events.names, ...logs.states.names])
     return { name, values: logs.runTimeUs, unit: 'absolute time' }
   }
-  const { variable, feature } =
+  const { variable: given, feature } =
     typeof metric === 'string'
-      ? { variable: metric, feature: mainFeature(logs, metric) }
+      ? { variable: metric, feature: mainFeature(logs, fullName(logs, metric)) }
       : requireFeature(metric)
+  const variable = fullName(logs, given)
   const isState = (STATE_FEATURES as readonly Feature[]).includes(feature)
   const kind = isState ? 'state' : 'event'
   const { features, index } = requireVariable(logs, kind, variable)
@@ -120,6 +122,20 @@ function inBothClasses(logs: LogSet, kind: VariableKind): string[] {
 
 function unlike(name: string, others: readonly string[]): string {
   return others.includes(name) ? unlike(`${name} (P)`, others) : name
+}
+
+/**
+ * The variable that is meant by what its name ends with behind its class or event: `duration_ms` is
+ * `request completed.duration_ms` if no other name ends so. Other names stay as they are.
+ */
+export function fullName({ events, states }: LogSet, name: string): string {
+  const all = [...events.names, ...states.names]
+  if (all.includes(name)) return name
+  const meant = all.filter(
+    (each) =>
+      !each.startsWith(WAIT_NAME) && (each.endsWith(`: ${name}`) || each.endsWith(`.${name}`)),
+  )
+  return meant.length === 1 ? String(meant[0]) : name
 }
 
 function mainFeature({ events, states }: LogSet, name: string): Feature {
@@ -218,11 +234,7 @@ export class MetricTail extends columnarStage<TailColumns>() {
     if (heavy === undefined) return ''
     const { outliers, count, fraction } = heavy
     const whose = heavy.class === 'both' ? '' : ` ${heavy.class}`
-    const answer =
-      this.metric.unit === 'absolute time'
-        ? "weights: 'latency' makes the slow ones count"
-        : 'give them weights of your own, or compare them as a class of their own'
-    return `${outliers} of ${count} instances${whose} (${percent(fraction)}) have a ${shortText(this.metric.name, MAX_NAME_LENGTH)} beyond three standard deviations, which averages hide: ${answer}.`
+    return `${outliers} of ${count} instances${whose} (${percent(fraction)}) have a ${shortText(this.metric.name, MAX_NAME_LENGTH)} beyond three standard deviations, which averages hide: weights: 'latency' makes the slow ones count.`
   }
 
   /** One row a class, and one for both together. */

@@ -7,6 +7,7 @@ import {
   condition,
   parseConditions,
 } from '../../traces/selection/condition.ts'
+import type { StateFeature } from '../features/features.ts'
 import { type LogField, numberIn } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass } from '../features/log-set.ts'
@@ -64,6 +65,11 @@ const POSITIVE: Partial<Record<ConditionOp, ConditionOp>> = {
   'not recorded': 'recorded',
 }
 
+/** Any message for which a condition holds makes an instance bad: the largest number, or the least. */
+const FEATURES: Partial<Record<ConditionOp, StateFeature>> = {
+  ...{ above: 'maximum', from: 'maximum', below: 'minimum', 'up to': 'minimum' },
+}
+
 interface Stream {
   firstUs: number
   lastUs: number
@@ -83,6 +89,9 @@ export class DividedLogs {
   constructor(division: Division, builder: LogBuilder) {
     this.#division = division
     this.#builder = builder
+    const number = division.badIf.find(({ op }) => op in FEATURES)
+    if (number !== undefined)
+      builder.classedBy(number.attribute, FEATURES[number.op] as StateFeature)
     this.#tests = division.badIf.map((asked) => {
       const positive = POSITIVE[asked.op]
       const isNegated = positive !== undefined

@@ -53,7 +53,9 @@ export interface LogsToCompare {
  *
  * One stream of messages becomes many instances with option `window` (`'1m'`), or `instance`, which names a
  * field of requests, pods, containers or hosts. One source instead of two is divided by `splitAt`, a time, or
- * by `badIf`, conditions on fields that make an instance one of after.
+ * by `badIf`, conditions on fields that make an instance one of after. Of instances that `badIf` divides,
+ * how long after the message before it each message came is a state `ms until EVENT` (option `waits`), and
+ * the number that the condition goes by is their performance.
  *
  * The result's `report` counts lines that gave no message, with file and line.
  *
@@ -83,6 +85,7 @@ export async function loadLogs(
   if (all.length === 0) throw new OptionError('logs', '[]', '{ before: paths, after: paths }')
   const matcher = matcherOf(settings) ?? (await minedMatcher(all, settings))
   const builder = new LogBuilder()
+  if (settings.hasWaits) builder.addWaits()
   const fields = new FieldVariables(builder)
   const divided = division === null ? undefined : new DividedLogs(division, builder)
   const reading = { settings, matcher, fields, divided }

@@ -75,6 +75,12 @@ export const LOG_READ_OPTIONS = defineOptions({
       "Divides the instances of one source: after are those for which conditions on fields hold, 'duration_ms > 100 and route = /cart'",
     flag: 'bad-if <conditions>',
   }),
+  waits: oneOf(['auto', 'always', 'never'], {
+    default: 'auto',
+    sentence:
+      "Adds states `ms until EVENT`, how long after the message before it an event came; 'auto' does so for requests that `badIf` divides",
+    flag: 'waits <when>',
+  }),
   fields: custom<LogFields>({
     default: {},
     sentence: 'Fields of JSON lines, logfmt and CSV that hold time, name, value and instance',
@@ -135,6 +141,8 @@ export interface ReadSettings extends ClockOptions {
   readonly value: string | undefined
   /** Fields that are state variables beside an event. */
   readonly numbers: readonly string[]
+  /** Whether the time before each message is a variable. */
+  readonly hasWaits: boolean
   /** What divides messages into instances and classes, if anything does. */
   readonly division: Division | null
   readonly template: readonly RegExp[]
@@ -149,7 +157,7 @@ const FREE_TEXT = new Set(['msg', 'message', 'body'])
 /** @throws OptionError, FlowdeltaError for an option that is unknown or cannot be */
 export function readSettings(given: LogReadOptions): ReadSettings {
   const options = readOptions(LOG_READ_OPTIONS, given)
-  const { format, templates, timeZone, dateFormat, timeUnit } = options
+  const { format, templates, timeZone, dateFormat, timeUnit, waits, badIf, window } = options
   const fields = readOptions(LOG_FIELD_OPTIONS, options.fields, 'fields.')
   const template = templatesOf(options.template)
   if (template.length > 0 && format !== 'auto' && format !== 'text') {
@@ -171,6 +179,7 @@ export function readSettings(given: LogReadOptions): ReadSettings {
     format: template.length > 0 ? 'text' : format,
     instance: instance === 'path' ? undefined : instance,
     division: readDivision(options),
+    hasWaits: waits === 'always' || (waits === 'auto' && badIf !== null && window === null),
     time: fields.time,
     name: fields.name,
     value: isOneValue ? value : undefined,

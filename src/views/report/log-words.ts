@@ -1,0 +1,221 @@
+import { max } from 'd3-array'
+import { shortText } from '../../core/shown-text.ts'
+import { formatDuration } from '../../core/units.ts'
+import { counted, grouped, percent, pValue, shortNumber } from '../../core/words.ts'
+import {
+  type AttentionEdge,
+  type AttentionGraph,
+  type AttentionNode,
+  attentionTree,
+} from '../../logs/attention/focus-attention.ts'
+import type { LogComparison } from '../../logs/compare-logs.ts'
+import {
+  type FeatureTest,
+  strongestDifference,
+  type VariableDivergence,
+} from '../../logs/divergence/divergence.ts'
+import {
+  featureText,
+  isEventTime,
+  VARIABLE_KINDS,
+  WAIT_NAME,
+} from '../../logs/features/features.ts'
+import { usualDoubling } from '../../logs/performance/instance-weights.ts'
+import { tText, valueText } from '../charts/log-values.ts'
+
+export const MAX_VARIABLE_LENGTH = 70
+const MAX_FIELDS = 6
+/** Graphs shown of each kind of variables. */
+const MAX_GRAPHS = 2
+/** The gravity of errors. */
+const GRAVE = 2
+
+/** Errors and exceptions that only the period after logged. */
+export function newErrors({ divergence }: LogComparison): readonly VariableDivergence[] {
+  return newEvents(divergence).filter(({ gravity }) => gravity >= GRAVE)
+}
+
+/** What only the period after logged, the gravest first; of an event that is new, not what tells its messages apart. */
+export function newEvents(divergence: LogComparison['divergence']): readonly VariableDivergence[] {
+  const all = divergence.onlyIn('after').filter(({ kind }) => kind === 'event')
+  const names = new Set(all.map(({ name }) => name))
+  return all.filter(({ name }) => !names.has(name.slice(0, name.lastIndexOf(' · '))))
+}
+
+/** In how many instances something new was logged, and in how many messages. */
+export function newnessText(
+  { presence: { after, afterMessages } }: VariableDivergence,
+  { logs }: LogComparison,
+): string {
+  return `${grouped(after)} of ${counted(logs.counts.after, 'instance')}, ${counted(afterMessages, 'message')}`
+}
+
+/** Whether what is new comes first: where tests cannot speak, or errors are new. */
+export function newComesFirst(compared: LogComparison): boolean {
+  return differences(compared).told.length === 0 || newErrors(compared).length > 0
+}
+
+/** A wait that changed by less than this share of what another one changed by is of no account. */
+const MIN_WAIT_SHARE = 0.01
+
+/**
+ * Variables that differ, the most divergent first, but for performance itself. Where waits between messages
+ * are known, events that come later only because of these stand apart, and so do waits of no account.
+ */
+export function differences({ divergence, tail }: LogComparison) {
+  const { variable: own } = tail.metric
+  const all = divergence.variables.filter(
+    ({ name, kind, score }) => score > 0 && !(own?.name === name && own.kind === kind),
+  )
+  const waits = all.filter(isWait)
+  const largest = max(waits, shiftOf) ?? 0
+  const isMoved = ({ kind, features }: VariableDivergence) =>
+    waits.length > 0 &&
+    kind === 'event' &&
+    features.every(({ feature, significant }) => !significant || isEventTime(feature))
+  const isSmall = (each: VariableDivergence) =>
+    isWait(each) && shiftOf(each) < MIN_WAIT_SHARE * largest
+  return {
+    told: all.filter((each) => !isMoved(each) && !isSmall(each)),
+    moved: all.filter(isMoved).length,
+    small: waits.filter(isSmall).length,
+  }
+}
+
+function isWait({ kind, name }: VariableDivergence): boolean {
+  return kind === 'state' && name.startsWith(WAIT_NAME)
+}
+
+function shiftOf({ features }: VariableDivergence): number {
+  const mean = features.find(({ feature }) => feature === 'mean')
+  return mean === undefined ? 0 : Math.abs(mean.afterMean - mean.beforeMean)
+}
+
+/** What differs most of a variable: the feature, before → after, and t. */
+export function differenceOf(variable: VariableDivergence): { readonly what: string; t: string } {
+  const { feature, beforeMean, afterMean, t } = strongestDifference(variable) as FeatureTest
+  const [was, is] = [beforeMean, afterMean].map((mean) => valueText(feature, mean))
+  return { what: `${featureText(feature)} ${was} → ${is}`, t: tText(t) }
+}
+
+/** Says how many variables differ. */
+export function differencesText({ divergence, logs }: LogComparison, differing: number): string {
+  const all = counted(divergence.variables.length, 'variable')
+  if (VARIABLE_KINDS.every((kind) => divergence.tests(kind) === 0)) {
+    const { before, after } = logs.counts
+    return `None of ${all} could be tested (${counted(before, 'instance')} before, ${grouped(after)} after): a test takes two of each class that have the variable.`
+  }
+  if (differing === 0) return `None of ${all} differs significantly.`
+  return `${grouped(differing)} of ${all} differ${differing === 1 ? 's' : ''} significantly:`
+}
+
+/** Says which differences are left out, a sentence each. */
+export function leftOutSentences({ moved, small }: ReturnType<typeof differences>): string[] {
+  return [
+    ...(moved === 0
+      ? []
+      : [
+          `${counted(moved, 'event')} ${moved === 1 ? 'comes' : 'come'} at other times, which the waits (ms until …) account for.`,
+        ]),
+    ...(small === 0
+      ? []
+      : [`${counted(small, 'wait')} changed by less than a hundredth of the largest change.`]),
+  ]
+}
+
+/** What was read: instances, messages, and what is no variable. */
+export function inputText({ logs }: LogComparison): string {
+  const { before, after } = logs.counts
+  const { messages, fieldsLeftOut } = logs.report
+  const read =
+    `${counted(before, 'instance')} before and ${grouped(after)} after: ` +
+    `${counted(messages.event, 'event message')} of ${counted(logs.events.names.length, 'event')}, ` +
+    `${counted(messages.state, 'state message')} of ${counted(logs.states.names.length, 'variable')}.`
+  if (fieldsLeftOut.length === 0) return read
+  const shown = fieldsLeftOut.slice(0, MAX_FIELDS).map(({ field, reason }) => `${field} ${reason}`)
+  const more = fieldsLeftOut.length - shown.length
+  return `${read} No variables: ${shown.join(', ')}${more > 0 ? ` and ${grouped(more)} more` : ''}.`
+}
+
+/** Says whether performance differs, a sentence each. */
+export function performanceSentences({ divergence, tail, logs, options }: LogComparison): string[] {
+  const { beforeMean, afterMean, beforeCount, afterCount, tested, p, significant } =
+    divergence.performance
+  const { unit, values } = tail.metric
+  const name = shortText(tail.metric.name, MAX_VARIABLE_LENGTH)
+  const { before, after } = logs.counts
+  const text = (value: number) =>
+    unit === 'absolute time' ? formatDuration(value) : shortNumber(value)
+  const says = !tested
+    ? `too few instances to test: ${grouped(beforeCount)} before, ${grouped(afterCount)} after`
+    : `${pValue(p)}${significant ? '' : ', no significant difference'}`
+  const { weights } = options
+  const isByLatency =
+    weights === 'latency' || (typeof weights === 'object' && !('length' in weights))
+  const { doublingMs = 'auto' } = typeof weights === 'object' && isByLatency ? weights : {}
+  const doubling = doublingMs === 'auto' ? usualDoubling(values) : 1000 * Number(doublingMs)
+  return [
+    `Performance is ${name}: ${text(beforeMean)} on average before, ${text(afterMean)} after (${says}).`,
+    ...(beforeCount < before || afterCount < after
+      ? [
+          `${grouped(beforeCount)} of ${counted(before, 'instance')} before and ${grouped(afterCount)} of ${grouped(after)} after have it; the others count in no mean of it, and teach no dependency.`,
+        ]
+      : []),
+    ...(weights === 'none'
+      ? []
+      : [
+          isByLatency
+            ? `Means are weighted: each ${text(doubling)} more counts twice (--weights latency).`
+            : 'Means are weighted.',
+        ]),
+    ...(tail.suggestion === '' || weights !== 'none' ? [] : [tail.suggestion]),
+  ]
+}
+
+/**
+ * What to look at first, of each kind of variables: the best graph with a variable that differs, and the
+ * next with one that was in none before it. The kind of what differs most comes first.
+ */
+export function tellingGraphs(compared: LogComparison): readonly AttentionGraph[] {
+  const { told } = differences(compared)
+  const kinds = VARIABLE_KINDS.toSorted((a) => (a === told[0]?.kind ? -1 : 0))
+  return kinds.flatMap((kind) => {
+    const differing = new Set(told.flatMap((each) => (each.kind === kind ? each.name : [])))
+    const left = new Set(differing)
+    const graphs = compared.attention.of(kind).filter(({ nodes, sharesDenominator }) => {
+      const own = nodes.slice(1).filter((node) => node.significant && left.has(node.name))
+      if (own.length === 0 || (sharesDenominator && left.size < differing.size)) return false
+      for (const { name } of own) left.delete(name)
+      return true
+    })
+    return graphs.slice(0, MAX_GRAPHS)
+  })
+}
+
+/** What a graph is of: `states by mean value (score 0.9). In the after period run time depends on`. */
+export function graphTitle({
+  kind,
+  featureType,
+  score,
+  metric,
+  class: of,
+}: AttentionGraph): string {
+  return `${kind}s by ${featureText(featureType)} (score ${score.toPrecision(2)}). In the ${of} period ${shortText(metric, MAX_VARIABLE_LENGTH)} depends on`
+}
+
+/** A graph as lines: below each variable what leads there. */
+export function graphLines(graph: AttentionGraph): string[] {
+  const { order, depth, parentEdge } = attentionTree(graph)
+  const nodeOf = new Map(graph.nodes.map((node) => [node.name, node]))
+  return order.slice(1).map((name) => {
+    const { t, significant } = nodeOf.get(name) as AttentionNode
+    const edge = parentEdge.get(name) as AttentionEdge
+    const says = significant ? `t = ${tText(t)}` : 'does not differ'
+    const when = !edge.directed
+      ? ''
+      : edge.from === name
+        ? ', always before it'
+        : ', always after it'
+    return `${'   '.repeat(depth.get(name) as number)}${shortText(name, MAX_VARIABLE_LENGTH)} (${says}; ${percent(edge.weight)} of the instances${when})`
+  })
+}

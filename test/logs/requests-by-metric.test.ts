@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { compareLogs, type LogComparisonOptions } from '../../src/logs/compare-logs.ts'
+import { loadLogs } from '../../src/logs/readers/load-logs.ts'
+import { randomSource } from '../../src/stats/random.ts'
+import { differences, tellingGraphs } from '../../src/views/report/log-words.ts'
+
+const STEPS = [
+  'HTable.get',
+  'HTable.get_lookup',
+  'HRegionServer.get',
+  'StoreScanner_seek_start',
+  'StoreScanner_seek_end',
+  'HRegion.get_results',
+  'post_get',
+] as const
+const USUAL_MS = [0, 0.3, 0.3, 0.2, 1.5, 0.2, 0.3]
+
+/**
+ * One log of reads as HBase's in the paper (§5.2): of a thousand, `lookups` wait a second for a stale
+ * address of their region, and `seeks` tenths of a second for the disk.
+ */
+function readsLog({ lookups, seeks }: { lookups: number; seeks: number }, seed: number) {
+  const random = randomSource(seed)
+  const exponential = (mean: number) => -mean * Math.log(1 - random.next())
+  const lines: (readonly [number, string])[] = []
+  for (let read = 0; read < 6000; read++) {
+    const start = Date.UTC(2011, 9, 1) + 5 * read
+    let time = start
+    STEPS.forEach((msg, step) => {
+      time += exponential(USUAL_MS[step] ?? 0)
+      if (step === 1 && random.next() < lookups / 1000) time += 1000
+      if (step === 4 && random.next() < seeks / 1000) time += 110 + exponential(80)
+      const end = step === STEPS.length - 1 ? { duration_ms: time - start } : {}
+      lines.push([time, JSON.stringify({ time, row: `user${read}`, logger: 'hbase', msg, ...end })])
+    })
+  }
+  lines.sort(([one], [other]) => one - other)
+  return { name: 'hbase.log', bytes: lines.map(([, line]) => line).join('\n') }
+}
+
+async function compared(truth: Parameters<typeof readsLog>[0], seed: number, metric?: object) {
+  const options = { instance: 'row', badIf: 'duration_ms > 100' }
+  const logs = await loadLogs(readsLog(truth, seed), options)
+  return compareLogs(logs, metric as LogComparisonOptions)
+}
+
+const namesOf = (some: readonly { readonly name: string }[]) => some.map(({ name }) => name)
+
+test.each([1, 2, 3])(
+  'the steps that make reads slow are named, and no other: log %i',
+  async (seed) => {
+    const both = await compared({ lookups: 4, seeks: 15 }, seed)
+    expect(both.options.metric).toEqual({
+      ...{ variable: 'hbase: post_get.duration_ms', feature: 'maximum' },
+    })
+    const steps = ['StoreScanner_seek_end', 'HTable.get_lookup'].map(
+      (each) => `ms until hbase: ${each}`,
+    )
+    expect(namesOf(differences(both).told)).toEqual(steps)
+    const [graph] = tellingGraphs(both)
+    expect(namesOf(graph?.nodes.slice(1, 3) ?? []).sort()).toEqual(steps.toSorted())
+    // As in the paper, weights bring what takes longest to the front though less often (§5.2.1).
+    const weighted = both.with({ weights: 'latency' })
+    expect(differences(weighted).told[0]?.name).toBe('ms until hbase: HTable.get_lookup')
+    // Once it is mended, the disk is left (§5.2.2).
+    const mended = await compared({ lookups: 0, seeks: 15 }, seed)
+    expect(namesOf(differences(mended).told)).toEqual(['ms until hbase: StoreScanner_seek_end'])
+  },
+)
+
+test('performance is the number that makes requests bad, unless another is named', async () => {
+  const runTime = await compared({ lookups: 4, seeks: 15 }, 1, { metric: 'runTime' })
+  expect(runTime.tail.metric.unit).toBe('absolute time')
+  const last = await compared({ lookups: 4, seeks: 15 }, 1, { metric: 'HTable.get_lookup' })
+  expect(last.tail.metric.name).toBe('hbase: HTable.get_lookup')
+})
+
+test('an upstream of few addresses tells slow requests', async () => {
+  const lines = Array.from({ length: 300 }, (_, i) => {
+    const upstream = `10.0.0.${1 + (i % 3)}:80`
+    const duration_ms = (i % 3 === 2 ? 160 : 10) + (i % 7)
+    return JSON.stringify({
+      time: 1e12 + i,
+      request_id: `r${i}`,
+      msg: 'done',
+      upstream,
+      duration_ms,
+    })
+  })
+  const log = { name: 'web.log', bytes: lines.join('\n') }
+  const logs = await loadLogs(log, { instance: 'request_id', badIf: 'duration_ms > 100' })
+  expect(differences(compareLogs(logs)).told[0]?.name).toBe('done · upstream=10.0.0.3:80')
+})
