@@ -73,11 +73,7 @@ export interface WalkPlan {
   readonly entries: Uint32Array
 }
 
-/**
- * @param order the nodes such that every edge leads forward
- * @param leftOut 1 for edges that do not count; all count without it
- * @param bySource compares edges by the label they come from
- */
+/** Plans walks over nodes in `order`, every edge leading forward, without edges `leftOut`. */
 export function planWalk(
   { from, to }: { from: Uint32Array; to: Uint32Array },
   order: Uint32Array,
@@ -116,7 +112,6 @@ export function planWalk(
 /** Serves for walk after walk: allocating would take longer than filling. */
 let scratch = new Uint32Array(64)
 
-/** The nodes that nothing follows. */
 function leavesOf(from: Uint32Array, nodes: number, leftOut: Uint8Array | undefined): number[] {
   scratch.fill(0, 0, nodes)
   for (let edge = 0; edge < from.length; edge++) {
@@ -141,10 +136,7 @@ function planShape({ shapes, labels }: FlowSet, shape: number): WalkPlan {
 /** Serves for shape after shape. */
 const GRAPH = new ShapeGraph()
 
-/**
- * When the nodes of one request's flow happen, and what its reply waited for. One object serves
- * for request after request.
- */
+/** When the nodes of a flow happen, and what its reply waited for; serves request after request. */
 export class CriticalWalk {
   timeUs = new Float64Array(64)
   /** The edge each node was waited on by, -1 for none. */
@@ -152,8 +144,7 @@ export class CriticalWalk {
   #path = new Uint32Array(64)
 
   /**
-   * Fills `timeUs` and `waitedFor`; gives the edges of the critical path, last to first, good until
-   * the next call.
+   * Gives the critical path, last to first, good until the next call; fills times and `waitedFor`.
    */
   follow(plan: WalkPlan, latencyUs: Float64Array, responseTimeUs: number): Uint32Array {
     this.#arrive(plan, latencyUs)
@@ -191,10 +182,7 @@ export class CriticalWalk {
     }
   }
 
-  /**
-   * Of the nodes that nothing follows, the one that happened when the request was over; of several
-   * at that moment the first, which in flows from spans is the root's reply.
-   */
+  /** The leaf that happened when the request was over; of several the first, the root's reply. */
   #reply({ leaves }: WalkPlan, responseTimeUs: number): number {
     let reply = leaves[0]!
     let nearest = Number.POSITIVE_INFINITY

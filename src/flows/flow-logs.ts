@@ -15,10 +15,7 @@ export interface FlowLogColumns {
   readonly offsets: Uint32Array
 }
 
-/**
- * Collects what requests logged, by spans of their shapes; `undefined` unless all recordings have logs:
- * of others nobody knows.
- */
+/** What requests logged, by spans of their shapes; `undefined` unless all recordings have logs. */
 export function flowLogs(
   recordings: readonly SpanTraces[],
   runs: number,
@@ -35,7 +32,6 @@ export function flowLogs(
   const logs = recordings.flatMap((traces) => traces.logs ?? [])
   if (logs.length < recordings.length || logs.length === 0) return undefined
   const { statements, codes } = nameStatements(logs, runs)
-  /** Where the records of each span begin. */
   const starts = logs.map((own, i) => {
     const offsets = new Uint32Array(recordings[i]!.spans.parent.length + 1)
     for (const row of own.span) offsets[row + 1]!++
@@ -59,7 +55,6 @@ export function flowLogs(
   return { statements, statement: statement.finish(), span: span.finish(), offsets }
 }
 
-/** The records of some requests, in their order. */
 export function selectLogs(logs: FlowLogColumns, requests: Uint32Array): FlowLogColumns {
   const { offsets, entries } = entriesWithin(logs.offsets, requests)
   const pick = (column: Uint32Array) => entries.map((entry) => column[entry]!)

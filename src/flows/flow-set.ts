@@ -191,7 +191,6 @@ export class FlowSet extends columnarStage<
   }
 }
 
-/** Number of requests before the first after. */
 function splitOf(period: Uint8Array): number {
   const first = period.indexOf(AFTER)
   return first < 0 ? period.length : first

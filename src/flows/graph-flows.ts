@@ -4,11 +4,7 @@ import { ShapeTable } from '../traces/shape-table.ts'
 import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet } from './flow-set.ts'
 import { NodeLabels, parsePointLabel } from './node-labels.ts'
 
-/**
- * Flows from trace-point graphs, which are flows already: recordings are put one after the other.
- *
- * @param runs how many of the recordings, the first ones, are of the period before
- */
+/** Flows from trace-point graphs; the first `runs` recordings are of before. */
 export function buildGraphFlows(
   periods: readonly GraphTraces[],
   runs: number,
@@ -52,9 +48,7 @@ export function buildGraphFlows(
   return new FlowSet({ periods, labels, shapes, ids, ...columns }, options, new FlowReport())
 }
 
-/**
- * Whether the flows of a period alone have its labels and shapes: all in use, no two labels one.
- */
+/** Whether a period alone has these labels and shapes, all in use. */
 function serves({ labels: texts, shapes, shapeOf }: GraphTraces, labels: NodeLabels): boolean {
   const isSame = texts.every((text, code) => labels.code(parsePointLabel(text)) === code)
   return isSame && new Set(shapeOf).size === shapes.size
@@ -73,10 +67,7 @@ function flowsOf(traces: GraphTraces, labels: NodeLabels, options: FlowOptions):
   )
 }
 
-/**
- * Adds the shapes that a period's traces have to those of all periods; gives the new number of
- * each. Shapes of graphs that were left out, for a cycle say, are left out here too.
- */
+/** Adds the shapes of a period, but for graphs left out; gives the new number of each. */
 function internShapes(traces: GraphTraces, labels: NodeLabels, shapes: ShapeTable): Uint32Array {
   const codes = Uint32Array.from(traces.labels, (text) => labels.code(parsePointLabel(text)))
   const numbers = new Uint32Array(traces.shapes.size)

@@ -15,7 +15,6 @@ const ALPHA = 0.05
 /** More children than any one set of traces has. */
 const CHILDREN = 2 ** 26
 
-/** For each period: in how many calls something could be so, and in how many it was. */
 class Tally {
   readonly calls: [number, number] = [0, 0]
   readonly held: [number, number] = [0, 0]
@@ -34,12 +33,8 @@ interface Differences {
 }
 
 /**
- * What is known of the order of calls under one parent operation: for every two children that
- * occur together, how often the one was over before the other began; for every child, how often
- * it was over before the parent replied.
- *
- * Children are numbered by the caller; an operation's second call under one parent is another
- * child than its first.
+ * How often, under one parent operation, a child was over before another began, and before the
+ * reply. A second call of an operation is another child than its first.
  */
 export class LearnedOrder {
   readonly #pairs = new Map<number, Tally>()
@@ -78,7 +73,6 @@ export class LearnedOrder {
     return [...this.#pairs.values(), ...this.#replies.values()]
   }
 
-  /** On how many pairs, and on how many waits, the rules of the two periods differ. */
   differences(): Differences {
     const pairs = [...this.#pairs.keys()].filter((key) => {
       const [first, second] = [Math.floor(key / CHILDREN), key % CHILDREN]
@@ -98,11 +92,9 @@ export class LearnedOrder {
 }
 
 /**
- * Finds the rules on which the two periods disagree, and lets each keep its own there: a test of
- * two proportions over every rule seen in at least 30 calls of each period, corrected over all of
- * them (Benjamini-Hochberg, 5 %), and a difference of at least five percentage points.
- *
- * @returns how many rules then differ; shares may without any rule coming out differently
+ * Lets each period keep its own rules where they disagree: a test of two proportions over rules
+ * with at least 30 calls of each period (Benjamini-Hochberg, 5 %), by at least five points. Gives
+ * how many rules then differ.
  */
 export function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
   const learned = [...orders]

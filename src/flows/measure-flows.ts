@@ -13,17 +13,9 @@ import { type SpanTree, spanTree } from './span-tree.ts'
 const CALLS = 'calls'
 
 /**
- * Returns flows on another clock: one that runs by what each span has of a measure by itself. Whatever
- * reads times from flows then reads amounts; response times are sums over the spans of a request.
- * Calls are one after the other: those that the flows order in that order, those at the same time by
- * what is called, as the time at which amounts arise does not matter.
- *
- * Requests none of whose spans says the measure are left out; other spans that do not say it have
- * none of it. `flows.report` counts both.
- *
- * @param flows of times
- * @throws FlowdeltaError for trace points, an attribute that no span has as a number (with the one that
- *   was probably meant), and an amount below 0
+ * Returns flows on a clock that runs by what each span has of a measure by itself: times are
+ * amounts then. Calls are one after the other, so that all of them count. Requests none of whose
+ * spans says the measure are left out; `flows.report` counts them.
  */
 export function measureFlows(flows: FlowSet, measure: Measure): FlowSet {
   const recordings = flows.periods.filter((traces): traces is SpanTraces => traces.kind === 'spans')
@@ -87,7 +79,6 @@ function rowsOf({ spanRows, spanOffsets }: FlowSet, request: number): Uint32Arra
   return spanRows!.subarray(spanOffsets![request], spanOffsets![request + 1])
 }
 
-/** What each span has by itself; `NaN` where it does not say. */
 function amountsOf(traces: SpanTraces, measure: Measure): Float64Array {
   if (measure === CALLS) return new Float64Array(traces.spans.parent.length).fill(1)
   const { name } = quantityOf(measure)
@@ -141,7 +132,6 @@ function ofFunction(traces: SpanTraces, of: OwnMeasure['of']): Float64Array {
   })
 }
 
-/** The error for a measure of which no span says anything. */
 function nothingMeasured(recordings: readonly SpanTraces[], name: string): FlowdeltaError {
   const numeric = new Set(
     recordings.flatMap(({ attributes: { keys, columns } }) => {
@@ -182,14 +172,12 @@ class SilentSpans {
   }
 }
 
-/** The same shapes with calls one after the other. */
 function oneAfterTheOther(flows: FlowSet): {
   readonly shapes: ShapeTable
   readonly numbers: ReadonlyMap<number, number>
 } {
   const shapes = new ShapeTable()
   const numbers = new Map<number, number>()
-  /** Numbers subtrees that are alike. */
   const known = new Map<string, number>()
   for (const shape of new Set(flows.shapeOf)) {
     const labels = flows.shapes.labels(shape)

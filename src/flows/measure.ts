@@ -29,7 +29,6 @@ const OWN_UNIT =
 /** Attributes that OpenTelemetry says are in bytes. */
 const IN_BYTES = /^(?:http|rpc|messaging)\..*size$/
 
-/** The option of `buildFlows` that chooses what flows carry. */
 export const MEASURE = custom<Measure>({
   default: 'time',
   flag: 'measure <name>',
@@ -46,10 +45,7 @@ export const MEASURE = custom<Measure>({
     "What requests are compared by: time, calls, or a numeric attribute, as 'gen_ai.usage.input_tokens', summed over the spans of a request",
 })
 
-/**
- * Returns what amounts of a measure are called. The unit of an attribute is what stands after `in`,
- * what its name ends with, or its name.
- */
+/** What amounts are called: what stands after `in`, what a name ends with, or the name. */
 export function quantityOf(measure: Measure): Quantity {
   if (typeof measure !== 'string') return { name: measure.name, unit: measure.unit }
   if (measure === TIME.name) return TIME

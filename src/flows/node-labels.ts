@@ -43,17 +43,13 @@ export class NodeLabels {
   }
 }
 
-/**
- * Returns the label as text: `frontend@web-1 READ call`. A host that already begins with the
- * service's name (a Kubernetes pod) stands alone.
- */
+/** `frontend@web-1 READ call`; a host that begins with the service's name stands alone. */
 export function labelText({ service, operation, host, phase }: NodeLabel): string {
   if (phase === 'point') return host === '' ? operation : `${host}__${operation}`
   const where = host === '' ? service : host.startsWith(service) ? host : `${service}@${host}`
   return `${where} ${operation} ${phase}`
 }
 
-/** A trace point's label, taken apart. */
 export function parsePointLabel(text: string): NodeLabel {
   return { service: '', ...pointNames(text), phase: 'point' }
 }

@@ -9,10 +9,7 @@ export type NodeRecord = readonly (readonly [key: string, value: AttributeValue]
 
 const NONE: NodeRecord = []
 
-/**
- * Finds what the traces say of the nodes of flows. Parameters of a span are at its call; its reply
- * has none of its own.
- */
+/** Finds what traces say of nodes; parameters of a span are at its call, not at its reply. */
 export class NodeRecords {
   readonly #flows: FlowSet
   /** For each period of graphs, the first node of each trace, all nodes counted through. */
@@ -22,7 +19,6 @@ export class NodeRecords {
     this.#flows = flows
   }
 
-  /** Returns the record of a node of a request; empty where nothing was recorded. */
   of(request: number, node: number): NodeRecord {
     const traces = this.#flows.tracesOf(request)
     if (traces === undefined) return NONE
@@ -33,10 +29,7 @@ export class NodeRecords {
     return row === undefined ? NONE : spanRecord(traces, row)
   }
 
-  /**
-   * Row of the span that a node of a request comes from, in the traces that it was recorded in;
-   * undefined for trace points, and where flows were not built from traces.
-   */
+  /** Row of a node's span in its traces; undefined for trace points and flows without traces. */
   spanRow(request: number, node: number): number | undefined {
     const { spanRows, spanOffsets } = this.#flows
     return spanOffsets && spanRows?.[spanOffsets[request]! + (node >> 1)]

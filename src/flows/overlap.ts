@@ -30,9 +30,8 @@ const STREAK_LEVEL = 1e-4
 /** How the arrivals of two periods lie in time. */
 export interface Overlap {
   /**
-   * `'apart'`: one after the other; `'in turns'`: their ranges overlap, but stretches of one lie
-   * between stretches of the other; `'partly mixed'`: for some time both; `'side by side'`: both
-   * nearly all the time.
+   * `'in turns'`: stretches of one lie between stretches of the other; `'side by side'`: nearly
+   * always both.
    */
   readonly kind: 'apart' | 'in turns' | 'partly mixed' | 'side by side'
   readonly sharedUs: number
@@ -44,14 +43,9 @@ export interface Overlap {
 }
 
 /**
- * How two periods overlap, by the number of runs in their merged arrivals: mixed at random, m and n
- * arrivals have 1 + 2mn / (m + n) of them.
- *
- * Source: Wald and Wolfowitz 1940, "On a test whether two samples are from the same population",
- * Annals of Mathematical Statistics 11(2):147-162, for the expected number of runs.
- *
- * @param before arrivals of the before period, ascending
- * @param after arrivals of the after period on the same clock, ascending
+ * How periods overlap, by runs in their merged arrivals: mixed at random, m and n have 1 + 2mn / (m
+ * + n). Source: Wald and Wolfowitz 1940, "On a test whether two samples are from the same
+ * population", Annals of Mathematical Statistics 11(2):147-162, for the expected number of runs.
  */
 function overlapOf(before: Float64Array, after: Float64Array): Overlap {
   const fromUs = Math.max(before[0] ?? Infinity, after[0] ?? Infinity)
@@ -79,7 +73,6 @@ function overlapOf(before: Float64Array, after: Float64Array): Overlap {
   return { kind: isPartial ? 'partly mixed' : 'side by side', ...counts }
 }
 
-/** From the first arrival to the last. */
 export function lengthUs(arrivals: Float64Array): number {
   return (arrivals.at(-1) ?? Number.NaN) - (arrivals[0] ?? Number.NaN)
 }

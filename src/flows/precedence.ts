@@ -1,8 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-/**
- * The order of the children of one call: which wait for which, reduced to the pairs that no
- * longer chain implies. Children are numbered 0 to n − 1.
- */
+/** Which of the children of one call, 0 to n − 1, wait for which, without what chains imply. */
 export interface Precedence {
   /** `followers[i]` lists the children that start next after child `i`. */
   readonly followers: readonly (readonly number[])[]
@@ -13,14 +10,8 @@ export interface Precedence {
 }
 
 /**
- * Closes a relation under transitivity and reduces it again to its covering pairs.
- *
- * @param order the children such that a child comes after all that precede it
- * @param precedes whether child `a` is over before child `b` begins
- * @param asynchronous whether the parent's reply does not wait for a child
- *
- * Candidates are visited latest first, so that whatever could stand between a child and an
- * earlier one is known already; ancestors are kept as bit sets. O(n² + n³/32) for n children.
+ * Closes a relation under transitivity and reduces it to covering pairs. Candidates are visited
+ * latest first, ancestors kept as bit sets: O(n² + n³/32) for n children.
  */
 export function reducePrecedence(
   order: ArrayLike<number>,
@@ -62,10 +53,8 @@ interface Intervals {
 }
 
 /**
- * Returns the covering pairs of intervals, for calls with very many children: what
- * `reducePrecedence` finds, in O(n log n) and the size of the result.
- *
- * Pairs that only a chain of overlaps within the slack would imply are kept.
+ * What `reducePrecedence` finds of intervals, in O(n log n) and the size of the result; pairs that
+ * only overlaps within the slack would imply are kept.
  */
 export function intervalPrecedence(
   intervals: Intervals,
@@ -82,11 +71,9 @@ export function intervalPrecedence(
 }
 
 /**
- * Returns whom each interval waits for directly; those that wait for the same ones share one list.
- *
- * Of all children that are over before child j begins, let k be the one that begins last. Then
- * exactly those precede j directly that are not over before k begins, and k itself. As j begins
- * later, so does k; whoever is over before some k is never needed again.
+ * Whom each interval waits for directly; equal lists are shared. Of all over before child j begins,
+ * let k begin last: then exactly k, and those not over before k begins, precede j directly. Later
+ * children never need the others again.
  */
 export function intervalPredecessors({ startUs, endUs, slackUs }: Intervals) {
   const n = startUs.length

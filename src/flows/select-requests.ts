@@ -120,7 +120,6 @@ export function requestsBetween(flows: FlowSet, ranges: RequestRanges = {}): Sel
   return { before, after }
 }
 
-/** Throws unless an option is a range of time, or `null` for all of it. */
 export function requireRange(option: string, range: RangeUs | null): void {
   if (range === null) return
   const [fromUs, toUs] = Array.isArray(range) ? range : []

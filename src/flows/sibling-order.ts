@@ -15,7 +15,6 @@ interface OrderedChildren {
   readonly precedence: Precedence
 }
 
-/** Decides, call by call, which children run one after the other. */
 export interface SiblingOrder {
   readonly counts: Partial<FlowReport['counts']>
   order(recording: number, caller: number, children: Uint32Array): OrderedChildren
@@ -87,7 +86,6 @@ function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
   }
 }
 
-/** Children of a call, as numbered in the order in which they started, and how they are ordered. */
 interface Combination {
   readonly period: Period
   readonly numbers: readonly number[]
@@ -103,10 +101,7 @@ function areEqual(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((value, i) => value === b[i])
 }
 
-/**
- * The `'learned'` rule. The order of a call's children depends only on which children there are,
- * so it is worked out once for each combination.
- */
+/** The `'learned'` rule: the order depends only on which children there are, once a combination. */
 class LearnedSiblingOrder implements SiblingOrder {
   readonly #recordings: readonly SpanCalls[]
   readonly #runs: number
@@ -181,7 +176,6 @@ class LearnedSiblingOrder implements SiblingOrder {
     return { spans, precedence }
   }
 
-  /** Works out the order of children that are numbered in the order in which they started. */
   #combine(
     name: number,
     called: Pick<Combination, 'period' | 'numbers' | 'detached'>,
@@ -321,12 +315,8 @@ const MILLISECOND_NS = 1_000_000n
 const ENOUGH_STARTS = 20
 
 /**
- * Returns how far off the start of each operation's spans may be, in µs: 1000 where all of them (at
- * 20 or more different times) start on a whole millisecond of the epoch but not all end on one:
- * starts were cut to milliseconds, durations were not. 0 otherwise. Spans whose ends are cut as
- * well keep their order among themselves.
- *
- * @param names which operation each span of a period is, from 0
+ * How far off each operation's starts may be: 1000 µs where all, at 20 or more times, are on a
+ * whole millisecond and not all ends are: starts were cut, durations were not. Else 0.
  */
 export function clockResolutionUs(
   periods: readonly SpanCalls[],

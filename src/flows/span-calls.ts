@@ -29,11 +29,8 @@ const PRODUCER = SPAN_KINDS.indexOf('producer')
 const CONSUMER = SPAN_KINDS.indexOf('consumer')
 
 /**
- * Indexes the calls of a period. A span that starts before its parent is taken as starting with
- * it (its end stays); one that lies wholly outside its parent keeps its duration and is marked.
- * Producers, consumers and spans that only follow from their parent are detached.
- *
- * @param clocks puts the spans of a request on the clock of its root; default: as recorded
+ * Indexes calls: a span that starts before its parent starts with it; one wholly outside is marked;
+ * producers, consumers and those that only follow are detached.
  */
 export function indexSpanCalls(traces: SpanTraces, clocks?: SpanClocks): SpanCalls {
   const { spans } = traces

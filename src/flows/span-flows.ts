@@ -13,10 +13,8 @@ import { indexSpanCalls, type SpanCalls } from './span-calls.ts'
 import { NS } from './span-tree.ts'
 
 /**
- * Flows from span trees: one request a root span. Every span gives a call node and a reply node;
- * siblings are chained, forked and joined as the concurrency rule says.
- *
- * @param runs how many of the recordings, the first ones, are of the period before
+ * Flows from span trees: a request a root, a call and a reply node a span, siblings in order; the
+ * first `runs` recordings are of before.
  */
 export function buildSpanFlows(
   recordings: readonly SpanTraces[],
@@ -121,9 +119,7 @@ class SpanFlowBuilder {
     )
   }
 
-  /**
-   * Walks the spans below `root`, callers first; span number k of the walk has nodes 2k, 2k + 1.
-   */
+  /** Walks the spans below `root`; number k of the walk has nodes 2k, 2k + 1. */
   #addRequest(
     calls: SpanCalls,
     request: { recording: number; root: number; callLabels: Uint32Array; replyLabels: Uint32Array },
@@ -204,7 +200,6 @@ class SpanFlowBuilder {
   }
 }
 
-/** How the spans of every request ended. */
 function outcomesOf(
   periods: readonly SpanTraces[],
   columns: {
@@ -223,8 +218,8 @@ function outcomesOf(
 }
 
 /**
- * When node `node` happened, in whole nanoseconds: even nodes are starts, odd ones ends. Differences
- * are then exact, however late in its period a request came: rounded ones would break ties.
+ * When a node happened, in whole nanoseconds: differences are exact, where rounding would break
+ * ties.
  */
 function timeNs({ startUs, endUs }: SpanCalls, walk: readonly number[], node: number): number {
   const span = walk[node >>> 1]!
@@ -239,10 +234,7 @@ function countUnawaited(
   return followers.filter((next, child) => next.length === 0 && !finishers.includes(child)).length
 }
 
-/**
- * Numbers what each span of each period calls, `service operation`, over all periods alike; hosts do
- * not count. Rules about the order of calls are kept by these numbers.
- */
+/** Numbers what spans call, `service operation` without host, over all periods alike. */
 function nameCalls(periods: readonly SpanTraces[]): Uint32Array[] {
   const names = new Dictionary()
   return periods.map(({ spans, services, operations }) => {

@@ -2,7 +2,6 @@
 import { ShapeGraph } from '../traces/shape-table.ts'
 import type { FlowSet } from './flow-set.ts'
 
-/** Nanoseconds in a microsecond. */
 export const NS = 1000
 
 /** Whether flows were built from spans: span `k` of a shape then has nodes `2k` and `2k + 1`. */
@@ -10,7 +9,6 @@ export function areFromSpans({ shapes, labels, size }: FlowSet): boolean {
   return size > 0 && shapes.size > 0 && labels.get(shapes.labels(0)[0]!).phase === 'call'
 }
 
-/** The spans of one shape, callers first. */
 export interface SpanTree {
   readonly size: number
   /** Caller of each span, -1 for the root. */
@@ -24,12 +22,7 @@ export interface SpanTree {
   readonly from: Uint32Array
 }
 
-/**
- * Takes the spans back out of a shape that was built from them: who called whom, and by which edge
- * each start and end is timed.
- *
- * @param flows built from spans and not folded
- */
+/** Takes spans back out of a shape: who called whom, and by which edges they are timed. */
 export function spanTree({ shapes }: FlowSet, shape: number): SpanTree {
   const graph = GRAPH.load(shapes, shape)
   const from = shapes.from(shape)
@@ -59,10 +52,8 @@ export function spanTree({ shapes }: FlowSet, shape: number): SpanTree {
 const GRAPH = new ShapeGraph()
 
 /**
- * Reads when the spans of a request started and ended, in whole nanoseconds since its start, so
- * that differences are exact.
- *
- * @param times filled with one entry a node: `2k` the start of span `k`, `2k + 1` its end
+ * Reads when spans start (entry `2k`) and end (`2k + 1`), in whole ns, so that differences are
+ * exact.
  */
 export function readTimesNs(tree: SpanTree, latencyUs: Float64Array, times: Float64Array): void {
   const { order, timedBy, from } = tree
@@ -72,11 +63,7 @@ export function readTimesNs(tree: SpanTree, latencyUs: Float64Array, times: Floa
   }
 }
 
-/**
- * Returns the time between two moments that any of some spans covers.
- *
- * @param times as `readTimesNs` fills them
- */
+/** The time between two moments that any of some spans covers, of times by `readTimesNs`. */
 export function coveredNs(
   times: Float64Array,
   spans: readonly number[],
@@ -99,16 +86,10 @@ export function coveredNs(
 const SLACK_NS = 1000
 
 /**
- * Marks the spans that a request waited for, by when they ended: from the end of the root back, always
- * the child that ended last, then the one that ended last before that began. A child that outlives
- * its caller counts up to the caller's end, and so do those it calls; one that starts then does not
- * count. An only child that outlives a caller but took no longer has another clock, and counts whole.
- *
- * @param times as `readTimesNs` fills them
- * @param isWaitedFor filled with 1 for these spans, 0 for the others
- *
- * Source: Zhang et al. 2022, "CRISP: critical path analysis of large-scale microservice
- * architectures", §3.
+ * Marks the spans a request waited for: from the end of the root back, always the child that ended
+ * last, then the one that ended last before it began. One that outlives its caller counts up to the
+ * caller's end. Source: Zhang et al. 2022, "CRISP: critical path analysis of large-scale
+ * microservice architectures", §3.
  */
 export function markWaitedFor(
   { size, firstChild }: SpanTree,

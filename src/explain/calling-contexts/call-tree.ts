@@ -3,7 +3,6 @@ import type { NodeLabel, NodeLabels } from '../../flows/node-labels.ts'
 import { neighborsOf, ShapeGraph } from '../../traces/shape-table.ts'
 import { machineOf } from '../explosion/label-parts.ts'
 
-/** Something that was called, or a step between two trace points that belong to no call. */
 export interface FlowCall {
   readonly start: number
   /** Node where it ends; -1 for a request whose first node has no reply: it ends with the request. */
@@ -15,7 +14,6 @@ export interface FlowCall {
   readonly service: string
   readonly name: string
   readonly host: string
-  /** Whether it is a mere step from one trace point to the next. */
   readonly isStep: boolean
 }
 
@@ -35,12 +33,8 @@ interface OpenCall {
 }
 
 /**
- * Takes a shape's graph apart into calls. In flows from spans, every span is one. Among trace
- * points, a point and the next with the same name that ends it (`…_CALL…`, `…_REPLY…`) on the same
- * machine are one; what lies between points of no call becomes steps.
- *
- * @example
- * callTree(flows, 0).calls[0].parent // -1
+ * Takes a shape's graph apart into calls: each span; or a trace point and the next of that name on
+ * the machine that ends it (`…_CALL…`, `…_REPLY…`). What lies between calls becomes steps.
  */
 export function callTree({ shapes, labels }: FlowSet, shape: number): CallTree {
   const graph = new ShapeGraph().load(shapes, shape)
@@ -81,7 +75,6 @@ export function callTree({ shapes, labels }: FlowSet, shape: number): CallTree {
 
 interface NodeRole {
   readonly phase: 'begins' | 'ends' | 'neither'
-  /** The same where a call begins and where it ends. */
   readonly key: string
 }
 
@@ -130,7 +123,6 @@ interface Found {
   readonly within: Int32Array
 }
 
-/** Leaves out what never ended, and adds the steps. */
 function numbered(
   { codes, labels, found, callAt, within }: Found,
   from: Uint32Array,
@@ -171,8 +163,7 @@ const OPENING = /(^|_)(CALL|REQUEST|START|BEGIN|ENTER|ENTRY)(_TYPE)?(?=_|$)/i
 const CLOSING = /(^|_)(REPLY|RESPONSE|RETURN|END|EXIT|DONE)(_TYPE)?(?=_|$)/i
 
 /**
- * Reads a trace point's name: `NFS3_READ_CALL_TYPE` begins `NFS3_READ`, which
- * `NFS3_READ_REPLY_TYPE` ends. What follows the first line is a semantic label and says neither.
+ * Reads a trace point's name: `NFS3_READ_CALL_TYPE` begins `NFS3_READ`; only its first line counts.
  */
 export function pointRole({ operation }: NodeLabel): { name: string; ends: boolean } {
   const [first = ''] = operation.split(/\n|\\n/)

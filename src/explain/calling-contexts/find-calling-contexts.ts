@@ -39,7 +39,6 @@ export function findCallingContexts(flows: FlowSet): CallingContexts {
 interface ShapeContexts {
   readonly root: number
   readonly ofEdge: Uint32Array
-  /** Contexts that occur, each once, and how many calls have each. */
   readonly calls: ReadonlyMap<number, number>
 }
 
@@ -131,7 +130,6 @@ class ContextTree {
   }
 }
 
-/** When each node of a request's flow happened, in µs since the request began. */
 export function nodeTimes(flows: FlowSet, request: number): Float64Array {
   const shape = flows.shapeOf[request] as number
   const graph = new ShapeGraph().load(flows.shapes, shape)

@@ -17,10 +17,8 @@ export const HOST_CLASS_OPTIONS = defineOptions({
 })
 export type HostClassOptions = OptionsOf<typeof HOST_CLASS_OPTIONS>
 
-/** How long one operation took, by host, in one period: one value a request. */
 export interface OperationSamples {
   readonly operation: string
-  /** For each host that has any, its times in µs, ascending. */
   readonly byHost: ReadonlyMap<string, Float64Array>
 }
 
@@ -75,11 +73,9 @@ export class HostPairs {
 }
 
 /**
- * Compares every two hosts by the times of what both do, operation by operation: two-sample
- * Kolmogorov-Smirnov, corrected over all pairs and operations (Benjamini-Hochberg).
- *
- * Hosts differ when q is below alpha and their times lie apart by at least `minimumEffect` of their
- * mean, in any operation.
+ * Compares every two hosts by the times of what both do: two-sample Kolmogorov-Smirnov, corrected
+ * over all (Benjamini-Hochberg). They differ when q is below alpha and times by `minimumEffect` of
+ * their mean.
  */
 export function compareHosts(
   samples: readonly OperationSamples[],

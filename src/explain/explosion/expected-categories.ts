@@ -51,7 +51,6 @@ export function expectedCategories(
   return { ...occupied(possible, requests), possible }
 }
 
-/** The number of ways to choose `replicas` of `hosts` one after the other. */
 function possibleCategories(hosts: number, replicas: number): number {
   requireCount('hosts', hosts)
   requireCount('replicas', replicas, 0)

@@ -37,7 +37,6 @@ export class ExplosionVariants {
     this.categories = categories
   }
 
-  /** The requests built by a rule of concurrency, or why they cannot be. */
   flows(concurrency: Concurrency): FlowSet | string {
     const known = this.#rebuilt.get(concurrency) ?? rebuildFlows(this.categories.flows, concurrency)
     this.#rebuilt.set(concurrency, known)
@@ -55,8 +54,7 @@ export class ExplosionVariants {
 }
 
 /**
- * The same requests with flows built by another rule of concurrency, or why that cannot be: their
- * traces are not there (in a page), or carry their own forks and joins.
+ * The same requests by another rule of concurrency, or why not: no traces, or forks of their own.
  */
 function rebuildFlows(flows: FlowSet, concurrency: Concurrency): FlowSet | string {
   if (flows.options.concurrency === concurrency) return flows
@@ -72,7 +70,6 @@ function rebuildFlows(flows: FlowSet, concurrency: Concurrency): FlowSet | strin
   return sameRequests(flows, rebuilt) ?? 'the requests are not found again in their traces'
 }
 
-/** Of rebuilt flows the requests that a selection has, in its order and periods. */
 function sameRequests(flows: FlowSet, rebuilt: FlowSet): FlowSet | undefined {
   const keyOf = ({ recordedIn, traceOf, startUs, ids }: FlowSet, row: number) =>
     `${recordedIn[row]} ${traceOf[row]} ${startUs[row]} ${ids[row]}`
@@ -87,10 +84,7 @@ function sameRequests(flows: FlowSet, rebuilt: FlowSet): FlowSet | undefined {
   return selectRequests(rebuilt, { before, after })
 }
 
-/**
- * The same flows with other labels at their nodes. Shapes that now are the same become one, so that
- * folding and categorizing see what a system with such names would have recorded.
- */
+/** The same flows with other labels, as a system with such names would have recorded them. */
 function relabelFlows(flows: FlowSet, changes: readonly LabelChange[]): FlowSet {
   if (changes.length === 0) return flows
   const labels = new NodeLabels()
@@ -159,9 +153,8 @@ function orderFree(variants: ExplosionVariants): Concurrency | undefined {
 }
 
 /**
- * Finds which parts of labels and structure make categories many, by counting the categories that
- * are left without them: each part alone, and each one when all others are out. One part often hides
- * behind another: without hosts, loop counts may keep every category.
+ * Finds which parts of labels and structure make categories many, by counting those left without
+ * each, and with each alone: one part often hides behind another.
  */
 export function findCauses(variants: ExplosionVariants): ExplosionCauses {
   const { categories } = variants
@@ -312,11 +305,8 @@ function medianByRequests(
 }
 
 /**
- * How many categories there are when it does not matter how often something is repeated: those whose
- * flows have the same edges between the same labels, each however often, count as one.
- *
- * A lower bound of what folding loops leaves, without folding: good enough to tell whether loop
- * counts are what makes categories many.
+ * Categories whose flows have the same edges, each however often, as one: a lower bound of what
+ * folding loops leaves, without folding.
  */
 function countWithoutLoops(categories: Categories): number {
   const seen = new Set<string>()

@@ -52,15 +52,8 @@ export function findHostClasses(
 }
 
 /**
- * The times of each host's own work: durations of its spans by service and operation, each by its
- * own host's clock, so that clocks need not agree. Of trace-point graphs, and where spans are not at
- * hand, the latencies of edges that begin and end on the host.
- *
- * One value a request, the mean of its times there, so that samples stay independent: the blocks of one
- * file are written under one load.
- *
- * Periods are kept apart: a host that was there in one of them only is not compared with what others
- * did in the other. Spans without a host are left out.
+ * The times of each host's own work by operation, one mean a request and period, so that samples
+ * stay independent; each by its host's own clock. Of trace points, latencies within the host.
  */
 function collectHostSamples(flows: FlowSet): OperationSamples[] {
   const samples = new SampleCollector()
@@ -85,7 +78,6 @@ function collectHostSamples(flows: FlowSet): OperationSamples[] {
   return samples.finish()
 }
 
-/** Names of a span's operation and host, each pair of codes put together once. */
 function spanNamer({ spans, services, operations, hosts }: SpanTraces) {
   const known = new Map<number, string>()
   return (row: number) => {
@@ -123,7 +115,6 @@ function collectEdges(flows: FlowSet, samples: SampleCollector): void {
   }
 }
 
-/** Times of one operation on one host: those of the last request, and means of those before. */
 interface HostTimes {
   readonly means: number[]
   request: number
@@ -175,16 +166,10 @@ class SampleCollector {
 // Merging hundreds of hosts looks at every pair of groups again and again: the loops index with `!`.
 
 /**
- * Groups hosts that are alike. Groups are merged, the most alike first, while no more than half of
- * the pairs across them differ: a host stays apart when it differs from more than half of its peers,
- * so that neither one false alarm splits a group nor one host in between joins two.
- *
- * Hosts that have too few spans to be compared with anybody join the largest group that does the
- * same work; hosts with no operation in common are never in one group.
- *
- * @returns groups of numbers of hosts, ascending
- *
- * Source: Kasick et al. 2010, peer comparison (in Sambasivan 2013, §3.5.3); average linkage.
+ * Groups hosts, the most alike first, while no more than half of the pairs across differ: neither
+ * one false alarm splits a group nor one host in between joins two. Hosts with too few spans join
+ * the largest group of their work. Source: Kasick et al. 2010, peer comparison (in Sambasivan 2013,
+ * §3.5.3); average linkage.
  */
 export function groupHosts(pairs: HostPairs): number[][] {
   const isCompared = (host: number) =>

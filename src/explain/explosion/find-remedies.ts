@@ -44,12 +44,8 @@ interface Recipe extends Variant {
 }
 
 /**
- * Tries every remedy that applies, and those for the causes together, and measures the categories
- * that come of it.
- *
- * The best is the one after which most requests are in testable categories, in whole per cent; of
- * those that come to the same, the one that leaves response times within categories least spread (C²,
- * to a hundredth), then the one that keeps the most categories apart.
+ * Measures every remedy, and those for the causes together. The best leaves most requests in
+ * testable categories (in whole per cent), then the least spread within (C²), then most categories.
  */
 export function findRemedies(
   variants: ExplosionVariants,
@@ -109,7 +105,6 @@ function listRecipes(variants: ExplosionVariants, fold: Fold) {
   return { recipes, leftOut, hostClasses }
 }
 
-/** The remedies for all causes at once, hosts left out or in classes. */
 function together(recipes: readonly Recipe[], causes: readonly ExplosionPart[]): Recipe[] {
   const combine = (remedy: RemedyName, hosts: RemedyName): Recipe[] => {
     const chosen = causes.flatMap((cause) => {

@@ -125,9 +125,8 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
 }
 
 /**
- * Names groups of hosts by what their names have in common, without digits and separators at its
- * end: `datanode*`. One host alone keeps its name. Groups whose names would be the same are numbered,
- * the fastest first.
+ * Names groups by what hosts' names have in common: `datanode*`; equal names are numbered, the
+ * fastest first.
  */
 export function nameClasses(
   groups: readonly (readonly string[])[],
@@ -159,7 +158,6 @@ function beginning(hosts: readonly string[]): string {
   return `${first.slice(0, length).replace(/[-_.:/0-9]+$/, '')}*`
 }
 
-/** See {@link HostClass.slowness}. */
 function slowness(hosts: readonly string[], samples: readonly OperationSamples[]): number {
   const ratios = samples.flatMap(({ byHost }) => {
     const own = medianOver(hosts, byHost)
@@ -169,7 +167,6 @@ function slowness(hosts: readonly string[], samples: readonly OperationSamples[]
   return quantile(Float64Array.from(ratios).sort(), 0.5)
 }
 
-/** The median of the hosts' medians, so that busy hosts count no more than others. */
 function medianOver(hosts: readonly string[], byHost: ReadonlyMap<string, Float64Array>): number {
   const medians = hosts.flatMap((host) => {
     const times = byHost.get(host)

@@ -26,10 +26,7 @@ export const withoutMachine: LabelChange = (node) => onMachine(node, '')
 
 export const withoutThread: LabelChange = (node) => ({ ...node, host: machineOf(node) })
 
-/**
- * Where services are called by their instances, as `frontend-1` by its pod, the host that says the
- * same goes with the id.
- */
+/** Services may be called by their instances (`frontend-1`): the host that says so goes as well. */
 export const withoutIds: LabelChange = (node) => {
   const service = stripIds(node.service)
   const host = node.host === node.service ? service : node.host
@@ -59,7 +56,6 @@ export function labelWithoutThreads(node: NodeLabel): string {
   return labelText(withoutThread(node))
 }
 
-/** Whether a change of nodes changes any label that categories were made by. */
 export function changesLabels(
   { flows: { labels }, options: { label, omitHosts } }: Pick<Categories, 'flows' | 'options'>,
   change: LabelChange,
@@ -77,15 +73,8 @@ const HEX = /0x[0-9a-f]+|(?<![0-9a-z])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,}
 const NUMBER = /(?<![0-9a-z])-?[0-9]+(?:[.,:][0-9]+)*(?![0-9a-z])|[0-9]{4,}(?![0-9a-z])/gi
 
 /**
- * A name without the ids in it: UUIDs, hexadecimal numbers and numbers become `#`.
- *
- * Names that differ in nothing but whom or what a request was for are one operation; with the id in
- * them, every request is a category of its own. Digits that belong to a word stay: `NFS3`, `v2`,
- * `sha256`.
- *
- * @example
- * stripIds('GET /users/42/orders/9f1c2b7a') // 'GET /users/#/orders/#'
- * stripIds('NFS3 READ blk_-8823711') // 'NFS3 READ blk_#'
+ * Replaces UUIDs, hexadecimal numbers and numbers by `#`, so that requests of one operation are one
+ * category: `GET /users/#`. Digits of words stay: `NFS3`, `v2`, `sha256`.
  */
 export function stripIds(name: string): string {
   return name.replace(UUID, '#').replace(HEX, '#').replace(NUMBER, '#')

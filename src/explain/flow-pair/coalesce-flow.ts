@@ -96,7 +96,6 @@ export function coalesceFlow(
   }
 }
 
-/** Drawn nodes such that edges lead forward; of those that may be next, the first. */
 function forwardOrder(
   size: number,
   nodeOf: readonly number[],

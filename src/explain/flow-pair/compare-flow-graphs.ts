@@ -91,10 +91,7 @@ export function compareFlowGraphs(
   return { ...compared, confidenceText: confidenceText(compared) }
 }
 
-/**
- * Finds steps of both sides that lie otherwise to each other; those that moved past others as well,
- * which are drawn twice.
- */
+/** Steps that lie otherwise to each other; those that moved past others are drawn twice. */
 function orderChanges(
   { before, after }: Pick<FlowComparison, 'before' | 'after'>,
   matches: FlowComparison['matches'],
@@ -168,9 +165,7 @@ function nameOfLabel(names: ReadableNames | undefined): (label: string) => strin
 const SMALLEST = 2
 
 /**
- * Connected parts of a union that are the same on both sides: same nodes, same edges, no
- * significant change of a latency or an order. As large as they can be without closing a cycle when
- * each is shown as one node.
+ * Connected parts that are the same on both sides, as large as closes no cycle when drawn as one.
  */
 function identicalRegions(
   { nodes, edges }: UnionGraph,
@@ -190,8 +185,7 @@ function identicalRegions(
 }
 
 /**
- * Connected parts of a union that are on one side only. They and the identical regions close no
- * cycle when all of them are shown as one node each; ids go on from those of the regions.
+ * Connected parts on one side only; they and the identical regions close no cycle as one node each.
  */
 function oneSidedGroups(union: UnionGraph, regions: readonly FlowGroup[]): FlowGroup[] {
   const drawn = coalesceFlow(union, { groups: regions })
@@ -213,10 +207,7 @@ function oneSidedGroups(union: UnionGraph, regions: readonly FlowGroup[]): FlowG
     })
 }
 
-/**
- * Traversals of components: connected nodes of one service and host, whether on one side or on
- * both. Where neither is known, nodes belong to no component.
- */
+/** Connected nodes of one service and host, on either side; none where neither is known. */
 function componentTraversals({ nodes, edges }: UnionGraph): FlowGroup[] {
   const places = nodes.map(placeName)
   const binding = edges.map(({ from, to }) => {
@@ -233,7 +224,6 @@ function componentTraversals({ nodes, edges }: UnionGraph): FlowGroup[] {
     })
 }
 
-/** Where a node is, as labels say it. */
 function placeName({ service, host }: UnionNode): string {
   if (host === '') return service
   return host.startsWith(service) ? host : `${service}@${host}`
@@ -269,25 +259,15 @@ function describeGroup(nodes: readonly UnionNode[], edges: readonly UnionEdge[])
   }
 }
 
-/** An edge of a graph whose nodes are numbered from 0 such that edges lead to higher numbers. */
 interface ForwardEdge {
   readonly from: number
   readonly to: number
 }
 
 /**
- * Divides a graph into parts that can each be shown as one node without closing a cycle: the nodes
- * of a part are connected by edges that bind, and every edge inside a part binds. No two
- * parts with a binding edge between them could be one.
- *
- * First, nodes are told apart by the most edges that do not bind on any way to them: along every
- * edge that number stays or grows, and where it stays the edge binds. Then parts are merged while
- * there is no way round.
- *
- * @param size how many nodes there are
- * @param edges in ascending order of `from`
- * @param binding whether each edge binds
- * @returns for each node the number of its part; parts are numbered by their first nodes
+ * Divides a graph into parts, connected by binding edges, that close no cycle as one node each: by
+ * the most edges that do not bind on any way to a node, then merged while there is no way round.
+ * Edges come in ascending order of `from`.
  */
 function acyclicPartition(
   size: number,
@@ -328,7 +308,6 @@ function merge(partOf: Uint32Array, a: number, b: number): void {
   }
 }
 
-/** For each part, the parts that follow it, and whether by binding edges only. */
 type PartGraph = ReadonlyMap<number, ReadonlyMap<number, boolean>>
 
 function partGraph(
@@ -347,7 +326,6 @@ function partGraph(
   return graph
 }
 
-/** Whether something other than a binding edge leads from one part to another. */
 function hasWayRound(start: number, end: number, graph: PartGraph): boolean {
   if (graph.get(start)?.get(end) === false) return true
   const seen = new Set<number>()

@@ -2,14 +2,12 @@
 
 export interface EditStep {
   readonly kind: 'keep' | 'substitute' | 'delete' | 'insert'
-  /** Position in the first sequence; for what is inserted, the position it comes before. */
   readonly before: number
   /** Position in the second sequence; for what is deleted, the position it would come before. */
   readonly after: number
 }
 
 export interface EditScript {
-  /** How many steps are not `'keep'`: the edit distance. */
   readonly distance: number
   readonly steps: readonly EditStep[]
 }
@@ -22,19 +20,10 @@ const KINDS = ['keep', 'substitute', 'delete', 'insert'] as const
 const KEPT = 2
 
 /**
- * A shortest way from one sequence of tokens to another by insertions, deletions and
- * substitutions: as many as `editDistance` says.
- *
- * Of the shortest scripts it is one that keeps many tokens, and keeps those that go together by
- * `likeness`; what else ties is settled the same way in every run. Tokens are anything `===` tells
- * apart. O(n·m) time; memory O(n + m) and at most 4 MB for the table.
- *
+ * A shortest edit script, as long as `editDistance`; of these one that keeps many tokens, and those
+ * that go together by `likeness`, the same in every run. O(n·m) time, at most 4 MB for the table.
  * Sources: Wagner and Fischer 1974, "The string-to-string correction problem", J. ACM
- * 21(1):168-173; Hirschberg 1975, "A linear space algorithm for computing maximal common
- * subsequences", Comm. ACM 18(6):341-343.
- *
- * @example
- * editScript([1, 2, 3], [1, 3, 4]).steps.map(({ kind }) => kind) // [ 'keep', 'delete', 'keep', 'insert' ]
+ * 21(1):168-173; Hirschberg 1975, Comm. ACM 18(6):341-343.
  */
 export function editScript(
   before: ArrayLike<number>,
@@ -65,10 +54,7 @@ export function editScript(
 interface Sequences {
   readonly before: ArrayLike<number>
   readonly after: ArrayLike<number>
-  /**
-   * How well two equal tokens go together, 0 or 1, by their positions. Decides only between
-   * scripts of the same length.
-   */
+  /** How well equal tokens go together, 0 or 1; decides between scripts of the same length. */
   readonly likeness: (before: number, after: number) => number
   readonly edit: number
 }
@@ -104,8 +90,7 @@ function align(sequences: Sequences, { rows, columns }: Block, moves: number[]):
 }
 
 /**
- * What it costs to align all rows with each number of columns, from the start or from the end. The
- * best move to each cell is written to `table`, if there is one.
+ * Costs of aligning all rows with each number of columns; moves are written to `table`, if given.
  */
 function lastRow(
   { before, after, likeness, edit }: Sequences,
@@ -146,7 +131,6 @@ function lastRow(
   return costs
 }
 
-/** Fills the whole table and traces it back. */
 function tableMoves(sequences: Sequences, { rows, columns }: Block): number[] {
   const width = columns.count + 1
   const table = new Uint8Array((rows.count + 1) * width).fill(INSERT, 0, width)

@@ -4,20 +4,14 @@ import { editTokens } from '../../compare/precursors/match-precursors.ts'
 export interface FormEdge {
   readonly from: number
   readonly to: number
-  /** Number of its edge class in the category's structure. */
   readonly edgeClass: number
 }
 
-/**
- * The structure of a category with its nodes numbered depth first, so that it reads the same
- * however its requests were recorded.
- */
+/** A category's structure, nodes numbered depth first: the same however it was recorded. */
 export interface FlowForm {
   readonly category: number
-  /** For each node, its number in the category's structure. */
   readonly structureNodes: Uint32Array
   readonly labels: readonly string[]
-  /** In the order of the nodes they lead from, then to. */
   readonly edges: readonly FormEdge[]
   readonly parents: readonly (readonly number[])[]
   readonly children: readonly (readonly number[])[]

@@ -47,12 +47,7 @@ export type FlowsToCompare =
   | { readonly category: number }
   | { readonly before: FlowChoice; readonly after: FlowChoice }
 
-/**
- * Finds the flows to compare: a structural mutation with its likeliest precursor, anything else with
- * itself; `{ category }` with itself even if it is a structural mutation.
- *
- * @throws OptionError for a category that is not there, or something that is none of these
- */
+/** The flows to compare: a structural mutation with its likeliest precursor, else with itself. */
 export function chooseFlows(
   { categories, precursors }: { readonly categories: Categories; readonly precursors: Precursors },
   what: FlowsToCompare,

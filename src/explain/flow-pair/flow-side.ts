@@ -12,7 +12,6 @@ import type { FlowForm } from './flow-form.ts'
 /** The join an edge leads to mostly waits for others when it waits for it less often than this. */
 const OFTEN_CRITICAL = 0.5
 
-/** One side of a comparison: a category's structure, and what its requests of a period took. */
 export function flowSide(
   categories: Categories,
   { form, period, nameOf }: { form: FlowForm; period: Period; nameOf: (label: string) => string },
@@ -46,10 +45,7 @@ export function flowSide(
   }
 }
 
-/**
- * Counts, for each node of a category's structure, the requests of a period in which the call that
- * it replies to failed. Of folded flows nothing is known.
- */
+/** Requests in which the call that each node replies to failed; unknown of folded flows. */
 export function failedSteps(categories: Categories, category: number, period: Period): Uint32Array {
   const { flows } = categories
   const { outcomes, shapeOf } = flows
@@ -68,7 +64,6 @@ export function failedSteps(categories: Categories, category: number, period: Pe
   return failed
 }
 
-/** What each edge class took. Edges of one class are alike, so that each has an equal part. */
 function classLatencies(
   categories: Categories,
   { form, period }: { form: FlowForm; period: Period },
@@ -103,8 +98,7 @@ export function orNull(value: number): number | null {
 }
 
 /**
- * How much of the response time each edge class of a category is, and how long those into joins
- * are where something else was waited for: `NaN` where that never was. One pass over the requests.
+ * How much of the response time each edge class is, and how long those into joins are waited for.
  */
 function pathTimes(categories: Categories, category: number, period: Period) {
   const { flows } = categories

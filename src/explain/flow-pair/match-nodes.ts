@@ -3,22 +3,11 @@ import type { Certainty, NodeMatch } from './flow-comparison.ts'
 import type { FlowForm, FormEdge } from './flow-form.ts'
 
 /**
- * Matches the nodes of two forms: each with at most one of the other, of equal label, and such
- * that the union of both forms, with matched nodes as one, has no cycle.
- *
- * What the shortest edit script between the depth-first tokens keeps is matched; between scripts
- * of the same length, such as keep a node below a node of the same label. A join that is met
- * earlier on one side still counts as kept. Pairs that would close a cycle are taken apart, the
- * least supported first, and tried again at the end; there, nodes that are left over are matched
- * too if they have the same label and stand next to the same nodes.
- *
- * The result for exchanged arguments is the same, exchanged.
- *
- * @returns the matches; the edit distance of the forms' tokens; and how many pairs of the edit script
- *   were kept apart, as some step would have followed itself
- *
- * Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.4; cycles, joins and left-over nodes are
- * treated by rules of our own.
+ * Matches nodes of equal label such that the union has no cycle: what the shortest edit script of
+ * depth-first tokens keeps, nodes below a node of the same label first. Pairs that would close a
+ * cycle are parted, the least supported first, and tried again at the end, with nodes left over
+ * next to pairs. Exchanged arguments give the result exchanged. Source: Sambasivan et al. 2012,
+ * CMU-PDL-12-102, §3.4; cycles, joins and left-over nodes are treated by rules of our own.
  */
 export function matchNodes(before: FlowForm, after: FlowForm) {
   const inOrder = compareForms(before, after) <= 0
@@ -42,7 +31,6 @@ export function matchNodes(before: FlowForm, after: FlowForm) {
   return { matches, distance: script.distance, dropped }
 }
 
-/** Nodes of the same label that a script aligns: first those it keeps. */
 function alignedNodes({ steps }: EditScript, a: FlowForm, b: FlowForm): [number, number][] {
   const nodesOf = (kind: 'keep' | 'substitute') =>
     steps
@@ -55,7 +43,6 @@ function alignedNodes({ steps }: EditScript, a: FlowForm, b: FlowForm): [number,
   return [...nodesOf('keep'), ...replaced]
 }
 
-/** Labels that occur more than once in either form. */
 function recurringLabels(forms: readonly FlowForm[]): ReadonlySet<string> {
   return new Set(
     forms.flatMap(({ labels }) => {
@@ -120,7 +107,6 @@ function degree({ parents, children }: FlowForm, node: number): number {
   return (parents[node]?.length ?? 0) + (children[node]?.length ?? 0)
 }
 
-/** Whether all is matched and every edge has its like. */
 function isSame({ a, b, ofA }: NodePairing): boolean {
   if (a.labels.length !== b.labels.length || ofA.includes(-1)) return false
   const names = b.edges.map(({ from, to }) => `${from} ${to}`).sort()
@@ -151,14 +137,12 @@ interface NodePair {
 }
 
 /**
- * Which node of one form stands for which of another, while it is worked out; and the union of
- * both, in which the two nodes of a pair are one. In the union, nodes of `a` keep their numbers
- * and node n of `b` that has no partner is `a`'s number of nodes + n.
+ * Pairs of nodes of two forms, and their union: `a` keeps its numbers, unpaired n of `b` is |a| +
+ * n.
  */
 class NodePairing {
   readonly a: FlowForm
   readonly b: FlowForm
-  /** For each node of `a`, its partner; -1 for none. */
   readonly ofA: Int32Array
   readonly ofB: Int32Array
   readonly #edgesOfB: ReadonlySet<number>
@@ -185,7 +169,6 @@ class NodePairing {
     this.ofB[b] = a
   }
 
-  /** Parts a node of `a` from its partner. */
   part(a: number): NodePair {
     const b = this.ofA[a] as number
     this.ofB[b] = -1
@@ -228,7 +211,6 @@ class NodePairing {
     return this.#leads(a, inUnion) || this.#leads(inUnion, a)
   }
 
-  /** Whether one comes from union node `start` to `end`. */
   #leads(start: number, end: number): boolean {
     const seen = new Uint8Array(this.unionSize)
     const pending = [start]
@@ -243,7 +225,6 @@ class NodePairing {
     return false
   }
 
-  /** What follows a node in the union, some of it twice. */
   #followers(node: number): number[] {
     const size = this.a.labels.length
     const inB = node < size ? (this.ofA[node] as number) : node - size
@@ -256,9 +237,8 @@ class NodePairing {
 const AT_ONCE = 0.05
 
 /**
- * Parts pairs until the union of both forms has no cycle, those first whose neighbours agree
- * least; of these such as have a label that recurs, and then the last. Where there are many, some
- * are parted that need not be. Gives the pairs parted.
+ * Parts pairs until the union has no cycle, those first whose neighbours agree least; of many, some
+ * are parted that need not be.
  */
 function breakCycles(pairing: NodePairing, recurring: ReadonlySet<string>): NodePair[] {
   const { a, ofA } = pairing

@@ -39,7 +39,6 @@ interface SharedEdge extends EdgeDraft {
   after: FlowEdge
 }
 
-/** What became of an edge of one side only. */
 const ONE_SIDED: EdgeVerdict = {
   verdict: 'untested',
   p: null,
@@ -137,9 +136,8 @@ function unionNode(id: number, { before, after, certainty }: NodeDraft, sides: S
 const OFTEN_CRITICAL = 0.5
 
 /**
- * Compares the latencies of the edges that two sides share. A category before and after is
- * compared by `responseTime.edges`; anything else by the same test, with the same rules for what
- * is tested, the tested edges being one family at the level of the options.
+ * Compares latencies of shared edges: by `responseTime.edges` for one category, else by the same
+ * test and rules, the tested edges being one family.
  */
 function edgeTests(
   responseTime: ResponseTimeMutations,

@@ -27,7 +27,6 @@ const MOST_CALLS = 10_000
 
 type EdgeNodes = Pick<PooledEdge, 'fromNode' | 'toNode'>
 
-/** A call of an edge: in which request, from which node to which, and how long. */
 interface EdgeCall {
   readonly period: Period
   readonly request: number
@@ -37,26 +36,9 @@ interface EdgeCall {
 }
 
 /**
- * Explains a changed edge by low-level parameters, over all requests that have it, whatever their
- * category. The parameters are those recorded where the edge begins and ends. Hosts do not matter for
- * what is the same edge; they are a parameter. Of folded flows every repetition is a call of its own, as
- * it was recorded.
- *
- * Of use where requests are too different from each other to fall into large categories. The two
- * questions and the options are those of `explainMutation`, but that `sample` is 10,000 by default.
- * *What differs?* looks at one call of each request, drawn at random, and also at the parameters of
- * the request's beginning: calls of one request are not independent. *What is slow?* looks at all
- * calls after, and asks for those that take longer than the 95th percentile before; where nothing
- * recorded at the calls tells them apart, at one call of each request and its beginning.
- *
- * @param comparison from `compare`
- * @param edge one of `comparison.edges`, or the nodes at its ends
- * @param options see {@link ExplainOptions}
- * @throws FlowdeltaError for an edge that no request has, or an unknown option; OptionError for a
- *   value that an option cannot have
- *
- * @example
- * explainEdge(comparison, comparison.edges.edges[0], { question: 'what-is-slow' }).questions
+ * Explains a changed edge by parameters recorded at its ends, over all requests that have it,
+ * whatever their category; of folded flows by every repetition. *What differs?* looks at one random
+ * call of each request, as calls of one are not independent; *what is slow?* at all calls after.
  */
 export function explainEdge(
   comparison: Comparison,
@@ -130,7 +112,6 @@ function callsOf(
   return calls
 }
 
-/** One call of each request, drawn at random. */
 function oneCallEach(calls: readonly EdgeCall[], seed: number): EdgeCall[] {
   const random = randomSource(seed)
   const ofRequest = group(calls, ({ request }) => request)
@@ -198,7 +179,6 @@ function isSameCall(a: NodeLabel, b: NodeLabel): boolean {
 /** Stands for the beginnings of requests of several kinds. */
 const REQUEST: NodeLabel = { service: '', operation: 'request', host: '', phase: 'call' }
 
-/** What all these requests begin with, but for hosts; undefined where that differs. */
 function commonRoot(categories: Categories, requests: readonly number[]): NodeLabel | undefined {
   const [first, ...others] = [...new Set(requests)].map((request) => rootLabel(categories, request))
   return first !== undefined && others.every((other) => isSame(first, other)) ? first : undefined
@@ -209,15 +189,11 @@ function rootLabel({ flows }: Categories, request: number): NodeLabel {
   return labels.get(shapes.labels(shapeOf[request] as number)[0] as number)
 }
 
-/** A place in both structures: positions in their depth-first order. */
 type TemplateNode = Readonly<Record<'before' | 'after', number>>
 
 /**
- * The part that two structures share: walked depth first from their roots, children with equal
- * labels taken together in their order, up to the first difference on each path. A node that is
- * reached again through a join counts once.
- *
- * Source: Sambasivan 2013, §2.6.6.
+ * The part that two structures share, depth first from their roots, up to the first difference on
+ * each path. Source: Sambasivan 2013, §2.6.6.
  */
 export function commonTemplate(before: FlowForm, after: FlowForm): TemplateNode[] {
   const seen = [new Set<number>(), new Set<number>()] as const
@@ -248,17 +224,11 @@ function roots({ parents }: FlowForm): number[] {
 }
 
 export interface RequestTimes {
-  /** What it is: `response time`, or the edge from where to where. */
   readonly name: string
-  /** In µs; NaN where a request has none. */
   readonly of: (request: number) => number
 }
 
-/**
- * The time in which a change shows most: of a category that is compared with itself, the latency of
- * the changed edge whose mean moved furthest (the mean over its calls, where it has several);
- * otherwise the response time.
- */
+/** The time in which a change shows most: the edge whose mean moved furthest, or response time. */
 export function requestTimes(
   { categories, responseTime }: Comparison,
   before: FlowChoice,

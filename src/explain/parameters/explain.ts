@@ -74,30 +74,10 @@ function explainFinding(
 const MOST_SLOW = 10_000
 
 /**
- * Explains a change by low-level parameters: sizes, flags, hosts, configuration values, recorded as
- * span attributes, attributes of span events, or attributes of trace points.
- *
- * Two questions, because a parameter can explain a change in two ways. *What differs?* compares the
- * mutation's requests with those of its precursor (or the requests of a category after with those
- * before) on the part of the flow that both have, up to the first difference on each path. *What is
- * slow?* looks at the requests after alone: which parameters do the slow ones have, those above the
- * 95th percentile before of the edge that changed most (of the response time of a structural
- * mutation)? The question whose parameters separate better comes first.
- *
- * Names of parameters are `frontend READ · count`; of several places alike, `frontend READ#2 · …`.
- * Identifiers, times, threads, addresses, counters and text that differs in nearly every request
- * are left out (`leftOut` says which, `include` puts them back).
- *
- * @param comparison from `compare`
- * @param what a category, a mutation of the ranking, or two categories
- * @param options see {@link ExplainOptions}
- * @throws OptionError for a category that is not there or a value that an option cannot have,
- *   FlowdeltaError for an unknown option
- *
- * Source: Sambasivan 2013, §2.6.6; the second question is an addition.
- *
- * @example
- * explainMutation(comparison, 0, { sample: 'all' }).paths
+ * Explains a change by low-level parameters. *What differs?* compares the mutation's requests with
+ * its precursor's on the part of the flow that both have; *what is slow?* asks which parameters the
+ * slow requests after have. The question that separates better comes first. Source: Sambasivan
+ * 2013, §2.6.6; the second question is an addition.
  */
 export function explainMutation(
   comparison: Comparison,

@@ -7,7 +7,6 @@ import type { ExplainedPath, Prediction } from './parameter-question.ts'
 /** What the two groups of a question are called. */
 export type GroupWords = Readonly<Record<Prediction, string>>
 
-/** A structural mutation and its precursor. */
 export const MUTATION_WORDS: GroupWords = {
   mutation: 'mutations',
   precursor: 'precursors',
@@ -15,7 +14,6 @@ export const MUTATION_WORDS: GroupWords = {
   usual: 'as fast as usual',
 }
 
-/** The same kind of request in both periods. */
 export const PERIOD_WORDS: GroupWords = {
   ...MUTATION_WORDS,
   mutation: 'of the period after',

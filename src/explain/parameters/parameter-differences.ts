@@ -39,8 +39,8 @@ const COMMONEST = 5
 const LEVEL = 0.05
 
 /**
- * Compares every parameter by itself: those that differ significantly first, as names of many kinds
- * differ much by chance; of these the most different first.
+ * Compares every parameter by itself: significant ones first, as names of many kinds differ much by
+ * chance; then the most different.
  */
 export function parameterDifferences(
   parameters: readonly Parameter[],

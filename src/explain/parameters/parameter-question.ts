@@ -32,8 +32,8 @@ export interface TreeChoice extends Pick<ClassificationTreeOptions, 'prune'> {
 }
 
 /**
- * Which parameters tell mutations from precursors? With `prune` the first split must be on a
- * parameter that differs significantly by itself: C4.5's pruning alone lets chance through.
+ * Which parameters tell mutations from precursors? With `prune` the first split must be significant
+ * by itself: C4.5's pruning alone lets chance through.
  */
 export function askWhatDiffers(
   table: ParameterTable,
@@ -79,8 +79,7 @@ function differingAnswer(
 }
 
 /**
- * Which parameters do slow rows have? Grows a tree of the times and one that tells slow rows from
- * usual ones, and takes the one that separates these better.
+ * Which parameters do slow rows have? The better of a tree of times and one of slow against usual.
  */
 export function askWhatIsSlow(
   table: ParameterTable,
@@ -164,10 +163,7 @@ function rank({ predicts }: ExplainedPath): number {
   return predicts === 'mutation' || predicts === 'slow' ? 1 : 0
 }
 
-/**
- * From which time on a row is slow: the 95th percentile before; where there is none, or nearly all
- * rows after are above it, the 75th after.
- */
+/** From which time a row is slow: the 95th percentile before; without one, the 75th after. */
 export function slowFrom(before: Float64Array, after: Float64Array): number {
   const known = (times: Float64Array) => times.filter((time) => !Number.isNaN(time)).sort()
   const [usual, now] = [known(before), known(after)]
@@ -213,7 +209,6 @@ export interface ExplainedPath {
   readonly times: { readonly hereUs: number; readonly elsewhereUs: number } | null
 }
 
-/** 1 for each row that fulfils all conditions; a row in which a value is missing does not. */
 export function rowsOnPath(
   parameters: readonly Parameter[],
   conditions: readonly PathCondition[],

@@ -121,7 +121,6 @@ export function tablesOf({ differs, slow }: QuestionTables): ParameterTable[] {
   return [differs, slow].filter((table) => table !== null)
 }
 
-/** @throws FlowdeltaError for a column that no table has, with names that there are */
 export function requireColumns(questions: QuestionTables, names: readonly string[]): void {
   const tables = tablesOf(questions)
   const unknown = names.find((name) => !tables.some((table) => table.has(name)))
@@ -141,10 +140,7 @@ export interface ParameterSide {
   readonly positions: readonly number[]
 }
 
-/**
- * The parameters of requests at the places of a template: one row a request, those of the first side
- * first; one column a place and attribute.
- */
+/** The parameters at the places of a template: a row a request, a column a place and attribute. */
 export function collectParameters(
   categories: Categories,
   sides: readonly ParameterSide[],
@@ -193,10 +189,7 @@ export class ParameterColumns {
     }
   }
 
-  /**
-   * One column a place and attribute, in the order of places, then of names; called by service,
-   * operation and attribute, places of one name counted.
-   */
+  /** One column a place and attribute, in their order; places of one name are counted. */
   finish(): Parameter[] {
     const places = this.#places
       .filter(({ found }) => found.size > 0)
@@ -222,15 +215,14 @@ export class ParameterColumns {
   }
 }
 
-/** What a place in a flow is called: service and operation, or trace point, without host. */
 export function placeName({ service, operation }: NodeLabel): string {
   const what = operation.replace(/\n|\\n/g, ' ')
   return [service, what].filter((part) => part !== '').join(' ')
 }
 
 /**
- * Values of one parameter as a column: numeric where every known value is a finite number (or text
- * that is one), categorical otherwise, where two texts are one number, or for names (`isName`). Levels are sorted, so that the order of rows does not matter.
+ * Values as a column: numeric where all are finite numbers, else categorical with sorted levels, so
+ * that the order of rows does not matter.
  */
 export function typedColumn(
   name: string,
@@ -270,10 +262,8 @@ const FEWEST = 100
 const SHARE = 0.1
 
 /**
- * Some of the requests of two groups: a tenth but at least 100 (`'tenth'`), a number of your own, or
- * all. Each group gives the same share of its requests, and at least one; in the order they had.
- *
- * Source: Sambasivan 2013, §2.6.6, for the tenth; the groups are sampled apart.
+ * The same share of both groups: a tenth but at least 100 (`'tenth'`), a number, or all. Source:
+ * Sambasivan 2013, §2.6.6, for the tenth; the groups are sampled apart.
  */
 export function sampleRequests<T>(
   groups: readonly (readonly T[])[],

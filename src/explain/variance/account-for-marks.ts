@@ -66,7 +66,6 @@ export function accountForMarks(
   )
 }
 
-/** Categories with these edges on their critical path, compared without the time on them. */
 function compareRest(
   { categories, responseTime }: Comparison,
   accepted: MarkedEdges,
@@ -88,7 +87,6 @@ function compareRest(
   }))
 }
 
-/** Response times less the time on marked edges of the critical path, in µs. */
 function restTimes(
   requests: Iterable<RequestEdges>,
   marked: readonly (VarianceMark | undefined)[],

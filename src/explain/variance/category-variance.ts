@@ -192,11 +192,8 @@ export class EdgeCovariances extends columnarStage<CovarianceColumns>() {
 }
 
 /**
- * Finds how the latencies of all other edge classes of a category covary with those of one, in one
- * pass over its requests; only that one's row of the covariance matrix is kept.
- *
- * Null hypothesis of each test: Pearson's correlation is 0; t-test with n − 2 degrees of freedom,
- * for more than ten requests. An edge into a join counts where the join waited for it.
+ * How other edge classes of a category covary with those of one, in one pass. Null hypothesis:
+ * Pearson's correlation is 0; t-test with n − 2 degrees of freedom, for more than ten requests.
  */
 function findCovariances(
   categories: Categories,
@@ -243,12 +240,9 @@ function correlationP({ correlation: r, count: n }: CoMoments): number {
 }
 
 /**
- * Means, variances and covariance of two quantities in one pass. Updates keep sums of products of
- * deviations, and values count from the first, so that a large common offset does not eat the
- * covariance.
- *
- * Source: Welford 1962, "Note on a method for calculating corrected sums of squares and products",
- * Technometrics 4(3):419-420; Chan, Golub and LeVeque 1983.
+ * Means, variances and covariance in one pass; values count from the first, so that a large offset
+ * does not eat the covariance. Source: Welford 1962, Technometrics 4(3):419-420; Chan, Golub and
+ * LeVeque 1983.
  */
 export class CoMoments {
   count = 0
@@ -261,7 +255,6 @@ export class CoMoments {
   #otherSquares = 0
   #products = 0
 
-  /** Adds a pair; does nothing where either value is NaN. */
   add(value: number, otherValue: number): void {
     if (Number.isNaN(value) || Number.isNaN(otherValue)) return
     this.count++
@@ -281,22 +274,18 @@ export class CoMoments {
     this.#products += ahead * otherBehind
   }
 
-  /** Mean of the second values; NaN without pairs. */
   get otherMean(): number {
     return this.count === 0 ? Number.NaN : this.#otherOrigin + this.#otherMean
   }
 
-  /** Sample variance of the second values; NaN for fewer than two pairs. */
   get otherVariance(): number {
     return this.count < 2 ? Number.NaN : this.#otherSquares / (this.count - 1)
   }
 
-  /** Sample covariance; NaN for fewer than two pairs. */
   get covariance(): number {
     return this.count < 2 ? Number.NaN : this.#products / (this.count - 1)
   }
 
-  /** Pearson's correlation, −1 to 1; NaN where either does not vary. */
   get correlation(): number {
     const scale = Math.sqrt(this.#squares * this.#otherSquares)
     if (!(scale > 0)) return Number.NaN
@@ -311,10 +300,7 @@ export interface RequestEdges {
   readonly criticalUs: Float64Array
   /** Edges of each class on the critical path. */
   readonly criticalCount: Uint32Array
-  /**
-   * Latency of each class, in µs: of the branch on the critical path, else the mean over identical
-   * branches; over repetitions that were folded likewise. NaN for an edge into a join that did not wait for it, which is waiting for another.
-   */
+  /** Latency of each class in µs, as in `ClassTimes`; NaN for joins that did not wait for it. */
   readonly latencyUs: Float64Array
 }
 
@@ -336,12 +322,7 @@ export function* requestEdges(
   }
 }
 
-/**
- * Values closer to each other than `within` as one value: what lies between them is rounding, and
- * must not tell two samples apart. A value is that of the least one it is no further from.
- *
- * @param within in the unit of the values; 0 changes nothing
- */
+/** Takes values within `within` of the least as one: what lies between them is rounding. */
 export function snapTogether(
   before: Float64Array,
   after: Float64Array,

@@ -150,7 +150,6 @@ export function nameOfPeriod(period: Period): PeriodName {
   return period === BEFORE ? 'before' : 'after'
 }
 
-/** @throws OptionError unless `name` is that of a period. */
 export function periodOfName(name: PeriodName): Period {
   if (name === 'before') return BEFORE
   if (name === 'after') return AFTER

@@ -230,13 +230,8 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
 }
 
 /**
- * Finds which edges on the critical path make the response times of a category vary, in one period,
- * in one pass over its requests.
- *
- * Response time is the sum of the edges on the critical path, so that their covariances with it add
- * up to its variance.
- *
- * Source: Sambasivan 2013, §5.4.2.
+ * Which critical-path edges make response times vary: these add up to it, so their covariances with
+ * it add up to its variance. Source: Sambasivan 2013, §5.4.2.
  */
 function localizeVariance(
   categories: Categories,
@@ -244,7 +239,6 @@ function localizeVariance(
   { period, marked }: { readonly period: Period; readonly marked: MarkedEdges },
 ): CategoryVariance {
   const { edgeClasses } = categories.structure(category)
-  /** Response time with what each class contributes to it. */
   const contributions = edgeClasses.map(() => new CoMoments())
   const rest = new CoMoments()
   /** Latencies where the class is on the critical path, with themselves. */
@@ -292,7 +286,6 @@ function localizeVariance(
   })
 }
 
-/** Largest first, what is not a number last. */
 function descending(a: number, b: number): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b))
   return b - a

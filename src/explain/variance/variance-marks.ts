@@ -115,7 +115,6 @@ export function requireVarianceMarks(marks: unknown, file = 'marks'): readonly V
   return checked
 }
 
-/** The mark on an edge, if there is one. */
 export function markOf(marks: readonly VarianceMark[], edge: EdgeEnds): VarianceMark | undefined {
   return marks.find((mark) => isSameEdge(mark, edge))
 }

@@ -10,7 +10,6 @@ const INTERNAL = SPAN_KINDS.indexOf('internal')
 const PRODUCER = SPAN_KINDS.indexOf('producer')
 const CONSUMER = SPAN_KINDS.indexOf('consumer')
 
-/** The number of the clock that each span was timed by. */
 export function clocksOf(traces: SpanTraces, names: Dictionary): Uint32Array {
   const { spans, hosts, services, attributes } = traces
   const instanceKeys = INSTANCE_ATTRIBUTES.filter((key) => attributes.keys.find(key) !== undefined)
@@ -34,12 +33,10 @@ export function clocksOf(traces: SpanTraces, names: Dictionary): Uint32Array {
   })
 }
 
-/** Calls from one clock to another, in order of time as far as traces are. */
 export interface CallsBetween {
   readonly epochMs: number
   /** Numbers of the clocks of each pair; the first call between them was made by `reference`. */
   readonly pairs: readonly { readonly reference: number; readonly clock: number }[]
-  /** By call: pair, period, row and trace of the called span. */
   readonly pair: Uint32Array
   readonly period: Uint8Array
   readonly span: Uint32Array
@@ -48,17 +45,11 @@ export interface CallsBetween {
   readonly timeUs: Float64Array
   /** 1 where `reference` calls, −1 where it is called. */
   readonly direction: Int8Array
-  /**
-   * 1 where the caller's span is the call itself: of kind client, or of no kind and with no other call.
-   * A span that makes a call may also end while the call goes on.
-   */
+  /** 1 where the caller's span is the call itself, of kind client or with no other call. */
   readonly isClient: Uint8Array
   /** How far beyond its caller's a call ends, as recorded; −∞ where the caller need not wait. */
   readonly lateUs: Float64Array
-  /**
-   * The pair's `clock` is ahead of its `reference` by this much at least and at most; infinite where
-   * the caller need not wait.
-   */
+  /** How far `clock` is ahead of `reference` at least and at most; infinite where nobody waits. */
   readonly lowUs: Float64Array
   readonly highUs: Float64Array
 }
@@ -177,7 +168,6 @@ function isWhole(us: number): boolean {
   return Math.floor(us / COARSE_ROUNDING_US) * COARSE_ROUNDING_US === us
 }
 
-/** The traces of all periods by when they begin. */
 function tracesByTime(periods: readonly SpanTraces[], phaseUs: readonly number[]) {
   const count = periods.reduce((sum, { size }) => sum + size, 0)
   const period = new Uint8Array(count)

@@ -33,9 +33,7 @@ export interface ClockOffset {
   readonly applied: boolean
 }
 
-/** What the offsets say of each span of one period. */
 export interface SpanClocks {
-  /** Number of the clock. */
   readonly clock: Uint32Array
   /** How far the span's clock is ahead of its caller's, and how far that may be wrong. */
   readonly aheadUs: Float64Array
@@ -85,7 +83,6 @@ interface FoundOffsets {
   readonly bySpan: readonly (SpanClocks | undefined)[]
 }
 
-/** Traces whose clocks are taken as they are. */
 export const AS_RECORDED: FoundOffsets = { clocks: undefined, bySpan: [] }
 
 /**

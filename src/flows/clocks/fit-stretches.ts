@@ -36,7 +36,6 @@ function boundsOf({ timeUs, lowUs, highUs }: CallsBetween, rows: Uint32Array): B
   return bounds.lowUs > bounds.highUs ? undefined : bounds
 }
 
-/** A stretch of a pair's calls, from entry `first` on. */
 export interface Stretch {
   readonly first: number
   readonly fromUs: number
@@ -56,11 +55,7 @@ const MIN_OUTSIDE_CALLS = 5
 /** The share of them that may stay outside. */
 const MAX_LEFT = 0.5
 
-/**
- * Divides the calls of a pair of clocks into stretches that one line fits.
- *
- * @param rows the pair's calls, in order of time as far as traces are
- */
+/** Divides the calls of a pair of clocks, in order of time, into stretches that one line fits. */
 export function fitStretches(calls: CallsBetween, rows: Uint32Array): Stretch[] {
   const inARow = Math.min(CALLS_IN_A_ROW, Math.ceil(rows.length / MIN_ROWS))
   const begun: { since: number; until: number; line: LinesBetween }[] = []

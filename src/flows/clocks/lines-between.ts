@@ -1,5 +1,4 @@
 // Runs once for some calls: the loops index with `!`.
-/** What some calls in a row say together. */
 export interface Bounds {
   readonly lowUs: number
   readonly lowAtUs: number
@@ -12,9 +11,7 @@ const MAX_DRIFT = 100e-6
 /** Offsets beyond, 115 days, are not bounds. */
 const UNBOUNDED_US = 1e13
 
-/**
- * The lines a + b·t that lie within all bounds so far, as a convex polygon in the plane of a and b.
- */
+/** Lines a + b·t within all bounds so far, as a convex polygon in the plane of a and b. */
 export class LinesBetween {
   readonly #sinceUs: number
   #a: readonly number[]
@@ -62,7 +59,6 @@ export class LinesBetween {
     this.#b = b
   }
 
-  /** Chooses the line that stands for all. */
   settle(): this {
     const level = this.#levels()
     const mean = (values: readonly number[]) => values.reduce((x, y) => x + y, 0) / values.length

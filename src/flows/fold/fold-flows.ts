@@ -103,7 +103,6 @@ function requireFlows(flows: unknown): void {
   )
 }
 
-/** The sizes that folded requests have, by shape and, if so chosen, by what their root says. */
 function sizeRequests(
   flows: FlowSet,
   { graphs }: FoldedShapes,
@@ -132,7 +131,6 @@ function sizeRequests(
   return { sizes, sizeOf }
 }
 
-/** Adds a shape without its loops, the root's label replaced. */
 function internShape(
   shapes: ShapeTable,
   {
@@ -160,13 +158,8 @@ interface SizedGraph {
 }
 
 /**
- * What goes behind the label of each root: the size, and where that is not enough to tell
- * structures apart, as two loops may become one flow with and without a step from round to round, a
- * few letters that name the structure. So categories of folded flows stay one-to-one with the
- * structures they had, with hosts and, near enough always, without. The letters also tell a root
- * from one that was recorded by that name, size and all.
- *
- * @param options.roots label codes of the roots as they were recorded
+ * What goes behind each root's label: the size, and a few letters where that does not tell
+ * structures apart, so that categories stay one-to-one with those recorded.
  */
 function rootSuffixes(
   flows: readonly SizedGraph[],
@@ -209,11 +202,7 @@ function withoutHost(label: NodeLabel): string {
   return labelText({ ...label, host: '' })
 }
 
-/**
- * Returns the labels of flows, hosts left out if so chosen, and an order of them that no order of
- * recording decides: without hosts first, so that requests that differ only in hosts are treated
- * alike.
- */
+/** Labels, without hosts if so chosen, in an order that no order of recording decides. */
 export function relabeled({ labels: old, shapes }: FlowSet, omitHosts: boolean) {
   const labels = new NodeLabels()
   const codes = Uint32Array.from({ length: old.size }, (_, code) => {
@@ -229,7 +218,6 @@ export function relabeled({ labels: old, shapes }: FlowSet, omitHosts: boolean) 
   return { labels, labelRank, relabel }
 }
 
-/** Folded flows as far as they are made, and where their nodes come from. */
 interface FoldedColumns {
   readonly shapes: ShapeTable
   readonly labels: readonly string[]
@@ -242,10 +230,7 @@ interface FoldedColumns {
 
 type RecordColumns = Pick<FlowSet, 'periods' | 'traceOf' | 'spanRows' | 'spanOffsets'>
 
-/**
- * Keeps what was recorded of nodes with the nodes: a folded step has the parameters of the first of
- * its lanes. (Those of all lanes are in the flows as they were recorded.)
- */
+/** Keeps what was recorded with the nodes: a folded step has the parameters of its first lane. */
 function foldedRecords(flows: FlowSet, parts: FoldedColumns): RecordColumns {
   const { periods, spanRows, spanOffsets } = flows
   if (spanRows !== undefined && spanOffsets !== undefined) {
@@ -262,10 +247,7 @@ function foldedRecords(flows: FlowSet, parts: FoldedColumns): RecordColumns {
   }
 }
 
-/**
- * The spans that nodes come from, two nodes a span; none, where folding parted a call from its
- * reply so that rows of spans would be rows of other nodes.
- */
+/** The spans of nodes, two a span; none where folding parted a call from its reply. */
 function spansOfNodes(flows: FlowSet, { nodesOf }: FoldedColumns) {
   const { spanRows, spanOffsets } = flows
   const rows = growingUint32()

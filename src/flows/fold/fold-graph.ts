@@ -21,7 +21,6 @@ import { LaneGrower } from './grow-lanes.ts'
 /** How often, in all, a graph's edges are gone through in vain before it is left as it is. */
 const PATIENCE = 200
 
-/** A graph with its repetitions folded, and how it came to it. */
 interface FoldResult {
   /** Its nodes in the order of those they stand for. */
   readonly graph: FoldedGraph
@@ -29,28 +28,14 @@ interface FoldResult {
   readonly sources: Uint32Array
   /** The repetitions folded one after the other; none where nothing repeats. */
   readonly steps: readonly FoldStep[]
-  /** Whether the search was broken off, so that repetitions may be left. */
   readonly gaveUp: boolean
 }
 
 /**
- * Folds repeated parts of a flow into one: lanes of a pipeline that hand over to each other, equal
- * branches of a fork, and rounds of a loop. Lanes are folded only if they are proven alike in every
- * node and edge, so that the graph can be given back, up to the order of nodes and edges.
- * Repeats on what it gives, for repetitions within repetitions. In which order nodes and edges come
- * does not matter. Iterative: depth does not matter.
- *
- * @param graph an acyclic graph; node 0 is its root
- * @param options.labelRank order of labels, by label code; decides between equally good ways
- * @param options.least fewer repetitions than this are left as they are; default 2
- * @throws InternalError on a cycle: readers of traces leave such graphs out
- *
- * Source: Sambasivan 2013, §3.5.2.
- *
- * @example
- * const rounds = Uint32Array.of(0, 1, 1, 1, 2) // call, disk, disk, disk, reply
- * const loop = { labels: rounds, from: Uint32Array.of(0, 1, 2, 3), to: Uint32Array.of(1, 2, 3, 4) }
- * foldGraph(loop, { labelRank: Uint32Array.of(0, 1, 2) }).graph.labels // Uint32Array(3) [ 0, 1, 2 ]
+ * Folds lanes of a pipeline, equal branches and rounds of a loop into one, over and over, if proven
+ * alike in every node and edge, so that the graph can be given back. The order of nodes and edges
+ * does not matter, `labelRank` decides ties; iterative, as depth does not matter. Source:
+ * Sambasivan 2013, §3.5.2.
  */
 export function foldGraph(
   graph: FlowGraph,
@@ -109,9 +94,7 @@ function setKey(nodes: Uint32Array): string {
   return `${nodes.length} ${least} ${sum}`
 }
 
-/**
- * Nodes as they were recorded, so that what is known of recorded nodes is found; the root first.
- */
+/** Nodes as they were recorded, so that what is known of these is found. */
 function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
   const order = Uint32Array.from(sources.keys()).sort(
     (a, b) => Number(a !== 0) - Number(b !== 0) || sources[a]! - sources[b]!,
@@ -131,12 +114,8 @@ function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
 }
 
 /**
- * Sets of nodes that may be one step of each lane, the most promising first:
- * all nodes of a kind; nodes of a kind that follow, or precede, one and the same node; nodes of a
- * kind that follow each other in a chain; and last, nodes of a kind whose predecessors, or
- * successors, are of equal kinds.
- *
- * @param least sets with fewer nodes are left out
+ * Sets of nodes that may be one step of each lane, most promising first: a whole kind, those beside
+ * one node, a chain, and those whose neighbors are of equal kinds.
  */
 function* laneAnchors(
   graph: FoldedGraph,
@@ -165,7 +144,6 @@ function* laneAnchors(
   yield* wholeKinds(refineKinds(kinds, kindsBeside(graph.to, below, kinds)), least)
 }
 
-/** The nodes of each kind; kinds first whose sizes, and those of others as large, cover most. */
 function wholeKinds({ of, sizes, rank }: NodeKinds, least: number): Uint32Array[] {
   const equals = rollup(
     sizes,
@@ -203,7 +181,6 @@ function isPart(nodes: readonly number[], { of, sizes }: NodeKinds, least: numbe
   return nodes.length >= least && nodes.length < sizes[of[nodes[0]!]!]!
 }
 
-/** Nodes linked by edges between equal kinds, where they are not all there are of their kind. */
 function chains({ from, to, loops }: FoldedGraph, kinds: NodeKinds, least: number): Uint32Array[] {
   const parent = new Map<number, number>()
   const find = (node: number): number => {
@@ -226,7 +203,6 @@ function chains({ from, to, loops }: FoldedGraph, kinds: NodeKinds, least: numbe
     .map((nodes) => Uint32Array.from(nodes).sort())
 }
 
-/** The kinds of a node's neighbors on one side, as text. */
 function kindsBeside(far: Uint32Array, rows: EdgeRows, { of, rank }: NodeKinds) {
   return (node: number): string => {
     const edges = rows.edges.subarray(rows.offsets[node], rows.offsets[node + 1])
@@ -252,7 +228,6 @@ export interface FoldedShapes {
   readonly latencyOffsets: Uint32Array
 }
 
-/** How shapes are folded. */
 interface FoldRule {
   readonly relabel: (shape: number) => Uint32Array
   readonly labelRank: Uint32Array
@@ -299,7 +274,6 @@ export function foldShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRu
   return { graphs, sources, logicalOf, unfinished, ...joined(latencies) }
 }
 
-/** Returns the recorded edges of a shape. */
 export function shapeEdges({ shapes }: FlowSet, shape: number) {
   return { from: shapes.from(shape), to: shapes.to(shape) }
 }
@@ -315,7 +289,6 @@ function logicalEdges(
   })
 }
 
-/** Latencies of requests one after the other. */
 export function joined(latencies: readonly Float64Array[]) {
   const latencyOffsets = new Uint32Array(latencies.length + 1)
   latencies.forEach((own, request) => {

@@ -12,7 +12,6 @@ import {
 import { type Lanes, matchRepetitions, orderLanes, type RepetitionMatch } from './grow-lanes.ts'
 import { type EdgeGroup, type EdgeGroups, groupLaneEdges } from './lane-edges.ts'
 
-/** One repetition folded: the graphs before and after, and what became of nodes and edges. */
 export interface FoldStep {
   readonly before: FoldedGraph
   readonly after: FoldedGraph
@@ -24,13 +23,7 @@ export interface FoldStep {
   readonly laneOf: Int32Array
 }
 
-/**
- * Folds lanes into one, if they prove to be alike: then nothing but their number is lost, and that
- * is kept.
- *
- * @param below the graph's edges by the node they start at
- * @returns `undefined` where they are not alike
- */
+/** Folds lanes into one if they prove alike; then only their number is lost, and that is kept. */
 export function foldLanes(
   graph: FoldedGraph,
   lanes: Lanes,
@@ -69,7 +62,6 @@ export function foldLanes(
   return keepsOrder(step, { before: below, after: rows }) ? step : undefined
 }
 
-/** Nodes keep their order; a role stands where its first node stood, for the first lane's node. */
 function foldNodes(
   { labels, inside }: FoldedGraph,
   { roles, roleOf }: Lanes,
@@ -144,7 +136,6 @@ function foldEdges(
   return { ...links, edgeOf, notes }
 }
 
-/** The same note, about the first lane's repetition instead of another lane's. */
 function asInFirstLane(
   note: EdgeNote,
   { firstLanes }: EdgeGroup,
@@ -155,7 +146,6 @@ function asInFirstLane(
   return like === undefined ? note : { ...note, repetition: like }
 }
 
-/** Edges between nodes, as many as there are labels. */
 type Links = Pick<FoldedGraph, 'labels' | 'from' | 'to' | 'loops'>
 
 interface Shifted {
@@ -164,9 +154,8 @@ interface Shifted {
 }
 
 /**
- * An edge from a lane to a later one may lead, in the one lane that is left, back to where it comes
- * from: then it is a loop. So is one beside another edge between the same two nodes, of several the
- * ones to lanes further on.
+ * An edge to a later lane that leads back in the one lane left is a loop; of several beside each
+ * other, the ones to lanes further on.
  */
 function markLoops({ labels, from, to, loops }: Links, shifted: readonly Shifted[]): void {
   if (shifted.length === 0) return
@@ -184,13 +173,8 @@ function markLoops({ labels, from, to, loops }: Links, shifted: readonly Shifted
 }
 
 /**
- * Whether, of the steps outside, one leads to another through the folded lane only if it did so
- * before: then all that is folded can be given times such that nothing comes before what it waits
- * for. Lanes that are entered only at the first and left only at the last, but do not hand over
- * from the first to the last, would lead from what enters to what leaves though it need not have
- * waited.
- *
- * @param rows edges by the node they start at, of both graphs
+ * Whether steps outside lead to one another through the folded lane only if they did before: then
+ * times can be given such that nothing comes before what it waits for.
  */
 function keepsOrder(
   { before, after, nodeOf, sources }: FoldStep,

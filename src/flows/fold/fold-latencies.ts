@@ -5,21 +5,10 @@ import type { FoldStep } from './fold-lanes.ts'
 import { type EdgeRows, edgeRows, type FoldedGraph, forwardOrder } from './folded-graph.ts'
 
 /**
- * The latencies of a request after a repetition is folded: one value an edge, though there was one
- * a lane.
- *
- * Lanes of one request are no independent samples, and lanes that hand over to each other overlap
- * in time: neither their sum nor their mean is what the request waited for. So an edge into a
- * folded step gets the time that the critical path spent going to that step, over all lanes,
- * waiting for the lane before included: how long the request waited for that step, in all.
- * Latencies on the critical path still add up to the response time. What the path spent in branches
- * of a lane other than the longest is in the edge that leaves the repetition. A step that the path
- * never came to keeps the mean of its lanes, as far as there is room for it; a repetition that the
- * path did not touch has the mean times of its lanes. No step comes before what leads to it, nor
- * after what follows it.
- *
- * Edges that touch no lane keep their latencies. Those of loops are `NaN`: they are no edges of the
- * acyclic graph.
+ * The latencies of a request after folding: one value an edge. Lanes are no independent samples and
+ * overlap, so an edge into a folded step gets the time that the critical path spent going to that
+ * step, over all lanes: how long the request waited for it. Edges that touch no lane keep theirs;
+ * loops are `NaN`, as no edges of the acyclic graph.
  */
 export class LatencyFolder {
   readonly #step: FoldStep
@@ -62,7 +51,6 @@ export class LatencyFolder {
     this.#meanWaitUs = new Float64Array(nodes)
   }
 
-  /** @param latencyUs of the edges before the step */
   fold(latencyUs: Float64Array, responseTimeUs: number): Float64Array {
     const path = this.#walk.follow(this.#plan, latencyUs, responseTimeUs)
     this.#average(latencyUs)
@@ -187,7 +175,6 @@ function requireOrder(graph: FoldedGraph, below: EdgeRows): Uint32Array {
   return order
 }
 
-/** @param labelRank the order of labels, by label code */
 function planGraph(graph: FoldedGraph, labelRank: Uint32Array): WalkPlan {
   const { from, labels, loops } = graph
   const rank = (edge: number) => labelRank[labels[from[edge]!]!]!
@@ -197,17 +184,10 @@ function planGraph(graph: FoldedGraph, labelRank: Uint32Array): WalkPlan {
   })
 }
 
-/**
- * Lists longer than this, in all, are not made: the flow is too tangled for it to be worth while.
- */
+/** Longer lists, in all, are not made: the flow is too tangled. */
 const MAX_ENTRIES = 2 ** 21
 
-/**
- * For each step where branches of a lane join, all steps of the lane that lead there; undefined for
- * other nodes, and where lists would be too long.
- *
- * @param isStep 1 for nodes that are lanes' steps
- */
+/** For each step where branches join, all steps of the lane that lead there, if not too many. */
 function stepsBeforeJoins(
   { from, labels }: FoldedGraph,
   above: EdgeRows,

@@ -13,12 +13,7 @@ function hashNotes(graph: FoldedGraph): Float64Array {
   return Float64Array.from(graph.loops, (_, edge) => hashText(noteCode(graph, edge)))
 }
 
-/**
- * Colors of a folded flow's nodes, which no order of recording decides.
- *
- * @param start what is known of each node
- * @param said what is known of each edge, `null` to leave repetitions out
- */
+/** Colors of nodes by what is known of nodes and edges (`said`, `null` without repetitions). */
 function foldedColors(
   graph: FoldedGraph,
   start: Float64Array,
@@ -78,14 +73,9 @@ interface SweptGraph {
 const END = 2 ** 53
 
 /**
- * Colors that say of each node what leads to it and all that follows it: refined along the edges
- * and against them until no more colors appear. Colors are whole numbers below 2^53, hashed, the
- * same in every graph; equal colors almost certainly mean equal parts. Iterative.
- *
- * @param start colors to begin with, one a node
- * @param said what is known of each edge; nothing when left out
- *
- * Source: color refinement (1-dimensional Weisfeiler-Leman).
+ * Colors that say what leads to each node and what follows: refined along edges and against them
+ * until no more appear. Hashed below 2^53, the same in every graph. Source: color refinement
+ * (1-dimensional Weisfeiler-Leman).
  */
 function sweepColors(graph: SweptGraph, start: Float64Array, said?: Float64Array): Float64Array {
   let colors = start
@@ -127,12 +117,10 @@ function sweep(
   }
 }
 
-/** The sum of two whole numbers below 2^53, again below 2^53: in whatever order, the same. */
 function addMod(a: number, b: number): number {
   return a < END - b ? a + b : a - (END - b)
 }
 
-/** Two whole numbers below 2^53 as one, in the manner of murmur3. */
 function mix(a: number, b: number): number {
   const [first, second] = [b | 0, (b / 2 ** 32) | 0]
   let low = (a ^ 0x9e3779b9) | 0
@@ -163,7 +151,6 @@ function countDistinct(colors: Float64Array): number {
   return distinct
 }
 
-/** What a key is to tell apart. */
 export interface KeyOptions {
   /** Label of a node, by label code. */
   readonly textOf: (label: number) => string
@@ -171,10 +158,7 @@ export interface KeyOptions {
   readonly timesOf: ((times: number) => string) | null
 }
 
-/**
- * One short text for a folded flow's structure, the same whatever the order of its nodes and edges;
- * 53 bits of a hash.
- */
+/** A 53-bit hash of a folded structure, the same in whatever order of nodes and edges. */
 export function structureKey(graph: FoldedGraph, { textOf, timesOf }: KeyOptions): string {
   const { labels, from, to, inside, loops, repetitions } = graph
   const start = Float64Array.from(labels, (label, node) => {

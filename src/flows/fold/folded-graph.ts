@@ -53,7 +53,6 @@ export interface FoldedGraph extends FlowGraph {
 const NOWHERE: readonly number[] = []
 const NOTHING: readonly EdgeNote[] = []
 
-/** A graph in which nothing is folded yet. */
 export function unfolded({ labels, from, to }: FlowGraph): FoldedGraph {
   return {
     ...{ labels, from, to, repetitions: [] },
@@ -63,10 +62,7 @@ export function unfolded({ labels, from, to }: FlowGraph): FoldedGraph {
   }
 }
 
-/**
- * The edges of a folded graph as logical edges are numbered: those of the acyclic graph, then
- * loops.
- */
+/** The edges as logical edges are numbered: those of the acyclic graph, then loops. */
 export function logicalOrder({ loops }: FoldedGraph): number[] {
   const edges = Array.from(loops, (_, edge) => edge)
   return [
@@ -131,11 +127,7 @@ export interface NodeKinds {
   readonly rank: Uint32Array
 }
 
-/**
- * Nodes are of one kind when they have equal labels and were folded equally often.
- *
- * @param labelRank the order of labels, by label code
- */
+/** Nodes with equal labels, folded equally often, are of one kind. */
 export function nodeKinds(
   { labels, inside, repetitions }: FoldedGraph,
   labelRank: Uint32Array,

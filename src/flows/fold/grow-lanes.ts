@@ -4,7 +4,6 @@ import { groupRows } from '../../traces/group-rows.ts'
 import type { LazyColors } from './folded-colors.ts'
 import type { EdgeRows, FoldedGraph, NodeKinds } from './folded-graph.ts'
 
-/** Lanes that look alike so far: `roles[r][i]` is the node that plays role r in lane i. */
 export interface Lanes {
   readonly count: number
   readonly roles: readonly Uint32Array[]
@@ -13,18 +12,14 @@ export interface Lanes {
   readonly laneOf: Int32Array
 }
 
-/** The edges at each node on one side, and the nodes at their other ends. */
 interface Side {
   readonly rows: EdgeRows
   readonly far: Uint32Array
 }
 
 /**
- * Grows lanes around nodes that may be the same step of each: whatever kind of neighbor every
- * lane has exactly once, each its own, becomes the next step. A label may so come several times
- * in a lane, told apart by where it stands.
- *
- * The lanes that `grow` gives are overwritten by its next call.
+ * Grows lanes around nodes that may be the same step of each: a kind of neighbor that every lane
+ * has exactly once becomes the next step. `grow` overwrites the lanes it gave before.
  */
 export class LaneGrower {
   readonly #kinds: NodeKinds
@@ -47,7 +42,6 @@ export class LaneGrower {
     this.#claimed = new Uint32Array(graph.labels.length)
   }
 
-  /** @param anchors one node a lane */
   grow(anchors: Uint32Array): Lanes {
     for (const nodes of this.#roles) {
       for (let lane = 0; lane < nodes.length; lane++) {
@@ -89,9 +83,7 @@ export class LaneGrower {
     return [...met].sort((a, b) => rank[a]! - rank[b]!)
   }
 
-  /**
-   * The one free node of a kind beside each of `nodes`, unless one has none, several, or another's.
-   */
+  /** The one free node of a kind beside each of `nodes`, or `undefined`. */
   #neighbors(nodes: Uint32Array, { rows, far }: Side, kind: number): Uint32Array | undefined {
     const { offsets, edges } = rows
     const { of } = this.#kinds
@@ -118,11 +110,8 @@ export class LaneGrower {
 }
 
 /**
- * Returns the order in which lanes follow each other: along the edges between them; among those
- * that may begin, first what most others wait for, then what is entered from outside and not left;
- * among equals, by color, so that the order of recording does not decide.
- *
- * @returns the lanes, first to last; `undefined` where they wait for each other in a circle
+ * The order of lanes along their edges; first what most wait for, then what is entered and not
+ * left, then by color. `undefined` where they wait in a circle.
  */
 export function orderLanes(
   graph: FoldedGraph,
@@ -181,12 +170,8 @@ function laneSteps({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
 export type RepetitionMatch = readonly ReadonlyMap<number, number>[]
 
 /**
- * Returns whether repetitions folded before stand in lanes such that lanes can be folded, too: each
- * lies wholly within one lane and has its like in all others, or else holds parts of all lanes
- * alike.
- *
- * @param order the lanes, first to last
- * @returns for each lane, in order, the first lane's repetition for each of its own
+ * For each lane, the first lane's repetition for each of its own, or `undefined`: each lies wholly
+ * within one lane with its like in all, or holds parts of all alike.
  */
 export function matchRepetitions(
   graph: FoldedGraph,

@@ -11,10 +11,8 @@ export interface EdgeGroup {
   firstLanes: readonly [from: number, to: number]
 }
 
-/** The edges at lanes in groups. */
 export interface EdgeGroups {
   readonly groups: readonly EdgeGroup[]
-  /** Group of each edge, -1 for edges that touch no lane. */
   readonly groupOf: Int32Array
 }
 
@@ -28,13 +26,8 @@ interface Tally {
 }
 
 /**
- * Checks that lanes are alike in every edge: an edge from one step to another, `offset` lanes on,
- * is there in every lane that has such a lane behind it; an edge to or from a step outside is there
- * in all lanes or, where lanes follow each other, in the first alone or in the last alone.
- *
- * @param place the place of each lane in their order
- * @param below the graph's edges by the node they start at
- * @returns `undefined` where they are not
+ * Groups edges if lanes have them alike: steps `offset` lanes on in every lane; to the outside in
+ * all lanes, or only in the first or the last of lanes that follow each other.
  */
 export function groupLaneEdges(
   graph: FoldedGraph,
@@ -93,9 +86,8 @@ export function groupLaneEdges(
 }
 
 /**
- * Lanes side by side must be alike in all edges to the outside. Only where they follow each other
- * has it a meaning that the first is entered and the last is left: else two steps that happen to
- * have one label would pass for a repetition.
+ * Lanes side by side must have all outside edges alike: else two steps with one label would pass
+ * for a repetition. Only lanes in a row may be entered at the first and left at the last.
  */
 function isOneThing(groups: readonly EdgeGroup[]): boolean {
   const said = groups.map(({ note }) => note)
@@ -117,10 +109,7 @@ function noteOf(
   return lastLane === lanes - 1 ? { repetition, side, lanes: 'last' } : undefined
 }
 
-/**
- * Numbers what an edge joins, ends in lanes by role and ends outside by node: first two roles and
- * how many lanes on, then a node outside and a role, then a role and a node outside.
- */
+/** Numbers what an edge joins: two roles and how many lanes on, or a node outside and a role. */
 function laneEnds({ from, to, labels }: FoldedGraph, { roles, roleOf, count }: Lanes) {
   const entering = roles.length * roles.length * count
   const leaving = entering + labels.length * roles.length
@@ -134,9 +123,7 @@ function laneEnds({ from, to, labels }: FoldedGraph, { roles, roleOf, count }: L
   }
 }
 
-/**
- * Whether two edges of the same kind join the same two nodes: then counting them proves nothing.
- */
+/** Whether equal edges join the same two nodes: then counting proves nothing. */
 function hasDoubleEdges(
   { to, notes }: FoldedGraph,
   roleOf: Int32Array,

@@ -8,12 +8,7 @@ export interface SizeRule {
   readonly log2: boolean
 }
 
-/**
- * A number of repetitions as a label shows it: `×5`, or with `log2` `×4–7`.
- *
- * @example
- * timesText(5, { log2: true }) // '×4–7'
- */
+/** A number of repetitions as a label shows it: `×5`, or with `log2` `×4–7`. */
 export function timesText(times: number, { log2 }: SizeRule): string {
   if (!log2) return `×${times}`
   const least = 2 ** Math.floor(Math.log2(times))
@@ -21,13 +16,8 @@ export function timesText(times: number, { log2 }: SizeRule): string {
 }
 
 /**
- * What a recorded size looks like in a label: `320KB`, or with `log2` `256KB–512KB`, the upper end
- * not included. Bytes are never rounded, so that different sizes look different.
- *
- * @param unit `'bytes'`, shown in powers of 1,024, or `null` for any other number
- *
- * @example
- * sizeText(327680, { unit: 'bytes', log2: false }) // '320KB'
+ * A size in a label: `320KB`, or with `log2` `256KB–512KB`. Bytes are never rounded, so that
+ * different sizes look different; a `unit` of `null` is any other number.
  */
 export function sizeText(
   value: AttributeValue,
@@ -53,12 +43,7 @@ function bytesText(bytes: number): string {
 /** A label names this many repetitions; of more it gives the number. */
 const MAX_NAMED = 6
 
-/**
- * Returns the repetitions of a folded flow as its root shows them, in the order in which a request
- * comes to them, outer before inner: `×3 ×1024`.
- *
- * @param labelRank order of labels, by label code
- */
+/** The repetitions of a folded flow as its root shows them, outer before inner: `×3 ×1024`. */
 export function repetitionsText(
   graph: FoldedGraph,
   { labelRank, log2 }: SizeRule & { labelRank: Uint32Array },
