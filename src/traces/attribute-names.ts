@@ -13,7 +13,6 @@ export type LeftOutReason =
   | 'constant'
   | 'excluded'
 
-/** What a reason means, for people. */
 export const LEFT_OUT_WORDS: Readonly<Record<LeftOutReason, string>> = {
   identifier: 'is named as an identifier',
   timestamp: 'is a point in time',
@@ -39,11 +38,7 @@ export function namesFew(values: number, known: number): boolean {
   return values > 1 && values * MIN_OF_A_KIND <= known
 }
 
-/**
- * Why texts are of no use for telling requests apart; `null` where they may be.
- *
- * @param known rows that have any of them
- */
+/** Why texts, recorded in `known` rows, tell no requests apart; `null` where they may. */
 export function reasonOfTexts(levels: readonly string[], known: number): LeftOutReason | null {
   if (levels.length < 2) return levels.length === 1 && isMoment(levels) ? 'timestamp' : 'constant'
   if (levels.every((level) => ADDRESS_TEXT.test(level))) return 'address'
@@ -70,7 +65,6 @@ const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i
 /** Digits that begin with a zero are a name, such as a postcode. */
 const CODE = /^[-+]?0\d/
 
-/** Whether text is a number. */
 export function isNumberText(text: string): boolean {
   return NUMBER.test(text) && !CODE.test(text)
 }

@@ -107,11 +107,7 @@ export class AttributesBuilder {
     columns.value.push(typeof value === 'string' ? this.#texts.code(value) : Number(value))
   }
 
-  /**
-   * Returns the finished columns for `owners` owners, renumbered: `position[i]` is where the owner
-   * that was added as `i` ended up, or -1 if it was left out. Without `position`, owners stay as
-   * they are.
-   */
+  /** The columns for `owners` owners, renumbered where `position` says so; −1 leaves one out. */
   finish(owners: number, position?: Int32Array): Attributes {
     const { owner, ...columns } = this.#columns
     const added = owner.values.subarray(0, owner.length)

@@ -8,10 +8,7 @@ export function isTimeOfDay(sinceEpochUs: number): boolean {
   return sinceEpochUs >= YEAR_2000_US && sinceEpochUs < YEAR_9999_US
 }
 
-/**
- * Turns absolute times into microsecond offsets from one epoch. A double cannot hold
- * nanoseconds since 1970; the offset from the first time seen fits with room to spare.
- */
+/** Turns absolute times into µs since one epoch: a double cannot hold nanoseconds since 1970. */
 export class EpochClock {
   #epochSeconds: number | undefined
 
@@ -20,9 +17,7 @@ export class EpochClock {
     return BigInt(this.#epochSeconds ?? 0) * 1_000_000_000n
   }
 
-  /**
-   * Offset of a time in nanoseconds since 1970, as digits or as a number; `NaN` for anything else.
-   */
+  /** Offset of nanoseconds since 1970, as digits or number; `NaN` for anything else. */
   offsetOfNanos(nanos: unknown): number {
     const digits =
       typeof nanos === 'string'
@@ -60,14 +55,9 @@ const MOMENT = /^(\d{4}-\d\d-\d\d)?(?:[T ])?(\d\d?:\d\d(?::\d\d)?)?(\.\d+)?\s*(Z
 const DAY_US = 86_400e6
 
 /**
- * Reads a time: `2026-10-01T11:15:30.5Z`, a day, a time of day (`11:15Z`, on the day that the
- * recording began), or how long after it began (`5min`). UTC unless it says otherwise.
- *
- * @param recording when it began, µs since 1970; a time of day is at `notBeforeUs` or later
- * @returns µs since 1970; `null` for text of another form
- *
- * @example
- * readMoment('10s', { epochUs: 1e15 }) // 1000000010000000
+ * Reads a time: `2026-10-01T11:15:30.5Z`, a day, a time of day (`11:15Z`), or how long after the
+ * recording began (`5min`); UTC by default. A time of day is at `notBeforeUs` or later. µs since
+ * 1970, or `null`.
  */
 export function readMoment(
   text: string,
@@ -87,7 +77,6 @@ export function readMoment(
   return day === undefined && notBeforeUs !== null && us <= notBeforeUs ? us + DAY_US : us
 }
 
-/** A time, µs since 1970, as `readMoment` reads it for a recording that began at `epochUs`. */
 export function isoTime(us: number, epochUs: number): string {
   if (!isTimeOfDay(us)) return `${(us - epochUs) / 1e6}s`
   const ms = Math.floor(us / 1e3)

@@ -136,9 +136,7 @@ export class GraphTraces extends columnarStage<GraphColumns, SelectableTraces>(S
   }
 }
 
-/**
- * Takes a Stardust label apart: `machine__thread__POINT`. Labels in another form have no host.
- */
+/** Takes a Stardust label apart, `machine__thread__POINT`; others have no host. */
 export function pointNames(label: string): { readonly host: string; readonly operation: string } {
   const machineEnd = label.indexOf('__')
   const threadEnd = machineEnd < 0 ? -1 : label.indexOf('__', machineEnd + 2)
@@ -146,24 +144,20 @@ export function pointNames(label: string): { readonly host: string; readonly ope
   return { operation: label.slice(split), host: split === 0 ? '' : label.slice(0, threadEnd) }
 }
 
-/** One trace-point graph as a reader hands it over; arrays may be longer than the counts say. */
 interface GraphRecord {
   readonly id: string
   readonly startUs: number
   readonly responseTimeUs: number
   readonly nodeCount: number
   readonly edgeCount: number
-  /** Label codes of `builder.labels`, one a node. */
   readonly labels: Uint32Array
   readonly from: Uint32Array
   readonly to: Uint32Array
   readonly latencyUs: Float64Array
 }
 
-/** Collects trace-point graphs into columns. */
 export class GraphTracesBuilder {
   readonly labels = new Dictionary()
-  /** Parameters from tables beside the traces, where there are any. */
   readonly parameters: ParameterTables | undefined
   readonly #shapes = new ShapeTable()
   readonly #ids: string[] = []
@@ -189,12 +183,10 @@ export class GraphTracesBuilder {
     return this.#ids.length
   }
 
-  /** Returns the shape of a graph, whether or not it will be added. */
   internShape(graph: GraphRecord): number {
     return this.#shapes.intern(graph.labels, graph.nodeCount, graph)
   }
 
-  /** Returns whether the edges of a shape never lead back to where they came from. */
   isAcyclic(shape: number): boolean {
     const known = this.#acyclic[shape] ?? this.#graph.load(this.#shapes, shape).acyclic
     this.#acyclic[shape] = known
@@ -212,7 +204,6 @@ export class GraphTracesBuilder {
     this.#nodes += graph.nodeCount
   }
 
-  /** A parameter of node `node` of the graph that will be added next. */
   addAttribute(node: number, key: string, value: AttributeValue): void {
     this.#hasAttributes = true
     this.#attributes.add(this.#nodes + node, key, value)

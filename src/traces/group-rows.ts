@@ -30,12 +30,7 @@ export function groupRows(
   return { offsets, rows }
 }
 
-/**
- * Returns the entries of some groups, one group after the other.
- *
- * @param offsets the entries of group `g` are `offsets[g]` to `offsets[g + 1]`
- * @returns the same of the groups chosen, and their entries
- */
+/** The entries of some groups, and where each group's begin, one group after the other. */
 export function entriesWithin(
   offsets: Uint32Array,
   groups: Uint32Array,
@@ -53,7 +48,6 @@ export function entriesWithin(
   return { offsets: chosen, entries }
 }
 
-/** Returns where each number stands in an order of 0 to n − 1. */
 export function placesIn(order: ArrayLike<number>): Uint32Array {
   const places = new Uint32Array(order.length)
   for (let at = 0; at < order.length; at++) places[order[at]!] = at

@@ -1,9 +1,6 @@
 type NumericArray = Float64Array | Uint32Array | Int32Array | Uint8Array
 
-/**
- * A typed array that grows as values are pushed: the building material of every column while a
- * file is being read. `finish()` gives the column, cut to its length.
- */
+/** A typed array that grows; `finish()` gives the column, cut to its length. */
 export class GrowingColumn<A extends NumericArray> {
   #values: A
   readonly #allocate: (length: number) => A
@@ -16,7 +13,6 @@ export class GrowingColumn<A extends NumericArray> {
     this.length = values?.length ?? 0
   }
 
-  /** The storage; only the first `length` values mean anything, and a push may replace it. */
   get values(): A {
     return this.#values
   }
@@ -42,7 +38,6 @@ export class GrowingColumn<A extends NumericArray> {
     this.length = at
   }
 
-  /** Returns the column: a copy of exactly the values pushed. */
   finish(): A {
     return this.#values.slice(0, this.length) as A
   }
@@ -86,13 +81,7 @@ type FinishedColumns<Columns> = {
   readonly [Name in keyof Columns]: Columns[Name] extends GrowingColumn<infer A> ? A : never
 }
 
-/**
- * Returns empty columns that grow, by name and type.
- *
- * @example
- * const columns = growingColumns({ durationUs: 'f64', service: 'u32' })
- * columns.durationUs.push(12.5)
- */
+/** Empty columns that grow, by name and type: `growingColumns({ durationUs: 'f64' })`. */
 export function growingColumns<const Types extends ColumnTypes>(
   types: Types,
 ): GrowingColumns<Types> {

@@ -133,11 +133,7 @@ export const LOAD_OPTIONS = defineOptions({
 
 export type LoadOptions = Partial<OptionsOf<typeof LOAD_OPTIONS>>
 
-/**
- * Does what the public `loadTraces` does; see there.
- *
- * @param readLogs reads what option `logs` names
- */
+/** Does what the public `loadTraces` does; `readLogs` reads what option `logs` names. */
 export async function loadTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions = {},
@@ -157,7 +153,6 @@ export async function loadTraces(
   return where === null ? during : during.where(where)
 }
 
-/** Reads the records of logs; the room below has those who can. */
 export type LogReader = (logs: readonly TraceSource[], quality: QualityLog) => Promise<LogRecords>
 
 function names(sources: readonly TraceSource[]): string {

@@ -2,14 +2,10 @@
 import type { Dictionary } from './dictionary.ts'
 import type { QualityLog } from './quality.ts'
 
-/** Log records that name a trace, as they were read: one entry each. */
 export interface LogRecords {
   readonly traceIds: readonly string[]
-  /** Empty where the record names none. */
   readonly spanIds: readonly string[]
-  /** µs since 1970. */
   readonly timeUs: readonly number[]
-  /** Code in `statements`. */
   readonly statement: readonly number[]
   readonly statements: Dictionary
 }
@@ -31,7 +27,6 @@ export function statementKey(level: string, component: string, text: string): st
   return `${level}\t${component}\t${text}`
 }
 
-/** The parts of a `statementKey`. */
 export function statementParts(key: string): { level: string; source: string; text: string } {
   // Text may have tabs itself, as stack traces do.
   const [level = '', source = '', ...text] = key.split('\t')
@@ -50,20 +45,15 @@ export function logsOfSpan({ span, timeUs, statement, statements }: SpanLogs, ro
   }))
 }
 
-/** The spans of one load that records may belong to. */
 interface LoggedSpans {
   readonly epochNs: bigint
   readonly ids: readonly string[]
   readonly spanOffsets: Uint32Array
   readonly spans: { readonly startUs: Float64Array; readonly durationUs: Float64Array }
-  /** Id of a span, by its row. */
   readonly spanId: (row: number) => string
 }
 
-/**
- * Lays records to their spans: by the span that they name, else to the shortest span of their trace
- * that was under way. What has no trace here is counted and left out.
- */
+/** Lays records to the span that they name, else to the shortest of their trace under way. */
 export function attachLogs(
   { traceIds, spanIds, timeUs, statement, statements }: LogRecords,
   { epochNs, ids, spanOffsets, spans, spanId }: LoggedSpans,
@@ -128,7 +118,6 @@ function shortestAt(
   return Math.max(best, first)
 }
 
-/** The records of some spans, by their rows, which are numbered anew. */
 export function pickLogs(logs: SpanLogs, rows: Uint32Array): SpanLogs {
   const placeOf = new Map(Array.from(rows, (row, place) => [row, place]))
   const kept = Array.from(logs.span.keys()).filter((record) => placeOf.has(logs.span[record]!))

@@ -84,20 +84,12 @@ const MESSAGES = [
 ]
 const READ: readonly string[] = [...HTTP_CODES, ...GRPC_CODES, ESCAPED, ...MESSAGES]
 
-/**
- * Codes that a server is to blame for: unknown, deadline exceeded, unimplemented, internal,
- * unavailable, data loss.
- *
- * Source: OpenTelemetry semantic conventions for gRPC.
- */
+/** Codes that a server is to blame for. Source: OpenTelemetry semantic conventions for gRPC. */
 const GRPC_FAILURES: readonly number[] = [2, 4, 12, 13, 14, 15]
 
 /**
- * Reads how every span ended. Where its status is unset, HTTP codes from 500 on, gRPC codes that a
- * server is to blame for, and exceptions that nothing caught are errors too. Codes of requests that
- * were refused, such as 404, are kept, and are none.
- *
- * @returns kinds of outcome, and the index of that of each row of each period
+ * Reads how every span ended: by status; where unset, HTTP codes from 500 on, gRPC codes a server
+ * is to blame for, and uncaught exceptions are errors. Refusals such as 404 are none.
  */
 export function readOutcomes(periods: readonly Pick<SpanTraceColumns, 'spans' | 'attributes'>[]): {
   readonly kinds: readonly Outcome[]
@@ -182,11 +174,8 @@ const VARYING: readonly (readonly [pattern: RegExp, word: string])[] = [
 ]
 
 /**
- * Returns the first line of a message with `<id>`, `<address>` and `<n>` for what differs from one
- * failing call to the next, so that messages of one cause are one.
- *
- * @example
- * messageTemplate('order 5f4b6b03-8b79-46e9-8f9f-6be35d578094: 3 items') // 'order <id>: <n> items'
+ * The first line of a message, with `<id>`, `<address>` and `<n>` for what varies: `order <id>: <n>
+ * items`.
  */
 export function messageTemplate(text: string): string {
   const [line = ''] = text.split('\n', 1)

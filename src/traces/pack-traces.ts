@@ -12,12 +12,10 @@ export interface PackedTraces {
   readonly parts: unknown
 }
 
-/** Takes the classes off a trace set; its arrays are used, not copied. */
 export function packTraces(traces: TraceSet): PackedTraces {
   return pack(traces) as PackedTraces
 }
 
-/** Gives a trace set its classes back. */
 export function unpackTraces(packed: PackedTraces): TraceSet {
   return unpack(packed) as TraceSet
 }

@@ -8,7 +8,6 @@ import { ByteInterner, hashBytes } from './readers/byte-interner.ts'
 
 type Entry = readonly [name: string, value: AttributeValue]
 
-/** A node id as it stands in the file that is being read. */
 interface NodeBytes {
   readonly view: DataView
   readonly range: readonly [start: number, end: number]
@@ -25,27 +24,20 @@ const UNUSED = 0
 /** In place of a trace's number: more than one trace has the key. */
 const SEVERAL = 0xffffffff
 
-/** What a row of parameters is about: a trace point or a span, alone or of a trace. */
 export interface ParameterOwner {
   readonly kind: 'node' | 'span'
   readonly id: string
   readonly trace: string | undefined
 }
 
-/**
- * Parameters from tables beside the traces, looked up while traces are read. Keeps account of both
- * sides: which rows found nothing to belong to, and what no row was about.
- */
+/** Parameters from tables beside the traces, and an account of rows and owners without match. */
 export class ParameterTables {
   readonly #quality: QualityLog
   readonly #keys = new ParameterKeys()
   readonly #parameters = new AttributesBuilder()
   #attributes = new AttributesBuilder().finish(0)
   readonly #files: string[] = []
-  /**
-   * By key: file and line of its first row, 1 where it has more than one row, and number + 1 of the
-   * trace that has it.
-   */
+  /** By key: file and line of its first row, whether more follow, and number + 1 of its trace. */
   readonly #columns = growingColumns({ file: 'u32', line: 'u32', repeated: 'u8', usedBy: 'u32' })
   /** Whether some nodes, some spans, are named with their trace. */
   readonly #withinTraces = { node: false, span: false }
@@ -108,10 +100,8 @@ export class ParameterTables {
   }
 
   /**
-   * Notes rows that belong to nothing in the traces, rows that belong to something in several
-   * traces, and how much of the traces has no row.
-   *
-   * @throws TraceFormatError when there are rows and none of them belongs to anything
+   * Notes rows that belong to nothing, or to several traces, and owners without rows; throws where
+   * no row belongs to anything.
    */
   finish(): void {
     this.#requireUse()
@@ -201,7 +191,6 @@ export class ParameterTables {
   }
 }
 
-/** The entry among `entries` that has the name of this one. */
 function named([name]: Entry, entries: readonly Entry[]): Entry | undefined {
   return entries.find((entry) => entry[0] === name)
 }
@@ -211,12 +200,10 @@ const SEPARATOR = '\0'
 const HEX = /^[0-9a-f]+$/i
 const DECODER = new TextDecoder()
 
-/** The key of a trace point: its node id alone, or within the trace it is named with. */
 function nodeKey(node: string, trace?: string): string {
   return trace === undefined ? node : `${trace}${SEPARATOR}${node}`
 }
 
-/** The key of a span, alone or within the trace it is named with. */
 function spanKey(span: string, trace = ''): string {
   return `${SEPARATOR}${plainId(trace)}${SEPARATOR}${plainId(span)}`
 }
@@ -229,7 +216,6 @@ function keyWords(key: string): string {
   return second === '' ? `span ${third}` : `span ${third} of trace ${second}`
 }
 
-/** Tools disagree on capitals and leading zeros of hex ids. */
 function plainId(id: string): string {
   return HEX.test(id) ? id.toLowerCase().replace(/^0+(?=.)/, '') : id
 }
@@ -245,13 +231,11 @@ class ParameterKeys {
     return this.#known.size
   }
 
-  /** Returns the number of `key`, which is added if it is new. */
   code(key: string): number {
     const end = this.#encode(key)
     return this.#known.intern(this.#view, [0, end], hashBytes(this.#view, 0, end))
   }
 
-  /** Returns the number of `key`, or -1. */
   find(key: string): number {
     return this.findBytes(this.#view, 0, this.#encode(key))
   }

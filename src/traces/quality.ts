@@ -123,9 +123,7 @@ export class QualityLog {
   }
 
   /**
-   * Notes a span or trace that is left out.
-   *
-   * @throws TraceFormatError with the `next` step, where the load is strict
+   * Notes a span or trace that is left out; throws with the `next` step where the load is strict.
    */
   skip({ next, ...issue }: QualityIssue & { readonly next: string }): void {
     if (this.#strict && issue.effect !== 'kept') {
@@ -142,7 +140,6 @@ export class QualityLog {
     this.#issues.push({ ...issue, message: visibleText(issue.message) })
   }
 
-  /** Returns the first issue noted about `file`, as text. */
   firstIn(file: string): string | undefined {
     const issue = this.#issues.find(({ place }) => place.file === file)
     return issue && issueText(issue)

@@ -5,7 +5,6 @@ import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
 import { NO_PARENT, PARENT_MISSING, SPAN_KINDS } from './span-traces.ts'
 
-/** Spans as they arrived: a trace, two ids, and what tells the halves of a call apart. */
 interface ArrivedSpans extends SpanSides {
   readonly trace: Uint32Array
   readonly traceCount: number
@@ -19,7 +18,6 @@ interface GroupedSpans {
   /** Row of each arrived span, or -1 if it was left out. */
   readonly position: Int32Array
   readonly parent: Int32Array
-  /** The traces kept, in order of first appearance. */
   readonly traces: Uint32Array
   readonly spanOffsets: Uint32Array
 }
@@ -27,9 +25,8 @@ interface GroupedSpans {
 const LEFT_OUT = -1
 
 /**
- * Groups spans by trace and finds each one's parent. A client and a server with one id are told
- * apart, any other second span with the same id is left out, a trace whose parents run in a circle
- * is left out whole, a span whose parent is missing becomes a root of its own; each is noted.
+ * Groups spans by trace and finds parents. Client and server with one id are told apart, other
+ * copies and traces in a circle are left out, spans without their parent become roots; all noted.
  */
 export function resolveParents(spans: ArrivedSpans, quality: QualityLog): GroupedSpans {
   const { rows: byTrace, offsets: starts } = groupRows(spans.trace, spans.traceCount)
@@ -113,7 +110,6 @@ function parentRow(
   return shared === undefined ? found : shared.parentAmong(found, row)
 }
 
-/** Whether following parents from some span of rows `first` to `end` never ends. */
 function hasCircle(parent: Int32Array, first: number, end: number): boolean {
   const settled = new Uint8Array(end - first)
   for (let start = first; start < end; start++) {
@@ -151,7 +147,6 @@ function noteCircle(trace: string, quality: QualityLog): void {
   })
 }
 
-/** What tells one half of a call from another. */
 interface SpanSides {
   readonly ids: SpanIds
   readonly kind: Uint8Array
@@ -163,16 +158,14 @@ interface SpanSides {
 const SERVER = SPAN_KINDS.indexOf('server')
 const CLIENT = SPAN_KINDS.indexOf('client')
 
-/** A call whose client and servers report one span id, as Zipkin's do. */
 interface SharedCall {
   readonly client: number
   readonly servers: readonly number[]
 }
 
 /**
- * Sorts out the spans of one trace that have the same id. One client with one server (or several:
- * a message to many) are the halves of one call, and each server becomes a child of the client;
- * any other repetition is a copy.
+ * Sorts out spans with one id: one client and its servers are halves of one call, each server a
+ * child of the client; any other repetition is a copy.
  */
 class SharedSpanIds {
   readonly #spans: SpanSides
@@ -192,10 +185,7 @@ class SharedSpanIds {
     return this.#callOfServer.get(row)?.client
   }
 
-  /**
-   * Which half is the parent of `child`, which names the id that `first` was the first to have:
-   * the half in the child's own process, else the server.
-   */
+  /** Which half is the parent of `child`: that in the child's own process, else the server. */
   parentAmong(first: number, child: number): number {
     const call = this.#calls.get(first)
     if (call === undefined) return first
@@ -236,7 +226,6 @@ class SharedSpanIds {
   }
 }
 
-/** Finds spans by id within one trace; the table is reused from trace to trace. */
 class SpanIndex {
   readonly #ids: SpanIds
   /** Open addressing: row + 1, 0 where free. */
@@ -247,7 +236,6 @@ class SpanIndex {
     this.#ids = ids
   }
 
-  /** Forgets the last trace and makes room for `count` spans. */
   reset(count: number): void {
     while (this.#slots.length < count * 2) this.#slots = new Int32Array(this.#slots.length * 2)
     this.#mask = this.#slots.length - 1
@@ -262,7 +250,6 @@ class SpanIndex {
     return taken
   }
 
-  /** Returns the row whose id is `ids[row]`, or -1. */
   find(ids: SpanIds, row: number): number {
     return this.#slots[this.#slot(ids, row)]! - 1
   }
@@ -284,8 +271,8 @@ class SpanIndex {
 const INTERNED = 0xffffffff
 
 /**
- * A column of span ids, eight bytes each. Ids of up to 16 hex digits are kept as the numbers
- * they are; any other string is interned. No id, an empty one and one of zeros are the same: none.
+ * Span ids, eight bytes each: up to 16 hex digits as numbers, others interned; empty or zero is
+ * none.
  */
 export class SpanIds {
   readonly #others: Dictionary
@@ -341,7 +328,6 @@ export class SpanIds {
   }
 }
 
-/** The value of a hex digit's character code, or -1. */
 function hexDigit(code: number): number {
   if (code >= 48 && code <= 57) return code - 48
   const letter = code | 32

@@ -181,27 +181,21 @@ export interface Neighbors {
   readonly nodes: Uint32Array
 }
 
-/** Returns the neighbors of one node. */
 export function neighborsOf({ offsets, nodes }: Neighbors, node: number): Uint32Array {
   return nodes.subarray(offsets[node], offsets[node + 1])
 }
 
-/**
- * A shape as a graph to walk. One object serves for shape after shape, as allocating arrays would
- * take longer than filling them.
- */
+/** A shape as a graph to walk; serves shape after shape, as allocating would take longer. */
 export class ShapeGraph {
   nodes = 0
   edges = 0
   /** The nodes such that every edge leads forward (Kahn's algorithm); the first `nodes` count. */
   order: Uint32Array = new Uint32Array(64)
-  /** Whether there is such an order. */
   acyclic = true
   below: Neighbors = { offsets: new Uint32Array(65), nodes: new Uint32Array(64) }
   above: Neighbors = { offsets: new Uint32Array(65), nodes: new Uint32Array(64) }
   #waiting: Uint32Array = new Uint32Array(64)
 
-  /** Becomes the graph of `shape`; gives itself. */
   load(shapes: ShapeTable, shape: number): this {
     this.nodes = shapes.nodeCount(shape)
     this.edges = shapes.edgeCount(shape)

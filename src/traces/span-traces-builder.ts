@@ -23,7 +23,6 @@ import {
 interface SpanRecord {
   readonly traceId: string
   readonly spanId: string
-  /** `null` or an id of zeros: a root. */
   readonly parentId: string | null
   readonly service: string
   readonly operation: string
@@ -32,7 +31,6 @@ interface SpanRecord {
   readonly status: SpanStatus
   readonly startUs: number
   readonly durationUs: number
-  /** The parent does not wait for this span. */
   readonly followsFrom: boolean
   readonly attributes?: Iterable<readonly [key: string, value: AttributeValue]>
   /** With which probability its sampler recorded it, above 0 to 1, where it says so. */
@@ -41,10 +39,7 @@ interface SpanRecord {
   readonly version?: string | undefined
 }
 
-/**
- * Collects spans, in any order and interleaved over traces and files, into columns: groups them
- * by trace, resolves parents, and moves the epoch to the earliest start.
- */
+/** Collects spans in any order into columns, grouped by trace, from the earliest start on. */
 export class SpanTracesBuilder {
   readonly clock = new EpochClock()
   readonly #quality: QualityLog
@@ -82,7 +77,6 @@ export class SpanTracesBuilder {
     return this.#trace.length
   }
 
-  /** Adds one span; one without a usable time or id is noted and left out. */
   add(span: SpanRecord, place: Place): void {
     const problem = this.#problemOf(span)
     if (problem !== undefined) {
@@ -197,12 +191,9 @@ const PRODUCER = SPAN_KINDS.indexOf('producer')
 const CONSUMER = SPAN_KINDS.indexOf('consumer')
 
 /**
- * Notes each trace in which spans reach outside a parent on another host by more than rounding
- * explains; where no host is known, another service is taken for another host. Nothing is
- * corrected: across hosts, only durations can be trusted. Spans that follow from their parent,
- * consumers, and what a producer caused may outlive their parent.
- *
- * @param spans `startUs` must count from a whole second, as rounding to whole ms is seen by it.
+ * Notes traces in which spans reach outside a parent on another host (or service) by more than
+ * rounding (`startUs` counts from a whole second, which shows whole ms). Consumers and what follows
+ * may outlive parents.
  */
 function noteClockSkew(
   traceIds: readonly string[],
@@ -277,12 +268,8 @@ function roundingUs(timeUs: Microseconds): Microseconds {
   return timeUs % 1000 === 0 ? 1000 : 1
 }
 
-/**
- * Collects with which probability each trace was recorded. Every span may say it; the root's word
- * is the one that counts, as its sampler decided over the whole trace.
- */
+/** Collects with which probability traces were recorded; the root's word counts, as it decided. */
 class SamplingWeights {
-  /** By trace; 0 where nothing was said. */
   readonly #ofRoot = growingFloat64()
   readonly #ofOthers = growingFloat64()
   #any = false
@@ -294,10 +281,7 @@ class SamplingWeights {
     this.#any = true
   }
 
-  /**
-   * Returns how many requests each of `traces` stands for, 1 / probability; `NaN` for a trace that
-   * does not say. Undefined where none does.
-   */
+  /** How many requests each trace stands for, `NaN` where unsaid; undefined where none says. */
   finish(traces: Uint32Array): Float64Array | undefined {
     if (!this.#any) return undefined
     return Float64Array.from(traces, (trace) => {

@@ -20,10 +20,8 @@ export interface LoadProgress {
   readonly bytesTotal: number
 }
 
-/** A file that is there but not yet open. */
 export interface OpenableSource {
   readonly name: string
-  /** Size, compressed if it is. */
   readonly bytes: number
   /** Opens the file and reads its head, decompressed; `chunks` are the whole content. */
   open(onBytes: (bytes: number) => void): Promise<OpenedSource>
@@ -31,7 +29,6 @@ export interface OpenableSource {
 
 interface OpenedSource {
   readonly head: Uint8Array
-  /** Each is good until the next is asked for. */
   readonly chunks: AsyncIterable<Uint8Array>
 }
 

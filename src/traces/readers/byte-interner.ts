@@ -1,10 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { growingUint32 } from '../growing-columns.ts'
 
-/**
- * Numbers byte strings without decoding them: equal bytes get the same number. What makes reading
- * millions of equal labels cheap is that only the first of each is ever turned into a string.
- */
+/** Numbers byte strings: of millions of equal labels only the first becomes a string. */
 export class ByteInterner {
   #bytes: Uint8Array = new Uint8Array(4096)
   #view: DataView = new DataView(this.#bytes.buffer)
@@ -22,11 +19,7 @@ export class ByteInterner {
     return this.#hashes.length
   }
 
-  /**
-   * Returns the number of bytes `start` to `end` of `source`; new bytes get the next number.
-   *
-   * @param hash of those bytes, as `hashBytes` gives it
-   */
+  /** The number of bytes `start` to `end` with this hash; new bytes get the next number. */
   intern(source: DataView, [start, end]: readonly [number, number], hash: number): number {
     const spread = (hash ^ (hash >>> 15)) >>> 0
     const slot = this.#slot(source, start, end, spread)
@@ -39,7 +32,6 @@ export class ByteInterner {
     return this.#slots[this.#slot(source, start, end, (hash ^ (hash >>> 15)) >>> 0)]! - 1
   }
 
-  /** The slot of known bytes, else the free one where they belong. */
   #slot(source: DataView, start: number, end: number, spread: number): number {
     const mask = this.#slots.length - 1
     for (let slot = spread & mask; ; slot = (slot + 1) & mask) {
@@ -95,7 +87,6 @@ export class ByteInterner {
   }
 }
 
-/** Whether bytes `start` to `end` of one view are those of another from `otherStart` on. */
 export function sameBytes(
   view: DataView,
   start: number,
@@ -123,7 +114,6 @@ export function hashBytes(source: DataView, start: number, end: number): number 
   return hash
 }
 
-/** Takes four more bytes, or one, into a hash. */
 export function hashMore(hash: number, value: number): number {
   return Math.imul(hash ^ value, 0x9e3779b1) ^ (hash >>> 13)
 }

@@ -5,9 +5,8 @@ import type { QualityLog } from '../quality.ts'
 const MAX_ROW = 1 << 24
 
 /**
- * Splits CSV text (RFC 4180), chunk by chunk, into rows of fields: quoted fields may hold the
- * delimiter, line ends and doubled quotes; lines end in LF or CRLF; blank lines are ignored.
- * The well-kept `csv-parse` was measured at half the speed this needs.
+ * Splits CSV (RFC 4180) into rows, chunk by chunk; blank lines are ignored. The well-kept
+ * `csv-parse` was measured at half the speed this needs.
  */
 export class CsvRows {
   readonly #delimiter: string
@@ -28,7 +27,6 @@ export class CsvRows {
     return this.#text.length > MAX_ROW ? this.#line : undefined
   }
 
-  /** Ends the last row; gives the line on which a quoted field begins that never ends. */
   end(): number | undefined {
     this.#text += this.#decoder.decode()
     this.#readRows(true)
@@ -94,14 +92,12 @@ export class CsvRows {
   }
 }
 
-/** A CSV file with a header line. */
 export interface CsvFile {
   readonly name: string
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
 interface CsvTable<Part extends string> {
-  /** What messages call it, where it is one of several: `events`. */
   readonly table?: string
   readonly delimiter: string
   /** The columns asked for, by their part; a part without a name has no column. */
@@ -113,12 +109,8 @@ interface CsvTable<Part extends string> {
 }
 
 /**
- * Reads a table row by row. A row with too few fields, or too many where no last column takes the
- * rest, is noted and left out.
- *
- * @param target.onRow gets the field of each part of a row, the empty string where it has no column
- * @throws TraceFormatError for an empty file, a header line without a column asked for, an endless
- *   row
+ * Reads a table row by row; `onRow` gets a field a part. Misfit rows are noted and left out; an
+ * empty file, a missing column or an endless row throws.
  */
 export async function readCsvTable<Part extends string>(
   { name: file, chunks }: CsvFile,

@@ -44,9 +44,8 @@ export interface CsvOptions {
 }
 
 /**
- * `TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration`, as
- * the Nezha and TraStrainer data have it. The service is the pod's name without the hashes of
- * replica set and pod; the host is the pod, by which two replicas of a service can be told apart.
+ * The columns of Nezha and TraStrainer. The service is the pod's name without the hashes of replica
+ * set and pod; the host is the pod, which tells replicas apart.
  */
 export const POD_CSV: CsvOptions = {
   columns: {
@@ -71,15 +70,11 @@ const UNITS: Readonly<Record<CsvTimeUnit, readonly [toNanos: number, inUs: numbe
   s: [9, 1e6],
 }
 
-/** @throws OptionError for an unknown unit */
 export function requireTimeUnit(option: string, unit: CsvTimeUnit): void {
   if (!Object.hasOwn(UNITS, unit)) throw new OptionError(option, unit, 'ns, us, ms or s')
 }
 
-/**
- * A time in decimal digits as digits of nanoseconds, which a double would not hold; the empty
- * string for anything else.
- */
+/** A time in digits as nanoseconds, which a double would not hold; `''` for anything else. */
 export function nanosOfDigits(text: string, unit: CsvTimeUnit): string {
   const [, whole, fraction = ''] = /^\s*(\d+)(?:\.(\d*))?\s*$/.exec(text) ?? []
   if (whole === undefined) return ''
@@ -98,11 +93,7 @@ export function attributeColumns(names: readonly string[]): {
 export const MAPPING_HINT =
   "Name the columns: loadTraces(files, { format: 'csv', csv: { columns: { traceId: '…', spanId: '…', parentId: '…', service: '…', operation: '…', start: '…', end: '…' } } })"
 
-/**
- * Spans from CSV, one a row, under a header line; columns that are not asked for are left out.
- *
- * @throws OptionError for an unknown unit, or when neither `end` nor `duration` has a column.
- */
+/** Spans from CSV, one a row under a header line; needs a column for `end` or `duration`. */
 export function csvReader(options: CsvOptions = POD_CSV): TraceReader {
   const { attributes = [], timeUnit = 'ns', durationUnit = 'us', delimiter = ',' } = options
   requireTimeUnit('csv.timeUnit', timeUnit)
@@ -159,7 +150,6 @@ export function csvReader(options: CsvOptions = POD_CSV): TraceReader {
   }
 }
 
-/** Returns the columns of `attributeColumns` that a row has something in, as parameters. */
 export function attributesOf(
   names: readonly string[],
   field: (part: `attribute ${string}`) => string,
@@ -172,7 +162,6 @@ export function attributesOf(
   return entries
 }
 
-/** Returns the column names in the first line of `head`. */
 export function headerOf(head: string, delimiter = ','): readonly string[] {
   const line = /^\uFEFF?([^\r\n]*)/.exec(head)?.[1] ?? ''
   return line.split(delimiter).map((name) => name.trim().replace(/^"(.*)"$/, '$1'))

@@ -9,14 +9,10 @@ const UNDECLARED = 0xffffffff
 /** Words that set defaults instead of naming a node. */
 const DEFAULTS = ['graph', 'node', 'edge']
 
-/**
- * Reads one graph of Spectroscope's DOT dialect at a time into arrays that it uses again for the
- * next: after `parse`, its public fields hold the graph.
- */
+/** Reads one graph of Spectroscope's DOT at a time into arrays used again: its public fields. */
 export class DotGraphParser {
   nodeCount = 0
   edgeCount = 0
-  /** Each node's label, as an index in `labelTexts`. */
   labels: Uint32Array = new Uint32Array(256)
   from: Uint32Array = new Uint32Array(256)
   to: Uint32Array = new Uint32Array(256)
@@ -38,11 +34,7 @@ export class DotGraphParser {
     this.#scanner = scanner
   }
 
-  /**
-   * Reads statements up to the closing brace.
-   *
-   * @throws DotProblem when the graph cannot be used, Incomplete when the bytes run out
-   */
+  /** Reads to the closing brace; throws DotProblem, or Incomplete when the bytes run out. */
   parse(): void {
     const scanner = this.#scanner
     this.#ids.reset(this.#usual.view)

@@ -8,7 +8,6 @@ const BLANKS = /(?:[\0- ]+|#[^\n]*|\/\/[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*$)|\/$)
 const NAME = /"([^"\\]*(?:\\[\s\S][^"\\]*)*)"|-?[\w.:\u0080-\uffff]+/y
 const NUMBER = /[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?/i
 
-/** What a graph cannot be read for. */
 export class DotProblem extends Error {
   readonly code: string
   readonly line: number
@@ -28,9 +27,7 @@ export class DotScanner {
   /** Bytes from here on are not there yet. */
   limit = 0
   position = 0
-  /** Line of `position`, 1-based. */
   line = 1
-  /** The last token, quotes left out. */
   tokenStart = 0
   tokenEnd = 0
   #source: Uint8Array = new Uint8Array()
@@ -56,7 +53,6 @@ export class DotScanner {
     return this.#charAt(this.position)
   }
 
-  /** Whether this byte stands here. */
   isAt(byte: number): boolean {
     return this.position < this.limit && this.#source[this.position] === byte
   }
@@ -109,7 +105,6 @@ export class DotScanner {
     return true
   }
 
-  /** Returns whether the last token is this word, in whatever capitals. */
   tokenIs(word: string): boolean {
     const { tokenStart, tokenEnd } = this
     return (
@@ -145,10 +140,7 @@ export class DotScanner {
     )
   }
 
-  /**
-   * The bytes as text, from `position` at the latest: where a file is cut into chunks, only the end
-   * of each is decoded, and usual lines never are.
-   */
+  /** The bytes as text from `position` on: only ends of chunks are decoded, usual lines never. */
   #textFrom(): string {
     if (this.#text === undefined || this.position < this.#textStart) {
       this.#textStart = this.position

@@ -18,35 +18,22 @@ const NAME_BYTE = Uint8Array.from({ length: 256 }, (_, byte) =>
 )
 
 /**
- * Reads the two kinds of lines that make up nearly all of a file, exactly as the tracing tools
- * write them, four bytes at a time:
- *
- * ```
- * 25.1 [label="e10__t3__POINT\nDEFAULT"]
- * 25.1 -> 25.2 [label="R: 4.381460 us"]
- * ```
- *
- * Any other line is left to the scanner, which reads all of DOT at a third of the speed.
+ * Reads the two usual kinds of lines as tracing tools write them, four bytes at a time; others are
+ * left to the scanner, which reads all of DOT at a third of the speed.
  */
 export class UsualLines {
   readonly #decimal = new DecimalReader()
   source: Uint8Array = new Uint8Array()
   view: DataView = new DataView(new ArrayBuffer(0))
-  /** Of the last node line: its id, and its label without quotes. */
   idEnd = 0
   labelStart = 0
   labelEnd = 0
   labelHash = 0
-  /** Of the last edge line. */
   from = 0
   to = 0
   latencyUs = 0
 
-  /**
-   * Reads a node line; gives the position behind it, or -1 if it is another kind of line.
-   *
-   * @param last where the last id that was read begins, and how long it is
-   */
+  /** Reads a node line; gives the position behind it, or -1; `last` is where the last id stands. */
   node(start: number, limit: number, last: { start: number; length: number }): number {
     const { source, view } = this
     const idEnd = this.#idEnd(start, limit, last)
@@ -92,10 +79,7 @@ export class UsualLines {
     return at < limit ? at : -1
   }
 
-  /**
-   * Reads an edge line between known nodes whose ids have `idLength` bytes; gives the position
-   * behind it, or -1 if it is another kind of line.
-   */
+  /** Reads an edge line between known nodes; gives the position behind it, or -1. */
   edge(start: number, limit: number, { ids, idLength }: { ids: NodeIdTable; idLength: number }) {
     const { source, view } = this
     const fromEnd = start + idLength
@@ -131,10 +115,7 @@ class DecimalReader {
   value = 0
   end = 0
 
-  /**
-   * Reads the number that begins at `start`; `false` where there is none, or one that needs more
-   * care: a sign, an exponent, or more than 15 digits.
-   */
+  /** Reads a number; `false` for a sign, an exponent, more than 15 digits, or none. */
   read(source: Uint8Array, start: number, limit: number): boolean {
     let at = start
     let digits = 0
@@ -162,10 +143,7 @@ function word(text: string): number {
   return [0, 1, 2, 3].reduce((value, i) => (value << 8) | text.charCodeAt(i), 0)
 }
 
-/**
- * Finds the nodes of one graph by the bytes of their ids. Nothing is copied: an id is a range of
- * the source, which must stay in place while the graph is read.
- */
+/** Finds nodes by the bytes of their ids, ranges of the source, which must stay in place. */
 export class NodeIdTable {
   /** First byte and end of each node's id. */
   #starts = new Uint32Array(256)
@@ -178,14 +156,12 @@ export class NodeIdTable {
   #view: DataView = new DataView(new ArrayBuffer(0))
   size = 0
 
-  /** Forgets the last graph; ids are now ranges of `view`. */
   reset(view: DataView): void {
     this.#view = view
     this.size = 0
     this.#stamp++
   }
 
-  /** Returns the node whose id is bytes `start` to `end`, or -1. */
   find(start: number, end: number): number {
     const hash = this.#hash(start, end)
     const mask = this.#slots.length - 1
@@ -198,7 +174,6 @@ export class NodeIdTable {
     return -1
   }
 
-  /** Returns the node whose id is bytes `start` to `end`; a new id gets the next number. */
   findOrAdd(start: number, end: number): number {
     const known = this.find(start, end)
     if (known >= 0) return known

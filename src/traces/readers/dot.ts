@@ -20,20 +20,9 @@ const NO_HEADER =
 const NEXT_STEP = 'Correct the graph, or load without `strict` to leave it out'
 
 /**
- * Spectroscope's input, one request-flow graph after the other (Sambasivan 2013, §2.3):
- *
- * ```
- * # 1  R: 4.381460 usecs RT: 0.000000 usecs
- * Digraph G {
- * 25.1 [label="e10__t3__NFS3_NULL_CALL_TYPE\nDEFAULT"]
- * 25.2 [label="e10__t3__NFS3_NULL_REPLY_TYPE\nDEFAULT", size=4096]
- * 25.1 -> 25.2 [label="R: 4.381460 us"]
- * }
- * ```
- *
- * `R` is the response time, `RT` the arrival since the start of the period. Attributes of nodes
- * other than the label are low-level parameters. A graph that cannot be used is left out and
- * noted with its line; reading goes on behind it.
+ * Spectroscope's input, one `Digraph` after the other (Sambasivan 2013, §2.3): `R` is the response
+ * time, `RT` the arrival since the start of the period; node attributes but the label are
+ * parameters. A graph that cannot be used is left out and noted.
  */
 export const dotReader: TraceReader = {
   format: 'dot',
@@ -45,13 +34,11 @@ export const dotReader: TraceReader = {
   },
 }
 
-/** One file being read: the bytes not yet used, and what becomes of each graph. */
 class DotRun {
   readonly #sink: ReadSink
   readonly #file: string
   readonly #scanner = new DotScanner()
   readonly #parser = new DotGraphParser(this.#scanner)
-  /** Code in the builder's dictionary of each of the parser's labels. */
   readonly #labelCodes: number[] = []
   #buffer: Uint8Array = new Uint8Array(1 << 20)
   #start = 0
@@ -98,7 +85,6 @@ class DotRun {
     this.#end = used
   }
 
-  /** Reads all graphs that are complete; `final` says that no more bytes will come. */
   #readGraphs(final: boolean): void {
     this.#enough = 0
     while (this.#start < this.#end) {
@@ -145,7 +131,6 @@ class DotRun {
     graphs.add(graph, shape)
   }
 
-  /** Adds what tables say of the nodes of the graph that was read last. */
   #addParameters(parameters: ParameterTables, id: string): void {
     const parser = this.#parser
     const { graphs } = this.#sink
@@ -169,9 +154,8 @@ class DotRun {
   }
 
   /**
-   * Leaves the graph that begins at `#start` out: goes on behind the brace that closes it, or at
-   * the next header if that comes first. Gives `false` where neither is among the bytes yet: where
-   * a file happens to be cut into chunks must not matter.
+   * Leaves a graph out up to its closing brace or the next header; `false` where neither is there
+   * yet, as cuts of chunks must not matter.
    */
   #skipGraph(line: number, problem: DotProblem, final: boolean): boolean {
     const text = BYTE_DECODER.decode(this.#buffer.subarray(this.#start, this.#end))

@@ -11,9 +11,7 @@ export const NO_FATHER = 0xffffffff
 
 /** Events in columns, in the order of their rows. */
 export class EventColumns {
-  /**
-   * The clocks of all hosts as one: offsets of events of different hosts have nothing in common.
-   */
+  /** The clocks of all hosts as one: offsets of different hosts have nothing in common. */
   readonly clock = new EpochClock()
   readonly traces = new Dictionary()
   readonly operations = new Dictionary()
@@ -42,7 +40,6 @@ export class EventColumns {
     return this.#groups.size
   }
 
-  /** Returns the group of this name in this trace, which is added if it is new. */
   groupCode(traceId: string, name: string): number {
     const code = this.#groups.code(`${traceId}\n${name}`)
     if (code === this.traceOfGroup.length) this.traceOfGroup.push(this.traces.code(traceId))
@@ -75,7 +72,6 @@ export class FatherColumns {
     return this.group[child] !== undefined
   }
 
-  /** Keeps an edge; `false` for a second one to the same group. */
   add(
     child: number,
     father: number,
@@ -107,10 +103,7 @@ export interface EventParts {
   readonly around: Int32Array
 }
 
-/**
- * Nests the events of each part in time. Two that overlap without one being within the other are
- * siblings.
- */
+/** Nests the events of each part in time; those that overlap without nesting are siblings. */
 export function nestEvents(events: EventColumns): EventParts {
   const { size, groupCount } = events
   const group = events.group.values
@@ -150,7 +143,6 @@ export function nestEvents(events: EventColumns): EventParts {
   const { offsets: ofGroup } = groupRows(groupOfPart, groupCount)
   return { order, offsets, ofGroup, partOf, around }
 
-  /** Whether `inner`, which does not begin earlier, is within `outer`. */
   function holds(outer: number, inner: number): boolean {
     const over = end[outer]! <= start[inner]!
     return end[inner]! <= end[outer]! && (!over || start[outer] === end[outer])
@@ -169,9 +161,8 @@ export const ROOT = -1
 const FATHER_MISSING = -2
 
 /**
- * Returns the father event of each group, or `ROOT`, or `FATHER_MISSING`. Where several events of a
- * group begin in the same nanosecond as the edge says, the father is the one of the operation that
- * most often is father of such a group elsewhere, or else the innermost; such edges are noted.
+ * The father event of each group, or `ROOT`, or `FATHER_MISSING`. Of several that begin alike, that
+ * whose operation most often is father of such a group, else the innermost, which is noted.
  */
 export function findFathers(
   events: EventColumns,
@@ -208,8 +199,7 @@ export function findFathers(
 }
 
 /**
- * The events of a group that begin at `startUs`, outermost first; its first one where that is
- * `NaN`.
+ * The events of a group that begin at `startUs`, outermost first; its first where that is `NaN`.
  */
 function eventsAt(
   events: EventColumns,
@@ -244,7 +234,6 @@ function pairOf(events: EventColumns, parts: EventParts, father: number, group: 
   return `${operation[father]} ${child === undefined ? '' : operation[child]}`
 }
 
-/** The first event of a group; undefined where it has none and no group with events follows. */
 export function firstOfGroup(
   { order, offsets, ofGroup }: EventParts,
   group: number,

@@ -24,11 +24,9 @@ interface EventTarget {
   readonly eventFile: string
   readonly edgeFile: string
   readonly starts: TraceStarts
-  /** What `starts` count from. */
   readonly startsEpochNs: bigint | undefined
 }
 
-/** Hands the events over as spans, each under its parent and all of a trace on one clock. */
 export function addEventSpans(
   events: EventColumns,
   edges: FatherColumns,
@@ -82,9 +80,7 @@ export function addEventSpans(
   }
 }
 
-/**
- * Which events are fathers of a group on another host: they are clients, what they start a server.
- */
+/** Which events are fathers of a group on another host: clients, what they start servers. */
 function callsToOtherHosts(
   events: EventColumns,
   parts: EventParts,
@@ -99,7 +95,6 @@ function callsToOtherHosts(
   return calls
 }
 
-/** Parameters in which the address of a known host is its name. */
 function* named(
   events: EventColumns,
   entries: Iterable<[key: string, value: AttributeValue]>,
@@ -131,27 +126,18 @@ function noteLooseGroups(
   }
 }
 
-/**
- * How far beyond its father's end a part may reach, of the father's duration, and still be awaited.
- */
+/** How far beyond its awaiting father a part may reach, in shares of that. */
 const NEAR = 0.25
 
-/**
- * When the request of each trace began by one clock for all, in µs; `NaN` where that is not known.
- */
+/** When each trace's request began by one clock, in µs; `NaN` where not known. */
 type TraceStarts = ArrayLike<number> | undefined
 
 /**
- * Finds what to add to the times of each part of events so that all of a trace are on one clock: that
- * of its root. Each host has a clock of its own, so nothing is read from the difference between two
- * hosts' times; only durations count.
- *
- * A part on the host of its father keeps its place. On another host it is what the father waited
- * for, and the time that is not the part's is taken to be the same before and behind it, as for a
- * message there and one back (the estimate of Cristian 1989). Where a part goes on after the father
- * is over, the father waited for the events in it that are over by then, and those are centered.
- * Where none would be over, or the part is longer by less than a quarter of the father's duration,
- * it had begun already when the father began to wait, and both end together.
+ * Finds what to add to times so that a trace is on its root's clock, from durations alone. A part
+ * on another host is what its father waited for, centered in it as a message there and one back
+ * (Cristian 1989); where a part goes on after its father, the events that are over by then are
+ * centered. Where none would be, or the part is longer by less than a quarter of the father, both
+ * end together.
  */
 class HostClocks {
   readonly #events: EventColumns
@@ -215,8 +201,8 @@ class HostClocks {
   }
 
   /**
-   * By host: what to add to its times to have the collector's, the median over the roots on it, so
-   * that requests of one host keep their distances although the collector's clock has whole seconds.
+   * By host, what to add for the collector's time: the median over roots, as that has whole
+   * seconds.
    */
   #aheadOfHosts(starts: ArrayLike<number>): number[] {
     const seen: number[][] = []

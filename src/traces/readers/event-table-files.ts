@@ -8,7 +8,6 @@ type Role = (typeof ROLES)[number]
 const EVENT_PARTS = ['file', 'traceId', 'group', 'operation', 'service', 'start', 'end'] as const
 const EDGE_PARTS = ['file', 'traceId', 'father', 'child'] as const
 
-/** The files of one run that is kept as tables, not yet open. */
 export interface EventTableSources {
   readonly tables: EventTables
   readonly events: OpenableSource
@@ -16,9 +15,7 @@ export interface EventTableSources {
   readonly traces: OpenableSource | undefined
 }
 
-/**
- * Returns the tables that a format reads; `null` for formats of which each file stands for itself.
- */
+/** The tables that a format reads; `null` where each file stands for itself. */
 export function tablesOf(format: string, tables: EventTables | null): EventTables | null {
   if (tables !== null && format !== 'event-tables') {
     throw new OptionError('format', format, "'event-tables' where option tables is given")
@@ -34,7 +31,6 @@ export function tablesOf(format: string, tables: EventTables | null): EventTable
   return tables
 }
 
-/** Callers without types may leave out what nothing can be read without. */
 function requireParts<Part extends string>(
   role: Role,
   columns: { readonly [part in Part]?: string } | undefined,
@@ -47,12 +43,7 @@ function requireParts<Part extends string>(
   }
 }
 
-/**
- * Returns the runs that `files` name: each directory is one, and files whose names are those of
- * tables make one with others beside them.
- *
- * @throws FlowdeltaError for a file that is none of the tables, or a run that lacks one
- */
+/** The runs that `files` name: directories, and tables with others beside them. */
 export async function eventTableSources(
   files: readonly TraceSource[],
   tables: EventTables,
@@ -86,7 +77,6 @@ export async function eventTableSources(
   return [...runs].map(([folder, run]) => whole(run, folder, tables))
 }
 
-/** Returns the run in a directory, if it has a table of events. */
 export async function findEventTables(
   source: TraceSource,
   tables: EventTables,
@@ -113,9 +103,7 @@ async function tablesWithin(
   return found
 }
 
-/**
- * A table need not be there under every name it might have; whether one is missing is seen later.
- */
+/** A table may have several names: whether one is missing is seen later. */
 async function openIfThere(source: string | URL): Promise<OpenableSource | undefined> {
   try {
     return await openSource(source)

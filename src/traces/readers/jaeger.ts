@@ -28,15 +28,10 @@ const READ_TAGS = new Set(['span.kind', 'otel.status_code', 'internal.span.forma
 const EMPTY_ANSWER = /^[\s\uFEFF]*\{\s*"data"\s*:\s*(\[\s*\]|null)\s*,\s*"(total|errors)"/
 
 /**
- * Jaeger's JSON: an answer of its API (`{ data: [trace, …] }`), a bare trace, an array of traces, a
- * download from its UI (where each reference repeats the parent span, whole), or the UI's inner
- * form (`{ data: trace, id, state }`). Times are whole microseconds.
- *
- * The parent is the first CHILD_OF reference within the trace, else the first FOLLOWS_FROM. The
- * host is the process tag `hostname`, else `host.name`, `k8s.node.name`, or `ip`. Tags and logs
- * become low-level parameters (see `eventEntries`); the tags `sampler.type` and `sampler.param`
- * also say the sampling probability, the process tag `service.version` the version. Other process
- * tags are parameters only with `resourceAttributes`. Warnings are counted a trace.
+ * Jaeger's JSON: an API's answer, traces, or a download or inner form of its UI. The parent is the
+ * first CHILD_OF reference within the trace, else the first FOLLOWS_FROM; the host is of
+ * `HOST_TAGS`. Tags and logs become parameters (see `eventEntries`), `sampler.*` the sampling
+ * probability, `service.version` the version; other process tags only with `resourceAttributes`.
  */
 export const jaegerReader: TraceReader = {
   format: 'jaeger',

@@ -2,7 +2,6 @@ import { TraceFormatError } from '../../core/errors.ts'
 import type { IssueEffect, QualityLog } from '../quality.ts'
 import { type JsonCut, JsonScanner } from './json-scanner.ts'
 
-/** A parsed value of a JSON file, or a piece of one. */
 interface JsonElement {
   readonly value: object
   /** 1-based line the element starts on; in a piece, its first own element. */
@@ -34,21 +33,15 @@ const MAX_LINE = 1 << 26
 const CORRECT = 'Correct the file, or load without `strict` to leave the element out'
 
 /**
- * Cuts a stream of JSON into pieces small enough to be parsed one by one: values one after the
- * other, JSON lines, or one huge value, of whose arrays (those named in `cutAt`) each piece holds a
- * few elements in a copy of everything around them. `{"data":[a,b,c]}` becomes `{"data":[a,b]}` and
- * `{"data":[c]}`.
- *
- * A line of JSON lines or an element that is broken is noted and left out; so is what is unfinished
- * when the file ends. Brackets that do not match elsewhere are an error, as nothing after them can
- * be trusted.
+ * Cuts JSON into pieces to be parsed one by one: values, JSON lines, or one huge value whose
+ * `cutAt` arrays each piece holds a few elements of: `{"data":[a,b,c]}` becomes `{"data":[a,b]}`
+ * and `{"data":[c]}`. Broken elements are noted and left out; brackets that do not match end all.
  */
 export class JsonElements {
   readonly #options: JsonElementsOptions
   readonly #decoder = new TextDecoder()
   readonly #scanner: JsonScanner
   readonly #queue = new ByteQueue()
-  /** 1-based line of the start of the queue, or of its first own element behind a copied head. */
   #line = 1
   /** Length of what is copied from piece to piece before the first own element. */
   #head = 0
@@ -107,7 +100,6 @@ export class JsonElements {
     if (first !== 123 && first !== 91) this.#scanner.problem = 'Neither "{" nor "[" starts a value'
   }
 
-  /** Reads the whole lines in the queue; whether there was one. */
   #readLines(ended: boolean): boolean {
     // The first byte behind a line is needed to judge a broken one.
     const end = ended ? this.#queue.length : this.#queue.lastNewline(this.#searched) + 1
@@ -220,8 +212,7 @@ export class JsonElements {
   }
 
   /**
-   * If the first line of JSON lines is the broken one, its value seems to go on and on. Whether the
-   * second line is a value of its own says so; `undefined` while that line is not all there.
+   * Whether the first of JSON lines is broken, as the second is a value; `undefined` while unknown.
    */
   #recoverLine(ended: boolean): boolean | undefined {
     if (this.#inLines || this.#head > 0) return false
@@ -299,7 +290,6 @@ const NEWLINE = 10
 /** Bytes that may stand between JSON values: space, the record separator, the byte order mark. */
 const SPACE = new Set([9, NEWLINE, 13, 32, 0x1e, 0xef, 0xbb, 0xbf])
 
-/** Bytes that have arrived and are not used up yet. Positions count from its first byte. */
 class ByteQueue {
   #buffer = new Uint8Array(1 << 19)
   #start = 0
@@ -362,7 +352,6 @@ class ByteQueue {
     return this.bytes.indexOf(NEWLINE, at)
   }
 
-  /** Returns the position of the last line end from `from` on with a byte behind it, or -1. */
   lastNewline(from: number): number {
     const last = this.#buffer.subarray(this.#start + from, this.#end - 1).lastIndexOf(NEWLINE)
     return last < 0 ? -1 : from + last

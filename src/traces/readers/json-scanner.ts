@@ -25,27 +25,20 @@ function tableOf(...bytes: number[]): Uint8Array {
 /** Where an unfinished value can be cut: an open array with finished elements before `comma`. */
 export interface JsonCut {
   readonly depth: number
-  /** Position of the array's `[`. */
   readonly open: number
-  /** Position of the comma (or the end) behind the last finished element. */
   readonly comma: number
   readonly line: number
   /** The key of the array in its object, `''` if it is in none. */
   readonly key: string
   /** Whether an outer array could be cut, were one of its elements finished. */
   readonly isInner: boolean
-  /** Brackets that close everything open. */
   readonly closers: string
 }
 
-/**
- * Follows the brackets and strings of one JSON value through a buffer of bytes, without
- * understanding the rest of the grammar: that is left to `JSON.parse`.
- */
+/** Follows brackets and strings of one JSON value; the grammar is left to `JSON.parse`. */
 export class JsonScanner {
   /** Everything before this position has been seen. */
   at = 0
-  /** 1-based line of `at`. */
   line = 1
   /** What is wrong with the value; scanning does not go on from there. */
   problem: string | undefined

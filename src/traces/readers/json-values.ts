@@ -19,7 +19,6 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value that text is as JSON; `undefined` for text that is none. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -28,7 +27,6 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** Returns the objects in a JSON array; none if `value` is no array. */
 export function objectsIn(value: unknown): readonly JsonObject[] {
   if (!Array.isArray(value)) return []
   return value.every(isJsonObject) ? value : value.filter(isJsonObject)
@@ -39,7 +37,6 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 }
 
-/** A number, or one written as text; `NaN` for anything else. */
 export function numberOf(value: unknown): number {
   const text = textOf(value)
   return text === '' ? Number.NaN : Number(text)
@@ -52,16 +49,12 @@ export function attributeOf(value: unknown): AttributeValue {
     : JSON.stringify(value)
 }
 
-/** Returns the number that `text` is the usual notation of, else `text`. */
 export function numberOrText(text: string): number | string {
   const value = Number(text)
   return text !== '' && String(value) === text ? value : text
 }
 
-/**
- * What an event of a span becomes among the span's attributes: each of its own attributes under
- * `event · attribute`, or, if it has none, its name under `event`. Its time is not kept.
- */
+/** Attributes that an event becomes: `event · attribute` each, else its name; not its time. */
 export function eventEntries(
   name: string,
   attributes: readonly AttributeEntry[],
@@ -74,10 +67,7 @@ export function eventEntries(
 const TRACE_KEY =
   /"(resourceSpans|resource_spans|scopeSpans|scope_spans|instrumentationLibrarySpans|batches|traceID|spanID|processes|traceId|localEndpoint)"\s*:/
 
-/**
- * Returns the first key in a piece of JSON by which trace formats are told apart. The first counts:
- * names further in may be anybody's.
- */
+/** The first key by which formats are told apart: names further in may be anybody's. */
 export function firstTraceKey(head: string): string | undefined {
   return /^[\s\uFEFF]*[[{]/.test(head) ? TRACE_KEY.exec(head)?.[1] : undefined
 }

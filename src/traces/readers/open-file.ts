@@ -21,16 +21,12 @@ export async function fileSize(path: string | URL): Promise<number> {
   }
 }
 
-/** Size in bytes of a file; 0 for a directory, or where there is none. */
 export async function fileBytes(path: string): Promise<number> {
   const found = await stat(path).catch(() => undefined)
   return found?.isFile() === true ? found.size : 0
 }
 
-/**
- * Reads a file piece by piece. A piece is good until the next is asked for: all come in one buffer,
- * as making new ones would take as long as reading.
- */
+/** Reads a file in pieces, each good until the next: one buffer, as new ones would take as long. */
 export async function* fileChunks(path: string | URL): AsyncGenerator<Uint8Array> {
   const failed = (error: unknown) => {
     throw new FlowdeltaError(`${path} cannot be read (${codeOf(error)}). Check the file.`)
@@ -79,18 +75,15 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : String(error)
 }
 
-/** Sorted names of the files and folders in a folder; `undefined` where there is no folder of that path. */
 export async function namesWithin(path: string): Promise<readonly string[] | undefined> {
   const names = await readdir(path).catch(() => undefined)
   return names?.sort()
 }
 
-/** Content of a text file; `undefined` where it cannot be read. */
 export function readTextIfThere(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined)
 }
 
-/** Opens a file to be read here and there. */
 export async function openSlices(path: string) {
   const byteLength = await fileSize(path)
   const file = await open(path)

@@ -3,10 +3,8 @@ import type { QualityLog } from '../quality.ts'
 import { isJsonObject, type JsonObject, parsedJson } from './json-values.ts'
 import { isZstd } from './zstd.ts'
 
-/** How the bytes of a field are to be taken. */
 type Kind = 'text' | 'hex' | 'integer' | 'boolean' | 'nanos' | 'double'
 type Field = readonly [name: string, kind: Kind | Message, isList?: boolean]
-/** Fields of a message by their numbers; others are passed over. */
 type Message = Record<number, Field>
 
 // opentelemetry/proto/trace/v1/trace.proto and common/v1/common.proto, named as in OTLP JSON.
@@ -44,10 +42,9 @@ const MAX_MESSAGE = 1 << 28
 const LINE_FEED = 0x0a
 
 /**
- * Returns how OTLP messages are divided in a file that begins with `head`; `undefined` for other
- * files. The collector's file exporter writes four bytes of length, highest first, before each
- * message, which is protobuf, or compressed with zstd, or (compressed) JSON. A bare request is a
- * row of fields 1 (0A, a length), whose field 1 or 2 comes first: 0A or 12.
+ * How OTLP messages are divided in a file: four bytes of length before each, as the collector's
+ * exporter writes protobuf, zstd or JSON; a bare request is a row of fields 1 that begin with 0A or
+ * 12. `undefined` for other files.
  */
 export function otlpFraming(head: Uint8Array): Framing | undefined {
   const [a = 0, b = 0, c = 0, d = 0] = head
@@ -77,13 +74,7 @@ function varint(bytes: Uint8Array, from: number): { value: number; end: number }
   return undefined
 }
 
-/**
- * Reads the messages of a file one by one, as `JSON.parse` would give them. One that is cut by the end
- * of the file is noted and left out.
- *
- * @param prepare what a message of JSON goes through before it is parsed
- * @throws TraceFormatError for one that holds no spans, or is damaged
- */
+/** Reads messages as `JSON.parse` would give them; a cut one is noted. Throws for damage. */
 export async function* otlpMessages(
   chunks: AsyncIterable<Uint8Array>,
   framing: Framing,
@@ -131,7 +122,6 @@ export async function* otlpMessages(
   })
 }
 
-/** Where a message is; `undefined` while what stands before it is not all there. */
 function frameAt(
   bytes: Uint8Array,
   at: number,
@@ -226,13 +216,11 @@ class Decoder {
     return written
   }
 
-  /** Goes on by some bytes, and returns from where. */
   #moved(bytes: number): number {
     this.#at += bytes
     return this.#at - bytes
   }
 
-  /** A varint of up to 49 bits. */
   #number(): number {
     let value = 0
     for (let unit = 1; unit < 2 ** 49; unit *= 128) {

@@ -14,10 +14,7 @@ export const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
 const BASE64 = /^[0-9A-Za-z+/_-]+={0,2}$/
 const HEX = /^[0-9a-f]+$/i
 
-/**
- * An OTLP id of `size` bytes in lower-case hex. The standard says hex, but what goes through a
- * general protobuf-to-JSON converter has base64; anything else stays as it is.
- */
+/** An OTLP id in lower-case hex; of base64, as general converters write it, too. */
 export function otlpId(value: unknown, size: 8 | 16): string {
   if (typeof value !== 'string') return ''
   if (value.length === size * 2) return value.toLowerCase()
@@ -51,7 +48,6 @@ export function otlpStatus(value: unknown): SpanStatus {
   return name === '1' || name === 'ok' ? 'ok' : 'unset'
 }
 
-/** Returns the entries of an OTLP list of `{ key, value }`. */
 export function otlpAttributes(list: unknown): AttributeEntry[] {
   const entries: AttributeEntry[] = []
   for (const { key, value } of objectsIn(list)) {
@@ -62,7 +58,6 @@ export function otlpAttributes(list: unknown): AttributeEntry[] {
   return entries
 }
 
-/** Returns the text of attribute `key` in an OTLP list of `{ key, value }`, `''` if it has none. */
 export function otlpText(list: unknown, key: string): string {
   const value = otlpValue(objectsIn(list).find(({ key: own }) => own === key)?.['value'])
   return value === undefined || value === null ? '' : String(attributeOf(value))
@@ -117,16 +112,12 @@ export interface Reporter {
   readonly service: string
   readonly host: string
   readonly version: string
-  /** What is to be added to the attributes of its spans. */
   readonly attributes: readonly AttributeEntry[]
 }
 
 /**
- * Reads what a resource, or a process, says of its spans.
- *
- * @param of.tagText the text of an attribute or tag, `''` where there is none
- * @param of.hostKeys those that name a host, the best first
- * @param of.entries all of them, to become `resource.<key>` of spans but for what columns have
+ * Reads what a resource says of its spans: host by the first of `hostKeys`, `entries` as
+ * `resource.<key>`.
  */
 export function reporterOf({
   service,
@@ -149,7 +140,6 @@ export function reporterOf({
   }
 }
 
-/** Reads what the attributes of a resource say of its spans, which are kept with `keep`. */
 export function reporterOfEntries(
   service: string,
   entries: readonly AttributeEntry[],
@@ -169,10 +159,7 @@ const WHOLE = 2n ** 56n
 const ZERO_PROBABILITY = 63
 
 /**
- * With which probability a span was sampled, by the `ot` entry of its W3C trace state: `th` is the
- * share of traces that were rejected; its forerunner `p` is the exponent of a power of ½. Undefined
- * where neither is there.
- *
+ * The probability in W3C trace state `ot`: `th` is the share rejected, `p` an exponent of ½.
  * Sources: OpenTelemetry specification, "TraceState: Probability Sampling" (OTEP 235, and for `p`
  * OTEP 170).
  */
@@ -187,10 +174,7 @@ export function traceStateProbability(traceState: unknown): number | undefined {
   return exponent < ZERO_PROBABILITY ? 2 ** -exponent : undefined
 }
 
-/**
- * With which probability a span was sampled, by the tags of Jaeger's clients. Only the constant and
- * the probabilistic sampler have one; how many requests a rate limiter passed over is not known.
- */
+/** The probability in Jaeger's tags; only constant and probabilistic samplers have one. */
 export function samplerProbability(tags: readonly JsonObject[]): number | undefined {
   const value = (key: string) => tags.find(({ key: own }) => own === key)?.['value']
   const kind = value('sampler.type')

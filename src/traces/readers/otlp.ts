@@ -31,20 +31,12 @@ const IN_RESOURCE = ['scopeSpans', 'scope_spans', 'spans']
 const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
 
 /**
- * OpenTelemetry's OTLP JSON, as collectors, SDKs, Tempo and Jaeger's API v3 write it: an
- * `ExportTraceServiceRequest`, an array of them, one a line, or one after the other; or its protobuf, as
- * collectors write it to files (see `otlpFraming`). Ids are hex or
- * base64, kinds and statuses numbers or names, keys camelCase or snake_case.
- *
- * A span's host is its resource's `host.name`, else `k8s.node.name`, else unknown. `k8s.pod.name`
- * and `container.id` are not taken: they are new at every start, and hosts are part of what makes
- * two flows the same, so after a restart no request would be like one before it.
- *
- * Attributes and events of spans become low-level parameters (see `eventEntries`), those of
- * resources only with `resourceAttributes`, those of scopes, and links, do not; of a resource,
- * `service.version` is counted (see `ServiceVersions`), and a span's trace state says its sampling
- * probability. A link that repeats the parent with `opentracing.ref_type` = `follows_from` says
- * that the parent does not wait.
+ * OTLP JSON, whole, in arrays or lines, or its protobuf (see `otlpFraming`); hex or base64, numbers
+ * or names, camelCase or snake_case. The host is `host.name`, else `k8s.node.name`: pods and
+ * containers are new at every start, and would make every flow another one. Attributes and events
+ * become parameters, those of resources with `resourceAttributes`; `service.version` is counted,
+ * trace state says the probability. A link that repeats the parent with `opentracing.ref_type` =
+ * `follows_from` says that nobody waits.
  */
 export const otlpReader: TraceReader = {
   format: 'otlp',
@@ -110,7 +102,6 @@ function scopesOf(resource: JsonObject): unknown {
   return scopeSpans ?? scope_spans ?? instrumentationLibrarySpans ?? instrumentation_library_spans
 }
 
-/** Reads spans by resource: elements of `resourceSpans`. */
 export function readResources(
   resources: readonly JsonObject[],
   sink: ReadSink,

@@ -3,29 +3,25 @@ import { isNumberText } from '../attribute-names.ts'
 import type { AttributeValue } from '../attributes.ts'
 import type { ParameterOwner, ParameterTables } from '../parameter-tables.ts'
 
-/** A row's fields; `null` is missing. */
 export type ParameterFields = readonly (string | null)[]
 
 /** Where the columns stand that say what a row is about; -1 where there is none. */
 interface KeyColumns {
   readonly kind: 'node' | 'span'
   readonly id: number
-  /** The second half of an id that is written in two. */
   readonly half: number
   readonly trace: number
 }
 
 interface ParameterTable {
-  /** `the table e10__t3__CACHE_HIT`, or `the header line`. */
   readonly title: string
   readonly names: readonly string[]
   readonly file: string
 }
 
 /**
- * Finds the columns that say what a row is about, whatever their capitals and underscores:
- * `spanId`, with `traceId` or alone; `node`, likewise; or the halves of a node id, `breadcrumb` and
- * `timestamp`.
+ * Finds key columns, in whatever capitals: `spanId` or `node`, alone or with `traceId`; or the
+ * halves of a node id, `breadcrumb` and `timestamp`.
  */
 export function keyColumns(names: readonly string[]): KeyColumns | undefined {
   const plain = names.map((name) => name.toLowerCase().replace(/[_\s-]/g, ''))
@@ -39,7 +35,6 @@ export function keyColumns(names: readonly string[]): KeyColumns | undefined {
   return node < 0 ? undefined : { kind: 'node', id: node, half: -1, trace }
 }
 
-/** Hands the rows of one table over. */
 export class ParameterRows {
   readonly #table: ParameterTable
   readonly #key: KeyColumns
@@ -56,14 +51,11 @@ export class ParameterRows {
       .filter(([, at]) => at !== id && at !== half && at !== trace)
   }
 
-  /** Whether the table has columns besides its key. */
   get hasParameters(): boolean {
     return this.#parameters.length > 0
   }
 
-  /**
-   * @throws TraceFormatError for a row with another number of fields, or without an id
-   */
+  /** Throws for a row with another number of fields, or without an id. */
   add(fields: ParameterFields, line: number): void {
     const { file, title, names } = this.#table
     if (fields.length !== names.length) {
@@ -100,8 +92,7 @@ export class ParameterRows {
 }
 
 /**
- * A field of a table as the parameter it looks like: a number, a truth value, else text;
- * `undefined` where it is missing (empty or NULL). Integers that a double cannot hold stay text.
+ * A field as number, truth value or text; `undefined` for empty or NULL. Large integers stay text.
  */
 function parameterValue(field: string | null): AttributeValue | undefined {
   if (field === null || field === '' || field === 'NULL') return undefined

@@ -7,10 +7,8 @@ import { addEventSpans } from './event-spans.ts'
 import type { EventTables, EventWords } from './event-tables.ts'
 import type { ReadSink } from './trace-reader.ts'
 
-/** Texts that are kept with what they say. */
 const KEPT_WORDS = 1000
 
-/** The opened files of one run; the table of traces may be absent. */
 interface EventTableFiles {
   readonly events: CsvFile
   readonly edges: CsvFile
@@ -18,17 +16,9 @@ interface EventTableFiles {
 }
 
 /**
- * Reads event graphs kept as tables into span trees. Each event becomes a span; its parent is the
- * event of its group that is around it in time, or else the father of its group. Whose father is
- * which, and where a host's events stand on the clock of its father, is worked out when all tables
- * are read; until then columns are kept, never text.
- *
- * Noted and left out: rows that cannot be read, copies of events. Noted and kept: groups with a
- * second father (the first one counts), edges from or to nothing, traces with other numbers of
- * events or edges than the table of traces says.
- *
- * @throws OptionError for an unknown time unit
- * @throws TraceFormatError for a file that is empty or lacks a column
+ * Reads event graphs kept as tables into span trees: the parent is the event of its group around it
+ * in time, else the group's father. Left out: rows that cannot be read, copies. Noted: groups with
+ * a second father, loose edges, numbers other than the table of traces says.
  */
 export async function readEventTables(
   files: EventTableFiles,
@@ -204,7 +194,6 @@ interface ListedTrace {
   readonly edges: number | undefined
 }
 
-/** What a table of traces says of each: when it began, and how much there is of it. */
 class TraceTable {
   readonly clock = new EpochClock()
   readonly #quality: ReadSink['quality']
@@ -231,20 +220,14 @@ class TraceTable {
     if (listed !== undefined) listed.found[what]++
   }
 
-  /**
-   * When each trace began, µs by `clock`, `NaN` where that is not known; undefined where it never
-   * is.
-   */
+  /** When each trace began, µs by `clock`, or `NaN`; undefined where it never is known. */
   startsOf(traces: readonly string[]): Float64Array | undefined {
     if (!this.#hasStarts) return undefined
     const starts = Float64Array.from(traces, (id) => this.#traces.get(id)?.startUs ?? Number.NaN)
     return starts.every(Number.isNaN) ? undefined : starts
   }
 
-  /**
-   * Notes traces of which more or less was found than the table says, or that are in one place
-   * only.
-   */
+  /** Notes traces of which more or less was found than the table says. */
   check(traces: readonly string[]): void {
     for (const [trace, { line, found, events = found.events, edges = found.edges }] of this
       .#traces) {

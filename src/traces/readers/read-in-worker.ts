@@ -5,7 +5,6 @@ import { type PackedTraces, unpackTraces } from '../pack-traces.ts'
 import type { TraceSet } from '../trace-set.ts'
 import type { LoadProgress } from '../trace-source.ts'
 
-/** What the thread that reads says. */
 export type WorkerMessage =
   | { readonly kind: 'progress'; readonly progress: LoadProgress }
   | { readonly kind: 'traces'; readonly packed: PackedTraces }
@@ -14,17 +13,13 @@ export type WorkerMessage =
 /** Beside the built library; sources that run as they are have none and read in their own thread. */
 const WORKER = new URL('./trace-worker.js', import.meta.url)
 
-/** Whether there is a program for threads that read. */
 export function hasWorker(): boolean {
   return existsSync(fileURLToPath(WORKER))
 }
 
 /**
- * Loads traces in a thread of its own, so that two periods take as long as the longer one.
- *
- * @param options of `loadTraces`, which are passed on to the thread
- * @throws the reason of `signal` once it is aborted
- * @returns `undefined` if the thread failed: whoever asked should load by itself, to the same error
+ * Loads in a thread of its own; `undefined` if that failed, as the caller should then load by
+ * itself, to the same error.
  */
 export async function readInWorker(
   files: readonly string[],

@@ -9,12 +9,7 @@ import { readSqlParameters } from './sql-parameters.ts'
 const SQL =
   /^\uFEFF?\s*(?:--|\/\*|(?:PRAGMA|BEGIN|START\s+TRANSACTION|SET|USE|DROP|CREATE|INSERT|REPLACE|DELETE|LOCK)[\s;])/i
 
-/**
- * Reads the tables of parameters that stand beside the traces of one period: SQL dumps or CSV,
- * recognized by content.
- *
- * @throws TraceFormatError for a file that is neither, or a row that cannot be read
- */
+/** Reads the tables of parameters beside the traces of a period: SQL dumps or CSV. */
 export async function readParameters(
   sources: readonly OpenableSource[],
   {
@@ -46,13 +41,7 @@ export async function readParameters(
 const NEXT_STEP =
   'Head the columns with spanId (and traceId) for spans or node for trace points; every other column is a parameter'
 
-/**
- * Parameters from CSV with a header line: the key columns of `keyColumns`, every other column a
- * parameter, empty fields missing.
- *
- * @throws TraceFormatError for a header line without key or parameters, or a row that does not fit
- *   it
- */
+/** Parameters from CSV: the key columns of `keyColumns`, every other column a parameter. */
 async function readCsvParameters(
   chunks: AsyncIterable<Uint8Array>,
   into: ParameterTables,

@@ -7,11 +7,7 @@ import { TRACEBENCH } from './tracebench.ts'
 /** How much of a file its format is recognized by. */
 export const HEAD_BYTES = 1 << 16
 
-/**
- * Returns the reader for a file that begins with `head`, decompressed.
- *
- * @throws TraceFormatError saying what the file is instead, or how it begins.
- */
+/** The reader for a file that begins with `head`, decompressed; else says what it is instead. */
 export function recognizeFormat(
   head: Uint8Array,
   readers: readonly TraceReader[],

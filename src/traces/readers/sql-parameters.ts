@@ -11,20 +11,10 @@ interface SqlSink {
 }
 
 /**
- * Parameters from an SQL dump as Spectroscope's programs wrote it: a table for each trace point,
- *
- * ```
- * CREATE TABLE e10__t3__CACHE_HIT(breadcrumb INTEGER, timestamp INTEGER, tid INTEGER, qlen INTEGER);
- * INSERT INTO e10__t3__CACHE_HIT VALUES(2586230585719673,2586230585949084,1,81);
- * ```
- *
- * whose rows are about node `2586230585719673.2586230585949084`. Key columns are those of
- * `keyColumns`, else the first two are the halves of a node id; every other column is a parameter.
- * Strings are standard SQL's: a quote is doubled, a backslash is itself. Statements other than
- * CREATE TABLE and INSERT are ignored; tables without parameters are ignored and noted.
- *
- * @throws TraceFormatError for rows that are no literals or do not fit their table, rows of a table
- *   whose columns are not known, a file that ends within a statement
+ * Parameters from an SQL dump of Spectroscope's programs: `CREATE TABLE
+ * e10__t3__CACHE_HIT(breadcrumb INTEGER, timestamp INTEGER, …)` and `INSERT` rows, about node
+ * `breadcrumb.timestamp`. Key columns are those of `keyColumns`, else the first two; strings are
+ * standard SQL's. Other statements are ignored.
  */
 export async function readSqlParameters(
   chunks: AsyncIterable<Uint8Array>,
@@ -133,10 +123,7 @@ const STOP = /[;'"`]|--|\/\*/g
 /** Space and comments. No alternative begins as another does, so nothing is tried twice. */
 const NOTHING = /(?:\s+|--[^\n]*|\/\*[\s\S]*?\*\/)*/y
 
-/**
- * Cuts SQL text, chunk by chunk, into statements: at semicolons outside strings, quoted names and
- * comments.
- */
+/** Cuts SQL, chunk by chunk, at semicolons outside strings, quoted names and comments. */
 export class SqlStatements {
   readonly #onStatement: (text: string, line: number) => void
   readonly #decoder = new TextDecoder()
@@ -157,7 +144,6 @@ export class SqlStatements {
     return this.#text.length > MAX_STATEMENT ? this.#line : undefined
   }
 
-  /** Ends the text; gives the line of a statement that has no end. */
   end(): number | undefined {
     this.#text += this.#decoder.decode()
     this.#cut()
@@ -194,7 +180,6 @@ export class SqlStatements {
     this.#searched = at - from
   }
 
-  /** Passes over space and comments from `from` on. */
   #skipNothing(from: number): number {
     NOTHING.lastIndex = from
     const end = from + (NOTHING.exec(this.#text)?.[0].length ?? 0)
@@ -211,9 +196,7 @@ function lineEnds(text: string, start: number, end: number): number {
   return count
 }
 
-/**
- * Where the string, quoted name or comment ends that begins at `start`; -1 where it does not yet.
- */
+/** Where what opens at `start` ends; -1 where it does not yet. */
 function endOf(opening: string, text: string, start: number): number {
   if (opening === '--') return text.indexOf('\n', start)
   const closing = opening === '/*' ? '*/' : opening
@@ -240,7 +223,6 @@ const VALUE = /\s*(?:[nN]?'([^']*(?:''[^']*)*)'|([xX]'[\dA-Fa-f]*'|[^\s',()][^',
 const OPENING = /\s*,?\s*\(/y
 const TAIL = /^\s*(?:(?:ON|RETURNING|AS)\b[\s\S]*)?$/i
 
-/** What is wrong with a statement, and on which of its lines (0 is the first). */
 class SqlProblem extends Error {
   readonly line: number
 
@@ -271,11 +253,7 @@ function insertHead(statement: string) {
   return { table: plainName(table), columns, end: whole.length }
 }
 
-/**
- * Reads the rows of an INSERT statement from `at` on; `line` counts from its beginning.
- *
- * @throws SqlProblem for anything but literals
- */
+/** Reads the rows of an INSERT statement from `at` on; throws for anything but literals. */
 function readTuples(
   statement: string,
   at: number,

@@ -5,9 +5,7 @@ const ADDRESS = /(\d{1,3}(?:\.\d{1,3}){3})(?::\d*)?/
 const EVERY_ADDRESS = new RegExp(ADDRESS, 'g')
 const OUTCOME = /^(Success|\w*Exception|ERROR)\b:?\s*/
 const EXCEPTION = /\b(?:[a-z]\w*\.)+([A-Z]\w*(?:Exception|Error))\b/g
-/**
- * `class=class a.b.C`, `value=null`, `remote=/10.1.2.3:50010`; a hash code behind `@` is no value.
- */
+/** `class=class a.b.C`, `remote=/10.1.2.3:50010`; a hash code behind `@` is no value. */
 const PAIR = /\b(class|value|local|remote)=(?:class )?\/?(\d{1,3}(?:\.\d{1,3}){3}|[^,\]@=]*)/g
 /** A count and what is counted: `65557 bytes`, `_7_blocks`. */
 const COUNT = /(?:^|[\s_])(\d+)[\s_](bytes|millis|blocks)\b|_(\d+)_(blocks)_/g
@@ -28,9 +26,9 @@ const TARGETS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * The tables of TraceBench (Zhou et al., CloudCom 2014; also loghub's `HDFS_v3_TraceBench`): a run
- * of HDFS traced with MTracer, kept as `trace.csv`, `event.csv` and `edge.csv`. The service is the
- * agent; the host, the words of the description and the hosts that it names become parameters.
+ * TraceBench (Zhou et al., CloudCom 2014): a run of HDFS as `trace.csv`, `event.csv` and
+ * `edge.csv`. The service is the agent; host, words of descriptions and hosts in them are
+ * parameters.
  */
 export const TRACEBENCH: EventTables = {
   events: {
@@ -63,11 +61,8 @@ export const TRACEBENCH: EventTables = {
 }
 
 /**
- * What a description says: `outcome` (`Success`, `IOException`, …), `exception` (the innermost
- * class named), `message` (the text with `<block>`, `<address>`, `<path>` and `<n>` in place of
- * ids, so that there are few different ones), `target` and `bad link` (addresses, which become
- * hosts), the pairs `class`, `value`, `local` and `remote`, and counts of `bytes`, `millis` and
- * `blocks`.
+ * What a description says: `outcome`, innermost `exception`, `message` without ids, `target` and
+ * `bad link` (hosts), the pairs `class`, `value`, `local`, `remote`, and counts.
  */
 export function tracebenchWords(text: string): EventWords {
   const outcome = OUTCOME.exec(text)?.[1]

@@ -18,23 +18,9 @@ const KEYS: readonly string[] = ['X-Trace', 'Edge', 'Label', 'Agent', 'Host', 'T
 const NEXT_STEP = 'Correct the report, or load without `strict` to leave it out'
 
 /**
- * X-Trace reports (Fonseca et al., NSDI 2007), one event each, in any order:
- *
- * ```
- * X-Trace Report ver 1.0
- * X-Trace: 19000102030405060708AABBCCDD00000001
- * Host: web-1
- * Agent: Http
- * Label: GET /
- * Edge: AABBCCDD00000000
- * Timestamp: 1195074602.513
- * Size: 4096
- * ```
- *
- * Every task becomes a graph: its events are nodes `host__agent__label`, its edges have the
- * difference of timestamps as latency, keys other than these six are low-level parameters. A
- * request is over with the last event on the host where it began. All reports of a task must be in
- * one file.
+ * X-Trace reports (Fonseca et al., NSDI 2007), in any order; a task becomes a graph of nodes
+ * `host__agent__label`, edges as long as timestamps differ; other keys are parameters. A request
+ * ends with the last event on the host where it began.
  */
 export const xtraceReader: TraceReader = {
   format: 'xtrace',
@@ -54,7 +40,6 @@ export const xtraceReader: TraceReader = {
   },
 }
 
-/** One file being read: the report at hand, and the events so far. */
 class XtraceRun {
   readonly #sink: ReadSink
   readonly #file: string
@@ -159,7 +144,6 @@ class XtraceRun {
   }
 }
 
-/** As Stardust's labels are: `machine__thread__POINT`. */
 function labelOf(host: string, agent: string, label: string): string {
   const named = label === '' ? 'event' : label
   if (host === '') return [agent, named].filter((part) => part !== '').join(' ')
@@ -173,10 +157,8 @@ const LONG_OPERATION_ID = 8
 const NEWEST_VERSION = 1
 
 /**
- * Takes X-Trace metadata apart: flags, task id, operation id, then options, which are ignored
- * (Fonseca & Porter, X-Trace Metadata Format 2.1.1, §2 and §3).
- *
- * @returns what is wrong with it, as text, where it cannot be used
+ * Takes X-Trace metadata apart, or says what is wrong (Fonseca & Porter, X-Trace Metadata Format
+ * 2.1.1, §2 and §3).
  */
 export function parseXtraceMetadata(
   text: string,
@@ -199,7 +181,6 @@ export function parseXtraceMetadata(
   return { task, operation: hex.slice(taskEnd, operationEnd) }
 }
 
-/** An id of zeros is none. */
 function isZeros(id: string): boolean {
   return /^0*$/.test(id)
 }
@@ -296,7 +277,6 @@ class XtraceGraphs {
     })
   }
 
-  /** The place among `events` of the earliest one that none of them is father of. */
   #rootOf(events: readonly number[]): number {
     const { timeUs } = this.#columns
     let root = -1
@@ -358,7 +338,6 @@ class XtraceGraphs {
   }
 }
 
-/** X-Trace events in columns, in the order of their reports. */
 class XtraceColumns {
   readonly clock = new EpochClock()
   readonly tasks = new Dictionary()

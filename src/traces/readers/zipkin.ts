@@ -22,14 +22,9 @@ const KINDS: ReadonlyMap<unknown, SpanKind> = new Map([
 ])
 
 /**
- * Zipkin's v2 JSON: an array of spans, an array of traces (arrays of spans), or either a line.
- *
- * Client and server may share one span id; `SharedSpanIds` makes the server a child of the client.
- * The host is the local endpoint's `ipv4`, else its `ipv6`. Tags, which are all text, become
- * numbers where they are written as numbers are; annotations become events (see `eventEntries`).
- *
- * A span without a duration is one way, or was never finished. Leaving it out would cut the trace
- * in two, so it is kept with a duration of 0, its parent does not wait for it, and it is noted.
+ * Zipkin's v2 JSON: an array of spans, or of traces, or lines. `SharedSpanIds` makes a server with
+ * its client's id its child; the host is the local `ipv4`, else `ipv6`; tags and annotations become
+ * parameters. A span without duration is kept with 0 and noted: leaving it out would cut the trace.
  */
 export const zipkinReader: TraceReader = {
   format: 'zipkin',

@@ -2,16 +2,11 @@ import { TraceFormatError } from '../../core/errors.ts'
 
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
 
-/** Whether bytes are compressed with Zstandard. */
 export function isZstd(bytes: Uint8Array): boolean {
   return MAGIC.every((byte, i) => bytes[i] === byte)
 }
 
-/**
- * Decompresses Zstandard; `file` is the name for messages.
- *
- * @throws TraceFormatError for damaged or truncated data
- */
+/** Decompresses Zstandard; throws for damaged or truncated data. */
 export async function* unzstd(
   chunks: AsyncIterable<Uint8Array>,
   file: string,

@@ -30,13 +30,11 @@ const MAX_LISTED = 8
 
 interface ConditionTest {
   readonly holds: (trace: number) => boolean
-  /** Whether anything recorded is called so. */
   readonly isKnown: boolean
   /** Whether a trace has what is asked for. */
   readonly isRecorded: (trace: number) => boolean
 }
 
-/** Tells for which traces a condition holds. */
 export function conditionTest(recorded: Recorded, asked: Condition): ConditionTest {
   const { op, values, orNotRecorded } = asked
   const always = () => true
@@ -110,10 +108,8 @@ function isOneOf(texts: readonly string[]): (value: AttributeValue) => boolean {
 }
 
 /**
- * Returns when a moment is, in µs since 1970.
- *
- * @param notBeforeUs a time of day is at this or later
- * @throws FlowdeltaError for what is no moment
+ * When a moment is, in µs since 1970, a time of day at `notBeforeUs` or later; throws for no
+ * moment.
  */
 export function requireMoment(
   recorded: Recorded,
@@ -152,7 +148,6 @@ export function valuesOf(recorded: Recorded, subject: Subject): [value: string, 
   return [...counts].sort(([, a], [, b]) => b - a)
 }
 
-/** The error for a condition on something that nothing recorded has. */
 export function unknownName(recorded: Recorded, asked: Condition): FlowdeltaError {
   const { attributes, services } = recorded.names()
   const isCall = asked.op === 'calls' || asked.op === 'does not call'
@@ -194,7 +189,6 @@ export function nothingSelected(
   )
 }
 
-/** Says which values there are of what a condition asks for. */
 function valuesText(recorded: Recorded, asked: Condition): string {
   if (asked.op === 'calls' || asked.op === 'does not call') return 'Give another service.'
   const name = condition(asked, 'recorded').text.replace(/ is recorded$/, '')

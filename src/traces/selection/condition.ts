@@ -83,19 +83,9 @@ const UNCLEAR = new RegExp(
 )
 
 /**
- * Reads conditions on requests: `tenant.tier = enterprise and duration > 500ms`.
- *
- * A condition is `NAME = VALUE` or another comparison (`!=`, `<`, `<=`, `>`, `>=`, or `is` and
- * `is not`), `NAME is recorded` (or `is not recorded`), or `SERVICE is called` (or `is not called`).
- * Several values are divided by commas, `or` or `|`; `not recorded` may be one of them. A NAME is an
- * attribute or one of `BUILT_IN`; a service before it asks for that service's spans:
- * `database db.shard = 7`. Durations have a unit; times are as in `between`. What contains signs or
- * words of these forms goes between double quotes.
- *
- * @throws FlowdeltaError for text of another form
- *
- * @example
- * parseConditions('host = b, d or e and size>=9').map(({ op }) => op) // [ 'is', 'from' ]
+ * Reads conditions: `NAME = VALUE` or `!=`, `<`, `<=`, `>`, `>=`, `is`, `is not`; `NAME is
+ * recorded`; `SERVICE is called`. Several values are divided by commas, `or` or `|`. A service
+ * before a NAME asks for its spans; quotes hold what contains signs or words of these forms.
  */
 export function parseConditions(text: string): readonly Condition[] {
   if (typeof text !== 'string') {
@@ -139,11 +129,7 @@ function parseClause(clause: string): Condition {
   return condition(subject, op, values, orNotRecorded)
 }
 
-/**
- * Reads values, divided by commas, `or` or `|`.
- *
- * @throws FlowdeltaError for none
- */
+/** Reads values, divided by commas, `or` or `|`; throws for none. */
 export function parseValues(text: string): Pick<Condition, 'values' | 'orNotRecorded'> {
   const written = dividedBy(OR, text)
   const known = written.filter((value) => value.toLowerCase() !== NOT_RECORDED)
@@ -153,7 +139,6 @@ export function parseValues(text: string): Pick<Condition, 'values' | 'orNotReco
   return { values: known.map(unquoted), orNotRecorded: known.length < written.length }
 }
 
-/** Makes a condition, with its text. */
 export function condition(
   subject: Subject,
   op: ConditionOp,
@@ -185,7 +170,6 @@ function conditionText(subject: Subject, op: ConditionOp, values: readonly strin
   return `${names} ${SIGN_OF[op]} ${all}`
 }
 
-/** All conditions in words. */
 export function conditionsText(conditions: readonly Condition[]): string {
   return conditions.map(({ text }) => text).join(' and ')
 }
@@ -197,7 +181,6 @@ export function oppositeText(conditions: readonly Condition[]): string {
   return condition(first, OPPOSITES[first.op], first.values, first.orNotRecorded).text
 }
 
-/** Divides text where a pattern stands outside of quotes. */
 export function dividedBy(pattern: string, text: string): string[] {
   const parts = ['']
   for (const [all, , divides] of text.matchAll(new RegExp(`(${QUOTED})|(${pattern})|[^]`, 'gi'))) {

@@ -8,7 +8,6 @@ import { NO_PARENT, type SpanTraceColumns } from '../span-columns.ts'
 import { type BuiltIn, builtIn, type Subject } from './condition.ts'
 import type { Reader } from './condition-tests.ts'
 
-/** What is known of one span; `undefined` where that is nothing. */
 type SpanReader = (span: number) => AttributeValue | undefined
 
 /** Row of the span that stands for the request of a trace: its first root. */
@@ -116,7 +115,6 @@ export function spanCallers(
   }
 }
 
-/** Some traces, in columns of their own. */
 export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): SpanTraceColumns {
   const { epochNs, ids, spanOffsets, spans, weight } = traces
   const { services, operations, hosts, versionNames } = traces
