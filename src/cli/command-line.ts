@@ -4,8 +4,8 @@ import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { adviceSentence, flagMessage, misspeltFlag } from './flags.ts'
 
 /**
- * Runs the command line and returns its exit code: 0 done, 1 when --fail-on holds, 2 for wrong usage
- * or unreadable input. Only the command that is run is loaded, with its flags.
+ * Returns the exit code: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input.
+ * Only the command that is run is loaded, with its flags.
  */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
   const program = new Command('flowdelta')

@@ -44,7 +44,6 @@ const COMPARE_FLAGS = defineOptions({
 type CompareFlags = ComparisonFlags &
   FlagsOf<typeof COMPARE_FLAGS> & { readonly failOn?: readonly FailOn[] }
 
-/** `flowdelta compare`: what changed between two periods, as text or as JSON. */
 export function addCompare(command: Command, args: readonly string[]): void {
   addOptions(addComparisonFlags(command, args), COMPARE_FLAGS)
     .addOption(
@@ -90,11 +89,7 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
   }
 }
 
-/**
- * Returns `null` if nothing was found, so that there is nothing to explain.
- *
- * @throws FlowdeltaError if neither a finding nor a mutation has the rank
- */
+/** `null` if nothing was found to explain; throws if neither finding nor mutation has the rank. */
 function explainRank(comparison: Comparison, rank: number): ExplainedRank | null {
   const { findings } = comparison.findings
   const { mutations } = comparison.ranking
@@ -125,9 +120,7 @@ function findingOf(comparison: Comparison, id: string): PrintedFinding {
   return entryNamed(byId, id, 'the id of a finding')
 }
 
-/** When a comparison counts as failed. */
 interface FailOn {
-  /** As it was written. */
   readonly text: string
   readonly holds: (finding: Finding, comparison: Comparison) => boolean
 }
@@ -143,11 +136,8 @@ const CONDITION = /^(contribution|shift)\s*>\s*(\d+(?:\.\d+)?)\s*(%|[a-zµμ]+)$
 const ERRORS = /^errors\s*>\s*(\d+(?:\.\d+)?)\s*%$/
 
 /**
- * Reads a condition on findings. Only what became slower, or fails more often, fails:
- * `contribution>5%` (of what all requests after would have taken before), `contribution>2s` (in all),
- * `shift>10ms` (of one step), `errors>1%` (of the calls of which more fail now), or `any`.
- *
- * @throws InvalidArgumentError for anything else
+ * Reads what fails: `contribution>5%` (of what after would have taken before), `contribution>2s`
+ * (in all), `shift>10ms` (of one step), `errors>1%` (of calls), or `any`; only what is worse.
  */
 function failOn(text: string): FailOn {
   if (text === 'any') return { text, holds: ({ direction }) => direction === 'slower' }

@@ -32,14 +32,9 @@ export function mutationsWithin(budget: number): number {
 }
 
 /**
- * Cuts the document of a comparison to a number of bytes, by what a reader needs first: totals, each
- * finding in brief, warnings, the top mutations with their categories, what findings rest on, and then
- * the rest. Entries are left out whole; `leftOut` says how many, and how to get them.
- *
- * @param document as `COMPARISON_DOCUMENT` writes it
- * @param options.budget bytes of what is printed; 0 for no limit
- * @param options.all categories and mutations there are, listed or not
- * @throws FlowdeltaError when not even the totals fit
+ * Cuts a document to `budget` bytes by what a reader needs first: totals, findings in brief,
+ * warnings, top mutations, evidence, the rest. Entries go whole; `leftOut` says how many and how to
+ * get them.
  */
 export function withinBudget(
   document: Json,

@@ -30,10 +30,8 @@ import {
   WHOLE_MUTATION,
 } from './mutation-document.ts'
 
-/** A comparison, and how much of it is printed. */
 export interface PrintedComparison {
   readonly comparison: Comparison
-  /** Most categories and mutations listed. */
   readonly limit: number
   /** Bytes that it may have as JSON; 0 for any number. */
   readonly budget: number
@@ -84,10 +82,7 @@ const LEFT_OUT = record({
   how: TEXT,
 })
 
-/**
- * The document of `flowdelta compare`. Findings come first: grouped, corrected, in words. `truncated`
- * says how many categories and mutations there are when not all are listed.
- */
+/** The document of `flowdelta compare`; `truncated` says what is not listed. */
 export const COMPARISON_DOCUMENT = document<PrintedComparison>(
   'comparison',
   'What `flowdelta compare --json` prints.',
@@ -168,13 +163,11 @@ function findingsOf({ comparison, explained }: PrintedComparison): PrintedFindin
   })
 }
 
-/** A finding of a comparison, printed with all that it rests on. */
 export interface WholeFinding {
   readonly comparison: Comparison
   readonly finding: PrintedFinding
 }
 
-/** The document of `flowdelta compare --finding`. */
 export const FINDING_DOCUMENT = document<WholeFinding>(
   'finding',
   'What `flowdelta compare --finding ID --json` prints: one finding with all that it rests on.',

@@ -18,7 +18,6 @@ import {
 
 /** Flags of `addComparisonFlags` that are no options of a table. */
 export interface ComparisonFlags extends SplitFlags {
-  /** Files of each run: as many runs as `--before` is given. */
   readonly before: string[][]
   readonly after?: string[]
   readonly beforeParameters?: string[]
@@ -45,11 +44,7 @@ function filesOfRuns(args: readonly string[], files: readonly string[]): string[
 
 const BEFORE = '--before'
 
-/**
- * Adds the two periods and every option of a comparison to a command.
- *
- * @param args what the command line was given: it tells which files stand behind which `--before`
- */
+/** Adds the periods and every option; `args` tells which files stand behind which `--before`. */
 export function addComparisonFlags(command: Command, args: readonly string[]): Command {
   const period = isSplit(args) ? 'option' : 'requiredOption'
   addSplit(command)

@@ -26,10 +26,7 @@ const MAX_LINES = 40
 const MAX_WIDTH = 100
 const ALL = Number.POSITIVE_INFINITY
 
-/**
- * A comparison as text for a terminal: what was compared, warnings, and findings on a screen;
- * verbose, warnings in full and every ranked mutation as well.
- */
+/** What was compared, warnings and findings on a screen; verbose, also every ranked mutation. */
 export function comparisonText(
   { comparison, limit, explained }: PrintedComparison,
   { verbose }: { readonly verbose: boolean },
@@ -41,7 +38,6 @@ export function comparisonText(
   return [...blocks, ...explanations].join('\n\n')
 }
 
-/** One finding as text: what it says, and all that it rests on. */
 export function findingText({ comparison, finding }: WholeFinding): string {
   const { id, kind, concerned, all, services, consequences, mutations, exemplars } = finding
   const count = (period: Period) => `${grouped(concerned[period])} of ${grouped(all[period])}`
@@ -153,7 +149,6 @@ function findingHint({ findings: { findings } }: Comparison): string {
   return first === undefined ? '' : `; --finding ${first.id}: all of #1`
 }
 
-/** Leaves out the end of a line that is too wide. */
 function cutAtWord(line: string): string {
   if (line.length <= MAX_WIDTH) return line
   return `${line.slice(0, line.lastIndexOf(' ', MAX_WIDTH - 2))} …`
@@ -207,7 +202,6 @@ function explanationTexts(explained: ExplainedRank | null): string[] {
   )
 }
 
-/** What a typical request took, then and now. */
 function responseTimes({ flows }: Comparison): string {
   if (flows.count(BEFORE) === 0 || flows.count(AFTER) === 0) return ''
   const split = flows.count(BEFORE)
@@ -311,7 +305,6 @@ function responseTimeLines(
   ]
 }
 
-/** A name from a trace on one line. */
 function printable(name: string): string {
   return shortText(name, 120)
 }

@@ -3,10 +3,7 @@ import { optionsSchema, pickOptions } from '../core/options.ts'
 import { flagged } from './flags.ts'
 import type { PrintedWarning } from './printing.ts'
 
-/**
- * Part of a JSON document: its schema, and how a value is written. A document is defined once, by
- * its parts, and its schema derives from them.
- */
+/** Part of a document: its schema, and how a value is written; both are defined once. */
 export interface Part<In> {
   readonly schema: JsonSchema
   readonly optional?: boolean
@@ -20,14 +17,12 @@ export interface Made<In> {
   made(value: In): unknown
 }
 
-/** What a list holds. */
 export type Each<Items> = Items extends readonly (infer Item)[] ? Item : never
 
 type Fields<In> = { readonly [Name in keyof In]?: Part<In[Name]> | Made<In> } & {
   readonly [name: string]: Part<never> | Made<In>
 }
 
-/** A document of a command, and the schema that describes it. */
 export interface Document<In> {
   readonly schema: JsonSchema
   write(value: In): Readonly<Record<string, unknown>>
@@ -37,7 +32,6 @@ const plain = <In>(schema: JsonSchema): Part<In> => ({ schema, write: (value) =>
 
 export const TEXT = plain<string>({ type: 'string' })
 export const FLAG = plain<boolean>({ type: 'boolean' })
-/** A whole number, 0 or more. */
 export const COUNT = plain<number>({ type: 'integer', minimum: 0 })
 export const RANK = plain<number>({ type: 'integer', minimum: 1 })
 export const NUMBER = plain<number>({ type: 'number' })
@@ -48,7 +42,6 @@ export const MEASURED: Part<number> = {
   write: (value) => (Number.isFinite(value) ? value : null),
 }
 
-/** One of some words. */
 export function words(...choices: readonly string[]): Part<string> {
   return plain({ enum: choices })
 }
@@ -65,7 +58,6 @@ export function listOf<Item>(
   }
 }
 
-/** A part that is `null` where there is none. */
 export function orNull<In>(part: Part<In>): Part<In | null | undefined> {
   return {
     schema: { anyOf: [part.schema, { type: 'null' }] },
@@ -73,7 +65,6 @@ export function orNull<In>(part: Part<In>): Part<In | null | undefined> {
   }
 }
 
-/** A part that is left out where there is none. */
 export function optional<In>(part: Part<In>): Part<In | undefined> {
   return {
     schema: part.schema,
@@ -89,7 +80,6 @@ export function about(description: string, part: Part<never> | Made<never>): unk
   return { ...part, schema: { description, ...part.schema } }
 }
 
-/** A field that is written from something that the record around it says. */
 export function made<In, Value>(get: (value: In) => Value, part: Part<Value>): Made<In> {
   const { schema, optional: missing = false } = part
   return { schema, optional: missing, made: (value) => part.write(get(value)) }
@@ -157,13 +147,11 @@ export function truncated<In>(
   return about('Present when --limit left something out.', part)
 }
 
-/** Requests or the like of each period. */
 export const PERIOD_COUNTS = record<{ readonly before: number; readonly after: number }>({
   before: COUNT,
   after: COUNT,
 })
 
-/** What is in doubt about the traces or the results. */
 export const WARNINGS = listOf(
   record<PrintedWarning>({
     code: TEXT,

@@ -38,7 +38,6 @@ const EXPLOSION_FLAGS = defineOptions({
   }),
 })
 
-/** `flowdelta explosion`: are there too many categories to test, why, and what would help. */
 export function addExplosion(command: Command): void {
   addOptions(addOnePeriod(command), EXPLOSION_FLAGS).action(runExplosion)
 }
@@ -81,7 +80,6 @@ const REMEDY = record<Each<ExplosionDiagnosis['remedies']>>({
   medianC2: about('C² of the category of the median request.', MEASURED),
 })
 
-/** The document of `flowdelta explosion`. */
 export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
   'explosion',
   'What `flowdelta explosion --json` prints.',

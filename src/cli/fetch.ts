@@ -16,7 +16,6 @@ interface FetchFlags {
   readonly out: string
 }
 
-/** `flowdelta fetch`: traces from a store, or from files of any format, as one file. */
 export function addFetch(command: Command): void {
   command
     .requiredOption(

@@ -60,7 +60,6 @@ const MAX_PATHS = 20
 const MAX_PARAMETERS = 50
 const MAX_LEFT_OUT = 200
 
-/** How large a change is, and how sure. */
 export const EFFECT = record({
   medianShiftUs: MEASURED,
   probabilitySlower: about('Share of pairs in which the request after is slower.', MEASURED),
@@ -221,7 +220,6 @@ function sinceTimes(
   return { time: text(timeUs), low: text(lowUs), high: text(highUs), fromStart, follows }
 }
 
-/** Requests of one period that a finding is about, and all of them. */
 const REQUESTS_OF = record({
   n: about('Have what changed, or do what more or fewer do now.', COUNT),
   of: about('All requests of the period.', COUNT),
@@ -306,19 +304,14 @@ function findingPart({ steps, parts, calls }: FindingLimits) {
   })
 }
 
-/** One of many findings. */
 export const FINDING = findingPart(LIMITS)
-/** A finding with all that it rests on. */
 export const WHOLE_FINDING = findingPart(NO_LIMITS)
 
-/** A finding as documents print it. */
 export type PrintedFinding = Explained<Finding> & {
   readonly consequenceOf: string | null
-  /** Requests of each period. */
   readonly all: readonly [before: number, after: number]
 }
 
-/** Returns all findings: causes, the most important first, and then what lies beneath them. */
 export function printedFindings({ findings, flows }: Comparison): PrintedFinding[] {
   const causes = findings.findings
   const all = [flows.count(BEFORE), flows.count(AFTER)] as const
@@ -330,7 +323,6 @@ export function printedFindings({ findings, flows }: Comparison): PrintedFinding
   ]
 }
 
-/** Something with its explanation, if one was asked for. */
 export type Explained<T> = T & { readonly explanation?: Explanation | undefined }
 
 function conditionsOf(condition: PathCondition): Parameters<typeof CONDITION.write>[0][] {

@@ -2,7 +2,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { nearestName, type OptionAdvice, type OptionError, show } from '../core/errors.ts'
 import type { OptionRow, OptionsOf, OptionTable } from '../core/options.ts'
 
-/** What commander makes of a command's flags. */
 export type Flags = Readonly<Record<string, unknown>>
 
 /** Values of a table's flags, as commander gives them: `undefined` where the default is `null`. */
@@ -33,7 +32,6 @@ class OptionFlag extends Option {
   }
 }
 
-/** Adds a flag for every option of a table, but for those whose `flag` is `null`. */
 export function addOptions(command: Command, table: OptionTable): Command {
   for (const [name, row] of Object.entries(table)) {
     if (row.flag !== null) command.addOption(new OptionFlag(name, row))
@@ -41,7 +39,6 @@ export function addOptions(command: Command, table: OptionTable): Command {
   return command
 }
 
-/** Returns the options of a table that flags set. */
 export function optionsFrom<Table extends OptionTable>(
   table: Table,
   flags: Flags,
@@ -53,12 +50,10 @@ export function optionsFrom<Table extends OptionTable>(
   return Object.fromEntries(given) as Partial<OptionsOf<Table>>
 }
 
-/** Returns the options of a table that have flags. */
 export function flagged<Table extends OptionTable>(table: Table): OptionTable {
   return Object.fromEntries(Object.entries(table).filter(([, { flag }]) => flag !== null))
 }
 
-/** Returns the flags of tables. */
 export function flagsOf(...tables: readonly OptionTable[]): readonly Option[] {
   return tables.flatMap((table) =>
     Object.entries(flagged(table)).map(([name, row]) => new OptionFlag(name, row)),
@@ -87,7 +82,6 @@ function flagOf(flags: readonly Option[], option: string | undefined): Option | 
   )
 }
 
-/** Returns one of some words; `InvalidArgumentError` for another says which was probably meant. */
 export function choice(words: readonly string[], text: string): string {
   if (words.includes(text)) return text
   const meant = nearestName(text, words)

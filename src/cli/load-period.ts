@@ -20,17 +20,12 @@ import type { TraceSet } from '../traces/trace-set.ts'
 import { addOptions, adviceSentence, type Flags, flagsOf, optionsFrom } from './flags.ts'
 import type { PrintedWarning } from './printing.ts'
 
-/** Files beside the traces of a period. */
 export interface BesideTraces {
   readonly parameters?: readonly string[]
   readonly logs?: readonly string[]
 }
 
-/**
- * Loads the traces of a period.
- *
- * @throws FlowdeltaError if no trace can be used: it would pass for a period in which nothing happened
- */
+/** Loads a period; rejects one without traces, which would pass for nothing having happened. */
 export async function loadPeriod(
   name: string | undefined,
   files: readonly string[],
@@ -81,11 +76,9 @@ const PROPOSE_FLAGS = defineOptions({
 export interface SplitFlags {
   /** Empty where the time is to be found. */
   readonly split?: string
-  /** Files of the recording that is divided. */
   readonly files?: readonly string[]
 }
 
-/** Whether arguments say that one recording is divided. */
 export function isSplit(args: readonly string[]): boolean {
   return args.some((arg) => /^--(split(=|$)|propose$)/.test(arg))
 }
@@ -101,12 +94,7 @@ export function addSplit(command: Command): Command {
   })
 }
 
-/**
- * Loads one recording and divides it.
- *
- * @param periods files of `--before` and `--after`; those of the first alone may be the recording
- * @throws FlowdeltaError for other than one recording and two groups
- */
+/** Loads one recording, of `--files` or one period's files, and divides it in two groups. */
 export async function loadSplit(
   { split = '', files = [], ...flags }: SplitFlags & Flags,
   [before = [], after = []]: readonly (readonly string[] | undefined)[],
@@ -130,11 +118,7 @@ export async function loadSplit(
   )
 }
 
-/**
- * Returns where a recording changed, as `traces.split` takes it, and says so.
- *
- * @throws FlowdeltaError for a recording of one level
- */
+/** Says where a recording changed, as `traces.split` takes it; throws for one of one level. */
 function proposedSplit(traces: TraceSet, flags: Flags): string {
   const proposed = proposePeriods(traces, optionsFrom(FLOW_OPTIONS, flags))
   if (proposed === null) {
@@ -149,7 +133,6 @@ function proposedSplit(traces: TraceSet, flags: Flags): string {
   return split
 }
 
-/** Returns warnings whose answers name flags as well. */
 export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWarning[] {
   const flags = flagsOf(COMPARISON_OPTIONS, LOAD_OPTIONS)
   return warnings.map((warning) => {
@@ -167,11 +150,7 @@ export function addOnePeriod(command: Command): Command {
   return command
 }
 
-/**
- * Loads and categorizes the requests in files; warns of what was left out or is in doubt.
- *
- * @param after files of a second period, to be compared with the first
- */
+/** Loads and categorizes files, perhaps with a second period; warns of what is in doubt. */
 export async function categorizeFiles(
   files: readonly string[],
   flags: SplitFlags & Flags,

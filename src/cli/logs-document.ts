@@ -25,10 +25,8 @@ const CLASSES = { before: 'good', after: 'bad' } as const
 /** Reasons for skipped lines that are listed. */
 const MAX_ISSUES = 50
 
-/** A comparison of logs, and how many variables are printed. */
 export interface PrintedLogs {
   readonly compared: LogComparison
-  /** Warnings with the flags that they advise. */
   readonly warnings: readonly PrintedWarning[]
   readonly limit: number
 }
@@ -127,7 +125,6 @@ const GRAPH = record<Graph>({
   ),
 })
 
-/** The document of `flowdelta logs`. */
 export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs --json` prints.', {
   parameters: made(({ compared }) => compared.options, PARAMETERS),
   instances: made(({ compared }) => compared.logs.counts, BY_CLASS),

@@ -38,7 +38,6 @@ interface CategoryOf {
   readonly id: number
 }
 
-/** A kind of request. */
 export const CATEGORY = record<CategoryOf>({
   id: COUNT,
   root: made(({ comparison, id }) => comparison.categories.root(id), TEXT),
@@ -84,7 +83,6 @@ const EDGE = record<EdgeOf>({
   effect: about('null for edges off the critical path.', made(edgeEffect, orNull(EFFECT))),
 })
 
-/** A mutation of a comparison, with its edges and its explanation. */
 export type MutationOf = Explained<RankedMutation> & {
   readonly comparison: Comparison
   readonly allEdges: readonly EdgeComparison[]
@@ -134,12 +132,9 @@ function mutationPart(maxEdges: number, maxPrecursors: number) {
   })
 }
 
-/** One of many mutations. */
 export const MUTATION = mutationPart(MAX_EDGES, MAX_PRECURSORS)
-/** A mutation with every edge and precursor. */
 export const WHOLE_MUTATION = mutationPart(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
 
-/** Returns what is written of a mutation. */
 export function mutationOf(comparison: Comparison, mutation: RankedMutation): MutationOf {
   const allEdges = comparison.responseTime.edges(mutation.category)
   return { ...mutation, comparison, allEdges }

@@ -2,14 +2,12 @@ import { count, defineOptions, flag } from '../core/options.ts'
 import { visibleText } from '../core/shown-text.ts'
 import { grouped } from '../core/words.ts'
 
-/** A warning as commands print it. */
 export interface PrintedWarning {
   readonly code: string
   readonly message: string
   readonly detail?: string
 }
 
-/** The flag of commands that print a document. */
 export const JSON_FLAG = flag({ default: false, sentence: 'Print a JSON document instead of text' })
 
 /** Flags of commands that list fewer things as text than in a document, unless `--limit` says how many. */
@@ -26,18 +24,15 @@ export function leftOutLines(left: number): string[] {
   return left > 0 ? [`… and ${grouped(left)} more; raise --limit to see them.`] : []
 }
 
-/** Writes a document as it is printed. */
 export function printedJson(document: unknown): string {
   return `${JSON.stringify(document, null, 1)}\n`
 }
 
-/** Prints a document as JSON, or the same as text. */
 export function print(json: boolean, document: () => unknown, text: () => string): void {
   const printed = json ? printedJson(document()) : visibleText(text())
   process.stdout.write(printed.endsWith('\n') ? printed : `${printed}\n`)
 }
 
-/** Returns warnings as lines of text. */
 export function warningLines(warnings: readonly PrintedWarning[]): string[] {
   return warnings.map(({ code, message }) => `! ${code}: ${message}`)
 }

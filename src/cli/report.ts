@@ -28,7 +28,6 @@ const REPORT_FLAGS = defineOptions({
 /** What `--out` says for standard output. */
 const STANDARD_OUTPUT = '-'
 
-/** `flowdelta report`: a comparison as one HTML page for an incident, or as Markdown for a review. */
 export function addReport(command: Command, args: readonly string[]): void {
   addOptions(addComparisonFlags(command, args), REPORT_FLAGS).action(runReport)
 }

@@ -17,7 +17,6 @@ export const DOCUMENTS = {
   finding: FINDING_DOCUMENT,
 } as const
 
-/** `flowdelta schema`: the JSON schema of a command's document. */
 export function addSchema(command: Command): void {
   const names = Object.keys(DOCUMENTS)
   const argument = new Argument(

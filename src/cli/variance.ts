@@ -61,7 +61,6 @@ interface VarianceFlags extends FlagsOf<typeof VARIANCE_FLAGS>, SplitFlags {
   readonly after?: string[]
 }
 
-/** `flowdelta variance`: which kinds of request are unpredictable, and where their variance is. */
 export function addVariance(command: Command): void {
   addOnePeriod(command).option(
     '--after <file...>',
@@ -196,7 +195,6 @@ const SPREADS = record<{ readonly spreads: SpreadComparison; readonly limit: num
   ),
 })
 
-/** The document of `flowdelta variance`. */
 export const VARIANCE_DOCUMENT = document<VarianceResults>(
   'variance',
   'What `flowdelta variance --json` prints.',
@@ -237,7 +235,6 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
 /** Categories whose edges are listed, edges of each, and changed spreads. */
 const MOST = { categories: 5, edges: 3, spreads: 5 } as const
 
-/** Variance as text for a terminal; names from traces stay on their line. */
 export function varianceText({ variance, spreads, warnings, limit }: VarianceResults): string {
   const { ranked } = variance
   const shown = ranked.slice(0, limit)

@@ -109,7 +109,6 @@ export function diagnosisResults(
   }
 }
 
-/** Returns what the document of predictions holds. */
 export function predictionResults(
   { requests, after, profiles }: Predictions,
   warnings: readonly PrintedWarning[],

@@ -77,7 +77,6 @@ interface WhatifFlags extends FlagsOf<typeof PRINT_FLAGS>, SplitFlags {
   readonly apply?: string[]
 }
 
-/** `flowdelta whatif`: which single change explains a change of latency, or what one would do. */
 export function addWhatif(command: Command, args: readonly string[]): void {
   addSplit(command)
     [isSplit(args) ? 'option' : 'requiredOption']('--before <file...>', 'Traces of the good period')
@@ -179,11 +178,7 @@ function showProgress({ tried, planned }: DiagnosisProgress): void {
   )
 }
 
-/**
- * Predicts what scenarios, written as `parseScenario` reads them, make of the requests before.
- *
- * @throws FlowdeltaError for a scenario of no known form, OptionError for names that do not occur
- */
+/** Predicts what scenarios, as `parseScenario` reads them, make of the requests before. */
 function predictScenarios(
   before: SpanTraces,
   after: SpanTraces | null,
@@ -203,7 +198,6 @@ function predictScenarios(
   }
 }
 
-/** Applies a scenario; an error about a name in it is one of the flag. */
 function applied(models: ExecutionModels, scenario: Scenario): ScenarioProfile {
   try {
     return applyScenario(models, scenario)
@@ -230,7 +224,6 @@ function wishFrom(text: string): WishTarget {
 const MAX_TITLE_LENGTH = 90
 const MAX_TARGET_LENGTH = 120
 
-/** A diagnosis as text: do the profiles differ, which cause explains it best, and the next ones. */
 function whatifText(diagnosis: LatencyDiagnosis, limit: number, wish?: WishTarget): string {
   const { ranked, state } = diagnosis
   return [

@@ -3,7 +3,6 @@ export function base64OfText(text: string): string {
   return base64OfBytes(new TextEncoder().encode(text))
 }
 
-/** Encodes bytes as base64. */
 export function base64OfBytes(bytes: Uint8Array): string {
   let binary = ''
   for (let start = 0; start < bytes.length; start += 0x8000) {
@@ -12,7 +11,6 @@ export function base64OfBytes(bytes: Uint8Array): string {
   return btoa(binary)
 }
 
-/** Decodes base64 to bytes. */
 export function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
 }

@@ -9,7 +9,6 @@ export function textLiteral(text: string): string {
   return `'${seen(inner.replaceAll('\\"', '"').replaceAll("'", "\\'"))}'`
 }
 
-/** A value as it is written in code. */
 export function codeText(value: unknown): string {
   if (typeof value === 'string') return textLiteral(value)
   if (Array.isArray(value)) return `[${value.map(codeText).join(', ')}]`

@@ -39,7 +39,6 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json }
 
-/** What {@link encodeColumns} makes of a value of type `T`. */
 export interface EncodedColumns<T> {
   readonly columns: Json
   /** Never there; remembers the type of what was encoded. */
@@ -47,31 +46,15 @@ export interface EncodedColumns<T> {
 }
 
 /**
- * Encodes data as compact JSON that {@link decodeColumns} turns back into equal data.
- *
- * Takes numbers (NaN, ±∞ and −0 too), bigints, strings, booleans, `null`, `undefined`, typed arrays,
- * lists and plain objects, nested in any way. Numbers become bytes in the smallest type that holds
- * them exactly, repeated strings a dictionary, booleans bits, and lists of objects with the same keys
- * one column a key.
- *
- * @param value data without functions, class instances and cycles
- * @throws InternalError for anything else
- *
- * @example
- * decodeColumns(encodeColumns({ meanUs: Float64Array.of(1.5, NaN) })).meanUs[0] // 1.5
+ * Encodes data as compact JSON for {@link decodeColumns}: numbers (NaN, ±∞ and −0 too) as bytes of
+ * the smallest exact type, repeated strings as a dictionary, booleans as bits, lists of like
+ * objects as a column a key. No functions, class instances or cycles.
  */
 export function encodeColumns<T>(value: T): EncodedColumns<T> {
   return { columns: encode(value) }
 }
 
-/**
- * Decodes what {@link encodeColumns} made, also after a way through JSON.
- *
- * @throws FlowdeltaError for data in another form
- *
- * @example
- * decodeColumns(encodeColumns(['a', 'b'])) // [ 'a', 'b' ]
- */
+/** Decodes what {@link encodeColumns} made; throws for data in another form. */
 export function decodeColumns<T>(encoded: EncodedColumns<T>): T {
   return decode(encoded.columns) as T
 }

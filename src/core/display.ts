@@ -13,16 +13,12 @@ export interface HasMimeBundle {
   displayText?(): string
 }
 
-/** Where a notebook takes values. The Node entry point registers one; the core knows only this. */
 export interface DisplaySink {
   /** Shows the bundle as an output of the running cell. */
   send(bundle: MimeBundle): void
   /** The bundle as this notebook wants it: with the page runtime, or without any script. */
   complete(bundle: MimeBundle): MimeBundle
-  /**
-   * Called when a value is about to be printed as `text`: if exactly that is printed next, the
-   * sink shows the bundle in its place.
-   */
+  /** If exactly `text` is printed next, the sink shows the bundle in its place. */
   replaceNextPrint(text: string, bundle: () => MimeBundle): void
 }
 
@@ -34,12 +30,10 @@ export const jupyterHook: unique symbol = Symbol.for('Jupyter.display')
 
 let sink: DisplaySink | undefined
 
-/** Makes `next` the place where values show themselves; `undefined` goes back to plain text. */
 export function setDisplaySink(next: DisplaySink | undefined): void {
   sink = next
 }
 
-/** The registered sink, if the program runs in a notebook. */
 export function displaySink(): DisplaySink | undefined {
   return sink
 }
@@ -73,7 +67,6 @@ export abstract class Displayable implements HasMimeBundle {
   }
 }
 
-/** Whether `value` renders itself as a {@link MimeBundle}. */
 export function hasMimeBundle(value: unknown): value is HasMimeBundle {
   return (
     typeof value === 'object' &&

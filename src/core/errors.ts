@@ -54,12 +54,7 @@ export class OptionError extends FlowdeltaError {
   }
 }
 
-/**
- * Rejects options that are not known.
- *
- * @param path what stands before names in messages, such as `'mining.'`
- * @throws FlowdeltaError for the first of them, with the one that was probably meant
- */
+/** Rejects the first unknown option, and says which was meant; `path` is as `'mining.'`. */
 export function rejectUnknownOptions(given: object, known: readonly string[], path = ''): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     const name = path === '' ? 'options' : path.slice(0, -1)
@@ -74,12 +69,7 @@ export function rejectUnknownOptions(given: object, known: readonly string[], pa
   }
 }
 
-/**
- * Returns the entry of a record by its name.
- *
- * @param what the record holds, as `'a kind of picture of this stage'`
- * @throws FlowdeltaError for another name, with the one that was probably meant and all there are
- */
+/** The entry of that name; rejects others, with `what` there is and what was meant. */
 export function entryNamed<T>(record: Readonly<Record<string, T>>, name: unknown, what: string): T {
   const names = Object.keys(record)
   if (typeof name === 'string' && names.includes(name)) return record[name] as T
@@ -134,7 +124,6 @@ export function nearestName(name: string, known: readonly string[]): string | un
     : undefined
 }
 
-/** Insertions, deletions, replacements and swaps of neighbors that turn one text into another. */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   const at = (i: number, j: number) => rows[i]?.[j] ?? 0

@@ -6,23 +6,12 @@ const HTML_ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/**
- * `text` as it may stand in HTML text and in quoted attributes.
- *
- * @example
- * escapeHtml('a < b') // 'a &lt; b'
- */
+/** Escapes text for HTML and quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => HTML_ENTITIES[character] ?? character)
 }
 
-/**
- * `value` as JSON that may stand inside an HTML `<script>`: it cannot close the element, open a
- * comment, or end a line of JavaScript.
- *
- * @example
- * scriptJson('</script>') // '"\\u003c/script\\u003e"'
- */
+/** JSON for an HTML `<script>`: it cannot close the element, open a comment or end a line. */
 export function scriptJson(value: unknown): string {
   return (JSON.stringify(value) ?? 'null').replace(
     /[<>&\u2028\u2029]/g,

@@ -1,9 +1,4 @@
-/**
- * Counts for each node of a graph without cycles the edges of the longest way that leads to it.
- *
- * @param from where each edge begins
- * @param to where it ends
- */
+/** The edges of the longest way to each node of a graph without cycles. */
 export function graphDepths(
   size: number,
   from: ArrayLike<number>,

@@ -52,13 +52,8 @@ interface Instead<Word> {
 }
 
 /**
- * Defines options in one place: types, checks, defaults, flags, schemas and documentation derive
- * from the table.
- *
- * @throws InternalError for a default that its own option rejects
- *
- * @example
- * const options = defineOptions({ seed: count({ default: 1, sentence: 'Seed of the sample' }) })
+ * Defines options in one place: types, checks, defaults, flags, schemas and docs derive from it;
+ * throws for a default that its own option rejects.
  */
 export function defineOptions<Table extends OptionTable>(table: Table): Table {
   for (const [name, row] of Object.entries(table)) {
@@ -210,18 +205,7 @@ export function custom<T>({
   return { ...common({ flag: null, ...row }), expected, schema, accepts, parse }
 }
 
-/**
- * Returns all options of a table: those given, checked, and defaults for the rest. An option that
- * is `undefined` counts as not given.
- *
- * @param path what stands before names in messages, such as `'mining.'`
- * @throws FlowdeltaError for an unknown name, with the one that was probably meant; OptionError for
- *   a value that an option does not take
- *
- * @example
- * const table = defineOptions({ seed: count({ default: 1, sentence: 'Seed of the sample' }) })
- * readOptions(table, { seed: 2 }) // { seed: 2 }
- */
+/** All options of a table: those given, checked, and defaults; `undefined` counts as not given. */
 export function readOptions<Table extends OptionTable, Given extends Partial<OptionsOf<Table>>>(
   table: Table,
   given?: Given,
@@ -272,10 +256,8 @@ export function optionsCode<Table extends OptionTable>(
   return differing.length === 0 ? '' : `{ ${differing.join(', ')} }`
 }
 
-/** An option as its documentation lists it. */
 export interface DocumentedOption {
   readonly name: string
-  /** Values that it takes. */
   readonly takes: string
   /** Default, as it is written in code. */
   readonly default: string
@@ -294,7 +276,6 @@ export function optionRows(table: OptionTable): DocumentedOption[] {
   }))
 }
 
-/** Returns the JSON schema of a table's options, all present. */
 export function optionsSchema(table: OptionTable): JsonSchema {
   const properties = Object.entries(table).map(([name, { sentence, unit, schema }]) => [
     name,

@@ -10,12 +10,7 @@ export interface Quantity {
 /** What requests are compared by if nothing else is said. */
 export const TIME: Quantity = { name: 'time', unit: null }
 
-/**
- * An amount with its unit: `1.04 ms`, `1,602 input tokens`.
- *
- * @example
- * formatAmount(1602, { name: 'gen_ai.usage.input_tokens', unit: 'input tokens' }) // '1,602 input tokens'
- */
+/** An amount with its unit: `1.04 ms`, `1,602 input tokens`. */
 export function formatAmount(amount: number, { unit }: Quantity): string {
   if (unit === null) return formatDuration(amount)
   return Number.isFinite(amount) ? `${shortNumber(amount)} ${unit}` : String(amount)

@@ -1,8 +1,4 @@
-/**
- * Returns a function whose result for each object is computed once and kept as long as the object is.
- *
- * @param compute depends on the object alone; nobody may change what it returns
- */
+/** Computes a result once an object, kept as long as that is; nobody may change it. */
 export function remembered<K extends object, V>(compute: (of: K) => V): (of: K) => V {
   const known = new WeakMap<K, { readonly value: V }>()
   return (of) => {

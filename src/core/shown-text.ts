@@ -9,11 +9,8 @@ const BEGINNING = 60
 const MAX_NAME_LENGTH = 100
 
 /**
- * Text from a trace on one line of at most `longest` characters, the middle left out where it is
- * longer. What cannot be printed, or would turn the line around, becomes a space.
- *
- * @example
- * shortText('recommendation-7d9f\n/ListRecommendations', 16) // 'recommen…dations'
+ * Text on one line, its middle left out where long: `recommen…dations`; what cannot be printed
+ * becomes a space.
  */
 export function shortText(text: string, longest: number): string {
   // Cut before splitting: labels can be megabytes long.

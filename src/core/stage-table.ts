@@ -14,7 +14,6 @@ import { tableHtml, tableText } from './table-display.ts'
 
 type ColumnData = ConstructorParameters<typeof ColumnTable>[0]
 
-/** Writes a table as HTML for a notebook. */
 export type TableHtml = (table: Table) => string
 
 let notebookHtml: TableHtml | undefined
@@ -45,7 +44,6 @@ let stageTables:
     ) => StageTable)
   | undefined
 
-/** The class of stage tables, which the first table makes. */
 function stageTableClass() {
   stageTables ??= class extends columnTable() implements StageTable {
     mimeBundle(): MimeBundle {
@@ -124,12 +122,7 @@ export function tableIn(table: StageTable, quantity: Quantity): StageTable {
   return table.rename(Object.fromEntries(names)) as StageTable
 }
 
-/**
- * A table with one row for each of `rows`; the columns are their fields `names`.
- *
- * @example
- * rowTable([{ category: 0, root: 'read' }], ['root', 'category']).numCols() // 2
- */
+/** A table with one row for each of `rows`; the columns are their fields `names`. */
 export function rowTable<Row extends object>(
   rows: readonly Row[],
   names: readonly (keyof Row & string)[],

@@ -15,12 +15,7 @@ export abstract class Stage extends Displayable {
   }
 }
 
-/**
- * Makes the base class of stages whose columns are their fields: names, types and meanings stand
- * once, in `Columns`.
- *
- * @param base what it extends itself
- */
+/** The base of stages whose columns are their fields: named, typed and described once. */
 export function columnarStage<Columns extends object, Base extends Stage = Stage>(
   base: abstract new () => Stage = Stage,
 ) {

@@ -2,12 +2,10 @@ import type { Table } from 'arquero'
 import { formatDuration } from './units.ts'
 
 /**
- * How numbers are written: `'data'` as they are, in microseconds and ready to be copied into code;
- * `'spoken'` as a person says them, durations in their unit and thousands set apart.
+ * `'data'`: in microseconds, to be copied into code; `'spoken'`: in fitting units, thousands apart.
  */
 export type NumberStyle = 'data' | 'spoken'
 
-/** The rows of a table that are shown, as text, and what was left out. */
 export interface TableCells {
   readonly names: readonly string[]
   /** Per column: whether its cells are numbers, to be aligned right. */
@@ -18,7 +16,6 @@ export interface TableCells {
   readonly totalRows: number
 }
 
-/** How the cells of one column are written. */
 export interface ColumnFormat {
   readonly numeric: boolean
   /** A value as its cell shows it. */
@@ -58,12 +55,7 @@ export function isDuration(name: string): boolean {
   return /(^|[a-z\d])Us$/.test(name)
 }
 
-/**
- * How a column is written, from its name and the values that are to be seen beside each other.
- *
- * @example
- * columnFormat('meanUs', [1042.4], 'spoken').text(1042.4) // '1.04 ms'
- */
+/** How a column is written, from its name and the values seen beside each other. */
 export function columnFormat(
   name: string,
   values: readonly unknown[],

@@ -3,9 +3,7 @@ import { escapeHtml } from './escape.ts'
 import { type TableCells, tableCells } from './table-cells.ts'
 import { counted } from './words.ts'
 
-/** How many rows of a table are shown. */
 export interface TableDisplayOptions {
-  /** Rows shown before the "more rows" line. Default 20. */
   readonly limit?: number
 }
 
@@ -21,13 +19,7 @@ const LONGEST_LINE = 72
 const TABLE_STYLE =
   'border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px;margin:0'
 
-/**
- * An HTML table of the first rows, every cell escaped, numbers aligned right and as a person says
- * them: durations in their unit (the value in µs on hover), thousands set apart.
- *
- * @example
- * tableHtml(stageTable({ service: ['cart'], meanUs: [2011.45] }), { limit: 10 })
- */
+/** An HTML table of the first rows, escaped; durations in their unit, with µs on hover. */
 export function tableHtml(table: Table, { limit = 20 }: TableDisplayOptions = {}): string {
   const cells = tableCells(table, limit, 'spoken')
   const title = escapeHtml(countRows(cells))
@@ -44,12 +36,7 @@ export function tableHtml(table: Table, { limit = 20 }: TableDisplayOptions = {}
   )
 }
 
-/**
- * The first rows as aligned text, numbers as they are in the data.
- *
- * @example
- * tableText(stageTable({ service: ['cart', 'mail'], requests: [12, 3] }))
- */
+/** The first rows as aligned text, numbers as they are in the data. */
 export function tableText(table: Table, { limit = 20 }: TableDisplayOptions = {}): string {
   const cells = tableCells(table, limit)
   const lines = [cells.names, ...cells.rows].map((row) =>

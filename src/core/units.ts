@@ -17,12 +17,7 @@ export const UNITS_US: ReadonlyMap<string, number> = new Map([
   ['ns', 1e-3],
 ])
 
-/**
- * Reads a duration as it is written, in µs; `NaN` for anything else.
- *
- * @example
- * readDuration('1.5 ms') // 1500
- */
+/** Reads a duration as it is written, `1.5 ms`, in µs; `NaN` for anything else. */
 export function readDuration(text: string): Microseconds {
   const [, size, unit = ''] = /^(\d+(?:\.\d+)?|\.\d+)\s*([a-zµμ]+)$/i.exec(text.trim()) ?? []
   return Number((Number(size) * (UNITS_US.get(unit.toLowerCase()) ?? Number.NaN)).toPrecision(15))

@@ -1,11 +1,6 @@
 import { formatDuration } from './units.ts'
 
-/**
- * A count with its noun: `1 request`, `1,602 categories`.
- *
- * @example
- * counted(2, 'category', 'categories') // '2 categories'
- */
+/** A count with its noun: `1 request`, `1,602 categories`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`
 }
@@ -35,12 +30,7 @@ export function pValue(p: number, name: 'p' | 'q' = 'p'): string {
   return `${name} = ${Number(p.toPrecision(2))}`
 }
 
-/**
- * A difference of durations with its sign: `+1.04 ms`, `−3 µs`.
- *
- * @example
- * signedDuration(-1042.4) // '−1.04 ms'
- */
+/** A difference of durations with its sign: `+1.04 ms`, `−3 µs`. */
 export function signedDuration(differenceUs: number): string {
   return `${differenceUs > 0 ? '+' : ''}${formatDuration(differenceUs).replace('-', '−')}`
 }

@@ -82,11 +82,7 @@ function tiedValues(first: ArrayLike<number>, second: ArrayLike<number>): TiedVa
   return { ends, firsts }
 }
 
-/**
- * A²_akN with midranks; 0 when all values are equal.
- *
- * Source: Scholz and Stephens 1987, equation 7; both samples' gaps are the same, with other signs.
- */
+/** A²_akN with midranks; 0 when all are equal. Source: Scholz and Stephens 1987, equation 7. */
 function andersonDarlingStatistic({ ends, firsts }: TiedValues, size: number): number {
   const total = ends[ends.length - 1]!
   let sum = 0
@@ -103,10 +99,8 @@ function andersonDarlingStatistic({ ends, firsts }: TiedValues, size: number): n
 }
 
 /**
- * The variance of A²_akN over all ways to deal the values out, when no two are equal; NaN for fewer
- * than 4 values.
- *
- * Source: Scholz and Stephens 1987, equation 4, for two samples.
+ * The variance of A²_akN without ties. Source: Scholz and Stephens 1987, equation 4, for two
+ * samples.
  */
 function andersonDarlingVariance(one: number, other: number): number {
   const n = one + other

@@ -132,10 +132,7 @@ function methodFor({ first, second }: SortedPair, measure: Measure, method: stri
   return Math.abs(skewness) < LITTLE_SKEWNESS ? 'normal' : 'studentised'
 }
 
-/**
- * Whether one value makes most of the variance: resamples without it have next to no standard
- * error, in which the difference is then counted.
- */
+/** Whether one value makes most of the variance: resamples without it have next to no error. */
 function isCarriedByOne(ascending: ArrayLike<number>): boolean {
   const n = ascending.length
   if (n < MIN_TO_BE_CARRIED) return false

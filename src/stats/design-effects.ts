@@ -1,6 +1,5 @@
 import { moderatedVariances } from './moderated-variances.ts'
 
-/** Deviations of one period's values from their mean, added up by stretch of time. */
 export class StretchSums {
   #count = 0
   #squares = 0
@@ -43,14 +42,12 @@ export class StretchSums {
   }
 }
 
-/** How far the sums of one measure wander in each period. */
 export interface Wandering {
   readonly periods: readonly StretchSums[]
   /** Excess kurtosis of single values where it is large; default 0. */
   readonly kurtosis?: number
 }
 
-/** Design effects of measures, and of how many degrees of freedom each is. */
 export interface DesignEffects {
   readonly effects: readonly number[]
   readonly df: readonly number[]
@@ -190,11 +187,7 @@ function weightedMedian(all: { readonly ratio: number; readonly weight: number }
   return 0
 }
 
-/**
- * What a level does of which each stretch keeps a part of the one before: the correlation of
- * neighbors that is seen once the period's mean is taken off, and the variance of the period's sum
- * over what its stretches show.
- */
+/** What a level does of which stretches keep a part: the correlation seen, and the variance. */
 function lasting(kept: number, stretches: number): { readonly seen: number; growth: number } {
   const rows = Array.from(
     { length: stretches },

@@ -113,10 +113,7 @@ function powerOf(
   return normalTail((critical - excess) / sd) + normalTail((critical + excess) / sd)
 }
 
-/**
- * Mean and variances, over the values of either sample, of the share of the other sample's values
- * that lie below a value of after; each value moved up by `shift` is compared with all but itself.
- */
+/** Mean and variances of shares of the other sample below each value of after, moved by `shift`. */
 function placements(values: ArrayLike<number>, shift: number) {
   const n = values.length
   let sum = 0

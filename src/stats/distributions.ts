@@ -240,10 +240,7 @@ function continuedFraction(a: number, b: number, x: number): number {
   return fraction
 }
 
-/**
- * x^a·(1 − x)^b / B(a, b). Both powers and the beta function are taken relative to where the
- * density is largest, so that huge logarithms cancel before they lose digits.
- */
+/** x^a·(1 − x)^b / B(a, b), relative to the largest density, so that logarithms cancel first. */
 function factor(a: number, b: number, x: number, complement: number): number {
   const n = a + b
   const scale = Math.sqrt((a * b) / (2 * Math.PI * n))
@@ -330,9 +327,8 @@ const SERIES = [
 ]
 
 /**
- * log Γ(n + 1) less Stirling's formula ½·log(2πn) + n·log(n) − n, for n above 0.
- *
- * Source: Loader 2000, "Fast and accurate computation of binomial probabilities".
+ * log Γ(n + 1) less Stirling's formula ½·log(2πn) + n·log(n) − n. Source: Loader 2000, "Fast and
+ * accurate computation of binomial probabilities".
  */
 export function stirlingError(n: number): number {
   if (n >= 10) {

@@ -117,10 +117,7 @@ const NOTHING: FisherExactResult = {
   difference: Number.NaN,
 }
 
-/**
- * Returns every possible number of successes of the second group with its probability relative to
- * the most probable one, outwards from there until it underflows.
- */
+/** Every number of successes by its probability relative to the most probable one. */
 function probableTables({ n1, n2, successes }: { n1: number; n2: number; successes: number }) {
   const tables = new Map<number, number>()
   const least = Math.max(0, successes - n1)

@@ -78,9 +78,8 @@ export interface ShiftInterval {
 }
 
 /**
- * The shift at which the weighted rank statistic is zero, and those at which it is just not
- * significant: the median and two quantiles of all weighted differences. `pairs` is not empty and
- * has no empty sample.
+ * The shift where the weighted rank statistic is zero, and where just not significant: median and
+ * quantiles of weighted differences.
  */
 function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInterval {
   let total = 0
@@ -138,9 +137,8 @@ interface Split {
 }
 
 /**
- * Returns the smallest difference d, second − first, of any pair such that differences of at most d
- * weigh at least `target` (`strictly`: more than `target`). Without listing the pairs: each step
- * halves the range of values and counts in O(n). ∞ if all differences weigh less.
+ * The smallest difference up to which differences weigh `target` (`strictly`: more), or ∞; each
+ * step halves the range and counts in O(n).
  */
 export function selectDifference(
   pairs: readonly WeightedPair[],

@@ -108,10 +108,8 @@ interface KsGap {
 }
 
 /**
- * Merges two ascending samples and compares them at the end of each group of ties.
- *
- * Gaps are counted in units of 1/(n1·n2), so that no rounding can make equal gaps differ; exact
- * while n1·n2 < 2^53.
+ * Merges ascending samples and compares them at ends of ties, in units of 1/(n1·n2), so that no
+ * rounding makes equal gaps differ; exact while n1·n2 < 2^53.
  */
 function ksGap(before: ArrayLike<number>, after: ArrayLike<number>): KsGap {
   const n1 = before.length
@@ -139,10 +137,7 @@ function ksGap(before: ArrayLike<number>, after: ArrayLike<number>): KsGap {
   return { slower, faster, slowerAt, fasterAt }
 }
 
-/**
- * For each k, whether the first k values of the two ascending samples, pooled, end a group of
- * ties (1) or split one (0). Length n1 + n2 + 1.
- */
+/** For k = 0 to n1 + n2, whether the first k pooled values end a group of ties (1). */
 function tieGroupEnds(before: ArrayLike<number>, after: ArrayLike<number>): Uint8Array {
   const n1 = before.length
   const n2 = after.length
@@ -242,10 +237,7 @@ function exactP(height: number, { n1, n2, ends }: PooledTies, alternative: Alter
   return Math.min(1, exited)
 }
 
-/**
- * Moves the chain on to where `read` values have been read, in place; returns the highest i that can
- * now occur.
- */
+/** Moves the chain to `read` values, in place; returns the highest i that can now occur. */
 function readOne(
   mass: Float64Array,
   { low, high, read, n1, n2 }: Record<'low' | 'high' | 'read' | 'n1' | 'n2', number>,

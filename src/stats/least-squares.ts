@@ -17,19 +17,8 @@ const RIDGE = 1e-9
 const CONSTANT = 1e-9
 
 /**
- * Linear regression with an intercept by ordinary least squares: normal equations of centered and
- * scaled columns, solved by Cholesky's decomposition with a negligible ridge.
- *
- * Columns that do not vary get a coefficient of 0; among columns that say the same, the coefficient
- * is shared. With fewer rows than columns the fit is one of many that fit as well. No tests and no
- * errors of coefficients.
- *
- * @param rows each as long as the first
- * @param values one a row
- * @throws OptionError without rows, and where numbers of values, rows and columns do not fit.
- *
- * @example
- * leastSquares([[1], [2], [4]], [3, 5, 9]).predict([3]).toFixed(6) // '7.000000'
+ * Linear regression with an intercept: normal equations of scaled columns, by Cholesky with a
+ * negligible ridge. Constant columns get 0; equal columns share a coefficient.
  */
 export function leastSquares(
   rows: readonly ArrayLike<number>[],

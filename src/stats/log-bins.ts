@@ -49,13 +49,7 @@ export function logBins(low: number, high: number, count: number): LogBins {
   }
 }
 
-/**
- * Returns how many bins a histogram of `n` values gets: 2·n^⅓ (Rice's rule), rounded, at least 8
- * and at most 64.
- *
- * @example
- * binCount(1000) // 20
- */
+/** How many bins `n` values get: 2·n^⅓ (Rice's rule), 8 to 64. */
 export function binCount(n: number): number {
   return Math.min(64, Math.max(8, Math.round(2 * Math.cbrt(n))))
 }

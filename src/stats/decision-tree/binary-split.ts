@@ -9,12 +9,10 @@ import type { ValueGroups } from './value-groups.ts'
 /** Columns this close, in bits, are equally good. */
 const SAME = 1e-6
 
-/** What a node is split to explain. */
 export interface NodeTarget {
   /** For each row of the node its weight, and its weight times the target. */
   readonly weights: Float64Array
   readonly weighted: Float64Array
-  /** Their weight and squared error in all. */
   readonly weight: number
   readonly squares: number
   /** For each row of the data what significance is judged by. */
@@ -192,8 +190,7 @@ function sameMean(
 }
 
 /**
- * Groups by their mean. Of its two directions the one that begins nearer to the lowest code, so
- * that of equally good cuts the same is found when the target is turned upside down.
+ * Groups by mean, in the direction that finds the same cut when the target is turned upside down.
  */
 function orderByMean({ size, first, second }: ValueGroups): Int32Array {
   const order = Int32Array.from({ length: size }, (_, group) => group)
@@ -257,9 +254,7 @@ function selectedCutP(
   return Math.min(1, Math.max(selected, (exactP(gap) * selected) / single))
 }
 
-/**
- * P of one cut, for scores 0 and 1: two mutations among two rows are no rarity for a normal tail.
- */
+/** P of one cut for scores 0 and 1: a normal tail takes small counts for rarities. */
 function exactP({ sizes, sums }: Gap): number {
   const cells = [0, 1].map((side) => {
     const hits = wholeRows(Number(sums[side]))
@@ -275,9 +270,7 @@ function wholeRows(weight: number): number {
   return Math.max(0, Math.round(weight - 1e-6))
 }
 
-/**
- * P of the largest of all standardized differences for cuts with shares in `range` on their left.
- */
+/** P of the largest standardized difference over cuts with left shares in `range`. */
 function maximumP(largest: number, [low, high]: readonly [number, number]): number {
   // The approximation is one of the tail.
   if (largest < 1.5) return 1
@@ -286,7 +279,6 @@ function maximumP(largest: number, [low, high]: readonly [number, number]): numb
   return density * ((largest - 1 / largest) * width + 4 / largest)
 }
 
-/** How far apart the two sides of a cut are. */
 interface Gap {
   /** Square of the standardized difference of means. */
   readonly statistic: number
@@ -296,8 +288,8 @@ interface Gap {
 }
 
 /**
- * Square of the difference between the means of `scores` in a node's two sides, in units of the
- * standard deviation that it has when values are dealt to rows at random; 0 where all are the same.
+ * The squared difference of both sides' mean scores over its variance if values were dealt at
+ * random.
  */
 function standardizedGap(
   { codes }: CodedColumn,

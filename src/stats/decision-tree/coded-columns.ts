@@ -11,12 +11,8 @@ interface Admitted {
 }
 
 /**
- * Returns the columns that may be split on, coded, and why the others may not.
- *
- * With `limitValues`, a categorical column with more values than 0.3 times the rows is left out,
- * unless all columns are so (Quinlan's rule): splitting on it would give each row a branch.
- *
- * @throws FlowdeltaError for a name to exclude that no column has.
+ * The columns that may be split on, coded, and why others may not: with `limitValues`, no names of
+ * more values than 0.3 times the rows, unless all are so (Quinlan's rule).
  */
 export function admittedColumns(
   all: readonly TreeColumn[],
@@ -52,7 +48,6 @@ function requireNames(columns: readonly TreeColumn[], exclude: readonly string[]
   )
 }
 
-/** A column with each value as a small integer, so that values are counted instead of sorted. */
 export interface CodedColumn {
   readonly name: string
   readonly kind: TreeColumn['kind']
@@ -99,15 +94,9 @@ const DIGIT = 2048
 const SHIFTS = [0, 11, 22] as const
 
 /**
- * Replaces values by their ranks among the distinct values, counting from 0.
- *
- * A radix sort by three or six digits of the bit patterns; digits that all values share take no
- * pass. Linear in the number of values.
- *
- * Source: Knuth 1998, "The art of computer programming", vol. 3, 2nd ed., §5.2.5 (algorithm R).
- *
- * @example
- * denseRanks(Float64Array.of(8, -1, NaN, 8)).ranks // Int32Array(4) [ 1, 0, -1, 1 ]
+ * Replaces values by their ranks among distinct values, from 0, by radix sort in linear time;
+ * digits that all share take no pass. Source: Knuth 1998, "The art of computer programming", vol.
+ * 3, 2nd ed., §5.2.5 (algorithm R).
  */
 export function denseRanks(values: Float64Array): DenseRanks {
   const { low, high } = sortableBits(values)
@@ -131,10 +120,7 @@ export function denseRanks(values: Float64Array): DenseRanks {
   return rankInOrder(values, order)
 }
 
-/**
- * Puts in order what the high words, of 20 bits of the fraction, left undecided: mostly nothing.
- * False where that is more than a few neighbors, as with large whole numbers.
- */
+/** Sorts what the high words left undecided; false where that is more than a few neighbors. */
 function settleTies(values: Float64Array, order: Int32Array): boolean {
   let moves = 0
   for (let i = 1; i < order.length; i++) {

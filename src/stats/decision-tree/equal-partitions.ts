@@ -48,9 +48,7 @@ export function equalPartitions(columns: readonly TreeColumn[]): string[][] {
   return groups.map(({ names }) => names)
 }
 
-/**
- * Each row's block, blocks numbered as they first occur: the same for columns that divide alike.
- */
+/** Each row's block, numbered as they occur: the same for columns that divide alike. */
 function partitionOf(column: TreeColumn): Int32Array {
   if (column.kind === 'categorical') return byFirstRow(column.codes, column.levels.length)
   const { ranks, distinct } = denseRanks(column.values)

@@ -21,11 +21,8 @@ interface GainRatioOptions {
 }
 
 /**
- * C4.5's choice: of the columns that gain at least the average of all, less a little, the one with
- * the highest gain ratio; of several the first. Gain alone would favor columns with many values,
- * the ratio alone those that cut off a few rows.
- *
- * Undefined if no column gains anything.
+ * C4.5's choice: the highest gain ratio of columns that gain about the average. Gain alone would
+ * favor many values, the ratio alone cutting off a few rows. Undefined if none gains.
  */
 export function chooseByGainRatio(
   scorer: GainRatioScorer,
@@ -52,9 +49,7 @@ export function chooseByGainRatio(
   }
 }
 
-/**
- * Values closer than this are one value (C4.5); in columns that span less than 1, this share of it.
- */
+/** Values closer than this are one (C4.5); in columns spanning less than 1, this share. */
 const MIN_GAP = 1e-5
 /** What rounding may add to a sum of weights that are fractions. */
 const ROUNDING = 1e-9
@@ -107,7 +102,6 @@ export class GainRatioScorer {
     return column.kind === 'numeric' ? this.#threshold(column, node) : this.#branches(column, node)
   }
 
-  /** Returns the codes of a column that occur in a node, ascending. */
   codesOf(column: CodedColumn, rows: Int32Array, counts: ClassCounts): number[] {
     this.#fill(column, rows, counts)
     return Array.from(this.#groups.keys.subarray(0, this.#groups.size))
@@ -117,7 +111,6 @@ export class GainRatioScorer {
     this.#groups.fill(column, rows, precursors, mutations)
   }
 
-  /** Weights of a node, and the bits to tell the class of all rows whose value is known. */
   #nodeSums() {
     const { size, first, second, missingFirst, missingSecond } = this.#groups
     let precursors = 0
@@ -270,10 +263,7 @@ export function classCounts({ rows, weights }: NodeRows, labels: Uint8Array): Cl
   return { precursors, mutations, weights: [first, second] }
 }
 
-/**
- * x·log2 x, and 0 for 0 and for what rounding left below; whole numbers up to `most` looked up, as
- * counts of rows are whole where no value is missing.
- */
+/** x·log2 x, and 0 for 0; whole numbers are looked up, as counts mostly are whole. */
 function xLogX(most: number): (x: number) => number {
   const direct = (x: number) => (x > 0 ? x * Math.log2(x) : 0)
   const table = Float64Array.from({ length: most + 1 }, (_, x) => direct(x))

@@ -28,10 +28,8 @@ const SCATTERED = 1 / 8
 const FEW = 256
 
 /**
- * Grows a tree from the top: a node is done before its children are begun.
- *
- * Rows of small nodes are moved together, since reading a few rows here and there from all of many
- * long columns is waiting for memory.
+ * Grows a tree from the top. Rows of small nodes are moved together, as reading a few here and
+ * there is waiting for memory.
  */
 export function growNode<Content extends object>(
   growth: Growth<Content>,
@@ -77,10 +75,7 @@ export interface NodeRows {
   readonly weights: Float64Array | undefined
 }
 
-/**
- * How a split divides rows: which child a code belongs to, −1 for codes that no row of the node
- * has.
- */
+/** How a split divides rows: a code's child, −1 for codes that no row of the node has. */
 interface Division {
   readonly codes: Int32Array
   readonly childOf: (code: number) => number
@@ -93,9 +88,8 @@ export function allRows(count: number): NodeRows {
 }
 
 /**
- * The rows of each child. A row whose value is missing goes to every child, divided as the known
- * rows are (C4.5's fractional cases). Parts below `leastWeight` are not made but given to the child
- * with the largest share, so that no weight is lost and no row is scattered without end.
+ * The rows of each child; missing values go to all, as known rows are divided (C4.5's fractional
+ * cases). Parts below `leastWeight` go to the largest child.
  */
 function divideRows(node: NodeRows, division: Division, leastWeight: number): NodeRows[] {
   const { rows, weights } = node
@@ -153,9 +147,8 @@ export interface SplitChoice extends Omit<TreeSplit<never>, 'kind' | 'children'>
 type CodeDivision = Pick<SplitChoice, 'test' | 'codes' | 'childOf' | 'width'>
 
 /**
- * Up to `lastCode` and above it. The threshold that is shown is the largest value of the whole data
- * up to the middle between `lastCode` and `nextCode`, its neighbor in the node: a value somebody
- * has seen, and one that later data next to the gap do not overturn.
+ * Up to `lastCode` and above. The threshold shown is the largest value seen up to the middle of the
+ * gap, which later data next to it do not overturn.
  */
 export function divideByThreshold(
   { codes, values }: CodedColumn,
@@ -171,13 +164,11 @@ export function divideByThreshold(
   }
 }
 
-/** One child for each of the codes. */
 export function divideByBranches(column: CodedColumn, branches: readonly number[]): CodeDivision {
   const test: SplitTest = { kind: 'branches', codes: branches }
   return { ...{ test, width: branches.length }, ...byTable(column, branches.map(single)) }
 }
 
-/** One child for each of two sets of codes. */
 export function divideBySets(
   column: CodedColumn,
   sets: readonly [readonly number[], readonly number[]],

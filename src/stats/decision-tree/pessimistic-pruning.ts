@@ -7,9 +7,7 @@ const PAYS = 0.1
 const COLLAPSE = 1e-3
 
 /**
- * Replaces every subtree that makes no fewer errors on its own rows than a leaf would.
- *
- * Source: C4.5 release 8, `build.c`.
+ * Makes leaves of subtrees with no fewer errors on their rows. Source: C4.5 release 8, `build.c`.
  */
 export function collapseTree(node: ClassificationNode): ClassificationNode {
   if (node.kind === 'leaf' || errorsOfLeaf(node) <= errorsOfTree(node) + COLLAPSE)
@@ -18,10 +16,8 @@ export function collapseTree(node: ClassificationNode): ClassificationNode {
 }
 
 /**
- * Replaces, from the leaves up, every subtree that is not expected to make fewer errors on new rows
- * than a leaf would. Subtrees are not raised.
- *
- * Source: Quinlan 1993, §4.2.
+ * Makes leaves, from below, of subtrees not expected to make fewer errors on new rows. Source:
+ * Quinlan 1993, §4.2.
  */
 export function pruneTree(node: ClassificationNode, confidence: number): ClassificationNode {
   if (node.kind === 'leaf') return node
@@ -54,10 +50,7 @@ function expectedErrors(node: ClassificationNode, confidence: number): number {
   return node.children.reduce((sum, child) => sum + expectedErrors(child, confidence), 0)
 }
 
-/**
- * Quinlan's table of the normal distribution: the upper tail, and how many deviations away it
- * begins.
- */
+/** Quinlan's table of the normal distribution: upper tails, and how many deviations away. */
 const TAIL = [0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.2, 0.4, 1]
 const DEVIATIONS = [4, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0]
 

@@ -192,10 +192,7 @@ export type PathCondition =
       readonly levels: readonly string[]
     }
 
-/**
- * Returns the conditions of a path after one more step, to child `child` of a split. A column that
- * has a condition keeps its place, and the narrower of both is kept.
- */
+/** The conditions of a path one step further; of one column, the narrower is kept in place. */
 export function withStep(
   conditions: readonly PathCondition[],
   column: TreeColumnInfo,

@@ -24,9 +24,7 @@ export interface CategoricalTreeColumn {
 export type TreeColumn = NumericTreeColumn | CategoricalTreeColumn
 
 /**
- * @throws FlowdeltaError for two columns of one name.
- * @throws OptionError for a column without `rows` rows, an infinite value, or a code without a
- *   level.
+ * Throws for two columns of one name, other than `rows` rows, infinite values, or unknown codes.
  */
 export function requireTreeColumns(columns: readonly TreeColumn[], rows: number): void {
   const names = new Set<string>()

@@ -6,11 +6,8 @@ const SPARSE = 4
 const POSITIONS = 2 ** 26
 
 /**
- * The rows of a node added up by the value they have in one column.
- *
- * Two numbers are added up for each row, whichever the criterion needs: the weights of a precursor
- * and of a mutation, or a weight and a weighted target. The arrays are used again for the next
- * column: what `fill` gave is gone after the next `fill`.
+ * The rows of a node added up by value: two numbers a row, of whichever criterion. Arrays are good
+ * until the next `fill`.
  */
 export class ValueGroups {
   /** Values that occur among the rows. */
@@ -43,9 +40,7 @@ export class ValueGroups {
     this.#sorted = new Float64Array(mostRows)
   }
 
-  /**
-   * Adds up `first[i]` and `second[i]` of `rows[i]` by `codes[rows[i]]`, for codes below `size`.
-   */
+  /** Adds up `first[i]` and `second[i]` of `rows[i]` by code, for codes below `size`. */
   fill(
     { codes, size }: { readonly codes: Int32Array; readonly size: number },
     rows: Int32Array,
