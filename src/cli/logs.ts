@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError, show } from '../core/errors.ts'
-import { shortText } from '../core/shown-text.ts'
+import { defineOptions, flag, text } from '../core/options.ts'
+import { shortText, visibleText } from '../core/shown-text.ts'
 import { counted, grouped } from '../core/words.ts'
 import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
@@ -11,6 +13,7 @@ import { loadLogs } from '../logs/readers/load-logs.ts'
 import { LOG_READ_OPTIONS, type LogFields } from '../logs/readers/log-read-options.ts'
 import { skipAdvice, skipText } from '../logs/readers/log-sink.ts'
 import { tText } from '../views/charts/log-values.ts'
+import { connectCharts } from '../views/notebook/connect-charts.ts'
 import {
   differenceOf,
   differences,
@@ -21,11 +24,14 @@ import {
   leftOutSentences,
   MAX_VARIABLE_LENGTH,
   newComesFirst,
+  newErrors,
   newEvents,
   newnessText,
   performanceSentences,
   tellingGraphs,
 } from '../views/report/log-words.ts'
+import { reportHtml } from '../views/report/report-html.ts'
+import { reportMarkdown } from '../views/report/report-markdown.ts'
 import { addOptions, adviceSentence, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import { LOGS_DOCUMENT, type PrintedLogs } from './logs-document.ts'
 import {
@@ -37,11 +43,21 @@ import {
   textTable,
   warningLines,
 } from './printing.ts'
+import { writeReport } from './report.ts'
 
 /** Options with flags of their own: names of metrics and Distalyzer's names of periods are read here. */
 const { metric: _metric, class: _class, ...COMPARE_OPTIONS } = LOG_OPTIONS
 
-const PRINT_FLAGS = listFlags('variables')
+const PRINT_FLAGS = defineOptions({
+  ...listFlags('variables'),
+  markdown: flag({ default: false, sentence: 'Print GitHub-flavored Markdown instead of text' }),
+  out: text({
+    default: null,
+    or: null,
+    flag: 'out <file>',
+    sentence: 'Also write one HTML page, for an incident',
+  }),
+})
 
 interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
   /** One source, which is divided. */
@@ -56,6 +72,7 @@ interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
   readonly template?: readonly string[]
   readonly fields?: LogFields
   readonly metric?: string
+  readonly failOn?: readonly FailOn[]
   readonly class: LogClass
 }
 
@@ -89,6 +106,12 @@ export function addLogs(command: Command): void {
         .default('after')
         .argParser(logClass),
     )
+  command.addOption(
+    new Option(
+      '--fail-on <condition>',
+      "End with exit code 1 when it holds: 'new-errors' that only after logged, 'performance>5%' more, 'differs' of any variable, or 'any'; may be given more than once",
+    ).argParser((given: string, before: readonly FailOn[] = []) => [...before, failOn(given)]),
+  )
   for (const table of [LOG_READ_OPTIONS, COMPARE_OPTIONS, PRINT_FLAGS]) addOptions(command, table)
   command.action((files: readonly string[], flags: LogsFlags & Flags) =>
     runLogs({ ...flags, files }, command),
@@ -112,11 +135,60 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
     code,
     message: `${message}${adviceSentence(command.options, advice)}`,
   }))
-  print(
-    json,
-    () => LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }),
-    () => logsText({ compared, warnings, limit: limit ?? MAX_IN_TEXT }, command.options),
-  )
+  if (flags.out !== undefined || flags.markdown) connectCharts()
+  const madeBy = `flowdelta ${packageJson.version}`
+  if (flags.out !== undefined) {
+    const files = { before: periodFiles(flags, 'before'), after: periodFiles(flags, 'after') }
+    writeReport(flags.out, reportHtml(compared, { files, madeBy }))
+  }
+  if (flags.markdown) process.stdout.write(reportMarkdown(compared, { madeBy }))
+  else
+    print(
+      json,
+      () => LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }),
+      () => logsText({ compared, warnings, limit: limit ?? MAX_IN_TEXT }, command.options),
+    )
+  for (const { text, failing } of flags.failOn ?? []) {
+    const found = failing(compared).map((each) => shortText(each, MAX_MESSAGE_LENGTH))
+    if (found.length === 0) continue
+    const more =
+      found.length > MAX_FAILING ? `; and ${grouped(found.length - MAX_FAILING)} more` : ''
+    const names = `${found.slice(0, MAX_FAILING).join('; ')}${more}`
+    process.stderr.write(visibleText(`flowdelta: --fail-on ${text} holds for ${names}\n`))
+    process.exitCode = 1
+  }
+}
+
+/** When a comparison of logs counts as failed: what makes it so, if anything does. */
+interface FailOn {
+  readonly text: string
+  readonly failing: (compared: LogComparison) => readonly string[]
+}
+
+/** @throws InvalidArgumentError for a condition that is none */
+function failOn(text: string): FailOn {
+  const worse = (share: number) => (compared: LogComparison) => {
+    const { significant, beforeMean, afterMean } = compared.divergence.performance
+    const isWorse = significant && afterMean - beforeMean > share * Math.abs(beforeMean)
+    return isWorse ? performanceSentences(compared).slice(0, 1) : []
+  }
+  const newNames = (compared: LogComparison) => newErrors(compared).map(({ name }) => name)
+  const percent = /^performance\s*>\s*(\d+(?:\.\d+)?)\s*%$/.exec(text.trim())?.[1]
+  if (percent !== undefined) return { text, failing: worse(Number(percent) / 100) }
+  if (text === 'new-errors') return { text, failing: newNames }
+  if (text === 'differs') {
+    return { text, failing: (compared) => differences(compared).told.map(({ name }) => name) }
+  }
+  if (text === 'any') {
+    return { text, failing: (compared) => [...newNames(compared), ...worse(0)(compared)] }
+  }
+  throw new InvalidArgumentError("Give 'new-errors', 'performance>5%', 'differs' or 'any'.")
+}
+
+/** The files of a period; of one source all are of both. */
+function periodFiles(flags: LogsFlags, period: LogClass): readonly string[] {
+  const { files = [], before, after, good, bad } = flags
+  return (period === 'before' ? (before ?? good) : (after ?? bad)) ?? files
 }
 
 /** Two periods, or the one source that is divided. */
@@ -192,6 +264,7 @@ function logFields(given: string): LogFields {
 /** Of what is new, all tells. */
 const MAX_MESSAGE_LENGTH = 200
 const NODES = 10
+const MAX_FAILING = 5
 
 /**
  * A comparison of logs as text: what to read it with, is performance different, what differs, where to

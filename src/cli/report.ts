@@ -57,7 +57,8 @@ async function runReport(
   else writeReport(out, report)
 }
 
-function writeReport(out: string, report: string): void {
+/** @throws OptionError for a file that cannot be written */
+export function writeReport(out: string, report: string): void {
   try {
     writeFileSync(out, report)
   } catch (problem) {

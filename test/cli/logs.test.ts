@@ -224,6 +224,54 @@ test('one log is divided by conditions on requests', async () => {
   ])
 })
 
+describe('for others', () => {
+  const HOSTILE = '</td><script>alert(1)</script> @everyone fixes #1 [a](https://evil.example)'
+
+  /** Slow requests wait for a lock, and throw. */
+  function writeLog(): string {
+    const records = Array.from({ length: 60 }, (_, i) => {
+      const [time, request_id, isSlow] = [1e12 + i * 5000, `r${i}`, i % 3 === 0]
+      const end = time + (isSlow ? 900 : 20) + (i % 7)
+      return [
+        { time, request_id, msg: 'begun' },
+        { time: end, request_id, msg: `locked ${HOSTILE}` },
+        { time: end + 5, request_id, msg: 'done', duration_ms: end + 5 - time },
+        ...(isSlow ? [{ time: end + 5, request_id, level: 'error', msg: `lost ${HOSTILE}` }] : []),
+      ]
+    })
+    writeFileSync(at('hostile.log'), lines(records.flat()))
+    return at('hostile.log')
+  }
+
+  const slow = (...args: string[]) =>
+    flowdelta('logs', writeLog(), '--by', 'request_id', '--bad-if', 'duration_ms > 100', ...args)
+
+  test('a page and a comment say the same as the text, and names are text', async () => {
+    const { out } = await slow('--markdown', '--out', at('logs.html'))
+    expect(out).toMatch(/^### Logged only after: lost /)
+    expect(out).toMatch(/\| ms until locked .* \| mean value 22.9 → 903 \| \d/)
+    expect(out).not.toMatch(/<script|@\w|#\d(?!\d*;)/)
+    const page = readFileSync(at('logs.html'), 'utf8')
+    const headings = Array.from(page.matchAll(/<h[12]>(.*?)<\/h/g), ([, text]) => text)
+    expect(headings.slice(1)).toEqual([
+      ...['Logged only after', 'What differs', 'What performance depends on'],
+    ])
+    expect(page).not.toMatch(/<script|<link|<img|NaN|undefined|\[object/)
+    expect(page.match(/<figure>/g)).toHaveLength(2)
+  })
+
+  test('a condition that holds ends with exit code 1 and says why', async () => {
+    const { code, err } = await slow('--fail-on', 'new-errors', '--fail-on', 'performance>50%')
+    expect(code).toBe(1)
+    expect(err).toMatch(/--fail-on new-errors holds for lost /)
+    expect(err).toMatch(/--fail-on performance>50% holds for Performance is done\.duration_ms: /)
+    expect((await slow('--fail-on', 'performance>9999%')).code).toBe(0)
+    expect((await slow('--fail-on', 'all')).err).toContain(
+      "Give 'new-errors', 'performance>5%', 'differs' or 'any'.",
+    )
+  })
+})
+
 describeWithShared('faults of Hadoop jobs', () => {
   const jobs = (label: string) => {
     const below = sharedFile(`data/loghub-hadoop/WordCount_${label}`) as string

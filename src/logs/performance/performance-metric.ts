@@ -3,7 +3,7 @@ import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/o
 import { shortText } from '../../core/shown-text.ts'
 import { columnarStage } from '../../core/stage.ts'
 import { rowTable, type StageTable } from '../../core/stage-table.ts'
-import { counted, percent } from '../../core/words.ts'
+import { counted, grouped, percent } from '../../core/words.ts'
 import { moments } from '../../stats/moments.ts'
 import {
   EVENT_FEATURES,
@@ -234,7 +234,7 @@ export class MetricTail extends columnarStage<TailColumns>() {
     if (heavy === undefined) return ''
     const { outliers, count, fraction } = heavy
     const whose = heavy.class === 'both' ? '' : ` ${heavy.class}`
-    return `${outliers} of ${count} instances${whose} (${percent(fraction)}) have a ${shortText(this.metric.name, MAX_NAME_LENGTH)} beyond three standard deviations, which averages hide: weights: 'latency' makes the slow ones count.`
+    return `${grouped(outliers)} of ${grouped(count)} instances${whose} (${percent(fraction)}) have a ${shortText(this.metric.name, MAX_NAME_LENGTH)} beyond three standard deviations, which averages hide: weights: 'latency' makes the slow ones count.`
   }
 
   /** One row a class, and one for both together. */

@@ -19,6 +19,8 @@ import { textWidth } from './text.ts'
 export type DependencyLayout = ReturnType<typeof dependencyLayout>
 
 const FONT = { min: 11, max: 19 }
+/** How much wider bold letters are. */
+const BOLD = 1.1
 const STROKE = { min: 1.2, max: 5.5 }
 const MAX_LABEL_LENGTH = 44
 export const MAX_NAME_LENGTH = 60
@@ -148,7 +150,8 @@ export function dependencyLayout(graph: AttentionGraph, limit: number) {
   const variables = nodes.map((node) => {
     const fontSize = FONT.min + (FONT.max - FONT.min) * Math.min(1, node.divergence)
     const label = shortText(node.name, MAX_LABEL_LENGTH)
-    return { node, fontSize, label, width: textWidth(label, fontSize) }
+    const boldness = node.name === graph.metric ? BOLD : 1
+    return { node, fontSize, label, width: boldness * textWidth(label, fontSize) }
   })
   const layered = layeredGraph(
     variables.map(({ width }) => ({ width: width + 2 * NEAR, height: HEIGHT })),

@@ -1,7 +1,8 @@
 import { escapeHtml } from '../../core/escape.ts'
 import { shortText } from '../../core/shown-text.ts'
 import { traceLink } from '../../core/trace-links.ts'
-import { bareSvg, type Chart } from '../charts/chart.ts'
+import { bareSvg, type Picture } from '../charts/chart.ts'
+import { REPORT_STYLE } from './report-style.ts'
 
 /** Markup that is safe to stand in a page. Only {@link html} and {@link trusted} make it. */
 export class Html {
@@ -82,7 +83,7 @@ function attribute(url: string): string {
 }
 
 /** A chart as a picture of its own, with how to read it. */
-export function figure(chart: Chart, howToRead: string): Html {
+export function figure(chart: Picture, howToRead: string): Html {
   return html`<figure><div class="chart" role="img" aria-label="${`${chart.title}. ${chart.description}`}">${trusted(
     hiddenSvg(chart.svg()),
   )}</div><figcaption><b>How to read this.</b> ${howToRead}</figcaption></figure>`
@@ -91,4 +92,29 @@ export function figure(chart: Chart, howToRead: string): Html {
 /** What readers who hear the page get is said once, around the picture. */
 function hiddenSvg(svg: string): string {
   return bareSvg(svg).replace('<svg ', '<svg aria-hidden="true" focusable="false" ')
+}
+
+/** Nothing runs and nothing is fetched, even if an escape were missing. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+/** A report's page around its content. */
+export function reportPage(title: string, content: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<title>${title}</title>
+<style>
+${trusted(REPORT_STYLE)}
+</style>
+</head>
+<body>
+${content}
+</body>
+</html>
+`.markup
 }

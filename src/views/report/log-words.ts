@@ -25,6 +25,7 @@ import { tText, valueText } from '../charts/log-values.ts'
 
 export const MAX_VARIABLE_LENGTH = 70
 const MAX_FIELDS = 6
+const MAX_TITLE_LENGTH = 120
 /** Graphs shown of each kind of variables. */
 const MAX_GRAPHS = 2
 /** The gravity of errors. */
@@ -94,6 +95,10 @@ function shiftOf({ features }: VariableDivergence): number {
 /** What differs most of a variable: the feature, before → after, and t. */
 export function differenceOf(variable: VariableDivergence): { readonly what: string; t: string } {
   const { feature, beforeMean, afterMean, t } = strongestDifference(variable) as FeatureTest
+  const { before, after, beforeMessages, afterMessages } = variable.presence
+  if (feature === 'count' && before === beforeMessages && after === afterMessages) {
+    return { what: `in ${percent(beforeMean)} → ${percent(afterMean)} of instances`, t: tText(t) }
+  }
   const [was, is] = [beforeMean, afterMean].map((mean) => valueText(feature, mean))
   return { what: `${featureText(feature)} ${was} → ${is}`, t: tText(t) }
 }
@@ -218,4 +223,19 @@ export function graphLines(graph: AttentionGraph): string[] {
         : ', always after it'
     return `${'   '.repeat(depth.get(name) as number)}${shortText(name, MAX_VARIABLE_LENGTH)} (${says}; ${percent(edge.weight)} of the instances${when})`
   })
+}
+
+/** The answer in one line. */
+export function logsTitle(compared: LogComparison): string {
+  const [error] = newErrors(compared)
+  if (error !== undefined) return `Logged only after: ${shortText(error.name, MAX_TITLE_LENGTH)}`
+  const [first] = differences(compared).told
+  if (first === undefined) return 'No variable of the logs differs significantly'
+  const mean = first.features.find(({ feature }) => feature === 'mean')
+  if (!isWait(first) || mean === undefined) {
+    return `${shortText(first.name, MAX_TITLE_LENGTH)}: ${differenceOf(first).what}`
+  }
+  const [was, is] = [mean.beforeMean, mean.afterMean].map((ms) => formatDuration(1000 * ms))
+  const event = shortText(first.name.slice(WAIT_NAME.length), MAX_TITLE_LENGTH)
+  return `${event} comes ${is} after the message before it, where it took ${was}`
 }

@@ -1,3 +1,5 @@
+import { shortText } from '../../core/shown-text.ts'
+
 /** A break that nobody sees, and that stops GitHub from reading on. */
 const BREAK = '&#8203;'
 
@@ -22,6 +24,11 @@ export function escapeMarkdown(text: string): string {
     .replace(/:\/\//g, `:${BREAK}//`)
     .replace(/\b(www)\./gi, `$1${BREAK}.`)
     .replace(/\b(gh)-(?=\d)/gi, `$1-${BREAK}`)
+}
+
+/** Text, names from traces in it, as it may stand in a line. */
+export function written(text: string, longest: number): string {
+  return escapeMarkdown(shortText(text, longest))
 }
 
 /** The same, but what stands between backticks stays code where it is a plain expression. */

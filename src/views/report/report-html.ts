@@ -3,8 +3,9 @@ import type { WholeShift } from '../../compare/findings/whole-shift.ts'
 import { custom, defineOptions, type OptionsOf, readOptions, text } from '../../core/options.ts'
 import { type Quantity, TIME } from '../../core/quantity.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
+import { LogComparison } from '../../logs/compare-logs.ts'
 import { differenceText, durationText, headline, intervalText, periodTimes } from './headline.ts'
-import { type Html, html, htmlTable, trusted } from './html.ts'
+import { type Html, html, htmlTable, reportPage } from './html.ts'
 import { findingCharts, htmlFinding } from './html-finding.ts'
 import {
   accountingSection,
@@ -13,8 +14,8 @@ import {
   mutationsSection,
   powerSection,
 } from './html-sections.ts'
+import { logsPage } from './logs-report.ts'
 import { power } from './power.ts'
-import { REPORT_STYLE } from './report-style.ts'
 
 /** Options of `reportHtml` and `reportMarkdown`. */
 export const REPORT_OPTIONS = defineOptions({
@@ -39,22 +40,26 @@ export const REPORT_OPTIONS = defineOptions({
 export type ReportOptions = Partial<OptionsOf<typeof REPORT_OPTIONS>>
 
 const MAX_KINDS = 5
-/** Nothing runs and nothing is fetched, even if an escape were missing. */
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 /**
  * A comparison as one HTML page to attach to an incident: what got slower, by how much, how sure,
  * and where to look, with pictures. The page needs no network and no script.
  *
- * @param comparison from `compare`
+ * @param comparison from `compare` or `compareLogs`
  * @param options see {@link ReportOptions}
  * @throws OptionError for a `traceUrl` that is no template
  *
  * @example
  * reportHtml(comparison, { traceUrl: 'jaeger=http://localhost:16686' }).startsWith('<!doctype html>') // true
  */
-export function reportHtml(comparison: Comparison, options: ReportOptions = {}): string {
+export function reportHtml(
+  comparison: Comparison | LogComparison,
+  options: ReportOptions = {},
+): string {
   const { traceUrl, files, madeBy } = readOptions(REPORT_OPTIONS, options)
+  if (comparison instanceof LogComparison) {
+    return logsPage(comparison, { madeBy, periods: fileLines(files) })
+  }
   const template = traceUrl === null ? undefined : traceTemplate(traceUrl)
   const { title, sentences, shifts } = headline(comparison)
   const { findings, omitted } = comparison.findings
@@ -63,21 +68,9 @@ export function reportHtml(comparison: Comparison, options: ReportOptions = {}):
   const of = comparison.flows.quantity
   const none = findings.length === 0
   const seen = powerSection(known)
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<title>${title}</title>
-<style>
-${trusted(REPORT_STYLE)}
-</style>
-</head>
-<body>
-<header>
+  return reportPage(
+    title,
+    html`<header>
 <p class="kicker">Traces of two periods compared</p>
 <h1>${title}</h1>
 <p class="lead">${sentences.map((sentence) => html`${sentence} `)}</p>
@@ -98,11 +91,8 @@ ${breakdownSection(comparison)}
 ${mutationsSection(comparison)}
 ${none ? '' : seen}
 </main>
-<footer class="soft">Made by ${madeBy}. ${comparison.findings.testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${percentOf(comparison.options.alpha)} of all comparisons find anything. ${of === TIME ? 'Durations are wall-clock times as the traces say them.' : `Requests are compared by ${of.name}, summed over their spans.`}</footer>
-</body>
-</html>
-`
-  return page.markup
+<footer class="soft">Made by ${madeBy}. ${comparison.findings.testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${percentOf(comparison.options.alpha)} of all comparisons find anything. ${of === TIME ? 'Durations are wall-clock times as the traces say them.' : `Requests are compared by ${of.name}, summed over their spans.`}</footer>`,
+  )
 }
 
 function percentOf(level: number): string {
@@ -145,6 +135,19 @@ function periods(
   }
   const lines = [line('before'), line('after')].filter((each) => each !== '')
   return lines.length === 0 ? '' : html`<dl class="periods">${lines}</dl>`
+}
+
+/** Which files were compared, where no times of day are known. */
+function fileLines(files: OptionsOf<typeof REPORT_OPTIONS>['files']): Html | string {
+  if (files === null) return ''
+  const line = (period: 'before' | 'after') =>
+    files[period].length === 0
+      ? ''
+      : html`<dt class="${period}">${period}</dt><dd>${fileList(files[period])}</dd>`
+  const isOne = files.before.join() === files.after.join()
+  return isOne
+    ? html`<p class="soft">${fileList(files.before)}</p>`
+    : html`<dl class="periods">${line('before')}${line('after')}</dl>`
 }
 
 const MAX_FILES = 3

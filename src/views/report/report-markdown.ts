@@ -5,6 +5,7 @@ import { changeWords } from '../../core/quantity.ts'
 import { shortText } from '../../core/shown-text.ts'
 import { traceLink, traceTemplate } from '../../core/trace-links.ts'
 import { counted, grouped } from '../../core/words.ts'
+import { LogComparison } from '../../logs/compare-logs.ts'
 import { breakdownRows, KIND_NAMES } from '../charts/breakdown.ts'
 import {
   amountTexts,
@@ -15,12 +16,13 @@ import {
   shareText,
 } from './headline.ts'
 import { accounting, type Part } from './html-sections.ts'
+import { logsMarkdown } from './logs-report.ts'
 import {
-  escapeMarkdown,
   markdownId,
   markdownLink,
   markdownTable,
   markdownWithCode,
+  written,
 } from './markdown-text.ts'
 import { detectableText, type Power, power, powerNote } from './power.ts'
 import { REPORT_OPTIONS, type ReportOptions } from './report-html.ts'
@@ -41,15 +43,19 @@ const MAX_NAME_LENGTH = 60
  * slower, by how much, how sure, and where to look; details folded. No name from a trace can
  * mention anybody, refer to an issue or become markup.
  *
- * @param comparison from `compare`
+ * @param comparison from `compare` or `compareLogs`
  * @param options see {@link ReportOptions}
  * @throws OptionError for a `traceUrl` that is no template
  *
  * @example
  * reportMarkdown(comparison).split('\n').length < 66 // true
  */
-export function reportMarkdown(comparison: Comparison, options: ReportOptions = {}): string {
+export function reportMarkdown(
+  comparison: Comparison | LogComparison,
+  options: ReportOptions = {},
+): string {
   const { traceUrl, madeBy } = readOptions(REPORT_OPTIONS, options)
+  if (comparison instanceof LogComparison) return logsMarkdown(comparison, madeBy)
   const template = traceUrl === null ? undefined : traceTemplate(traceUrl)
   const head = headline(comparison)
   const none = comparison.findings.findings.length === 0
@@ -76,10 +82,6 @@ export function reportMarkdown(comparison: Comparison, options: ReportOptions = 
     '',
   ]
   return lines.join('\n')
-}
-
-function written(text: string, longest: number): string {
-  return escapeMarkdown(shortText(text, longest))
 }
 
 function warnings(comparison: Comparison): string[] {
