@@ -1,11 +1,10 @@
-import { FlowdeltaError, show } from '../core/errors.ts'
+import { FlowdeltaError, requireStage, show } from '../core/errors.ts'
 import { counted } from '../core/words.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
 import { FoldedFlows } from '../flows/fold/folded-flows.ts'
 import { requestsBetween, type Selection } from '../flows/select-requests.ts'
-import { GraphTraces } from '../traces/graph-traces.ts'
 import { type Condition, parseConditions } from '../traces/selection/condition.ts'
-import { SpanTraces } from '../traces/span-traces.ts'
+import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { Segment } from './segments/segments.ts'
 
 /** What `comparison.where` takes. */
@@ -72,7 +71,7 @@ const MAX_RUNS = 100
 /** Rejects no runs, too many, one twice, and what are no traces. */
 export function requirePeriods(runs: readonly unknown[], after: unknown): void {
   requireRuns(runs)
-  requireTraces(after, 'after')
+  requireStage('compare(before, after) for after', after, SelectableTraces)
 }
 
 function requireRuns(runs: readonly unknown[]): void {
@@ -82,7 +81,7 @@ function requireRuns(runs: readonly unknown[]): void {
     )
   }
   runs.forEach((run, i) => {
-    requireTraces(run, 'before')
+    requireStage('compare(before, after) for before', run, SelectableTraces)
     if (runs.indexOf(run) < i) {
       throw new FlowdeltaError(
         `compare(before, after) got the same traces for runs ${runs.indexOf(run) + 1} and ${i + 1} ` +
@@ -90,12 +89,4 @@ function requireRuns(runs: readonly unknown[]): void {
       )
     }
   })
-}
-
-function requireTraces(traces: unknown, period: 'before' | 'after'): void {
-  const isTraces = traces instanceof SpanTraces || traces instanceof GraphTraces
-  if (isTraces) return
-  const next =
-    traces instanceof Promise ? 'Write `await loadTraces(…)`.' : 'Give what `loadTraces` loads.'
-  throw new FlowdeltaError(`compare(before, after) got ${show(traces)} for ${period}. ${next}`)
 }

@@ -135,6 +135,7 @@ export function compare(
 
 /** A comparison of two periods, stage by stage. */
 export class Comparison extends Stage {
+  static readonly madeBy: string = 'a comparison: what compare returns'
   /** Runs of the period before, one at least. */
   readonly runs: readonly TraceSet[]
   readonly after: TraceSet

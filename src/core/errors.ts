@@ -12,16 +12,24 @@ export interface Place {
 export type OptionAdvice = Readonly<Record<string, string | number | boolean | null>>
 
 /**
+ * What programs tell errors by: a wrong `'argument'` or `'option'` of a call, `'format'` for a file
+ * or trace that cannot be read, `'input'` for what stands in it or cannot be reached.
+ */
+export type ErrorCode = 'argument' | 'option' | 'format' | 'input'
+
+/**
  * Something the caller can put right: wrong input or a wrong option. The message says what was
  * found, where it stood, and what to do next.
  */
 export class FlowdeltaError extends Error {
   override readonly name: string = 'FlowdeltaError'
+  readonly code: ErrorCode
   readonly advice: OptionAdvice
 
-  constructor(message: string, advice: OptionAdvice = {}) {
-    super(visibleText(message))
+  constructor(message: string, advice: OptionAdvice = {}, code: ErrorCode = 'input') {
+    super(visibleText(String(message)))
     this.advice = advice
+    this.code = code
   }
 }
 
@@ -31,8 +39,8 @@ export class TraceFormatError extends FlowdeltaError {
   readonly place: Place
 
   constructor(problem: string, place: Place, nextStep: string, advice: OptionAdvice = {}) {
-    super(`${describePlace(place)}${problem}. ${nextStep}`, advice)
-    this.place = place
+    super(`${describePlace(place ?? {})}${problem}. ${nextStep}`, advice, 'format')
+    this.place = place ?? {}
   }
 }
 
@@ -47,7 +55,7 @@ export class OptionError extends FlowdeltaError {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string, advice: OptionAdvice = {}) {
-    super(`Option ${option} is ${show(value)}. Give ${expected}.`, advice)
+    super(`Option ${option} is ${show(value)}. Give ${expected}.`, advice, 'option')
     this.option = option
     this.value = value
     this.expected = expected
@@ -65,7 +73,7 @@ export function rejectUnknownOptions(given: object, known: readonly string[], pa
     const meant = nearestName(name, known)
     const next =
       meant === undefined ? `Give one of ${known.join(', ')}.` : `Did you mean ${path}${meant}?`
-    throw new FlowdeltaError(`There is no option ${path}${name}. ${next}`)
+    throw new FlowdeltaError(`There is no option ${path}${name}. ${next}`, {}, 'option')
   }
 }
 
@@ -76,7 +84,83 @@ export function entryNamed<T>(record: Readonly<Record<string, T>>, name: unknown
   const meant = typeof name === 'string' ? nearestName(name, names) : undefined
   const hint = meant === undefined ? '' : `Did you mean '${meant}'? `
   const all = names.map((each) => `'${each}'`).join(', ')
-  throw new FlowdeltaError(`${show(name)} is not ${what}. ${hint}Give ${all}.`)
+  throw new FlowdeltaError(`${show(name)} is not ${what}. ${hint}Give ${all}.`, {}, 'argument')
+}
+
+/**
+ * Checks an argument of a public function.
+ *
+ * @param call how the function is called, with the argument's name: `'categorize(flows)'`
+ * @param isRight whether it is what the function takes
+ * @param expected what it takes, as a noun phrase
+ * @throws FlowdeltaError with the code `'argument'`
+ */
+export function requireArgument(
+  call: string,
+  value: unknown,
+  isRight: boolean,
+  expected: string,
+): asserts isRight {
+  if (isRight) return
+  const next = value instanceof Promise ? 'Write `await` before it' : `Give ${expected}`
+  throw new FlowdeltaError(`${call} got ${show(value)}. ${next}.`, {}, 'argument')
+}
+
+/** A class whose objects a public function takes; `madeBy` says where they come from. */
+interface StageClass<T> {
+  readonly madeBy: string
+  readonly prototype: T
+}
+
+/** Checks an argument that must be of a class; see `requireArgument`. */
+export function requireStage<T>(
+  call: string,
+  value: unknown,
+  stage: StageClass<T>,
+): asserts value is T {
+  const isRight =
+    isRecord(value) && Object.prototype.isPrototypeOf.call(stage.prototype as object, value)
+  requireArgument(call, value, isRight, stage.madeBy)
+}
+
+/** Checks an argument that must be an object with these fields. */
+export function requireFields(call: string, value: unknown, ...fields: readonly string[]): void {
+  const isRight = isRecord(value) && fields.every((field) => value[field] != null)
+  requireArgument(call, value, isRight, `an object with ${fields.join(', ')}`)
+}
+
+/** Checks an argument that must be text. */
+export function requireText(call: string, value: unknown): void {
+  requireArgument(call, value, typeof value === 'string', 'text')
+}
+
+/** Checks an argument that must be an array of objects with these fields. */
+export function requireList(name: string, value: unknown, ...fields: readonly string[]): void {
+  requireArgument(name, value, Array.isArray(value), 'an array')
+  value.forEach((one, i) => {
+    requireFields(`${name}[${i}]`, one, ...fields)
+  })
+}
+
+/** Checks samples or other columns of numbers, by the names of the arguments. */
+export function requireNumbers(columns: Readonly<Record<string, unknown>>): void {
+  for (const [name, values] of Object.entries(columns)) {
+    requireArgument(name, values, areNumbers(values), 'an array of numbers')
+  }
+}
+
+/** The first hundred tell: samples hold millions of values, and are asked for quantiles thousands of times. */
+function areNumbers(values: unknown): boolean {
+  if (!isRecord(values) || !Number.isSafeInteger(values['length'])) return false
+  const looked = ArrayBuffer.isView(values) ? 1 : 100
+  for (let i = 0; i < Math.min(looked, values['length'] as number); i++) {
+    if (typeof values[i] !== 'number') return false
+  }
+  return true
+}
+
+function isRecord(value: unknown): value is Record<PropertyKey, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 /** A bug in flowdelta itself, not in what it was given. */

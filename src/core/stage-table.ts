@@ -8,7 +8,7 @@ import {
   jupyterHook,
   type MimeBundle,
 } from './display.ts'
-import { OptionError } from './errors.ts'
+import { OptionError, requireArgument } from './errors.ts'
 import type { Quantity } from './quantity.ts'
 import { tableHtml, tableText } from './table-display.ts'
 
@@ -82,12 +82,19 @@ export function isTable(value: unknown): value is ColumnTable {
  */
 export function stageTable(
   columns: Readonly<Record<string, ArrayLike<unknown>>>,
-  names: readonly string[] = Object.keys(columns),
+  names: readonly string[] = Object.keys(columns ?? {}),
 ): StageTable {
+  requireArgument(
+    'stageTable(columns)',
+    columns,
+    typeof columns === 'object' && columns !== null,
+    'columns by name',
+  )
+  requireArgument('stageTable(columns, names)', names, Array.isArray(names), 'a list of names')
   const length = columns[names[0] ?? '']?.length ?? 0
   for (const name of names) {
     const column = columns[name]
-    if (column === undefined) {
+    if (column == null) {
       throw new OptionError('names', name, `names among ${Object.keys(columns).join(', ')}`)
     }
     if (column.length !== length) {

@@ -1,4 +1,4 @@
-import { OptionError } from './errors.ts'
+import { OptionError, requireArgument, requireText } from './errors.ts'
 
 /** Where a trace id goes in a template. */
 const PLACE = '{traceId}'
@@ -28,6 +28,7 @@ const PRESETS: Readonly<Record<string, (base: URL) => string>> = {
  * traceTemplate('jaeger=http://localhost:16686') // 'http://localhost:16686/trace/{traceId}'
  */
 export function traceTemplate(text: string): string {
+  requireText('traceTemplate(text)', text)
   const [, preset, base] = PRESET.exec(text) ?? []
   if (preset !== undefined && base !== undefined) {
     const url = parsed(base)
@@ -59,9 +60,18 @@ export function traceTemplate(text: string): string {
  * traceLink('http://localhost:16686/trace/{traceId}', 'a/b') // 'http://localhost:16686/trace/a%2Fb'
  */
 export function traceLink(template: string, traceId: string): string {
+  requireText('traceLink(template, traceId)', template)
+  requireText('traceLink(template, traceId)', traceId)
   const whole = traceId.replace(HALF_CHARACTERS, '\ufffd')
   const id = IN_JSON.test(template) ? JSON.stringify(whole).slice(1, -1) : whole
-  return new URL(template.replaceAll(PLACE, () => encodeURIComponent(id))).href
+  const link = template.replaceAll(PLACE, () => encodeURIComponent(id))
+  requireArgument(
+    'traceLink(template, traceId)',
+    template,
+    URL.canParse(link),
+    'what traceTemplate returns',
+  )
+  return new URL(link).href
 }
 
 function parsed(text: string): URL | undefined {

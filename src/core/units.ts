@@ -1,3 +1,5 @@
+import { requireArgument } from './errors.ts'
+
 /** A duration or an offset in microseconds. Fields that hold one end in `Us`. */
 export type Microseconds = number
 
@@ -30,6 +32,12 @@ export function readDuration(text: string): Microseconds {
  * formatDuration(1042.4) // '1.04 ms'
  */
 export function formatDuration(durationUs: Microseconds): string {
+  requireArgument(
+    'formatDuration(durationUs)',
+    durationUs,
+    typeof durationUs === 'number',
+    'microseconds',
+  )
   if (!Number.isFinite(durationUs)) return String(durationUs)
   const size = Math.abs(durationUs)
   // Less than a picosecond is what rounding leaves over.

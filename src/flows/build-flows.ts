@@ -1,7 +1,8 @@
-import { FlowdeltaError } from '../core/errors.ts'
+import { FlowdeltaError, requireArgument, requireStage } from '../core/errors.ts'
 import { readOptions } from '../core/options.ts'
 import { TIME } from '../core/quantity.ts'
 import type { GraphTraces } from '../traces/graph-traces.ts'
+import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { FLOW_OPTIONS, type FlowOptions, type FlowSet } from './flow-set.ts'
@@ -37,6 +38,10 @@ export function buildFlows(
   const options = readOptions(FLOW_OPTIONS, given)
   const [before, ...after] = [traces].flat(1) as readonly (TraceSet | readonly TraceSet[])[]
   const recordings = [before, ...after].flat() as readonly TraceSet[]
+  for (const one of recordings.length === 0 ? [traces] : recordings) {
+    requireStage('buildFlows([before, after])', one, SelectableTraces)
+  }
+  requireArgument('buildFlows([before, after])', traces, after.length <= 1, 'two periods at most')
   const runs = recordings.length - after.length
   const timed = timedFlows(recordings, runs, options)
   return options.measure === TIME.name ? timed : measureFlows(timed, options.measure)

@@ -1,8 +1,8 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { ascending } from 'd3-array'
-import { InternalError } from '../core/errors.ts'
+import { InternalError, requireStage } from '../core/errors.ts'
 import { ShapeGraph } from '../traces/shape-table.ts'
-import type { FlowSet } from './flow-set.ts'
+import { FlowSet } from './flow-set.ts'
 
 /** Arrivals closer than this count as the same moment (rounding of recorded latencies), in µs. */
 const SAME_MOMENT_US = 1e-3
@@ -25,6 +25,7 @@ export class CriticalPathFinder {
   readonly #walk = new CriticalWalk()
 
   constructor(flows: FlowSet) {
+    requireStage('new CriticalPathFinder(flows)', flows, FlowSet)
     this.#flows = flows
   }
 

@@ -102,6 +102,7 @@ export interface FlowColumns {
 export class FlowSet extends columnarStage<
   FlowColumns & { readonly recordedIn: Uint8Array; readonly epochsUs: readonly number[] }
 >() {
+  static readonly madeBy: string = 'flows: what buildFlows returns, or comparison.flows'
   readonly options: FlowOptions
   /** Decisions taken while building: asynchronous spans, clamped starts, and the like. */
   readonly report: FlowReport

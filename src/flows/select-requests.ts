@@ -1,5 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
+import { OptionError, rejectUnknownOptions, requireFields, requireStage } from '../core/errors.ts'
 import { selectLogs } from './flow-logs.ts'
 import { AFTER, BEFORE, type FlowColumns, FlowSet, type Period } from './flow-set.ts'
 import { FoldedFlows } from './fold/folded-flows.ts'
@@ -24,6 +24,8 @@ export interface Selection {
 export function selectRequests(flows: FoldedFlows, selection: Selection): FoldedFlows
 export function selectRequests(flows: FlowSet, selection: Selection): FlowSet
 export function selectRequests(flows: FlowSet, selection: Selection): FlowSet {
+  requireStage('selectRequests(flows, selection)', flows, FlowSet)
+  requireFields('selectRequests(flows, selection)', selection, 'before', 'after')
   const columns = selectedColumns(flows, selection)
   return flows instanceof FoldedFlows
     ? flows.ofRequests(columns, (recorded) => selectRequests(recorded, selection))
@@ -104,6 +106,7 @@ export interface RequestRanges {
  * categorize(selectRequests(flows, firstSecond)).table()
  */
 export function requestsBetween(flows: FlowSet, ranges: RequestRanges = {}): Selection {
+  requireStage('requestsBetween(flows)', flows, FlowSet)
   rejectUnknownOptions(ranges, ['beforeUs', 'afterUs', 'where'])
   const { beforeUs = null, afterUs = null, where = () => true } = ranges
   requireRange('beforeUs', beforeUs)

@@ -1,5 +1,5 @@
 import { greatest, sum } from 'd3-array'
-import { FlowdeltaError, type OptionAdvice, show } from '../core/errors.ts'
+import { type OptionAdvice, requireStage } from '../core/errors.ts'
 import {
   changeOptions,
   defineOptions,
@@ -54,12 +54,8 @@ export function compareLogs(
   logs: LogSet,
   options: Partial<LogComparisonOptions> = {},
 ): LogComparison {
-  if (!(logs instanceof LogSet)) {
-    const next =
-      (logs as unknown) instanceof Promise ? 'Write `await` before it.' : 'Give a LogSet.'
-    throw new FlowdeltaError(`compareLogs(logs) got ${show(logs)}. ${next}`)
-  }
-  const given = options.metric ?? logs.metric
+  requireStage('compareLogs(logs)', logs, LogSet)
+  const given = options?.metric ?? logs.metric
   const chosen = readOptions(LOG_OPTIONS, { ...options, ...(given && { metric: given }) })
   requirePerformance(logs, chosen.metric)
   return new LogComparison(logs, chosen)

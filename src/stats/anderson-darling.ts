@@ -1,4 +1,5 @@
 // Called on samples of up to a million values: the loops index with `!`.
+import { rejectUnknownOptions } from '../core/errors.ts'
 import { rankCounts } from './mann-whitney.ts'
 import { directionOf, type SampleOptions, sortedPair, type TwoSampleResult } from './two-sample.ts'
 
@@ -44,8 +45,10 @@ export interface AndersonDarlingResult extends TwoSampleResult {
 export function andersonDarlingTwoSample(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
-  { sorted = false }: SampleOptions = {},
+  options: SampleOptions = {},
 ): AndersonDarlingResult {
+  rejectUnknownOptions(options, ['sorted'])
+  const { sorted = false } = options
   const { first, second, sizes } = sortedPair(before, after, sorted)
   const excess = rankCounts(first, second).u - (first.length * second.length) / 2
   const direction = directionOf(excess)

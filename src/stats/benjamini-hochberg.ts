@@ -1,5 +1,5 @@
 // Families have tens of thousands of tests: the loops index with `!`.
-import { OptionError } from '../core/errors.ts'
+import { OptionError, requireNumbers } from '../core/errors.ts'
 
 /**
  * Benjamini-Hochberg q-values of a family of p-values, in the order given.
@@ -21,6 +21,7 @@ import { OptionError } from '../core/errors.ts'
  * benjaminiHochberg([0.01, 0.04, NaN, 0.02]) // Float64Array(4) [ 0.03, 0.04, NaN, 0.03 ]
  */
 export function benjaminiHochberg(p: ArrayLike<number>): Float64Array {
+  requireNumbers({ p })
   const values = Float64Array.from(p)
   const ascending = performedTests(values).sort()
   const m = ascending.length

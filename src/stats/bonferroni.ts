@@ -1,3 +1,5 @@
+import { requireNumbers } from '../core/errors.ts'
+
 /**
  * Returns the p of several tests together: the smallest, times how many there are, 1 at the most.
  *
@@ -11,6 +13,7 @@
  * bonferroni([0.25, NaN, 0.125]) // 0.25
  */
 export function bonferroni(p: readonly number[]): number {
+  requireNumbers({ p })
   const known = p.filter((one) => !Number.isNaN(one))
   return known.length === 0 ? Number.NaN : Math.min(1, known.length * Math.min(...known))
 }

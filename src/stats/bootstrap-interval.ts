@@ -1,6 +1,6 @@
 // Reads every value and every resampled difference: the loops index with `!`.
 import { quantile as quantilesOf } from 'simple-statistics'
-import { OptionError } from '../core/errors.ts'
+import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
 import { normalQuantile } from './distributions.ts'
 import { type Measure, measurer, quantileOf } from './measure.ts'
 import { moments } from './moments.ts'
@@ -85,15 +85,17 @@ export interface BootstrapResult extends SampleCounts {
 export function bootstrapInterval(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
-  {
+  options: BootstrapOptions = {},
+): BootstrapResult {
+  rejectUnknownOptions(options, ['measure', 'level', 'resamples', 'seed', 'method', 'sorted'])
+  const {
     measure = 'median',
     level = 0.95,
     resamples = 1000,
     seed = 1,
     method = 'auto',
     sorted = false,
-  }: BootstrapOptions = {},
-): BootstrapResult {
+  } = options
   requireOneOf('method', method, METHODS)
   requireShare('level', level)
   requireCount('resamples', resamples, MIN_RESAMPLES)

@@ -1,4 +1,5 @@
 // Called on series of up to a million values: the loops index with `!`.
+import { rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 import { moments } from './moments.ts'
 import { requireShare } from './require-option.ts'
 
@@ -65,8 +66,11 @@ const ROUNDING = 1e-9
  */
 export function changePoint(
   values: ArrayLike<number>,
-  { from = 1, to = values.length - 1, level = 0.95 }: ChangePointOptions = {},
+  options: ChangePointOptions = {},
 ): ChangePointResult {
+  requireNumbers({ values })
+  rejectUnknownOptions(options, ['from', 'to', 'level'])
+  const { from = 1, to = values.length - 1, level = 0.95 } = options
   requireShare('level', level)
   const count = values.length
   const sums = cumulated(values)
@@ -136,6 +140,7 @@ export function constantLevel(
   values: ArrayLike<number>,
   variance = moments(values).variance,
 ): ConstantLevelResult {
+  requireNumbers({ values, variance: [variance] })
   const { count, mean } = moments(values)
   if (count < 2) return { statistic: Number.NaN, p: Number.NaN, at: Number.NaN }
   // Of places that are equally far, the first: rounding does not decide.

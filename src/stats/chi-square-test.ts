@@ -1,4 +1,4 @@
-import { OptionError } from '../core/errors.ts'
+import { OptionError, requireNumbers } from '../core/errors.ts'
 import { gammaQ } from './distributions.ts'
 
 export interface ChiSquareResult {
@@ -47,6 +47,7 @@ export function chiSquareTest(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
 ): ChiSquareResult {
+  requireNumbers({ before, after })
   if (before.length !== after.length) {
     throw new OptionError('after.length', after.length, `as many cells as before, ${before.length}`)
   }

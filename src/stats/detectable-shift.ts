@@ -1,5 +1,6 @@
 // Power is computed some sixty times on up to a million values: the loops index with `!`.
 
+import { rejectUnknownOptions } from '../core/errors.ts'
 import { normalQuantile, normalTail } from './distributions.ts'
 import { splitAt } from './hodges-lehmann.ts'
 import { requireCount, requireShare } from './require-option.ts'
@@ -61,8 +62,10 @@ export interface DetectableShiftResult {
 export function detectableShift(
   before: ArrayLike<number>,
   afterCount: number,
-  { alpha = 0.05, power = 0.8, sorted = false }: DetectableShiftOptions = {},
+  options: DetectableShiftOptions = {},
 ): DetectableShiftResult {
+  rejectUnknownOptions(options, ['alpha', 'power', 'sorted'])
+  const { alpha = 0.05, power = 0.8, sorted = false } = options
   requireShare('alpha', alpha)
   requireShare('power', power)
   requireCount('afterCount', afterCount, 0)

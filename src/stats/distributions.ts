@@ -1,4 +1,4 @@
-import { OptionError } from '../core/errors.ts'
+import { OptionError, requireNumbers } from '../core/errors.ts'
 import type { Alternative } from './two-sample.ts'
 
 const PRECISION = 1e-16
@@ -59,6 +59,7 @@ const QUANTILE_FAR_DENOMINATOR = [
  * normalQuantile(0.975).toFixed(6) // '1.959964'
  */
 export function normalQuantile(p: number): number {
+  requireNumbers({ p: [p] })
   if (!(p >= 0 && p <= 1)) throw new OptionError('p', p, 'a probability from 0 to 1')
   const distance = p - 0.5
   if (Math.abs(distance) <= 0.425) {
@@ -273,6 +274,7 @@ function deviance(observed: number, expected: number): number {
  * gammaQ(1, 2) === Math.exp(-2) // true
  */
 export function gammaQ(a: number, x: number): number {
+  requireNumbers({ 'a, x': [a, x] })
   if (!(a > 0 && a < Number.POSITIVE_INFINITY)) throw new OptionError('a', a, 'a number above 0')
   if (!(x >= 0)) throw new OptionError('x', x, 'a number, 0 or more')
   if (x === 0) return 1

@@ -1,3 +1,5 @@
+import { requireArgument, requireNumbers } from '../core/errors.ts'
+
 // Flows have up to 15,000 tokens and every mutation is compared with every candidate precursor,
 // millions of steps a comparison: the loops index with `!`.
 
@@ -24,6 +26,7 @@ const DIAGONAL_SHARE = 0.1
  * editDistance([1, 2, 3, 4], [1, 3, 4, 5]) // 2
  */
 export function editDistance(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  requireNumbers({ a, b })
   const [shorter, longer] = a.length <= b.length ? [a, b] : [b, a]
   const prefix = commonPrefix(shorter, longer)
   const suffix = commonSuffix(shorter, longer, prefix)
@@ -82,6 +85,7 @@ export function editDistanceFrom(
   pattern: Uint32Array,
   alphabet: number,
 ): (text: Uint32Array) => number {
+  requireArgument('pattern', pattern, pattern instanceof Uint32Array, 'a Uint32Array')
   if (pattern.length > MAX_PREPARED) return (text) => editDistance(pattern, text)
   const bands: { positions: Int32Array; lastRow: number }[] = []
   for (let start = 0; start < pattern.length; start += WORD) {

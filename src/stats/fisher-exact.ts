@@ -1,4 +1,4 @@
-import { OptionError } from '../core/errors.ts'
+import { OptionError, requireList } from '../core/errors.ts'
 
 export interface FisherExactResult {
   /** Two-sided: the probability of all tables that are at most as probable as the one given. */
@@ -73,6 +73,7 @@ export function fisherExact(
 export function stratifiedFisherP(
   tables: readonly (readonly [successes1: number, n1: number, successes2: number, n2: number])[],
 ): number {
+  requireList('tables', tables, 'length')
   const used = tables.filter(([, n1, , n2]) => n1 > 0 && n2 > 0)
   if (used.length === 0) return Number.NaN
   let [all, observed] = [new Map([[0, 1]]), 0]

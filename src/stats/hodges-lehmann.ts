@@ -1,5 +1,6 @@
 // Walks up to a million values some sixty times: the loops index with `!`.
 
+import { rejectUnknownOptions, requireList } from '../core/errors.ts'
 import { normalQuantile } from './distributions.ts'
 import { requireShare } from './require-option.ts'
 import { type SampleOptions, sortedFinite } from './two-sample.ts'
@@ -49,8 +50,11 @@ export interface StratifiedShiftResult extends ShiftInterval {
  */
 export function stratifiedShift(
   strata: readonly Stratum[],
-  { level = 0.95, sorted = false }: ShiftOptions = {},
+  options: ShiftOptions = {},
 ): StratifiedShiftResult {
+  requireList('strata', strata, 'before', 'after')
+  rejectUnknownOptions(options, ['level', 'sorted'])
+  const { level = 0.95, sorted = false } = options
   requireShare('level', level)
   const pairs: WeightedPair[] = []
   let beforeCount = 0

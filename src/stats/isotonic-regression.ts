@@ -1,5 +1,5 @@
 // Runs once a value: the loops index with `!`.
-import { OptionError } from '../core/errors.ts'
+import { OptionError, requireNumbers } from '../core/errors.ts'
 
 /**
  * Fits values that never fall as their places rise: the non-decreasing sequence with the least sum
@@ -19,6 +19,7 @@ import { OptionError } from '../core/errors.ts'
  * isotonicRegression([1, 2, 3, 4], [1, 3, 2, 4]) // Float64Array(4) [ 1, 2.5, 2.5, 4 ]
  */
 export function isotonicRegression(x: ArrayLike<number>, y: ArrayLike<number>): Float64Array {
+  requireNumbers({ x, y })
   if (x.length !== y.length) throw new OptionError('y', y.length, `${x.length} values, one a place`)
   const order = Uint32Array.from({ length: x.length }, (_, i) => i).sort((a, b) => x[a]! - x[b]!)
   const starts: number[] = []

@@ -1,4 +1,5 @@
 // The merge below runs for every category and every edge of a comparison: it indexes with `!`.
+import { rejectUnknownOptions } from '../core/errors.ts'
 import { requireOneOf } from './require-option.ts'
 import {
   ALTERNATIVES,
@@ -67,8 +68,10 @@ export interface KsResult extends TwoSampleResult {
 export function ksTwoSample(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
-  { alternative = 'two-sided', method = 'stephens', sorted = false }: KsOptions = {},
+  options: KsOptions = {},
 ): KsResult {
+  rejectUnknownOptions(options, ['alternative', 'method', 'sorted'])
+  const { alternative = 'two-sided', method = 'stephens', sorted = false } = options
   requireOneOf('alternative', alternative, ALTERNATIVES)
   requireOneOf('method', method, METHODS)
   const { first, second, sizes } = sortedPair(before, after, sorted)

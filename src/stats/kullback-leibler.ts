@@ -1,5 +1,5 @@
 // Once for every scenario that is tried: the loop indexes with `!`.
-import { OptionError } from '../core/errors.ts'
+import { OptionError, rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 
 /**
  * Returns the Kullback-Leibler divergence D(p‖q) = Σ p·ln(p/q) of two histograms over the same
@@ -24,8 +24,11 @@ import { OptionError } from '../core/errors.ts'
 export function kullbackLeibler(
   p: ArrayLike<number>,
   q: ArrayLike<number>,
-  { padding = 0.5 }: { readonly padding?: number } = {},
+  options: { readonly padding?: number } = {},
 ): number {
+  requireNumbers({ p, q })
+  rejectUnknownOptions(options, ['padding'])
+  const { padding = 0.5 } = options
   if (p.length !== q.length) {
     throw new OptionError('q', `${q.length} bins`, `${p.length} bins, as many as p has`)
   }

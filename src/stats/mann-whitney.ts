@@ -1,5 +1,5 @@
 // The count walks N·n·S states: its loops index with `!`.
-import { OptionError } from '../core/errors.ts'
+import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
 import { normalP } from './distributions.ts'
 import { requireOneOf } from './require-option.ts'
 import {
@@ -69,8 +69,10 @@ export interface MannWhitneyResult extends TwoSampleResult {
 export function mannWhitney(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
-  { alternative = 'two-sided', method = 'auto', sorted = false }: MannWhitneyOptions = {},
+  options: MannWhitneyOptions = {},
 ): MannWhitneyResult {
+  rejectUnknownOptions(options, ['alternative', 'method', 'sorted'])
+  const { alternative = 'two-sided', method = 'auto', sorted = false } = options
   requireOneOf('alternative', alternative, ALTERNATIVES)
   requireOneOf('method', method, METHODS)
   const { first, second, sizes } = sortedPair(before, after, sorted)

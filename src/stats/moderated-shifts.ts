@@ -1,3 +1,4 @@
+import { rejectUnknownOptions, requireList } from '../core/errors.ts'
 import { bonferroni } from './bonferroni.ts'
 import { designEffects, StretchSums } from './design-effects.ts'
 import { twoSidedTP } from './distributions.ts'
@@ -101,8 +102,11 @@ const FLOOR = 1
  */
 export function moderatedShifts(
   measures: readonly (readonly BlockedStratum[])[],
-  { perRun = Number.POSITIVE_INFINITY, aligned = false, steady = false }: StretchOptions = {},
+  options: StretchOptions = {},
 ): ModeratedShift[] {
+  requireList('measures', measures, 'length')
+  rejectUnknownOptions(options, ['perRun', 'aligned', 'steady'])
+  const { perRun = Number.POSITIVE_INFINITY, aligned = false, steady = false } = options
   const ranked = new Map<BlockedStratum, RankedStratum>()
   const known = new Map<readonly BlockedStratum[], StrataSums>()
   const sums = measures.map((strata) => {

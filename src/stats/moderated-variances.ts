@@ -1,3 +1,5 @@
+import { requireNumbers } from '../core/errors.ts'
+
 /** Variances that were shrunk towards what all of them have in common. */
 export interface ModeratedVariances {
   /** Variance of all, s₀². */
@@ -38,6 +40,7 @@ export function moderatedVariances(
   variances: ArrayLike<number>,
   df: ArrayLike<number>,
 ): ModeratedVariances {
+  requireNumbers({ variances, df })
   const own = Float64Array.from(variances, (variance, i) => {
     const isTelling = variance > 0 && variance < Number.POSITIVE_INFINITY && (df[i] as number) > 0
     return isTelling ? (df[i] as number) : 0

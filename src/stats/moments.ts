@@ -1,3 +1,5 @@
+import { requireNumbers } from '../core/errors.ts'
+
 // Not simple-statistics': that takes twice as long (measured) and loses digits of epoch times' variance.
 // Called on samples of up to a million values: the loops index with `!`.
 
@@ -28,6 +30,7 @@ export interface Moments {
  * moments([2, 4, 6]) // { count: 3, mean: 4, variance: 4, sd: 2, min: 2, max: 6 }
  */
 export function moments(sample: ArrayLike<number>): Moments {
+  requireNumbers({ sample })
   const count = sample.length
   let sum = 0
   let min = count === 0 ? Number.NaN : sample[0]!

@@ -1,5 +1,6 @@
 // Values are dealt out thousands of times: the loops index with `!`.
 
+import { rejectUnknownOptions } from '../core/errors.ts'
 import { type Measure, measurer } from './measure.ts'
 import { type RandomSource, randomSource } from './random.ts'
 import { requireCount, requireOneOf } from './require-option.ts'
@@ -65,14 +66,16 @@ export interface PermutationTestResult extends TwoSampleResult {
 export function permutationTest(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
-  {
+  options: PermutationTestOptions = {},
+): PermutationTestResult {
+  rejectUnknownOptions(options, ['measure', 'alternative', 'permutations', 'seed', 'sorted'])
+  const {
     measure = 'mean',
     alternative = 'two-sided',
     permutations = 9999,
     seed = 1,
     sorted = false,
-  }: PermutationTestOptions = {},
-): PermutationTestResult {
+  } = options
   requireOneOf('alternative', alternative, ALTERNATIVES)
   requireCount('permutations', permutations)
   const measured = typeof measure === 'function' ? measure : measurer(measure)

@@ -1,4 +1,4 @@
-import { OptionError } from '../core/errors.ts'
+import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
 import { incompleteBeta } from './distributions.ts'
 
 /** Halvings of the interval from 0 to 1: down to the last digits of a double. */
@@ -23,8 +23,10 @@ const HALVINGS = 60
 export function proportionInterval(
   successes: number,
   trials: number,
-  { level = 0.95 }: { readonly level?: number } = {},
+  options: { readonly level?: number } = {},
 ): readonly [low: number, high: number] {
+  rejectUnknownOptions(options, ['level'])
+  const { level = 0.95 } = options
   if (!(successes >= 0 && successes <= trials)) {
     throw new OptionError('successes', successes, `a number from 0 to the trials, ${trials}`)
   }

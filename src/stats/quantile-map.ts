@@ -1,5 +1,5 @@
 // Applied to every call of a scenario: not d3-array's bisection, a third slower, and indexes with `!`.
-import { OptionError } from '../core/errors.ts'
+import { OptionError, requireNumbers } from '../core/errors.ts'
 
 /** Gives the value of one sample's distribution that stands where a value stands in another's. */
 export type QuantileMap = (value: number) => number
@@ -24,6 +24,7 @@ export type QuantileMap = (value: number) => number
  * quantileMap([1, 2, 3, 4, 5, 6, 7, 8], [10, 20, 30, 40])(2) // 12.5
  */
 export function quantileMap(base: ArrayLike<number>, target: ArrayLike<number>): QuantileMap {
+  requireNumbers({ base, target })
   const from = ascending('base', base)
   const to = ascending('target', target)
   // One division for both: where the sizes are equal, ranks come out exactly.

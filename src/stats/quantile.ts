@@ -1,5 +1,5 @@
 import { quantileSorted } from 'simple-statistics'
-import { OptionError } from '../core/errors.ts'
+import { OptionError, requireNumbers } from '../core/errors.ts'
 
 /**
  * Returns the p-quantile of an ascending sample, interpolated between its two neighboring values:
@@ -17,6 +17,7 @@ import { OptionError } from '../core/errors.ts'
  * quantile([10, 20, 30, 40], 0.5) // 25
  */
 export function quantile(sortedSample: ArrayLike<number>, p: number): number {
+  requireNumbers({ sortedSample, p: [p] })
   if (!(p >= 0 && p <= 1)) throw new OptionError('p', p, 'a share from 0 to 1')
   if (sortedSample.length === 0) return Number.NaN
   // Typed arrays have all it asks of an array.

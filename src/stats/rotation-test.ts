@@ -1,5 +1,5 @@
 // Runs once a pair of values: the loops index with `!`.
-import { OptionError } from '../core/errors.ts'
+import { OptionError, rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 import { normalP } from './distributions.ts'
 
 export interface RotationTestResult {
@@ -38,8 +38,11 @@ export interface RotationTestResult {
 export function rotationTest(
   one: ArrayLike<number>,
   other: ArrayLike<number>,
-  { stretches = 10 }: { readonly stretches?: number } = {},
+  options: { readonly stretches?: number } = {},
 ): RotationTestResult {
+  requireNumbers({ one, other })
+  rejectUnknownOptions(options, ['stretches'])
+  const { stretches = 10 } = options
   if (other.length !== one.length) {
     throw new OptionError(
       'other',

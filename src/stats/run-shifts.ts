@@ -1,3 +1,4 @@
+import { requireList } from '../core/errors.ts'
 import { fTail, gammaQ } from './distributions.ts'
 import { moderatedVariances } from './moderated-variances.ts'
 import { quantile } from './quantile.ts'
@@ -65,6 +66,7 @@ export interface RunShift {
  * same.p > 0.5 && other.p < 0.01 // true
  */
 export function runShifts(measures: readonly RunMeasure[]): RunShift[] {
+  requireList('measures', measures, 'strata')
   const levels = measures.map(levelsOf)
   const own = testLevels(levels)
   const shared = sharedLevels(levels)

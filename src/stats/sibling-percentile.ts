@@ -1,3 +1,5 @@
+import { requireNumbers } from '../core/errors.ts'
+
 /**
  * Where each score stands among its siblings: (k − 1)/(n − 1) for the k-th smallest of n, 0 for the
  * best and 1 for the worst. Equal scores share the mean of their ranks; a single one has 0. NaN
@@ -9,6 +11,7 @@
  * siblingPercentiles([0.2, 0.2, 0.5]) // Float64Array(3) [ 0.25, 0.25, 1 ]
  */
 export function siblingPercentiles(scores: ArrayLike<number>): Float64Array {
+  requireNumbers({ scores })
   const n = scores.length
   const percentiles = new Float64Array(n)
   if (n < 2) return percentiles

@@ -1,5 +1,5 @@
 // Samples hold up to a million values and are sorted thousands of times: the loops index with `!`.
-import { OptionError } from '../core/errors.ts'
+import { OptionError, requireNumbers } from '../core/errors.ts'
 
 /** What a difference after − before means for latencies. */
 export type Direction = 'slower' | 'faster' | 'none'
@@ -63,6 +63,7 @@ export interface TwoSampleResult extends SampleCounts {
  * isTestable(9, 9) // true
  */
 export function isTestable(beforeCount: number, afterCount: number): boolean {
+  requireNumbers({ 'beforeCount, afterCount': [beforeCount, afterCount] })
   return beforeCount * afterCount > 4 * (beforeCount + afterCount)
 }
 
@@ -80,7 +81,8 @@ export function directionOf(difference: number): Direction {
  *
  * @throws OptionError when `sorted` is true and the sample is not ascending.
  */
-export function sortedFinite(sample: ArrayLike<number>, { sorted = false } = {}) {
+export function sortedFinite(sample: ArrayLike<number>, { sorted = false } = {}, name = 'sample') {
+  requireNumbers({ [name]: sample })
   const ordered = sorted ? sample : new Float64Array(sample).sort()
   let start = 0
   let end = ordered.length
@@ -118,8 +120,8 @@ export function sortedPair(
   after: ArrayLike<number>,
   sorted = false,
 ): SortedPair {
-  const { values: first, dropped: droppedBefore } = sortedFinite(before, { sorted })
-  const { values: second, dropped: droppedAfter } = sortedFinite(after, { sorted })
+  const { values: first, dropped: droppedBefore } = sortedFinite(before, { sorted }, 'before')
+  const { values: second, dropped: droppedAfter } = sortedFinite(after, { sorted }, 'after')
   const beforeCount = first.length
   const afterCount = second.length
   const testable = isTestable(beforeCount, afterCount)

@@ -1,3 +1,4 @@
+import { rejectUnknownOptions, requireList } from '../core/errors.ts'
 import { normalP } from './distributions.ts'
 import { rankCounts, rankVariance } from './mann-whitney.ts'
 import { requireOneOf } from './require-option.ts'
@@ -61,8 +62,11 @@ export interface VanElterenResult extends TwoSampleResult {
  */
 export function vanElteren(
   strata: readonly Stratum[],
-  { alternative = 'two-sided', sorted = false }: VanElterenOptions = {},
+  options: VanElterenOptions = {},
 ): VanElterenResult {
+  requireList('strata', strata, 'before', 'after')
+  rejectUnknownOptions(options, ['alternative', 'sorted'])
+  const { alternative = 'two-sided', sorted = false } = options
   requireOneOf('alternative', alternative, ALTERNATIVES)
   const sum = sumOverStrata(strata, sorted)
   const { beforeCount, afterCount, droppedBefore, droppedAfter, variance } = sum

@@ -1,4 +1,5 @@
 // Runs over up to a million values: the loop indexes with `!`.
+import { rejectUnknownOptions } from '../core/errors.ts'
 import { type SampleCounts, type SampleOptions, sortedPair } from './two-sample.ts'
 
 export interface WassersteinResult extends SampleCounts {
@@ -34,8 +35,10 @@ export interface WassersteinResult extends SampleCounts {
 export function wassersteinDistance(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
-  { sorted = false }: SampleOptions = {},
+  options: SampleOptions = {},
 ): WassersteinResult {
+  rejectUnknownOptions(options, ['sorted'])
+  const { sorted = false } = options
   const { first, second, sizes } = sortedPair(before, after, sorted)
   const { testable: _, ...counts } = sizes
   const n1 = first.length

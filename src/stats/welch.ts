@@ -1,5 +1,5 @@
 // Run on every feature of every variable: the loops index with `!`.
-import { OptionError } from '../core/errors.ts'
+import { OptionError, rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 import { fTail } from './distributions.ts'
 
 export interface WelchOptions {
@@ -61,8 +61,11 @@ export interface WelchResult {
 export function welch(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
-  { beforeWeights, afterWeights }: WelchOptions = {},
+  options: WelchOptions = {},
 ): WelchResult {
+  requireNumbers({ before, after })
+  rejectUnknownOptions(options, ['beforeWeights', 'afterWeights'])
+  const { beforeWeights, afterWeights } = options
   const first = weightedMoments(before, beforeWeights, 'beforeWeights')
   const second = weightedMoments(after, afterWeights, 'afterWeights')
   const tested = first.count >= 2 && second.count >= 2

@@ -232,7 +232,9 @@ function ofPart<Whole, Part, Given, Drawn>(
 function picturesOf(stage: unknown): object | undefined {
   const found = STAGES.find(([Of]) => stage instanceof (Of as Class))
   if (found !== undefined) return found[1]
-  if (Array.isArray(stage)) return OF_PROFILES
+  if (Array.isArray(stage)) {
+    return stage.every((one) => one instanceof ScenarioProfile) ? OF_PROFILES : undefined
+  }
   if (isGraph(stage)) return OF_DEPENDENCIES
   const sets = typeof stage === 'object' && stage !== null ? Object.values(stage) : []
   const isVariance = sets.length > 0 && sets.every((each) => each instanceof VarianceSources)

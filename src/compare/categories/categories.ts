@@ -1,3 +1,4 @@
+import { requireFields } from '../../core/errors.ts'
 import { custom, defineOptions, flag, type OptionsOf } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
@@ -40,6 +41,7 @@ export interface CategoryColumns {
  * their first request.
  */
 export class Categories extends Stage {
+  static readonly madeBy: string = 'categories: what categorize returns, or comparison.categories'
   readonly flows: FlowSet
   readonly options: CategoryOptions
   readonly categoryOf: Uint32Array
@@ -223,7 +225,9 @@ export class Categories extends Stage {
 }
 
 /** C² = variance / mean², `NaN` where there are fewer than two requests or the mean is 0. */
-export function squaredVariation({ mean, variance }: Moments): number {
+export function squaredVariation(moments: Moments): number {
+  requireFields('squaredVariation(moments)', moments, 'mean', 'variance')
+  const { mean, variance } = moments
   return mean === 0 ? Number.NaN : variance / mean ** 2
 }
 

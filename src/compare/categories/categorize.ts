@@ -1,4 +1,4 @@
-import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
+import { OptionError, requireArgument, requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
@@ -26,6 +26,7 @@ import { StructureColours } from './structure-colours.ts'
  * const categories = categorize(flows, { label: ({ operation, phase }) => `${operation} ${phase}` })
  */
 export function categorize(flows: FlowSet, given: Partial<CategoryOptions> = {}): Categories {
+  requireStage('categorize(flows)', flows, FlowSet)
   const options = readOptions(CATEGORY_OPTIONS, given)
   const labels = relabel(flows, options)
   const colours = new StructureColours(flows.shapes, labels.of)
@@ -120,15 +121,13 @@ export function categoriesOf(
   verb: string,
 ): Categories {
   if (source instanceof Categories) return source
-  const given: unknown = source
-  if (given instanceof FlowSet) {
-    throw new FlowdeltaError(
-      `${verb} was given flows. Categorize them first: ${verb}(categorize(flows)).`,
-    )
-  }
-  const categories: unknown = (given as { categories?: unknown } | null | undefined)?.categories
-  if (categories instanceof Categories) return categories
-  throw new FlowdeltaError(
-    `${verb} was given ${show(given)}. Give a comparison, or what categorize makes.`,
+  const categories: unknown = Object(source).categories
+  const isRight = categories instanceof Categories
+  requireArgument(
+    `${verb}(comparison)`,
+    source,
+    isRight,
+    `a comparison, or ${verb}(categorize(flows))`,
   )
+  return categories
 }

@@ -1,5 +1,7 @@
 // Runs for every edge: the loops index with `!`.
+
 import { range } from 'd3-array'
+import { requireStage } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, readOptions, share } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { rowTable, type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
@@ -8,7 +10,7 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import { type VanElterenResult, vanElteren } from '../../stats/van-elteren.ts'
-import type { Categories } from '../categories/categories.ts'
+import { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from '../mutations/find-response-time-mutations.ts'
 import { calledPlace, type EdgeKind, type PooledEdge, place } from './edge-pool.ts'
 import { type EdgeTimes, edgeTimes, usualMeanUs } from './edge-times.ts'
@@ -37,6 +39,7 @@ export function findEdgeChanges(
   categories: Categories,
   given: Partial<EdgeOptions> = {},
 ): EdgeChanges {
+  requireStage('findEdgeChanges(categories)', categories, Categories)
   const options = readOptions(EDGE_OPTIONS, given)
   return new EdgeChanges(categories, options, totalTimes(categories, options.minimumShare))
 }

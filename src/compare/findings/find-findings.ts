@@ -1,9 +1,9 @@
-import { FlowdeltaError } from '../../core/errors.ts'
+import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import type { Categories } from '../categories/categories.ts'
+import { Categories } from '../categories/categories.ts'
 import { type EdgeChanges, findEdgeChanges } from '../edges/find-edge-changes.ts'
 import { findInterference } from '../interference/find-interference.ts'
 import { interferenceClause, interferenceFacts } from '../interference/interference.ts'
@@ -91,6 +91,7 @@ export function findFindings(
   categories: Categories,
   options: Partial<OptionsOf<typeof FIND_FINDINGS_OPTIONS>> = {},
 ): Findings {
+  requireStage('findFindings(categories)', categories, Categories)
   const { alpha, limit } = readOptions(FIND_FINDINGS_OPTIONS, options)
   const shared = findingsLevel(alpha)
   const responseTime = findResponseTimeMutations(categories, { alpha: shared, correction: 'bh' })

@@ -1,8 +1,8 @@
 // Runs once a visit: the loops index with `!`.
+import { requireArgument } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import type { SegmentSources } from '../segments/find-segments.ts'
-import { RequestColumns } from '../segments/request-columns.ts'
+import { type SegmentSources, segmentSources } from '../segments/find-segments.ts'
 import { type Activity, activitiesOf } from './activity.ts'
 import { Interference, NO_INTERFERENCE, type Others, type ToldStep } from './interference.ts'
 import { groupsOf } from './request-groups.ts'
@@ -45,9 +45,12 @@ interface SlowFinding {
  * findInterference(comparison, comparison.findings.findings[0]).interferers.map(({ text }) => text)
  */
 export function findInterference(
-  { steps, columns = new RequestColumns(steps.flows) }: SegmentSources,
+  of: SegmentSources,
   finding: SlowFinding | undefined,
 ): Interference {
+  const { steps, columns } = segmentSources('findInterference(comparison, finding)', of)
+  const isFinding = finding === undefined || Array.isArray(finding?.steps)
+  requireArgument('findInterference(comparison, finding)', finding, isFinding, 'a finding')
   const [step] = finding?.steps ?? []
   const isSlower = finding?.kind === 'latency' && finding.direction === 'slower'
   const isTime = steps.flows.quantity === TIME

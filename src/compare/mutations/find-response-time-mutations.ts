@@ -1,10 +1,11 @@
+import { requireStage } from '../../core/errors.ts'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { moments } from '../../stats/moments.ts'
-import type { Categories } from '../categories/categories.ts'
+import { Categories } from '../categories/categories.ts'
 import type { EdgeClass } from '../categories/category-structure.ts'
 import type { EdgeSample } from '../categories/class-times.ts'
 import { compareSamples, SAMPLE_TESTS, type SampleComparison } from './compare-samples.ts'
@@ -37,6 +38,7 @@ export function findResponseTimeMutations(
   categories: Categories,
   given: Partial<ResponseTimeOptions> = {},
 ): ResponseTimeMutations {
+  requireStage('findResponseTimeMutations(categories)', categories, Categories)
   const options = readOptions(RESPONSE_TIME_OPTIONS, given)
   const pairs = Array.from({ length: categories.size }, (_, category) => ({
     before: categories.responseTimes(category, BEFORE),
@@ -100,6 +102,8 @@ export interface EdgeComparison {
 
 /** The response times of every category, compared between the periods. */
 export class ResponseTimeMutations extends Stage {
+  static readonly madeBy: string =
+    'what findResponseTimeMutations returns, or comparison.responseTime'
   readonly categories: Categories
   readonly options: ResponseTimeOptions
   readonly #tests: readonly FamilyTest[]

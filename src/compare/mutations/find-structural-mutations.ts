@@ -1,4 +1,5 @@
 import { range, rollups, sum } from 'd3-array'
+import { requireStage } from '../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { remembered } from '../../core/remembered.ts'
 import { Stage } from '../../core/stage.ts'
@@ -7,7 +8,7 @@ import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { erfc } from '../../stats/distributions.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
-import type { Categories } from '../categories/categories.ts'
+import { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from './find-response-time-mutations.ts'
 
 /**
@@ -34,6 +35,7 @@ export function findStructuralMutations(
   categories: Categories,
   given: Partial<StructuralOptions> = {},
 ): StructuralMutations {
+  requireStage('findStructuralMutations(categories)', categories, Categories)
   const options = readOptions(STRUCTURAL_OPTIONS, given)
   const { smPThreshold, counts } = options
   if (smPThreshold === 'auto') {
@@ -103,6 +105,7 @@ export type StructuralLabel = 'structural-mutation' | 'precursor' | 'unchanged'
 
 /** Every category's change in its number of requests. */
 export class StructuralMutations extends Stage {
+  static readonly madeBy: string = 'what findStructuralMutations returns, or comparison.structural'
   readonly categories: Categories
   readonly options: StructuralOptions
   /** Change of each category's number of requests, after − before, scaled if so chosen. */

@@ -1,3 +1,4 @@
+import { requireFields } from '../../core/errors.ts'
 import type { CategoryStructure } from '../categories/category-structure.ts'
 
 /** A label that one structure has more often than the other. */
@@ -24,6 +25,9 @@ export function labelDifference(
   before: CategoryStructure,
   after: CategoryStructure,
 ): LabelDifference {
+  for (const one of [before, after]) {
+    requireFields('labelDifference(before, after)', one, 'preorder', 'labels')
+  }
   const counts = new Map<string, number>()
   const count = ({ preorder, labels }: CategoryStructure, step: number) => {
     for (const node of preorder) {

@@ -1,10 +1,11 @@
+import { requireStage } from '../../core/errors.ts'
 import { defineOptions, flag, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { editDistanceFrom } from '../../stats/edit-distance.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { StructureOutline } from '../categories/structure-outline.ts'
-import type { StructuralMutations } from '../mutations/find-structural-mutations.ts'
+import { StructuralMutations } from '../mutations/find-structural-mutations.ts'
 
 /**
  * For every structural mutation, the categories its requests may have belonged to before: those
@@ -27,6 +28,7 @@ export function matchPrecursors(
   structural: StructuralMutations,
   given: Partial<PrecursorOptions> = {},
 ): Precursors {
+  requireStage('matchPrecursors(structural)', structural, StructuralMutations)
   const options = readOptions(PRECURSOR_OPTIONS, given)
   const { categories, changes } = structural
   const distances = structureDistances(categories, options.editTokens)
@@ -104,6 +106,7 @@ const NO_CANDIDATES: CandidateColumns = {
 
 /** The precursor candidates of every structural mutation. */
 export class Precursors extends Stage {
+  static readonly madeBy: string = 'what matchPrecursors returns, or comparison.precursors'
   readonly structural: StructuralMutations
   readonly options: PrecursorOptions
   readonly #columns: ReadonlyMap<number, CandidateColumns>

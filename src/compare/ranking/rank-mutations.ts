@@ -1,17 +1,22 @@
-import { FlowdeltaError } from '../../core/errors.ts'
+import {
+  FlowdeltaError,
+  rejectUnknownOptions,
+  requireFields,
+  requireStage,
+} from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
-import type { Categories } from '../categories/categories.ts'
-import type { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
+import { Categories } from '../categories/categories.ts'
+import { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import {
   type Counts,
   counterOf,
   type StructuralMutations,
 } from '../mutations/find-structural-mutations.ts'
-import type { PrecursorCandidate, Precursors } from '../precursors/match-precursors.ts'
+import { type PrecursorCandidate, Precursors } from '../precursors/match-precursors.ts'
 
 type Unranked = Omit<RankedMutation, 'rank' | 'precursors' | 'significant'>
 
@@ -43,8 +48,11 @@ type Unranked = Omit<RankedMutation, 'rank' | 'precursors' | 'significant'>
 export function rankMutations(
   responseTime: ResponseTimeMutations,
   precursors: Precursors,
-  { claimed, ...given }: Partial<RankingOptions> & { readonly claimed?: readonly Claimed[] } = {},
+  all: Partial<RankingOptions> & { readonly claimed?: readonly Claimed[] } = {},
 ): Ranking {
+  const { claimed, ...given } = Object(all) as typeof all
+  requireStage('rankMutations(responseTime, precursors)', responseTime, ResponseTimeMutations)
+  requireStage('rankMutations(responseTime, precursors)', precursors, Precursors)
   const options = readOptions(RANKING_OPTIONS, given)
   const { centre } = options
   const { categories } = responseTime
@@ -252,9 +260,14 @@ export interface Exemplars {
  */
 export function exemplars(
   categories: Categories,
-  { category, kind, precursors }: RankedMutation,
-  { count = 3 } = {},
+  mutation: RankedMutation,
+  options: { readonly count?: number } = {},
 ): Exemplars {
+  requireFields('exemplars(categories, mutation)', mutation, 'category', 'kind')
+  rejectUnknownOptions(options, ['count'])
+  const { category, kind, precursors } = mutation
+  const { count = 3 } = options
+  requireStage('exemplars(categories, mutation)', categories, Categories)
   const origin = kind === 'structural' ? (precursors[0]?.category ?? category) : category
   return {
     before: typical(categories, { category: origin, period: BEFORE, count }),

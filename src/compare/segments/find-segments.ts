@@ -1,7 +1,8 @@
 // Runs once a request and column: the loops index with `!`.
+import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { TIME } from '../../core/quantity.ts'
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
@@ -48,6 +49,13 @@ export interface SegmentSources {
   readonly columns?: RequestColumns
 }
 
+/** What segments are looked for in, checked; `call` says for what. */
+export function segmentSources(call: string, of: SegmentSources): Required<SegmentSources> {
+  requireStage(call, of?.steps?.flows, FlowSet)
+  const { steps } = of
+  return { steps, columns: of.columns ?? new RequestColumns(steps.flows) }
+}
+
 /**
  * Finds in which requests things changed: conditions, single ones or pairs, under which a step takes
  * another time, requests fail, or an operation calls otherwise, and outside of which they hardly do.
@@ -69,10 +77,8 @@ export interface SegmentSources {
  * @example
  * findSegments(comparison).table().columnNames()[3] // 'where'
  */
-export function findSegments(
-  { steps, columns: read = new RequestColumns(steps.flows) }: SegmentSources,
-  given: Partial<SegmentOptions> = {},
-): Segments {
+export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> = {}): Segments {
+  const { steps, columns: read } = segmentSources('findSegments(comparison)', of)
   const options = readOptions(SEGMENT_OPTIONS, given)
   const { flows } = steps
   if (!options.segments || steps.steps.length === 0) {

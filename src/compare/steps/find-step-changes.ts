@@ -1,7 +1,8 @@
 import { group, sum } from 'd3-array'
+import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { TIME } from '../../core/quantity.ts'
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
@@ -51,9 +52,11 @@ const MIN_TIMES = 0.1
  * findStepChanges(categories).changes.map(({ kind, service }) => `${kind} ${service}`)
  */
 export function findStepChanges(
-  { flows: given }: Pick<Categories, 'flows'>,
+  of: Pick<Categories, 'flows'>,
   options: Partial<EdgeOptions> = {},
 ): StepChanges {
+  const given = of?.flows
+  requireStage('findStepChanges(comparison)', given, FlowSet)
   const flows = given instanceof FoldedFlows ? given.unfolded : given
   const read = readOptions(EDGE_OPTIONS, options)
   return areFromSpans(flows) ? compareSteps(flows, read) : new StepChanges(flows, read, NO_STEPS)

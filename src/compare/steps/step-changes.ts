@@ -76,6 +76,7 @@ export interface ArrivalChanges extends Arrivals {
 
 /** What became of every step and every call, of flows from spans. */
 export class StepChanges extends Stage {
+  static readonly madeBy: string = 'what findStepChanges returns, or comparison.steps'
   readonly flows: FlowSet
   readonly options: EdgeOptions
   /** Orders in which requests make calls; `null` for flows that are not from spans. */

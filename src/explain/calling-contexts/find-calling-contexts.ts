@@ -1,9 +1,10 @@
 import { rollup } from 'd3-array'
+import { requireStage } from '../../core/errors.ts'
 import type { Quantity } from '../../core/quantity.ts'
 import { columnarStage } from '../../core/stage.ts'
 import { rowTable, type StageTable, tableIn } from '../../core/stage-table.ts'
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
-import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, FlowSet, type Period } from '../../flows/flow-set.ts'
 import { ShapeGraph } from '../../traces/shape-table.ts'
 import { callTree, type FlowCall } from './call-tree.ts'
 
@@ -27,6 +28,7 @@ import { callTree, type FlowCall } from './call-tree.ts'
  * contexts.table().print()
  */
 export function findCallingContexts(flows: FlowSet): CallingContexts {
+  requireStage('findCallingContexts(flows)', flows, FlowSet)
   const tree = new ContextTree(flows)
   const finder = new CriticalPathFinder(flows)
   for (let request = 0; request < flows.size; request++) {

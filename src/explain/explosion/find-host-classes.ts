@@ -1,4 +1,5 @@
 import type { Comparison } from '../../compare/comparison.ts'
+import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { FlowSet } from '../../flows/flow-set.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
@@ -44,7 +45,9 @@ export function findHostClasses(
   given: Partial<HostClassOptions> = {},
 ): HostClasses {
   const options = readOptions(HOST_CLASS_OPTIONS, given)
-  const samples = collectHostSamples(source instanceof FlowSet ? source : source.flows)
+  const flows: unknown = source instanceof FlowSet ? source : Object(source).flows
+  requireStage('findHostClasses(flows)', flows instanceof FlowSet ? flows : source, FlowSet)
+  const samples = collectHostSamples(flows as FlowSet)
   const pairs = compareHosts(samples, options)
   const groups = groupHosts(pairs).map((group) => group.map((host) => pairs.hosts[host] as string))
   const classes = nameClasses(groups, samples)

@@ -1,4 +1,5 @@
 import type { Categories } from '../../compare/categories/categories.ts'
+import { requireFields } from '../../core/errors.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 
 export type LabelChange = (node: NodeLabel) => NodeLabel
@@ -41,6 +42,7 @@ export const withoutIds: LabelChange = (node) => {
  * comparison.with({ label: labelWithoutIds }).categories.size // 6
  */
 export function labelWithoutIds(node: NodeLabel): string {
+  requireFields('labelWithoutIds(node)', node, 'service', 'operation')
   return labelText(withoutIds(node))
 }
 
@@ -53,6 +55,7 @@ export function labelWithoutIds(node: NodeLabel): string {
  * labelWithoutThreads(point) // 'sn1__WRITE'
  */
 export function labelWithoutThreads(node: NodeLabel): string {
+  requireFields('labelWithoutThreads(node)', node, 'host')
   return labelText(withoutThread(node))
 }
 

@@ -1,5 +1,5 @@
 import { group } from 'd3-array'
-import { OptionError } from '../../core/errors.ts'
+import { OptionError, rejectUnknownOptions, requireFields } from '../../core/errors.ts'
 import type { FlowComparison, FlowGroup, UnionEdge, UnionNode } from './flow-comparison.ts'
 
 /** A node to draw: one of the union, or a group of them. */
@@ -55,13 +55,13 @@ interface CoalesceOptions {
  * @throws OptionError for a group to open that there is not
  */
 export function coalesceFlow(
-  {
-    nodes,
-    edges,
-    regions = [],
-  }: Pick<FlowComparison, 'nodes' | 'edges'> & Partial<Pick<FlowComparison, 'regions'>>,
-  { groups = regions, opened = [] }: CoalesceOptions = {},
+  union: Pick<FlowComparison, 'nodes' | 'edges'> & Partial<Pick<FlowComparison, 'regions'>>,
+  options: CoalesceOptions = {},
 ): CoalescedFlow {
+  requireFields('coalesceFlow(union)', union, 'nodes', 'edges')
+  rejectUnknownOptions(options, ['groups', 'opened'])
+  const { nodes, edges, regions = [] } = union
+  const { groups = regions, opened = [] } = options
   const open = new Set(opened)
   for (const id of open) {
     if (!groups.some((group) => group.id === id)) {

@@ -1,7 +1,12 @@
 import { group } from 'd3-array'
-import type { ResponseTimeMutations } from '../../compare/mutations/find-response-time-mutations.ts'
+import { ResponseTimeMutations } from '../../compare/mutations/find-response-time-mutations.ts'
 import { type OrderChange, orderDifference } from '../../compare/precursors/order-difference.ts'
-import { OptionError } from '../../core/errors.ts'
+import {
+  OptionError,
+  rejectUnknownOptions,
+  requireFields,
+  requireStage,
+} from '../../core/errors.ts'
 import { counted, percent } from '../../core/words.ts'
 import { type CoalescedNode, coalesceFlow } from './coalesce-flow.ts'
 import type {
@@ -56,12 +61,16 @@ export interface FlowComparisonOptions {
 export function compareFlowGraphs(
   responseTime: ResponseTimeMutations,
   pair: FlowPair,
-  { names, largeShift = 0.03 }: FlowComparisonOptions = {},
+  options: FlowComparisonOptions = {},
 ): FlowComparison {
+  requireStage('compareFlowGraphs(responseTime, pair)', responseTime, ResponseTimeMutations)
+  rejectUnknownOptions(options, ['names', 'largeShift'])
+  const { names, largeShift = 0.03 } = options
   if (!(largeShift >= 0 && largeShift <= 1)) {
     throw new OptionError('largeShift', largeShift, 'a share from 0 to 1')
   }
   const { categories } = responseTime
+  requireFields('compareFlowGraphs(responseTime, pair)', pair)
   const chosen = resolvePair(pair)
   const forms = {
     before: flowForm(categories, chosen.before.category),

@@ -1,7 +1,8 @@
 import type { Categories } from '../../compare/categories/categories.ts'
-import type { Comparison } from '../../compare/comparison.ts'
+import { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
+import { requireStage } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { flowForm } from '../flow-pair/flow-form.ts'
@@ -46,6 +47,7 @@ export function explain(
   what: FlowsToCompare | Finding | Pick<PooledEdge, 'fromNode' | 'toNode'>,
   options: ExplainOptions = {},
 ): Explanation {
+  requireStage('explain(comparison, what)', comparison, Comparison)
   if (typeof what !== 'object' || what === null) return explainMutation(comparison, what, options)
   if ('fromNode' in what) return explainEdge(comparison, what, options)
   if ('changedEdges' in what) return explainFinding(comparison, what, options)

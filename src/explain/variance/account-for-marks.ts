@@ -1,5 +1,5 @@
 import { max, range } from 'd3-array'
-import type { Comparison } from '../../compare/comparison.ts'
+import { Comparison } from '../../compare/comparison.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
 import {
   type EdgeComparison,
@@ -7,6 +7,7 @@ import {
   testFamily,
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
+import { requireStage } from '../../core/errors.ts'
 import { columnarStage } from '../../core/stage.ts'
 import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
@@ -44,6 +45,7 @@ export function accountForMarks(
   comparison: Comparison,
   marks: readonly VarianceMark[],
 ): MarkedMutations {
+  requireStage('accountForMarks(comparison, marks)', comparison, Comparison)
   const checked = requireVarianceMarks(marks)
   const { categories, responseTime, ranking } = comparison
   const marked = new MarkedEdges(categories, checked)

@@ -1,8 +1,8 @@
 import { range } from 'd3-array'
-import type { Categories } from '../../compare/categories/categories.ts'
+import { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
-import { OptionError } from '../../core/errors.ts'
+import { OptionError, rejectUnknownOptions, requireStage } from '../../core/errors.ts'
 import { defineOptions, level, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
@@ -79,7 +79,13 @@ export function compareSpreads(
  * @example
  * compareVariances(categories).p
  */
-export function compareVariances(categories: Categories, { large = 10 } = {}): KsResult {
+export function compareVariances(
+  categories: Categories,
+  options: { readonly large?: number } = {},
+): KsResult {
+  rejectUnknownOptions(options, ['large'])
+  const { large = 10 } = options
+  requireStage('compareVariances(categories)', categories, Categories)
   const before: number[] = []
   const after: number[] = []
   for (let category = 0; category < categories.size; category++) {

@@ -1,5 +1,5 @@
 import { ascending, sort } from 'd3-array'
-import { FlowdeltaError, show } from '../../core/errors.ts'
+import { FlowdeltaError, rejectUnknownOptions, requireText, show } from '../../core/errors.ts'
 
 /**
  * Why a source varies, the three I's: a tradeoff somebody chose (`'intentional'`), an accident to
@@ -43,6 +43,7 @@ export function markVariance(
   marks: readonly VarianceMark[],
   mark: VarianceMark,
 ): readonly VarianceMark[] {
+  requireVarianceMarks(marks)
   const checked = requireMark(mark, 'mark')
   return [...marks.filter((other) => !isSameEdge(other, checked)), checked]
 }
@@ -81,8 +82,11 @@ export function serializeVarianceMarks(marks: readonly VarianceMark[]): string {
  */
 export function parseVarianceMarks(
   text: string,
-  { file = 'marks' }: { readonly file?: string } = {},
+  options: { readonly file?: string } = {},
 ): readonly VarianceMark[] {
+  requireText('parseVarianceMarks(text)', text)
+  rejectUnknownOptions(options, ['file'])
+  const { file = 'marks' } = options
   let content: unknown
   try {
     // Some editors begin a file with a byte order mark.

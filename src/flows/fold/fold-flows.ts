@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { ascending } from 'd3-array'
-import { FlowdeltaError, show } from '../../core/errors.ts'
+import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { AttributesBuilder } from '../../traces/attributes.ts'
 import { GraphTraces } from '../../traces/graph-traces.ts'
@@ -51,7 +51,7 @@ import { repetitionsText, sizeText, timesText } from './size-text.ts'
  * categorize(folded).table().print()
  */
 export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): FoldedFlows {
-  requireFlows(source)
+  requireStage('foldFlows(flows)', source, FlowSet)
   const flows = recordedFlows(source)
   const folding = readOptions(FOLD_OPTIONS, options)
   const { labels, relabel, labelRank } = relabeled(flows, folding.omitHosts)
@@ -93,13 +93,6 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
       outcomes: flows.outcomes?.roots(),
     },
     { unfolded: flows, folding, folded },
-  )
-}
-
-function requireFlows(flows: unknown): void {
-  if (flows instanceof FlowSet) return
-  throw new FlowdeltaError(
-    `foldFlows was given ${show(flows)}. Give flows, as buildFlows makes them.`,
   )
 }
 

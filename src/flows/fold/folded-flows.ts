@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { groups } from 'd3-array'
-import { OptionError } from '../../core/errors.ts'
+import { OptionError, requireNumbers, requireStage } from '../../core/errors.ts'
 import { count, defineOptions, flag, type OptionsOf, oneOf, text } from '../../core/options.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { moments } from '../../stats/moments.ts'
@@ -70,6 +70,7 @@ interface FoldedParts {
  * Parameters of a folded step are those of its first repetition, for `explain` as well.
  */
 export class FoldedFlows extends FlowSet {
+  static override readonly madeBy: string = 'folded flows: what foldFlows returns'
   readonly folding: FoldOptions
   readonly #result: FoldedParts
   #unfolded: FlowSet | (() => FlowSet)
@@ -193,8 +194,10 @@ export function recordedFlows(flows: FlowSet): FlowSet {
  */
 export function foldedSizes(
   flows: FoldedFlows,
-  groupOf: ArrayLike<number> = flows.shapeOf,
+  groupOf: ArrayLike<number> = flows?.shapeOf,
 ): StageTable {
+  requireStage('foldedSizes(flows)', flows, FoldedFlows)
+  requireNumbers({ groupOf })
   if (groupOf.length !== flows.size) {
     throw new OptionError('groupOf', `${groupOf.length} numbers`, `one a request: ${flows.size}`)
   }

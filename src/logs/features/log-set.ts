@@ -42,6 +42,7 @@ interface LogSetData {
  * request, a run). Messages are not kept. `LogBuilder` and the readers make it.
  */
 export class LogSet extends columnarStage<LogSetData>() {
+  static readonly madeBy: string = 'logs: what loadLogs returns'
   /** The class of an instance. */
   classNameOf(instance: number): LogClass {
     return LOG_CLASSES[this.classOf[instance] as 0 | 1]

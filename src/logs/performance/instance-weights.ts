@@ -1,5 +1,5 @@
 import { max } from 'd3-array'
-import { OptionError } from '../../core/errors.ts'
+import { OptionError, requireNumbers } from '../../core/errors.ts'
 import { custom, defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { readDuration } from '../../core/units.ts'
 import type { LogSet } from '../features/log-set.ts'
@@ -102,6 +102,7 @@ export function latencyWeights(
   latencyUs: ArrayLike<number>,
   options: Partial<LatencyWeightOptions> = {},
 ): Float64Array {
+  requireNumbers({ latencyUs })
   const { doublingMs, cap: given } = readOptions(LATENCY_WEIGHT_OPTIONS, options)
   const doubling = doublingMs === 'auto' ? usualDoubling(latencyUs) || 1 : 1000 * doublingMs
   const cap = given === 'auto' ? Math.max(1, latencyUs.length) : given

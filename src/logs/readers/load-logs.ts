@@ -129,7 +129,7 @@ function periodsOf(logs: LogsToCompare | LogPaths, isDivided: boolean): LogsToCo
 }
 
 function isPeriods(logs: LogsToCompare | LogPaths): logs is LogsToCompare {
-  return typeof logs === 'object' && ('before' in logs || 'after' in logs)
+  return typeof logs === 'object' && logs !== null && ('before' in logs || 'after' in logs)
 }
 
 /** @throws OptionError where all instances are of one class */

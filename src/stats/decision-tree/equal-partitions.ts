@@ -1,4 +1,5 @@
 // Goes through all rows of every column: indexes with `!`.
+import { requireList } from '../../core/errors.ts'
 import { denseRanks } from './coded-columns.ts'
 import { requireTreeColumns, type TreeColumn } from './tree.ts'
 
@@ -23,6 +24,7 @@ import { requireTreeColumns, type TreeColumn } from './tree.ts'
  * equalPartitions([size, host, kB]) // [ [ 'size', 'kB' ], [ 'host' ] ]
  */
 export function equalPartitions(columns: readonly TreeColumn[]): string[][] {
+  requireList('columns', columns, 'name', 'kind')
   const [first] = columns
   if (first === undefined) return []
   const rows = first.kind === 'numeric' ? first.values.length : first.codes.length

@@ -1,4 +1,9 @@
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import {
+  OptionError,
+  rejectUnknownOptions,
+  requireList,
+  requireNumbers,
+} from '../../core/errors.ts'
 import { requireCount, requireOneOf, requireShare } from '../require-option.ts'
 import { chooseBinary } from './binary-split.ts'
 import { admittedColumns, type CodedColumn, narrowColumn } from './coded-columns.ts'
@@ -85,6 +90,8 @@ export function growClassificationTree(
   labels: Uint8Array,
   options: ClassificationTreeOptions = {},
 ): ClassificationTree {
+  requireList('columns', columns, 'name', 'kind')
+  requireNumbers({ labels })
   rejectUnknownOptions(options, OPTIONS)
   const { criterion = 'gain-ratio', minLeaf = 2, c45Strict = false, prune = true } = options
   const { confidence = 0.25, alpha = 0.01, exclude = [], maxDepth = 30 } = options

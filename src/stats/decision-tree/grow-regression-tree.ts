@@ -1,5 +1,10 @@
 // Goes through all rows of every node: indexes with `!`.
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import {
+  OptionError,
+  rejectUnknownOptions,
+  requireList,
+  requireNumbers,
+} from '../../core/errors.ts'
 import { requireCount, requireShare } from '../require-option.ts'
 import { chooseBinary, type NodeTarget } from './binary-split.ts'
 import { admittedColumns, type CodedColumn, denseRanks, narrowColumn } from './coded-columns.ts'
@@ -73,6 +78,8 @@ export function growRegressionTree(
   target: Float64Array,
   options: RegressionTreeOptions = {},
 ): RegressionTree {
+  requireList('columns', columns, 'name', 'kind')
+  requireNumbers({ target })
   rejectUnknownOptions(options, OPTIONS)
   const { scale = 'values', prune = true, alpha = 0.01, exclude = [], maxDepth = 30 } = options
   const { minLeaf = Math.max(MIN_LEAF, Math.ceil(LEAF_SHARE * target.length)) } = options

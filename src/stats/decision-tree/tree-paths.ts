@@ -1,4 +1,4 @@
-import { InternalError, rejectUnknownOptions } from '../../core/errors.ts'
+import { InternalError, rejectUnknownOptions, requireFields } from '../../core/errors.ts'
 import { requireOneOf } from '../require-option.ts'
 import type {
   ClassificationTree,
@@ -96,6 +96,7 @@ export function treePaths(
   tree: ClassificationTree | RegressionTree,
   options: ClassificationPathOptions = {},
 ): ClassificationPath[] | RegressionPath[] {
+  requireFields('treePaths(tree)', tree, 'kind', 'root')
   rejectUnknownOptions(options, tree.kind === 'classification' ? ['predict'] : [])
   return tree.kind === 'regression' ? regressionPaths(tree) : classificationPaths(tree, options)
 }

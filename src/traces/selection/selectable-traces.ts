@@ -31,6 +31,7 @@ const MAX_GROUPS = 100
 
 /** The traces of one period, some of which can be selected, always whole. */
 export abstract class SelectableTraces extends Stage implements Recorded {
+  static readonly madeBy: string = 'traces: what loadTraces loads'
   abstract readonly name: string
   abstract readonly size: number
   abstract readonly epochNs: bigint

@@ -1,5 +1,6 @@
 import { base64OfText } from '../../core/base64.ts'
 import { Displayable, type MimeBundle } from '../../core/display.ts'
+import { requireFields } from '../../core/errors.ts'
 import { escapeHtml } from '../../core/escape.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { pageData } from '../page/page-data.ts'
@@ -21,8 +22,10 @@ export abstract class Picture extends Displayable {
   #svg: string | undefined
 
   /** @param draw gives the SVG document; called once, when it is first asked for */
-  constructor(draw: () => string, { title, description }: ChartText) {
+  constructor(draw: () => string, text: ChartText) {
     super()
+    requireFields('new Chart(spec, text)', text, 'title', 'description')
+    const { title, description } = text
     this.title = title
     this.description = description
     this.#draw = draw

@@ -1,5 +1,6 @@
-import type { Comparison } from '../../compare/comparison.ts'
+import { Comparison } from '../../compare/comparison.ts'
 import type { WholeShift } from '../../compare/findings/whole-shift.ts'
+import { requireStage } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions, text } from '../../core/options.ts'
 import { type Quantity, TIME } from '../../core/quantity.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
@@ -60,6 +61,7 @@ export function reportHtml(
   if (comparison instanceof LogComparison) {
     return logsPage(comparison, { madeBy, periods: fileLines(files) })
   }
+  requireStage('reportHtml(comparison)', comparison, Comparison)
   const template = traceUrl === null ? undefined : traceTemplate(traceUrl)
   const { title, sentences, shifts } = headline(comparison)
   const { findings, omitted } = comparison.findings

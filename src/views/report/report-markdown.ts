@@ -1,5 +1,6 @@
-import type { Comparison } from '../../compare/comparison.ts'
+import { Comparison } from '../../compare/comparison.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
+import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { changeWords } from '../../core/quantity.ts'
 import { shortText } from '../../core/shown-text.ts'
@@ -56,6 +57,7 @@ export function reportMarkdown(
 ): string {
   const { traceUrl, madeBy } = readOptions(REPORT_OPTIONS, options)
   if (comparison instanceof LogComparison) return logsMarkdown(comparison, madeBy)
+  requireStage('reportMarkdown(comparison)', comparison, Comparison)
   const template = traceUrl === null ? undefined : traceTemplate(traceUrl)
   const head = headline(comparison)
   const none = comparison.findings.findings.length === 0

@@ -1,7 +1,8 @@
 // Over every span of both periods: the loops index with `!`.
-import { FlowdeltaError } from '../../core/errors.ts'
+import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { clockResolutionUs } from '../../flows/sibling-order.ts'
 import { indexSpanCalls, type SpanCalls } from '../../flows/span-calls.ts'
+import { SelectableTraces } from '../../traces/selection/selectable-traces.ts'
 import { NO_PARENT, SPAN_KINDS, type SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { CallPaths } from './call-paths.ts'
@@ -271,7 +272,8 @@ export function shownName({ name }: TraceSet): string {
  * @param which what they are called in the error
  * @throws FlowdeltaError for graphs of trace points, and where there are no traces
  */
-export function requireSpans(traces: TraceSet, which: string): SpanTraces {
+export function requireSpans(traces: TraceSet, which = traces?.name): SpanTraces {
+  requireStage(which ?? 'traces', traces, SelectableTraces)
   const named = which.includes(traces.name) ? which : `${which} (${traces.name})`
   if (traces.kind !== 'spans') {
     throw new FlowdeltaError(

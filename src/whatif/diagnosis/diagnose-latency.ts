@@ -1,3 +1,4 @@
+import { requireArgument } from '../../core/errors.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { requireSpans, shownName } from '../calls/index-calls.ts'
 import { sampleTraces } from '../calls/sample-traces.ts'
@@ -156,6 +157,12 @@ export function prepareDiagnosis(
   const sampled = (traces: TraceSet, which: string) =>
     sampleTraces(requireSpans(traces, which), sampleSize, seed)
   const first = sampled(before, 'before')
+  requireArgument(
+    'diagnoseLatency(before, target)',
+    goal,
+    typeof goal === 'object' && goal !== null,
+    'traces, a histogram or a wish',
+  )
   const periods = 'kind' in goal ? ([first, sampled(goal, 'target')] as const) : first
   const models = learnExecutionModels(periods, { similarity })
   const base = new RequestModel(models, 0)

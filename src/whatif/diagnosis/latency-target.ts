@@ -34,7 +34,7 @@ export type LatencyTarget = TraceSet | HistogramTarget | WishTarget
  */
 export function knownTarget(base: LatencyProfile, goal: HistogramTarget | WishTarget): KnownTarget {
   if ('quantile' in goal) return wishTarget(base, goal)
-  if (!('edges' in goal)) {
+  if (!('edges' in goal && 'counts' in goal)) {
     const expected = 'traces, a histogram { edges, counts }, or a wish { quantile, belowUs }'
     throw new OptionError('target', goal, expected)
   }

@@ -92,6 +92,7 @@ interface LearnedModels {
 
 /** The execution models of one or two periods, learned apart. */
 export class ExecutionModels extends columnarStage<LearnedModels>() {
+  static readonly madeBy: string = 'models: what learnExecutionModels returns'
   readonly forests: readonly CallForest[]
   readonly #periods: readonly LearnedPeriod[]
   readonly #ownTimes: (OwnTimes | undefined)[] = []

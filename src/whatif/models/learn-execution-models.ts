@@ -1,5 +1,7 @@
 // Over every call: the loops index with `!`.
+
 import { group, rollup, sum } from 'd3-array'
+import { requireArgument } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
@@ -51,8 +53,14 @@ export function learnExecutionModels(
   options: Partial<ExecutionModelOptions> = {},
 ): ExecutionModels {
   const chosen = readOptions(EXECUTION_MODEL_OPTIONS, options)
-  const given: readonly TraceSet[] = 'kind' in periods ? [periods] : periods
-  const indexed = indexCalls(given.map((traces) => requireSpans(traces, traces.name)))
+  const given = [periods].flat() as readonly TraceSet[]
+  requireArgument(
+    'learnExecutionModels(periods)',
+    periods,
+    given.length === 1 || given.length === 2,
+    'traces of one period or two',
+  )
+  const indexed = indexCalls(given.map((traces) => requireSpans(traces)))
   const { orders, periods: observed } = findCallOrders(indexed, chosen.slackUs)
   const sofar: LearnedSoFar = { models: [], clusters: [], flows: 0 }
   const learned = indexed.forests.map((forest, period) =>

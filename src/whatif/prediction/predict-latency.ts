@@ -1,5 +1,7 @@
 // Over every call: the loops index with `!`.
+
 import { group, least, sum } from 'd3-array'
+import { requireStage } from '../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage } from '../../core/stage.ts'
 import { rowTable, type StageTable } from '../../core/stage-table.ts'
@@ -10,7 +12,7 @@ import { groupRows } from '../../traces/group-rows.ts'
 import type { CallName } from '../calls/call-paths.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import { clusterCalls } from '../models/cluster-orders.ts'
-import type { ExecutionModels } from '../models/execution-models.ts'
+import { ExecutionModels } from '../models/execution-models.ts'
 import { OrderTimes } from '../models/order-times.ts'
 import type { Precedence } from '../models/precedence.ts'
 import { setEnd, waitGraph, waitPlan } from '../models/wait-plan.ts'
@@ -36,6 +38,7 @@ export function evaluatePrediction(
   models: ExecutionModels,
   options: Partial<OptionsOf<typeof PREDICTION_OPTIONS>> = {},
 ): PredictionEvaluation {
+  requireStage('evaluatePrediction(models)', models, ExecutionModels)
   const { seed } = readOptions(PREDICTION_OPTIONS, options)
   const tallies = new Map<number, Tally>()
   models.forests.forEach((forest, period) => {

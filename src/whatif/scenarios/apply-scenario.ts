@@ -1,9 +1,9 @@
-import { OptionError } from '../../core/errors.ts'
+import { OptionError, requireStage } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import type { ExecutionModels } from '../models/execution-models.ts'
+import { ExecutionModels } from '../models/execution-models.ts'
 import {
   type LatencyProfile,
   type ProfileQuantiles,
@@ -55,6 +55,7 @@ export function applyScenario(
   scenario: Scenario | string,
   options: Partial<OptionsOf<typeof PERIOD_OPTIONS>> = {},
 ): ScenarioProfile {
+  requireStage('applyScenario(models, scenario)', models, ExecutionModels)
   const { period } = readOptions(PERIOD_OPTIONS, options)
   requirePeriod(models, period)
   const chosen = requireScenario(scenario, 'scenario')

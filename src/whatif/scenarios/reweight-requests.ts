@@ -47,7 +47,7 @@ const ROUNDING = 1e-9
  */
 export function reweightRequests(given: ReweightOptions): Scenario {
   const options = readOptions(REWEIGHT_OPTIONS, given)
-  const feature = chooseFeature(given.by)
+  const feature = chooseFeature(options.by)
   const shares = Object.entries(options.shares)
   requireShares(shares)
   const words = shares.map(

@@ -60,7 +60,7 @@ const WORDS = { server: '', network: 'network to ', preprocessing: 'own time of 
 export function scaleCalls(given: ScaleOptions): Scenario {
   const options = readOptions(SCALE_OPTIONS, given)
   const { service, operation, part } = options
-  if (given.service === undefined) throw new OptionError('service', undefined, 'the name of one')
+  if (given?.service === undefined) throw new OptionError('service', undefined, 'the name of one')
   const { newTime, words } = change(options)
   const name = operation === '' ? service : `${service} ${operation}`
   return {

@@ -1,4 +1,4 @@
-import { OptionError } from '../../core/errors.ts'
+import { OptionError, requireStage } from '../../core/errors.ts'
 import {
   custom,
   defineOptions,
@@ -10,7 +10,7 @@ import {
 import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { CallName, CallPaths } from '../calls/call-paths.ts'
-import type { ExecutionModels } from '../models/execution-models.ts'
+import { ExecutionModels } from '../models/execution-models.ts'
 import { type ProfileSummary, profileOf, profileSummary } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
 import { PERIOD_OPTIONS, requirePeriod } from './apply-scenario.ts'
@@ -110,6 +110,7 @@ export function findSingleChanges(
   models: ExecutionModels,
   options: Partial<SingleChangesOptions> = {},
 ): SingleChanges {
+  requireStage('findSingleChanges(models)', models, ExecutionModels)
   const chosen = readOptions(SINGLE_CHANGES_OPTIONS, options)
   requirePeriod(models, chosen.period)
   requireFactors(chosen.factors)

@@ -1,4 +1,4 @@
-import { FlowdeltaError, OptionError, show } from '../../../core/errors.ts'
+import { FlowdeltaError, OptionError, requireArgument, show } from '../../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, share } from '../../../core/options.ts'
 import { Stage } from '../../../core/stage.ts'
 import { rowTable, type StageTable } from '../../../core/stage-table.ts'
@@ -54,6 +54,9 @@ export class LogTemplates extends Stage {
 
   constructor(templates: readonly LogTemplate[], masks: readonly LogMask[]) {
     super()
+    for (const one of [templates, masks]) {
+      requireArgument('new LogTemplates(templates, masks)', one, Array.isArray(one), 'an array')
+    }
     this.templates = templates
     this.masks = masks
   }

@@ -33,7 +33,7 @@ export const ganttWidget = defineWidget({
   data,
   initial: (source: Comparison | TraceSet, options: GanttOptions) => ({
     ...options,
-    id: options.id ?? flowsOf(source).ids[0] ?? null,
+    id: fullId(flowsOf(source), options.id) ?? null,
   }),
   view: GanttView,
   style: GANTT_STYLE,
@@ -45,7 +45,7 @@ function data(source: Comparison | TraceSet, { id, collapsed, period }: GanttOpt
     throw new OptionError('period', period, 'null, as there is one period only')
   }
   const flows = flowsOf(source)
-  const traceId = id ?? flows.ids[0] ?? ''
+  const traceId = fullId(flows, id) ?? ''
   const requests = requestsOf(flows, traceId, period)
   const calls = ganttCalls(flows, requests)
   const wrong = collapsed?.find((call) => call < 0 || call >= calls.length)
@@ -66,6 +66,19 @@ function data(source: Comparison | TraceSet, { id, collapsed, period }: GanttOpt
 
 function flowsOf(source: Comparison | TraceSet): FlowSet {
   return source instanceof Comparison ? source.flows : buildFlows(source)
+}
+
+/**
+ * A trace's id by how it begins, as `06a7fd32…` in findings; without one, the first trace's.
+ *
+ * @throws OptionError for how several ids begin
+ */
+function fullId({ ids }: FlowSet, id: string | null): string | undefined {
+  if (id === null || ids.includes(id)) return id ?? ids[0]
+  const start = id.replace(/(…|\.\.\.)$/, '')
+  const [first = id, second] = new Set(ids.filter((one) => one.startsWith(start)))
+  if (second === undefined) return first
+  throw new OptionError('id', id, `more of it: ids that begin so are '${first}', '${second}'`)
 }
 
 /** The requests of a trace in the first period that has it: one for each root. */
