@@ -27,5 +27,5 @@ test('flows folded twice are those that were recorded, folded by the later optio
 })
 
 test('flows that are none are refused with what to do', () => {
-  expect(() => foldFlows(null as never)).toThrow('foldFlows was given null. Give flows')
+  expect(() => foldFlows(null as never)).toThrow('foldFlows(flows) got null. Give flows')
 })
