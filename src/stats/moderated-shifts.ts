@@ -28,7 +28,10 @@ export interface ModeratedShift {
   readonly p: number
   /** Of ranks alone; `NaN` if all values of each stratum are equal. */
   readonly rankP: number
-  /** Of log values alone; `NaN` with fewer than three values a side. */
+  /**
+   * Of log values alone; `NaN` with fewer than three values a side, or two that all lie beyond those
+   * of the other side.
+   */
   readonly logP: number
   /**
    * P(after > before) + ½·P(equal) of a random pair of one stratum; strata count as they do in the
@@ -52,6 +55,8 @@ export interface StretchOptions {
 
 /** Fewest values a side for a t-test of log values: of two, the variance is hardly known. */
 const MIN_VALUES = 3
+/** Fewest where all values of one side lie beyond those of the other: chance seldom does that. */
+const MIN_APART = 2
 /** Values below this, in their own unit, count as this much when logs are taken. */
 const FLOOR = 1
 
@@ -130,9 +135,11 @@ export function moderatedShifts(
       rankVariance > 0
         ? twoSidedTP(rankDifference / Math.sqrt(rankVariance * effect), effect ** 2 / blockDf)
         : Number.NaN
-    const isEnough = Math.min(beforeCount, afterCount) >= MIN_VALUES && logVariance > 0 && logDf > 0
-    const logP = isEnough ? twoSidedTP(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN
     const probabilitySlower = withoutRounding(0.5 + rankDifference / sum.rankWeight)
+    const isApart = probabilitySlower === 0 || probabilitySlower === 1
+    const isEnough = Math.min(beforeCount, afterCount) >= (isApart ? MIN_APART : MIN_VALUES)
+    const isKnown = isEnough && logVariance > 0 && logDf > 0
+    const logP = isKnown ? twoSidedTP(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN
     return {
       ...{ beforeCount, afterCount, rankP, logP },
       p: bonferroni([rankP, logP]),
