@@ -29,8 +29,8 @@ export interface ModeratedShift {
   /** Of ranks alone; `NaN` if all values of each stratum are equal. */
   readonly rankP: number
   /**
-   * Of log values alone; `NaN` with fewer than three values a side, or two that all lie beyond those
-   * of the other side.
+   * Of log values alone; `NaN` with fewer than three values a side, or two that lie beyond at
+   * least eight of the other side.
    */
   readonly logP: number
   /**
@@ -55,8 +55,9 @@ export interface StretchOptions {
 
 /** Fewest values a side for a t-test of log values: of two, the variance is hardly known. */
 const MIN_VALUES = 3
-/** Fewest where all values of one side lie beyond those of the other: chance seldom does that. */
+/** Fewest where they lie beyond all of at least 8 of the other side: chance does that to 1 in 22. */
 const MIN_APART = 2
+const MIN_BESIDE = 8
 /** Values below this, in their own unit, count as this much when logs are taken. */
 const FLOOR = 1
 
@@ -136,7 +137,8 @@ export function moderatedShifts(
         ? twoSidedTP(rankDifference / Math.sqrt(rankVariance * effect), effect ** 2 / blockDf)
         : Number.NaN
     const probabilitySlower = withoutRounding(0.5 + rankDifference / sum.rankWeight)
-    const isApart = probabilitySlower === 0 || probabilitySlower === 1
+    const isApart =
+      Math.max(beforeCount, afterCount) >= MIN_BESIDE && Math.abs(probabilitySlower - 0.5) === 0.5
     const isEnough = Math.min(beforeCount, afterCount) >= (isApart ? MIN_APART : MIN_VALUES)
     const isKnown = isEnough && logVariance > 0 && logDf > 0
     const logP = isKnown ? twoSidedTP(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN

@@ -169,7 +169,7 @@ test('5 against 8 values of a factor of 50 are found beside 30 measures that did
   }
 })
 
-test('2 values against 16 have a p of logs only if they lie beyond all of them', () => {
+test('2 values have a p of logs only if they lie beyond all of at least 8', () => {
   const before = Array.from({ length: 16 }, (_, i) => 50 + i)
   const [apart, within, single] = moderatedShifts(
     [[402, 501], [60, 501], [501]].map((after) => [
@@ -179,11 +179,14 @@ test('2 values against 16 have a p of logs only if they lie beyond all of them',
   expect(apart!.p).toBeLessThan(1e-6)
   expect(within!.logP).toBeNaN()
   expect(single!.logP).toBeNaN()
+  const few = { before: sample(before.slice(9)), after: sample([402, 501]) }
+  expect(moderatedShifts([[few]])[0]!.logP).toBeNaN()
 })
 
 test('of 40 measures of 16 and 2 values with heavy tails, at most 1 in 100 has p < 0.01', () => {
   const random = randomSource(3)
-  const values = (count: number) => Array.from({ length: count }, () => 1000 * random.next() ** -0.7)
+  const values = (count: number) =>
+    Array.from({ length: count }, () => 1000 * random.next() ** -0.7)
   let significant = 0
   for (let round = 0; round < 50; round++) {
     const measures = Array.from({ length: 40 }, () => [
