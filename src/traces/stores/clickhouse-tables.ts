@@ -10,6 +10,8 @@ export interface SpanTable {
   readonly time: string
   /** How long it took, in ns. */
   readonly duration: string
+  /** Texts of an attribute of a span, whose name is SQL as well; empty where it has none. */
+  readonly attribute: (name: string) => readonly string[]
   /** Other condition that holds from `{from:Int64}` on, for a table that is ordered by it. */
   readonly alsoFrom?: string
   /** What is read, in the order of `SPAN_PARTS`; a part that is left out is empty. */
@@ -53,6 +55,7 @@ export const SPAN_TABLES: Readonly<Record<string, SpanTable>> = {
     needs: ['TraceId', 'SpanId', 'ParentSpanId', 'Timestamp', 'SpanName', 'SpanAttributes'],
     isTyped: false,
     ...{ traceId: 'TraceId', service: 'ServiceName', time: 'Timestamp', duration: 'Duration' },
+    attribute: (name) => [`SpanAttributes[${name}]`],
     parts: {
       ...{ spanId: 'SpanId', parentId: 'ParentSpanId', traceState: 'TraceState' },
       ...{ name: 'SpanName', kind: 'SpanKind', status: 'StatusCode', message: 'StatusMessage' },
@@ -66,6 +69,7 @@ export const SPAN_TABLES: Readonly<Record<string, SpanTable>> = {
     needs: ['id', 'trace_id', 'parent_span_id', 'start_time', 'duration', 'str_attributes.key'],
     isTyped: true,
     ...{ traceId: 'trace_id', service: 'service_name', time: 'start_time', duration: 'duration' },
+    attribute: (name) => [`arrayFirst(x -> x.1 = ${name}, ${typedLists('')}).2`],
     parts: {
       ...{ spanId: 'id', parentId: 'parent_span_id', traceState: 'trace_state', name: 'name' },
       ...{ kind: 'kind', status: 'status_code', message: 'status_message' },
@@ -87,6 +91,11 @@ export const SPAN_TABLES: Readonly<Record<string, SpanTable>> = {
     traceId: 'trace_id',
     service: '`resource_string_service$$name`',
     ...{ time: 'timestamp', duration: 'duration_nano' },
+    attribute: (name) => [
+      `attributes_string[${name}]`,
+      `if(mapContains(attributes_number, ${name}), toString(attributes_number[${name}]), '')`,
+      `if(mapContains(attributes_bool, ${name}), toString(attributes_bool[${name}]), '')`,
+    ],
     alsoFrom: 'ts_bucket_start >= toUInt64(greatest({from:Int64}, 0) / 1e9) - 1800',
     parts: {
       ...{ spanId: 'span_id', parentId: 'parent_span_id', traceState: 'trace_state', name: 'name' },

@@ -1,5 +1,6 @@
 import { FlowdeltaError } from '../../core/errors.ts'
-import { defineOptions, number, optionalText } from '../../core/options.ts'
+import { count, defineOptions, number, optionalText } from '../../core/options.ts'
+import { beginning } from '../../core/shown-text.ts'
 import { counted, grouped } from '../../core/words.ts'
 import {
   ATTRIBUTE_TYPES,
@@ -10,9 +11,18 @@ import {
   textOf,
 } from '../readers/json-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
+import {
+  type Asked,
+  conditionOf,
+  type Drawn,
+  drawSample,
+  type FoundTable,
+  inOperator,
+  type Parameters,
+  requestsOf,
+} from './clickhouse-queries.ts'
 import { SPAN_PARTS, SPAN_TABLES, type SpanTable } from './clickhouse-tables.ts'
-import { requireUrl } from './http.ts'
-import { leastDurationUs, rootService, servicesWithin } from './pushed-conditions.ts'
+import { HTTP_PARAMETERS, inARow, requireUrl, retried } from './http.ts'
 import { rowAdder } from './span-rows.ts'
 import { type StoreLocation, type StoreQuery, storeKind } from './store.ts'
 
@@ -25,18 +35,26 @@ export const CLICKHOUSE_OPTIONS = defineOptions({
     default: 300,
     min: 0.001,
     unit: 's',
-    sentence: 'How long an answer may keep silent',
+    sentence: 'How long an answer may keep silent before it is asked for again',
   }),
+  tries: HTTP_PARAMETERS.tries,
+  sample: count({
+    default: null,
+    or: null,
+    unit: 'traces',
+    sentence: 'Most traces of a period, as a sample that ClickHouse draws; null for all of them',
+  }),
+  seed: count({ default: 1, sentence: 'Which of all samples is drawn' }),
 })
 
 type Client = import('@clickhouse/client').ClickHouseClient
-type Parameters = Record<string, string | number | readonly string[]>
 
 /**
  * ClickHouse with the tables of the OpenTelemetry Collector's exporter (attributes as Map or JSON),
  * of ClickStack (whose `SampleRate` is the weight of a request), of SigNoz, or of Jaeger. Time, the
- * least duration and services are part of the query. What is read is counted beforehand, so that an
- * answer that is cut is an error.
+ * least duration, services and attributes are part of the query. What is read is counted beforehand,
+ * so that an answer that is cut is an error. With `sample`, ClickHouse groups requests and draws a
+ * weighted sample of whole traces, as DuckDB does; see `duckdbStore`.
  *
  * The password is that of the address, or `FLOWDELTA_CLICKHOUSE_PASSWORD` in the environment;
  * `FLOWDELTA_CLICKHOUSE_TOKEN` is a token instead.
@@ -49,9 +67,20 @@ export const clickhouseStore = storeKind({
     read: async (query, sink) => {
       const client = await connect(location, options.timeout)
       try {
-        const server = new ClickHouse(client, location.name, query.signal)
+        const { name } = location
+        const server = new ClickHouse(client, { name, signal: query.signal, tries: options.tries })
         const { table, columns } = await server.findTable(options.table)
-        await server.readSpans(table, columns, query, sink)
+        const { resourceAttributes = false } = sink
+        const asked = await conditionOf(server, { table, columns, resourceAttributes }, query)
+        const drawn =
+          options.sample === null
+            ? undefined
+            : await drawSample(server, requestsOf(table, columns, { asked, query }), {
+                ...options,
+                sample: options.sample,
+                quality: sink.quality,
+              })
+        await server.readSpans(table, columns, { query, asked, drawn }, sink)
       } finally {
         await client.close()
       }
@@ -82,23 +111,20 @@ async function connect(location: StoreLocation, timeout: number): Promise<Client
   })
 }
 
-/** A table of spans, as it is written in SQL. */
-interface FoundTable {
-  readonly name: string
-  readonly isDistributed: boolean
-  /** Columns that it has. */
-  readonly has: ReadonlySet<string>
-}
-
 class ClickHouse {
   readonly #client: Client
   readonly #name: string
   readonly #signal: AbortSignal | null
+  readonly #tries: number
 
-  constructor(client: Client, name: string, signal: AbortSignal | null) {
+  constructor(
+    client: Client,
+    { name, signal, tries }: { name: string; signal: AbortSignal | null; tries: number },
+  ) {
     this.#client = client
     this.#name = name
     this.#signal = signal
+    this.#tries = tries
   }
 
   /** Finds a table whose columns are known: the one that is named, else the first of its database. */
@@ -106,17 +132,18 @@ class ClickHouse {
     named: string | null,
   ): Promise<{ readonly table: FoundTable; readonly columns: SpanTable }> {
     const found: FoundTable[] = []
-    await this.#query(
-      "SELECT table, engine = 'Distributed', groupArray(c.name) FROM system.columns AS c " +
+    await this.query(
+      "SELECT table, engine = 'Distributed', groupArray(c.name), countIf(c.type LIKE 'JSON%') FROM system.columns AS c " +
         'INNER JOIN system.tables AS t ON t.database = c.database AND t.name = c.table ' +
         `WHERE c.database = currentDatabase() AND engine NOT LIKE '%View'${named === null ? '' : ' AND table = {table:String}'} ` +
         "GROUP BY table, engine ORDER BY engine = 'Distributed' DESC, table = 'otel_traces' DESC, table",
       { table: named ?? '' },
-      ([name, isDistributed, has]) => {
+      ([name, isDistributed, has, json]) => {
         found.push({
           name: `\`${textOf(name).replace(/[\\`]/g, '\\$&')}\``,
           isDistributed: Number(isDistributed) === 1,
           has: new Set(has as string[]),
+          isJson: Number(json) > 0,
         })
       },
     )
@@ -140,15 +167,19 @@ class ClickHouse {
   async readSpans(
     table: FoundTable,
     columns: SpanTable,
-    query: StoreQuery,
+    { query, asked, drawn }: { query: StoreQuery; asked: Asked; drawn: Drawn | undefined },
     sink: ReadSink,
   ): Promise<void> {
-    const { where, parameters } = conditionOf(table, columns, query)
-    let expected = 0
-    await this.#query(`SELECT count() FROM ${table.name}${where}`, parameters, ([count]) => {
-      expected = Number(count)
-    })
     const { traceId, service, time, duration, parts } = columns
+    const { parameters } = asked
+    const isIn = inOperator(table)
+    const where = drawn === undefined ? asked.where : ` WHERE ${traceId} ${isIn} (${drawn.ids})`
+    let expected = drawn?.spans ?? 0
+    if (drawn === undefined) {
+      await this.query(`SELECT count() FROM ${table.name}${where}`, parameters, ([count]) => {
+        expected = Number(count)
+      })
+    }
     const isThere = (sql: string | undefined) =>
       sql !== undefined && (sql !== 'SampleRate' || table.has.has(sql))
     const read = [
@@ -159,9 +190,11 @@ class ClickHouse {
         return part === 'resource' ? `toJSONString(${sql})` : sql
       }),
     ]
-    const add = spanAdder(columns.isTyped, sink, this.#name)
+    const weightOf = (trace: string) =>
+      drawn === undefined ? null : (drawn.weights.get(trace) ?? 0)
+    const add = spanAdder(columns.isTyped, weightOf, sink, this.#name)
     let rows = 0
-    await this.#query(
+    await this.query(
       `SELECT ${read.join(', ')} FROM ${table.name}${where} ORDER BY ${time}, ${traceId}, ${parts.spanId}`,
       parameters,
       (row) => {
@@ -170,85 +203,69 @@ class ClickHouse {
       },
       (bytes) => query.onProgress(bytes, rows / Math.max(expected, rows)),
     )
-    if (rows >= expected) return
+    if (rows === expected || (rows > expected && drawn === undefined)) return
+    if (rows > expected) {
+      throw new FlowdeltaError(
+        `${this.#name} got further spans while the sample was read. Ask for a time that is over, with between.`,
+      )
+    }
     throw new FlowdeltaError(
       `${this.#name} gave ${grouped(rows)} of ${counted(expected, 'span')}: its limits cut the answer (max_result_rows, perhaps), or it broke off. ` +
         'Ask for less with between or where, or as a user without such limits.',
     )
   }
 
-  async #query(
+  async query(
     sql: string,
     parameters: Parameters,
     onRow: (row: readonly unknown[]) => void,
     onBytes: (bytes: number) => void = () => {},
   ): Promise<void> {
-    try {
+    let taken = 0
+    const attempt = async () => {
       const answer = await this.#client.query({
         ...{ query: sql, query_params: parameters, format: 'JSONCompactEachRow' },
         ...(this.#signal !== null && { abort_signal: this.#signal }),
       })
+      // What came before an answer broke off is not taken again.
+      let at = 0
       for await (const rows of answer.stream()) {
-        for (const row of rows) onRow(row.json() as readonly unknown[])
+        for (const row of rows) {
+          const values = row.json() as readonly unknown[]
+          if (at++ < taken) continue
+          onRow(values)
+          taken++
+        }
         onBytes(rows.reduce((sum, { text }) => sum + text.length, 0))
       }
-    } catch (error) {
+    }
+    const isPassing = (error: unknown) =>
+      !(error instanceof FlowdeltaError) && (!isServers(error) || PASSING.has(codeOf(error)))
+    const retries = { tries: this.#tries, signal: this.#signal, isPassing }
+    await retried(attempt, retries).catch((error) => {
       if (error instanceof FlowdeltaError) throw error
       this.#signal?.throwIfAborted()
-      const { code, message } = error as NodeJS.ErrnoException
-      const isServers = (error as Error).name === 'ClickHouseError' || /^\d+$/.test(code ?? '')
-      const said = isServers
+      const { message } = error as Error
+      const said = isServers(error)
         ? `answered with an error: ${message}`
-        : `cannot be reached, or broke off (${code ?? message})`
+        : `cannot be reached, or broke off (${codeOf(error) || (/\n/.test(message) ? beginning(message) : message)})`
+      const times = isPassing(error) ? inARow(this.#tries) : ''
       throw new FlowdeltaError(
-        `${this.#name} ${said.trim().replace(/\.$/, '')}. Check the address, the user and the database.`,
+        `${this.#name} ${said.trim().replace(/\.$/, '')}.${times} Check the address, the user and the database.`,
       )
-    }
+    })
   }
 }
 
-/** The `WHERE` of a query, with what it asks for. */
-function conditionOf(
-  { name, isDistributed }: FoundTable,
-  { traceId, service, time, duration, alsoFrom }: SpanTable,
-  { fromUs, toUs, conditions }: StoreQuery,
-): { readonly where: string; readonly parameters: Parameters } {
-  const isIn = isDistributed ? 'GLOBAL IN' : 'IN'
-  const parameters: Parameters = {}
-  const own: string[] = []
-  const bound = (key: string, op: string, us: number) => {
-    // Rounded outwards: exact times are compared once spans are read.
-    parameters[key] = `${BigInt(key === 'to' ? Math.ceil(us) : Math.floor(us)) * 1000n}`
-    own.push(`${time} ${op} fromUnixTimestamp64Nano({${key}:Int64})`)
-  }
-  if (fromUs !== null) bound('from', '>=', fromUs)
-  if (fromUs !== null && alsoFrom !== undefined) own.push(alsoFrom)
-  if (toUs !== null) bound('to', '<', toUs)
-  const leastUs = leastDurationUs(conditions)
-  if (leastUs > 0) {
-    parameters['least'] = Math.floor(leastUs * 1e3)
-    own.push(`${duration} >= {least:UInt64}`)
-  }
-  const root = rootService(conditions)
-  if (root !== null) {
-    parameters['root'] = root
-    own.push(`${service} = {root:String}`)
-  }
-  // One span has what is asked of the root; others are of the other services.
-  const within = own.length === 0 ? [] : [own]
-  const others = servicesWithin(conditions).filter(
-    (services) => services.length !== 1 || services[0] !== root,
-  )
-  for (const [i, services] of others.entries()) {
-    parameters[`services${i}`] = services
-    within.push([`${service} IN {services${i}:Array(String)}`])
-  }
-  const where = within.reduce(
-    (inner, terms) =>
-      ` WHERE ${traceId} ${isIn} (SELECT ${traceId} FROM ${name} WHERE ${terms.join(' AND ')}${inner.replace(/^ WHERE/, ' AND')})`,
-    '',
-  )
-  return { where, parameters }
+/** Codes of ClickHouse that may not come the next time: too many queries, timeouts, networks. */
+const PASSING = new Set(['159', '202', '203', '209', '210', '279', '439'])
+
+function codeOf(error: unknown): string {
+  return textOf((error as { code?: unknown }).code)
+}
+
+function isServers(error: unknown): boolean {
+  return (error as Error).name === 'ClickHouseError' || /^\d+$/.test(codeOf(error))
 }
 
 /** A row: id of the trace, service, start and duration in ns, then `SPAN_PARTS`. */
@@ -260,11 +277,17 @@ type Row = readonly [
 ]
 
 /** Returns what adds a row to the traces. */
-function spanAdder(isTyped: boolean, sink: ReadSink, file: string) {
+function spanAdder(
+  isTyped: boolean,
+  weightOf: (trace: string) => number | null,
+  sink: ReadSink,
+  file: string,
+) {
   const add = rowAdder(sink, file)
   return (row: Row): void => {
     const [traceId, service, startNs, duration, spanId, parentId, traceState, ...others] = row
     const [operation, kind, status, message, resource, attributes, events, links, rate] = others
+    const weight = weightOf(traceId)
     add({
       ...{ traceId, service, startNs, spanId, parentId, traceState, operation },
       ...{ kind, status, message },
@@ -274,7 +297,8 @@ function spanAdder(isTyped: boolean, sink: ReadSink, file: string) {
       events: pairsOf(events).map(([name, own]) => [textOf(name), entriesOf(own, false)] as const),
       resourceKey: resource,
       resource: () => entriesOf(JSON.parse(resource), isTyped),
-      sampleRate: Number(rate || 0),
+      // A sample stands for others as often as what it was drawn of does.
+      sampleRate: weight === null ? Number(rate || 0) : weight * Math.max(Number(rate || 0), 1),
     })
   }
 }

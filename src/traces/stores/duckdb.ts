@@ -5,6 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { FlowdeltaError, OptionError, TraceFormatError } from '../../core/errors.ts'
 import { count, defineOptions, type OptionsOf, text } from '../../core/options.ts'
 import type { RequestGroup } from '../quality.ts'
+import type { ReadSink } from '../readers/trace-reader.ts'
 import {
   columnFor,
   durationUnit,
@@ -14,7 +15,7 @@ import {
   wholeTime,
 } from './flat-spans.ts'
 import { openParquet } from './parquet-file.ts'
-import { servicesWithin } from './pushed-conditions.ts'
+import { leastDurationUs, spanTests } from './pushed-conditions.ts'
 import { type StoreQuery, storeKind } from './store.ts'
 
 /** Parameters of the addresses of DuckDB: `duckdb:spans.parquet?sample=20000`. */
@@ -45,7 +46,7 @@ export const duckdbStore = storeKind({
         let engine: DuckDBConnection | undefined
         try {
           engine = await openEngine({ memory, threads, folder, name }, query.signal)
-          const spans = await spansIn(engine, { name, location, table })
+          const spans = await spansIn(engine, { name, location, table }, { ...query, sink })
           const groups = await drawSample(engine, spans, { query, sample, seed })
           sink.quality.groups.push(...groups)
           query.onProgress(0, 0.5)
@@ -120,8 +121,13 @@ interface Spans {
   readonly order: string
   /** How many requests a span stands for already. */
   readonly rate: string
-  /** One row a span: trace, isRoot, name (of its service and operation), isError, startNs, durationNs. */
+  /**
+   * One row a span: trace, isRoot, name (of its service and operation), isError, startNs, durationNs,
+   * test0 and so on. Only traces that have a span in the time that is asked for.
+   */
   readonly rows: string
+  /** How many conditions `test0` and so on hold a span against. */
+  readonly tests: number
 }
 
 const READERS: readonly (readonly [name: RegExp, reader: string, options: string])[] = [
@@ -133,6 +139,7 @@ const READERS: readonly (readonly [name: RegExp, reader: string, options: string
 async function spansIn(
   engine: DuckDBConnection,
   { name, location, table }: { name: string; location: string; table: string },
+  { fromUs, toUs, conditions, sink }: StoreQuery & { readonly sink: ReadSink },
 ): Promise<Spans> {
   const [, reader, options] = READERS.find(([suffix]) => suffix.test(location)) ?? []
   if (reader === undefined) {
@@ -164,13 +171,17 @@ async function spansIn(
   const id = (part: Part) =>
     types.get(required(part)) === 'BLOB' ? `hex(s.${quoted(required(part))})` : textIn(part)
   const timeOf = async (column: string) => {
-    if (types.get(column)?.startsWith('TIMESTAMP'))
-      return { ns: `epoch_ns(s.${quoted(column)})`, unit: 1000n }
+    const type = types.get(column) ?? ''
+    const own = `s.${quoted(column)}`
+    if (type.startsWith('TIMESTAMP')) {
+      return { ns: `epoch_ns(${own})`, unit: 1000n, own, of: TIMESTAMPS[type] }
+    }
     const first = await engine.runAndReadAll(
       `SELECT ${quoted(column)} AS time FROM ${source} LIMIT 1`,
     )
     const unit = unitBySize(wholeTime(first.getRowObjectsJS()[0]?.['time'], column, name))
-    return { ns: `CAST(s.${quoted(column)} AS BIGINT) * ${unit}`, unit }
+    const of = type === 'BIGINT' ? (us: number) => `${(BigInt(us) * 1000n) / unit}` : undefined
+    return { ns: `CAST(${own} AS BIGINT) * ${unit}`, unit, own, of }
   }
   const [trace, start, duration] = [id('traceId'), required('start'), named('duration')]
   const times = await timeOf(start)
@@ -180,6 +191,30 @@ async function spansIn(
       : `s.${quoted(duration)} * ${durationUnit(duration, start, times.unit)}`
   const rate = named('sampleRate')
   const ofEach = rate === undefined ? '1' : `coalesce(nullif(s.${quoted(rate)}, 0), 1)`
+  // Of a column that is compared as it is stored, parts of a file are passed over.
+  const [own, of] = times.of === undefined ? [times.ns, nanosOf] : [times.own, times.of]
+  const during = [
+    ...(fromUs === null ? [] : [`${own} >= ${of(Math.floor(fromUs) - 1)}`]),
+    ...(toUs === null ? [] : [`${own} <= ${of(Math.ceil(toUs) + 1)}`]),
+  ].join(' AND ')
+  const isRoot = `regexp_matches(${id('parentId')}, '^0*$')`
+  const attributes = named('attributes') ?? ''
+  const isReadable = READABLE.test(types.get(attributes) ?? '') && !sink.resourceAttributes
+  const tests = await spanTests(conditions, {
+    ...{ service: textIn('service'), operation: textIn('operation'), literal, isRoot },
+    attribute: isReadable
+      ? (key) => [attributeText(`s.${quoted(attributes)}`, types.get(attributes), key)]
+      : null,
+    async someRootHas(condition) {
+      const where = [isRoot, `(${condition})`, ...(during === '' ? [] : [during])].join(' AND ')
+      const found = await engine.runAndReadAll(
+        `SELECT 1 FROM ${source} AS s WHERE ${where} LIMIT 1`,
+      )
+      return found.getRowObjectsJS().length > 0
+    },
+    number: (text) => `TRY_CAST(${text} AS DOUBLE)`,
+    matches: (text, pattern) => `regexp_matches(${text}, '${pattern}')`,
+  })
   const structs = columns.filter((column) => /^STRUCT|^JSON/.test(types.get(column) ?? ''))
   return {
     ...{ source, trace, order: `${times.ns}, ${textIn('spanId')}` },
@@ -192,12 +227,30 @@ async function spansIn(
     ].join(' '),
     rows: `SELECT ${trace} AS trace, ${textIn('service')} AS service,
         concat_ws(' ', ${textIn('service')}, ${textIn('operation')}) AS name,
-        regexp_matches(${id('parentId')}, '^0*$') AS isRoot,
+        ${isRoot} AS isRoot,
         regexp_matches(${textIn('status')}, '(?i)^(status_code_)?error$|^2$') AS isError,
         ${times.ns} AS startNs, ${durationNs} AS durationNs,
-        ${ofEach} AS rate
-      FROM ${source} AS s`,
+        ${[`${ofEach} AS rate`, ...tests.map((test, i) => `${test} AS test${i}`)].join(', ')}
+      FROM ${source} AS s${during === '' ? '' : ` WHERE ${trace} IN (SELECT ${trace} FROM ${source} AS s WHERE ${during})`}`,
+    tests: tests.length,
   }
+}
+
+const nanosOf = (us: number) => `${BigInt(us) * 1000n}`
+/** Moments in µs since 1970 as columns of times have them. */
+const TIMESTAMPS: Readonly<Record<string, (us: number) => string>> = {
+  TIMESTAMP_NS: (us) => `make_timestamp_ns(${nanosOf(us)})`,
+  TIMESTAMP: (us) => `make_timestamp(${us})`,
+  'TIMESTAMP WITH TIME ZONE': (us) => `to_timestamp(${us} / 1e6)`,
+}
+/** Types of columns whose attributes can be asked by name. */
+const READABLE = /^(MAP\(VARCHAR, VARCHAR\)|STRUCT.*|JSON)$/
+
+function attributeText(column: string, type = '', key: string): string {
+  const text = type.startsWith('MAP')
+    ? `map_extract(${column}, ${literal(key)})[1]`
+    : `json_extract_string(to_json(${column}), ${literal(`$."${key}"`)})`
+  return `coalesce(${text}, '')`
 }
 
 const literal = (value: string) => `'${value.replaceAll("'", "''")}'`
@@ -206,16 +259,16 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 /** Makes the table `drawn` of traces with their weights, and returns the groups they are of. */
 async function drawSample(
   engine: DuckDBConnection,
-  { rows }: Spans,
+  { rows, tests }: Spans,
   { query, sample, seed }: { query: StoreQuery; sample: number; seed: number },
 ): Promise<RequestGroup[]> {
   const { fromUs, toUs, conditions } = query
+  const leastUs = leastDurationUs(conditions)
   const having = [
     ...(fromUs === null ? [] : [`arrivedNs >= ${BigInt(Math.round(fromUs)) * 1000n}`]),
     ...(toUs === null ? [] : [`arrivedNs < ${BigInt(Math.round(toUs)) * 1000n}`]),
-    ...servicesWithin(conditions).map(
-      (services) => `bool_or(service IN (${services.map(literal).join(', ')}))`,
-    ),
+    ...(leastUs === 0 ? [] : [`max(durationNs) >= ${Math.floor(leastUs * 1e3)}`]),
+    ...Array.from({ length: tests }, (_, i) => `bool_or(test${i})`),
   ]
   await engine.runAndReadAll(
     `CREATE TEMP TABLE requests AS

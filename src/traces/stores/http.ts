@@ -120,25 +120,18 @@ export class HttpServer {
     const url = new URL(this.#base)
     url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`
     url.search = new URLSearchParams(parameters).toString()
-    let problem = ''
-    let next = ''
-    for (let tried = 0; tried < this.#options.tries; tried++) {
-      try {
-        return await read(await this.#ask(url))
-      } catch (failure) {
-        this.#signal?.throwIfAborted()
-        const isBroken = failure instanceof FlowdeltaError && !(failure instanceof Refusal)
-        if (!isBroken && !(failure instanceof PassingFailure)) throw failure
-        problem = failure.message
-        const { next: advice = ASK_LESS, pauseMs } = failure as Partial<PassingFailure>
-        next = advice
-        const isLast = tried === this.#options.tries - 1
-        if (!isLast) await this.#pause(pauseMs ?? FIRST_PAUSE_MS * 2 ** tried)
-      }
-    }
     const { tries } = this.#options
-    const times = tries === 1 ? '' : ` This was so ${counted(tries, 'time')} in a row.`
-    throw new FlowdeltaError(`${this.#said(url, problem)}${times} ${next}`)
+    const isPassing = (failure: unknown): failure is FlowdeltaError | PassingFailure =>
+      failure instanceof PassingFailure ||
+      (failure instanceof FlowdeltaError && !(failure instanceof Refusal))
+    return retried(async () => read(await this.#ask(url)), {
+      ...{ tries, signal: this.#signal, isPassing },
+    }).catch((failure) => {
+      this.#signal?.throwIfAborted()
+      if (!isPassing(failure)) throw failure
+      const next = failure instanceof PassingFailure ? failure.next : ASK_LESS
+      throw new FlowdeltaError(`${this.#said(url, failure.message)}${inARow(tries)} ${next}`)
+    })
   }
 
   /** Returns an answer, whole; throws a `PassingFailure` where asking again may help. */
@@ -203,13 +196,39 @@ export class HttpServer {
   #cleared(text: string): string {
     return this.#secrets.reduce((cleared, secret) => cleared.replaceAll(secret, '…'), text)
   }
+}
 
-  async #pause(ms: number): Promise<void> {
-    const options = this.#signal === null ? {} : { signal: this.#signal }
-    await delay(Math.min(ms, MAX_PAUSE_MS), undefined, options).catch(() => {
-      this.#signal?.throwIfAborted()
-    })
+interface Retries {
+  readonly tries: number
+  readonly signal: AbortSignal | null
+  /** Whether a failure may not be there the next time. */
+  readonly isPassing: (failure: unknown) => boolean
+}
+
+/** Tries until it succeeds, waiting twice as long each time; throws the last failure. */
+export async function retried<T>(
+  attempt: () => Promise<T>,
+  { tries, signal, isPassing }: Retries,
+): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await attempt()
+    } catch (failure) {
+      signal?.throwIfAborted()
+      if (tried === tries || !isPassing(failure)) throw failure
+      const { pauseMs = FIRST_PAUSE_MS * 2 ** (tried - 1) } = failure as Partial<PassingFailure>
+      await delay(
+        Math.min(pauseMs, MAX_PAUSE_MS),
+        undefined,
+        signal === null ? {} : { signal },
+      ).catch(() => signal?.throwIfAborted())
+    }
   }
+}
+
+/** Says how often something went wrong; nothing of a single time. */
+export function inARow(tries: number): string {
+  return tries === 1 ? '' : ` This was so ${counted(tries, 'time')} in a row.`
 }
 
 /** An answer that asking again will not change. */

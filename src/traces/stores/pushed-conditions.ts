@@ -38,3 +38,84 @@ export function leastDurationUs(conditions: readonly Condition[]): number {
     return Math.max(leastUs, readDuration(values[0] ?? '') || 0)
   }, 0)
 }
+
+/** How an engine says what conditions ask of a span. */
+export interface SpanSql {
+  readonly service: string
+  readonly operation: string
+  /** Texts of an attribute of a span, empty ones where there is none; `null` where its columns cannot be asked. */
+  readonly attribute: ((name: string) => readonly string[]) | null
+  readonly isRoot: string
+  /** Whether a condition holds for any root in the time asked for; where roots have an attribute, theirs count. */
+  readonly someRootHas: (condition: string) => Promise<boolean>
+  /** A text as it stands in SQL. */
+  readonly literal: (text: string) => string
+  /** The number that a text is, NULL where it is none. */
+  readonly number: (text: string) => string
+  readonly matches: (text: string, pattern: string) => string
+}
+
+/** Names that attributes get from elsewhere: events, messages, resources; and quotes. */
+const DERIVED = /^(event|otel\.status_description|resource\..*)$| · |"/
+const SIGNS: Readonly<Record<string, string>> = {
+  ...{ from: '>=', above: '>', below: '<', 'up to': '<=' },
+}
+/** Texts that are printed otherwise than they are recorded. */
+const PRINTED_OTHERWISE = '[^ -~]|^ | $'
+
+/**
+ * Returns what some span has of every request for which conditions hold, each as SQL of one span:
+ * services, operations and attributes. Conditions that also hold without a value say nothing, and
+ * what SQL cannot decide counts as if it held.
+ */
+export async function spanTests(
+  conditions: readonly Condition[],
+  sql: SpanSql,
+): Promise<readonly string[]> {
+  const listed = (values: readonly string[]) => `(${values.map(sql.literal).join(', ')})`
+  const all: string[] = []
+  for (const asked of conditions) {
+    const [services] = servicesWithin([asked])
+    const terms = services === undefined ? [] : [`${sql.service} IN ${listed(services)}`]
+    const { op, attribute, service, values, orNotRecorded } = asked
+    const isWhole = values.length > 0 && values.every((value) => !/^$|…/.test(value))
+    if (isWhole && !orNotRecorded) {
+      const name = builtIn(asked)
+      if (name === 'operation' && op === 'is') {
+        terms.push(
+          `(${sql.operation} IN ${listed(values)} OR ${sql.matches(sql.operation, PRINTED_OTHERWISE)})`,
+        )
+      }
+      if (name === null && sql.attribute !== null && !DERIVED.test(attribute)) {
+        const texts = sql.attribute(attribute)
+        const tests = texts.map((text) => attributeTest(asked, text, sql))
+        if (tests.length > 0 && tests.every((test) => test !== null)) {
+          terms.push(`(${tests.join(' OR ')})`)
+          const isOwn = texts.map((text) => `${text} <> ''`).join(' OR ')
+          if (service === null && (await sql.someRootHas(isOwn))) terms.push(sql.isRoot)
+        }
+      }
+    }
+    if (terms.length > 0) all.push(`(${terms.join(' AND ')})`)
+  }
+  return all
+}
+
+function attributeTest(
+  { op, values }: Condition,
+  text: string,
+  { literal, number, matches }: SpanSql,
+): string | null {
+  const numbers = values.map(Number).filter(Number.isFinite)
+  if (op === 'is') {
+    return [
+      `${text} IN (${values.map(literal).join(', ')})`,
+      ...(numbers.length === 0 ? [] : [`${number(text)} IN (${numbers.join(', ')})`]),
+      matches(text, PRINTED_OTHERWISE),
+    ].join(' OR ')
+  }
+  const [limit] = numbers
+  const sign = SIGNS[op]
+  if (sign === undefined || limit === undefined) return null
+  return `${number(text)} ${sign} ${limit} OR (${number(text)} IS NULL AND ${text} <> '')`
+}

@@ -33,7 +33,7 @@ export function describeWithClickHouse(title: string, fn: (session: Session) => 
 
 /** Inserts rows from a file: what is part of the query is mixed with what stands in standard input. */
 export function insert(into: Session, table: string, lines: readonly string[]): void {
-  const file = join(mkdtempSync(join(tmpdir(), 'flowdelta-')), 'rows.jsonl')
+  const file = join(mkdtempSync(join(tmpdir(), 'flowdelta-chdb-')), 'rows.jsonl')
   writeFileSync(file, lines.join('\n'))
   const columns = into
     .query(

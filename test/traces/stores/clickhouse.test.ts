@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
@@ -280,10 +282,16 @@ const key = ({ trace, startNs, operation, service, durationUs }: Json) => [
 describeWithShared('ClickHouse, with table definitions of others', () => {
   describeWithClickHouse('in this process', (session) => {
     const filled = new Set<string>()
-    const fill = (database: string, create: () => string, table: string, row: Spans) => {
+    const fill = (
+      database: string,
+      create: () => string,
+      table: string,
+      row: Spans,
+      [before, after] = [BEFORE, AFTER],
+    ) => {
       if (filled.has(database)) return
       filled.add(database)
-      for (const [period, traces] of Object.entries({ before: BEFORE, after: AFTER })) {
+      for (const [period, traces] of Object.entries({ before, after })) {
         session.query(`CREATE DATABASE ${database}_${period}`)
         session.query(`USE ${database}_${period}`)
         session.query(create())
@@ -336,6 +344,73 @@ describeWithShared('ClickHouse, with table definitions of others', () => {
       const [, query] = served.asked.filter(({ body }) => body.includes('count()'))
       expect(query?.body).toContain(
         '`otel_traces` WHERE TraceId IN (SELECT TraceId FROM `otel_traces` WHERE',
+      )
+    })
+
+    test.each(SCHEMAS)(
+      '%s: attributes and operations are part of the query, and leave what they leave in files',
+      async (name, ...how) => {
+        fill(name, ...how)
+        const served = await serveClickHouse(session)
+        const isAsked = name !== 'collector_json'
+        for (const [where, isLess] of [
+          ['count > 8191 and outcome is not error', isAsked],
+          ['is.true = true and count = 04096', isAsked],
+          ['operation = NFS3 READ, NFS3 WRITE', true],
+          ['storage-meta is.half = 0.50', false],
+          ['operation is not NFS3 READ and "retry · attempt" >= 8', false],
+        ] as const) {
+          const traces = await loadTraces(`clickhouse://${served.host}/${name}_before`, { where })
+          const file = await loadTraces(fileOf(BEFORE), { where })
+          expect([...traces.ids].sort()).toEqual([...file.ids].sort())
+          const { of = 0 } = traces.quality().selected[0] ?? {}
+          expect([where, of < BEFORE.length]).toEqual([where, isLess])
+        }
+        const { length } = served.asked.filter(({ body }) => body.includes(' LIMIT 1'))
+        expect(length).toBe(isAsked ? 3 : 0)
+      },
+    )
+
+    test('a sample has the groups that DuckDB finds, exactly, and weights that add up to them', async () => {
+      const [[, create, table]] = SCHEMAS as [(typeof SCHEMAS)[number]]
+      const traces = recordedTraces('before', 600)
+      fill('sampled', create, table, collectorRow(textsOf), [traces, traces])
+      const served = await serveClickHouse(session)
+      const load = async (source: string, options = {}) =>
+        (await loadTraces(source, options)) as SpanTraces
+      const address = (more: string) => `clickhouse://${served.host}/sampled_before?sample=${more}`
+      const path = join(mkdtempSync(join(tmpdir(), 'flowdelta-chdb-')), 'before.parquet')
+      await ((await loadTraces(fileOf(traces))) as SpanTraces).save(path)
+      const middle = new Date((traces[300]?.startsUs[0] as number) / 1000).toISOString()
+      for (const options of [{}, { between: `${middle}..` }, { where: 'duration > 0.3ms' }]) {
+        const some = await load(address('200'), options)
+        const other = await load(`duckdb:${path}?sample=200`, options)
+        const groupsOf = (one: SpanTraces) =>
+          one
+            .quality()
+            .groups.filter(({ root }) => root !== '(other roots)')
+            .sort((a, b) => a.p95Us - b.p95Us)
+            .map(({ root, outcome, requests, p95Us }) => ({ root, outcome, requests, p95Us }))
+        expect(groupsOf(some)).toEqual(
+          groupsOf(other).map((group) => ({ ...group, p95Us: expect.closeTo(group.p95Us, 6) })),
+        )
+        const sum = some.weight?.reduce((all, one) => all + one, 0)
+        const recorded = some.quality().groups.reduce((all, { requests }) => all + requests, 0)
+        expect(sum).toBeCloseTo(recorded, 6)
+        expect(Math.abs(some.size - Math.min(200, recorded))).toBeLessThanOrEqual(5)
+      }
+      const [first, same, other] = [
+        await load(address('100')),
+        await load(address('100')),
+        await load(address('100&seed=2')),
+      ]
+      expect(same.ids).toEqual(first.ids)
+      expect(other.ids).not.toEqual(first.ids)
+      const share = (some: SpanTraces | undefined, all: SpanTraces) => (some?.size ?? 0) / all.size
+      const whole = await load(path)
+      expect(share(first.split(middle)[0], first)).toBeCloseTo(
+        share(whole.split(middle)[0], whole),
+        1,
       )
     })
 
@@ -445,10 +520,27 @@ test.each<[problem: string, spans: (row: string) => Reply, message: RegExp]>([
 ])('an answer of ClickHouse %s is an error', async (problem, spans, message) => {
   const served = await small(spans)
   const timeout = problem === 'that keeps silent' ? 0.3 : 30
-  const loading = loadTraces(`clickhouse://me:hidden@${served.host}?timeout=${timeout}`)
+  const loading = loadTraces(`clickhouse://me:hidden@${served.host}?tries=2&timeout=${timeout}`)
   const said = await loading.then(String, (error: Error) => error.message)
   expect(said).toMatch(message)
   expect(said).not.toContain('hidden')
+})
+
+test('an answer that breaks off is asked for again, and no span is taken twice', async () => {
+  let asked = 0
+  const served = await small((row) =>
+    asked++ === 0
+      ? (response) => {
+          response.writeHead(200, { 'content-type': 'text/plain' })
+          response.write(row)
+          setTimeout(() => response.destroy(), 50)
+        }
+      : { body: row + row.replace('"1"', '"2"') },
+  )
+  const traces = await loadTraces(`clickhouse://${served.host}`)
+  expect(asked).toBe(2)
+  expect((traces as SpanTraces).spanTable().objects().length).toBe(2)
+  expect(traces.quality().counts.size).toBe(0)
 })
 
 test('a Distributed table is asked with GLOBAL IN, and a load stops when its signal is aborted', async () => {

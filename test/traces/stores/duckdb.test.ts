@@ -90,6 +90,25 @@ test('times and services that are asked for reach the engine, which counts only 
   expect(weightSum(some)).toBe(100)
 })
 
+test('attributes that are asked for reach the engine, and leave what they leave in the file', async () => {
+  const source = 'datasets/storage-service/delay-1ms/before.jsonl.gz'
+  const recorded = await load(source)
+  const all = recorded.pick(Uint32Array.from({ length: 800 }, (_, i) => i))
+  await all.save(pathOf('recorded.parquet'))
+  for (const [where, isDecided] of [
+    ['count >= 8192', true],
+    ['count = 04096 and duration > 0.3ms', true],
+    ['operation = NFS3 LOOKUP, NFS3 GETATTR', true],
+    ['outcome is not error and count = 04096 or not recorded', false],
+  ] as const) {
+    const file = all.where(where)
+    const some = await load(`duckdb:${pathOf('recorded.parquet')}?sample=20000`, { where })
+    expect([...some.ids].sort()).toEqual([...file.ids].sort())
+    const { of } = some.quality().selected[0] as { of: number }
+    expect([where, of]).toEqual([where, isDecided ? file.size : all.size])
+  }
+})
+
 test('requests that a sample already stands for are counted as often', async () => {
   const tenth = makeSpans(
     Array.from({ length: 40 }, (_, i) => ({
