@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { dataQuality } from '../compare/fairness/trace-problems.ts'
+import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { visibleText } from '../core/shown-text.ts'
 import { counted, percent } from '../core/words.ts'

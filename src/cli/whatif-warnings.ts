@@ -4,7 +4,8 @@ import {
   type WarningCode,
   warning,
 } from '../compare/fairness/comparison-warning.ts'
-import { dataQuality, isConsiderable, missingSpans } from '../compare/fairness/trace-problems.ts'
+import { dataQuality } from '../compare/fairness/data-quality.ts'
+import { isConsiderable, missingSpans } from '../compare/fairness/trace-problems.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 
 /** Some calls outlive their callers everywhere; from this share of traces on it is told. */

@@ -1,4 +1,5 @@
 import type { ComparedPeriods, ComparisonWarning, FairnessCheck } from './comparison-warning.ts'
+import { dataQuality } from './data-quality.ts'
 import {
   extremeRequest,
   hostsDiffer,
@@ -14,13 +15,7 @@ import {
 } from './period-problems.ts'
 import { missingIntervals, timeRanges } from './period-times.ts'
 import { requestMix, samplingDiffers } from './request-types.ts'
-import {
-  clockSkew,
-  dataQuality,
-  duplicateTraces,
-  orphans,
-  truncatedTraces,
-} from './trace-problems.ts'
+import { clockSkew, duplicateTraces, orphans, truncatedTraces } from './trace-problems.ts'
 
 /** Everything that is looked for, in the order it is told. */
 const CHECKS: readonly FairnessCheck[] = [

@@ -1,18 +1,14 @@
-import { describePlace } from '../../core/errors.ts'
 import { formatDuration } from '../../core/units.ts'
-import { counted, grouped } from '../../core/words.ts'
 import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
-import { MISSING_TRACES } from '../../traces/quality.ts'
 import { NO_PARENT, PARENT_MISSING, type SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import {
   type ComparedPeriods,
   type ComparisonWarning,
   partOf,
-  type WarningCode,
   warning,
 } from './comparison-warning.ts'
 
@@ -267,7 +263,6 @@ export function truncatedTraces({ before, after }: ComparedPeriods): ComparisonW
 
 /** Shorter ids number the traces of a file; they do not tell a trace from all others. */
 const MIN_ID_LENGTH = 8
-const ISSUES = '`traces.quality().issues` lists the first 1,000 of each kind.'
 
 /** Whether the same trace is there twice: in both periods, or repeated within one. */
 export function duplicateTraces(periods: ComparedPeriods): ComparisonWarning[] {
@@ -324,78 +319,4 @@ function repeated(traces: TraceSet): { readonly traces: number; readonly isCut: 
 
 function isIdentity(id: string): boolean {
   return id.length >= MIN_ID_LENGTH
-}
-
-/** Which kind of issue another warning speaks of. */
-const TOLD_BY: Partial<Record<WarningCode, string>> = {
-  'duplicate-traces': 'duplicate-span',
-  orphans: 'orphan-span',
-  'truncated-traces': 'orphan-span',
-}
-
-/** Touches no finding: parameters matter to explanations alone; clocks apart alike, no duration. */
-const HARMLESS = /^(?:(?:no|unused)-parameters|repeated-parameter|clock-skew|log-without-id)$/
-
-/** Reports which traces were selected, and what a load left out or doubted, except what `told` says. */
-export function dataQuality(
-  traces: TraceSet,
-  told: readonly ComparisonWarning[],
-): ComparisonWarning[] {
-  return [...selectedTraces(traces), ...missingTraces(traces), ...loadProblems(traces, told)]
-}
-
-function selectedTraces(traces: TraceSet): ComparisonWarning[] {
-  return traces.quality().selected.map(({ condition, traces: kept, of, leftOut }) => {
-    const rest =
-      leftOut === 0 || leftOut === of - kept ? '' : `; ${grouped(leftOut)} are in no group`
-    return warning('selected', {
-      finding: `${traces.name}: ${grouped(kept)} of ${counted(of, 'trace')}, where ${condition}${rest}.`,
-      effect: 'Everything said is about these alone.',
-      answer: 'Load without `where`, `between` or `split` for all of them.',
-    })
-  })
-}
-
-function missingTraces(traces: TraceSet): ComparisonWarning[] {
-  const found = traces.quality().issues.filter(({ code }) => code === MISSING_TRACES)
-  if (found.length === 0) return []
-  const said = found.map(({ place, message }) => `${describePlace(place)}${message}`)
-  return [
-    warning('missing-traces', {
-      finding: `${traces.name} lacks traces that its store has: ${said.join('; ')}.`,
-      effect: 'Requests may look rarer, or of another mix, than they were.',
-      answer: 'Fetch both periods again as it says, or shorter ones.',
-    }),
-  ]
-}
-
-function loadProblems(traces: TraceSet, told: readonly ComparisonWarning[]): ComparisonWarning[] {
-  const quality = traces.quality()
-  const known = [MISSING_TRACES, ...told.map(({ code }) => TOLD_BY[code])]
-  const left = [...quality.counts].filter(([code]) => !known.includes(code) && !HARMLESS.test(code))
-  if (left.length === 0) return []
-  const found = left.map(([code, count]) => {
-    const first = quality.issues.find((issue) => issue.code === code)
-    const example = first === undefined ? '' : ` (${describePlace(first.place)}${first.message})`
-    return `${count} × ${code}${example}`
-  })
-  const { skippedTraces } = quality
-  if (skippedTraces === 0) {
-    return [
-      warning('data-quality', {
-        finding: `${traces.name}: some data is questionable: ${found.join('; ')}.`,
-        effect: 'Spans that cannot be used are left out; the rest is used as it is.',
-        answer: ISSUES,
-      }),
-    ]
-  }
-  const all = skippedTraces + quality.traces
-  return [
-    warning('skipped-traces', {
-      finding: `${traces.name}: ${partOf(skippedTraces, all)} traces could not be used: ${found.join('; ')}.`,
-      effect: 'They are left out, so anything they have in common is missing from the results.',
-      answer: `${ISSUES} Load with \`strict: true\` to stop at the first.`,
-      advice: { strict: true },
-    }),
-  ]
 }
