@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { MEASURED } from '../src/cli/document.ts'
 import { textTable } from '../src/cli/printing.ts'
-import type { StageTable } from '../src/core/stage-table.ts'
+import type { StageTable } from '../src/core/stage.ts'
 import { counted, grouped } from '../src/core/words.ts'
 import type { CauseRanks, EvaluatedChange } from './testbed/evaluate-change.ts'
 import { evaluateWhatIf } from './testbed/evaluate-whatif.ts'

@@ -64,11 +64,11 @@ export type { Segment, SegmentCondition, Segments } from './compare/segments/seg
 export type { Displayable, MimeBundle } from './core/display.ts'
 export { FlowdeltaError, InternalError, OptionError, TraceFormatError } from './core/errors.ts'
 export type { Quantity } from './core/quantity.ts'
-export type { StageTable } from './core/stage-table.ts'
-export { stageTable } from './core/stage-table.ts'
+export type { StageTable } from './core/stage.ts'
+export { stageTable } from './core/stage.ts'
 export { traceLink, traceTemplate } from './core/trace-links.ts'
-export type { Microseconds } from './core/units.ts'
-export { formatDuration } from './core/units.ts'
+export type { Microseconds } from './core/words.ts'
+export { formatDuration } from './core/words.ts'
 export type {
   CallingContext,
   CallingContexts,
@@ -78,6 +78,8 @@ export type { HostClassOptions } from './explain/explosion/compare-hosts.ts'
 export type {
   ExplosionDiagnosis,
   ExplosionOptions,
+  Remedy,
+  RemedyName,
 } from './explain/explosion/diagnose-explosion.ts'
 export { diagnoseExplosion } from './explain/explosion/diagnose-explosion.ts'
 export type {
@@ -91,7 +93,6 @@ export {
 } from './explain/explosion/expected-categories.ts'
 export type { ExplosionCause, ExplosionPart } from './explain/explosion/find-causes.ts'
 export { findHostClasses } from './explain/explosion/find-host-classes.ts'
-export type { Remedy, RemedyName } from './explain/explosion/find-remedies.ts'
 export type { HostClass, HostClasses } from './explain/explosion/host-classes.ts'
 export { labelWithoutIds, labelWithoutThreads } from './explain/explosion/label-parts.ts'
 export type { CoalescedFlow } from './explain/flow-pair/coalesce-flow.ts'
@@ -109,7 +110,6 @@ export type {
   Explanation,
   WithoutOptions,
 } from './explain/parameters/explanation.ts'
-export type { LeftOutParameter, Parameter, ParameterSource } from './explain/parameters/left-out.ts'
 export type {
   ParameterDifference,
   ParameterSummary,
@@ -120,7 +120,13 @@ export type {
   ParameterQuestionName,
   Prediction,
 } from './explain/parameters/parameter-question.ts'
-export type { ParameterTable, Sampling } from './explain/parameters/parameter-table.ts'
+export type {
+  LeftOutParameter,
+  Parameter,
+  ParameterSource,
+  ParameterTable,
+  Sampling,
+} from './explain/parameters/parameter-table.ts'
 export type { MarkedMutations } from './explain/variance/account-for-marks.ts'
 export { accountForMarks } from './explain/variance/account-for-marks.ts'
 export type {
@@ -168,7 +174,7 @@ export type { TraceSet } from './traces/trace-set.ts'
 export type { TraceContent, TraceSource } from './traces/trace-source.ts'
 export type { ChartText, Drawing } from './views/charts/chart.ts'
 export { Chart } from './views/charts/chart.ts'
-export type { ObservedCategories } from './views/charts/expected-categories.ts'
+export type { ObservedCategories } from './views/charts/explosion.ts'
 export type { VariationSets } from './views/charts/squared-variation.ts'
 export type { VegaLiteSpec } from './views/charts/svg-renderer.ts'
 export type { Explorable, ExploreKind, ExploreOptions } from './views/explore.ts'

@@ -107,7 +107,7 @@ describe('the architecture of src', () => {
     expect(INNER).toContainEqual({ file: 'compare/comparison.ts', target: 'core/options.ts' })
     expect(INNER).toContainEqual({
       file: 'compare/precursors/match-precursors.ts',
-      target: 'core/stage-table.ts',
+      target: 'core/stage.ts',
     })
     const relative = IMPORTS.filter(({ target }) => /\.tsx?$/.test(target))
     expect(relative.filter(({ target }) => !TEXTS.has(target))).toEqual([])

@@ -1,8 +1,13 @@
 import type { Comparison } from '../../src/compare/comparison.ts'
 import type { Finding, FindingCall, FindingStep } from '../../src/compare/findings/finding.ts'
 import { stepKey } from '../../src/compare/steps/step-times.ts'
-import { formatDuration } from '../../src/core/units.ts'
-import { grouped, pValue, shortNumber, signedDuration } from '../../src/core/words.ts'
+import {
+  formatDuration,
+  grouped,
+  pValue,
+  shortNumber,
+  signedDuration,
+} from '../../src/core/words.ts'
 import { AFTER, BEFORE } from '../../src/flows/flow-set.ts'
 import { fisherExact } from '../../src/stats/fisher-exact.ts'
 import { quantile } from '../../src/stats/quantile.ts'

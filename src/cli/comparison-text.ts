@@ -11,8 +11,7 @@ import {
   signedAmount,
   TIME,
 } from '../core/quantity.ts'
-import { shortText } from '../core/shown-text.ts'
-import { counted, grouped } from '../core/words.ts'
+import { counted, grouped, shortText } from '../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'

@@ -1,5 +1,10 @@
-import type { JsonSchema, OptionsOf, OptionTable } from '../core/options.ts'
-import { optionsSchema, pickOptions } from '../core/options.ts'
+import {
+  type JsonSchema,
+  type OptionsOf,
+  type OptionTable,
+  optionsSchema,
+  pickOptions,
+} from '../core/options.ts'
 import { flagged } from './flags.ts'
 import type { PrintedWarning } from './printing.ts'
 

@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
-import { FlowdeltaError, show } from '../core/errors.ts'
+import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, text } from '../core/options.ts'
-import { shortText, visibleText } from '../core/shown-text.ts'
-import { counted, grouped } from '../core/words.ts'
+import { counted, grouped, shortText } from '../core/words.ts'
 import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
 import type { VariableKind } from '../logs/features/features.ts'

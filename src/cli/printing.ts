@@ -1,5 +1,5 @@
+import { visibleText } from '../core/errors.ts'
 import { count, defineOptions, flag } from '../core/options.ts'
-import { visibleText } from '../core/shown-text.ts'
 import { grouped } from '../core/words.ts'
 
 export interface PrintedWarning {

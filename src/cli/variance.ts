@@ -3,8 +3,7 @@ import type { Command } from 'commander'
 import { FlowdeltaError } from '../core/errors.ts'
 import { count, defineOptions, text } from '../core/options.ts'
 import { formatAmount, TIME } from '../core/quantity.ts'
-import { tooltipText } from '../core/shown-text.ts'
-import { counted, percent, pValue } from '../core/words.ts'
+import { counted, percent, pValue, tooltipText } from '../core/words.ts'
 import type { EdgeVariance } from '../explain/variance/category-variance.ts'
 import {
   type CategorySpreadTest,

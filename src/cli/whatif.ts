@@ -2,9 +2,15 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { least } from 'd3-array'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { defineOptions } from '../core/options.ts'
-import { shortText } from '../core/shown-text.ts'
-import { formatDuration, readDuration } from '../core/units.ts'
-import { counted, grouped, percent, pValue } from '../core/words.ts'
+import {
+  counted,
+  formatDuration,
+  grouped,
+  percent,
+  pValue,
+  readDuration,
+  shortText,
+} from '../core/words.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import { requireSpans } from '../whatif/calls/index-calls.ts'

@@ -1,6 +1,5 @@
 import { changeOptions, pickOptions, readOptions } from '../core/options.ts'
-import { Stage } from '../core/stage.ts'
-import type { StageTable } from '../core/stage-table.ts'
+import { Stage, type StageTable } from '../core/stage.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'

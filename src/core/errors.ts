@@ -1,5 +1,3 @@
-import { visibleText } from './shown-text.ts'
-
 /** Where in the input something stood: as much of it as is known. */
 export interface Place {
   readonly file?: string | undefined
@@ -223,4 +221,15 @@ function editDistance(a: string, b: string): number {
     }
   }
   return at(a.length, b.length)
+}
+
+/** Characters that a terminal obeys, but for line ends and tabs. */
+const CONTROL = /[^\P{Cc}\n\t]|\p{Bidi_Control}/gu
+
+/** Text for a terminal or a message: characters that a terminal would obey stand as `\u001b`. */
+export function visibleText(text: string): string {
+  return text.replace(
+    CONTROL,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

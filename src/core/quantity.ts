@@ -1,5 +1,4 @@
-import { formatDuration } from './units.ts'
-import { shortNumber } from './words.ts'
+import { formatDuration, shortNumber } from './words.ts'
 
 /** What amounts are of, and the unit they are written in; `null` for durations, which have several. */
 export interface Quantity {

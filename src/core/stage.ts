@@ -1,5 +1,17 @@
-import { Displayable, type MimeBundle } from './display.ts'
-import type { StageTable } from './stage-table.ts'
+import type { ColumnTable, Table } from 'arquero'
+import { columnTable } from './arquero.ts'
+import {
+  completeBundle,
+  Displayable,
+  type HasMimeBundle,
+  inspectDisplayable,
+  inspectHook,
+  jupyterHook,
+  type MimeBundle,
+} from './display.ts'
+import { OptionError, requireArgument } from './errors.ts'
+import type { Quantity } from './quantity.ts'
+import { tableHtml, tableText } from './table-display.ts'
 
 /** A step of an analysis, immutable, with a table to look at; shown, it shows its table. */
 export abstract class Stage extends Displayable {
@@ -28,4 +40,129 @@ export function columnarStage<Columns extends object, Base extends Stage = Stage
   return ColumnarStage as unknown as abstract new (
     columns: Columns,
   ) => Base & Readonly<Columns>
+}
+
+type ColumnData = ConstructorParameters<typeof ColumnTable>[0]
+
+export type TableHtml = (table: Table) => string
+
+let notebookHtml: TableHtml | undefined
+
+/** Makes `next` the way tables show in notebooks; a plain HTML table without one. */
+export function setTableHtml(next: TableHtml | undefined): void {
+  notebookHtml = next
+}
+
+/** How any Arquero table shows itself. */
+export function tableBundle(table: Table): MimeBundle {
+  return { 'text/plain': tableText(table), 'text/html': (notebookHtml ?? tableHtml)(table) }
+}
+
+/**
+ * An Arquero table that shows itself in a notebook. Every Arquero verb on it gives another
+ * `StageTable`.
+ */
+export interface StageTable extends ColumnTable, HasMimeBundle {
+  displayText(): string
+  [inspectHook](): string
+  [jupyterHook](): MimeBundle
+}
+
+let stageTables:
+  | (new (
+      ...columns: ConstructorParameters<typeof ColumnTable>
+    ) => StageTable)
+  | undefined
+
+function stageTableClass() {
+  stageTables ??= class extends columnTable() implements StageTable {
+    mimeBundle(): MimeBundle {
+      return tableBundle(this)
+    }
+
+    displayText(): string {
+      return tableText(this)
+    }
+
+    [inspectHook](): string {
+      return inspectDisplayable(this)
+    }
+
+    [jupyterHook](): MimeBundle {
+      return completeBundle(this)
+    }
+  }
+  return stageTables
+}
+
+/** Whether `value` is an Arquero table, of whichever copy of Arquero. */
+export function isTable(value: unknown): value is ColumnTable {
+  const { columnNames, numRows, getter } = (value ?? {}) as Partial<ColumnTable>
+  return [columnNames, numRows, getter].every((verb) => typeof verb === 'function')
+}
+
+/**
+ * A table over `columns`, which are used as they are: arrays and typed arrays are not copied.
+ *
+ * `names` chooses and orders the columns; by default all of them, in the order of `columns`.
+ * Throws an `OptionError` when a name has no column or the columns differ in length.
+ *
+ * @example
+ * stageTable({ category: Int32Array.of(0, 1), root: ['read', 'write'] }).numRows() // 2
+ */
+export function stageTable(
+  columns: Readonly<Record<string, ArrayLike<unknown>>>,
+  names: readonly string[] = Object.keys(columns ?? {}),
+): StageTable {
+  requireArgument(
+    'stageTable(columns)',
+    columns,
+    typeof columns === 'object' && columns !== null,
+    'columns by name',
+  )
+  requireArgument('stageTable(columns, names)', names, Array.isArray(names), 'a list of names')
+  const length = columns[names[0] ?? '']?.length ?? 0
+  for (const name of names) {
+    const column = columns[name]
+    if (column == null) {
+      throw new OptionError('names', name, `names among ${Object.keys(columns).join(', ')}`)
+    }
+    if (column.length !== length) {
+      throw new OptionError(
+        `columns.${name}`,
+        `${column.length} values`,
+        `${length} values, as many as column ${names[0]} has`,
+      )
+    }
+  }
+  // Arquero reads columns by `.at`, which every array and typed array has.
+  const chosen = Object.fromEntries(names.map((name) => [name, columns[name]]))
+  const Tables = stageTableClass()
+  return new Tables(chosen as unknown as ColumnData, [...names])
+}
+
+/** Columns of time whatever is measured. */
+const MOMENTS: readonly string[] = ['startUs']
+
+/** The name of a column of durations where it holds amounts of something else: `shiftTokens`. */
+export function columnIn(name: string, { unit }: Quantity): string {
+  if (unit === null || MOMENTS.includes(name)) return name
+  const words = unit.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+  const camel = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  return name.replace(/^responseTime(?=Us$)/, 'total').replace(/Us(?=2?$)/, camel)
+}
+
+/** The table with the names that its columns have where they hold amounts of `quantity`. */
+export function tableIn(table: StageTable, quantity: Quantity): StageTable {
+  if (quantity.unit === null) return table
+  const names = table.columnNames().map((name) => [name, columnIn(name, quantity)])
+  return table.rename(Object.fromEntries(names)) as StageTable
+}
+
+/** A table with one row for each of `rows`; the columns are their fields `names`. */
+export function rowTable<Row extends object>(
+  rows: readonly Row[],
+  names: readonly (keyof Row & string)[],
+): StageTable {
+  return stageTable(Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])))
 }

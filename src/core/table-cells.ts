@@ -1,5 +1,5 @@
 import type { Table } from 'arquero'
-import { formatDuration } from './units.ts'
+import { formatDuration } from './words.ts'
 
 /**
  * `'data'`: in microseconds, to be copied into code; `'spoken'`: in fitting units, thousands apart.

@@ -1,4 +1,63 @@
-import { formatDuration } from './units.ts'
+import { requireArgument } from './errors.ts'
+
+/** A duration or an offset in microseconds. Fields that hold one end in `Us`. */
+export type Microseconds = number
+
+/** Units of durations, the smallest first. */
+export const DURATION_UNITS: readonly (readonly [factor: number, unit: string])[] = [
+  [1, 'µs'],
+  [1e3, 'ms'],
+  [1e6, 's'],
+  [60e6, 'min'],
+  [3600e6, 'h'],
+]
+
+/** Length in µs of every unit as it may be written. */
+export const UNITS_US: ReadonlyMap<string, number> = new Map([
+  ...DURATION_UNITS.map(([us, unit]) => [unit, us] as const),
+  ...(['us', 'μs'] as const).map((unit) => [unit, 1] as const),
+  ['ns', 1e-3],
+])
+
+/** Reads a duration as it is written, `1.5 ms`, in µs; `NaN` for anything else. */
+export function readDuration(text: string): Microseconds {
+  const [, size, unit = ''] = /^(\d+(?:\.\d+)?|\.\d+)\s*([a-zµμ]+)$/i.exec(text.trim()) ?? []
+  return Number((Number(size) * (UNITS_US.get(unit.toLowerCase()) ?? Number.NaN)).toPrecision(15))
+}
+
+/**
+ * A duration in the unit a person would say it in, to three significant digits.
+ *
+ * @example
+ * formatDuration(1042.4) // '1.04 ms'
+ */
+export function formatDuration(durationUs: Microseconds): string {
+  requireArgument(
+    'formatDuration(durationUs)',
+    durationUs,
+    typeof durationUs === 'number',
+    'microseconds',
+  )
+  if (!Number.isFinite(durationUs)) return String(durationUs)
+  const size = Math.abs(durationUs)
+  // Less than a picosecond is what rounding leaves over.
+  if (size < 1e-6) return '0 µs'
+  const step = Math.max(
+    0,
+    DURATION_UNITS.findLastIndex(([factor]) => size >= factor),
+  )
+  const inUnit = ([factor]: readonly [number, string]) =>
+    Number((durationUs / factor).toPrecision(3))
+  const [here, next] = [
+    DURATION_UNITS[step] as (typeof DURATION_UNITS)[number],
+    DURATION_UNITS[step + 1],
+  ]
+  // Rounding can reach the next unit: 999.96 µs are 1 ms.
+  if (next !== undefined && Math.abs(inUnit(here)) * here[0] >= next[0]) {
+    return `${inUnit(next)} ${next[1]}`
+  }
+  return `${inUnit(here)} ${here[1]}`
+}
 
 /** A count with its noun: `1 request`, `1,602 categories`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
@@ -33,4 +92,43 @@ export function pValue(p: number, name: 'p' | 'q' = 'p'): string {
 /** A difference of durations with its sign: `+1.04 ms`, `−3 µs`. */
 export function signedDuration(differenceUs: number): string {
   return `${differenceUs > 0 ? '+' : ''}${formatDuration(differenceUs).replace('-', '−')}`
+}
+
+/** Control and formatting characters, line separators and halves of characters. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu
+const LONGEST_TOOLTIP = 300
+/** Characters of a file that a message shows. */
+const BEGINNING = 60
+/** Longer names from traces lose their middle. */
+const MAX_NAME_LENGTH = 100
+
+/**
+ * Text on one line, its middle left out where long: `recommen…dations`; what cannot be printed
+ * becomes a space.
+ */
+export function shortText(text: string, longest: number): string {
+  // Cut before splitting: labels can be megabytes long.
+  const near =
+    text.length > 8 * longest ? text.slice(0, 4 * longest) + text.slice(-4 * longest) : text
+  const characters = [...near.replace(UNPRINTABLE, ' ').trim()]
+  if (characters.length <= longest) return characters.join('')
+  const head = Math.ceil((longest - 1) / 2)
+  const tail = longest - 1 - head
+  return `${characters.slice(0, head).join('')}…${characters.slice(characters.length - tail).join('')}`
+}
+
+/** How a file begins, between quotes and on one line, for a message. */
+export function beginning(text: string): string {
+  const start = text.slice(0, BEGINNING).replace(/[^\P{C}\s]|\uFFFD/gu, '·')
+  return `${JSON.stringify(start.replace(/\s+/g, ' '))}${text.length > BEGINNING ? ' …' : ''}`
+}
+
+/** A name from a trace as it can be printed. */
+export function printable(name: string): string {
+  return shortText(name, MAX_NAME_LENGTH)
+}
+
+/** Text from a trace for a tooltip: whole, unless it is very long. */
+export function tooltipText(text: string): string {
+  return shortText(text, LONGEST_TOOLTIP)
 }

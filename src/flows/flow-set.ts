@@ -1,7 +1,6 @@
 import { defineOptions, number, type OptionsOf, oneOf } from '../core/options.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
-import { columnarStage, Stage } from '../core/stage.ts'
-import { type StageTable, stageTable, tableIn } from '../core/stage-table.ts'
+import { columnarStage, Stage, type StageTable, stageTable, tableIn } from '../core/stage.ts'
 import type { Outcomes } from '../traces/outcomes.ts'
 import { AFTER, BEFORE, type Period } from '../traces/period.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'

@@ -8,8 +8,7 @@ import {
   pickOptions,
   readOptions,
 } from '../core/options.ts'
-import { Stage } from '../core/stage.ts'
-import type { StageTable } from '../core/stage-table.ts'
+import { Stage, type StageTable } from '../core/stage.ts'
 import { counted, grouped } from '../core/words.ts'
 import { ATTENTION_OPTIONS, type Attention, focusAttention } from './attention/focus-attention.ts'
 import { DEPENDENCY_OPTIONS, type DependencyNetworks } from './dependencies/dependency-networks.ts'

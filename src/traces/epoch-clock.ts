@@ -1,4 +1,4 @@
-import { readDuration } from '../core/units.ts'
+import { readDuration } from '../core/words.ts'
 
 const YEAR_2000_US = Date.UTC(2000, 0, 1) * 1e3
 const YEAR_9999_US = Date.UTC(9999, 0, 1) * 1e3

@@ -1,5 +1,4 @@
-import { columnarStage } from '../core/stage.ts'
-import { type StageTable, stageTable } from '../core/stage-table.ts'
+import { columnarStage, type StageTable, stageTable } from '../core/stage.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { entriesWithin } from './group-rows.ts'

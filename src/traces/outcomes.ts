@@ -1,5 +1,5 @@
 // Runs once a span or attribute: the loops index with `!`.
-import { shortText } from '../core/shown-text.ts'
+import { shortText } from '../core/words.ts'
 import type { AttributeValue } from './attributes.ts'
 import { SPAN_STATUSES, type SpanStatus, type SpanTraceColumns } from './span-columns.ts'
 

@@ -1,7 +1,5 @@
-import { describePlace, type Place, TraceFormatError } from '../core/errors.ts'
-import { visibleText } from '../core/shown-text.ts'
-import { columnarStage } from '../core/stage.ts'
-import { type StageTable, stageTable } from '../core/stage-table.ts'
+import { describePlace, type Place, TraceFormatError, visibleText } from '../core/errors.ts'
+import { columnarStage, type StageTable, stageTable } from '../core/stage.ts'
 
 /** What became of the data an issue is about. */
 export type IssueEffect = 'trace skipped' | 'span skipped' | 'log record skipped' | 'kept'

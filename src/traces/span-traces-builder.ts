@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import type { Place } from '../core/errors.ts'
-import { formatDuration, type Microseconds } from '../core/units.ts'
+import { formatDuration, type Microseconds } from '../core/words.ts'
 import { AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'

@@ -1,6 +1,5 @@
 import { OptionError } from '../core/errors.ts'
-import { columnarStage } from '../core/stage.ts'
-import { type StageTable, stageTable } from '../core/stage-table.ts'
+import { columnarStage, type StageTable, stageTable } from '../core/stage.ts'
 import type { Quality, Selected } from './quality.ts'
 import { BUILT_IN, type Subject } from './selection/condition.ts'
 import type { Reader, Recorded } from './selection/condition-tests.ts'

@@ -23,35 +23,30 @@ import { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
 import { SingleChanges } from '../whatif/scenarios/single-changes.ts'
 import { arrivalsChart } from './charts/arrivals.ts'
-import { breakdownChart } from './charts/breakdown.ts'
 import { categoryCountsChart } from './charts/category-counts.ts'
 import type { Chart, Drawing } from './charts/chart.ts'
-import { contributionsChart } from './charts/contributions.ts'
-import { covariancesChart } from './charts/covariances.ts'
-import { diagnosisChart } from './charts/diagnosis.ts'
-import { divergenceChart } from './charts/divergence.ts'
-import { edgeChangesChart } from './charts/edge-changes.ts'
-import { errorsChart } from './charts/errors.ts'
-import { expectedCategoriesChart } from './charts/expected-categories.ts'
-import { explosionChart } from './charts/explosion.ts'
-import { findingsChart } from './charts/findings.ts'
-import { foldedSizesChart } from './charts/folded-sizes.ts'
+import { breakdownChart, edgeChangesChart } from './charts/edges.ts'
+import { expectedCategoriesChart, explosionChart, foldedSizesChart } from './charts/explosion.ts'
+import {
+  contributionsChart,
+  findingsChart,
+  interferenceChart,
+  segmentsChart,
+} from './charts/findings.ts'
 import { hostClassesChart } from './charts/host-classes.ts'
-import { interferenceChart } from './charts/interference.ts'
 import { latencyProfilesChart } from './charts/latency-profiles.ts'
-import { loadChart } from './charts/load.ts'
-import { logVariableChart } from './charts/log-variable.ts'
+import { divergenceChart, logVariableChart } from './charts/logs.ts'
+import { errorsChart, loadChart } from './charts/over-time.ts'
 import { parameterDifferencesChart } from './charts/parameter-differences.ts'
 import { parameterStripChart } from './charts/parameter-strip.ts'
 import { responseTimesChart } from './charts/response-times.ts'
-import { segmentsChart } from './charts/segments.ts'
-import { singleChangesChart } from './charts/single-changes.ts'
 import {
   squaredVariationChart,
   type VariationSets,
   variationSetsChart,
 } from './charts/squared-variation.ts'
-import { varianceWaterfallChart } from './charts/variance-waterfall.ts'
+import { covariancesChart, varianceWaterfallChart } from './charts/variance.ts'
+import { diagnosisChart, singleChangesChart } from './charts/what-if.ts'
 import {
   dependenciesDrawing,
   executionModelDrawing,

@@ -1,7 +1,6 @@
 import { requireFields } from '../../core/errors.ts'
 import { custom, defineOptions, flag, type OptionsOf } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
+import { Stage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../core/units.ts'
+import { formatDuration } from '../../core/words.ts'
 import { arrivals, lengthUs, type Overlap, periodOverlap } from '../../flows/overlap.ts'
 import {
   type ComparedPeriods,

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../core/units.ts'
+import { formatDuration } from '../../core/words.ts'
 import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -31,14 +31,14 @@ export function isConsiderable(affected: AffectedTraces, leastShare = MIN_AFFECT
   return before > leastShare * ofBefore || after > leastShare * ofAfter || differsInShare(affected)
 }
 
-export function differsInShare({ before, after, ofBefore, ofAfter }: AffectedTraces): boolean {
+function differsInShare({ before, after, ofBefore, ofAfter }: AffectedTraces): boolean {
   const pooled = (before + after) / (ofBefore + ofAfter)
   if (!(pooled * Math.min(ofBefore, ofAfter) >= MIN_EXPECTED_CASES)) return false
   return twoProportionsTest(before, ofBefore, after, ofAfter).p < AFFECTED_LEVEL
 }
 
 /** `3 of 400 (0.75 %) traces before and 0 of 410 (0 %) after`. */
-export function affectedText({ before, after, ofBefore, ofAfter }: AffectedTraces): string {
+function affectedText({ before, after, ofBefore, ofAfter }: AffectedTraces): string {
   return `${partOf(before, ofBefore)} traces before and ${partOf(after, ofAfter)} after`
 }
 
@@ -97,7 +97,7 @@ interface RootedTrace {
  * How many traces under way at a period's border lost spans: less than half of what is usual for
  * their root. 0 unless small traces are more frequent there (Fisher's exact test at 0.001).
  */
-export function cutAtBorder(traces: TraceSet): number {
+function cutAtBorder(traces: TraceSet): number {
   if (traces.kind !== 'spans') return 0
   const rooted = rootedTraces(traces)
   if (rooted.length === 0) return 0

@@ -1,12 +1,10 @@
 import { TIME } from '../../core/quantity.ts'
-import { printable } from '../../core/shown-text.ts'
-import { grouped } from '../../core/words.ts'
+import { grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
 import { type CallSites, isSame, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
-import { byRequestsAfter } from './categories-concerned.ts'
 import {
   type ConcurrencyChange,
   changedCalls,
@@ -15,7 +13,7 @@ import {
 } from './concurrency-findings.ts'
 import type { Draft, FindingCall, StructureChange, StructureMove } from './finding.ts'
 import { addPrices, formsOf, movedRequests, type Price, priceOf } from './form-prices.ts'
-import { operationName } from './names.ts'
+import { byRequestsAfter, operationName } from './names.ts'
 import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, structureMoves } from './structure-moves.ts'
 

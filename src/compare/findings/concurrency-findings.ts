@@ -1,6 +1,5 @@
 import { group } from 'd3-array'
-import { printable } from '../../core/shown-text.ts'
-import { grouped } from '../../core/words.ts'
+import { grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'

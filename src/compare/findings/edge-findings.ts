@@ -1,11 +1,9 @@
-import { printable } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
+import { formatDuration, printable } from '../../core/words.ts'
 import { calledPlace, type PooledEdge, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
-import { byRequestsAfter, requestsOf } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
-import { listed, operationName, placeName } from './names.ts'
+import { byRequestsAfter, listed, operationName, placeName, requestsOf } from './names.ts'
 
 type Direction = Draft['direction']
 
@@ -135,7 +133,7 @@ function stepWords(edge: PooledEdge, shift: string): string {
 }
 
 /** Groups tested edges by what they have in common, in one direction; see `groupChanges`. */
-export function groupEdgeChanges(edges: readonly EdgeChange[], direction: Direction): EdgeGroup[] {
+function groupEdgeChanges(edges: readonly EdgeChange[], direction: Direction): EdgeGroup[] {
   return groupChanges(edges, {
     isWanted: ({ changed, shiftUs }) => changed && shiftUs > 0 === (direction === 'slower'),
     ...{ scopesOf, isWithin, callOf },

@@ -1,5 +1,4 @@
-import { printable } from '../../core/shown-text.ts'
-import { counted, grouped } from '../../core/words.ts'
+import { counted, grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
@@ -7,9 +6,8 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
-import { listed, operationName } from './names.ts'
+import { byRequestsAfter, listed, operationName } from './names.ts'
 
 /** A failed request weighs as much as so many that take twice as long as usual. */
 const FAILED_WEIGHT = 10

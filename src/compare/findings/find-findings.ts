@@ -36,11 +36,10 @@ import { factsOf, operationOf, sinceFact, sizeOf } from './finding-facts.ts'
 import { Findings } from './findings.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs } from './log-findings.ts'
-import { requestFindings } from './request-findings.ts'
+import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { segmentClause, segmentFact, withSegments } from './segment-findings.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
-import { unattributedFindings } from './unattributed-findings.ts'
 import { meansDiffer } from './whole-shift.ts'
 
 /** Categories, structures and edges are tested apart, and any of them makes a finding. */
@@ -67,7 +66,7 @@ export interface Claim extends Pick<RankedMutation, 'category' | 'kind'> {
 }
 
 /** Options of `findFindings`. */
-export const FIND_FINDINGS_OPTIONS = defineOptions({
+const FIND_FINDINGS_OPTIONS = defineOptions({
   alpha: level({ default: 0.05, sentence: 'Chance of any false finding' }),
   limit: count({ default: 10, unit: 'findings', sentence: 'Most findings kept, largest first' }),
 })

@@ -1,7 +1,5 @@
 import { changeWords, formatAmount, type Quantity, signedAmount } from '../../core/quantity.ts'
-import { printable } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
-import { grouped, percent } from '../../core/words.ts'
+import { formatDuration, grouped, percent, printable } from '../../core/words.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'

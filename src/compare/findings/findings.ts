@@ -1,7 +1,6 @@
 import { defineOptions, number } from '../../core/options.ts'
 import { formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
+import { Stage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
 import { grouped, percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'

@@ -1,13 +1,12 @@
-import { formatDuration } from '../../core/units.ts'
-import { counted, grouped, percent } from '../../core/words.ts'
+import { counted, formatDuration, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { PauseChange, RateChange } from '../load/arrivals.ts'
 import { expectedAtLoad } from '../load/expected-at-load.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
+import { byRequestsAfter } from './names.ts'
 
 /** Rates within this factor of each other are alike. */
 const MIN_RATIO = 1.25

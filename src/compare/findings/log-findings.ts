@@ -1,17 +1,14 @@
 import { group } from 'd3-array'
-import { printable } from '../../core/shown-text.ts'
-import { grouped } from '../../core/words.ts'
+import { grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { isSame, isSameCall } from '../steps/call-order.ts'
-import type { LogChange } from '../steps/compare-log-counts.ts'
-import { ERRORS } from '../steps/log-counts.ts'
+import { ERRORS, type LogChange } from '../steps/compare-log-counts.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { byRequestsAfter } from './categories-concerned.ts'
 import { type Draft, isStructural } from './finding.ts'
 import { formsOf, movedRequests, priceOf } from './form-prices.ts'
-import { listed, operationName } from './names.ts'
+import { byRequestsAfter, listed, operationName } from './names.ts'
 
 /** Statements named one by one. */
 const MAX_NAMED = 3

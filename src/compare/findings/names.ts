@@ -1,5 +1,7 @@
-import { printable } from '../../core/shown-text.ts'
+import { printable } from '../../core/words.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
+import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 
 /** Kinds of request named one by one. */
@@ -33,4 +35,20 @@ export function listed(names: readonly string[], most = names.length): string {
   if (more > 0) return `${names.slice(0, most).join(', ')} and ${more} more`
   const last = names.at(-1) ?? ''
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
+}
+
+/** Each category once, the one with the most requests after first. */
+export function byRequestsAfter(categories: Categories, ids: readonly number[]): number[] {
+  return [...new Set(ids)].sort(
+    (a, b) => categories.count(b, AFTER) - categories.count(a, AFTER) || a - b,
+  )
+}
+
+export function requestsOf(
+  categories: Categories,
+  ids: readonly number[],
+): readonly [before: number, after: number] {
+  const sum = (period: Period) =>
+    ids.reduce((all, category) => all + categories.count(category, period), 0)
+  return [sum(BEFORE), sum(AFTER)]
 }

@@ -1,15 +1,13 @@
 import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
-import { printable } from '../../core/shown-text.ts'
-import { grouped, percent } from '../../core/words.ts'
+import { grouped, percent, printable } from '../../core/words.ts'
 import { AFTER } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSame, isSameCall } from '../steps/call-order.ts'
 import { stepKey } from '../steps/step-times.ts'
-import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
-import { operationName } from './names.ts'
+import { byRequestsAfter, operationName } from './names.ts'
 
 /** Requests whose change others account for by this share are no finding of their own. */
 const ACCOUNTED = 0.5

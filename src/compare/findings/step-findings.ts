@@ -1,16 +1,14 @@
 import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
-import { printable } from '../../core/shown-text.ts'
-import { percent } from '../../core/words.ts'
+import { percent, printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { calledPlace, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import { workParts } from '../steps/work-parts.ts'
-import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft, FindingStep } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
-import { listed, operationName } from './names.ts'
+import { byRequestsAfter, listed, operationName } from './names.ts'
 
 type Direction = Draft['direction']
 

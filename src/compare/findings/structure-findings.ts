@@ -1,6 +1,5 @@
 import { rollup } from 'd3-array'
-import { printable } from '../../core/shown-text.ts'
-import { grouped } from '../../core/words.ts'
+import { grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -8,9 +7,8 @@ import { place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import { orderDifference } from '../precursors/order-difference.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
-import { byRequestsAfter, requestsOf } from './categories-concerned.ts'
 import type { Draft, StructureChange, StructureMove } from './finding.ts'
-import { listed, operationName, rootsName, stepName } from './names.ts'
+import { byRequestsAfter, listed, operationName, requestsOf, rootsName, stepName } from './names.ts'
 import { changedServices, groupMoves, type MoveGroup, structureMoves } from './structure-moves.ts'
 
 const MAX_STEPS_NAMED = 2

@@ -1,13 +1,29 @@
 // Runs once a visit: the loops index with `!`.
+// Runs once a call and group of others: the loops index with `!`.
+
+import { group, mean, sum } from 'd3-array'
 import { requireArgument } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { normalP } from '../../stats/distributions.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { rotationTest } from '../../stats/rotation-test.ts'
 import { type SegmentSources, segmentSources } from '../segments/find-segments.ts'
-import { type Activity, activitiesOf } from './activity.ts'
+import { BLOCKS } from '../steps/time-blocks.ts'
+import { type Activity, activitiesOf, type Shared } from './activity.ts'
 import { Interference, NO_INTERFERENCE, type Others, type ToldStep } from './interference.ts'
-import { groupsOf } from './request-groups.ts'
-import { callsOf, chooseRequests, strataOf, timesOf } from './step-calls.ts'
-import { testGroups } from './test-groups.ts'
+import { type Calls, overlapsOf, type SortedActivity, sortActivity, sortCalls } from './overlaps.ts'
+import { type Division, groupsOf, textOf } from './request-groups.ts'
+import {
+  callsOf,
+  chooseRequests,
+  MIN_SLOW,
+  type StepCalls,
+  strataOf,
+  type TimeWindow,
+  timesOf,
+} from './step-calls.ts'
 
 /** Who interferes accounts for this share of the change. */
 const MIN_EXPLAINED = 1 / 3
@@ -104,4 +120,229 @@ function isOther({ place, request }: Activity, { place: services }: Activity): b
     placeOf.set(service, own)
     return (known ?? service) !== service || (other ?? own) !== own
   })
+}
+
+/** Fewest slow calls that others overlapped with. */
+const MIN_MET = 5
+/** Fewest calls of a stretch of time, within which overlaps are compared. */
+const MIN_STRETCH = 30
+/** Usual calls are divided into so many neighborhoods. */
+const CLUSTERS = 20
+/** Others are usually under way no longer than this share of them before, or so many medians after. */
+const USUAL = 0.9
+const USUAL_MEDIANS = 2
+/** Fewer visits before do not say what is usual. */
+const MIN_BEFORE = 10
+
+export interface Tested extends Omit<Others, 'q'> {
+  /** By how much its share of all others is larger in slow calls. */
+  readonly more: number
+  /** Share of all time that it is under way where slow calls are: long calls meet more than short ones. */
+  readonly average: number
+}
+
+/** Compares how much of each group slow calls and usual ones met, at places of one kind. */
+function testGroups(
+  { period }: FlowSet,
+  {
+    shared,
+    activity,
+    calls: { before, after },
+    groups: divisions,
+    windows,
+  }: {
+    shared: Shared
+    activity: Activity
+    calls: { before: StepCalls; after: StepCalls }
+    groups: readonly Division[]
+    windows: readonly TimeWindow[]
+  },
+): Tested[] {
+  const usual = sortActivity(activity, usualEnds(activity, period))
+  const whole = sortActivity(activity, activity.endUs)
+  const isSlow = after.excessUs.map((us) => Number(us > 0))
+  const all = othersOf(usual, after)
+  const places = [...new Set(after.place)]
+  const placeOf = new Map(places.map((place, i) => [place, i]))
+  // All the time of the calls, at each of their places.
+  const throughout = sortCalls({
+    place: Uint32Array.from(windows.flatMap(() => places)),
+    startUs: Float64Array.from(windows.flatMap(({ fromUs }) => places.map(() => fromUs))),
+    endUs: Float64Array.from(windows.flatMap(({ toUs }) => places.map(() => toUs))),
+  })
+  const lengthUs = sum(windows, ({ fromUs, toUs }) => toUs - fromUs)
+  return divisions.flatMap((division) => {
+    const { groupOf, groups } = division
+    const by = { groupOf, groups: groups.length, each: true }
+    const any = { ...by, each: false }
+    const met = overlapsOf(usual, after, by)
+    const metBefore = overlapsOf(usual, before, by)
+    const under = overlapsOf(whole, after, any)
+    const always = overlapsOf(whole, throughout, any)
+    const underBefore = overlapsOf(whole, before, any)
+    return groups.flatMap((name, number): Tested[] => {
+      const of = (values: Float64Array, { startUs: { length } }: Calls) =>
+        values.subarray(number * length, (number + 1) * length)
+      const own = of(met, after)
+      const isOther = (calls: StepCalls) => (i: number) => groupOf[calls.request[i]!] !== number
+      const [kept, keptBefore] = [after, before].map((calls) =>
+        Array.from(calls.request.keys()).filter(isOther(calls)),
+      ) as [number[], number[]]
+      const slow = kept.filter((i) => isSlow[i] === 1)
+      if (slow.length < MIN_SLOW || slow.filter((i) => own[i]! > 0).length < MIN_MET) return []
+      const p = metMoreP(after, { kept, met: own, all })
+      const explained = explainedBy([
+        { calls: before, kept: keptBefore, met: of(metBefore, before) },
+        { calls: after, kept, met: own },
+      ])
+      const rest = kept.filter((i) => isSlow[i] === 0)
+      const average = new Float64Array(places.length)
+      of(always, throughout).forEach((us, i) => {
+        average[i % places.length]! += us / lengthUs
+      })
+      const [many, few] = [slow, rest].map((some) => shareOfOthers(some, { met: own, all }).share)
+      return [
+        {
+          ...{ ...name, text: textOf(name), shared, explained, p, more: many! - few! },
+          average: mean(slow, (i) => average[placeOf.get(after.place[i]!)!]!)!,
+          slow: shareOf(after, slow, of(under, after)),
+          usual: shareOf(after, rest, of(under, after)),
+          before: shareOf(before, keptBefore, of(underBefore, before)),
+        },
+      ]
+    })
+  })
+}
+
+/** When each row would be over if it took no longer than such visits usually do. */
+function usualEnds({ request, kind, startUs, endUs }: Activity, period: Uint8Array): Float64Array {
+  const rows = group(request.keys(), (row) => kind[row]!)
+  const usual = new Map<number, number>()
+  for (const [one, own] of rows) {
+    const [before, after] = [BEFORE, AFTER].map((wanted) =>
+      Float64Array.from(
+        own.filter((row) => period[request[row]!] === wanted),
+        (row) => endUs[row]! - startUs[row]!,
+      ).sort(),
+    ) as [Float64Array, Float64Array]
+    usual.set(
+      one,
+      Math.max(
+        before.length < MIN_BEFORE ? 0 : quantile(before, USUAL),
+        after.length === 0 ? 0 : USUAL_MEDIANS * quantile(after, 0.5),
+      ),
+    )
+  }
+  return Float64Array.from(endUs, (end, row) =>
+    Math.min(end, startUs[row]! + usual.get(kind[row]!)!),
+  )
+}
+
+/** How long all other requests were under way at the place of each call, in µs. */
+function othersOf(sorted: SortedActivity, calls: StepCalls): Float64Array {
+  const { request, place, startUs, endUs } = sorted
+  const all = overlapsOf(sorted, calls, {
+    ...{ groupOf: new Uint8Array((request.at(-1) ?? 0) + 1), groups: 1, each: true },
+  })
+  const firstRow = new Map<number, number>()
+  request.forEach((one, row) => {
+    if (!firstRow.has(one)) firstRow.set(one, row)
+  })
+  return all.map((us, i) => {
+    let own = 0
+    for (let row = firstRow.get(calls.request[i]!)!; request[row] === calls.request[i]; row++) {
+      if (place[row] !== calls.place[i]) continue
+      const from = Math.max(startUs[row]!, calls.startUs[i]!)
+      own += Math.max(0, Math.min(endUs[row]!, calls.endUs[i]!) - from)
+    }
+    return Math.max(0, us - own)
+  })
+}
+
+/** p of slow calls having met no larger share of others than usual ones, counted with its error. */
+function metMoreP(
+  { excessUs, startUs, endUs, kind }: StepCalls,
+  { kept, met, all }: { kept: readonly number[]; met: Float64Array; all: Float64Array },
+): number {
+  const { share, variance } = shareOfOthers(
+    kept.filter((i) => excessUs[i] === 0),
+    { met, all },
+  )
+  if (Number.isNaN(variance)) return Number.NaN
+  const stretches = Math.max(1, Math.min(BLOCKS, Math.floor(kept.length / MIN_STRETCH)))
+  const excess = kept.map((i) => excessUs[i]!)
+  const kinds = kept.map((i) => kind[i]!)
+  const together = (usOf: (i: number) => number) => {
+    const rates = kept.map((i) => usOf(i) / (endUs[i]! - startUs[i]!))
+    const levels = levelsOf(kinds, rates)
+    return rotationTest(
+      excess,
+      rates.map((rate, i) => rate - levels[i]!),
+      { stretches },
+    )
+  }
+  const more = together((i) => met[i]! - share * all[i]!)
+  const error = together((i) => all[i]!).excess * Math.sqrt(variance)
+  return normalP(more.excess / Math.hypot(Math.sqrt(more.variance), error), 'slower')
+}
+
+/** Share of a group among all others that calls met, and its variance if neighbors are alike. */
+function shareOfOthers(
+  calls: readonly number[],
+  { met, all }: { met: Float64Array; all: Float64Array },
+): { share: number; variance: number } {
+  const sum = (some: readonly number[], values: Float64Array) =>
+    some.reduce((total, i) => total + values[i]!, 0)
+  const whole = sum(calls, all)
+  const share = whole > 0 ? sum(calls, met) / whole : 0
+  const size = Math.floor(calls.length / CLUSTERS)
+  if (size < 1) return { share, variance: Number.NaN }
+  let squares = 0
+  for (let cluster = 0; cluster < CLUSTERS; cluster++) {
+    const own = calls.slice(cluster * size, (cluster + 1) * size)
+    squares += (sum(own, met) - share * sum(own, all)) ** 2
+  }
+  return { share, variance: whole > 0 ? ((CLUSTERS / (CLUSTERS - 1)) * squares) / whole ** 2 : 0 }
+}
+
+function levelsOf(kinds: readonly number[], values: readonly number[]): number[] {
+  const sums = new Map<number, [sum: number, count: number]>()
+  kinds.forEach((kind, i) => {
+    const [sum, count] = sums.get(kind) ?? [0, 0]
+    sums.set(kind, [sum + values[i]!, count + 1])
+  })
+  return kinds.map((kind) => sums.get(kind)![0] / sums.get(kind)![1])
+}
+
+/** The part of the change that follows from how much calls met: the slope of time over it. */
+function explainedBy(
+  periods: readonly { calls: StepCalls; kept: readonly number[]; met: Float64Array }[],
+): number {
+  const [before, after] = periods.map(({ calls, kept, met }) => {
+    const kinds = kept.map((i) => calls.kind[i]!)
+    const times = kept.map((i) => calls.timeUs[i]!)
+    const share = kept.map((i) => met[i]! / (calls.endUs[i]! - calls.startUs[i]!))
+    const levels = levelsOf(kinds, share)
+    let [products, squares] = [0, 0]
+    share.forEach((one, i) => {
+      products += (one - levels[i]!) * times[i]!
+      squares += (one - levels[i]!) ** 2
+    })
+    return { own: squares > 0 ? (products / squares) * mean(share)! : 0, all: mean(times)! }
+  }) as [{ own: number; all: number }, { own: number; all: number }]
+  return (after.own - before.own) / (after.all - before.all)
+}
+
+function shareOf(
+  { startUs, endUs }: StepCalls,
+  kept: readonly number[],
+  met: Float64Array,
+): number {
+  let [part, whole] = [0, 0]
+  for (const i of kept) {
+    const us = endUs[i]! - startUs[i]!
+    part += met[i]!
+    whole += us
+  }
+  return whole > 0 ? part / whole : 0
 }

@@ -1,6 +1,5 @@
 import { defineOptions, flag, type OptionsOf } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { percent } from '../../core/words.ts'
 import type { Step } from '../steps/step-times.ts'
 import type { Shared } from './activity.ts'

@@ -1,6 +1,6 @@
 // Runs once a request and column: the loops index with `!`.
 
-import { printable } from '../../core/shown-text.ts'
+import { printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { isNameLike, isNumberText } from '../../traces/attribute-names.ts'
 import { Dictionary } from '../../traces/dictionary.ts'

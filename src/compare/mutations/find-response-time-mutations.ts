@@ -1,7 +1,6 @@
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
+import { Stage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { moments } from '../../stats/moments.ts'
@@ -283,7 +282,7 @@ export class ResponseTimeMutations extends Stage {
 const OFTEN_CRITICAL = 0.5
 
 /** Compares the edge classes of one category; those on the critical path are tested. */
-export function testEdges(
+function testEdges(
   categories: Categories,
   category: number,
   options: ResponseTimeOptions,
@@ -333,7 +332,7 @@ export function testFamily(
   return decideFamily(tests, { alpha, correction })
 }
 
-export function decideFamily(
+function decideFamily(
   tests: readonly FamilyTest[],
   { alpha, correction }: Pick<ResponseTimeOptions, 'alpha' | 'correction'>,
 ): FamilyTest[] {

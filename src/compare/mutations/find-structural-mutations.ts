@@ -2,8 +2,7 @@ import { range, rollups, sum } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { remembered } from '../../core/remembered.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { erfc } from '../../stats/distributions.ts'
@@ -200,7 +199,7 @@ export interface StructuralTest {
  * structure. Benjamini-Hochberg over categories that could be significant. Sources: Fisher 1922;
  * Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
  */
-export function testStructures(categories: Categories, alpha: number): StructuralTest[] {
+function testStructures(categories: Categories, alpha: number): StructuralTest[] {
   const tests = testShares(categories)
   const q = benjaminiHochberg(tests.map(({ p, least }) => (least < alpha ? p : Number.NaN)))
   return tests.map(({ beforeShare, afterShare, p, least }, category) => ({
@@ -253,7 +252,7 @@ export interface TypeCount {
 }
 
 /** Of each category, how many requests in all have its root. */
-export function countTypes(categories: Categories): TypeCount[] {
+function countTypes(categories: Categories): TypeCount[] {
   const types = new Map<string, TypeCount>()
   return Array.from({ length: categories.size }, (_, category) => {
     const root = categories.root(category)

@@ -1,7 +1,7 @@
 // Runs once a span: the loops index with `!`.
 import { group } from 'd3-array'
 import { custom, defineOptions } from '../../core/options.ts'
-import { printable } from '../../core/shown-text.ts'
+import { printable } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { readMoment } from '../../traces/epoch-clock.ts'
@@ -37,7 +37,7 @@ export const EVENT_OPTIONS = defineOptions({
 const ANY_DAY_US = 1e15
 
 /** Returns an event from its text; `null` unless that begins with a time and says what happened. */
-export function readEvent(text: unknown, epochUs = ANY_DAY_US): TimedEvent | null {
+function readEvent(text: unknown, epochUs = ANY_DAY_US): TimedEvent | null {
   const [, time = '', words = ''] = /^\s*(\S+)\s+(.*\S)\s*$/.exec(String(text)) ?? []
   const atUs = readMoment(time, { epochUs })
   return atUs === null ? null : { words, atUs, source: 'given', services: [] }

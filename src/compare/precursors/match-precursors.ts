@@ -1,7 +1,6 @@
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, flag, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import { editDistanceFrom } from '../../stats/edit-distance.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { StructureOutline } from '../categories/structure-outline.ts'
@@ -169,7 +168,7 @@ export interface DistanceColumns {
 }
 
 /** Edit distances between structures, each computed once: sliders ask for the same ones again. */
-export class StructureDistances {
+class StructureDistances {
   readonly #categories: Categories
   readonly #kind: EditTokens
   readonly #tokens: Uint32Array[] = []

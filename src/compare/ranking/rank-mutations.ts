@@ -5,8 +5,7 @@ import {
   requireStage,
 } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
+import { Stage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { Categories } from '../categories/categories.ts'

@@ -42,7 +42,6 @@ const MIN_SHARE = 0.02
 /** Response times of requests with this share in common are one change. */
 const MIN_SHARED = 0.5
 
-/** Stages that segments are found in. */
 export interface SegmentSources {
   readonly steps: StepChanges
   /** What requests are divided by; by default what was recorded of them. */
@@ -116,7 +115,6 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   })
 }
 
-/** Times of steps, failures, and choices that changed; those of most time first. */
 function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
   const times = steps.times.flatMap((step) => measuredTimes(step) ?? [])
   const total = ({ values }: Measured) => values.reduce((sum, value) => sum + value, 0)
@@ -314,7 +312,6 @@ function heldBy({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>): n
   return own / (own + (isClear ? Math.abs(outside.change) * outside.after : 0))
 }
 
-/** Tells rows apart by their values of the conditions' attributes. */
 function kindsOf(
   { conditions }: Candidate,
   columns: readonly Coded[],

@@ -1,7 +1,6 @@
 import { defineOptions, flag, number, type OptionsOf } from '../../core/options.ts'
 import type { Quantity } from '../../core/quantity.ts'
-import { Stage } from '../../core/stage.ts'
-import { rowTable, type StageTable, stageTable } from '../../core/stage-table.ts'
+import { rowTable, Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
 import type { Condition as SegmentCondition } from '../../traces/selection/condition.ts'
 import { EDGE_OPTIONS } from '../edges/find-edge-changes.ts'

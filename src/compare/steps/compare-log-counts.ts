@@ -1,14 +1,20 @@
-import { group } from 'd3-array'
+// Runs once a record: the loops index with `!`.
+import { group, sum } from 'd3-array'
 import { TIME } from '../../core/quantity.ts'
-import type { FlowSet } from '../../flows/flow-set.ts'
+import { shortText } from '../../core/words.ts'
+import type { FlowLogColumns } from '../../flows/flow-logs.ts'
+import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
+import type { Statement } from '../../logs/traced/statements.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
+import { GRAVE_LEVELS } from '../../traces/log-records.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareChoices } from './between-runs.ts'
-import { sameTest } from './call-counts.ts'
+import { type CallChoice, type ChoiceCounts, sameTest } from './call-counts.ts'
+import type { Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
-import { ERRORS, type LogCounts, logCounts } from './log-counts.ts'
-import { timeBlocks } from './time-blocks.ts'
+import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import { allVisits } from './visits.ts'
 
 /** What spans of an operation log, compared between the periods. */
 export interface LogChange extends Omit<LogCounts, 'ofRequests'>, CountsTest {
@@ -70,5 +76,225 @@ export function describeLogs(
       const changed = q < alpha && Math.abs(test.difference) >= least
       return { ...counts, ...test, q, changed }
     }),
+  )
+}
+
+/** A statement that spans of an operation may log, counted in both periods. */
+export interface LogCounts extends CallChoice {
+  /** Statement that it is about, index in `flows.logs.statements`; -1 where nothing more is logged. */
+  readonly statement: number
+  /** By the operation that called this one: spans, and requests that have any. */
+  readonly strata: readonly ChoiceCounts[]
+  readonly ofRequests: readonly ChoiceCounts[]
+  /** Requests that have a span that does, and those that have one that could. */
+  readonly doing: ReadonlySet<number>
+  readonly able: ReadonlySet<number>
+  /** Mean number of records before it in its span. */
+  readonly place: number
+  /** Depth of the shallowest span that could, counted in spans from the root. */
+  readonly depth: number
+}
+
+/** What fewer spans did, or left out, in both periods together can hardly be told from chance. */
+const MIN_SPANS = 5
+
+/** Spans that do something, or could: by stretch of time, each and once a request. */
+class Tally {
+  readonly spans: Float64Array
+  readonly requests: Float64Array
+  #last = -1
+
+  constructor(size: number) {
+    this.spans = new Float64Array(size)
+    this.requests = new Float64Array(size)
+  }
+
+  add(request: number, block: number): void {
+    this.spans[block]!++
+    if (this.#last !== request) this.requests[block]!++
+    this.#last = request
+  }
+}
+
+interface Site {
+  readonly all: Tally
+  /** By statement, and by one and what comes right after it. */
+  readonly did: Map<string, Tally>
+}
+
+/**
+ * Counts which statements spans log, and what follows each, given that their operation was called.
+ * Left out are requests outside the time of records, as logs may be shorter than traces, and
+ * services that log nothing in one period.
+ */
+function logCounts(
+  flows: FlowSet,
+  logs: FlowLogColumns,
+  { of: blockOf, perRun, runs }: TimeBlocks,
+): readonly LogCounts[] {
+  const visits = allVisits(flows)
+  const size = perRun * (runs + 1)
+  const operations = new Map<string, OperationLogs>()
+  const ofShape = new Map<number, readonly { own: OperationLogs; site: Site }[]>()
+  for (const [shape, { tree, visitOf, operations: names }] of visits) {
+    const depths = new Uint16Array(tree.size)
+    ofShape.set(
+      shape,
+      names.map((operation, span) => {
+        const { service, caller } = visitOf[span]!
+        if (span > 0) depths[span] = depths[tree.parent[span]!]! + 1
+        const key = JSON.stringify([service, operation])
+        const own = operations.get(key) ?? new OperationLogs({ service, operation })
+        operations.set(key, own)
+        own.depth = Math.min(own.depth, depths[span]!)
+        return { own, site: own.site(caller === null ? '' : names[caller.entry]!, size) }
+      }),
+    )
+  }
+  const isCovered = requestsCovered(flows, logs)
+  const talking = [new Set<string>(), new Set<string>()] as const
+  flows.shapeOf.forEach((shape, request) => {
+    if (!isCovered(request)) return
+    const block = blockOf[request]!
+    let at = logs.offsets[request]!
+    const end = logs.offsets[request + 1]!
+    ofShape.get(shape)!.forEach(({ own, site }, span) => {
+      const first = at
+      while (at < end && logs.span[at] === span) at++
+      site.all.add(request, block)
+      own.requests.add(request)
+      if (at === first) return
+      own.add(site, logs.statement.subarray(first, at), { request, block, size })
+      talking[flows.period[request] as Period].add(own.of.service)
+    })
+  })
+  const isError = ({ statement }: LogCounts) => ERRORS.has(logs.statements[statement]?.level ?? '')
+  return [...operations.values()].flatMap((own) => {
+    const [before, after] = talking.map((services) => services.has(own.of.service))
+    if (!after) return []
+    return own.counts(logs.statements, size).filter((counts) => before || isError(counts))
+  })
+}
+
+/** Levels of which any share matters. */
+export const ERRORS: ReadonlySet<string> = new Set(['error', 'fatal'])
+
+/** Whether a request lies within the time of its recording's logs; all do where it has none. */
+function requestsCovered(
+  flows: FlowSet,
+  { offsets }: FlowLogColumns,
+): (request: number) => boolean {
+  const ranges = new Map<number, [first: number, last: number]>()
+  const recordingOf = (request: number) => flows.recordedIn[request]!
+  for (let request = 0; request < flows.size; request++) {
+    if (offsets[request] === offsets[request + 1]) continue
+    const us = flows.arrivalUs(request)
+    const [first, last] = ranges.get(recordingOf(request)) ?? [us, us]
+    ranges.set(recordingOf(request), [Math.min(first, us), Math.max(last, us)])
+  }
+  return (request) => {
+    const [first, last] = ranges.get(recordingOf(request)) ?? []
+    const us = flows.arrivalUs(request)
+    return first === undefined || last === undefined || (first <= us && us <= last)
+  }
+}
+
+interface Done {
+  readonly requests: Set<number>
+  places: number
+  times: number
+}
+
+class OperationLogs {
+  depth = Number.POSITIVE_INFINITY
+  readonly requests = new Set<number>()
+  readonly of: Operation
+  readonly #sites = new Map<string, Site>()
+  readonly #made = new Map<string, Done>()
+
+  constructor(of: Operation) {
+    this.of = of
+  }
+
+  site(context: string, size: number): Site {
+    const known = this.#sites.get(context) ?? { all: new Tally(size), did: new Map() }
+    this.#sites.set(context, known)
+    return known
+  }
+
+  /** Adds what one span logged, in order. */
+  add(
+    { did }: Site,
+    logged: Uint32Array,
+    { request, block, size }: { request: number; block: number; size: number },
+  ): void {
+    const done = new Map<string, number>()
+    logged.forEach((statement, i) => {
+      for (const one of [`${statement}`, `${statement} ${logged[i + 1] ?? ''}`]) {
+        if (!done.has(one)) done.set(one, i)
+      }
+    })
+    for (const [one, place] of done) {
+      const tally = did.get(one) ?? new Tally(size)
+      did.set(one, tally)
+      tally.add(request, block)
+      const made = this.#made.get(one) ?? { requests: new Set(), places: 0, times: 0 }
+      this.#made.set(one, made)
+      made.requests.add(request)
+      made.places += place
+      made.times++
+    }
+  }
+
+  counts(statements: readonly Statement[], size: number): LogCounts[] {
+    const { service } = this.of
+    const none = new Tally(size)
+    const sites = [...this.#sites.values()]
+    const named = (statement: string) => ({
+      service,
+      operation: statementName(statements[Number(statement)]!, service),
+    })
+    return [...this.#made].flatMap(([one, { requests, places, times }]): LogCounts[] => {
+      const [first = '', next] = one.split(' ')
+      const isNext = next !== undefined
+      const said = isNext ? next : first
+      // What comes right after a statement has its chances where that was logged.
+      const chancesOf = ({ all, did }: Site) => (isNext ? did.get(first) : all) ?? none
+      const strata = (of: 'spans' | 'requests') =>
+        sites.map((site) => ({
+          chances: chancesOf(site)[of],
+          made: (site.did.get(one) ?? none)[of],
+        }))
+      const spans = strata('spans')
+      const able = sum(spans, ({ chances }) => sum(chances))
+      if (Math.min(times, able - times) < MIN_SPANS) return []
+      return [
+        {
+          kind: isNext ? 'logs next' : 'logs',
+          of: this.of,
+          previous: isNext ? named(first) : null,
+          call: said === '' ? null : named(said),
+          statement: said === '' ? -1 : Number(said),
+          strata: spans,
+          ofRequests: strata('requests'),
+          doing: requests,
+          able: isNext ? this.#made.get(first)!.requests : this.requests,
+          place: places / times,
+          depth: this.depth,
+        },
+      ]
+    })
+  }
+}
+
+const MAX_NAME_LENGTH = 100
+
+/** A statement by where it stands, else by what it says, as `ERROR ContactsServiceImpl#37`. */
+function statementName({ level, source, text }: Statement, service: string): string {
+  const isPlace = text === '' || /#\d+$/.test(source)
+  const name = isPlace ? source : source === '' || source === service ? text : `${source}: ${text}`
+  return shortText(
+    `${GRAVE_LEVELS.has(level) ? `${level.toUpperCase()} ` : ''}${name}`,
+    MAX_NAME_LENGTH,
   )
 }

@@ -1,5 +1,4 @@
-import { Stage } from '../../core/stage.ts'
-import { rowTable, type StageTable, tableIn } from '../../core/stage-table.ts'
+import { rowTable, Stage, type StageTable, tableIn } from '../../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'

@@ -1,6 +1,5 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import { requireCount } from '../../stats/require-option.ts'
 
 /** How many categories to expect of requests that choose their hosts at random. */

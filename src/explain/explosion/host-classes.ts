@@ -1,7 +1,6 @@
 import { ascending, group } from 'd3-array'
 import { FlowdeltaError, show } from '../../core/errors.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { HostClassOptions, HostPairs, OperationSamples } from './compare-hosts.ts'

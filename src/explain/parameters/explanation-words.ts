@@ -1,6 +1,4 @@
-import { shortText } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
-import { grouped, percent } from '../../core/words.ts'
+import { formatDuration, grouped, percent, shortText } from '../../core/words.ts'
 import type { PathCondition } from '../../stats/decision-tree/tree-paths.ts'
 import type { ExplainedPath, Prediction } from './parameter-question.ts'
 

@@ -10,12 +10,10 @@ import {
   oneOf,
   readOptions,
 } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { counted } from '../../core/words.ts'
 import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
 import { conditionsText, type GroupWords, pathSentence } from './explanation-words.ts'
-import type { LeftOutParameter } from './left-out.ts'
 import { type ParameterDifference, parameterDifferences } from './parameter-differences.ts'
 import {
   askWhatDiffers,
@@ -26,6 +24,7 @@ import {
   type TreeChoice,
 } from './parameter-question.ts'
 import {
+  type LeftOutParameter,
   type ParameterChoice,
   type QuestionTables,
   requireColumns,
@@ -272,7 +271,7 @@ function summaryWords({ quartiles, commonest }: ParameterDifference['before']): 
 }
 
 /** Options of `explain`. */
-export const EXPLAIN_OPTIONS = defineOptions({
+const EXPLAIN_OPTIONS = defineOptions({
   question: oneOf(['both', 'what-differs', 'what-is-slow'], {
     default: 'both',
     sentence:

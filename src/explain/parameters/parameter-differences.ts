@@ -4,7 +4,7 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
-import type { Parameter } from './left-out.ts'
+import type { Parameter } from './parameter-table.ts'
 
 /** How one parameter differs between two groups of requests. */
 export interface ParameterDifference {

@@ -7,9 +7,8 @@ import { growRegressionTree } from '../../stats/decision-tree/grow-regression-tr
 import type { ClassificationTree, RegressionTree } from '../../stats/decision-tree/tree.ts'
 import { type PathCondition, treePaths } from '../../stats/decision-tree/tree-paths.ts'
 import { quantile } from '../../stats/quantile.ts'
-import type { Parameter } from './left-out.ts'
 import type { ParameterDifference } from './parameter-differences.ts'
-import type { ParameterTable } from './parameter-table.ts'
+import type { Parameter, ParameterTable } from './parameter-table.ts'
 
 /** One question asked of the parameters, with its answer. */
 export interface ParameterQuestion {

@@ -1,21 +1,23 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { type NodeRecord, NodeRecords } from '../../flows/node-records.ts'
 import { equalPartitions } from '../../stats/decision-tree/equal-partitions.ts'
 import type { TreeColumn } from '../../stats/decision-tree/tree.ts'
 import { randomSource } from '../../stats/random.ts'
-import { isNameLike, isNumberText, PRESENCE } from '../../traces/attribute-names.ts'
-import type { AttributeValue } from '../../traces/attributes.ts'
 import {
-  type LeftOutParameter,
-  type Parameter,
-  type RowOrder,
-  reasonToLeaveOut,
-} from './left-out.ts'
+  isNameLike,
+  isNumberText,
+  type LeftOutReason,
+  NEARLY_UNIQUE,
+  namesFew,
+  PRESENCE,
+  reasonOfName,
+  reasonOfTexts,
+} from '../../traces/attribute-names.ts'
+import type { AttributeValue } from '../../traces/attributes.ts'
 
 interface ParameterRows extends RowOrder {
   /** Row of each one's request in `flows`. */
@@ -284,4 +286,69 @@ function sampleSize(sample: Sampling, total: number): number {
   if (sample === 'all') return total
   if (sample === 'tenth') return Math.min(total, Math.max(FEWEST, Math.floor(SHARE * total)))
   return sample
+}
+
+/** Where in the flow a parameter was recorded, and under which name. */
+export interface ParameterSource {
+  readonly node: NodeLabel
+  /** Counts nodes of that label in the template, from 1; 0 where there is only one. */
+  readonly occurrence: number
+  readonly attribute: string
+}
+
+/** A low-level parameter: one value a row, with the place it was recorded at. */
+export type Parameter = TreeColumn & { readonly source: ParameterSource }
+
+/** Why a parameter does not take part. */
+export interface LeftOutParameter {
+  readonly column: string
+  readonly reason: LeftOutReason
+}
+
+/** A number that rises in this share of the steps from request to request counts them. */
+const RISING = 0.98
+const MIN_FOR_COUNTER = 20
+
+export interface RowOrder {
+  /** 0 precursor, 1 mutation. */
+  readonly labels: Uint8Array
+  /** When each row's request arrived, in µs since the start of its period. */
+  readonly startUs: Float64Array
+}
+
+/** Why a parameter is of no use for telling requests apart; `null` where it may be. */
+export function reasonToLeaveOut(parameter: Parameter, rows: RowOrder): LeftOutReason | null {
+  const named = reasonOfName(parameter.source.attribute)
+  if (parameter.kind === 'numeric') return named ?? reasonOfNumbers(parameter.values, rows)
+  const { codes, levels } = parameter
+  const known = codes.reduce((count, code) => count + Number(code >= 0), 0)
+  const isKind = named === 'identifier' && namesFew(levels.length, known)
+  return named !== null && !isKind ? named : reasonOfTexts(levels, known)
+}
+
+function reasonOfNumbers(values: Float64Array, rows: RowOrder): LeftOutReason | null {
+  const distinct = new Set(values.filter((value) => !Number.isNaN(value))).size
+  if (distinct < 2) return 'constant'
+  return distinct > NEARLY_UNIQUE * values.length && countsRequests(values, rows) ? 'counter' : null
+}
+
+/** Whether a number goes up, or down, from one request to the next in both groups. */
+function countsRequests(values: Float64Array, { labels, startUs }: RowOrder): boolean {
+  const groups = [0, 1].map((label) =>
+    Array.from(values, (_, row) => row)
+      .filter((row) => labels[row] === label && !Number.isNaN(values[row] as number))
+      .sort((a, b) => (startUs[a] as number) - (startUs[b] as number)),
+  )
+  const long = groups.filter(({ length }) => length >= MIN_FOR_COUNTER)
+  return long.length > 0 && long.every((group) => isRising(group, values))
+}
+
+function isRising(group: readonly number[], values: Float64Array): boolean {
+  let [up, down] = [0, 0]
+  for (let i = 1; i < group.length; i++) {
+    const step = (values[group[i] as number] as number) - (values[group[i - 1] as number] as number)
+    if (step > 0) up++
+    else if (step < 0) down++
+  }
+  return Math.max(up, down) >= RISING * (group.length - 1)
 }

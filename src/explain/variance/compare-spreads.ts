@@ -4,15 +4,14 @@ import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { OptionError, rejectUnknownOptions, requireStage } from '../../core/errors.ts'
 import { defineOptions, level, number, type OptionsOf, readOptions } from '../../core/options.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { type StageTable, stageTable, tableIn } from '../../core/stage-table.ts'
+import { columnarStage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { type BrownForsytheResult, brownForsythe } from '../../stats/brown-forsythe.ts'
 import { type KsResult, ksTwoSample } from '../../stats/ks-two-sample.ts'
 
 /** Options of `compareSpreads`. */
-export const SPREAD_OPTIONS = defineOptions({
+const SPREAD_OPTIONS = defineOptions({
   large: number({
     default: 10,
     min: 0,

@@ -10,8 +10,7 @@ import {
   oneOf,
   readOptions,
 } from '../../core/options.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { rowTable, type StageTable, tableIn } from '../../core/stage-table.ts'
+import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ecdf } from '../../stats/ecdf.ts'
 import {

@@ -1,6 +1,5 @@
 // Runs once a span: the loops index with `!`.
-import { columnarStage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'

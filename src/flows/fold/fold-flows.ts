@@ -11,9 +11,8 @@ import { FlowSet } from '../flow-set.ts'
 import { labelText, type NodeLabel, NodeLabels } from '../node-labels.ts'
 import { NodeRecords } from '../node-records.ts'
 import { type FoldedShapes, foldShapes, joined, shapeEdges } from './fold-graph.ts'
-import { type KeyOptions, structureKey } from './folded-colors.ts'
 import { FOLD_OPTIONS, FoldedFlows, type FoldOptions, recordedFlows } from './folded-flows.ts'
-import type { FoldedGraph } from './folded-graph.ts'
+import { type FoldedGraph, type KeyOptions, structureKey } from './folded-graph.ts'
 import { repetitionsText, sizeText, timesText } from './size-text.ts'
 
 /**

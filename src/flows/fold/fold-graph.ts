@@ -4,12 +4,12 @@ import { groupRows, placesIn } from '../../traces/group-rows.ts'
 import type { FlowSet } from '../flow-set.ts'
 import { type FoldStep, foldLanes } from './fold-lanes.ts'
 import { LatencyFolder } from './fold-latencies.ts'
-import { LazyColors } from './folded-colors.ts'
 import {
   type EdgeRows,
   edgeRows,
   type FlowGraph,
   type FoldedGraph,
+  LazyColors,
   logicalOrder,
   type NodeKinds,
   nodeKinds,

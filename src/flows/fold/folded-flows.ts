@@ -2,7 +2,7 @@
 import { groups } from 'd3-array'
 import { OptionError, requireNumbers, requireStage } from '../../core/errors.ts'
 import { count, defineOptions, flag, type OptionsOf, oneOf, text } from '../../core/options.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { type StageTable, stageTable } from '../../core/stage.ts'
 import { moments } from '../../stats/moments.ts'
 import { type FlowColumns, FlowSet } from '../flow-set.ts'
 import type { FoldedShapes } from './fold-graph.ts'

@@ -1,8 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { graphDepths } from '../../core/graph-depths.ts'
 import { groupRows } from '../../traces/group-rows.ts'
-import type { LazyColors } from './folded-colors.ts'
-import type { EdgeRows, FoldedGraph, NodeKinds } from './folded-graph.ts'
+import type { EdgeRows, FoldedGraph, LazyColors, NodeKinds } from './folded-graph.ts'
 
 export interface Lanes {
   readonly count: number

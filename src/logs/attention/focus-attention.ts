@@ -1,8 +1,7 @@
 import { ascending, group, rollup } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, readOptions, share } from '../../core/options.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import type {
   DependencyEdge,
   DependencyNetwork,

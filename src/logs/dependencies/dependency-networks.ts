@@ -1,6 +1,5 @@
 import { count, custom, defineOptions, level, type OptionsOf, oneOf } from '../../core/options.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import { type Feature, VARIABLE_KINDS, type VariableKind } from '../features/features.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'

@@ -1,7 +1,6 @@
 import { group, index, max, sum } from 'd3-array'
 import { defineOptions, level, type OptionsOf, oneOf } from '../../core/options.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import type { Feature, VariableKind } from '../features/features.ts'
 import type { LogClass, LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'

@@ -1,4 +1,4 @@
-import { readDuration } from '../../core/units.ts'
+import { readDuration } from '../../core/words.ts'
 import {
   LEFT_OUT_WORDS,
   type LeftOutReason,

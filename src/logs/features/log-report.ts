@@ -1,6 +1,5 @@
 import { describePlace, type Place } from '../../core/errors.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import type { VariableKind } from './features.ts'
 
 export interface SkippedLine extends Place {

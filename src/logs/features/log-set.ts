@@ -1,8 +1,7 @@
 // Features are copied once a variable, feature and test: the loops index with `!`.
 import { addAt } from '../../core/entries.ts'
 import { InternalError } from '../../core/errors.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
 import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
 import type { EventFeature, Feature, Level, StateFeature, VariableKind } from './features.ts'

@@ -1,7 +1,7 @@
 import { max } from 'd3-array'
 import { OptionError, requireNumbers } from '../../core/errors.ts'
 import { custom, defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
-import { readDuration } from '../../core/units.ts'
+import { readDuration } from '../../core/words.ts'
 import type { LogSet } from '../features/log-set.ts'
 import { METRIC_OPTIONS, type Metric, performanceMetric } from './performance-metric.ts'
 
@@ -59,7 +59,7 @@ function requireWeights(weights: ArrayLike<number>, instances: number): Float64A
 }
 
 /** Options of `latencyWeights`. */
-export const LATENCY_WEIGHT_OPTIONS = defineOptions({
+const LATENCY_WEIGHT_OPTIONS = defineOptions({
   doublingMs: number({
     default: 'auto',
     or: 'auto',

@@ -1,9 +1,7 @@
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
-import { shortText } from '../../core/shown-text.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
-import { counted, grouped, percent } from '../../core/words.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { counted, grouped, percent, shortText } from '../../core/words.ts'
 import { moments } from '../../stats/moments.ts'
 import {
   EVENT_FEATURES,

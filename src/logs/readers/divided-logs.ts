@@ -1,5 +1,5 @@
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
-import { readDuration } from '../../core/units.ts'
+import { readDuration } from '../../core/words.ts'
 import { isoTime, readMoment } from '../../traces/epoch-clock.ts'
 import {
   type Condition,

@@ -1,5 +1,5 @@
 import { TraceFormatError } from '../../core/errors.ts'
-import { beginning } from '../../core/shown-text.ts'
+import { beginning } from '../../core/words.ts'
 import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
 import { closeChunks, type OpenableSource } from '../../traces/trace-source.ts'
 import { columnNames, delimiterOf, hasColumn, readCsvLog } from './csv-log.ts'

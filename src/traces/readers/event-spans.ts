@@ -1,5 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import type { Microseconds } from '../../core/units.ts'
+import type { Microseconds } from '../../core/words.ts'
 import type { AttributeValue } from '../attributes.ts'
 import type { QualityLog } from '../quality.ts'
 import { SPAN_STATUSES, type SpanKind } from '../span-traces.ts'

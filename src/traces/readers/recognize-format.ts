@@ -1,5 +1,5 @@
 import { TraceFormatError } from '../../core/errors.ts'
-import { beginning } from '../../core/shown-text.ts'
+import { beginning } from '../../core/words.ts'
 import { headerOf, MAPPING_HINT } from './csv.ts'
 import type { TraceReader } from './trace-reader.ts'
 import { TRACEBENCH } from './tracebench.ts'

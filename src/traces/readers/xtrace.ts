@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { TraceFormatError } from '../../core/errors.ts'
-import { formatDuration } from '../../core/units.ts'
+import { formatDuration } from '../../core/words.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
 import { EpochClock } from '../epoch-clock.ts'

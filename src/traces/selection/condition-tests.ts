@@ -1,7 +1,5 @@
 import { FlowdeltaError, nearestName, show } from '../../core/errors.ts'
-import { printable } from '../../core/shown-text.ts'
-import { formatDuration, readDuration } from '../../core/units.ts'
-import { counted, grouped } from '../../core/words.ts'
+import { counted, formatDuration, grouped, printable, readDuration } from '../../core/words.ts'
 import type { AttributeValue } from '../attributes.ts'
 import { isoTime, readMoment } from '../epoch-clock.ts'
 import { builtIn, type Condition, condition, type Subject } from './condition.ts'

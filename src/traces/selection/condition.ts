@@ -1,6 +1,6 @@
 import { FlowdeltaError, show } from '../../core/errors.ts'
 import { QUOTED, quoted, unquoted } from '../../core/quoted.ts'
-import { printable } from '../../core/shown-text.ts'
+import { printable } from '../../core/words.ts'
 
 /** How conditions hold what is known of a request against values. */
 export const CONDITION_OPS = [

@@ -6,7 +6,7 @@ import {
   readOptions,
   text,
 } from '../../core/options.ts'
-import { readDuration } from '../../core/units.ts'
+import { readDuration } from '../../core/words.ts'
 import { readMoment } from '../epoch-clock.ts'
 import { type Condition, parseConditions } from '../selection/condition.ts'
 import { nodeFiles, type TraceSource } from '../trace-source.ts'
@@ -31,7 +31,7 @@ const FORMS: Readonly<Record<string, string>> = {
 const STORE_FILES: readonly (readonly [kind: string, name: RegExp])[] = [['parquet', /\.parquet$/i]]
 
 /** Parameters of every address. */
-export const ADDRESS_OPTIONS = defineOptions({
+const ADDRESS_OPTIONS = defineOptions({
   where: text({
     default: null,
     or: null,
@@ -62,7 +62,7 @@ const SCHEME = /^([a-z]+)(:\/\/|:|=)(.+)$/is
  *
  * @returns `undefined` for the name of a file
  */
-export function storeAddress(source: string): StoreAddress | undefined {
+function storeAddress(source: string): StoreAddress | undefined {
   const [, scheme = '', sign, rest = ''] = SCHEME.exec(source) ?? []
   const isNamed = Object.hasOwn(KINDS, scheme.toLowerCase())
   const [location = '', ...query] = (isNamed ? rest : source).split('?')

@@ -1,7 +1,6 @@
 import { FlowdeltaError } from '../../core/errors.ts'
 import { count, defineOptions, number, optionalText } from '../../core/options.ts'
-import { beginning } from '../../core/shown-text.ts'
-import { counted, grouped } from '../../core/words.ts'
+import { beginning, counted, grouped } from '../../core/words.ts'
 import {
   ATTRIBUTE_TYPES,
   type AttributeEntry,

@@ -1,7 +1,7 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
 import type { RowGroup } from 'hyparquet'
 import { show, TraceFormatError } from '../../core/errors.ts'
-import { beginning } from '../../core/shown-text.ts'
+import { beginning } from '../../core/words.ts'
 import {
   ATTRIBUTE_TYPES,
   type AttributeEntry,

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { FlowdeltaError, show } from '../../core/errors.ts'
 import { count, number, optionalText } from '../../core/options.ts'
-import { beginning } from '../../core/shown-text.ts'
-import { counted } from '../../core/words.ts'
+import { beginning, counted } from '../../core/words.ts'
 import { parsedJson } from '../readers/json-values.ts'
 import type { StoreLocation } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { readDuration } from '../../core/units.ts'
+import { readDuration } from '../../core/words.ts'
 import { builtIn, type Condition } from '../selection/condition.ts'
 
 /**

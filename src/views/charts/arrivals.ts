@@ -11,18 +11,16 @@ import {
   optionalNumber,
   readOptions,
 } from '../../core/options.ts'
-import { tooltipText } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
-import { counted, grouped } from '../../core/words.ts'
+import { counted, formatDuration, grouped, tooltipText } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { linearDurationAxis } from './axes.ts'
-import { panelTitle, tooltip } from './channels.ts'
+import { panelTitle, tooltip } from './builders.ts'
 import { framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { lanesOf, longestPause } from './lanes.ts'
 import { rootName } from './node-names.ts'
 import { MARKS_MEANING, marksOfPeriod, placedMarks, timeMarks, withMarks } from './time-marks.ts'
 
-export const ARRIVALS_CHART_OPTIONS = defineOptions({
+const ARRIVALS_CHART_OPTIONS = defineOptions({
   category: optionalNumber('Category to draw; by default all requests'),
   rangeUs: custom<readonly [fromUs: number, toUs: number] | null>({
     default: null,

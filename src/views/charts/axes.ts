@@ -1,7 +1,7 @@
 import { extent } from 'd3-array'
 import { scaleLinear, scaleLog } from 'd3-scale'
 import { type Quantity, TIME } from '../../core/quantity.ts'
-import { DURATION_UNITS } from '../../core/units.ts'
+import { DURATION_UNITS } from '../../core/words.ts'
 import type { SpecPart } from './chart-frame.ts'
 
 export interface Axis {

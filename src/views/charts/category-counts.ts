@@ -4,16 +4,14 @@ import type {
   StructuralMutations,
 } from '../../compare/mutations/find-structural-mutations.ts'
 import { count, defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
-import { tooltipText } from '../../core/shown-text.ts'
-import { counted, grouped } from '../../core/words.ts'
+import { counted, grouped, tooltipText } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Axis, countAxis } from './axes.ts'
-import { bars } from './builders.ts'
-import { colorBy, digits, distinctTexts, on, quantity, tooltip } from './channels.ts'
+import { bars, colorBy, digits, distinctTexts, on, quantity, tooltip } from './builders.ts'
 import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
 
-export const CATEGORY_COUNTS_CHART_OPTIONS = defineOptions({
+const CATEGORY_COUNTS_CHART_OPTIONS = defineOptions({
   limit: most(2000, 'points', 'Most points drawn, largest change first'),
   labels: count({
     default: 8,

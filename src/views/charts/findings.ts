@@ -1,14 +1,16 @@
 import type { Findings } from '../../compare/findings/findings.ts'
-import { defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
-import { signedAmount, TIME } from '../../core/quantity.ts'
-import { shortText } from '../../core/shown-text.ts'
-import { counted, percent } from '../../core/words.ts'
-import { durationAxisWithRoom } from './axes.ts'
-import { bars } from './builders.ts'
-import { colorBy, distinctTexts } from './channels.ts'
+import type { Interference, Others } from '../../compare/interference/interference.ts'
+import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
+import { ofText, type Segment, type Segments } from '../../compare/segments/segments.ts'
+import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
+import { fromToText, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
+import { counted, grouped, percent, shortText } from '../../core/words.ts'
+import { durationAxisWithRoom, shareAxis } from './axes.ts'
+import { bars, colorBy, digits, distinctTexts } from './builders.ts'
 import { framedChart, PALETTE } from './chart-frame.ts'
+import { rootName } from './node-names.ts'
 
-export const FINDINGS_CHART_OPTIONS = defineOptions({})
+const FINDINGS_CHART_OPTIONS = defineOptions({})
 
 const LOOKS = [
   { name: 'finding', color: PALETTE.change },
@@ -95,4 +97,246 @@ function rowsOf({ findings, observedChangeUs, quantity }: Findings) {
       share: share >= 0 ? percent(share) : '–',
     }
   })
+}
+
+const SEGMENTS_CHART_OPTIONS = defineOptions({
+  limit: most(10, 'segments', 'Most segments drawn, largest first'),
+})
+
+const SEGMENT_LOOKS = [
+  { name: 'share of such requests', color: PALETTE.rest },
+  { name: 'share of the change', color: PALETTE.change },
+]
+
+/** Draws each segment as two bars: its share of the requests, and of the change. */
+export function segmentsChart(
+  { segments, omitted, quantity }: Segments,
+  given?: Partial<OptionsOf<typeof SEGMENTS_CHART_OPTIONS>>,
+) {
+  const { limit } = readOptions(SEGMENTS_CHART_OPTIONS, given)
+  const shown = segments.slice(0, limit)
+  const rows = segmentRows(shown, quantity)
+  return framedChart(
+    {
+      title: 'Where the change is: few requests, most of the change',
+      subtitle:
+        shown.length === 0
+          ? ['No segment: what changed, changed for all requests alike.']
+          : [
+              'Each segment by its share of the requests that have the step, and of their change. Below its name: before → after.',
+            ],
+      omissions: [
+        segments.length > limit &&
+          `Shows the first ${limit} of ${counted(segments.length, 'segment')}.`,
+        omitted > 0 && `${counted(omitted, 'step')} not looked at: raise maxSegmentCells.`,
+      ],
+      width: 760,
+    },
+    bars({
+      rows,
+      axis: shareAxis('share', { room: 0.4 }),
+      to: 'share',
+      text: 'amount',
+      width: 340,
+      color: colorBy(SEGMENT_LOOKS, rows),
+      tooltip: { segment: 'segment', share: 'kind', inside: 'inside', outside: 'outside' },
+    }),
+  )
+}
+
+/** What changed, and in which requests; services are not named twice. */
+function labelOf(segment: Segment): string {
+  const of = ofText(segment)
+  const conditions = segment.text.split(' and ')
+  return `${of}: ${conditions.map((one) => one.replace(`${of} `, '')).join(' and ')}`
+}
+
+export function segmentSides(
+  { measure, inside, outside }: Pick<Segment, 'measure' | 'inside' | 'outside'>,
+  quantity: Quantity,
+) {
+  const of = ({ beforeMean, afterMean }: typeof inside) =>
+    measure === 'time'
+      ? fromToText(beforeMean, afterMean, quantity)
+      : `${percent(beforeMean)} → ${percent(afterMean)}`
+  return { inside: of(inside), outside: of(outside) }
+}
+
+function segmentRows(segments: readonly Segment[], quantity: Quantity) {
+  const labels = distinctTexts(segments, 64, labelOf)
+  return segments.flatMap((segment, i) => {
+    const { shareOfRequests, shareOfChange } = segment
+    const sides = segmentSides(segment, quantity)
+    const shared = { segment: labels[i] as string, ...sides }
+    return [
+      {
+        ...{ ...shared, kind: 'share of such requests', share: shareOfRequests },
+        label: shared.segment,
+        amount: `${percent(shareOfRequests)} of requests`,
+      },
+      {
+        ...{ ...shared, kind: 'share of the change', share: shareOfChange },
+        // Below the name of its segment stands what was measured; spaces make labels distinct.
+        label: `${sides.inside} (others ${sides.outside})${' '.repeat(i)}`,
+        amount: `${percent(shareOfChange)} of the change`,
+      },
+    ]
+  })
+}
+
+const INTERFERENCE_CHART_OPTIONS = defineOptions({
+  limit: most(8, 'groups', 'Most groups of other requests drawn'),
+})
+
+const INTERFERENCE_LOOKS = [
+  { name: 'of slow calls’ time', color: PALETTE.change },
+  { name: 'of usual calls’ time', color: PALETTE.rest },
+]
+
+/** Draws who was under way while calls of a step were slow, and while usual; interferers first. */
+export function interferenceChart(
+  { step, slowCalls, usualCalls, interferers, compared }: Interference,
+  given?: Partial<OptionsOf<typeof INTERFERENCE_CHART_OPTIONS>>,
+) {
+  const { limit } = readOptions(INTERFERENCE_CHART_OPTIONS, given)
+  const rest = compared.filter((one) => !interferers.includes(one))
+  const shown = [...interferers, ...rest].slice(0, limit)
+  const rows = groupRows(shown, new Set(interferers))
+  return framedChart(
+    {
+      title: `Who is under way while calls ${step === null ? '' : `of ${step.service} `}are slow`,
+      subtitle: [
+        shown.length === 0
+          ? 'No calls were compared: too few are slower than before, or nothing else was under way.'
+          : `${counted(slowCalls, 'slow call')} and ${counted(usualCalls, 'usual one')} after.`,
+        interferers.length > 0 && '◂ holds up the slow ones; others wait with them.',
+        shown.length > 0 &&
+          interferers.length === 0 &&
+          'Nobody holds up the slow ones: others wait with them, or are under way at all times.',
+      ],
+      omissions: [
+        compared.length > limit &&
+          `Shows the first ${limit} of ${counted(compared.length, 'group')} of other requests.`,
+      ],
+      width: 760,
+    },
+    bars({
+      rows,
+      axis: shareAxis('share of the calls’ time that others were under way', { room: 0.2 }),
+      to: 'share',
+      text: 'amount',
+      color: colorBy(INTERFERENCE_LOOKS, rows),
+      tooltip: { others: 'others', share: 'amount', 'all calls before': 'before' },
+    }),
+  )
+}
+
+function groupRows(shown: readonly Others[], interferers: ReadonlySet<Others>) {
+  const labels = distinctTexts(shown, 72, ({ text, shared }) => `${text} (same ${shared})`)
+  return shown.flatMap((one, i) => {
+    const others = labels[i] as string
+    const shared = { others, before: percent(one.before) }
+    const isNamed = interferers.has(one)
+    return [
+      {
+        ...{ ...shared, kind: 'of slow calls’ time', share: one.slow, amount: percent(one.slow) },
+        label: isNamed ? `${others} ◂` : others,
+      },
+      {
+        ...{ ...shared, kind: 'of usual calls’ time', share: one.usual },
+        amount: percent(one.usual),
+        // The bar stands below that of its group, whose name is not written twice.
+        label: ' '.repeat(i + 1),
+      },
+    ]
+  })
+}
+
+const CONTRIBUTIONS_CHART_OPTIONS = defineOptions({
+  limit: most(20, 'mutations', 'Most mutations drawn, best first'),
+})
+
+const CONTRIBUTION_LOOKS = [
+  { name: 'response-time mutation', color: PALETTE.change },
+  { name: 'structural mutation', color: PALETTE.after },
+]
+const MAX_PRECURSORS = 5
+
+/** Draws bars by rank of what each mutation adds. Source: Sambasivan 2013, §2.6.5. */
+export function contributionsChart(
+  ranking: Ranking,
+  given?: Partial<OptionsOf<typeof CONTRIBUTIONS_CHART_OPTIONS>>,
+) {
+  const { limit } = readOptions(CONTRIBUTIONS_CHART_OPTIONS, given)
+  const of = ranking.responseTime.categories.flows.quantity
+  const shown = ranking.mutations
+    .filter(({ contributionUs }) => Number.isFinite(contributionUs))
+    .slice(0, limit)
+  const rows = shown.map((mutation) => rowOf(ranking, mutation))
+  return framedChart(
+    {
+      title: `How much each mutation adds to all ${of === TIME ? 'response times' : 'requests'}`,
+      subtitle:
+        rows.length === 0
+          ? ['No category changed in number of requests or in response time.']
+          : [
+              `Bars to the left of 0 ${of === TIME ? 'save time' : `are less ${of.name}`}. The category is in brackets.`,
+            ],
+      omissions: omissions(ranking, shown),
+      width: 700,
+    },
+    bars({
+      rows,
+      axis: durationAxisWithRoom(
+        rows.map(({ contributionUs }) => contributionUs),
+        { room: 0.2, title: 'contribution to the change', of },
+      ),
+      to: 'contributionUs',
+      text: 'contribution',
+      color: colorBy(CONTRIBUTION_LOOKS, rows),
+      tooltip: {
+        rank: ['rank', 'd'],
+        root: 'root',
+        category: ['category', 'd'],
+        kind: 'kind',
+        requests: ['requests', ',~r'],
+        contribution: 'contribution',
+        'precursor categories': 'precursors',
+      },
+    }),
+  )
+}
+
+function rowOf({ responseTime: { categories } }: Ranking, mutation: RankedMutation) {
+  const { rank, category, kind, requests, contributionUs, precursors } = mutation
+  const named = precursors.slice(0, MAX_PRECURSORS).map((each) => String(each.category))
+  const more = precursors.length - named.length
+  const isUnknown = kind === 'structural' && precursors.length === 0
+  return {
+    rank,
+    label: `${rank}. ${rootName(categories, category, 40)} (${category})`,
+    root: rootName(categories, category, 300),
+    category,
+    kind: kind === 'structural' ? 'structural mutation' : 'response-time mutation',
+    requests: digits(requests),
+    contributionUs,
+    contribution: isUnknown
+      ? 'unknown: no precursor found'
+      : signedAmount(contributionUs, categories.flows.quantity),
+    precursors:
+      named.length === 0 ? '–' : `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+  }
+}
+
+function omissions(
+  { mutations, responseTime }: Ranking,
+  shown: readonly RankedMutation[],
+): string[] {
+  if (shown.length === mutations.length) return []
+  const left = mutations.filter((mutation) => !shown.includes(mutation))
+  const sumUs = left.reduce((sum, { contributionUs }) => sum + (contributionUs || 0), 0)
+  return [
+    `Shows the first ${grouped(shown.length)} of ${counted(mutations.length, 'mutation')}; ` +
+      `the others add ${signedAmount(sumUs, responseTime.categories.flows.quantity).replace('+', '')} together.`,
+  ]
 }

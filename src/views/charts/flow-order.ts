@@ -1,7 +1,6 @@
 import { graphDepths } from '../../core/graph-depths.ts'
 import { formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
-import { shortText } from '../../core/shown-text.ts'
-import { percent } from '../../core/words.ts'
+import { percent, shortText } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
 import { type DrawnFlow, drawnFlow } from './node-names.ts'
 

@@ -1,12 +1,10 @@
 import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
-import { tooltipText } from '../../core/shown-text.ts'
-import { counted, percent, pValue } from '../../core/words.ts'
+import { counted, percent, pValue, tooltipText } from '../../core/words.ts'
 import type { HostClass, HostClasses } from '../../explain/explosion/host-classes.ts'
-import { matrix } from './builders.ts'
-import { colorBy, distinctTexts, type Row } from './channels.ts'
+import { colorBy, distinctTexts, matrix, type Row } from './builders.ts'
 import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
-export const HOST_CLASSES_CHART_OPTIONS = defineOptions({
+const HOST_CLASSES_CHART_OPTIONS = defineOptions({
   limit: count({
     default: 100,
     min: 2,

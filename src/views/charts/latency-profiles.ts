@@ -8,21 +8,18 @@ import {
   readOptions,
   text,
 } from '../../core/options.ts'
-import { tooltipText } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
-import { percent } from '../../core/words.ts'
+import { formatDuration, percent, tooltipText } from '../../core/words.ts'
 import { binCount, logBins } from '../../stats/log-bins.ts'
 import { ExecutionModels } from '../../whatif/models/execution-models.ts'
 import { LatencyProfile, profileOf } from '../../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../whatif/recompute/request-model.ts'
 import type { ScenarioProfile } from '../../whatif/scenarios/apply-scenario.ts'
 import { type Axis, logDurationAxis, shareAxis } from './axes.ts'
-import { type Curve, curves } from './builders.ts'
-import { digits, distinctTexts, quantity, tooltip } from './channels.ts'
+import { type Curve, curves, digits, distinctTexts, quantity, tooltip } from './builders.ts'
 import { framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { type Point, profileSteps } from './ecdf-curves.ts'
 
-export const LATENCY_PROFILES_CHART_OPTIONS = defineOptions({
+const LATENCY_PROFILES_CHART_OPTIONS = defineOptions({
   as: oneOf(['ecdf', 'density'], {
     default: 'ecdf',
     sentence: 'Share of requests that took no longer, or share in each of equally wide bins',

@@ -1,5 +1,4 @@
-import { formatDuration } from '../../core/units.ts'
-import { grouped, percent, pValue, shortNumber } from '../../core/words.ts'
+import { formatDuration, grouped, percent, pValue, shortNumber } from '../../core/words.ts'
 import type { FeatureTest } from '../../logs/divergence/divergence.ts'
 import { type Feature, isEventTime } from '../../logs/features/features.ts'
 import { LOG_CLASSES, type LogClass } from '../../logs/features/log-set.ts'

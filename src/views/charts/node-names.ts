@@ -1,6 +1,6 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
-import { shortText } from '../../core/shown-text.ts'
+import { shortText } from '../../core/words.ts'
 
 interface NamedNode {
   readonly category: number

@@ -1,6 +1,6 @@
 import { sum } from 'd3-array'
 import { grouped } from '../../core/words.ts'
-import type { Parameter } from '../../explain/parameters/left-out.ts'
+import type { Parameter } from '../../explain/parameters/parameter-table.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { movedAlong, shareAlong } from './axes.ts'
 

@@ -8,20 +8,24 @@ import {
   optionalWord,
   readOptions,
 } from '../../core/options.ts'
-import { shortText, tooltipText } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
-import { counted, grouped } from '../../core/words.ts'
+import { counted, formatDuration, grouped, shortText, tooltipText } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
-import type { Parameter } from '../../explain/parameters/left-out.ts'
 import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
+import type { Parameter } from '../../explain/parameters/parameter-table.ts'
 import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree.ts'
 import { durationAxis, logTicks, movedAlong, numberExtent, shareAlong } from './axes.ts'
-import { colorBy, distinctTexts, tooltip } from './channels.ts'
+import { colorBy, distinctTexts, tooltip } from './builders.ts'
 import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
-import { answerTo, differencesOf, GROUP_COLOURS, groupSizes, groupsOf } from './parameter-groups.ts'
+import {
+  answerTo,
+  differencesOf,
+  GROUP_COLOURS,
+  groupSizes,
+  groupsOf,
+} from './parameter-differences.ts'
 import { countCodes, numberText } from './parameter-shares.ts'
 
-export const PARAMETER_STRIP_CHART_OPTIONS = defineOptions({
+const PARAMETER_STRIP_CHART_OPTIONS = defineOptions({
   parameter: optionalText(
     'Parameter; by default the one that the tree splits on first, or the most different',
   ),

@@ -9,13 +9,12 @@ import { counted, grouped, percent, pValue } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import { type Axis, durationAxis, shareAxis } from './axes.ts'
-import { curves } from './builders.ts'
-import { quantity, tooltip } from './channels.ts'
+import { curves, quantity, tooltip } from './builders.ts'
 import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { shareAt, stepsBetween, thinningNote } from './ecdf-curves.ts'
 import { rootName } from './node-names.ts'
 
-export const RESPONSE_TIMES_CHART_OPTIONS = defineOptions({
+const RESPONSE_TIMES_CHART_OPTIONS = defineOptions({
   category: optionalNumber('Category; by default the one whose response times differ most surely'),
 })
 

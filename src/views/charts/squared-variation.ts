@@ -6,12 +6,11 @@ import { VarianceSources } from '../../explain/variance/find-variance.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import { logAxis, shareAxis } from './axes.ts'
-import { type Curve, curves } from './builders.ts'
-import { distinctTexts, ruleAt } from './channels.ts'
+import { type Curve, curves, distinctTexts, ruleAt } from './builders.ts'
 import { framedChart, PALETTE } from './chart-frame.ts'
 import { stepsBetween, thinningNote } from './ecdf-curves.ts'
 
-export const SQUARED_VARIATION_CHART_OPTIONS = defineOptions({
+const SQUARED_VARIATION_CHART_OPTIONS = defineOptions({
   large: count({
     default: 10,
     min: 0,
@@ -20,7 +19,7 @@ export const SQUARED_VARIATION_CHART_OPTIONS = defineOptions({
   }),
 })
 
-export const VARIATION_SETS_CHART_OPTIONS = defineOptions({})
+const VARIATION_SETS_CHART_OPTIONS = defineOptions({})
 
 /** Stages of `findVariance`, each by its name. */
 export type VariationSets = Readonly<Record<string, VarianceSources>>

@@ -1,10 +1,9 @@
 import { max, min } from 'd3-array'
 import { Comparison } from '../../compare/comparison.ts'
 import { allEvents, seenEvents } from '../../compare/onset/events.ts'
-import { tooltipText } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
+import { formatDuration, tooltipText } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { tooltip } from './channels.ts'
+import { tooltip } from './builders.ts'
 import { PALETTE, type SpecPart } from './chart-frame.ts'
 import { textWidth } from './text-width.ts'
 

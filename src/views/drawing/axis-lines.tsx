@@ -1,5 +1,5 @@
 import type { AxisScale } from './axis-scale.ts'
-import { Text, useInk } from './medium.tsx'
+import { Text, useInk } from './figure.tsx'
 import { tenth } from './path.ts'
 import { textWidth } from './text.ts'
 

@@ -1,6 +1,5 @@
 import { type Quantity, TIME } from '../../core/quantity.ts'
-import { formatDuration } from '../../core/units.ts'
-import { shortNumber } from '../../core/words.ts'
+import { formatDuration, shortNumber } from '../../core/words.ts'
 
 export interface AxisScale {
   /** Where something is written, and what. */
@@ -69,7 +68,7 @@ export function logDurationScale({
 }
 
 /** Positive values between round numbers, with as many ticks a decade as there is room for. */
-export function logScale({ low, high, ticks: most, text }: LogExtent): AxisScale {
+function logScale({ low, high, ticks: most, text }: LogExtent): AxisScale {
   const [from, to] = [roundDown(low), Math.max(roundUp(high), roundUp(roundDown(low) * 1.5))]
   const scale = evenScale(Math.log(from), Math.log(to))
   return {

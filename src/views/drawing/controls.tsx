@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { type MutableRef, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { STILL_WIDTH } from './medium.tsx'
+import { STILL_WIDTH } from './figure.tsx'
 
 export function Button(props: JSX.ButtonHTMLAttributes) {
   return <button type="button" {...props} />

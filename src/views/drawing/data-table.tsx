@@ -3,8 +3,7 @@ import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { useContext, useState } from 'preact/hooks'
 import { grouped } from '../../core/words.ts'
 import { Button } from './controls.tsx'
-import { TEXT_SIZE } from './figure.tsx'
-import { MediumContext, type StillPart, useInk } from './medium.tsx'
+import { MediumContext, type StillPart, TEXT_SIZE, useInk } from './figure.tsx'
 import { fittedText, textWidth } from './text.ts'
 
 /** A cell of a still: text, or a drawing of its own that is at most a row high. */

@@ -1,17 +1,16 @@
 import { group, rollup } from 'd3-array'
 import type { JSX } from 'preact'
-import { shortText, tooltipText } from '../../core/shown-text.ts'
-import { counted, grouped, percent } from '../../core/words.ts'
-import type {
-  AttentionEdge,
-  AttentionGraph,
-  AttentionNode,
+import { counted, grouped, percent, shortText, tooltipText } from '../../core/words.ts'
+import {
+  type AttentionEdge,
+  type AttentionGraph,
+  type AttentionNode,
+  attentionTree,
 } from '../../logs/attention/focus-attention.ts'
-import { attentionTree } from '../../logs/attention/focus-attention.ts'
 import { featureText } from '../../logs/features/features.ts'
 import { tText } from '../charts/log-values.ts'
+import { useInk } from './figure.tsx'
 import { layeredGraph, type PlacedBox } from './flow-layout.ts'
-import { useInk } from './medium.tsx'
 import { type Point, smoothPath, tenth } from './path.ts'
 import type { Picture } from './picture.ts'
 import { textWidth } from './text.ts'

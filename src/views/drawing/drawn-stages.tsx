@@ -10,30 +10,28 @@ import {
   optionalWord,
   readOptions,
 } from '../../core/options.ts'
-import { shortText, tooltipText } from '../../core/shown-text.ts'
-import { counted } from '../../core/words.ts'
+import { counted, shortText, tooltipText } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
 import { pathSentence } from '../../explain/parameters/explanation-words.ts'
 import { Attention, type AttentionGraph } from '../../logs/attention/focus-attention.ts'
 import type { ExecutionModels } from '../../whatif/models/execution-models.ts'
 import { Drawing } from '../charts/chart.ts'
-import { answerTo, groupsOf, QUESTION_WORDS } from '../charts/parameter-groups.ts'
+import { answerTo, groupsOf, QUESTION_WORDS } from '../charts/parameter-differences.ts'
 import { tellingCategory } from '../charts/response-times.ts'
 import { dependencyPicture } from './dependency-network.tsx'
 import { executionModelPicture } from './execution-model.tsx'
 import { Caption, Figure } from './figure.tsx'
 import { FLOW_DRAWING_OPTIONS, flowPicture } from './flow.tsx'
-import { ParameterTree } from './parameter-tree.tsx'
-import { treeHidden, treeRows } from './parameter-tree-rows.ts'
+import { ParameterTree, treeHidden, treeRows } from './parameter-tree.tsx'
 import type { Picture } from './picture.ts'
 import { renderStill } from './render-still.tsx'
 
-export const FLOW_PLOT_OPTIONS = defineOptions({
+const FLOW_PLOT_OPTIONS = defineOptions({
   category: optionalNumber('Category; by default the one whose response times differ most surely'),
   ...FLOW_DRAWING_OPTIONS,
 })
 
-export const DEPENDENCIES_OPTIONS = defineOptions({
+const DEPENDENCIES_OPTIONS = defineOptions({
   kind: optionalWord(
     ['event', 'state'],
     'Kind of variables; by default the kind with the higher score',
@@ -41,12 +39,12 @@ export const DEPENDENCIES_OPTIONS = defineOptions({
   limit: most(16, 'variables', 'Most variables drawn, those that add most to the score first'),
 })
 
-export const EXECUTION_MODEL_PLOT_OPTIONS = defineOptions({
+const EXECUTION_MODEL_PLOT_OPTIONS = defineOptions({
   id: count({ default: 0, min: 0, sentence: 'Number of the model' }),
   limit: most(25, 'calls', 'Most calls, or groups of like ones, drawn'),
 })
 
-export const PARAMETER_TREE_OPTIONS = defineOptions({
+const PARAMETER_TREE_OPTIONS = defineOptions({
   question: optionalWord(
     ['what-differs', 'what-is-slow'],
     'Question; by default the one whose parameters separate better',

@@ -1,7 +1,100 @@
-import type { ComponentChildren, JSX, Ref } from 'preact'
+import { type ComponentChildren, createContext, type JSX, type Ref } from 'preact'
 import { useContext } from 'preact/hooks'
-import { MediumContext, type StillPart, useInk } from './medium.tsx'
 import { textLines, textWidth } from './text.ts'
+
+/** A part of a still, in the order of the view: a drawing, or a group of parts. */
+export type StillPart =
+  | { readonly width: number; readonly height: number; readonly children: ComponentChildren }
+  | { readonly parts: readonly StillPart[]; readonly direction: 'row' | 'column' }
+
+/** Where a view is drawn: in a page, or in a still, a picture without controls or scripts. */
+export interface Medium {
+  readonly isStill: boolean
+  /** Collects the marked parts of a view; `null` in pages and within marked parts. */
+  readonly parts: StillPart[] | null
+  readonly width: number
+}
+
+export const STILL_WIDTH = 740
+
+export const MediumContext = createContext<Medium>({
+  isStill: false,
+  parts: null,
+  width: STILL_WIDTH,
+})
+
+export function useIsStill(): boolean {
+  return useContext(MediumContext).isStill
+}
+
+/** Colors by name for light and dark pages; stills take the light ones. */
+export interface Palette<Name extends string = string> {
+  readonly light: Readonly<Record<Name, string>>
+  readonly dark: Readonly<Record<Name, string>>
+  /** The same names as CSS variables that follow the theme of the page. */
+  readonly page: Readonly<Record<Name, string>>
+}
+
+/** Defines light and dark colors for pages and stills; CSS reaches them as `var(--fd-NAME)`. */
+export function definePalette<Name extends string>(
+  colors: Readonly<Record<Name, readonly [light: string, dark: string]>>,
+): Palette<Name> {
+  const names = Object.keys(colors) as Name[]
+  const byName = (color: (name: Name) => string) =>
+    Object.fromEntries(names.map((name) => [name, color(name)])) as Record<Name, string>
+  return {
+    light: byName((name) => colors[name][0]),
+    dark: byName((name) => colors[name][1]),
+    page: byName((name) => `var(${variable(name)})`),
+  }
+}
+
+export function paletteVariables(colors: Readonly<Record<string, string>>): string {
+  return Object.entries(colors)
+    .map(([name, color]) => `${variable(name)}:${color}`)
+    .join(';')
+}
+
+function variable(name: string): string {
+  return `--fd-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+export function useColors<Name extends string>(palette: Palette<Name>): Record<Name, string> {
+  const { isStill } = useContext(MediumContext)
+  return isStill ? palette.light : palette.page
+}
+
+/** Colors of all drawings; safe for color-blind readers. `changeText` has the contrast text needs. */
+export const INK = definePalette({
+  text: ['#222222', '#E8E8E8'],
+  soft: ['#5F5F5F', '#A8A8A8'],
+  line: ['#D0D0D0', '#4A4A4A'],
+  back: ['#FFFFFF', '#1B1B1B'],
+  raised: ['#F5F5F5', '#272727'],
+  before: ['#E69F00', '#F0B429'],
+  after: ['#0072B2', '#56B4E9'],
+  change: ['#D55E00', '#FF7F2A'],
+  changeText: ['#B34C00', '#FF7F2A'],
+  focus: ['#0072B2', '#56B4E9'],
+  selected: ['#E3EFF7', '#1F3647'],
+})
+
+export type Ink = Readonly<Record<keyof typeof INK.light, string>>
+
+export function useInk(): Ink {
+  return useColors(INK)
+}
+
+type TextProps = Omit<JSX.SVGAttributes<SVGTextElement>, 'color'> & {
+  readonly color?: keyof Ink
+  readonly size?: number
+  readonly anchor?: 'start' | 'middle' | 'end' | undefined
+}
+
+export function Text({ color = 'text', size, anchor, ...props }: TextProps) {
+  const ink = useInk()
+  return <text font-size={size} text-anchor={anchor} {...props} style={`fill:${ink[color]}`} />
+}
 
 export const FONT = 'system-ui, sans-serif'
 

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Figure } from './figure.tsx'
-import { type Ink, Text, useInk } from './medium.tsx'
+import { Figure, type Ink, Text, useInk } from './figure.tsx'
 import { type LineLook, strokeOf } from './node-link.tsx'
 import { tenth } from './path.ts'
 import { textWidth } from './text.ts'

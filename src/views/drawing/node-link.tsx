@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { textWidth } from '../charts/text-width.ts'
+import { type Ink, Text, useInk } from './figure.tsx'
 import { type FlowLayout, flowLayout, type PlacedBox } from './flow-layout.ts'
-import { type Ink, Text, useInk } from './medium.tsx'
 import { smoothPath, tenth } from './path.ts'
 import { fittedText } from './text.ts'
 

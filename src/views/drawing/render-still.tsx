@@ -1,7 +1,6 @@
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import { FONT } from './figure.tsx'
-import { INK, type Medium, MediumContext, STILL_WIDTH, type StillPart } from './medium.tsx'
+import { FONT, INK, type Medium, MediumContext, STILL_WIDTH, type StillPart } from './figure.tsx'
 import { fittedText } from './text.ts'
 
 const MARGIN = 10
@@ -72,7 +71,7 @@ function stacked(parts: readonly StillPart[], direction: 'row' | 'column' = 'col
 const TAG = /<[a-zA-Z][^\s>/]*(?:\s+[^\s=>/]+(?:="[^"]*")?)*\s*\/?>/g
 const ATTRIBUTE = /(\s+[^\s=>/]+)(="[^"]*")?/g
 
-export function renderSvg(svg: VNode): string {
+function renderSvg(svg: VNode): string {
   const text = wellFormed(renderToString(svg))
   return /^<svg[^>]* xmlns=/.test(text)
     ? text

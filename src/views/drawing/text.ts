@@ -1,4 +1,4 @@
-import { shortText } from '../../core/shown-text.ts'
+import { shortText } from '../../core/words.ts'
 import { textWidth } from '../charts/text-width.ts'
 
 export { textWidth } from '../charts/text-width.ts'

@@ -1,5 +1,5 @@
 import { type DisplaySink, type MimeBundle, setDisplaySink } from '../../core/display.ts'
-import { setTableHtml } from '../../core/stage-table.ts'
+import { setTableHtml } from '../../core/stage.ts'
 import { setCompressor } from '../page/page-data.ts'
 import { explorableTableHtml } from '../widgets/table/table-widget.ts'
 import { type BundleCompleter, interactiveBundles, staticBundles } from './bundle-completer.ts'

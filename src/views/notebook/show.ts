@@ -1,5 +1,5 @@
 import { displaySink, hasMimeBundle, type MimeBundle } from '../../core/display.ts'
-import { isTable, tableBundle } from '../../core/stage-table.ts'
+import { isTable, tableBundle } from '../../core/stage.ts'
 
 /**
  * Shows values, each as an output of its own: charts, stages and tables as they show themselves

@@ -3,7 +3,7 @@ import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-m
 import { changeWords, fromToText, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { type Breakdown, breakdownChart, breakdownRows, KIND_NAMES } from '../charts/breakdown.ts'
+import { type Breakdown, breakdownChart, breakdownRows, KIND_NAMES } from '../charts/edges.ts'
 import { rootName } from '../charts/node-names.ts'
 import {
   amountTexts,

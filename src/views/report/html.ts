@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../core/escape.ts'
-import { shortText } from '../../core/shown-text.ts'
 import { traceLink } from '../../core/trace-links.ts'
+import { shortText } from '../../core/words.ts'
 import { bareSvg, type Picture } from '../charts/chart.ts'
 import { REPORT_STYLE } from './report-style.ts'
 

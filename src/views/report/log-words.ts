@@ -1,7 +1,13 @@
 import { max } from 'd3-array'
-import { shortText } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
-import { counted, grouped, percent, pValue, shortNumber } from '../../core/words.ts'
+import {
+  counted,
+  formatDuration,
+  grouped,
+  percent,
+  pValue,
+  shortNumber,
+  shortText,
+} from '../../core/words.ts'
 import {
   type AttentionEdge,
   type AttentionGraph,

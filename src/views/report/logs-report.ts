@@ -1,9 +1,8 @@
-import { shortText } from '../../core/shown-text.ts'
-import { counted } from '../../core/words.ts'
+import { counted, shortText } from '../../core/words.ts'
 import type { LogComparison } from '../../logs/compare-logs.ts'
 import { strongestDifference } from '../../logs/divergence/divergence.ts'
 import { tText } from '../charts/log-values.ts'
-import { logVariableChart } from '../charts/log-variable.ts'
+import { logVariableChart } from '../charts/logs.ts'
 import { dependenciesDrawing } from '../drawing/drawn-stages.tsx'
 import { figure, type Html, html, htmlTable, named, reportPage } from './html.ts'
 import {

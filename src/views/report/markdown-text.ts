@@ -1,4 +1,4 @@
-import { shortText } from '../../core/shown-text.ts'
+import { shortText } from '../../core/words.ts'
 
 /** A break that nobody sees, and that stops GitHub from reading on. */
 const BREAK = '&#8203;'

@@ -3,11 +3,10 @@ import type { Finding } from '../../compare/findings/finding.ts'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { changeWords } from '../../core/quantity.ts'
-import { shortText } from '../../core/shown-text.ts'
 import { traceLink, traceTemplate } from '../../core/trace-links.ts'
-import { counted, grouped } from '../../core/words.ts'
+import { counted, grouped, shortText } from '../../core/words.ts'
 import { LogComparison } from '../../logs/compare-logs.ts'
-import { breakdownRows, KIND_NAMES } from '../charts/breakdown.ts'
+import { breakdownRows, KIND_NAMES } from '../charts/edges.ts'
 import {
   amountTexts,
   certainty,

@@ -7,7 +7,7 @@ import {
   readOptions,
   text,
 } from '../../core/options.ts'
-import type { Palette } from '../drawing/medium.tsx'
+import type { Palette } from '../drawing/figure.tsx'
 
 /** How a widget is called in code. */
 export interface WidgetCall {

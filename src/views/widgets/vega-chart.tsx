@@ -1,6 +1,6 @@
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import { renderSvg, type VegaLiteSpec } from '../charts/svg-renderer.ts'
-import { MediumContext, useInk } from '../drawing/medium.tsx'
+import { MediumContext, useInk } from '../drawing/figure.tsx'
 import {
   type ChartPage,
   type DrawnChart,

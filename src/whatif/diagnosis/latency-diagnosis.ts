@@ -1,7 +1,6 @@
 import { group } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'

@@ -1,5 +1,5 @@
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
-import { formatDuration } from '../../core/units.ts'
+import { formatDuration } from '../../core/words.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
 import { exactPercent } from '../scenarios/scenario.ts'

@@ -1,7 +1,6 @@
 // Called some hundred times for each scenario, over all its requests: the loops index with `!`.
 import { bisectRight } from 'd3-array'
-import { formatDuration } from '../../core/units.ts'
-import { shortNumber } from '../../core/words.ts'
+import { formatDuration, shortNumber } from '../../core/words.ts'
 import { kullbackLeibler } from '../../stats/kullback-leibler.ts'
 import { binCount, logBins } from '../../stats/log-bins.ts'
 import { randomSource } from '../../stats/random.ts'

@@ -3,8 +3,7 @@
 import { group, least, sum } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import { leastSquares } from '../../stats/least-squares.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
@@ -18,7 +17,7 @@ import type { Precedence } from '../models/precedence.ts'
 import { setEnd, waitGraph, waitPlan } from '../models/wait-plan.ts'
 
 /** Options of `evaluatePrediction`. */
-export const PREDICTION_OPTIONS = defineOptions({
+const PREDICTION_OPTIONS = defineOptions({
   seed: number({ default: 1, sentence: 'Seed that chooses the halves' }),
 })
 

@@ -1,7 +1,6 @@
 import { OptionError, requireStage } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ExecutionModels } from '../models/execution-models.ts'
 import {

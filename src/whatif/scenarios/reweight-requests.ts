@@ -1,7 +1,7 @@
 import { sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
-import { shortText } from '../../core/shown-text.ts'
+import { shortText } from '../../core/words.ts'
 import {
   chooseFeature,
   type FeatureChoice,
@@ -12,7 +12,7 @@ import {
 import { exactPercent, MAX_NAME_LENGTH, type Scenario } from './scenario.ts'
 
 /** Options of `reweightRequests`. */
-export const REWEIGHT_OPTIONS = defineOptions({
+const REWEIGHT_OPTIONS = defineOptions({
   by: custom<FeatureChoice>({
     default: 'calls',
     sentence: 'Feature that divides requests',

@@ -7,9 +7,7 @@ import {
   readOptions,
   text,
 } from '../../core/options.ts'
-import { shortText } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
-import { signedDuration } from '../../core/words.ts'
+import { formatDuration, shortText, signedDuration } from '../../core/words.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import { isEntry } from './call-group.ts'
 import { type ChangedPart, changeParts, type NewTime } from './change-parts.ts'

@@ -7,8 +7,7 @@ import {
   oneOf,
   readOptions,
 } from '../../core/options.ts'
-import { columnarStage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
 import type { CallName, CallPaths } from '../calls/call-paths.ts'
 import { ExecutionModels } from '../models/execution-models.ts'
 import { type ProfileSummary, profileOf, profileSummary } from '../recompute/latency-profile.ts'
@@ -35,7 +34,7 @@ export function requireFactors(factors: readonly number[]): void {
 }
 
 /** Options of `findSingleChanges`. */
-export const SINGLE_CHANGES_OPTIONS = defineOptions({
+const SINGLE_CHANGES_OPTIONS = defineOptions({
   part: oneOf(['server', 'network', 'preprocessing'], {
     default: 'server',
     sentence: 'Time of a service that changes, as in scaleCalls',

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { CallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
-import { findCallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
+import {
+  type CallingContexts,
+  findCallingContexts,
+} from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../src/flows/flow-set.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'

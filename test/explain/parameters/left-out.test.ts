@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { type RowOrder, reasonToLeaveOut } from '../../../src/explain/parameters/left-out.ts'
-import { typedColumn } from '../../../src/explain/parameters/parameter-table.ts'
+import {
+  type RowOrder,
+  reasonToLeaveOut,
+  typedColumn,
+} from '../../../src/explain/parameters/parameter-table.ts'
 import type { AttributeValue } from '../../../src/traces/attributes.ts'
 
 const node = { service: 's', operation: 'o', host: '', phase: 'call' } as const

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { shortText } from '../../../src/core/shown-text.ts'
-import { counted, percent, pValue } from '../../../src/core/words.ts'
+import { counted, percent, pValue, shortText } from '../../../src/core/words.ts'
 import { ecdf } from '../../../src/stats/ecdf.ts'
 import { linearDurationAxis, logDurationAxis, logTicks } from '../../../src/views/charts/axes.ts'
 import { shareAt, thinnedSteps } from '../../../src/views/charts/ecdf-curves.ts'
 import { lanesOf, longestPause } from '../../../src/views/charts/lanes.ts'
-import { flowPart } from '../../../src/views/drawing/flow-part.ts'
+import { flowPart } from '../../../src/views/drawing/flow.tsx'
 
 describe('an axis of durations', () => {
   test('has round steps in the unit of its largest value', () => {

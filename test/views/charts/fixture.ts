@@ -8,8 +8,7 @@ import {
   type ComparisonOptions,
   compare,
 } from '../../../src/compare/comparison.ts'
-import type { Chart } from '../../../src/views/charts/chart.ts'
-import { Drawing } from '../../../src/views/charts/chart.ts'
+import { type Chart, Drawing } from '../../../src/views/charts/chart.ts'
 import { compileChart } from '../../../src/views/notebook/vega-renderer.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
 

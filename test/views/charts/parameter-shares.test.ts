@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Parameter } from '../../../src/explain/parameters/left-out.ts'
+import type { Parameter } from '../../../src/explain/parameters/parameter-table.ts'
 import { numberText, parameterShares } from '../../../src/views/charts/parameter-shares.ts'
 
 const source = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { breakdownChart } from '../../../src/views/charts/breakdown.ts'
+import { breakdownChart } from '../../../src/views/charts/edges.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { chain, comparisonOf, dataOf, expectDrawable, pick, upFrom } from './fixture.ts'
 

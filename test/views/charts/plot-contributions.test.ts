@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { contributionsChart } from '../../../src/views/charts/contributions.ts'
+import { contributionsChart } from '../../../src/views/charts/findings.ts'
 import {
   chain,
   comparisonOf,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { groupFindings } from '../../../src/compare/findings/find-findings.ts'
-import { edgeChangesChart } from '../../../src/views/charts/edge-changes.ts'
+import { edgeChangesChart } from '../../../src/views/charts/edges.ts'
 import { findingsChart } from '../../../src/views/charts/findings.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { dataOf, expectDrawable, pick } from './fixture.ts'

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Chart } from '../../../src/views/charts/chart.ts'
-import { diagnosisChart } from '../../../src/views/charts/diagnosis.ts'
-import { diagnosisRows } from '../../../src/views/charts/diagnosis-rows.ts'
 import { latencyProfilesChart } from '../../../src/views/charts/latency-profiles.ts'
-import { singleChangesChart } from '../../../src/views/charts/single-changes.ts'
-import { groupedModel } from '../../../src/views/drawing/execution-model-groups.ts'
+import {
+  diagnosisChart,
+  diagnosisRows,
+  singleChangesChart,
+} from '../../../src/views/charts/what-if.ts'
+import { groupedModel } from '../../../src/views/drawing/execution-model.tsx'
 import { plot } from '../../../src/views/plot.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
 import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'

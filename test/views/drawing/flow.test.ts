@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { drawingOf } from '../../../src/views/drawing/drawn-stages.tsx'
+import { INK } from '../../../src/views/drawing/figure.tsx'
 import { type FlowPicture, flowPicture } from '../../../src/views/drawing/flow.tsx'
-import { INK } from '../../../src/views/drawing/medium.tsx'
 import type { GraphSketch } from '../../make-traces.ts'
 import { chain, comparisonOf, smallComparison, upFrom } from '../charts/fixture.ts'
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { desc, op } from 'arquero'
 import { expect, test } from 'vitest'
-import { type StageTable, setTableHtml, stageTable } from '../../../src/core/stage-table.ts'
+import { type StageTable, setTableHtml, stageTable } from '../../../src/core/stage.ts'
 
 const idle = () =>
   stageTable({ id: Int32Array.of(0, 1, 2), root: ['read', 'write', 'read'], unused: [1, 2, 3] }, [

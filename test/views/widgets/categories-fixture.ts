@@ -1,5 +1,5 @@
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
-import type { StageTable } from '../../../src/core/stage-table.ts'
+import type { StageTable } from '../../../src/core/stage.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { tableColumns } from '../../../src/views/widgets/table/table-columns.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { readOptions } from '../../../src/core/options.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
-import { joined, lengthUs } from '../../../src/views/drawing/stretches.ts'
+import { joined, lengthUs } from '../../../src/views/drawing/time-range.tsx'
 import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
 import { laneItems, swimlaneLayout } from '../../../src/views/widgets/swimlanes/swimlane-layout.ts'
 import {

@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { formatDuration } from '../../../src/core/units.ts'
-import { grouped } from '../../../src/core/words.ts'
+import { formatDuration, grouped } from '../../../src/core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../src/flows/flow-set.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { timelineModel } from '../../../src/views/widgets/timeline/timeline-model.ts'

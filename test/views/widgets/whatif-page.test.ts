@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { formatDuration } from '../../../src/core/units.ts'
+import { formatDuration } from '../../../src/core/words.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { factorAt } from '../../../src/views/widgets/whatif/what-if-options.ts'
 import type { Widget } from '../../../src/views/widgets/widget.ts'

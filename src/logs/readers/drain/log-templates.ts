@@ -1,7 +1,6 @@
 import { FlowdeltaError, OptionError, requireArgument, show } from '../../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, share } from '../../../core/options.ts'
-import { Stage } from '../../../core/stage.ts'
-import { rowTable, type StageTable } from '../../../core/stage-table.ts'
+import { rowTable, Stage, type StageTable } from '../../../core/stage.ts'
 
 /** Messages of one form. */
 interface LogPattern {

@@ -1,5 +1,4 @@
-import type { LogTemplates } from './log-templates.ts'
-import { Masker } from './log-templates.ts'
+import { type LogTemplates, Masker } from './log-templates.ts'
 
 const MAX_KNOWN = 1 << 16
 const SHOWN = /<(?:\*|\w+)>/g

@@ -15,8 +15,7 @@ import {
   StateCode,
   useWidth,
 } from '../../drawing/controls.tsx'
-import { Caption, Figure } from '../../drawing/figure.tsx'
-import { useIsStill } from '../../drawing/medium.tsx'
+import { Caption, Figure, useIsStill } from '../../drawing/figure.tsx'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { ContextDetails, chainEnds } from './context-details.tsx'
 import {

@@ -1,5 +1,4 @@
-import { tooltipText } from '../../../core/shown-text.ts'
-import { counted, grouped } from '../../../core/words.ts'
+import { counted, grouped, tooltipText } from '../../../core/words.ts'
 import {
   type CallingContext,
   type CallingContexts,

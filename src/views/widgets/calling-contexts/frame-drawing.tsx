@@ -1,13 +1,11 @@
 import type { JSX } from 'preact'
 import { formatAmount, type Quantity, signedAmount, TIME } from '../../../core/quantity.ts'
-import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import { percent } from '../../../core/words.ts'
+import { percent, shortText, tooltipText } from '../../../core/words.ts'
 import type {
   CallingContext,
   ContextMeasure,
 } from '../../../explain/calling-contexts/find-calling-contexts.ts'
-import { Caption, Figure } from '../../drawing/figure.tsx'
-import { definePalette, Text, useColors, useInk } from '../../drawing/medium.tsx'
+import { Caption, definePalette, Figure, Text, useColors, useInk } from '../../drawing/figure.tsx'
 import { fittedText, textWidth } from '../../drawing/text.ts'
 import {
   ALL,

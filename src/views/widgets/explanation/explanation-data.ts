@@ -1,14 +1,13 @@
 import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
 import { Explanation } from '../../../explain/parameters/explanation.ts'
-import type { Parameter } from '../../../explain/parameters/left-out.ts'
 import type {
   ParameterQuestion,
   ParameterQuestionName,
 } from '../../../explain/parameters/parameter-question.ts'
-import { ParameterTable } from '../../../explain/parameters/parameter-table.ts'
+import { type Parameter, ParameterTable } from '../../../explain/parameters/parameter-table.ts'
 import type { FlowSet } from '../../../flows/flow-set.ts'
 import type { ClassificationNode, RegressionNode } from '../../../stats/decision-tree/tree.ts'
-import { differencesOf } from '../../charts/parameter-groups.ts'
+import { differencesOf } from '../../charts/parameter-differences.ts'
 
 export type ExplanationData = ReturnType<typeof explanationData>
 

@@ -1,13 +1,12 @@
 import { OptionError } from '../../../core/errors.ts'
 import { defineOptions, number, optionalWord } from '../../../core/options.ts'
-import { tooltipText } from '../../../core/shown-text.ts'
-import { counted } from '../../../core/words.ts'
+import { counted, tooltipText } from '../../../core/words.ts'
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
 import { defineWidget, STAGE_NAME } from '../define-widget.ts'
 import { type ExplanationData, explanationData, restoreExplanation } from './explanation-data.ts'
 import { EXPLANATION_STYLE, ExplanationView } from './explanation-view.tsx'
 
-export const EXPLANATION_WIDGET_OPTIONS = defineOptions({
+const EXPLANATION_WIDGET_OPTIONS = defineOptions({
   question: optionalWord(
     ['what-differs', 'what-is-slow'],
     'Question that stands first; null for the one whose parameters separate better',

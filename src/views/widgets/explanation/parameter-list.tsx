@@ -1,11 +1,15 @@
 import { useMemo, useState } from 'preact/hooks'
-import { shortText, tooltipText } from '../../../core/shown-text.ts'
+import { shortText, tooltipText } from '../../../core/words.ts'
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
-import type { Parameter } from '../../../explain/parameters/left-out.ts'
 import type { ParameterDifference } from '../../../explain/parameters/parameter-differences.ts'
 import type { ParameterQuestion } from '../../../explain/parameters/parameter-question.ts'
-import { parameterChart } from '../../charts/parameter-differences.ts'
-import { differencesOf, effectTexts, type ParameterGroups } from '../../charts/parameter-groups.ts'
+import type { Parameter } from '../../../explain/parameters/parameter-table.ts'
+import {
+  differencesOf,
+  effectTexts,
+  type ParameterGroups,
+  parameterChart,
+} from '../../charts/parameter-differences.ts'
 import { parameterStripChart } from '../../charts/parameter-strip.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'

@@ -1,5 +1,4 @@
-import { tooltipText } from '../../../core/shown-text.ts'
-import { counted, grouped, percent } from '../../../core/words.ts'
+import { counted, grouped, percent, tooltipText } from '../../../core/words.ts'
 import type { EdgeLatencies, UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'

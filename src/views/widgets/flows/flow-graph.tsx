@@ -1,4 +1,4 @@
-import { Text, useInk } from '../../drawing/medium.tsx'
+import { Text, useInk } from '../../drawing/figure.tsx'
 import { type BoxLook, NodeBox } from '../../drawing/node-link.tsx'
 import { tenth } from '../../drawing/path.ts'
 import {

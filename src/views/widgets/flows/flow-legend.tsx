@@ -1,6 +1,5 @@
-import { Figure } from '../../drawing/figure.tsx'
+import { Figure, type Ink, Text } from '../../drawing/figure.tsx'
 import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend.tsx'
-import { type Ink, Text } from '../../drawing/medium.tsx'
 import type { LineLook } from '../../drawing/node-link.tsx'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
 import { FAILURE_SIGN, ORDER_SIGN } from './flow-graph.tsx'

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useInk } from '../../drawing/medium.tsx'
+import { useInk } from '../../drawing/figure.tsx'
 import { type Point, tenth } from '../../drawing/path.ts'
 import { sideLength } from './flow-animation.ts'
 import { type DrawnLink, type FlowPart, isLeadingOn, LABEL_SIZE } from './flow-drawing.ts'

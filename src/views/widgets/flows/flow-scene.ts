@@ -8,9 +8,7 @@ import {
   optionalNumber,
   share,
 } from '../../../core/options.ts'
-import { shortText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted } from '../../../core/words.ts'
+import { counted, formatDuration, shortText } from '../../../core/words.ts'
 import {
   type CoalescedEdge,
   type CoalescedNode,

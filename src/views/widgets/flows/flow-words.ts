@@ -1,7 +1,13 @@
 import type { OrderChange } from '../../../compare/precursors/order-difference.ts'
-import { tooltipText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted, grouped, percent, pValue, signedDuration } from '../../../core/words.ts'
+import {
+  counted,
+  formatDuration,
+  grouped,
+  percent,
+  pValue,
+  signedDuration,
+  tooltipText,
+} from '../../../core/words.ts'
 import type {
   EdgeLatencies,
   FlowGroup,

@@ -1,8 +1,7 @@
 import { scaleLinear } from 'd3-scale'
-import { tooltipText } from '../../../core/shown-text.ts'
-import { useInk } from '../../drawing/medium.tsx'
-import type { StretchUs } from '../../drawing/stretches.ts'
-import { TimeGrid } from '../../drawing/time-range.tsx'
+import { tooltipText } from '../../../core/words.ts'
+import { useInk } from '../../drawing/figure.tsx'
+import { type StretchUs, TimeGrid } from '../../drawing/time-range.tsx'
 import type { GanttRow } from './gantt-model.ts'
 
 export const ROW = 22

@@ -7,7 +7,7 @@ import {
   optionalWord,
   text,
 } from '../../../core/options.ts'
-import { formatDuration } from '../../../core/units.ts'
+import { formatDuration } from '../../../core/words.ts'
 import { callTree, type FlowCall } from '../../../explain/calling-contexts/call-tree.ts'
 import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
@@ -15,8 +15,7 @@ import type { FlowSet } from '../../../flows/flow-set.ts'
 import { type NodeRecord, NodeRecords } from '../../../flows/node-records.ts'
 import { GRAVE_LEVELS, logsOfSpan } from '../../../traces/log-records.ts'
 import { SPAN_KINDS, SPAN_STATUSES } from '../../../traces/span-traces.ts'
-import { type StretchUs, uncovered } from '../../drawing/stretches.ts'
-import { TIME_RANGE } from '../../drawing/time-range.tsx'
+import { type StretchUs, TIME_RANGE, uncovered } from '../../drawing/time-range.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
 
 export const GANTT_OPTIONS = defineOptions({

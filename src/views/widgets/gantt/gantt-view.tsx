@@ -1,14 +1,24 @@
 import { useMemo, useState } from 'preact/hooks'
-import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted, grouped, percent } from '../../../core/words.ts'
+import {
+  counted,
+  formatDuration,
+  grouped,
+  percent,
+  shortText,
+  tooltipText,
+} from '../../../core/words.ts'
 import { actOnKey, Button, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
-import { Caption } from '../../drawing/figure.tsx'
+import { Caption, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { Legend } from '../../drawing/legend.tsx'
-import { useInk, useIsStill } from '../../drawing/medium.tsx'
-import { lengthUs, type StretchUs } from '../../drawing/stretches.ts'
-import { roundedRange, TimeGrid, ZOOM_STYLE, ZoomArea } from '../../drawing/time-range.tsx'
+import {
+  lengthUs,
+  roundedRange,
+  type StretchUs,
+  TimeGrid,
+  ZOOM_STYLE,
+  ZoomArea,
+} from '../../drawing/time-range.tsx'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { Bar, LogMark, ROW } from './gantt-bar.tsx'
 import {

@@ -1,12 +1,11 @@
 import { greatest } from 'd3-array'
 import { Comparison } from '../../../compare/comparison.ts'
 import { OptionError } from '../../../core/errors.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted, percent } from '../../../core/words.ts'
+import { counted, formatDuration, percent } from '../../../core/words.ts'
 import { buildFlows } from '../../../flows/build-flows.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../flows/flow-set.ts'
 import type { TraceSet } from '../../../traces/trace-set.ts'
-import { lengthUs as lengthOf, toNanoseconds } from '../../drawing/stretches.ts'
+import { lengthUs as lengthOf, toNanoseconds } from '../../drawing/time-range.tsx'
 import { defineWidget } from '../define-widget.ts'
 import {
   DEFAULT_ROWS,

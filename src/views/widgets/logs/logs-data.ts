@@ -1,9 +1,8 @@
 import { group, sort } from 'd3-array'
 import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
 import { readOptions } from '../../../core/options.ts'
-import { tooltipText } from '../../../core/shown-text.ts'
-import type { AttentionOptions } from '../../../logs/attention/focus-attention.ts'
-import { focusAttention } from '../../../logs/attention/focus-attention.ts'
+import { tooltipText } from '../../../core/words.ts'
+import { type AttentionOptions, focusAttention } from '../../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
 import {
   DEPENDENCY_OPTIONS,

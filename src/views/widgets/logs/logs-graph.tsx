@@ -1,7 +1,6 @@
 import type { JSX } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { shortText } from '../../../core/shown-text.ts'
-import { counted, grouped, shortNumber } from '../../../core/words.ts'
+import { counted, grouped, shortNumber, shortText } from '../../../core/words.ts'
 import type { AttentionGraph } from '../../../logs/attention/focus-attention.ts'
 import { featureText } from '../../../logs/features/features.ts'
 import { actOnKey } from '../../drawing/controls.tsx'
@@ -12,8 +11,7 @@ import {
   differenceText,
   MAX_NAME_LENGTH,
 } from '../../drawing/dependency-network.tsx'
-import { Caption, Figure } from '../../drawing/figure.tsx'
-import { useIsStill } from '../../drawing/medium.tsx'
+import { Caption, Figure, useIsStill } from '../../drawing/figure.tsx'
 
 const MAX_DRAWN = 16
 

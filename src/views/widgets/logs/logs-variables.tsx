@@ -1,7 +1,13 @@
 import { useMemo } from 'preact/hooks'
-import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { grouped, percent, pValue, shortNumber } from '../../../core/words.ts'
+import {
+  formatDuration,
+  grouped,
+  percent,
+  pValue,
+  shortNumber,
+  shortText,
+  tooltipText,
+} from '../../../core/words.ts'
 import {
   type AttentionEdge,
   type AttentionGraph,
@@ -22,7 +28,7 @@ import {
 import { LOG_CLASSES } from '../../../logs/features/log-set.ts'
 import { PALETTE } from '../../charts/chart-frame.ts'
 import { missingText, testSize, tText, unitOf, valueText } from '../../charts/log-values.ts'
-import { logVariableChart } from '../../charts/log-variable.ts'
+import { logVariableChart } from '../../charts/logs.ts'
 import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'

@@ -9,8 +9,7 @@ import {
   type VariableKind,
 } from '../../../logs/features/features.ts'
 import { Button, Choice, StateCode } from '../../drawing/controls.tsx'
-import { PageOnly } from '../../drawing/figure.tsx'
-import { useIsStill } from '../../drawing/medium.tsx'
+import { PageOnly, useIsStill } from '../../drawing/figure.tsx'
 import type { ViewProps } from '../define-widget.ts'
 import { type GraphOptions, type LogsData, type RestoredLogs, restoreLogs } from './logs-data.ts'
 import { graphText, LogsGraph, nameText, scoreText } from './logs-graph.tsx'

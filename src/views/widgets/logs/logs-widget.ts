@@ -1,13 +1,12 @@
 import { FlowdeltaError, OptionError, show } from '../../../core/errors.ts'
 import { defineOptions, oneOf, optionalText, share } from '../../../core/options.ts'
-import { shortText } from '../../../core/shown-text.ts'
-import { counted, grouped } from '../../../core/words.ts'
+import { counted, grouped, shortText } from '../../../core/words.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
 import { defineWidget, STAGE_NAME } from '../define-widget.ts'
 import { type LogsData, logsData, restoreLogs } from './logs-data.ts'
 import { LOGS_STYLE, LogsView } from './logs-view.tsx'
 
-export const LOGS_WIDGET_OPTIONS = defineOptions({
+const LOGS_WIDGET_OPTIONS = defineOptions({
   least: share({
     default: 0.1,
     min: Number.MIN_VALUE,

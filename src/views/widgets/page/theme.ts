@@ -1,4 +1,4 @@
-import { INK, type Palette, paletteVariables } from '../../drawing/medium.tsx'
+import { INK, type Palette, paletteVariables } from '../../drawing/figure.tsx'
 import { DEFINITIONS } from './views.ts'
 
 const PALETTES: readonly Palette[] = [INK, ...DEFINITIONS.flatMap(({ palettes = [] }) => palettes)]

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import { tooltipText } from '../../../core/shown-text.ts'
-import { counted, percent } from '../../../core/words.ts'
+import { counted, percent, tooltipText } from '../../../core/words.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'

@@ -1,7 +1,6 @@
 import type { Comparison } from '../../../compare/comparison.ts'
 import { formatAmount, signedAmount, TIME } from '../../../core/quantity.ts'
-import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import { counted, grouped, percent, pValue } from '../../../core/words.ts'
+import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../../core/words.ts'
 import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { CellBar, DataTable } from '../../drawing/data-table.tsx'

@@ -2,7 +2,7 @@ import { amountsName, formatAmount, type Quantity, TIME } from '../../../core/qu
 import { grouped } from '../../../core/words.ts'
 import { BottomAxis, curvePath, LeftAxis } from '../../drawing/axis-lines.tsx'
 import { logDurationScale, shareScale, timeScale } from '../../drawing/axis-scale.ts'
-import { useInk } from '../../drawing/medium.tsx'
+import { useInk } from '../../drawing/figure.tsx'
 import type { RankingEntry, TimesSketch } from './ranking-model.ts'
 
 interface TimesProps {

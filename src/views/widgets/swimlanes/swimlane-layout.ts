@@ -1,7 +1,7 @@
 import { group, max, rollup, sort, sum } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 import { counted, grouped } from '../../../core/words.ts'
-import { lengthUs } from '../../drawing/stretches.ts'
+import { lengthUs } from '../../drawing/time-range.tsx'
 import type {
   Message,
   PlacedVisit,

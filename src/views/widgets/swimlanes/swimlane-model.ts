@@ -8,8 +8,7 @@ import {
   optionalNumber,
 } from '../../../core/options.ts'
 import { lanesOf } from '../../charts/lanes.ts'
-import type { StretchUs } from '../../drawing/stretches.ts'
-import { TIME_RANGE } from '../../drawing/time-range.tsx'
+import { type StretchUs, TIME_RANGE } from '../../drawing/time-range.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
 
 /** Ids of the traces to show: of both periods, or of one alone. */

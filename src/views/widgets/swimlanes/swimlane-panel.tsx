@@ -1,14 +1,17 @@
 import { scaleLinear } from 'd3-scale'
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted, grouped } from '../../../core/words.ts'
+import { counted, formatDuration, grouped, shortText, tooltipText } from '../../../core/words.ts'
 import { actOnKey } from '../../drawing/controls.tsx'
-import { Text, useInk, useIsStill } from '../../drawing/medium.tsx'
-import { lengthUs, type StretchUs } from '../../drawing/stretches.ts'
+import { Text, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { fittedText, textWidth } from '../../drawing/text.ts'
-import { roundedRange, TimeGrid, ZoomArea } from '../../drawing/time-range.tsx'
+import {
+  lengthUs,
+  roundedRange,
+  type StretchUs,
+  TimeGrid,
+  ZoomArea,
+} from '../../drawing/time-range.tsx'
 import {
   type DrawnItems,
   drawnItems,

@@ -4,7 +4,7 @@ import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contex
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
 import type { FlowSet } from '../../../flows/flow-set.ts'
 import type { NodeLabel } from '../../../flows/node-labels.ts'
-import { joined, type StretchUs } from '../../drawing/stretches.ts'
+import { joined, type StretchUs } from '../../drawing/time-range.tsx'
 import { ganttCalls } from '../gantt/gantt-model.ts'
 import type { Message, SwimlaneOptions, Visit } from './swimlane-model.ts'
 

@@ -2,11 +2,10 @@ import { sort } from 'd3-array'
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted, grouped } from '../../../core/words.ts'
+import { counted, formatDuration, grouped } from '../../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { toNanoseconds } from '../../drawing/stretches.ts'
+import { toNanoseconds } from '../../drawing/time-range.tsx'
 import { defineWidget } from '../define-widget.ts'
 import {
   lanesIn,

@@ -1,6 +1,6 @@
 import { codeText, fieldLiteral, patternSource } from '../../../core/code-literals.ts'
 import { isDuration } from '../../../core/table-cells.ts'
-import { UNITS_US } from '../../../core/units.ts'
+import { UNITS_US } from '../../../core/words.ts'
 import { isFilterable, numberAt, type TableColumn } from './table-columns.ts'
 
 /** A test of rows, and the same as an Arquero expression of the row `d`. */

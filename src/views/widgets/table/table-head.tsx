@@ -1,7 +1,5 @@
-import { shortText } from '../../../core/shown-text.ts'
 import { isDuration } from '../../../core/table-cells.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { grouped } from '../../../core/words.ts'
+import { formatDuration, grouped, shortText } from '../../../core/words.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { isFilterable, isSortable, type TableColumn } from './table-columns.ts'
 import { columnFilter } from './table-filters.ts'

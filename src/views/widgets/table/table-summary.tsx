@@ -1,7 +1,6 @@
 import { extent, max, median, min, rollup, sort } from 'd3-array'
 import { scaleLinear, scaleLog } from 'd3-scale'
-import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import { counted, grouped } from '../../../core/words.ts'
+import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { numberAt, type TableColumn } from './table-columns.ts'
 

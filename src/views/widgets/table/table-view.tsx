@@ -1,9 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import { counted, grouped } from '../../../core/words.ts'
+import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
 import { actOnKey, Button, Checkbox, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
-import { useIsStill } from '../../drawing/medium.tsx'
+import { useIsStill } from '../../drawing/figure.tsx'
 import type { ViewProps } from '../define-widget.ts'
 import { type TableColumn, type TableData, valueAt } from './table-columns.ts'
 import {

@@ -1,11 +1,10 @@
 import { bin, max, median, range } from 'd3-array'
-import { formatDuration } from '../../../core/units.ts'
-import { counted } from '../../../core/words.ts'
+import { counted, formatDuration } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { MARK_DASHES, placedMarks, type TimeMark } from '../../charts/time-marks.ts'
 import { BottomAxis, LeftAxis, type PlotBox, pixel } from '../../drawing/axis-lines.tsx'
 import { type AxisScale, logDurationScale, timeScale } from '../../drawing/axis-scale.ts'
-import { type Ink, Text } from '../../drawing/medium.tsx'
+import { type Ink, Text } from '../../drawing/figure.tsx'
 import type { TimelineModel, TimelineRequest } from './timeline-model.ts'
 
 const SIZE = { left: 58, right: 16, title: 24, bars: 30, gap: 6, dots: 130, between: 14, axis: 38 }

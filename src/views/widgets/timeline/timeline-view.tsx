@@ -1,16 +1,13 @@
 import { rollup, sort } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
-import { shortText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { grouped, percent, signedDuration } from '../../../core/words.ts'
+import { formatDuration, grouped, percent, shortText, signedDuration } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { MARK_DASHES } from '../../charts/time-marks.ts'
 import { timeText } from '../../drawing/axis-scale.ts'
 import { Button, Checkbox, StateCode, useDragRange, useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
-import { Figure } from '../../drawing/figure.tsx'
+import { Figure, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { Legend } from '../../drawing/legend.tsx'
-import { useInk, useIsStill } from '../../drawing/medium.tsx'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import {
   DARKNESS,

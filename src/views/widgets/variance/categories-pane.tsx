@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
-import { shortText } from '../../../core/shown-text.ts'
+import { shortText } from '../../../core/words.ts'
 import { squaredVariationChart } from '../../charts/squared-variation.ts'
 import { tableColumns, tableData } from '../table/table-columns.ts'
 import { TableView } from '../table/table-view.tsx'

@@ -8,9 +8,7 @@ import {
   oneOf,
   optionalNumber,
 } from '../../../core/options.ts'
-import { tooltipText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted } from '../../../core/words.ts'
+import { counted, formatDuration, tooltipText } from '../../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../../explain/variance/category-variance.ts'
 import {
   type CategorySpread,
@@ -20,7 +18,7 @@ import {
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
 import { edgeName, varianceShare } from '../../charts/flow-order.ts'
 import { drawnFlow, drawnName, rootName } from '../../charts/node-names.ts'
-import { flowPart } from '../../drawing/flow-part.ts'
+import { flowPart } from '../../drawing/flow.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
 import { categoriesData } from './categories-pane.tsx'
 import { MEASURE_NAMES } from './category-scatter.ts'

@@ -1,8 +1,6 @@
 import type { JSX } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { shortText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted, percent, pValue } from '../../../core/words.ts'
+import { counted, formatDuration, percent, pValue, shortText } from '../../../core/words.ts'
 import {
   type EdgeEnds,
   markOf,
@@ -76,7 +74,7 @@ const MIN_SHARE = 0.005
  * Draws the flow, an edge the redder and thicker the more variance is its own. Edges are chosen by
  * click and keyboard: one stop of the Tab key, arrows, Home and End go on, Escape lets go.
  */
-export function VarianceFlow({ name, detail, layout, marks, chosen, onChoose }: FlowProps) {
+function VarianceFlow({ name, detail, layout, marks, chosen, onChoose }: FlowProps) {
   const { graph, edges } = detail
   const [width, height] = [Math.ceil(layout.width), Math.ceil(layout.height)]
   const [place, room] = useWidth<HTMLDivElement>(600)

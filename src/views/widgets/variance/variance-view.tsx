@@ -2,9 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { codeText } from '../../../core/code-literals.ts'
 import { decodeColumns, type EncodedColumns } from '../../../core/columns.ts'
 import { optionsCode } from '../../../core/options.ts'
-import { shortText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted, grouped, percent } from '../../../core/words.ts'
+import { counted, formatDuration, grouped, percent, shortText } from '../../../core/words.ts'
 import { VARIANCE_OPTIONS, type VarianceOptions } from '../../../explain/variance/find-variance.ts'
 import {
   serializeVarianceMarks,
@@ -12,8 +10,7 @@ import {
 } from '../../../explain/variance/variance-marks.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
-import { Caption, PageOnly } from '../../drawing/figure.tsx'
-import { useInk, useIsStill } from '../../drawing/medium.tsx'
+import { Caption, PageOnly, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { exploreCode, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { CategoriesPane } from './categories-pane.tsx'
 import {
@@ -230,7 +227,7 @@ export function c2Text(c2: number): string {
 }
 
 /** Says how many categories are predictable, period by period, and how many are left out. */
-export function varianceSummary({ periods, small, of: { large } }: VarianceData): string {
+function varianceSummary({ periods, small, of: { large } }: VarianceData): string {
   const shares = periods.map(({ period, categories, belowOne }) =>
     Number.isNaN(belowOne)
       ? `none is large ${period}`

@@ -1,12 +1,16 @@
 import { useState } from 'preact/hooks'
-import { shortText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted, grouped, percent, pValue } from '../../../core/words.ts'
+import {
+  counted,
+  formatDuration,
+  grouped,
+  percent,
+  pValue,
+  shortText,
+} from '../../../core/words.ts'
 import { divergenceText } from '../../../whatif/diagnosis/target-divergence.ts'
 import { actOnKey, Button } from '../../drawing/controls.tsx'
 import { CellBar, type DataColumn, DataTable } from '../../drawing/data-table.tsx'
-import { Caption } from '../../drawing/figure.tsx'
-import { useIsStill } from '../../drawing/medium.tsx'
+import { Caption, useIsStill } from '../../drawing/figure.tsx'
 import type { WhatIfCause, WhatIfDiagnosis } from './what-if-data.ts'
 
 interface Shown {

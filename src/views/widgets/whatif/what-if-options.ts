@@ -10,7 +10,7 @@ import {
   oneOf,
   readOptions,
 } from '../../../core/options.ts'
-import { shortText } from '../../../core/shown-text.ts'
+import { shortText } from '../../../core/words.ts'
 import { type LatencyProfile, profileOf } from '../../../whatif/recompute/latency-profile.ts'
 import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { combineScenarios, parseScenario } from '../../../whatif/scenarios/parse-scenario.ts'

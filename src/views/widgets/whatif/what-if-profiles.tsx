@@ -1,13 +1,15 @@
 import { extent } from 'd3-array'
-import { formatDuration } from '../../../core/units.ts'
-import type { LatencyProfile, ProfileSummary } from '../../../whatif/recompute/latency-profile.ts'
-import { profileSummary } from '../../../whatif/recompute/latency-profile.ts'
+import { formatDuration } from '../../../core/words.ts'
+import {
+  type LatencyProfile,
+  type ProfileSummary,
+  profileSummary,
+} from '../../../whatif/recompute/latency-profile.ts'
 import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
 import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
 import { logDurationScale, shareScale } from '../../drawing/axis-scale.ts'
-import { Figure } from '../../drawing/figure.tsx'
-import { Text, useInk } from '../../drawing/medium.tsx'
+import { Figure, Text, useInk } from '../../drawing/figure.tsx'
 import { fittedText } from '../../drawing/text.ts'
 import { changesText, predictedProfile, type WhatIfChange } from './what-if-options.ts'
 

@@ -1,7 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import { tooltipText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
-import { counted, grouped } from '../../../core/words.ts'
+import { counted, formatDuration, grouped, tooltipText } from '../../../core/words.ts'
 import type { ProfileSummary } from '../../../whatif/recompute/latency-profile.ts'
 import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
