@@ -4,9 +4,9 @@ import type { FlowLogColumns } from '../flows/flow-logs.ts'
 import { FLOW_OPTIONS, FlowReport, FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { FoldedFlows, type FoldOptions } from '../flows/fold/folded-flows.ts'
-
 import type { OwnMeasure } from '../flows/measure.ts'
 import { labelText, type NodeLabel, NodeLabels } from '../flows/node-labels.ts'
+import type { ServiceLogChange } from '../flows/service-logs.ts'
 import { GraphTraces } from '../traces/graph-traces.ts'
 import { type Outcome, Outcomes } from '../traces/outcomes.ts'
 import { QualityLog } from '../traces/quality.ts'
@@ -59,6 +59,7 @@ interface SnapshotData {
   } | null
   /** What requests logged; none without latencies. */
   readonly logs: FlowLogColumns | null
+  readonly serviceLogs: readonly ServiceLogChange[]
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
   /** What segments are found by, of roots and of services; none without latencies. */
@@ -106,6 +107,7 @@ export function takeSnapshot(
     ids: ids ? flows.ids : null,
     weight: flows.weight ?? null,
     outcomes: outcomesOf(flows, latenciesOf === undefined),
+    serviceLogs: flows.serviceLogs ?? [],
     logs: (latenciesOf && flows.logs) ?? null,
     columns: latenciesOf === undefined ? [] : comparison.columns.all(),
     seen: comparison.seen,
@@ -205,6 +207,7 @@ function restoreFlows(data: SnapshotData): FlowSet {
       weight: data.weight ?? undefined,
       outcomes: restoreOutcomes(data, shapes),
       logs: data.logs ?? undefined,
+      serviceLogs: data.serviceLogs,
     },
     pickOptions(FLOW_OPTIONS, options),
     new FlowReport(),

@@ -9,6 +9,7 @@ import type { ClockOffsets } from './clocks/clock-offsets.ts'
 import type { FlowLogColumns } from './flow-logs.ts'
 import { MEASURE, quantityOf } from './measure.ts'
 import type { NodeLabels } from './node-labels.ts'
+import type { ServiceLogChange } from './service-logs.ts'
 
 export { AFTER, BEFORE, type Period }
 
@@ -86,6 +87,8 @@ export interface FlowColumns {
   readonly outcomes?: Outcomes | undefined
   /** Of flows from spans, what requests logged; undefined where logs were not loaded of all. */
   readonly logs?: FlowLogColumns | undefined
+  /** Of flows from spans, what services log otherwise, by records that name no request. */
+  readonly serviceLogs?: readonly ServiceLogChange[] | undefined
   /** Of flows from spans with `clocks: 'aligned'`, how far clocks are apart. */
   readonly clocks?: ClockOffsets | undefined
   /**

@@ -56,6 +56,7 @@ function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColu
     spanRows: spans?.entries,
     spanOffsets: spans?.offsets,
     outcomes: flows.outcomes?.select(rows),
+    serviceLogs: flows.serviceLogs,
     logs: flows.logs && selectLogs(flows.logs, rows),
     weight: flows.weight && Float64Array.from(rows, pick(flows.weight)),
   }

@@ -8,6 +8,7 @@ import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock
 import { flowLogs } from './flow-logs.ts'
 import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { NodeLabels } from './node-labels.ts'
+import { serviceLogChanges } from './service-logs.ts'
 import { type SiblingOrder, siblingOrder } from './sibling-order.ts'
 import { indexSpanCalls, type SpanCalls } from './span-calls.ts'
 import { NS } from './span-tree.ts'
@@ -102,6 +103,7 @@ class SpanFlowBuilder {
         weight,
         ...{ clocks, ...columns, outcomes: outcomesOf(periods, columns) },
         logs: flowLogs(periods, runs, columns),
+        serviceLogs: serviceLogChanges(periods, runs),
       },
       options,
       report,

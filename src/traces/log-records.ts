@@ -8,6 +8,58 @@ export interface LogRecords {
   readonly timeUs: readonly number[]
   readonly statement: readonly number[]
   readonly statements: Dictionary
+  readonly loose: LooseRecords
+}
+
+/** Log records that name no trace: one entry each. */
+export interface LooseRecords {
+  /** µs since 1970. */
+  readonly timeUs: readonly number[]
+  readonly statement: readonly number[]
+  /** Code in `sources`. */
+  readonly source: readonly number[]
+  /** What may name the service: values of fields, the file; a line each. */
+  readonly sources: Dictionary
+}
+
+/** Log records of services, whatever request they were written in. */
+export interface ServiceLogs {
+  /** µs since the traces' `epochNs`. */
+  readonly timeUs: Float64Array
+  /** Code in `services`. */
+  readonly service: Uint32Array
+  readonly services: Dictionary
+  readonly statement: Uint32Array
+  readonly statements: Dictionary
+}
+
+/**
+ * Lays records that name no trace to the service that a field or the file names, itself or with an instance
+ * behind it, as pods are named: `cart-7d9f-x2x4p`. Others are left out.
+ */
+export function logsOfServices(
+  { loose: { timeUs, statement, source, sources }, statements }: LogRecords,
+  { epochNs, services }: { readonly epochNs: bigint; readonly services: Dictionary },
+): ServiceLogs {
+  const known = services.values.toSorted((a, b) => b.length - a.length)
+  const codeOf = sources.values.map((lines) => {
+    const names = lines.split('\n')
+    const found =
+      known.find((service) => names.includes(service)) ??
+      known.find((service) => names.some((name) => /^[-._]/.test(rest(name, service))))
+    return found === undefined || found === '' ? -1 : services.code(found)
+  })
+  const kept = source.flatMap((each, record) => (codeOf[each]! < 0 ? [] : record))
+  return {
+    timeUs: Float64Array.from(kept, (record) => timeUs[record]! - Number(epochNs) / 1e3),
+    service: Uint32Array.from(kept, (record) => codeOf[source[record]!]!),
+    statement: Uint32Array.from(kept, (record) => statement[record]!),
+    ...{ services, statements },
+  }
+}
+
+function rest(name: string, start: string): string {
+  return name.startsWith(start) ? name.slice(start.length) : ''
 }
 
 /** Log records of requests, those of one span next to each other, in order of time. */
@@ -51,12 +103,14 @@ interface LoggedSpans {
   readonly spanOffsets: Uint32Array
   readonly spans: { readonly startUs: Float64Array; readonly durationUs: Float64Array }
   readonly spanId: (row: number) => string
+  /** Records that name no trace. */
+  readonly ofServices: ServiceLogs
 }
 
 /** Lays records to the span that they name, else to the shortest of their trace under way. */
 export function attachLogs(
   { traceIds, spanIds, timeUs, statement, statements }: LogRecords,
-  { epochNs, ids, spanOffsets, spans, spanId }: LoggedSpans,
+  { epochNs, ids, spanOffsets, spans, spanId, ofServices }: LoggedSpans,
   quality: QualityLog,
 ): SpanLogs {
   const traceOf = new Map(ids.map((id, trace) => [id, trace]))
@@ -89,7 +143,7 @@ export function attachLogs(
     rowOf[record] = named ?? shortestAt(spans, [first, end], timeUs[record]! - epochUs)
     found.push(record)
   })
-  if (found.length === 0) {
+  if (found.length === 0 && ofServices.timeUs.length === 0) {
     quality.note('unused-logs', {}, 'No log record names a trace that was loaded')
   }
   found.sort((a, b) => rowOf[a]! - rowOf[b]! || timeUs[a]! - timeUs[b]!)

@@ -1,6 +1,6 @@
 import type { Attributes } from './attributes.ts'
 import type { Dictionary } from './dictionary.ts'
-import type { SpanLogs } from './log-records.ts'
+import type { ServiceLogs, SpanLogs } from './log-records.ts'
 
 /** What a span says of itself; codes in `SpanColumns.kind`. */
 export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const
@@ -55,6 +55,8 @@ export interface SpanTraceColumns {
   readonly weight: Float64Array | undefined
   /** What was logged in spans; undefined where no logs were loaded. */
   readonly logs?: SpanLogs | undefined
+  /** What services logged without naming a trace. */
+  readonly serviceLogs?: ServiceLogs | undefined
 }
 
 /** How many spans each service reported under each version of itself, by service. */

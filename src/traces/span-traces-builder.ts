@@ -5,7 +5,7 @@ import { AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { gatherColumns, growingColumns, growingFloat64, growingUint32 } from './growing-columns.ts'
-import { attachLogs, type LogRecords } from './log-records.ts'
+import { attachLogs, type LogRecords, logsOfServices } from './log-records.ts'
 import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog } from './quality.ts'
 import { resolveParents, SpanIds } from './resolve-parents.ts'
@@ -150,11 +150,16 @@ export class SpanTracesBuilder {
       },
     }
     const spanId = (row: number) => this.#ids.text(order[row]!)
+    const ofServices = records && logsOfServices(records, { ...grouped, services: this.#services })
     return new SpanTraces(
       name,
       {
         ...grouped,
-        logs: records && attachLogs(records, { ...grouped, spanId }, this.#quality),
+        logs:
+          records &&
+          ofServices &&
+          attachLogs(records, { ...grouped, spanId, ofServices }, this.#quality),
+        serviceLogs: ofServices,
         services: this.#services,
         operations: this.#operations,
         hosts: this.#hosts,

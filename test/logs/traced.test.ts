@@ -192,3 +192,88 @@ describeWithShared('a fault of the Nezha benchmark', () => {
     expect(finding?.title).toContain('new: ERROR #37 in 13 of 13 calls (0 of 23 before)')
   })
 })
+
+/** What shop and stock logged without a trace: stock from a pod, warning as often as is said. */
+function looseLog(start: number, warnings: (second: number) => number) {
+  const lines = Array.from({ length: 300 }, (_, i) => {
+    const at = (says: string, pod: string) => ({
+      time: start / 1e6 + i / 10,
+      level: 'warn',
+      msg: says,
+      pod,
+    })
+    return [
+      ...[at('cache missed', 'shop-7d9f-x2'), at('beat', 'other-1'), at('swept', 'stock-5c-a1')],
+      ...Array.from({ length: warnings(i) }, () => at('retry reserve of 10.0.0.1', 'stock-5c-a1')),
+    ]
+  })
+  return {
+    name: 'all.log',
+    bytes: lines
+      .flat()
+      .map((line) => JSON.stringify(line))
+      .join('\n'),
+  }
+}
+
+/** Requests of half a minute; those of `stock` take so much longer. */
+function spread(prefix: string, longerUs: number) {
+  const spans = Array.from({ length: 300 }, (_, i) => {
+    const [traceId, timestamp] = [`${prefix}${i}`, 1e15 + i * 1e5]
+    const root = {
+      traceId,
+      id: 'a1',
+      name: 'GET /order',
+      timestamp,
+      duration: 900 + longerUs + (i % 7),
+    }
+    const reserve = {
+      traceId,
+      id: 'b2',
+      parentId: 'a1',
+      name: 'reserve',
+      timestamp: timestamp + 100,
+    }
+    return [
+      { ...root, localEndpoint: { serviceName: 'shop' } },
+      { ...reserve, duration: 200 + longerUs + (i % 5), localEndpoint: { serviceName: 'stock' } },
+    ]
+  })
+  return { name: prefix, bytes: JSON.stringify(spans.flat()) }
+}
+
+test('records without ids are told with the findings of the service that a pod is named after', async () => {
+  const load2 = (prefix: string, longerUs: number, warnings: (second: number) => number) =>
+    loadTraces(spread(prefix, longerUs), { logs: looseLog(1e15, warnings) })
+  const before = await load2('b', 0, () => 0)
+  const slow = await load2('a', 300, (i) => i % 2)
+  const comparison = compare(before, slow)
+  const [finding] = comparison.findings.findings
+  expect(finding?.services).toEqual(['stock'])
+  expect(finding?.facts).toContain('its logs have new WARN “retry reserve of <ip>” (150 times)')
+  expect(comparison.findings.findings.flatMap(({ facts }) => facts).join()).not.toMatch(
+    /swept|missed|beat/,
+  )
+  const parts = { latenciesOf: () => true, arrivals: true, ids: true }
+  const restored = restoreComparison(takeSnapshot(comparison, parts))
+  expect(restored.findings.findings[0]?.facts).toEqual(finding?.facts)
+  // One burst, however large, is no change of a service's logs.
+  const burst = compare(before, await load2('a', 300, (i) => (i === 200 ? 150 : 0)))
+  expect(burst.findings.findings[0]?.facts.join()).not.toContain('its logs')
+})
+
+describeWithShared('records with and without ids in one incident', () => {
+  test('the exception is named, and the decoy is not in the title', async () => {
+    const at = (name: string) =>
+      sharedFile(`data/hdx-eval/deploy-regression-7/${name}.jsonl.gz`) as string
+    const [before, after] = await Promise.all(
+      ['before', 'after'].map((period) => loadTraces(at(period), { logs: at(`${period}-logs`) })),
+    )
+    const [first] = compare(before as SpanTraces, after as SpanTraces).findings.findings
+    expect(first?.text).toContain(
+      "TypeError: Cannot read properties of undefined (reading 'percentOff')",
+    )
+    expect(first?.text).toMatch(/its logs have new WARN “[^”]*deprecation” \(\d+ times\)/)
+    expect(first?.title).not.toMatch(/deprecation/i)
+  }, 60_000)
+})

@@ -35,7 +35,7 @@ import type { Draft, Finding } from './finding.ts'
 import { factsOf, operationOf, sinceFact, sizeOf } from './finding-facts.ts'
 import { Findings } from './findings.ts'
 import { loadFindings } from './load-findings.ts'
-import { logFindings, withLogs } from './log-findings.ts'
+import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { segmentClause, segmentFact, withSegments } from './segment-findings.ts'
 import { stepFindings } from './step-findings.ts'
@@ -272,7 +272,8 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Dr
     ),
   ]
   const withLogged = withLogs(ofSteps, logFindings(steps, edges))
-  const told = withSegments(withLogged, segments?.segments ?? [], edges.categories)
+  const withOthers = withServiceLogs(withLogged, steps.flows.serviceLogs ?? [])
+  const told = withSegments(withOthers, segments?.segments ?? [], edges.categories)
   const drafts = [...loadFindings(steps, edges), ...told.sort(byContribution)]
   return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
 }

@@ -1,6 +1,8 @@
 import { group } from 'd3-array'
-import { grouped, printable } from '../../core/words.ts'
+import { grouped, printable, shortNumber, shortText } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import type { ServiceLogChange } from '../../flows/service-logs.ts'
+import { GRAVE_LEVELS } from '../../traces/log-records.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { isSame, isSameCall } from '../steps/call-order.ts'
@@ -10,6 +12,8 @@ import { type Draft, isStructural } from './finding.ts'
 import { formsOf, movedRequests, priceOf } from './form-prices.ts'
 import { byRequestsAfter, listed, operationName } from './names.ts'
 
+/** A message that stands within a sentence. */
+const MAX_TEXT_LENGTH = 80
 /** Statements named one by one. */
 const MAX_NAMED = 3
 /** Requests of each period that are given as examples. */
@@ -97,6 +101,42 @@ export function withLogs(drafts: readonly Draft[], logs: readonly Draft[]): Draf
     }
   })
   return [...told, ...logs.filter((log) => hostOf(log) === undefined)]
+}
+
+/** Adds to findings what their service logs otherwise in records that name no request: errors, and what is new, first. */
+export function withServiceLogs(
+  drafts: readonly Draft[],
+  changes: readonly ServiceLogChange[],
+): readonly Draft[] {
+  return drafts.map((draft) => {
+    const own = changes
+      .filter(
+        ({ service }) => printable(service) === draft.services[0] || service === draft.services[0],
+      )
+      .sort((a, b) => +ERRORS.has(b.level) - +ERRORS.has(a.level) || +isNew(b) - +isNew(a))
+    if (own.length === 0) return draft
+    const said = listed(own.map(serviceLogText), MAX_NAMED)
+    return { ...draft, notes: [...draft.notes, `its logs have ${said}`] }
+  })
+}
+
+function isNew({ messages: [before] }: ServiceLogChange): boolean {
+  return before === 0
+}
+
+function serviceLogText({
+  level,
+  text,
+  messages: [before, after],
+  means,
+}: ServiceLogChange): string {
+  const grave = GRAVE_LEVELS.has(level) ? `${level.toUpperCase()} ` : ''
+  const name = `${grave}“${printable(shortText(text, MAX_TEXT_LENGTH))}”`
+  if (before === 0) return `new ${name} (${grouped(after)} times)`
+  if (after === 0) return `no ${name} any more (${grouped(before)} before)`
+  const factor = means[1] / means[0]
+  const often = factor > 1 ? factor : 1 / factor
+  return `${name} ${shortNumber(Number(often.toPrecision(2)))} times as ${factor > 1 ? 'often' : 'seldom'}`
 }
 
 function changedSpans({ difference, chances }: LogChange): number {

@@ -28,19 +28,6 @@ import { LOG_CLASSES, type LogClass } from '../features/log-set.ts'
  *   a value that an option does not take
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4, algorithm 1.
- *
- * @example
- * const builder = new LogBuilder()
- * for (let i = 0; i < 80; i++) {
- *   const slow = i < 40 ? 0 : 50_000
- *   builder.setInstance(i < 40 ? 'before' : 'after', `node ${i}`)
- *   builder.logEvent(0, 'start')
- *   builder.logEvent(slow + 1_000 * (i % 40), 'flushed')
- *   builder.logEvent(slow + 1_000 * (i % 40) + 500, 'done')
- * }
- * const { divergence, networks } = compareLogs(builder.build(), { metric: 'done' })
- * const attention = focusAttention(divergence, networks)
- * attention.best('event').nodes.map(({ name }) => name) // [ 'done', 'flushed' ]
  */
 export function focusAttention(
   divergence: Divergence,

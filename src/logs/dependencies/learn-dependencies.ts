@@ -36,18 +36,6 @@ import {
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.3; dependency networks as Heckerman et al.
  * 2000, Journal of Machine Learning Research 1:49-75.
- *
- * @example
- * const builder = new LogBuilder()
- * for (let i = 0; i < 40; i++) {
- *   builder.setInstance('after', `node ${i}`)
- *   builder.logEvent(0, 'start')
- *   builder.logEvent(1_000 * i, 'flushed')
- *   builder.logEvent(1_000 * i + 500, 'done')
- * }
- * const networks = learnDependencies(builder.build(), { metric: 'done' })
- * const { edges } = networks.network({ kind: 'event', class: 'after', featureType: 'lastAbsolute' })
- * edges.map(({ from, to, weight, directed }) => [from, to, weight, directed]) // [ [ 'flushed', 'done', 40, true ] ]
  */
 export function learnDependencies(
   logs: LogSet,
@@ -182,9 +170,6 @@ const MIN_INSTANCES = 2
  * @param first when it happened, a number an instance; NaN where it did not
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.3.
- *
- * @example
- * happensBefore([1, 2, NaN], [3, 4, 0]) // -1
  */
 export function happensBefore(first: ArrayLike<number>, second: ArrayLike<number>): -1 | 0 | 1 {
   let earlier = 0

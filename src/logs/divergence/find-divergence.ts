@@ -41,15 +41,6 @@ import {
  * @throws FlowdeltaError for an unknown option or metric, OptionError for a value that one does not take
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.2.
- *
- * @example
- * const builder = new LogBuilder()
- * for (let i = 0; i < 20; i++) {
- *   builder.setInstance(i < 10 ? 'before' : 'after', `node ${i}`)
- *   builder.logState(0, 'threads', 4)
- *   builder.logState(0, 'queue', i < 10 ? i : i + 50)
- * }
- * findDivergence(builder.build()).variables.map(({ name }) => name) // [ 'queue', 'threads' ]
  */
 export function findDivergence(logs: LogSet, options: Partial<DivergenceOptions> = {}): Divergence {
   const chosen = readOptions(DIVERGENCE_OPTIONS, options)

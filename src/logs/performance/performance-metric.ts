@@ -50,13 +50,6 @@ export interface PerformanceMetric {
  *
  * @throws FlowdeltaError where no variable has the name, or an event and a state variable have it;
  *   OptionError for a feature that there is not
- *
- * @example
- * const builder = new LogBuilder()
- * builder.setInstance('before', 'node 1')
- * builder.logEvent(5_000, 'start')
- * builder.logEvent(9_000, 'done')
- * performanceMetric(builder.build(), 'done').values // Float64Array(1) [ 4000 ]
  */
 export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetric {
   if (metric === 'runTime') {
@@ -184,15 +177,6 @@ interface ClassTail extends HeavyTail {
  * @throws FlowdeltaError for an unknown option, or a metric that the logs do not have
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.1.
- *
- * @example
- * const builder = new LogBuilder()
- * for (let i = 0; i < 200; i++) {
- *   builder.setInstance('after', `request ${i}`)
- *   builder.logEvent(0, 'received')
- *   builder.logEvent(i < 197 ? 1_000 + i : 900_000, 'answered')
- * }
- * metricTail(builder.build()).suggestion.slice(0, 46) // '3 of 200 instances after (2 %) have a run time'
  */
 export function metricTail(
   logs: LogSet,
@@ -265,12 +249,6 @@ interface HeavyTail {
  * NaN and infinite values are left out. Limits: of ten values or fewer none can lie that far out.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.1; that one outlier is no tail is our own.
- *
- * @example
- * const values = Array.from({ length: 150 }, (_, i) => (i < 148 ? i % 7 : 60))
- * const { outliers, isHeavy } = heavyTail(values)
- * outliers // 2
- * isHeavy // true
  */
 export function heavyTail(sample: ArrayLike<number>): HeavyTail {
   const values = Float64Array.from(sample).filter(Number.isFinite)

@@ -7,6 +7,9 @@ import { parsedObject } from './json-object.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
 /** Roles of which a layer has one: the first of the names that it has. */
+/** Context that tells streams of lines in one file apart. */
+const STREAMS: ReadonlySet<string> = new Set(['service', 'pod', 'container', 'stream'])
+
 type Slot = Role | 'given' | 'instance'
 interface DraftRole {
   readonly role: Slot | 'field'
@@ -117,7 +120,7 @@ export class LogDraft {
     else if (role === 'time' && Number(value) === 0 && /nano$/i.test(path)) return
     else if (role === 'thrown' && typeof value !== 'string') return
     else if (role !== 'context') this.#take(role, rank, value, key)
-    else if (key === 'pod' || key === 'container' || key === 'stream') this.stream += `${value} `
+    else if (STREAMS.has(key)) this.stream += `${value} `
   }
 
   #roleOf(path: string): DraftRole {

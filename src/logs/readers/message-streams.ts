@@ -90,7 +90,8 @@ export class MessageStreams {
       const stream = this.of(draft.stream)
       stream.message = { timeUs, instance, fields }
       this.#messages++
-      sink.record({ line, timeUs, instance, name: said, isText, component, value, level, fields })
+      const of = { line, timeUs, instance, origin: draft.stream, component }
+      sink.record({ ...of, name: said, isText, value, level, fields })
       // A line without a time is one skipped line, whatever else it says.
       if (Number.isNaN(timeUs)) return
       this.#threw(stream, stream.stack.begin(isText ? said : ''), line)
@@ -120,7 +121,9 @@ export class MessageStreams {
     this.#messages++
     const hasReplay = sink.replay !== undefined
     const name = hasReplay ? String(plan.name.text) : String(valueIn(bytes, plan.name))
-    const record = { line, timeUs, instance, name, isText, component, value, level, fields: all }
+    const { stream: origin } = plan
+    const said = { name, isText, component, value, level, fields: all }
+    const record = { line, timeUs, instance, origin, ...said }
     if (hasReplay) sink.replay?.(plan, record, bytes)
     else sink.record(record)
     return true

@@ -25,7 +25,9 @@ import { readTracedLogs } from './read-records.ts'
  * Logs (option `logs`) may be in any format that `loadLogs` reads: OTLP, JSON lines, CSV, text, within
  * what carries them or not. Records whose fields or text name a trace id (`trace_id`, `TraceID`) become
  * trace points of that request, within the span that they name, or else the shortest one under way; the
- * comparison of two periods that both have logs tells which statements spans log no more, or anew.
+ * comparison of two periods that both have logs tells which statements spans log no more, or anew. Records
+ * that name no trace count for the service that a field, a pod or the file is named after: findings tell
+ * what their service logs anew, more often or more seldom.
  * `.quality()` counts records that name no trace (`log-without-id`), one that was not loaded
  * (`log-without-trace`), or no span of it (`log-without-span`), lines without a record (`unread-log`), and
  * logs of which no record was laid to a trace (`unused-logs`).

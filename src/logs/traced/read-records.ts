@@ -43,6 +43,10 @@ class RecordCollector {
     timeUs: [] as number[],
     statement: [] as number[],
     statements: new Dictionary(),
+    loose: {
+      ...{ timeUs: [] as number[], statement: [] as number[], source: [] as number[] },
+      sources: new Dictionary(),
+    },
   }
   readonly #quality: QualityLog
   readonly #masker = new Masker(DEFAULT_MASKS)
@@ -53,13 +57,19 @@ class RecordCollector {
   }
 
   sinkOf(file: string): LogSink {
-    const note = (code: string, line: number, message: string) =>
-      this.#quality.note(code, line > 0 ? { file, line } : { file }, message, 'log record skipped')
+    const note = (
+      code: string,
+      line: number,
+      message: string,
+      what: 'kept' | 'log record skipped' = 'log record skipped',
+    ) => this.#quality.note(code, line > 0 ? { file, line } : { file }, message, what)
     return {
       record: (record) => {
         if (Number.isNaN(record.timeUs)) note('unread-log', record.line, 'A line has no time')
         else if (!this.#take(record)) {
-          note('log-without-id', record.line, 'A log record names no trace')
+          this.#takeLoose(record, file)
+          const message = 'A log record names no trace: it counts for its service alone'
+          note('log-without-id', record.line, message, 'kept')
         }
       },
       skip: (reason, line, _, count = 1) => {
@@ -74,7 +84,7 @@ class RecordCollector {
 
   /** Whether a record names a trace. */
   #take(record: LogRecord): boolean {
-    const { fields = [], of = fields, name, component = '', level = '', timeUs, isText } = record
+    const { fields = [], of = fields, name } = record
     const trace = idIn('trace', of, name)
     if (trace === '') return false
     const { records } = this
@@ -82,13 +92,34 @@ class RecordCollector {
     const own = (id: string) => this.#ids.value(this.#ids.code(id))
     records.traceIds.push(own(trace))
     records.spanIds.push(own(idIn('span', of, name)))
-    records.timeUs.push(timeUs)
-    const [source, said] = component === '' ? sourceOf(name) : [component, name]
-    const text = isText ? this.#masker.mask(said).text : name
-    records.statement.push(records.statements.code(statementKey(level, source, text)))
+    records.timeUs.push(record.timeUs)
+    records.statement.push(this.#statement(record))
     return true
   }
+
+  #statement(record: LogRecord): number {
+    const { name, component = '', level = '', isText } = record
+    const [source, said] = component === '' ? sourceOf(name) : [component, name]
+    const text = isText ? this.#masker.mask(said).text : name
+    return this.records.statements.code(statementKey(level, source, text))
+  }
+
+  #takeLoose(record: LogRecord, file: string): void {
+    const { fields = [], of = fields, component = '', origin = '' } = record
+    const { loose } = this.records
+    const named = of.flatMap(([key, value]) => (NAMES_SERVICE.test(key) ? String(value) : []))
+    const [base = ''] = file.replace(/^.*[\\/]/, '').split('.')
+    loose.timeUs.push(record.timeUs)
+    loose.statement.push(this.#statement(record))
+    loose.source.push(
+      loose.sources.code([...origin.split(' '), ...named, component, base].join('\n')),
+    )
+  }
 }
+
+/** Fields whose value names the service, or begins with its name. */
+const NAMES_SERVICE =
+  /(?:service|app|application|container|pod|deployment|job|program|process)(?:[._-]?name)?$/i
 
 /** Class and line that text begins with, as of Logback's `%logger#%line`, and what comes behind them. */
 function sourceOf(text: string): [source: string, rest: string] {

@@ -15,6 +15,8 @@ export interface Statement {
   readonly text: string
 }
 
+type Logged = Pick<SpanLogs, 'statements'>
+
 /** A line of code behind a class. */
 const LINE = /#\d+$/
 
@@ -34,7 +36,7 @@ interface Known {
  * @returns statements, and by recording the statement of each code of its `statements`
  */
 export function nameStatements(
-  recordings: readonly SpanLogs[],
+  recordings: readonly Logged[],
   runs: number,
 ): { readonly statements: readonly Statement[]; readonly codes: readonly Uint32Array[] } {
   const tree = new DrainTree(readOptions(MINING_OPTIONS, {}))
@@ -55,7 +57,7 @@ export function nameStatements(
     known.set(key, statement)
     keyOf.set(said, key)
   }
-  const keysOf = (some: readonly SpanLogs[]) =>
+  const keysOf = (some: readonly Logged[]) =>
     new Set(
       some.flatMap(({ statements }) => statements.values.map((said) => keyOf.get(said) ?? '')),
     )
