@@ -22,10 +22,7 @@ export interface SnapshotParts {
   readonly arrivals?: boolean
   /** Trace ids; without them, requests are called by their number. Default `false`. */
   readonly ids?: boolean
-  /**
-   * Requests whose edge latencies are carried, the largest part by far; findings need all. Default
-   * none.
-   */
+  /** Requests whose edge latencies are carried, the largest part; default none. */
   readonly latenciesOf?: (request: number) => boolean
 }
 
@@ -164,10 +161,7 @@ function latenciesOfSome(flows: FlowSet, isWanted: (request: number) => boolean)
   return { latencyUs, latencyOffsets }
 }
 
-/**
- * Restores a comparison: its stages give what they gave, except what needs traces or what was left
- * out.
- */
+/** Restores a comparison; what needs traces, or was left out, is missing. */
 export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
   const data = decodeColumns(snapshot)
   const { options, labelTexts, folding } = data

@@ -1,9 +1,7 @@
 import type { Table } from 'arquero'
 import { formatDuration } from './words.ts'
 
-/**
- * `'data'`: in microseconds, to be copied into code; `'spoken'`: in fitting units, thousands apart.
- */
+/** `'data'`: in microseconds, ready for code; `'spoken'`: in fitting units, thousands apart. */
 export type NumberStyle = 'data' | 'spoken'
 
 export interface TableCells {

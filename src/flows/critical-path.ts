@@ -144,9 +144,7 @@ export class CriticalWalk {
   waitedFor = new Int32Array(64)
   #path = new Uint32Array(64)
 
-  /**
-   * Gives the critical path, last to first, good until the next call; fills times and `waitedFor`.
-   */
+  /** Gives the critical path, last to first, until the next call; fills `waitedFor`. */
   follow(plan: WalkPlan, latencyUs: Float64Array, responseTimeUs: number): Uint32Array {
     this.#arrive(plan, latencyUs)
     let length = 0

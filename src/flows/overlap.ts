@@ -29,10 +29,7 @@ const STREAK_LEVEL = 1e-4
 
 /** How the arrivals of two periods lie in time. */
 export interface Overlap {
-  /**
-   * `'in turns'`: stretches of one lie between stretches of the other; `'side by side'`: nearly
-   * always both.
-   */
+  /** `'in turns'`: stretches alternate; `'side by side'`: nearly always both. */
   readonly kind: 'apart' | 'in turns' | 'partly mixed' | 'side by side'
   readonly sharedUs: number
   /** Part of the longer period that is shared. */

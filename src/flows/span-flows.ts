@@ -219,10 +219,7 @@ function outcomesOf(
   return new Outcomes(kinds, ofSpan, spanOffsets as Uint32Array)
 }
 
-/**
- * When a node happened, in whole nanoseconds: differences are exact, where rounding would break
- * ties.
- */
+/** When a node happened, in whole nanoseconds: rounding would break ties. */
 function timeNs({ startUs, endUs }: SpanCalls, walk: readonly number[], node: number): number {
   const span = walk[node >>> 1]!
   return Math.round((node & 1 ? endUs[span]! : startUs[span]!) * NS)

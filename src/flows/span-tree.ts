@@ -51,10 +51,7 @@ export function spanTree({ shapes }: FlowSet, shape: number): SpanTree {
 /** Serves for shape after shape. */
 const GRAPH = new ShapeGraph()
 
-/**
- * Reads when spans start (entry `2k`) and end (`2k + 1`), in whole ns, so that differences are
- * exact.
- */
+/** Reads in ns when spans start (entry `2k`) and end (`2k + 1`), so that differences are exact. */
 export function readTimesNs(tree: SpanTree, latencyUs: Float64Array, times: Float64Array): void {
   const { order, timedBy, from } = tree
   for (const node of order) {

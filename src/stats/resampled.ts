@@ -41,10 +41,7 @@ export function resampledMoments(
   }
 }
 
-/**
- * Deviations from any value of the sample keep the squares small; ascending, this one keeps most
- * so.
- */
+/** Deviations from any value keep the squares small; ascending, this one keeps most so. */
 function middleOf(sample: ArrayLike<number>): number {
   return sample[sample.length >> 1]!
 }

@@ -120,9 +120,7 @@ export class QualityLog {
     this.#add({ code, effect, place, message })
   }
 
-  /**
-   * Notes a span or trace that is left out; throws with the `next` step where the load is strict.
-   */
+  /** Notes a span or trace left out; throws with the `next` step where the load is strict. */
   skip({ next, ...issue }: QualityIssue & { readonly next: string }): void {
     if (this.#strict && issue.effect !== 'kept') {
       throw new TraceFormatError(issue.message, issue.place, next)

@@ -270,10 +270,7 @@ class SpanIndex {
 /** High word of ids that are not 64-bit hex numbers: the low word is then a dictionary code. */
 const INTERNED = 0xffffffff
 
-/**
- * Span ids, eight bytes each: up to 16 hex digits as numbers, others interned; empty or zero is
- * none.
- */
+/** Span ids, eight bytes each: up to 16 hex digits as numbers, others interned. */
 export class SpanIds {
   readonly #others: Dictionary
   readonly #high: GrowingUint32 = growingUint32()

@@ -109,9 +109,7 @@ function matters({ before, after, residual }: TypeShares): boolean {
   )
 }
 
-/**
- * The mean before, and how much it would move if every type kept its own and only the mix changed.
- */
+/** The mean before, and how much it would move if only the mix of types changed. */
 function shiftByMix(flows: FlowSet, { names, typeOf }: RootTypes) {
   const sums = [new Float64Array(names.length), new Float64Array(names.length)] as const
   const counts = [new Float64Array(names.length), new Float64Array(names.length)] as const

@@ -143,9 +143,7 @@ function changedSpans({ difference, chances }: LogChange): number {
   return Math.abs(difference) * chances[AFTER]
 }
 
-/**
- * Says what an operation logs otherwise: `findContacts no longer logs #34 (22 of 23 calls before)`.
- */
+/** Says what an operation logs otherwise: `findContacts no longer logs #34 (22 of 23 before)`. */
 function logWords(changes: readonly LogChange[]): string {
   const [first] = changes as [LogChange]
   const own = changes.filter(({ of }) => isSame(of, first.of))

@@ -33,9 +33,7 @@ export function withSegments(
   return [...told, ...own.filter((draft) => !isAccounted(draft, told, categories))]
 }
 
-/**
- * Says where alone something changed: `, only where tenant.tier = enterprise`, or `, mostly where`.
- */
+/** Says where alone something changed: `, only where tenant.tier = enterprise`, or `mostly`. */
 export function segmentClause({ segment, steps }: Pick<Draft, 'segment' | 'steps'>): string {
   if (segment === undefined) return ''
   const { step } = segment

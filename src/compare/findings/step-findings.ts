@@ -257,9 +257,7 @@ function whereToLook(
   return { look: isWay ? `${named} (network, queues, connections)` : named, services }
 }
 
-/**
- * The significant edges of a step, largest first; else that with the smallest p, with its shift.
- */
+/** The significant edges of a step, largest first; else that of smallest p, shifted as its step. */
 function edgesOf(step: StepChange, { edges }: EdgeChanges, direction: Direction): EdgeChange[] {
   const { kind, service, caller, operations } = step
   const names = new Set(operations.filter(({ changed }) => changed).map((one) => one.operation))

@@ -56,9 +56,7 @@ interface PeriodArrivals {
   readonly durationUs: number
   /** Variance of counts of windows over that of independent arrivals. */
   readonly dispersion: number
-  /**
-   * Time since the request before, in median times; 0 where some request was under way half of it.
-   */
+  /** Time since the request before, in median times; 0 where one was under way half of it. */
   readonly pauses: readonly number[]
   readonly medianUs: number
   readonly blocks: readonly number[]

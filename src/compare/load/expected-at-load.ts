@@ -22,9 +22,7 @@ const MIN_WITHIN = 0.5
 
 /** What the rate of arrivals lets expect of response times after, as learned from before. */
 export interface ExpectedAtLoad {
-  /**
-   * `'unseen'`: rates after did not occur before; `'independent'`: times do not depend on the rate.
-   */
+  /** `'unseen'`: rates after never occurred before; `'independent'`: times ignore the rate. */
   readonly verdict: 'known' | 'unseen' | 'independent' | 'few'
   /** What all requests after take more for the load, in µs; NaN but for `'known'`. */
   readonly contributionUs: number

@@ -28,9 +28,7 @@ interface Value {
   readonly stratum: string
 }
 
-/**
- * When each finding began, or `null`. An onset later than the start must be significant among all.
- */
+/** When each finding began, or `null`; onsets after the start must be significant among all. */
 export function onsetsOf(
   drafts: readonly Draft[],
   { categories, steps }: { categories: Categories; steps: StepChanges },
@@ -110,9 +108,7 @@ export interface Failure {
   readonly value: number
 }
 
-/**
- * Which requests have failing calls of a finding, of those that make such calls; else that fail.
- */
+/** Which requests have failing calls of a finding, of those that make them; or fail. */
 export function failuresOf(
   { calls: [call], segment }: Pick<Draft, 'calls' | 'segment'>,
   { flows, sites, errors }: StepChanges,

@@ -103,9 +103,7 @@ export class ConditionScan {
     }
   }
 
-  /**
-   * What changed otherwise than the rest, likeliest first; `withNew` counts values new in after.
-   */
+  /** What changed otherwise than the rest, likeliest first; `withNew` counts new values. */
   candidates(withNew: boolean): Candidate[] {
     const all = this.#columns.length
     const singles = this.#columns.flatMap(({ column }) => this.#singles(column, withNew))

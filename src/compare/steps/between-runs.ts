@@ -76,9 +76,7 @@ export function compareChoices(
 
 /** Part of the level that the test of all of after has. */
 const WHOLE_LEVEL = 0.92
-/**
- * Parts of after tested by themselves, with their parts of the level: its end and its beginning.
- */
+/** Parts of after tested by themselves, and their parts of the level: its end, its beginning. */
 const PARTS = [
   { from: 0.3, to: 1, level: 0.02 },
   { from: 0.6, to: 1, level: 0.02 },

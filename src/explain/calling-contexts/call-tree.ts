@@ -162,9 +162,7 @@ function numbered(
 const OPENING = /(^|_)(CALL|REQUEST|START|BEGIN|ENTER|ENTRY)(_TYPE)?(?=_|$)/i
 const CLOSING = /(^|_)(REPLY|RESPONSE|RETURN|END|EXIT|DONE)(_TYPE)?(?=_|$)/i
 
-/**
- * Reads a trace point's name: `NFS3_READ_CALL_TYPE` begins `NFS3_READ`; only its first line counts.
- */
+/** Reads a point's name, its first line: `NFS3_READ_CALL_TYPE` begins `NFS3_READ`. */
 export function pointRole({ operation }: NodeLabel): { name: string; ends: boolean } {
   const [first = ''] = operation.split(/\n|\\n/)
   const ends = CLOSING.test(first)

@@ -52,9 +52,7 @@ export class ExplosionVariants {
   }
 }
 
-/**
- * The same requests by another rule of concurrency, or why not: no traces, or forks of their own.
- */
+/** The same requests by another rule of concurrency, or why that cannot be. */
 function rebuildFlows(flows: FlowSet, concurrency: Concurrency): FlowSet | string {
   if (flows.options.concurrency === concurrency) return flows
   const [first] = flows.periods

@@ -173,9 +173,7 @@ function nameOfLabel(names: ReadableNames | undefined): (label: string) => strin
 
 const SMALLEST = 2
 
-/**
- * Connected parts that are the same on both sides, as large as closes no cycle when drawn as one.
- */
+/** Connected parts the same on both sides, as large as closes no cycle as one node. */
 function identicalRegions(
   { nodes, edges }: UnionGraph,
   orderChanges: readonly OrderChange[],
@@ -193,9 +191,7 @@ function identicalRegions(
     })
 }
 
-/**
- * Connected parts on one side only; they and the identical regions close no cycle as one node each.
- */
+/** Connected parts on one side only; with the identical regions they close no cycle. */
 function oneSidedGroups(union: UnionGraph, regions: readonly FlowGroup[]): FlowGroup[] {
   const drawn = coalesceFlow(union, { groups: regions })
   const side = (node: CoalescedNode | undefined) =>

@@ -89,9 +89,7 @@ function align(sequences: Sequences, { rows, columns }: Block, moves: number[]):
   align(sequences, { rows: lower, columns: right }, moves)
 }
 
-/**
- * Costs of aligning all rows with each number of columns; moves are written to `table`, if given.
- */
+/** Costs of aligning all rows with each number of columns; moves go to `table`, if given. */
 function lastRow(
   { before, after, likeness, edit }: Sequences,
   { rows, columns }: Block,

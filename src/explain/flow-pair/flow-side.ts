@@ -97,9 +97,7 @@ export function orNull(value: number): number | null {
   return Number.isFinite(value) ? value : null
 }
 
-/**
- * How much of the response time each edge class is, and how long those into joins are waited for.
- */
+/** How much of the response time each edge class is, and how long joins wait for it. */
 function pathTimes(categories: Categories, category: number, period: Period) {
   const { flows } = categories
   const { edgeClasses, from } = categories.structure(category)

@@ -136,10 +136,7 @@ interface NodePair {
   readonly b: number
 }
 
-/**
- * Pairs of nodes of two forms, and their union: `a` keeps its numbers, unpaired n of `b` is |a| +
- * n.
- */
+/** Pairs of nodes of two forms; in their union, `a` keeps its numbers and `b`'s n is |a| + n. */
 class NodePairing {
   readonly a: FlowForm
   readonly b: FlowForm

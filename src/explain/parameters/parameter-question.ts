@@ -77,9 +77,7 @@ function differingAnswer(
   return answer({ question, table, tree, slowAboveUs: null }, paths)
 }
 
-/**
- * Which parameters do slow rows have? The better of a tree of times and one of slow against usual.
- */
+/** Which parameters do slow rows have? The better tree of times, or of slow against usual. */
 export function askWhatIsSlow(
   table: ParameterTable,
   { slowAboveUs, prune }: TreeChoice & { readonly slowAboveUs: number },

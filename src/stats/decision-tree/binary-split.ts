@@ -189,9 +189,7 @@ function sameMean(
   return Math.abs(one - two) <= SAME_CUT * Math.max(Math.abs(one), Math.abs(two))
 }
 
-/**
- * Groups by mean, in the direction that finds the same cut when the target is turned upside down.
- */
+/** Groups by mean, in the direction that finds the same cut with the target upside down. */
 function orderByMean({ size, first, second }: ValueGroups): Int32Array {
   const order = Int32Array.from({ length: size }, (_, group) => group)
   const compare = (a: number, b: number) => second[a]! / first[a]! - second[b]! / first[b]! || a - b
@@ -287,10 +285,7 @@ interface Gap {
   readonly sums: readonly [number, number]
 }
 
-/**
- * The squared difference of both sides' mean scores over its variance if values were dealt at
- * random.
- */
+/** The squared difference of mean scores over its variance if values were dealt at random. */
 function standardizedGap(
   { codes }: CodedColumn,
   childOf: (code: number) => number,

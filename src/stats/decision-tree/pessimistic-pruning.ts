@@ -6,9 +6,7 @@ import type { ClassificationNode } from './tree.ts'
 const PAYS = 0.1
 const COLLAPSE = 1e-3
 
-/**
- * Makes leaves of subtrees with no fewer errors on their rows. Source: C4.5 release 8, `build.c`.
- */
+/** Makes leaves of subtrees with no fewer errors. Source: C4.5 release 8, `build.c`. */
 export function collapseTree(node: ClassificationNode): ClassificationNode {
   if (node.kind === 'leaf' || errorsOfLeaf(node) <= errorsOfTree(node) + COLLAPSE)
     return asLeaf(node)

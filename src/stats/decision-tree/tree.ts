@@ -23,9 +23,7 @@ export interface CategoricalTreeColumn {
 /** One parameter of all rows, as decision trees take it. Names are unique within a tree. */
 export type TreeColumn = NumericTreeColumn | CategoricalTreeColumn
 
-/**
- * Throws for two columns of one name, other than `rows` rows, infinite values, or unknown codes.
- */
+/** Throws for two columns of one name, wrong lengths, infinite values, or unknown codes. */
 export function requireTreeColumns(columns: readonly TreeColumn[], rows: number): void {
   const names = new Set<string>()
   for (const column of columns) {

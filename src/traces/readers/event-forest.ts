@@ -198,9 +198,7 @@ export function findFathers(
   return fathers
 }
 
-/**
- * The events of a group that begin at `startUs`, outermost first; its first where that is `NaN`.
- */
+/** The events of a group that begin at `startUs`, outermost first; its first for `NaN`. */
 function eventsAt(
   events: EventColumns,
   { order, offsets, ofGroup, around }: EventParts,

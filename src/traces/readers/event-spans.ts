@@ -200,10 +200,7 @@ class HostClocks {
     return beginUs
   }
 
-  /**
-   * By host, what to add for the collector's time: the median over roots, as that has whole
-   * seconds.
-   */
+  /** By host, what to add for the collector's time: a median, as that has whole seconds. */
   #aheadOfHosts(starts: ArrayLike<number>): number[] {
     const seen: number[][] = []
     this.#shiftUs.forEach((_, part) => {

@@ -211,9 +211,7 @@ export class JsonElements {
     return undefined
   }
 
-  /**
-   * Whether the first of JSON lines is broken, as the second is a value; `undefined` while unknown.
-   */
+  /** Whether the first of JSON lines is broken, as the second is a value, once known. */
   #recoverLine(ended: boolean): boolean | undefined {
     if (this.#inLines || this.#head > 0) return false
     const { bytes, length } = this.#queue

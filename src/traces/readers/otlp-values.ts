@@ -115,10 +115,7 @@ export interface Reporter {
   readonly attributes: readonly AttributeEntry[]
 }
 
-/**
- * Reads what a resource says of its spans: host by the first of `hostKeys`, `entries` as
- * `resource.<key>`.
- */
+/** Reads what a resource says of its spans; the host is the first of `hostKeys`. */
 export function reporterOf({
   service,
   tagText,

@@ -91,9 +91,7 @@ export class ParameterRows {
   }
 }
 
-/**
- * A field as number, truth value or text; `undefined` for empty or NULL. Large integers stay text.
- */
+/** A field as number, truth value or text; `undefined` for empty or NULL. */
 function parameterValue(field: string | null): AttributeValue | undefined {
   if (field === null || field === '' || field === 'NULL') return undefined
   if (isNumberText(field)) {

@@ -105,10 +105,7 @@ function isOneOf(texts: readonly string[]): (value: AttributeValue) => boolean {
   }
 }
 
-/**
- * When a moment is, in µs since 1970, a time of day at `notBeforeUs` or later; throws for no
- * moment.
- */
+/** When a moment is, µs since 1970, a time of day from `notBeforeUs` on; throws for none. */
 export function requireMoment(
   recorded: Recorded,
   moment: Moment,

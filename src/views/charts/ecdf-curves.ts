@@ -6,9 +6,7 @@ export const MAX_STEPS = 500
 
 export type Point = readonly [x: number, share: number]
 
-/**
- * About `limit` steps of a curve between an axis's ends, nowhere further than 1 / `limit` from it.
- */
+/** About `limit` steps of a curve within an axis, nowhere further than 1 / `limit` from it. */
 export function stepsBetween(
   curve: Ecdf,
   [low, high]: readonly [number, number],

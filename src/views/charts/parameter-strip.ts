@@ -232,9 +232,7 @@ function alongNumbers(
   }
 }
 
-/**
- * Orders names by the tree's first split, then by share of the second group; the rarest are one.
- */
+/** Orders names by the tree's first split, then by share of the second group. */
 function alongNames(
   { codes, levels }: Extract<Parameter, { kind: 'categorical' }>,
   labels: Uint8Array,

@@ -101,9 +101,7 @@ export function actOnKey(event: KeyboardEvent, acts: Readonly<Record<string, () 
 /** Narrower than this is a click. */
 const MIN_RANGE = 0.005
 
-/**
- * Marks a range by dragging; `onRange` gets it as shares of the width when the pointer is let go.
- */
+/** Marks a range by dragging; `onRange` gets shares of the width once it is let go. */
 export function useDragRange(onRange: (range: readonly [from: number, to: number]) => void) {
   const [start, setStart] = useState<number | null>(null)
   const [now, setNow] = useState(0)

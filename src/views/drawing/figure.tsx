@@ -107,9 +107,7 @@ type FigureProps = Omit<JSX.SVGAttributes<SVGSVGElement>, 'width' | 'height'> & 
   readonly children?: ComponentChildren
 }
 
-/**
- * Marks an `<svg>` of page and still; its children may use hooks, but see no context of the view.
- */
+/** Marks an `<svg>` of page and still; its children see no context of the view. */
 export function Figure({ width, height, label, svgRef, children, ...attributes }: FigureProps) {
   const { parts } = useContext(MediumContext)
   if (parts !== null) {

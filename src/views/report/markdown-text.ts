@@ -13,9 +13,7 @@ const MARKUP: Readonly<Record<string, string>> = {
   $: '<span>$</span>',
 }
 
-/**
- * Escapes text for GitHub's Markdown, tables included: no markup, link, formula, mention, issue.
- */
+/** Escapes text for GitHub's Markdown: no markup, link, formula, mention or issue. */
 export function escapeMarkdown(text: string): string {
   return text
     .replace(/\s+/g, ' ')

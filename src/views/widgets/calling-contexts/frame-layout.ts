@@ -162,9 +162,7 @@ export function outermost(
   })
 }
 
-/**
- * Chains of calls that only one period has, and what they take; calls within them are counted in.
- */
+/** Chains of calls that only one period has, and what they take in all. */
 export function missingFrames(
   contexts: CallingContexts,
   { widths, measure }: Pick<FrameOptions, 'widths' | 'measure'>,

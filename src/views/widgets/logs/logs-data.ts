@@ -33,9 +33,7 @@ const MAX_INSTANCES = 200
 /** Values of variables, of about 5 bytes each. */
 const MAX_VALUES = 100_000
 
-/**
- * What there is to see and compute with in a page, for `minSplit` from `wished` and with `opened`.
- */
+/** What pages need to see and compute, for `minSplit` from `wished` and with `opened`. */
 export function logsData(
   compared: LogComparison,
   wished: number,

@@ -149,9 +149,7 @@ const APART = 8
 /** With more messages in a pixel of the width, lines are thin. */
 const DENSE = 0.2
 
-/**
- * What is in a range; of messages that would lie upon each other one for all, critical if any is.
- */
+/** What is in a range; one message for all that would lie upon each other. */
 export function drawnItems(
   side: Pick<SwimlaneSide, 'visits' | 'messages'>,
   { range, placeOf }: Pick<SwimlaneLayout, 'range' | 'placeOf'>,

@@ -73,9 +73,7 @@ export function timelineData(comparison: Comparison) {
   }
 }
 
-/**
- * Packs requests by arrival, in whole µs since the one before; without those that have no number.
- */
+/** Packs requests by arrival, in whole µs since the one before. */
 function packRequests(flows: FlowSet, period: Period, categoryOf: Uint32Array) {
   const first = period === BEFORE ? 0 : flows.count(BEFORE)
   const start = (request: number) => Math.floor(flows.startUs[request] as number)
@@ -141,9 +139,7 @@ export function filteredRequests(
   )
 }
 
-/**
- * Counts and averages the requests in a range, or all; rates are `NaN` without time or requests.
- */
+/** Counts and averages the requests in a range, or all; rates may be `NaN`. */
 export function summarizeRange(
   requests: readonly TimelineRequest[],
   range: RangeUs | null,
