@@ -188,12 +188,6 @@ function kolmogorovTail(lambda: number): number {
   return Math.min(1, Math.max(0, 2 * sum))
 }
 
-interface PooledTies {
-  readonly n1: number
-  readonly n2: number
-  readonly ends: Uint8Array
-}
-
 /**
  * The exact probability that a random interleaving of the two samples, with the ties they have,
  * reaches a gap of at least `height` / (n1·n2) in the direction of the alternative.
@@ -208,7 +202,11 @@ interface PooledTies {
  * Source: Schröer and Trenkler 1995, "Exact and randomization distributions of Kolmogorov-Smirnov
  * tests two or three samples", Computational Statistics & Data Analysis 20(2):185-202 (ties).
  */
-function exactP(height: number, { n1, n2, ends }: PooledTies, alternative: Alternative): number {
+function exactP(
+  height: number,
+  { n1, n2, ends }: { readonly n1: number; readonly n2: number; readonly ends: Uint8Array },
+  alternative: Alternative,
+): number {
   if (n1 === 0 || n2 === 0) return Number.NaN
   if (height <= 0) return 1
   const total = n1 + n2

@@ -70,12 +70,10 @@ function clockOf(flows: FlowSet) {
   return { isTimeOfDay: overlap !== null, isJoined }
 }
 
-interface Sources {
-  readonly categories: Categories
-  readonly steps: StepChanges
-}
-
-function valuesOf(draft: Draft, { categories, steps }: Sources): Value[] {
+function valuesOf(
+  draft: Draft,
+  { categories, steps }: { readonly categories: Categories; readonly steps: StepChanges },
+): Value[] {
   if (draft.kind === 'load') return gapValues(categories.flows)
   if (draft.kind === 'errors')
     return failuresOf(draft, steps).map((failure) => ({ ...failure, stratum: '' }))

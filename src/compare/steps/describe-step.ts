@@ -76,11 +76,6 @@ export function describeStep(
   }
 }
 
-interface Excess {
-  readonly us: number
-  readonly error: number
-}
-
 /**
  * What calls took beyond the mean before, a share of the slowest cut: the integral of differences
  * of quantiles, so what all calls changed by, not the typical one.
@@ -89,7 +84,7 @@ function excessOf(
   strata: readonly StepStratum[],
   callsOf: (sample: StepSample) => number,
   cut: number,
-): Excess {
+): { readonly us: number; readonly error: number } {
   let [us, variance] = [0, 0]
   for (const { before, after } of strata) {
     if (before.values.length === 0 || after.values.length === 0) continue

@@ -5,11 +5,6 @@ import type { LeftOutColumn, TreeColumn } from './tree.ts'
 /** C4.5's share of rows from which on a categorical column has too many values. */
 const MANY_VALUES = 0.3
 
-interface Admitted {
-  readonly columns: readonly CodedColumn[]
-  readonly leftOut: readonly LeftOutColumn[]
-}
-
 /**
  * The columns that may be split on, coded, and why others may not: with `limitValues`, no names of
  * more values than 0.3 times the rows, unless all are so (Quinlan's rule).
@@ -19,7 +14,7 @@ export function admittedColumns(
   rows: number,
   exclude: readonly string[],
   limitValues: boolean,
-): Admitted {
+): { readonly columns: readonly CodedColumn[]; readonly leftOut: readonly LeftOutColumn[] } {
   requireNames(all, exclude)
   const excluded = new Set(exclude)
   const coded = all.filter(({ name }) => !excluded.has(name)).map(codeColumn)

@@ -97,16 +97,14 @@ function timeRange({ startUs }: FlowSet): TimeRange {
   return { fromUs, toUs: Math.max(fromUs + 1, max(times) ?? 0) }
 }
 
-interface PanelLook {
-  readonly title: string
-  readonly whole: TimeRange
-  readonly isLast: boolean
-}
-
 function ratesPanel(
   flows: FlowSet,
   failures: readonly Failure[],
-  { title, whole, isLast }: PanelLook,
+  {
+    title,
+    whole,
+    isLast,
+  }: { readonly title: string; readonly whole: TimeRange; readonly isLast: boolean },
 ): SpecPart {
   const rows = PERIODS.flatMap((period) => ratesOf(flows, failures, period))
   const ofPeriod = PERIODS.map((period) => {

@@ -29,20 +29,18 @@ const MARGIN = 12
 const NEAR = 6
 const ARROW = 10
 
-interface DependencyNetworkProps {
-  readonly graph: AttentionGraph
-  readonly layout: DependencyLayout
-  readonly open?: string | null
-  readonly handsOf?: (name: string) => JSX.SVGAttributes<SVGGElement>
-}
-
 /** Draws dependencies with the metric at the right: letters by difference, lines by strength. */
 export function DependencyNetwork({
   graph,
   layout: { variables, dependencies },
   open = null,
   handsOf,
-}: DependencyNetworkProps) {
+}: {
+  readonly graph: AttentionGraph
+  readonly layout: DependencyLayout
+  readonly open?: string | null
+  readonly handsOf?: (name: string) => JSX.SVGAttributes<SVGGElement>
+}) {
   return (
     <>
       {dependencies.map((dependency) => (

@@ -43,13 +43,10 @@ export function renderStill(view: VNode, title: string): string {
   )
 }
 
-interface Placed {
-  readonly width: number
-  readonly height: number
-  readonly content: VNode[]
-}
-
-function stacked(parts: readonly StillPart[], direction: 'row' | 'column' = 'column'): Placed {
+function stacked(
+  parts: readonly StillPart[],
+  direction: 'row' | 'column' = 'column',
+): { readonly width: number; readonly height: number; readonly content: VNode[] } {
   const isRow = direction === 'row'
   let [at, across] = [0, 0]
   const content = parts.map((part, i) => {

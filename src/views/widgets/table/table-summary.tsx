@@ -4,12 +4,6 @@ import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts
 import { Button } from '../../drawing/controls.tsx'
 import { numberAt, type TableColumn } from './table-columns.ts'
 
-/** Rows of the whole table, and those of them that are left. */
-interface RowCount {
-  readonly all: number
-  readonly kept: number
-}
-
 type NumberSummary = ReturnType<ReturnType<typeof numberSummarizer>>
 type WordSummary = ReturnType<ReturnType<typeof wordSummarizer>>
 
@@ -114,7 +108,7 @@ function Numbers({ column, summary }: Omit<CellProps<NumberSummary>, 'onFilter'>
   const most = Math.max(...bins.map(({ all }) => all), 1)
   const step = WIDTH / bins.length
   // All rows pale and those left in full; a single row is seen too.
-  const bars = (rowsOf: (bin: RowCount) => number) =>
+  const bars = (rowsOf: (bin: { readonly all: number; readonly kept: number }) => number) =>
     bins
       .map((bin, i) => {
         const rows = rowsOf(bin)
