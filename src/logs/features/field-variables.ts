@@ -67,6 +67,12 @@ export class FieldVariables {
         own.columns.set(key, column)
       }
       if (column.reason !== null && !FEW_TELL.has(column.reason)) continue
+      // What was a facet before is none of a number.
+      const known = typeof value === 'string' ? column.values?.get(value) : undefined
+      if (known !== undefined) {
+        this.#builder.facet(instance, known, timeUs)
+        continue
+      }
       const number = typeof value === 'number' ? value : numberIn(value)
       const isNumber = !Number.isNaN(number)
       if (isNumber && column.reason === null && !IS_CODE.test(key)) {

@@ -1,7 +1,7 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 
 import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
-import type { LineBytes, Span } from './line-bytes.ts'
+import { LineBytes, type Span } from './line-bytes.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
@@ -67,7 +67,6 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
 /** Digits and letters up to f, and no others. */
 const HEX = 3
 const DIGIT = 48
-const ASCII = 128
 /** Bytes, with digits alike. */
 const FOLD = Uint8Array.from({ length: 256 }, (_, code) =>
   KINDS[code] === IS_DIGIT ? DIGIT : code,
@@ -96,8 +95,14 @@ export class LinePlans {
   readonly #forms = new Map<number, Form>()
   /** What was folded in the line scanned last. */
   readonly #runs: Span[] = []
+  /** A line whose ids are blanked. */
+  readonly #copy = new LineBytes()
   #key = 0
   #check = 0
+
+  constructor() {
+    this.#copy.set(new Uint8Array(MAX_LENGTH), 0, 0)
+  }
 
   /** The plan for a line. What comes a few times is not worth one. */
   find(line: LineBytes): Found {
@@ -197,57 +202,57 @@ export class LinePlans {
     }
   }
 
-  /** Computes two numbers for a line, in which digits are alike. */
+  /** Computes two numbers for a line, in which digits are alike, four bytes at a time. */
   #hash(line: LineBytes): void {
-    const { bytes, start, end } = line
+    const { bytes, view, start, end } = line
     let one = end - start
     let other = 0
     let bits = 0
-    for (let at = start; at < end; at += 2) {
+    let at = start
+    for (; at + 4 <= end; at += 4) {
+      const four = view.getInt32(at)
+      bits |= four
+      // The high bit of each byte that is a digit: at least `0`, and below what follows `9`.
+      const digits = (four + 0x50505050) & ~(four + 0x46464646) & 0x80808080
+      const folded = four & ~Math.imul(digits >>> 7, 0x0f)
+      one = Math.imul(one ^ folded, 0x9e3779b1)
+      one ^= one >>> 15
+      other = (Math.imul(other, 0x85ebca6b) + folded) | 0
+    }
+    for (; at < end; at++) {
       const code = bytes[at]!
-      const next = at + 1 < end ? bytes[at + 1]! : 0
-      bits |= code | next
+      bits |= code
       one = (Math.imul(one, 31) + FOLD[code]!) | 0
-      other = (Math.imul(other, 37) + FOLD[next]!) | 0
+      other = (Math.imul(other, 37) + FOLD[code]!) | 0
     }
     this.#key = one
     this.#check = other
-    line.isAscii = bits < ASCII
+    line.isAscii = (bits & 0x80808080) === 0
   }
 
   /** As `hash`, but ids of equal length are alike too: for lines without any, the same numbers. */
   #hashWithoutIds({ bytes, start: from, end }: LineBytes): void {
+    const copy = this.#copy
     const length = end - from
-    let one = length
-    let other = 0
-    // Of the word that goes on: its kinds, its start, and what was known there.
+    copy.bytes.set(bytes.subarray(from, end))
+    copy.end = length
+    // Of the word that goes on: its kinds, and its start.
     let kinds = 0
     let start = 0
-    let oneBefore = 0
-    let otherBefore = 0
     for (let at = 0; at <= length; at++) {
-      const code = at < length ? bytes[from + at]! : 0
-      const kind = KINDS[code]!
+      const kind = at < length ? KINDS[bytes[from + at]!]! : 0
       if (kind === 0) {
         if (kinds === HEX && at - start >= MIN_HEX) {
-          one = (oneBefore + Math.imul(at - start, 7) + KINDS[bytes[from + start]!]!) | 0
-          other = otherBefore
+          copy.bytes.fill(0, start, at)
+          copy.bytes[start] = KINDS[bytes[from + start]!]!
         }
         kinds = 0
       } else {
-        if (kinds === 0) {
-          start = at
-          oneBefore = one
-          otherBefore = other
-        }
+        if (kinds === 0) start = at
         kinds |= kind
       }
-      // Behind the end, a line of odd length has one more, as in `hash`.
-      if ((at & 1) === 1) other = (Math.imul(other, 37) + FOLD[code]!) | 0
-      else if (at < length) one = (Math.imul(one, 31) + FOLD[code]!) | 0
     }
-    this.#key = one
-    this.#check = other
+    this.#hash(copy)
   }
 
   /** Notes what is folded in a line: digits, and ids whole. */

@@ -1,3 +1,4 @@
+// Runs once a line of files of gigabytes: the loops index with `!`.
 import { OptionError } from '../../core/errors.ts'
 import {
   type DateFields,
@@ -6,6 +7,7 @@ import {
   KNOWN_PATTERNS,
   ZONE_HOURS,
 } from './date-patterns.ts'
+import type { LineBytes } from './line-bytes.ts'
 
 /** The unit of times that are numbers. */
 export const TIME_UNITS = ['auto', 's', 'ms', 'us', 'ns'] as const
@@ -55,6 +57,10 @@ export class LogClock {
   /** The date of the ISO time before, and its midnight in UTC. */
   #date = ''
   #midnightMs = Number.NaN
+  /** Of the last time on a line: its bytes up to the fraction and behind it, and what these say, in µs. */
+  readonly #head = new Uint8Array(ISO_LENGTH + 1)
+  #tail: readonly number[] = []
+  #headUs = Number.NaN
 
   constructor({ timeZone, dateFormat, timeUnit }: ClockOptions) {
     this.#patterns = dateFormat === 'auto' ? KNOWN_PATTERNS : [datePattern(dateFormat)]
@@ -95,6 +101,35 @@ export class LogClock {
       return this.#usOf(found)
     }
     return Number.NaN
+  }
+
+  /** As `text`, of a time on a line. Of one in the same second as the last, only the fraction is read. */
+  onLine(line: LineBytes, from: number, to: number): number {
+    const us = this.#headUs + this.#fraction(line.bytes, line.start + from, line.start + to)
+    if (!Number.isNaN(us)) return us
+    const text = line.text(from, to)
+    const [, head = '', tail = ''] = FRACTION.exec(text) ?? []
+    this.#headUs = this.#iso(head.slice(0, -1) + tail)
+    this.#head.set(bytesOf(head))
+    this.#tail = bytesOf(tail)
+    return this.text(text)
+  }
+
+  /** What stands between the head and the tail of the time before, in µs; NaN where they differ. */
+  #fraction(bytes: Uint8Array, start: number, end: number): number {
+    const head = this.#head
+    const tail = this.#tail
+    const last = end - tail.length
+    for (let i = 0; i < head.length; i++) if (bytes[start + i] !== head[i]) return Number.NaN
+    for (let i = 0; i < tail.length; i++) if (bytes[last + i] !== tail[i]) return Number.NaN
+    let us = 0
+    let weight = 1e5
+    for (let at = start + head.length; at < last; at++, weight /= 10) {
+      const digit = bytes[at]! - 48
+      if (digit < 0 || digit > 9) return Number.NaN
+      us += digit * weight
+    }
+    return us
   }
 
   /** Nearly all times are `yyyy-MM-dd HH:mm:ss`, with a fraction, on the day of the one before. */
@@ -151,6 +186,13 @@ export class LogClock {
     this.#lastOfDay = ofDay
     return this.#day
   }
+}
+
+/** An ISO time up to the fraction, and what stands behind it. */
+const FRACTION = /^([\d-]{10}.[\d:]{8}[.,])\d+(.*)$/
+
+function bytesOf(ascii: string): number[] {
+  return Array.from(ascii, (char) => char.charCodeAt(0))
 }
 
 const LEAST_EPOCH = 1e8

@@ -1,7 +1,7 @@
 import { describePlace, type OptionAdvice } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
 import { ByteInterner, hashBytes } from '../../traces/readers/byte-interner.ts'
-import type { Level } from '../features/features.ts'
+import { LEVELS, type Level } from '../features/features.ts'
 import type { FieldVariables, LogField } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { SkippedLines } from '../features/log-report.ts'
@@ -147,6 +147,15 @@ interface WriterOptions {
   readonly matcher: TemplateMatcher | 'none' | undefined
 }
 
+/** What a message of a level says, which most say alone. */
+const ONLY_LEVEL = new Map(LEVELS.map((level) => [level, [['level', level] as const]]))
+
+function withLevel(fields: readonly LogField[], level: Level | undefined): readonly LogField[] {
+  if (level === undefined) return fields
+  const only = ONLY_LEVEL.get(level) ?? []
+  return fields.length === 0 ? only : [...fields, ...only]
+}
+
 type Taker = (record: LogRecord, line: LineBytes) => void
 
 /** Hands what is found in one file on to a `LogBuilder`. */
@@ -262,7 +271,7 @@ export class LogWriter implements LogSink {
     const { instance, level, fields = [] } = record
     if (divided !== undefined) {
       const whose = pathInstance >= 0 ? id : instance
-      const all = level === undefined ? fields : [...fields, ['level', level] as const]
+      const all = withLevel(fields, level)
       return whose === undefined
         ? -1
         : divided.instanceOf(whose, logClass, { ...record, fields: all })
@@ -309,7 +318,7 @@ export class LogWriter implements LogSink {
     instance: number,
     name: string,
   ): void {
-    const all = level === undefined ? fields : [...fields, ['level', level] as const]
+    const all = withLevel(fields, level)
     if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
   }
 }

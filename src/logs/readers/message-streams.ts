@@ -105,8 +105,14 @@ export class MessageStreams {
     const { isText, component, level } = plan
     const stream = this.of(plan.stream)
     if (stream.head !== '' || stream.partial !== '' || stream.stack.isOpen) return false
-    const time = valueIn(bytes, plan.time)
-    const timeUs = typeof time === 'number' ? clock.number(time) : clock.text(String(time))
+    const { at, text, isNumber } = plan.time
+    const time = isNumber ? valueIn(bytes, plan.time) : text
+    const timeUs =
+      typeof time === 'number'
+        ? clock.number(time)
+        : at === undefined
+          ? clock.text(String(time))
+          : clock.onLine(bytes, at[0], at[1])
     const given = plan.value === undefined ? undefined : valueIn(bytes, plan.value)
     const isState = given !== undefined && (!isText || settings.value !== 'value')
     const value = isState ? numberOf(given) : undefined

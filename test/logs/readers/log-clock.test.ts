@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { LineBytes } from '../../../src/logs/readers/line-bytes.ts'
 import { LogClock, type TimeUnit } from '../../../src/logs/readers/log-clock.ts'
 
 const clock = (options: { timeZone?: string; dateFormat?: string; timeUnit?: TimeUnit } = {}) =>
@@ -104,6 +106,26 @@ describe('the unit of numbers', () => {
     expect(clock({ timeUnit: 's' }).number(1.5)).toBe(1_500_000)
     expect(clock({ timeUnit: 'ns' }).number(1500)).toBe(1.5)
   })
+})
+
+test('times on lines are those of their texts, whatever stood on the lines before', () => {
+  const time = fc.tuple(
+    fc.constantFrom('2015-10-17 21:47:48', '2015-10-17T21:47:49', '2015-10-18 25:00:00', '12:00'),
+    fc.constantFrom('', ',', '.'),
+    fc.constantFrom('', '0', '288', '288123', '2881239', '28x'),
+    fc.constantFrom('', 'Z', '+02:00', ' CET', '?'),
+  )
+  fc.assert(
+    fc.property(fc.array(time, { maxLength: 12 }), (times) => {
+      const [ofLines, ofTexts] = [clock(), clock()]
+      for (const text of times.map((parts) => parts.join(''))) {
+        const line = new LineBytes()
+        line.set(new TextEncoder().encode(`at ${text} on`), 0, text.length + 6)
+        expect(ofLines.onLine(line, 3, text.length + 3)).toBe(ofTexts.text(text))
+      }
+    }),
+    { seed: 3, numRuns: 500 },
+  )
 })
 
 test('nanoseconds of OTLP keep their microseconds', () => {
