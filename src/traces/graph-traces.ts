@@ -155,6 +155,12 @@ interface GraphRecord {
   readonly latencyUs: Float64Array
 }
 
+/** Whether every edge leads to a node recorded later, as in most files: there is no cycle then. */
+function leadsForward(shapes: ShapeTable, shape: number): boolean {
+  const to = shapes.to(shape)
+  return shapes.from(shape).every((source, edge) => source < to[edge]!)
+}
+
 export class GraphTracesBuilder {
   readonly labels = new Dictionary()
   readonly parameters: ParameterTables | undefined
@@ -187,7 +193,9 @@ export class GraphTracesBuilder {
   }
 
   isAcyclic(shape: number): boolean {
-    const known = this.#acyclic[shape] ?? this.#graph.load(this.#shapes, shape).acyclic
+    const known =
+      this.#acyclic[shape] ??
+      (leadsForward(this.#shapes, shape) || this.#graph.load(this.#shapes, shape).acyclic)
     this.#acyclic[shape] = known
     return known
   }

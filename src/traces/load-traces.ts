@@ -147,7 +147,7 @@ export async function loadTraces(
     if (loaded !== undefined) return loaded
   }
   const { where: _, between: __, ...read } = options
-  const all = await readTraces(files, read, { selection, readLogs })
+  const all = await whileReading('here', () => readTraces(files, read, { selection, readLogs }))
   const { from, to, where } = selection
   const during = from === null && to === null ? all : all.between(from, to)
   return where === null ? during : during.where(where)
@@ -259,6 +259,18 @@ async function readTraces(
 /** Files that are smaller, in bytes on disk, are read before a thread would have started. */
 const MIN_BYTES_FOR_THREAD = 1e6
 
+/** How many loads are being read in this thread, and how many in others. */
+const reading = { here: 0, elsewhere: 0 }
+
+async function whileReading<T>(where: keyof typeof reading, read: () => Promise<T>): Promise<T> {
+  reading[where]++
+  try {
+    return await read()
+  } finally {
+    reading[where]--
+  }
+}
+
 /** Loads in another thread, where there is one and that may be worth while; else `undefined`. */
 async function loadInThread(
   files: readonly TraceSource[],
@@ -271,7 +283,9 @@ async function loadInThread(
   const bytes = await Promise.all(paths.map(fileBytes))
   if (bytes.reduce((sum, size) => sum + size, 0) < MIN_BYTES_FOR_THREAD) return undefined
   const { hasWorker, readInWorker } = await import('./readers/read-in-worker.ts')
-  return hasWorker() ? readInWorker(paths, options) : undefined
+  // While one period is read elsewhere, this thread has nothing better to do than to read the other.
+  if (!hasWorker() || (reading.elsewhere > 0 && reading.here === 0)) return undefined
+  return whileReading('elsewhere', () => readInWorker(paths, options))
 }
 
 /** Files, stores, and the runs that are kept as several tables each. */

@@ -163,7 +163,10 @@ export class NodeIdTable {
   }
 
   find(start: number, end: number): number {
-    const hash = this.#hash(start, end)
+    return this.#find(start, end, this.#hash(start, end))
+  }
+
+  #find(start: number, end: number, hash: number): number {
     const mask = this.#slots.length - 1
     let slot = (hash ^ (hash >>> 15)) & mask
     while (this.#stamps[slot] === this.#stamp) {
@@ -175,11 +178,11 @@ export class NodeIdTable {
   }
 
   findOrAdd(start: number, end: number): number {
-    const known = this.find(start, end)
+    const hash = this.#hash(start, end)
+    const known = this.#find(start, end, hash)
     if (known >= 0) return known
     if (this.size === this.#starts.length) this.#grow()
     const node = this.size++
-    const hash = this.#hash(start, end)
     this.#starts[node] = start
     this.#ends[node] = end
     this.#hashes[node] = hash
