@@ -62,9 +62,11 @@ export class MessageStreams {
 
   /** The stream of a name. */
   of(name: string): Stream {
-    const known = this.#streams.get(name) ?? new Stream()
-    this.#streams.set(name, known)
-    return known
+    const known = this.#streams.get(name)
+    if (known !== undefined) return known
+    const stream = new Stream()
+    this.#streams.set(name, stream)
+    return stream
   }
 
   /** A message is complete. One that is `isTimeless` has the time of the one before it. */
@@ -121,15 +123,24 @@ export class MessageStreams {
     const all =
       given === undefined || isState ? fields : [...fields, ['value', String(given)] as const]
     const instance = plan.instance === undefined ? undefined : String(valueIn(bytes, plan.instance))
-    stream.message = { timeUs, instance, fields: all }
     stream.stack.beginPlain(isText ? bytes : undefined, plan.name.at ?? NOWHERE)
     this.#lastUs = timeUs
     this.#messages++
     const hasReplay = sink.replay !== undefined
     const name = hasReplay ? String(plan.name.text) : String(valueIn(bytes, plan.name))
-    const { stream: origin } = plan
-    const said = { name, isText, component, value, level, fields: all }
-    const record = { line, timeUs, instance, origin, ...said }
+    const record: LogRecord = {
+      line,
+      timeUs,
+      instance,
+      origin: plan.stream,
+      name,
+      isText,
+      component,
+      value,
+      level,
+      fields: all,
+    }
+    stream.message = record
     if (hasReplay) sink.replay?.(plan, record, bytes)
     else sink.record(record)
     return true
