@@ -237,7 +237,6 @@ function arrivalCounts(arrivals: readonly Arrival[], firstUs: number, binUs: num
   return counts
 }
 
-/** Time to the right; only the lower of two panels labels it. */
 function timeOf(
   period: Period,
   { fromUs, toUs }: TimeRange,

@@ -20,7 +20,6 @@ export interface DurationExtent {
   readonly nice?: boolean
 }
 
-/** Each decade in its own unit: 100 µs, 1 ms, 10 ms. */
 const LOG_DURATIONS = DURATION_UNITS.slice(1, 3).reduce(
   (smaller, [factor, unit]) =>
     `datum.value >= ${factor} ? format(datum.value / ${factor}, ',~r') + ' ${unit}' : ${smaller}`,
@@ -72,7 +71,6 @@ export function durationAxisWithRoom(
   })
 }
 
-/** A logarithmic axis of durations, each label in its own unit; `lowUs` must be above 0. */
 export function logDurationAxis({ lowUs, highUs, title, of = TIME }: DurationExtent): Axis {
   const axis = logAxis([lowUs, highUs], titleIn(title, of))
   if (of !== TIME) return axis
@@ -119,7 +117,6 @@ export function countAxis(largest: number, title: string): Axis {
 
 const PERCENT = "format(datum.value * 100, '~r') + ' %'"
 
-/** An axis of shares, shown as 0 to 100 % with `room` beyond for texts. */
 export function shareAxis(title: string | null, { room = 0 } = {}): Axis {
   return {
     domain: [0, 1 + room],
@@ -136,7 +133,6 @@ export function openShareAxis([low, high]: readonly [number, number], title: str
   }
 }
 
-/** A stretch of numbers to draw, with a margin on both sides. */
 export interface NumberExtent {
   readonly low: number
   readonly high: number

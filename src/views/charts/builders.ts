@@ -10,7 +10,6 @@ export interface Look {
   readonly color: string
 }
 
-/** Fields of a tooltip by their titles; `[field, format]` for a number. */
 export type TooltipFields = Readonly<Record<string, string | readonly [string, string]>>
 
 export const ROW = 24
@@ -126,9 +125,7 @@ export interface Bars {
   readonly color: SpecPart
   readonly tooltip: TooltipFields
   readonly to: string
-  /** Field where it begins; at 0 by default. */
   readonly from?: string
-  /** Field of the text beside its end; none by default. */
   readonly text?: string
   readonly y?: SpecPart
   readonly width?: number
@@ -223,7 +220,6 @@ export interface Curves {
 const CURVES = { width: 560, height: 280 } as const
 const SOLID = [1, 0]
 
-/** Curves over one another, told apart by color and, where any has one, by dash.  */
 export function curves({ curves: all, x, y, fields, ...look }: Curves): SpecPart {
   const { over = [], under = [], interpolate = 'step-after', legend = {}, inOrder = false } = look
   const [nameField, xField, yField] = fields

@@ -138,7 +138,6 @@ function omissions(all: readonly CategoryPoint[], shown: number): string[] {
     : [`Leaves out ${counted(left, 'category', 'categories')} with the smallest changes.`]
 }
 
-/** Where `after` is within the threshold of `before`, both ways, and the line of no change. */
 function band(
   { options, categories: { flows } }: StructuralMutations,
   [low, high]: Axis['domain'],

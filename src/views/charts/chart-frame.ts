@@ -22,7 +22,6 @@ type Sentence = string | false
 
 export interface Heading {
   readonly title: string
-  /** What to look for and what it says, sentence by sentence. */
   readonly subtitle: readonly Sentence[]
   /** What was left out or thinned to keep the chart small; empty when it holds everything. */
   readonly omissions?: readonly Sentence[]
@@ -35,7 +34,6 @@ export const SCHEMA = 'https://vega.github.io/schema/vega-lite/v5.json'
 const TITLE_SIZE = 15
 const SUBTITLE_SIZE = 12
 const BOLD = 1.1
-/** Narrower drawings leave the words above them too little room. */
 const NARROWEST_CHART = 440
 
 const CONFIG = {

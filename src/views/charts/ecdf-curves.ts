@@ -32,7 +32,6 @@ export function thinnedSteps({ x, y }: Pick<Ecdf, 'x' | 'y'>, limit: number): Po
   return steps
 }
 
-/** Whether {@link stepsBetween} thins any of the curves, in words. */
 export function thinningNote(curves: readonly Ecdf[]): string[] {
   return curves.some(({ x }) => x.length > MAX_STEPS)
     ? ['Curves are thinned by less than half a pixel.']

@@ -153,7 +153,6 @@ export const KIND_NAMES: Readonly<Record<PlaceTime['kind'], string>> = {
   others: '',
 }
 
-/** The rows of `EdgeChanges.breakdown`, folded into at most `limit` and one for the others. */
 export function breakdownRows(edges: EdgeChanges, limit: number) {
   const all = edges.places()
   const sums = (rows: readonly PlaceTime[]) => ({

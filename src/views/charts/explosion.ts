@@ -207,11 +207,9 @@ const EXPECTED_CATEGORIES_CHART_OPTIONS = defineOptions({
 })
 
 const MAX_POINT_NAME_LENGTH = 40
-/** Standard deviations that the band reaches up and down. */
 const SDS = 2
 /** Along one path of hues as clusters grow; dark enough for lines on white. */
 const COLORS = '#35B0BE #1D91C0 #225EA8 #253494 #54278F #7A0177 #AE017E #DD3497'.split(' ')
-/** Where bands on a logarithmic axis end, downwards. */
 const LEAST = 0.7
 
 /**

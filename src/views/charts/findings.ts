@@ -144,7 +144,6 @@ export function segmentsChart(
   )
 }
 
-/** What changed, and in which requests; services are not named twice. */
 function labelOf(segment: Segment): string {
   const of = ofText(segment)
   const conditions = segment.text.split(' and ')

@@ -38,7 +38,6 @@ export function edgeName(
   return `${shortText(from, longest)} → ${shortText(ownWords(from, to), longest)}${round}`
 }
 
-/** What is left of a label beyond the words that the other begins with as well; its last word at least. */
 function ownWords(other: string, label: string): string {
   // A cut is as good as the whole: only so much of a label is ever shown.
   const words = label.slice(0, 1000).split(' ')

@@ -16,7 +16,6 @@ export function lanesOf(byStart: readonly Stretch[]): { lanes: Uint32Array; coun
   return { lanes, count: freeFromUs.length }
 }
 
-/** The longest time between two stretches in which none was under way; length 0 if there is none. */
 export function longestPause(byStart: readonly Stretch[]): { fromUs: number; lengthUs: number } {
   let busyUntilUs = byStart[0]?.startUs ?? 0
   let longest = { fromUs: busyUntilUs, lengthUs: 0 }

@@ -26,7 +26,6 @@ export function tText(t: number): string {
 /** Multiples of this fill a lane evenly, however many there are. */
 const SPREAD = 0.7548776662466927
 
-/** How far from the middle of its lane an instance's dot lies, −0.5 to 0.5. */
 export function besideMiddle(instance: number): number {
   return ((instance * SPREAD) % 1) - 0.5
 }

@@ -33,7 +33,6 @@ export function drawnName(categories: Categories, flow: DrawnFlow, named: NamedN
   return { ...own, where: own.where === '' ? 'next round' : `${own.where} · next round` }
 }
 
-/** The name of a category's root on one line, without host, by which a category is called. */
 export function rootName(categories: Categories, category: number, longest: number): string {
   const { shape, root } = categories.structure(category)
   if (categories.options.label !== null) return shortText(root, longest)

@@ -90,7 +90,6 @@ interface TimeRange {
   readonly toUs: number
 }
 
-/** From the first arrival, or 0 where that is earlier, to the last, of both periods. */
 function timeRange({ startUs }: FlowSet): TimeRange {
   const times = startUs.filter(Number.isFinite)
   const fromUs = Math.min(0, min(times) ?? 0)

@@ -77,7 +77,6 @@ export function parameterDifferencesChart(
   )
 }
 
-/** Draws how one parameter is distributed in both groups, of names the `limit` commonest. */
 export function parameterChart(
   question: ParameterQuestion,
   groups: ParameterGroups,
@@ -219,7 +218,6 @@ function histogram(
   }
 }
 
-/** The two groups of rows that a question tells apart. */
 export type ParameterGroups = ReturnType<typeof groupsOf>
 
 export const GROUP_COLOURS: Readonly<Record<ParameterQuestionName, readonly [string, string]>> = {

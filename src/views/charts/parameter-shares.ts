@@ -6,7 +6,6 @@ import { movedAlong, shareAlong } from './axes.ts'
 
 export type SharePair = readonly [number, number]
 
-/** One value, or what several are summed up as. */
 export interface ValueShares {
   readonly label: string
   readonly shares: SharePair
@@ -20,7 +19,6 @@ export interface BinShares {
   readonly shares: SharePair
 }
 
-/** How a parameter is distributed in two groups, each counted as a whole: sizes do not matter. */
 export type ParameterShares =
   | { readonly kind: 'values'; readonly values: readonly ValueShares[] }
   | {

@@ -45,7 +45,6 @@ const MAX_LEVELS = 60
 const FEW_VALUES = 12
 const APART_SHARE = 0.025
 const MAX_LINES = 5
-/** Time is logarithmic where the longest is more than this many times the shortest. */
 const WIDE_TIMES = 8
 
 /**

@@ -72,7 +72,6 @@ export function tellingCategory(responseTime: ResponseTimeMutations): number {
 
 interface Gap {
   readonly test: FamilyTest
-  /** Shares of requests that had finished at the gap. */
   readonly before: number
   readonly after: number
 }

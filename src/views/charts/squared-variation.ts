@@ -28,7 +28,6 @@ export type VariationSets = Readonly<Record<string, VarianceSources>>
 const COLORS = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#8C6BB1', '#7F7F7F'] as const
 const BEFORE_DASH = [5, 3]
 
-/** C² of the large categories of one set in one period. */
 interface Variation extends Pick<Curve, 'color' | 'dash'> {
   readonly name: string
   readonly c2: Ecdf

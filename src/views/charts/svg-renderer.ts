@@ -9,7 +9,6 @@ export interface VegaLiteSpec {
   [property: string]: unknown
 }
 
-/** Draws a specification as an SVG document, synchronously. */
 export type SvgRenderer = (spec: VegaLiteSpec) => string
 
 let renderer: SvgRenderer | undefined

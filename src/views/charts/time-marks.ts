@@ -7,7 +7,6 @@ import { tooltip } from './builders.ts'
 import { PALETTE, type SpecPart } from './chart-frame.ts'
 import { textWidth } from './text-width.ts'
 
-/** Something to mark on a timeline: when a finding began, what the user knows of, or what is seen. */
 export interface TimeMark {
   readonly label: string
   readonly said: string
@@ -18,7 +17,6 @@ export interface TimeMark {
   readonly highUs: number
 }
 
-/** What marks mean, below the title of a chart. */
 export const MARKS_MEANING =
   'Marked: when findings began, with the 95 % interval; dashed, other events; dotted, versions and hosts that come or go.'
 
@@ -86,7 +84,6 @@ export interface MarkedPanel {
   readonly height: number
 }
 
-/** Places the marks that lie in a panel: their labels in lines, none over another. */
 export function placedMarks(
   marks: readonly TimeMark[],
   { fromUs, toUs, width, height }: MarkedPanel,
@@ -111,7 +108,6 @@ export function placedMarks(
 
 export const MARK_DASHES = { finding: [1, 0], given: [4, 3], seen: [1, 3] } as const
 
-/** Layers marks over a panel of a timeline: a line each, the interval as a band, and its label. */
 export function withMarks(
   panel: SpecPart,
   marks: ReturnType<typeof placedMarks>,

@@ -310,7 +310,6 @@ function cellsOf(
   )
 }
 
-/** `.83`, `−.12`, `1`: as short as it is read. */
 function hundredths(correlation: number): string {
   const text = Math.abs(correlation).toFixed(2).replace(/^0/, '').replace(/\.00$/, '')
   return text === '' ? '0' : `${correlation < 0 ? '−' : ''}${text}`

@@ -45,7 +45,6 @@ export function BottomAxis({ scale, box, title }: Axis) {
   )
 }
 
-/** Faint lines across the plot and numbers to their left; what they are stands above. */
 export function LeftAxis({ scale, box, title }: Axis) {
   const ink = useInk()
   return (
@@ -112,7 +111,6 @@ function inward(x: number, text: string, { left, width }: PlotBox): number {
   return Math.min(x, left + width + BEYOND - textWidth(text, FONT_SIZE) / 2)
 }
 
-/** Half a pixel exact: what SVG needs of a number. */
 export function pixel(value: number): number {
   return Math.round(value * 2) / 2
 }

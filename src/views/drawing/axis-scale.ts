@@ -2,7 +2,6 @@ import { type Quantity, TIME } from '../../core/quantity.ts'
 import { formatDuration, shortNumber } from '../../core/words.ts'
 
 export interface AxisScale {
-  /** Where something is written, and what. */
   readonly ticks: readonly { readonly value: number; readonly text: string }[]
   /** Where a value lies; the nearer end where it is beyond the axis. */
   readonly share: (value: number) => number
@@ -59,7 +58,6 @@ export function shareScale(): AxisScale {
   return { ...evenScale(0, 1), ticks }
 }
 
-/** Durations on a logarithmic scale, each tick in its own unit: 100 µs, 1 ms, 10 ms. */
 export function logDurationScale({
   of = TIME,
   ...extent

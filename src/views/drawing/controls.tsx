@@ -89,7 +89,6 @@ export function isSelectingText(element: Element): boolean {
   return selection?.type === 'Range' && selection.containsNode(element, true)
 }
 
-/** Does what a key stands for, unless it was pressed in a control within, or with another key. */
 export function actOnKey(event: KeyboardEvent, acts: Readonly<Record<string, () => unknown>>) {
   if (event.altKey || event.ctrlKey || event.metaKey) return
   const act = acts[event.key]
@@ -98,7 +97,6 @@ export function actOnKey(event: KeyboardEvent, acts: Readonly<Record<string, () 
   act()
 }
 
-/** Narrower than this is a click. */
 const MIN_RANGE = 0.005
 
 /** Marks a range by dragging; `onRange` gets shares of the width once it is let go. */

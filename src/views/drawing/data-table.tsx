@@ -25,9 +25,7 @@ export interface DataColumn<Row> {
   readonly cell: (row: Row) => ComponentChildren
   /** Cell of the still where the page's is not a text; `null` leaves the column out. */
   readonly still?: ((row: Row) => StillCell) | null
-  /** Title in the still, where that is a drawing. */
   readonly stillTitle?: string | CellDrawing
-  /** Content of the head instead of the title, such as a drawing. */
   readonly head?: ComponentChildren
   readonly th?: ComponentChildren
   /** What a click on the head sorts by; `NaN` for none. */
@@ -38,21 +36,16 @@ interface DataTableProps<Row> {
   readonly label?: string
   readonly columns: readonly DataColumn<Row>[]
   readonly rows: readonly Row[]
-  /** Number of all rows and heads, where only some are drawn. */
   readonly rowCount?: number
-  /** `'treegrid'` for rows that open. */
   readonly role?: 'treegrid'
-  /** Tells rows apart where they come and go; by place otherwise. */
   readonly rowKey?: (row: Row) => number | string
   readonly rowProps?: (row: Row, place: number) => JSX.HTMLAttributes<HTMLTableRowElement>
-  /** Rows between the heads and the first row. */
   readonly under?: ComponentChildren
   /** What a row has opened into, across all columns below it; `null` while it is closed. */
   readonly opened?: (row: Row) => ComponentChildren
   readonly class?: string
   readonly scroller?: JSX.HTMLAttributes<HTMLDivElement>
   readonly max?: number
-  /** Rows of the page until a reader asks for all. */
   readonly few?: number
 }
 
@@ -128,7 +121,6 @@ interface SortOrder {
   readonly descending: boolean
 }
 
-/** Sorts rows; those without a value last, whichever way, and ties as they were. */
 export function sortedRows<Row>(
   rows: readonly Row[],
   columns: readonly Pick<DataColumn<Row>, 'title' | 'value'>[],
@@ -181,7 +173,6 @@ const ROW = 21
 const GAP = 14
 const MIN_COLUMN = 40
 
-/** Makes the table of a still: rows of text, at most `max`, and how many more there are. */
 function stillTable<Row>(
   all: readonly DataColumn<Row>[],
   rows: readonly Row[],

@@ -18,7 +18,6 @@ import { textWidth } from './text.ts'
 export type DependencyLayout = ReturnType<typeof dependencyLayout>
 
 const FONT = { min: 11, max: 19 }
-/** How much wider bold letters are. */
 const BOLD = 1.1
 const STROKE = { min: 1.2, max: 5.5 }
 const MAX_LABEL_LENGTH = 44
@@ -130,7 +129,6 @@ function Variable({ node, label, fontSize, width, x, y, isMetric, isOpen }: Vari
   )
 }
 
-/** Lays out the most telling variables, at most `limit`, each to the left of what it leads to. */
 export function dependencyLayout(graph: AttentionGraph, limit: number) {
   const kept = tellingVariables(graph, limit)
   const nodes = graph.nodes.filter(({ name }) => kept.has(name))

@@ -32,7 +32,6 @@ const WAITS: LineLook = { color: 'soft', width: 1.5 }
 const GAP: LineLook = { ...WAITS, dash: '1.5 4' }
 const DETACHED: LineLook = { color: 'line', width: 1.5, dash: '4 3' }
 
-/** Returns a model as a picture: time runs down, from the call to its reply. */
 export function executionModelPicture(
   models: ExecutionModels,
   model: ExecutionModel,
@@ -93,13 +92,11 @@ function medianTimes(models: ExecutionModels, model: ExecutionModel) {
     Float64Array.from(models.nodeCalls(model, node), (call) => latencyUs[call]!),
   )
   return {
-    /** From the end of the last call it waits for, or the start; last that of the reply. */
     preprocessingUs: models.preprocessing(model).map(median),
     latencyUs: latencies.map((sample) => median(sample.sort())),
   }
 }
 
-/** What a group begins after: others, or the start. */
 function startsOf(groups: readonly number[]): number[] {
   return groups.length === 0 ? [0] : groups.map((group) => group + 1)
 }
@@ -136,7 +133,6 @@ function modelBox(
   return { name: shortText(operation, MAX_NAME_LENGTH), detail: place + does, tooltip, look }
 }
 
-/** How many of the operation's calls the model explains. */
 function explainedText({ forests }: ExecutionModels, model: ExecutionModel): string {
   const { calls, probability, ownCalls, period } = model
   const when = forests.length === 2 ? (period === 0 ? ' before' : ' after') : ''

@@ -2,7 +2,6 @@ import { type ComponentChildren, createContext, type JSX, type Ref } from 'preac
 import { useContext } from 'preact/hooks'
 import { textLines, textWidth } from './text.ts'
 
-/** A part of a still, in the order of the view: a drawing, or a group of parts. */
 export type StillPart =
   | { readonly width: number; readonly height: number; readonly children: ComponentChildren }
   | { readonly parts: readonly StillPart[]; readonly direction: 'row' | 'column' }
@@ -101,7 +100,6 @@ export const FONT = 'system-ui, sans-serif'
 type FigureProps = Omit<JSX.SVGAttributes<SVGSVGElement>, 'width' | 'height'> & {
   readonly width: number
   readonly height: number
-  /** What it shows, for readers who cannot see it. */
   readonly label: string
   readonly svgRef?: Ref<SVGSVGElement>
   readonly children?: ComponentChildren
@@ -144,7 +142,6 @@ export function StillGroup({ direction, children }: StillGroupProps) {
   return <MediumContext.Provider value={{ ...medium, parts }}>{children}</MediumContext.Provider>
 }
 
-/** Leaves its content out of a still. */
 export function PageOnly({ children }: { readonly children: ComponentChildren }) {
   const { isStill } = useContext(MediumContext)
   return isStill ? null : children

@@ -16,7 +16,6 @@ interface LayoutInput {
 }
 
 const MARGINS = { marginx: 8, marginy: 8 }
-/** How far an edge runs straight into a box: as long as its arrow. */
 const ARROW = 8
 const CORNER = 14
 
@@ -32,7 +31,6 @@ export function flowLayout({ nodes, edges }: LayoutInput) {
   const layered = layeredGraph(nodes, labels, settings)
   return {
     ...layered,
-    /** The way each takes, and where its label begins. */
     edges: edges.map(({ from, to, labelWidth, labelHeight }, i) => {
       const { points, x, y } = layered.edges[i] as LaidOutEdge
       const ends = [layered.nodes[from] as PlacedBox, layered.nodes[to] as PlacedBox] as const
@@ -48,7 +46,6 @@ interface LaidOutEdge extends Point {
   readonly points: readonly Point[]
 }
 
-/** Places boxes in layers, with edges and settings as dagre takes them. */
 export function layeredGraph(
   boxes: LayoutInput['nodes'],
   edges: readonly { readonly from: number; readonly to: number }[],

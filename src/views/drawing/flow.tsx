@@ -42,7 +42,6 @@ interface FlowLine extends GraphLine {
   readonly kind: LineKind
 }
 
-/** Kinds of lines, as the legend explains them. */
 const KINDS = {
   changed: {
     text: 'latency changed significantly',
@@ -217,7 +216,6 @@ function isChanged({ test }: EdgeComparison): boolean {
   return test?.rejected === true
 }
 
-/** By how much the mean latency of an edge changed, whichever way. */
 function shiftUs({ beforeMeanUs, afterMeanUs }: EdgeComparison): number {
   return Math.abs(afterMeanUs - beforeMeanUs) || 0
 }

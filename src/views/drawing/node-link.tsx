@@ -30,11 +30,9 @@ export interface GraphLine {
   readonly from: number
   readonly to: number
   readonly text: string
-  /** A second line below the text, in italics. */
   readonly note?: string
   readonly tooltip?: string
   readonly look: LineLook
-  /** Its text is bold and in the color of changes. */
   readonly isChanged?: boolean
   /** What it is laid over, such as a broad faint stroke for what is selected. */
   readonly halo?: LineLook
@@ -43,7 +41,6 @@ export interface GraphLine {
 const SIZES = { name: 12, detail: 10.5, text: 11 } as const
 const PADDING = 16
 const LINE = 14
-/** Room between a line and its text, for thick lines. */
 const ASIDE = 3
 const MAX_WIDTH = 480
 const ARROW = { half: 4, length: 8 }
@@ -72,7 +69,6 @@ interface NodeLinkProps {
   readonly boxes: readonly GraphBox[]
   readonly lines: readonly GraphLine[]
   readonly layout: FlowLayout
-  /** Makes lines answer to pointer and keyboard, by number. */
   readonly lineHands?: (line: number) => object | undefined
 }
 

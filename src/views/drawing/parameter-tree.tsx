@@ -137,7 +137,6 @@ interface SplitProps extends Pick<DrawnTree, 'explanation' | 'onTakeOut'> {
   readonly text: string
 }
 
-/** Says what a node splits by, to be taken out. */
 function SplitButton({ explanation: { questions }, column, text, onTakeOut }: SplitProps) {
   const equal = new Set(questions.flatMap(({ table }) => table.equalTo(column)))
   equal.delete(column)
@@ -155,7 +154,6 @@ export interface TreeRow {
   readonly depth: number
   /** What the way here says of the column that the row above splits on: `is at most 4,096`. */
   readonly condition: string
-  /** The same with every value named, however many. */
   readonly wholeCondition: string
   readonly column: string | null
   /** Rows here of both groups; parts of rows where values are missing. */

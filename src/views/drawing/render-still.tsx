@@ -64,7 +64,6 @@ function stacked(
   return { width: isRow ? along : across, height: isRow ? across : along, content }
 }
 
-/** A tag with its attributes; values are in double quotes and have none inside. */
 const TAG = /<[a-zA-Z][^\s>/]*(?:\s+[^\s=>/]+(?:="[^"]*")?)*\s*\/?>/g
 const ATTRIBUTE = /(\s+[^\s=>/]+)(="[^"]*")?/g
 

@@ -3,7 +3,6 @@ import { textWidth } from '../charts/text-width.ts'
 
 export { textWidth } from '../charts/text-width.ts'
 
-/** Fewer characters than this say nothing. */
 const MIN_CHARACTERS = 4
 const MAX_CHARACTERS = 300
 /** How much wider than other narrow characters `…` is in some fonts, in ems. */

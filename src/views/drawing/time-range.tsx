@@ -4,7 +4,6 @@ import { timeScale } from './axis-scale.ts'
 import { useDragRange } from './controls.tsx'
 import { Text, useInk } from './figure.tsx'
 
-/** From when to when, in µs since the trace began. */
 export type StretchUs = readonly [fromUs: number, toUs: number]
 
 export function uncovered([fromUs, toUs]: StretchUs, others: readonly StretchUs[]): StretchUs[] {
@@ -43,7 +42,6 @@ export function toNanoseconds<T>(timesUs: T): T {
   return Object.fromEntries(entries) as T
 }
 
-/** Makes an option that is a range of time, or `null` for all of it. */
 export function rangeOption(sentence: string, { mayBeEmpty = false } = {}) {
   return custom<StretchUs | null>({
     default: null,
@@ -69,7 +67,6 @@ export function roundedRange([fromUs, toUs]: StretchUs): StretchUs {
   return [round(fromUs), Math.max(round(toUs), round(fromUs) + 0.1)]
 }
 
-/** About how many pixels the text of a tick needs. */
 const TICK = 78
 
 interface TimeGridProps {
@@ -80,7 +77,6 @@ interface TimeGridProps {
   readonly textY?: number
 }
 
-/** Lines through round times, and the times. */
 export function TimeGrid({ range, width, lines: [top, bottom], textY }: TimeGridProps) {
   const ink = useInk()
   const { ticks, share } = timeScale(range, { ticks: Math.max(2, Math.floor(width / TICK)) })

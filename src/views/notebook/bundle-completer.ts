@@ -2,7 +2,6 @@ import type { MimeBundle } from '../../core/display.ts'
 import { RUNTIME_MARKS, type RuntimeName } from '../page/page-promise.ts'
 import { runtimeHtml } from './runtime-html.ts'
 
-/** Turns a bundle into what a notebook keeps; `run` is the same for all outputs of a cell's run. */
 export type BundleCompleter = (bundle: MimeBundle, run?: unknown) => MimeBundle
 
 const RUNTIMES = Object.keys(RUNTIME_MARKS) as RuntimeName[]
@@ -33,7 +32,6 @@ export function interactiveBundles(): BundleCompleter {
   }
 }
 
-/** Keeps pictures and tables only: small, the same every time, and without scripts. */
 export function staticBundles(): BundleCompleter {
   return (bundle) => {
     const text = bundle['text/plain']

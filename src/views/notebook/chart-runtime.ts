@@ -13,7 +13,6 @@ import { readPageData } from '../page/read-page-data.ts'
 import { waitForPlaces } from '../page/wait-for-places.ts'
 import { closedLoader } from './closed-loader.ts'
 
-/** What the scripts of outputs may call once this runtime is in the page. */
 interface OutputPage extends ChartPage {
   showChart(id: string, data: PageData): Promise<void>
 }

@@ -35,7 +35,6 @@ interface TextMetrics {
 
 const { textMetrics } = vega as unknown as { textMetrics: TextMetrics }
 
-/** Draws a Vega-Lite specification, synchronously and without a DOM. */
 export function compileChart(spec: object): CompiledChart {
   const warnings: string[] = []
   textMetrics.width = (item, text) =>
@@ -68,7 +67,6 @@ function drawSvg(view: vega.View): string {
     .svg()
 }
 
-/** Vega's errors stop the drawing; everything milder is kept for the caller. */
 function collectingLogger(warnings: string[]): LoggerInterface {
   const logger: LoggerInterface = {
     level: ((value?: number) => (value === undefined ? 2 : logger)) as LoggerInterface['level'],

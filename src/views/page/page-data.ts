@@ -14,7 +14,6 @@ export type PageData = { readonly json: unknown } | { readonly gzip: string }
 /** Shorter data is not worth compressing. */
 const SHORTEST = 2000
 
-/** `value` as an expression that may stand in a page's script; see {@link PageData}. */
 export function pageData(value: unknown): string {
   const json = scriptJson(value)
   if (compressor === undefined || json.length < SHORTEST) return `{"json":${json}}`

@@ -1,4 +1,3 @@
-/** A runtime that pages carry once, whatever number of outputs want it. */
 export type RuntimeName = 'charts' | 'widgets'
 
 const GLOBALS: Readonly<Record<RuntimeName, string>> = {
@@ -19,7 +18,6 @@ export interface RuntimePromise<T> extends Promise<T> {
   ready(page: T): void
 }
 
-/** Returns the promise of {@link pagePromise} to scripts of the page. */
 export function runtimePromise<T>(runtime: RuntimeName): RuntimePromise<T> {
   const page = globalThis as unknown as Record<string, RuntimePromise<T> | undefined>
   const name = GLOBALS[runtime]
@@ -41,9 +39,7 @@ export interface DrawnChart {
 /** What of each field is inside an interval that a reader has dragged; empty without one. */
 export type Frame = Readonly<Record<string, readonly [number, number]>>
 
-/** What the runtime of charts offers to widgets. */
 export interface ChartPage {
-  /** @param onFrame gets what is inside the interval that the spec calls `frame` */
   drawChart(
     element: HTMLElement,
     spec: object,

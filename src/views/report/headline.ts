@@ -17,7 +17,6 @@ export function differenceText(us: number, of: Quantity = TIME): string {
   return Number.isNaN(us) ? NOTHING : signedAmount(us, of)
 }
 
-/** Writes what something took before and after, and the difference. */
 export function amountTexts(beforeUs: number, afterUs: number, of: Quantity = TIME): string[] {
   const difference = differenceText(afterUs - beforeUs, of)
   return [durationText(beforeUs, of), durationText(afterUs, of), difference]
@@ -41,7 +40,6 @@ export function shareText(share: number): string {
   return `${share < 0 && percent > 0 ? '−' : ''}${percent} %`
 }
 
-/** Writes a corrected p without its name. */
 export function chanceText(q: number): string {
   if (Number.isNaN(q)) return NOTHING
   if (q < 0.001) return 'under 0.001'

@@ -155,7 +155,6 @@ function breakdownTable({ rows, beforeUs, afterUs }: Breakdown, of: Quantity): H
   )
 }
 
-/** What else the ranked list has, kind of request by kind of request. */
 export function mutationsSection(comparison: Comparison): Html {
   const rows = mutationRows(comparison, MAX_MUTATIONS)
   const of = comparison.flows.quantity

@@ -25,12 +25,10 @@ export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[
   )
 }
 
-/** Markup made elsewhere of which the same is known: a chart's SVG. */
 export function trusted(markup: string): Html {
   return new Html(markup)
 }
 
-/** A name from a trace on one line, at most so long; its middle goes first. */
 export function named(text: string, longest = 120): Html {
   return new Html(escapeHtml(shortText(text, longest)))
 }
@@ -47,7 +45,6 @@ export interface Column {
   readonly names?: boolean
 }
 
-/** A table that scrolls by itself where the page is too narrow. */
 export function htmlTable(
   columns: readonly Column[],
   rows: readonly (readonly HtmlValue[])[],
@@ -97,7 +94,6 @@ function hiddenSvg(svg: string): string {
 /** Nothing runs and nothing is fetched, even if an escape were missing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
-/** A report's page around its content. */
 export function reportPage(title: string, content: Html): string {
   return html`<!doctype html>
 <html lang="en">

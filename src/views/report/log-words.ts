@@ -32,9 +32,7 @@ import { tText, valueText } from '../charts/log-values.ts'
 export const MAX_VARIABLE_LENGTH = 70
 const MAX_FIELDS = 6
 const MAX_TITLE_LENGTH = 120
-/** Graphs shown of each kind of variables. */
 const MAX_GRAPHS = 2
-/** The gravity of errors. */
 const GRAVE = 2
 
 /** Errors and exceptions that only the period after logged. */
@@ -98,7 +96,6 @@ function shiftOf({ features }: VariableDivergence): number {
   return mean === undefined ? 0 : Math.abs(mean.afterMean - mean.beforeMean)
 }
 
-/** What differs most of a variable: the feature, before → after, and t. */
 export function differenceOf(variable: VariableDivergence): { readonly what: string; t: string } {
   const { feature, beforeMean, afterMean, t } = strongestDifference(variable) as FeatureTest
   const { before, after, beforeMessages, afterMessages } = variable.presence
@@ -109,7 +106,6 @@ export function differenceOf(variable: VariableDivergence): { readonly what: str
   return { what: `${featureText(feature)} ${was} → ${is}`, t: tText(t) }
 }
 
-/** Says how many variables differ. */
 export function differencesText({ divergence, logs }: LogComparison, differing: number): string {
   const all = counted(divergence.variables.length, 'variable')
   if (VARIABLE_KINDS.every((kind) => divergence.tests(kind) === 0)) {
@@ -148,7 +144,6 @@ export function inputText({ logs }: LogComparison): string {
   return `${read} No variables: ${shown.join(', ')}${more > 0 ? ` and ${grouped(more)} more` : ''}.`
 }
 
-/** Says whether performance differs, a sentence each. */
 export function performanceSentences({ divergence, tail, logs, options }: LogComparison): string[] {
   const { beforeMean, afterMean, beforeCount, afterCount, tested, p, significant } =
     divergence.performance
@@ -231,7 +226,6 @@ export function graphLines(graph: AttentionGraph): string[] {
   })
 }
 
-/** The answer in one line. */
 export function logsTitle(compared: LogComparison): string {
   const [error] = newErrors(compared)
   if (error !== undefined) return `Logged only after: ${shortText(error.name, MAX_TITLE_LENGTH)}`

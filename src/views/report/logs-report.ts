@@ -123,7 +123,6 @@ function graphSection(compared: LogComparison): Html | string {
   )}</section>`
 }
 
-/** The same as GitHub-flavored Markdown. */
 export function logsMarkdown(compared: LogComparison, madeBy: string): string {
   const found = newEvents(compared.divergence)
   const { told, ...left } = differences(compared)

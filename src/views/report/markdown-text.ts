@@ -24,7 +24,6 @@ export function escapeMarkdown(text: string): string {
     .replace(/\b(gh)-(?=\d)/gi, `$1-${BREAK}`)
 }
 
-/** Text, names from traces in it, as it may stand in a line. */
 export function written(text: string, longest: number): string {
   return escapeMarkdown(shortText(text, longest))
 }
@@ -37,7 +36,6 @@ export function markdownWithCode(text: string): string {
     .join('')
 }
 
-/** An id, in code where it is one of letters and digits. */
 export function markdownId(id: string): string {
   return /^[\w.:-]+$/.test(id) ? `\`${id}\`` : escapeMarkdown(id)
 }

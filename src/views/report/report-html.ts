@@ -120,7 +120,6 @@ function shiftTable(shifts: readonly WholeShift[], of: Quantity): Html {
   )
 }
 
-/** What was compared: files and times of day, as far as they are known. */
 function periods(
   comparison: Comparison,
   files: OptionsOf<typeof REPORT_OPTIONS>['files'],

@@ -61,7 +61,6 @@ export function defineWidget<Stage, Table extends OptionTable, Data>(
   return definition
 }
 
-/** The option every widget has; null for the usual name of its stage. */
 export const STAGE_NAME = text({
   default: null,
   or: null,
@@ -97,7 +96,6 @@ export function exploreCode<Table extends OptionTable>(
   return `explore(${parts.join(', ')})`
 }
 
-/** What a definition's view gets, for a widget that shows another within. */
 export function widgetProps<Stage, Table extends OptionTable, Data>(
   definition: WidgetDefinition<Stage, Table, Data>,
   stage: Stage,

@@ -12,7 +12,6 @@ export type { Frame }
 
 interface ChartProps {
   readonly spec: VegaLiteSpec
-  /** Gets what is inside a frame that a reader drags around marks of the view called {@link FRAMED}. */
   readonly onFrame?: (frame: Frame) => void
 }
 
@@ -52,7 +51,6 @@ function LiveChart({ spec, onFrame }: ChartProps) {
   return <div ref={place} class="fd-chart" />
 }
 
-/** Colors of axes and legends that follow the theme of the page. */
 function themeConfig({ text, soft, line }: ReturnType<typeof useInk>) {
   return {
     background: 'transparent',

@@ -55,7 +55,6 @@ export class Widget extends Picture {
   }
 }
 
-/** Makes a widget of a stage; `call` is how `explore` was called, for the line of code. */
 export function makeWidget<Stage, Table extends OptionTable, Data>(
   definition: WidgetDefinition<Stage, Table, Data>,
   stage: Stage,

@@ -45,7 +45,6 @@ import {
 export interface CallingContextData {
   readonly contexts: readonly CallingContext[]
   readonly requests: readonly [before: number, after: number]
-  /** What times are amounts of. */
   readonly quantity: Quantity
   readonly omitted: number
 }
@@ -120,7 +119,6 @@ export function CallingContextView(props: ViewProps<CallingContextData, CallingC
   )
 }
 
-/** Says what the widths mean; `whole` is what fills the width. */
 function widthTitle(
   { widths, measure }: CallingContextOptions,
   { requests: [before, after], quantity }: CallingContexts,

@@ -51,7 +51,6 @@ export const callingContextsWidget = defineWidget({
   palettes: [CHANGE_COLORS],
 })
 
-/** The `limit` contexts of most time or requests in either period; their callers are in. */
 export function largestContexts(all: CallingContexts, limit: number): CallingContext[] {
   if (all.contexts.length <= limit) return all.contexts.map(roundedContext)
   const periods = [BEFORE, AFTER] as const

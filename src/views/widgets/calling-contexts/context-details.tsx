@@ -90,7 +90,6 @@ function callRates({ requests }: CallingContexts, context: CallingContext): stri
   return [said(rate(BEFORE)), said(rate(AFTER)), `${change > 0 ? '+' : ''}${said(change)}`]
 }
 
-/** Splits a chain that is too long to show whole; `between` is empty for short ones. */
 export function chainEnds<T>(
   chain: readonly T[],
   ends: { readonly first: number; readonly last: number },

@@ -18,7 +18,6 @@ import {
 export const FRAME_HEIGHT = 22
 const SIZE = 12
 const PADDING = 5
-/** Longer names lose their middle, however much room there is. */
 const MAX_NAME_LENGTH = 120
 
 /** Classes of change: −3 is much less, 0 about the same, 3 much more. */

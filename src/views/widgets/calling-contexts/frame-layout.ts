@@ -47,13 +47,11 @@ export interface PlacedFrame {
   readonly x: number
   readonly width: number
   readonly amount: number
-  /** After − before, of what is colored. */
   readonly change: number
 }
 
 export type FrameLayout = ReturnType<typeof layoutFrames>
 
-/** Number of the context that stands for all requests together. */
 export const ALL = -1
 
 export function allRequests({ contexts, requests }: CallingContexts): CallingContext {
@@ -122,7 +120,6 @@ export function layoutFrames(
   place(root, { row: 0, x: 0, width: 1 })
   const largest = max(contexts.contexts, (context) => Math.abs(changeOf(context))) ?? 0
   return {
-    /** Callers before what they call, and in each row from left to right. */
     frames,
     rows: 1 + (max(frames, ({ row }) => row) ?? 0),
     /** Where classes 1, 2 and 3 of change begin, on both sides of 0; empty where nothing took time. */
@@ -162,7 +159,6 @@ export function outermost(
   })
 }
 
-/** Chains of calls that only one period has, and what they take in all. */
 export function missingFrames(
   contexts: CallingContexts,
   { widths, measure }: Pick<FrameOptions, 'widths' | 'measure'>,

@@ -37,7 +37,6 @@ export function explanationData(explanation: Explanation, characters: number) {
       excluded,
       growth,
     }),
-    /** Parameters that take no part and were not taken out by hand, the first of them. */
     leftOut: leftOut.slice(0, MAX_LEFT_OUT),
     leftOutCount: leftOut.length,
   }
@@ -78,12 +77,9 @@ function carriedTable(
   return {
     // In the order of the table: of equally good parameters, trees take the first.
     parameters: all.filter((parameter) => kept.has(parameter)),
-    /** 0 precursor, 1 mutation, a row each. */
     labels,
     timeUs,
-    /** Trace of each row; `null` where there was no room. */
     traces: size + sizeOf(traces) <= limit ? traces : null,
-    /** Parameters that there was no room for. */
     dropped: all.length - kept.size,
   }
 }
@@ -118,7 +114,6 @@ export function restoreExplanation({ carried }: ExplanationData) {
       choice,
       growth,
     }),
-    /** Parameters that there was no room for. */
     dropped: Math.max(differs?.dropped ?? 0, slow?.dropped ?? 0),
   }
 }

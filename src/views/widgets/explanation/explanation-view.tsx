@@ -139,7 +139,6 @@ function Tree(shown: Shown) {
 
 const SENTENCES = 4
 
-/** The ways through the tree as sentences, the best first. */
 function Sentences({ explanation: { subject }, question, groups }: Shown) {
   const isStill = useIsStill()
   const [isAll, setAll] = useState(false)

@@ -21,7 +21,6 @@ export function diffLength(link: SceneLink): number {
 export interface FlowFrame {
   readonly tops: readonly number[]
   readonly opacity?: (thing: SceneStep | SceneLink) => number
-  /** How long the work of a link is drawn. */
   readonly workLength: (link: SceneLink) => number
   readonly label: (link: SceneLink) => string
 }

@@ -53,7 +53,6 @@ function beside(drawing: FlowDrawing, from: StepPlace, way: 1 | -1): StepPlace |
   return nearest === undefined ? null : { part: nearest.part, place: nearest.place }
 }
 
-/** Returns where a step, or the label of a link, is; in the last part that has it. */
 export function thingPlace({ parts }: FlowDrawing, { step, link }: SelectedThing): Point | null {
   const drawnStep = parts.flatMap(({ steps }) => steps).findLast((each) => each.step === step)
   if (drawnStep !== undefined) return middleOf(drawnStep)

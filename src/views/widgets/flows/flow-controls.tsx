@@ -75,7 +75,6 @@ interface FlowControlsProps {
   readonly onChange: (changes: Partial<FlowState>) => void
   readonly zoomBy: (factor: number) => void
   readonly onFit: () => void
-  /** Which of how many differences is looked at, counted from 0; -1 for none. */
   readonly difference: number
   readonly differenceCount: number
   readonly onDifference: (way: 1 | -1) => void

@@ -22,7 +22,6 @@ import {
 } from './flow-scene.ts'
 import { diffLabel, periodWords, sideLabel } from './flow-words.ts'
 
-/** A box in its place: the middle of its upper side. */
 export interface DrawnStep extends Point {
   readonly step: SceneStep
   readonly opacity: number
@@ -43,7 +42,6 @@ interface PartPlace {
 export interface FlowDrawing {
   readonly width: number
   readonly height: number
-  /** Headings; in between no side's. */
   readonly heads: readonly { x: number; text: string; side: FlowSide | null }[]
   readonly parts: readonly FlowPart[]
   readonly correspondences: ReturnType<typeof correspondences>
@@ -147,7 +145,6 @@ export function flowDrawing(
   }
 }
 
-/** Bold letters, and the sign before them. */
 function headWidth(text: string): number {
   return 1.1 * textWidth(text, HEAD_SIZE) + HEAD_SIGN
 }
@@ -174,7 +171,6 @@ function drawnPart(
       end: { x: to.x, y: to.y },
       /** How far down its work reaches; what follows only leads on. */
       workEnd,
-      /** Where it runs straight down. */
       columnX: x + (placement.lineMiddles[line] as number),
       /** Whether all of it is waiting, on every side that is shown. */
       waits: SIDES.every((each) =>
@@ -258,7 +254,6 @@ function correspondences(
 /** Ids of steps of both flows that follow each other in both, from top to bottom. */
 type SharedRun = readonly number[]
 
-/** Returns every step that is in both flows, in the contiguous run it belongs to. */
 export function sharedRuns({ steps, links }: FlowScene): SharedRun[] {
   const shared = links.filter(({ inBefore, inAfter }) => inBefore && inAfter)
   const [leaving, entering] = [group(shared, ({ from }) => from), group(shared, ({ to }) => to)]
@@ -277,7 +272,6 @@ export function sharedRuns({ steps, links }: FlowScene): SharedRun[] {
     })
 }
 
-/** Runs of fewer pairs are short enough to be drawn whole. */
 const MIN_RUN = 3
 
 /** Steps that get a line to their like: all of a run, or its two ends where lines would crowd. */

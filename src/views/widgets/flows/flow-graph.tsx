@@ -20,7 +20,6 @@ import type { ShownNotes, StepNotes } from './flow-notes.tsx'
 import { type FlowData, isQuietInside, type SceneStep } from './flow-scene.ts'
 import { linkWords, stepWords } from './flow-words.ts'
 
-/** What a page makes of boxes and lines. */
 export interface FlowHands {
   readonly step: (drawn: DrawnStep, part: number, place: number) => Hands
   readonly link: (drawn: DrawnLink, part: number) => Hands
@@ -180,7 +179,6 @@ export const ORDER_SIGN = '⇄'
 export const FAILURE_SIGN = '!'
 
 const BADGE = 8
-/** White is too faint on the color of before, dark letters are not, in both themes. */
 const ON_BEFORE = '#222222'
 
 interface BadgeProps {

@@ -38,7 +38,6 @@ const TIME = {
   width: 0,
 }
 
-/** Latencies whose lengths the legend shows, with what they are called. */
 const LENGTHS = (
   [
     [10, '10 µs'],

@@ -8,10 +8,8 @@ import { type SceneLink, SIDES } from './flow-scene.ts'
 
 export type Hands = JSX.SVGAttributes<SVGGElement>
 
-/** Straight pieces of a bend. */
 const PIECES = 6
 
-/** Returns the way of a line, downwards: from its start to its column, down that, and to its end. */
 export function flowRoute(start: Point, end: Point, columnX: number): Point[] {
   const room = Math.max(0, end.y - start.y)
   const isBentTwice = columnX !== start.x && columnX !== end.x
@@ -82,7 +80,6 @@ export const LEAD_DASH = '2 4'
 /** The outline of a large change that is not significant. */
 export const QUIET_DASH = '4 3'
 export const CORRESPONDENCE_DASH = '6 4'
-/** Widths of an outline, and of the empty space within. */
 export const OUTLINE = { outer: 14, inner: 9.5 } as const
 
 interface LineProps {

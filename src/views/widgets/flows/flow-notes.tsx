@@ -38,7 +38,6 @@ export interface StepNotes {
   readonly isMarked: boolean
 }
 
-/** What is shown of the notes at boxes and lines, by their ids and places in the scene. */
 export type ShownNotes = ReturnType<typeof shownNotes>
 
 /** Returns notes at what stands for what they are on; those on edges inside a group at the group. */

@@ -1,7 +1,6 @@
 import { group, sum } from 'd3-array'
 import { flowLayout } from '../../drawing/flow-layout.ts'
 
-/** Shortest and longest edge, in pixels. The shortest has room for its label and for two bends. */
 export const MIN_EDGE_LENGTH = 26
 const MAX_EDGE_LENGTH = 156
 /** A latency in the middle of the scale, as a power of ten of a microsecond: 1 ms. */
@@ -24,9 +23,7 @@ interface BoxLine {
 
 /** What is there of a graph at one moment, and how long its lines are, in pixels. */
 export interface FlowMoment {
-  /** By number of line; `null` for a line that is not there. */
   readonly lengths: readonly (number | null)[]
-  /** By number of box. */
   readonly isThere: readonly boolean[]
 }
 
@@ -36,16 +33,12 @@ interface PlacementInput {
   readonly lines: readonly (BoxLine & { readonly labelWidth: number })[]
 }
 
-/** Where everything stands, in pixels from the top left corner. */
 export type Placement = ReturnType<typeof placeFlow>
 
-/** How high a bend is. */
 export const BEND = 13
-/** From the middle of a line to its label, and from there on. */
 export const LABEL_GAP = 9
 const AROUND_LABEL = 4
 const HALF_LINE = 8
-/** Between columns. */
 const GAP = 14
 /** Nodes, and layers that lines pass, up to which dagre is fast; larger graphs stand at the left. */
 const MAX_FOR_DAGRE = 700
@@ -93,7 +86,6 @@ export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[])
     middles: columnOf.map((column) => middles[column] as number),
     /** Upper ends of boxes, a list a moment; `NaN` for boxes that are not there. */
     tops,
-    /** Where each line runs straight down. */
     lineMiddles: lineColumns.map((column) => middles[column] as number),
   }
 }
@@ -143,12 +135,9 @@ function columnsOf({ boxes, lines }: PlacementInput) {
     return column
   })
   return {
-    /** For each box, the number of its column. */
     columnOf,
-    /** For each line, in which column it runs straight down. */
     lineColumns,
     sizes,
-    /** How many columns have boxes; the rest are those of single lines. */
     chains,
   }
 }
@@ -193,9 +182,7 @@ type RowRange = readonly [top: number, bottom: number]
 
 /** Something that stands in one place from left to right, at one moment or at several. */
 interface Column extends ColumnSize {
-  /** Where its middle would like to be. */
   readonly wish: number
-  /** One a moment; `null` where it is not there. */
   readonly rows: readonly (RowRange | null)[]
 }
 

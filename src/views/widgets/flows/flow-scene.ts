@@ -47,7 +47,6 @@ export function isOn(thing: { inBefore: boolean; inAfter: boolean }, side: FlowS
   return side === 'before' ? thing.inBefore : thing.inAfter
 }
 
-/** A note of the reader on a step or on an edge, by its id in the union. */
 export interface FlowAnnotation {
   readonly node?: number
   readonly edge?: number
@@ -55,7 +54,6 @@ export interface FlowAnnotation {
   readonly comment?: string
 }
 
-/** A mutation of the ranking, as far as its flows go. */
 type MutationOfFlow = { readonly category: number; readonly kind: 'structural' | 'response-time' }
 
 export const FLOWS_WIDGET_OPTIONS = defineOptions({
@@ -143,7 +141,6 @@ export type FlowPeriodData = Pick<
   'category' | 'period' | 'requests' | 'meanUs'
 >
 
-/** What a step is called: what happens, and where. */
 export type FlowCaption = readonly [name: string, where: string]
 
 type Model = Pick<
@@ -154,16 +151,13 @@ type Model = Pick<
 export interface FlowData extends Model {
   readonly before: FlowPeriodData
   readonly after: FlowPeriodData
-  /** One for each node of the union. */
   readonly captions: readonly FlowCaption[]
   readonly title: string
-  /** The level where no option says otherwise. */
   readonly usualLevel: FlowLevel
   /** Whether names come from a function, which the line of code can only name. */
   readonly hasNameRule: boolean
 }
 
-/** The groups that a level draws as one. */
 export function groupsAt(
   { regions, differences, components }: Model,
   level: FlowLevel,
@@ -185,7 +179,6 @@ const MAX_CAPTION = 32
 /** Boxes have room for a sign in the corner. */
 const MIN_WIDTH = 72
 
-/** The union of both flows, some of its steps drawn as one. */
 export function flowScene(data: FlowData, { level, opened }: Pick<FlowState, 'level' | 'opened'>) {
   const groups = groupsAt(data, level)
   const { nodes, edges, nodeOf } = coalesceFlow(data, { groups, opened })
@@ -198,7 +191,6 @@ export function flowScene(data: FlowData, { level, opened }: Pick<FlowState, 'le
     links: edges
       .map((edge) => sceneLink(data, edge))
       .sort((a, b) => a.from - b.from || a.to - b.to),
-    /** For each node of the union, the box that stands for it. */
     stepOf: nodeOf,
   }
 }
@@ -220,11 +212,9 @@ function sceneStep(
     lines: [name, where] as const,
     width: Math.max(MIN_WIDTH, Math.ceil(width)),
     height,
-    /** The group it is a step of, where that was opened. */
     openedGroup: openedGroup.get(first) ?? null,
     /** How many changes of order it or its steps are in. */
     orderChanges: orderChanges.filter((change) => isIn(change, nodes)).length,
-    /** Whether it, or a step of it, failed in some request. */
     isFailing: nodes.some((one) => SIDES.some((side) => (all[one]?.failed[side] ?? 0) > 0)),
   }
 }
@@ -279,7 +269,6 @@ export function isQuietInside({ group }: SceneStep): boolean {
   return group !== null && group.changedEdges === 0 && group.quietEdges > 0
 }
 
-/** What is looked at: a step by its id in the union, or an edge. */
 export type FlowSelection =
   | { readonly node: number; readonly edge?: undefined }
   | { readonly edge: number; readonly node?: undefined }

@@ -37,7 +37,6 @@ export function periodWords({ category, period, requests, meanUs }: FlowPeriodDa
   return `category ${category} ${period}: ${counted(requests, 'request')}${mean}`
 }
 
-/** `71 µs → 1.12 ms`, or the one there is. */
 export function diffLabel(link: SceneLink): string {
   const { inBefore, inAfter, waits, beforeUs, afterUs } = link
   if (!inBefore || !inAfter) return sideLabel(link, inBefore ? 'before' : 'after')
@@ -45,7 +44,6 @@ export function diffLabel(link: SceneLink): string {
   return waits.before && waits.after ? `waits ${times}` : times
 }
 
-/** `71 µs`, or `waits 71 µs`. */
 export function sideLabel({ waits, beforeUs, afterUs }: SceneLink, side: FlowSide): string {
   const time = latency(side === 'before' ? beforeUs : afterUs)
   return waits[side] ? `waits ${time}` : time
@@ -117,7 +115,6 @@ export function presenceWords({ inBefore, inAfter }: SceneStep, data: FlowData, 
   return CERTAINTY[data.nodes[node]?.certainty ?? 'sure']
 }
 
-/** All of a step or group for a tooltip and for those who do not see it. */
 export function stepWords(data: FlowData, step: SceneStep): string {
   const { group, nodes } = step
   const first = nodes[0] as number
@@ -128,7 +125,6 @@ export function stepWords(data: FlowData, step: SceneStep): string {
   return [own, ...failureSentences(data, nodes), ...orderSentences(data, nodes)].join('\n')
 }
 
-/** Says in how many requests steps failed, a sentence each. */
 export function failureSentences(data: FlowData, nodes: readonly number[]): string[] {
   return nodes.flatMap((node) => {
     const { failed } = data.nodes[node] as UnionNode

@@ -51,7 +51,6 @@ export function wholeSight(window: FlowWindow): FlowSight {
   return boundedSight({ k, x: (window.width - k * window.contentWidth) / 2, y: PAD }, window)
 }
 
-/** Returns the nearest sight that the window has; the middle of the window stays. */
 export function boundedSight(sight: FlowSight, window: FlowWindow): FlowSight {
   const [least, most] = scaleBounds(window)
   const k = Math.min(most, Math.max(least, sight.k))
@@ -68,7 +67,6 @@ export interface FlowZoom {
   readonly sight: () => FlowSight
   readonly show: (sight: FlowSight) => void
   readonly zoomBy: (factor: number) => void
-  /** Moves a place into the window; `isRead` into its middle, large enough to be read. */
   readonly reveal: (place: Point, options?: { isRead?: boolean }) => void
   /** Tells of every move; returns what ends that. */
   readonly watch: (onMove: (sight: FlowSight) => void) => () => void

@@ -46,14 +46,11 @@ export interface GanttData {
   readonly period: 'before' | 'after' | null
   /** Callers before what they call, in order of start among siblings. */
   readonly calls: readonly GanttCall[]
-  /** Time from the beginning of the trace to the end of its last call. */
   readonly lengthUs: number
   readonly responseTimeUs: number
-  /** Calls that are folded where no option says otherwise. */
   readonly usuallyCollapsed: readonly number[]
 }
 
-/** The calls of some requests of one trace, in the order of rows. */
 export function ganttCalls(flows: FlowSet, requests: readonly number[]): GanttCall[] {
   const finder = new CriticalPathFinder(flows)
   const beginUs = Math.min(...requests.map((request) => flows.startUs[request] as number))
@@ -119,10 +116,8 @@ function requestCalls(
       /** Number of the call it is made by; -1 for the beginning of a request. */
       parent: rowOf.get(parent) ?? -1,
       depth,
-      /** Number of calls within it, which are the next in order. */
       inner: within[number] as number,
       ...{ service, name, host, startUs, endUs },
-      /** When nothing that it called was under way. */
       work: uncovered([startUs, endUs], (children.get(number) ?? []).map(spanOf)),
       /** When its own work was on the request's critical path. */
       critical: critical[number] as StretchUs[],
@@ -154,7 +149,6 @@ function factsOf(flows: FlowSet, request: number) {
     const { spans, attributes } = traces
     const logged = traces.logs === undefined ? [] : logsOfSpan(traces.logs, row)
     const logs = logged.map(({ timeUs, level, source, text }) => ({
-      /** Since the call began. */
       afterUs: timeUs - (spans.startUs[row] as number),
       isGrave: GRAVE_LEVELS.has(level),
       said: [level.toUpperCase(), source, text].filter((part) => part !== '').join(' '),

@@ -283,7 +283,6 @@ interface CallNameProps {
   readonly onFold: (call: number, isFolded: boolean) => void
 }
 
-/** The name of a call, indented, with a button that folds what it calls. */
 function CallName({ row: { number, call, isFolded }, width, onFold }: CallNameProps) {
   const { inner, depth, isError } = call
   const name = nameOf(call)
@@ -313,7 +312,6 @@ function CallName({ row: { number, call, isFolded }, width, onFold }: CallNamePr
   )
 }
 
-/** The times of one call, and all that was recorded of it. */
 function Details({ data, call }: { data: GanttData; call: GanttCall }) {
   const { startUs, endUs, work, critical, facts, host, service, inner } = call
   const criticalUs = lengthUs(critical)

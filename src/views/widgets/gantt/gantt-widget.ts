@@ -80,7 +80,6 @@ function fullId({ ids }: FlowSet, id: string | null): string | undefined {
   throw new OptionError('id', id, `more of it: ids that begin so are '${first}', '${second}'`)
 }
 
-/** The requests of a trace in the first period that has it: one for each root. */
 function requestsOf(flows: FlowSet, traceId: string, asked: GanttOptions['period']): number[] {
   for (const period of asked === null ? [BEFORE, AFTER] : [asked === 'before' ? BEFORE : AFTER]) {
     const found = [...flows.ids.keys()].filter(

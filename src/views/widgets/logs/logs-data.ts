@@ -23,14 +23,11 @@ type CarriedFeatures = ReturnType<typeof carriedFeatures>[VariableKind]
 
 export type LogsData = ReturnType<typeof logsData>
 
-/** About 10 bytes each, before compression. */
 const MAX_EDGES = 16_000
 /** So many of a kind that differ most are there even if nothing depends on them. */
 const MAX_DIVERGENT = 30
 const MAX_NAME_LENGTH = 400
-/** Instances of a class; strips are too small for more. */
 const MAX_INSTANCES = 200
-/** Values of variables, of about 5 bytes each. */
 const MAX_VALUES = 100_000
 
 /** What pages need to see and compute, for `minSplit` from `wished` and with `opened`. */
@@ -51,7 +48,6 @@ export function logsData(
   return {
     carried: encodeColumns({
       counts: logs.counts,
-      /** How many have no performance and teach no dependency. */
       withoutMetric: networks.leftOut,
       metric: { given: options.metric, name: networks.metric.name, unit: networks.metric.unit },
       performance: divergence.performance,
@@ -109,7 +105,6 @@ function connectedNetworks(networks: DependencyNetworks): DependencyNetwork[] {
   }))
 }
 
-/** The dependencies of which performance is reached. */
 function connected({ edges, metric }: DependencyNetwork, least: number): DependencyEdge[] {
   const strong = edges.filter(({ weight }) => weight >= least)
   const links = strong.flatMap(({ from, to }) => [
@@ -261,7 +256,6 @@ export function restoreLogs({ carried }: LogsData) {
     ...data,
     divergence,
     hasValues: (kind: VariableKind, name: string) => features[kind].names.includes(name),
-    /** Graphs of networks that were carried, best first. */
     graphs: ({ minSplit, ...changed }: GraphOptions) =>
       focusAttention(divergence, restored.pruned(minSplit), {
         ...data.attention,

@@ -48,7 +48,6 @@ interface Shown {
 }
 
 const MAX_ROWS = 100
-/** Of those that differ and that performance does not depend on. */
 const MAX_OTHERS = 8
 
 export function LogsVariables({ graph, divergence, open, onToggle }: Shown) {
@@ -232,7 +231,6 @@ function testColumns(counts: RestoredLogs['counts']): readonly DataColumn<TestRo
   ]
 }
 
-/** The values instance by instance; `null` where they are not in the page. */
 function specOf(logs: RestoredLogs, variable: VariableDivergence | undefined) {
   const { divergence, hasValues, metric, metricValues, classOf, instances } = logs
   if (variable === undefined) {

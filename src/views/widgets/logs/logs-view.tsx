@@ -44,7 +44,6 @@ export const LOGS_STYLE = `
 
 export interface LogsState extends GraphOptions {
   readonly kind: VariableKind
-  /** `null`: the best graph, whichever that is. */
   readonly feature: string | null
 }
 
@@ -255,7 +254,6 @@ const BAR = 70
 interface GraphListProps {
   readonly graphs: readonly AttentionGraph[]
   readonly shown: AttentionGraph
-  /** `null` for the best. */
   readonly onChoose: (feature: Feature | null) => void
 }
 
@@ -289,7 +287,6 @@ function GraphList({ graphs, shown, onChoose }: GraphListProps) {
   )
 }
 
-/** Says what is not in the page; empty when all is. */
 export function leftOutText(logs: RestoredLogs): readonly string[] {
   const { leftOut, instances, counts, withoutMetric, least, variables, hasValues } = logs
   const missing = withoutMetric.before + withoutMetric.after

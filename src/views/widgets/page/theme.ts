@@ -7,7 +7,6 @@ function variables(theme: 'light' | 'dark'): string {
   return PALETTES.map((palette) => paletteVariables(palette[theme])).join(';')
 }
 
-/** Rules of each definition, scoped to its widget. */
 const STYLES = DEFINITIONS.map(({ name, style = '' }) => `.flowdelta.fd-${name} {${style}}`)
 
 /**

@@ -7,9 +7,7 @@ import type { ViewProps } from '../define-widget.ts'
 import { THEME } from './theme.ts'
 import { DEFINITIONS } from './views.ts'
 
-/** What the scripts of outputs may call once this runtime is in the page. */
 interface WidgetPage {
-  /** Replaces the picture of a widget with its view. */
   showWidget(id: string, view: string, data: PageData): Promise<void>
 }
 

@@ -13,7 +13,6 @@ import { medianUs, TimesPlot } from './times-plot.tsx'
 interface DetailsProps {
   readonly entry: RankingEntry
   readonly comparison: Comparison
-  /** Details that the page carries; undefined for mutations that it does not know. */
   readonly details: MutationDetails | undefined
   readonly name: string
 }

@@ -23,7 +23,6 @@ import { tableData } from '../table/table-columns.ts'
 /** Data of the ranking browser in a page: the ranking itself is computed there, by the same code. */
 export type RankingData = ReturnType<typeof rankingData>
 
-/** Details of a mutation that need traces or latencies, which a page cannot compute. */
 export type MutationDetails = RankingData['details'][number]
 
 export const RANKING_WIDGET_OPTIONS = defineOptions({
@@ -62,7 +61,6 @@ export type RankingWidgetOptions = OptionsOf<typeof RANKING_WIDGET_OPTIONS>
 
 const MAX_EDGES = 100
 const EDGE_COLUMNS = 'from to changed beforeMeanUs afterMeanUs shiftUs p onCriticalPath'.split(' ')
-/** Steps of a flow that is small beside the rest of the page. */
 const MAX_STEPS = 400
 const MAX_CHARACTERS = 60_000
 
@@ -87,7 +85,6 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
       return {
         ...{ rank, text, look, what: title.replace(clause, '') },
         where: clause === '' ? 'all' : clause.slice(2),
-        /** How much there is inside; undefined for all. */
         segment: segment && {
           ...segmentSides(segment, comparison.flows.quantity),
           ofRequests: segment.shareOfRequests,
@@ -124,7 +121,6 @@ function explanationOf(comparison: Comparison, mutation: RankedMutation): Explan
 function edgesOf({ responseTime }: Comparison, category: number, name: string) {
   const edges = responseTime.edges(category)
   return {
-    /** Changed edges first. */
     edges: tableData(
       responseTime
         .edgeTable(category)
@@ -139,7 +135,6 @@ function edgesOf({ responseTime }: Comparison, category: number, name: string) {
       },
     ),
     changedEdges: edges.filter(({ test }) => test?.rejected).length,
-    /** Whether no request took its flow before. */
     isNew: edges.every(({ beforeMeanUs }) => Number.isNaN(beforeMeanUs)),
   }
 }
@@ -160,7 +155,6 @@ export function rankingEntries(comparison: Comparison, limit: number) {
     const origin = kind === 'structural' ? (precursors[0]?.category ?? category) : category
     return {
       ...mutation,
-      /** What its times are amounts of. */
       quantity,
       name: rootName(categories, category, MAX_NAME_LENGTH),
       /** p of the test of its response times; `NaN` where there was none. */
@@ -177,12 +171,10 @@ function sketch({ categories }: Comparison, category: number, period: Period) {
   return {
     category,
     count: times.length,
-    /** Quantiles at equal steps from the smallest to the largest; empty without requests. */
     quantilesUs: steps.map((step) => quantile(times, step / SKETCH_STEPS)),
   }
 }
 
-/** Options of a comparison that the browser can change. */
 export type ThresholdState = Pick<
   ComparisonOptions,
   'smPThreshold' | 'alpha' | 'correction' | 'oneToN'
@@ -201,7 +193,6 @@ export function thresholdCode(name: string, from: ThresholdState, to: ThresholdS
   return given.length === 0 ? name : `${name}.with({ ${given.join(', ')} })`
 }
 
-/** Mutations and precursors that there would be at each threshold. */
 export type ThresholdCurve = ReturnType<typeof thresholdCurve>
 
 const STEPS_PER_DECADE = 24
@@ -222,7 +213,6 @@ export function thresholdCurve(comparison: Comparison) {
   return {
     /** Ascending, evenly spaced on a log scale, the last above every change. */
     thresholds,
-    /** Change that chance alone exceeds in one comparison of twenty. */
     suggested,
     mutations: thresholds.map(above(ascending)),
     precursors: thresholds.map(above(losses)),

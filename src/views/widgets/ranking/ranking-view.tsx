@@ -273,7 +273,6 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
   ]
 }
 
-/** What a mutation adds in all, or saves. */
 function ContributionBar({ share, entry }: { share: number; entry: RankingEntry }) {
   const ink = useInk()
   const color = entry.contributionUs < 0 ? ink.before : ink.after

@@ -13,7 +13,6 @@ const WIDTH = 560
 const LEFT = 32
 const THUMB = 16
 const HEIGHT = 110
-/** Positions of the slider. */
 const SLIDER = 1000
 const ALPHAS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2]
 

@@ -95,10 +95,8 @@ export function swimlaneLayout(
       left: names + (isBeside ? side * (plot + GAP) : 0),
       top: isBeside ? 0 : side * (panelHeight + GAP),
       width: plot,
-      /** Room for names of lanes to its left; 0 where they stand elsewhere. */
       names: isBeside && side > 0 ? 0 : names,
     })),
-    /** Middle of a visit's line below the top of the lanes, and whether others are drawn over it. */
     placeOf: ({ lane: name, track }: PlacedVisit) => {
       const lane = laneOf.get(name)
       const at = lane === undefined ? 0 : Math.min(track, limit - 1)
@@ -172,7 +170,6 @@ export function drawnItems(
     /** Messages in the range, and how many of them are left out as they crowd. */
     messages: messages.length,
     leftOut: messages.length - drawn.size,
-    /** Whether so many are left that they have to be thin. */
     isDense: drawn.size > DENSE * width,
   }
 }

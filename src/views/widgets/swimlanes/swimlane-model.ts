@@ -11,7 +11,6 @@ import { lanesOf } from '../../charts/lanes.ts'
 import { type StretchUs, TIME_RANGE } from '../../drawing/time-range.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
 
-/** Ids of the traces to show: of both periods, or of one alone. */
 export interface SwimlaneTraces {
   readonly before?: string
   readonly after?: string
@@ -59,7 +58,6 @@ export interface Visit {
   readonly name: string
   readonly startUs: number
   readonly endUs: number
-  /** When it worked; else it waited for others. */
   readonly work: readonly StretchUs[]
   readonly critical: readonly StretchUs[]
 }
@@ -79,7 +77,6 @@ export interface PlacedVisit extends Visit {
   readonly track: number
 }
 
-/** One period's request as visits and the messages between them; times in µs since it began. */
 export interface SwimlaneSide {
   readonly traceId: string
   readonly period: 'before' | 'after'
@@ -91,9 +88,7 @@ export interface SwimlaneSide {
 
 export interface SwimlaneData {
   readonly sides: readonly SwimlaneSide[]
-  /** Names of lanes, and how many tracks each needs for both requests. */
   readonly lanes: readonly { readonly name: string; readonly tracks: number }[]
-  /** Until when the time goes of both. */
   readonly lengthUs: number
   readonly title: string
 }

@@ -142,7 +142,6 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
   )
 }
 
-/** From when to when an item is, with something around it where it takes no time. */
 function rangeAround({ startUs, endUs }: LaneItem): StretchUs {
   const aroundUs = Math.max(0.05 * (endUs - startUs), 0.5)
   return roundedRange([Math.max(0, startUs - aroundUs), endUs + aroundUs])
@@ -174,13 +173,11 @@ interface VisitProps {
   readonly y: number
   readonly x: (timeUs: number) => number
   readonly color: string
-  /** Whether others are drawn over it, so that there is no room for its name. */
   readonly isShared: boolean
 }
 
 const NAME_SIZE = 10
 
-/** A component at a request: thick where it works, underlined where that is critical. */
 function VisitMark({ visit, y, x, color, isShared }: VisitProps) {
   const ink = useInk()
   const { startUs, endUs, work, critical, name } = visit
@@ -277,7 +274,6 @@ function LaneBands({
   )
 }
 
-/** How many messages are not drawn, where there are any, beside the panel's title. */
 function LeftOut({ drawn, from, width }: { drawn: DrawnItems; from: number; width: number }) {
   const { messages, leftOut } = drawn
   if (leftOut === 0) return null

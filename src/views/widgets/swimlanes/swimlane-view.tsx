@@ -15,7 +15,6 @@ import {
 } from './swimlane-model.ts'
 import { SwimlanePanel } from './swimlane-panel.tsx'
 
-/** Height of the lanes in a page at most, in pixels; beyond, they scroll. */
 const WINDOW = 640
 
 export const SWIMLANE_STYLE = `${ZOOM_STYLE}
@@ -111,7 +110,6 @@ export function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
   )
 }
 
-/** Lanes, or where there are few of them the lines in these. */
 function countOfLanes({ lanes }: SwimlaneData): string {
   if (lanes.length > MAX_TRACKS) return counted(lanes.length, 'lane')
   return counted(

@@ -2,7 +2,6 @@ import type { Table } from 'arquero'
 import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
 import { columnFormat } from '../../../core/table-cells.ts'
 
-/** Kinds of columns by what all of their values are; `'other'` can only be looked at. */
 const KINDS = {
   text: (value: unknown) => typeof value === 'string',
   number: (value: unknown) => typeof value === 'number',
@@ -24,7 +23,6 @@ export type TableData = ReturnType<typeof tableData>
 
 interface TableCall {
   readonly title: string
-  /** Name of the table in code. */
   readonly name: string
   readonly pageSize: number
   readonly limit: number
@@ -51,7 +49,6 @@ export function tableData(table: Table, { limit, ...options }: TableCall) {
     ...options,
     columns: encodeColumns(columns),
     totalColumns: columns.length,
-    /** Rows carried: the first of the table's own order and filter. */
     rows: chosen.length,
     totalRows: indices.length,
     isGrouped: table.isGrouped(),
@@ -75,7 +72,6 @@ export function tableColumns({ columns }: Pick<TableData, 'columns'>) {
     const sample = kind === 'number' ? [...values.slice(0, SAMPLE), largest] : []
     return {
       ...{ name, kind, values },
-      /** The number furthest from 0. */
       largest,
       hasNull: values.includes(null),
       hasNaN: numbers.some(Number.isNaN),

@@ -28,12 +28,10 @@ const COMPARE = {
   '!==': (a: number, b: number) => a !== b,
 }
 type Sign = keyof typeof COMPARE
-/** Signs that code writes in another way. */
 const SIGNS: Readonly<Record<string, Sign>> = {
   ...{ '≥': '>=', '≤': '<=', '=': '===', '!=': '!==', '≠': '!==' },
 }
 
-/** Reads the filter written for one column; `null` when nothing is. */
 export function columnFilter(
   column: TableColumn,
   written: string,

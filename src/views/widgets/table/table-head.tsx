@@ -74,7 +74,6 @@ export function HeadCell({ table, at }: ColumnPlace) {
 interface FilterRowProps {
   readonly table: UsedTable
   readonly shown: readonly number[]
-  /** Columns after the table's own, without a filter. */
   readonly others?: number
 }
 
@@ -130,7 +129,6 @@ function Filter({ table, at }: ColumnPlace) {
   )
 }
 
-/** Shows by example how to filter: numbers with one of the column's own size. */
 function placeholder(column: TableColumn): string {
   if (!column.isNumber) return 'has …'
   const size = Math.abs(column.largest)

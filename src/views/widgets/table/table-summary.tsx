@@ -41,7 +41,6 @@ function numberSummarizer(column: TableColumn) {
       kind: 'number' as const,
       isLog,
       missing: values.filter(Number.isNaN).length,
-      /** Rows in each of equally wide bins. */
       bins: Array.from(all, (rows, bin) => ({ all: rows, kept: left[bin] as number })),
       // Of the rows that are left; NaN when none has a number.
       min: min(values) ?? Number.NaN,
@@ -68,7 +67,6 @@ function wordSummarizer({ values }: TableColumn) {
     return {
       kind: 'words' as const,
       missing,
-      /** Words that most rows have, by all rows. */
       top: top.map(([word, all]) => ({ word: String(word), all, kept: counts.get(word) ?? 0 })),
       distinct: counts.size,
     }

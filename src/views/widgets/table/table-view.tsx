@@ -152,7 +152,6 @@ function ColumnChoice({ table: { columns, state, change } }: { readonly table: U
   )
 }
 
-/** Shows a value as a person says it, to the last digit on hover. */
 function Value({ column, row }: { readonly column: TableColumn; readonly row: number }) {
   const value = valueAt(column, row)
   const whole = column.format.text(value)

@@ -56,7 +56,6 @@ export function exploreTable(
   return new TableWidget(table, widgetProps(tableWidget, table, options, call))
 }
 
-/** A table to explore; without scripts a plain table, whose text can be selected. */
 export class TableWidget extends Widget {
   readonly #table: Table
 

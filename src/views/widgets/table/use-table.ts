@@ -77,7 +77,6 @@ export function keptRows(rows: number, filters: readonly RowFilter[]): Uint32Arr
   )
 }
 
-/** Sorts rows: missing values last, equal ones in the order that Arquero gives them. */
 export function sortedRows(
   kept: Uint32Array,
   columns: readonly TableColumn[],

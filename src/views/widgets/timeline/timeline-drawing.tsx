@@ -11,7 +11,6 @@ const SIZE = { left: 58, right: 16, title: 24, bars: 30, gap: 6, dots: 130, betw
 
 export type TimelineLayout = ReturnType<typeof timelineLayout>
 
-/** Lays out both periods one above the other, on the same scales. */
 export function timelineLayout(
   { spanUs, extentUs: [low, high], zeroUs }: TimelineModel,
   width: number,
@@ -23,7 +22,6 @@ export function timelineLayout(
   return {
     width,
     height: 2 * (title + height) + between + axis,
-    /** Of each period bars for arrivals, and below them dots for response times. */
     panels: [panel(0), panel(title + height + between)] as const,
     x: timeScale(spanUs, { ticks: Math.max(3, Math.floor(plot / 70)) }),
     y: withZero(logDurationScale({ low, high, ticks: 6 }), zeroUs),
@@ -33,7 +31,6 @@ export function timelineLayout(
 /** Share of a logarithmic axis kept below it for times of 0. */
 const ZERO_SHARE = 0.11
 
-/** Adds a place for 0 below a logarithmic axis, where there are times of 0. */
 function withZero(scale: AxisScale, zeroUs: number | null): AxisScale {
   if (zeroUs === null) return scale
   const rest = 1 - ZERO_SHARE
@@ -97,14 +94,12 @@ type TimeBins = ReturnType<typeof timeBins>
 
 interface DrawingProps {
   readonly model: TimelineModel
-  /** Requests that are drawn of both periods: all, or some. */
   readonly requests: TimelineModel['requests']
   readonly layout: TimelineLayout
   readonly cell: number
   readonly ink: Ink
 }
 
-/** Draws arrivals and response times of both periods, without anything selected. */
 export function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingProps) {
   const { x, y, panels } = layout
   const bins = requests.map((shown) => timeBins(shown, model))
@@ -154,7 +149,6 @@ export function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingP
 
 interface MarksProps {
   readonly marks: readonly TimeMark[]
-  /** Where lines begin; labels begin with the dots. */
   readonly top: number
   readonly dots: PlotBox
   readonly model: Pick<TimelineModel, 'spanUs'>
@@ -203,7 +197,6 @@ function across(x: AxisScale, { left, width }: PlotBox) {
 interface BarsPlace {
   readonly x: AxisScale
   readonly box: PlotBox
-  /** Most arrivals in one part of the time, in both periods. */
   readonly most: number
 }
 

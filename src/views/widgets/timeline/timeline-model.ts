@@ -26,10 +26,8 @@ export type TimelineOptions = OptionsOf<typeof TIMELINE_OPTIONS>
 
 export type TimelineData = ReturnType<typeof timelineData>
 
-/** Requests that are looked at: those of a category or that begin alike, or all without either. */
 export interface TimelineFilter {
   readonly category: number | null
-  /** Number in the data's `roots`. */
   readonly root: number | null
 }
 
@@ -49,7 +47,6 @@ const PLACES = 1000
 const STEPS_PER_BIN = 10
 const MAX_NAME_LENGTH = 60
 
-/** Takes arrivals, response times and categories out of a comparison. */
 export function timelineData(comparison: Comparison) {
   const { flows, categories } = comparison
   const marks = timeMarks(comparison)
@@ -57,9 +54,7 @@ export function timelineData(comparison: Comparison) {
   const roots = [...new Set(ofCategory)]
   const numberOf = new Map(roots.map((root, i) => [root, i]))
   return {
-    /** Whole labels of the nodes that requests begin with. */
     roots,
-    /** Number in `roots`, and a short name, of each category. */
     categories: ofCategory.map(
       (root, category) =>
         [numberOf.get(root) as number, rootName(categories, category, MAX_NAME_LENGTH)] as const,
@@ -115,13 +110,10 @@ export function timelineModel({ packed, marks }: Pick<TimelineData, 'packed' | '
   const smallest = min(times.filter((time) => time > 0)) ?? high
   return {
     ...{ requests, marks },
-    /** Unit that ranges are rounded to. */
     stepUs,
-    /** Length of the bins in which arrivals are counted. */
     binUs: STEPS_PER_BIN * stepUs,
     /** From the first arrival, or 0 where that is earlier, to beyond the last. */
     spanUs,
-    /** Smallest and largest response time above 0. */
     extentUs: high > 0 ? ([smallest, high] as const) : ([1, 10] as const),
     /** Smallest response time where it is 0 or less, which a logarithmic axis lacks. */
     zeroUs: least <= 0 ? least : null,
@@ -185,7 +177,6 @@ export function rangeBetween(
   return start <= first && end >= last ? null : [start, end]
 }
 
-/** Moves the beginning (0) or end (1) of a range; they do not cross. */
 export function withEnd(
   span: Span,
   range: RangeUs | null,
@@ -201,7 +192,6 @@ function rounded(timeUs: number, stepUs: number): number {
   return Math.round(timeUs / stepUs) * stepUs
 }
 
-/** Longer names are not written out in code. */
 const MAX_LITERAL_LENGTH = 80
 
 /** The code that selects a state: `selectRequests(comparison.flows, requestsBetween(…))`. */
@@ -225,7 +215,6 @@ export function timelineCode(
     : `selectRequests(${name}.flows, requestsBetween(${name}.flows, { ${parts.join(', ')} }))`
 }
 
-/** Writes a name from a trace as a literal, or where to find it if it is long. */
 function rootCode({ roots, categories }: TimelineData, root: number, name: string): string {
   const literal = textLiteral(roots[root] ?? '')
   if (literal.length <= MAX_LITERAL_LENGTH) return literal

@@ -281,7 +281,6 @@ function rateChange(before: number, after: number): string {
   return Math.abs(change) < 0.005 ? 'the same' : signed(change, percent(Math.abs(change)))
 }
 
-/** Longer lists are not read. */
 const MAX_CHOICES = 200
 const MAX_NAME_LENGTH = 60
 

@@ -18,7 +18,6 @@ export type CategoriesData = ReturnType<typeof categoriesData>
 
 const MAX_ROWS = 20_000
 const MAX_NAME_LENGTH = 200
-/** Columns of tests, beside those of `categories.table()`. */
 const TESTS = [
   ['structural', ['change', 'label']],
   ['responseTime', ['q', 'mutation']],

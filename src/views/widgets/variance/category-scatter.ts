@@ -111,7 +111,6 @@ export function categoryScatter(
   )
 }
 
-/** Returns the axis of a measure, the same for both periods. */
 export function measureAxis(columns: readonly TableColumn[], measure: Measure): Axis {
   const { name: title, kind } = MEASURES[measure]
   const values = valuesAlike(columns, measure)

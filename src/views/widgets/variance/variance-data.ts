@@ -59,15 +59,12 @@ export type VarianceWidgetOptions = OptionsOf<typeof VARIANCE_WIDGET_OPTIONS>
 
 const MAX_SPREADS = 300
 const MAX_EDGES = 40
-/** Edges, those with the largest shares, that are tested for covariance. */
 const MAX_PARTNERED = 16
 const MAX_PARTNERS = 12
-/** Characters of the label at either end. */
 const MAX_NAME_LENGTH = 40
 const MAX_LABEL_LENGTH = 400
 export const BINS = { perMean: 8, means: 3 } as const
 
-/** Takes what there is to explore out of a comparison, or of a stage of `findVariance`. */
 export function varianceData(
   variance: VarianceSources,
   comparison: Comparison | null,
@@ -83,9 +80,7 @@ export function varianceData(
     /** Whether the stage is of `findVariance`, and not the comparison. */
     isStage: comparison === null,
     all: categoriesData(categories, { comparison, large: options.large, name }),
-    /** Categories too small to be ranked. */
     small,
-    /** How many are ranked, of which `spreads` are the first. */
     ranked: ranked.length,
     periods: periods.map((period) => ({
       period,
@@ -93,20 +88,16 @@ export function varianceData(
       /** Share of these with C² below 1; `NaN` for no category. */
       belowOne: variance.shareBelowOne(period),
     })),
-    /** Tier 1, the highest C² first. */
     spreads: shown.map((spread) => {
       const detail = detailed.indexOf(spread)
       return {
         ...spread,
         root: rootName(categories, spread.category, 200),
         bins: binsOf(categories, spread),
-        /** Its place in `details`; `null` where they are not in the page. */
         detail: detail === -1 ? null : detail,
       }
     }),
-    /** Tier 2 of some of them. */
     details: detailed.map((spread) => varianceDetail(variance.category(spread))),
-    /** Place in `spreads` of the category that is open at first. */
     open: category === null ? null : shown.findIndex((spread) => spread.category === category),
   }
 }
@@ -131,7 +122,6 @@ function varianceDetail(found: CategoryVariance) {
   return {
     note: found.note,
     graph: varianceGraph(found),
-    /** Edges on the critical path, the largest share first, and how many more there are. */
     edges: byShare
       .slice(0, MAX_EDGES)
       .map((edge, place) => detailEdge(found, edge, place < MAX_PARTNERED)),
@@ -159,7 +149,6 @@ function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: bo
         q: Number(other.q.toPrecision(3)),
       })) ?? null,
     moreCovarying: Math.max(0, (covarying?.length ?? 0) - MAX_PARTNERS),
-    /** How many edges could be tested for that. */
     tested: covariances?.others.filter(({ q }) => !Number.isNaN(q)).length ?? 0,
   }
 }
@@ -182,7 +171,6 @@ export function varianceGraph(found: CategoryVariance) {
     to: part.nodes.indexOf(end as number),
   })
   return {
-    /** Nodes in all, of which those are drawn. */
     nodesInAll: flow.nextRound,
     nodes: part.nodes.map((node) => {
       const { name, where } = drawnName(categories, flow, {

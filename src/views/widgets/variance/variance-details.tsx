@@ -65,7 +65,6 @@ interface FlowProps extends EdgesProps {
   readonly layout: FlowLayout
 }
 
-/** Letters can be read down to this share of their size. */
 const READABLE = 0.75
 /** Shares below this are drawn like none. */
 const MIN_SHARE = 0.005
@@ -204,7 +203,6 @@ const LEGEND: readonly { readonly text: string; readonly look: LineLook }[] = [
 ]
 
 interface EdgesProps extends Pick<DetailsProps, 'detail' | 'marks' | 'chosen'> {
-  /** Chooses an edge, or lets go of it. */
   readonly onChoose: (edge: number) => void
 }
 
@@ -284,7 +282,6 @@ interface PanelProps extends Pick<DetailsProps, 'marks' | 'onMark'> {
   readonly onPath: ReadonlySet<number>
 }
 
-/** Shows one edge: its mark, and the edges it varies together with. */
 function EdgePanel({ edge, marks, onMark, onChoose, onPath }: PanelProps) {
   const kind = markOf(marks, edge)?.kind ?? 'none'
   return (
@@ -350,7 +347,6 @@ function covaryingSentence({ covarying, tested, requests }: DetailEdge): string 
     : `Of ${others}, these vary together with it (t-test of the correlation, q < 0.05), the strongest first:`
 }
 
-/** Marks an edge, keeping its note, or takes its mark away. */
 export function withMark(
   marks: readonly VarianceMark[],
   { from, to }: EdgeEnds,

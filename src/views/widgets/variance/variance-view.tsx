@@ -226,7 +226,6 @@ export function c2Text(c2: number): string {
   return c2 >= 10 ? grouped(c2) : c2.toPrecision(2)
 }
 
-/** Says how many categories are predictable, period by period, and how many are left out. */
 function varianceSummary({ periods, small, of: { large } }: VarianceData): string {
   const shares = periods.map(({ period, categories, belowOne }) =>
     Number.isNaN(belowOne)
@@ -246,7 +245,6 @@ export interface VarianceState {
   readonly edge: number | null
 }
 
-/** Writes the stage, down to the category and the edge that are open, as code. */
 export function varianceCode(
   { name, isStage, of: { large, period } }: { name: string; isStage: boolean; of: VarianceOptions },
   { marks, open, edge }: VarianceState,

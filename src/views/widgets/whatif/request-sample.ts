@@ -14,7 +14,6 @@ import { namesInPage } from '../../drawing/text.ts'
 export interface RequestSample {
   readonly carried: EncodedColumns<ReturnType<typeof carriedRequests>>
   readonly requests: number
-  /** Number of requests that it was taken from … */
   readonly ofRequests: number
   /** … and of those among them that have too many calls to be chosen. */
   readonly tooLarge: number
@@ -110,7 +109,6 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]) {
         ...{ setOffsets: [...setOffsets], setNodes: [...setNodes] },
       }
     }),
-    /** Numbers of calls of each request. */
     sizes,
     weight: Float64Array.from(chosen, (request) => forest.weight[request]!),
     slackUs: models.options.slackUs,

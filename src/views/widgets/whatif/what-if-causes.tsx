@@ -15,7 +15,6 @@ import type { WhatIfCause, WhatIfDiagnosis } from './what-if-data.ts'
 
 interface Shown {
   readonly diagnosis: WhatIfDiagnosis
-  /** Rank of the cause whose profile is shown. */
   readonly chosen: number | null
   readonly onChoose: (rank: number | null) => void
 }
@@ -165,7 +164,6 @@ function gainText(gain: number): string {
   return gain < 0 ? 'none' : percent(Math.min(1, gain))
 }
 
-/** Returns the places that are shown: those at the top, and those within open ones. */
 export function shownCauses(
   causes: readonly WhatIfCause[],
   open: ReadonlySet<number>,
@@ -177,7 +175,6 @@ export function shownCauses(
   return [...shown]
 }
 
-/** Returns the places of what a cause lies within, from the top down. */
 export function callersOf(causes: readonly WhatIfCause[], place: number): number[] {
   const callers: number[] = []
   for (let at = causes[place]?.parent ?? -1; at >= 0; at = causes[at]?.parent ?? -1) {

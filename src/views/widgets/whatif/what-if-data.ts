@@ -14,7 +14,6 @@ import { restoreRequests, sampleRequests } from './request-sample.ts'
 import { PARTS, type WhatIfUnit } from './what-if-options.ts'
 import { carriedProfile } from './what-if-profiles.tsx'
 
-/** A service, or one of its operations, that can be changed. */
 export interface WhatIfRow extends CallName {
   /** Shares by which the mean would change if each of `PARTS` took half as long. */
   readonly halved: readonly number[]
@@ -49,7 +48,6 @@ export function whatIfData(
   return {
     sample,
     before: profileSummary(recorded(models, 0)),
-    /** Those that move the mean most come first. */
     rows: {
       service: service.slice(0, MAX_ROWS.service),
       operation: operation.slice(0, MAX_ROWS.operation),
@@ -57,7 +55,6 @@ export function whatIfData(
     /** In the sample. */
     rowsInAll: { service: service.length, operation: operation.length },
     target: targetOf(subject),
-    /** `null` for execution models. */
     diagnosis: diagnosis === null ? null : carriedDiagnosis(diagnosis),
   }
 }
@@ -88,7 +85,6 @@ function carriedDiagnosis(diagnosis: LatencyDiagnosis) {
       /** Share of the divergence by which it is closer to the target; negative if it is further. */
       gain: short(gain),
       divergence: short(divergence),
-      /** `null` if it cannot be tested. */
       q: Number.isFinite(q) ? short(q) : null,
       significant,
       touched,

@@ -29,9 +29,7 @@ const CHANGE_OPTIONS = defineOptions({
   factor: number({ default: 1, min: 0, sentence: 'Factor that times are multiplied by' }),
 })
 
-/** One slider that is not in the middle. */
 export type WhatIfChange = OptionsOf<typeof CHANGE_OPTIONS>
-/** A change as it is given: without what it has anyway. */
 type GivenChange = Pick<WhatIfChange, 'service' | 'factor'> & Partial<WhatIfChange>
 
 export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
@@ -76,7 +74,6 @@ export function isSameSlider(one: WhatIfChange, other: Omit<WhatIfChange, 'facto
   return (['service', 'operation', 'part'] as const).every((name) => one[name] === other[name])
 }
 
-/** Returns the changes once a slider was moved; a slider moved to 1 is no change. */
 export function withChange(
   changes: readonly WhatIfChange[],
   moved: WhatIfChange,
@@ -93,7 +90,6 @@ export function scenarioOf(changes: readonly WhatIfChange[]): Scenario | null {
   return changes.length === 0 ? null : combineScenarios(...changes.map(scaleCalls))
 }
 
-/** Says what changes: `inventory × 0.5`. */
 export function changesText(changes: readonly WhatIfChange[], maxLength: number): string {
   return shortText(scenarioOf(changes)?.title ?? 'no change', maxLength)
 }
@@ -115,7 +111,6 @@ export function whatIfCode(models: string, changes: readonly WhatIfChange[]): st
   return `applyScenario(${models}, ${scenario})`
 }
 
-/** Writes a change as on the command line, where that says the same. */
 function changeCode(change: WhatIfChange): string {
   const { service, operation, part, factor } = change
   const whole = scaleCalls(change)
@@ -145,7 +140,6 @@ const FACTORS = [
   ...[2.8, 3.2, 3.5, 4, 4.5, 5, 5.5, 6, 7, 8, 9, 10],
 ]
 
-/** Steps of a slider to either side. */
 export const SLIDER_REACH = (FACTORS.length - 1) / 2
 
 /** Returns the factor at a place, from `-SLIDER_REACH` (a tenth) over 0 to `SLIDER_REACH` (ten times). */
@@ -153,7 +147,6 @@ export function factorAt(place: number): number {
   return FACTORS[Math.round(place) + SLIDER_REACH] ?? (place < 0 ? 0.1 : 10)
 }
 
-/** Returns the place nearest to a factor; the ends for what is beyond. */
 export function placeOfFactor(factor: number): number {
   if (!(factor > 0)) return -SLIDER_REACH
   const distances = FACTORS.map((each) => Math.abs(Math.log(each / factor)))

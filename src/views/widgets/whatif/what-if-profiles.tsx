@@ -13,7 +13,6 @@ import { Figure, Text, useInk } from '../../drawing/figure.tsx'
 import { fittedText } from '../../drawing/text.ts'
 import { changesText, predictedProfile, type WhatIfChange } from './what-if-options.ts'
 
-/** A profile as a page carries it: the facts, and latencies at evenly spaced shares. */
 export type CarriedProfile = ReturnType<typeof carriedProfile>
 
 export interface DrawnProfile {
@@ -31,7 +30,6 @@ const LOOKS = {
   changed: { color: 'change', dash: '7 3', width: 2.5 },
 } as const
 const MAX_NAME_LENGTH = 100
-/** Steps of a curve that is computed in the page. */
 const STEPS = 400
 
 export function carriedProfile(profile: LatencyProfile, points: number) {

@@ -73,7 +73,6 @@ const UNIT_NAMES: Readonly<Record<WhatIfUnit, string>> = {
   service: 'services',
   operation: 'operations',
 }
-/** Shorter lists need no search. */
 const MIN_SEARCHED = 12
 
 export function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOptions>) {
@@ -306,7 +305,6 @@ function Numbers({ profiles }: { readonly profiles: readonly DrawnProfile[] }) {
   )
 }
 
-/** Says what is recomputed, of how many, and what is missing. */
 function sampleText({ sample, rowsInAll, rows, before }: WhatIfData, by: WhatIfUnit): string {
   const { requests, ofRequests, tooLarge } = sample
   const all = counted(ofRequests, 'request')
@@ -324,7 +322,6 @@ function sampleText({ sample, rowsInAll, rows, before }: WhatIfData, by: WhatIfU
   return `${parts.filter((part) => part !== '').join('; ')}.`
 }
 
-/** Says what the changes do: `p50 165 ms → 120 ms, p90 … → …, p99 1.5 s → 1.2 s`. */
 function effectText(before: ProfileSummary, now: ProfileSummary): string {
   return MEASURES.slice(0, 3)
     .map(([name, fact]) => `${name} ${formatDuration(before[fact])} → ${formatDuration(now[fact])}`)
