@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { findProgram, installDebianPackages, say } from './setup.mjs'
+import { findProgram, installDebianPackages, isRoot, say } from './setup.mjs'
 
 const CHROMIUM_FLAGS = [
   '--no-sandbox',
@@ -42,7 +42,7 @@ export async function checkInBrowser(files) {
  */
 export async function findBrowser() {
   const find = () => BROWSERS.map(findProgram).find((path) => path !== undefined)
-  const options = { purpose: 'to look at a page in a browser', askFirst: false }
+  const options = { purpose: 'to look at a page in a browser', yes: isRoot() }
   return find() ?? ((await installDebianPackages(['chromium'], options)) ? find() : undefined)
 }
 

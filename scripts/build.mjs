@@ -20,8 +20,6 @@ import {
   bundleLibrary,
   bundleNotices,
   bundleRuntime,
-  bundleTraceWorker,
-  bundleVegaRenderer,
 } from './build/bundles.mjs'
 import { emitTypes } from './build/types.mjs'
 
@@ -55,14 +53,8 @@ const STEPS = [
   {
     name: 'command line',
     inputs: [...TOOLS, 'src'],
-    outputs: ['dist/cli.js', 'dist/arquero.cjs'],
+    outputs: ['dist/cli.js', 'dist/trace-worker.js'],
     run: bundleCommandLine,
-  },
-  {
-    name: 'trace worker',
-    inputs: [...TOOLS, 'src/core', 'src/traces'],
-    outputs: ['dist/trace-worker.js'],
-    run: bundleTraceWorker,
   },
   {
     name: 'evaluation',
@@ -71,17 +63,11 @@ const STEPS = [
     run: bundleEvaluation,
   },
   {
-    name: 'chart renderer',
-    inputs: [...TOOLS, 'src/views/notebook', 'src/core/fingerprint.ts'],
-    outputs: ['dist/vega-renderer.cjs'],
-    run: bundleVegaRenderer,
-  },
-  {
     name: 'chart runtime',
-    inputs: [...TOOLS, 'src/views/notebook', 'src/views/page', 'src/core/escape.ts'],
-    outputs: ['dist/chart-runtime.js'],
+    inputs: [...TOOLS, 'src/views', 'src/core'],
+    outputs: ['dist/chart-runtime.cjs'],
     run: (root) =>
-      bundleRuntime(root, 'src/views/notebook/chart-runtime.ts', 'dist/chart-runtime.js'),
+      bundleRuntime(root, 'src/views/notebook/chart-runtime.ts', 'dist/chart-runtime.cjs'),
   },
   {
     name: 'widget runtime',

@@ -4,7 +4,16 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { delimiter, join, relative } from 'node:path'
-import { findProgram, installDebianPackages, isRoot, output, ROOT, run, say } from './setup.mjs'
+import {
+  agreed,
+  findProgram,
+  installDebianPackages,
+  isRoot,
+  output,
+  ROOT,
+  run,
+  say,
+} from './setup.mjs'
 
 /** Jupyter's classic notebook and nbconvert, as Debian packages them. */
 export const DEBIAN_JUPYTER = [
@@ -34,21 +43,26 @@ export function findJupyter() {
 }
 
 /**
- * Gets a Jupyter with whatever installer there is: uv, pipx, or Debian's packages.
+ * Gets a Jupyter with whatever installer there is: uv, pipx, or Debian's packages. Says each time what
+ * would be installed and where, and installs nothing that nobody agreed to.
  *
+ * @param {{ yes: boolean }} options whether that was agreed to beforehand
  * @returns {Promise<Jupyter | undefined>}
  */
-export async function installJupyter() {
+export async function installJupyter({ yes }) {
   const uv = findProgram('uv')
-  if (uv !== undefined && (await installWithUv(uv))) return findJupyter()
+  const intoVenv = "install Jupyter's package notebook with uv into .venv of this folder"
+  if (uv !== undefined && (await agreed(intoVenv, yes)) && (await installWithUv(uv)))
+    return findJupyter()
   const pipx = findProgram('pipx')
-  if (pipx !== undefined) {
+  const withPipx = "run Jupyter's package notebook with pipx, which keeps it in its cache"
+  if (pipx !== undefined && (await agreed(withPipx, yes))) {
     say('Getting Jupyter with pipx …')
     const command = [pipx, 'run', '--spec', 'notebook', 'jupyter-notebook']
     if ((await run(pipx, [...command.slice(1), '--version'])) === 0)
       return jupyter(command, 'notebook')
   }
-  const options = { purpose: 'Jupyter, to open the notebooks', askFirst: true }
+  const options = { purpose: 'Jupyter, to open the notebooks', yes }
   return (await installDebianPackages(DEBIAN_JUPYTER, options)) ? findJupyter() : undefined
 }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { DEBIAN_JUPYTER, jupyterEnvironment } from './jupyter.mjs'
-import { findProgram, installDebianPackages, run } from './setup.mjs'
+import { findProgram, installDebianPackages, isRoot, run } from './setup.mjs'
 
 /**
  * Executes `notebook` with nbconvert.
@@ -12,7 +12,7 @@ import { findProgram, installDebianPackages, run } from './setup.mjs'
  * @returns {Promise<string | undefined>} why it was skipped
  */
 export async function checkWithNbconvert(notebook) {
-  const options = { purpose: 'to run a notebook with nbconvert', askFirst: false }
+  const options = { purpose: 'to run a notebook with nbconvert', yes: isRoot() }
   const found =
     findNbconvert() ?? ((await installDebianPackages(DEBIAN_JUPYTER, options)) && findNbconvert())
   if (!found) return 'no jupyter nbconvert here, and it could not be installed'

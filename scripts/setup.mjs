@@ -164,20 +164,35 @@ export async function ask(question) {
 }
 
 /**
- * Installs Debian packages where that is possible: there is apt-get, and we are root or may become
- * it through sudo. Without `askFirst` only root installs anything.
+ * Whether something may be installed: it was agreed to beforehand, or a person agrees now. Where
+ * nobody can be asked, it is only said.
+ *
+ * @param {string} what as in `install … into …`
+ * @param {boolean} yes whether it was agreed to beforehand
+ * @returns {Promise<boolean>}
+ */
+export async function agreed(what, yes) {
+  if (yes) return true
+  const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}`
+  if (canAsk()) return ask(`${sentence}?`)
+  say(`Not done without being asked to (--yes): ${what}.`)
+  return false
+}
+
+/**
+ * Installs Debian packages where that is possible and agreed to: there is apt-get, and we are root or
+ * may become it through sudo.
  *
  * @param {string[]} packages
- * @param {{ purpose: string, askFirst: boolean }} options
+ * @param {{ purpose: string, yes: boolean }} options
  * @returns {Promise<boolean>} whether they are installed now
  */
-export async function installDebianPackages(packages, { purpose, askFirst }) {
+export async function installDebianPackages(packages, { purpose, yes }) {
   const apt = findProgram('apt-get')
   const sudo = findProgram('sudo')
-  const asking = askFirst && canAsk()
-  if (apt === undefined || !(isRoot() || (sudo !== undefined && asking))) return false
+  if (apt === undefined || !(isRoot() || (sudo !== undefined && canAsk()))) return false
   const how = isRoot() ? 'apt-get' : 'sudo apt-get'
-  if (asking && !(await ask(`Install Debian's ${packages.join(', ')} with ${how} (${purpose})?`))) {
+  if (!(await agreed(`install Debian's ${packages.join(', ')} with ${how} (${purpose})`, yes))) {
     return false
   }
   say(

@@ -2,14 +2,16 @@
 import { choosePort, findJupyter, installJupyter, startJupyter } from './jupyter.mjs'
 import { checkNode, ensureBuild, ensureDependencies, SetupError, say } from './setup.mjs'
 
-const HELP = `npm start                     opens the notebooks in Jupyter; installs what is missing
+const HELP = `npm start                     opens the notebooks in Jupyter; where there is none, asks before it installs one
 npm start -- --run            runs every notebook without Jupyter or Python and writes it as a page under out/
 
+  --yes           installs Jupyter without asking, for machines
   --port N        Jupyter's port (default: the first free one from 8888 on)
   --no-browser    starts Jupyter without opening a browser
   --help          this text`
 
-const NO_JUPYTER = `There is no Jupyter here. Any one of these brings it:
+const NO_JUPYTER = `There is no Jupyter here, and none was installed. Any one of these brings it:
+  npm start -- --yes   installs it as said above, where that is possible
   Debian, Ubuntu   sudo apt-get install jupyter-notebook
   uv               https://docs.astral.sh/uv/, then npm start again
   pip              python3 -m venv .venv && .venv/bin/pip install notebook
@@ -33,7 +35,7 @@ async function main() {
     throw new SetupError(
       'There is no notebook in notebooks/. Check the clone: git status, git checkout notebooks.',
     )
-  const jupyter = findJupyter() ?? (await installJupyter())
+  const jupyter = findJupyter() ?? (await installJupyter({ yes: options.yes }))
   if (jupyter === undefined) {
     say(NO_JUPYTER)
     return writeAllPages()
@@ -47,6 +49,7 @@ async function readOptions() {
     const { values } = parseArgs({
       options: {
         run: { type: 'boolean', default: false },
+        yes: { type: 'boolean', short: 'y', default: false },
         port: { type: 'string' },
         'no-browser': { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
@@ -58,7 +61,13 @@ async function readOptions() {
         `--port is ${JSON.stringify(values.port)}. Give a number from 1 to 65535.`,
       )
     }
-    return { run: values.run, help: values.help, browser: !values['no-browser'], port }
+    return {
+      run: values.run,
+      yes: values.yes,
+      help: values.help,
+      browser: !values['no-browser'],
+      port,
+    }
   } catch (error) {
     if (error instanceof SetupError) throw error
     throw new SetupError(`${error instanceof Error ? error.message : error}\n\n${HELP}`)

@@ -9,8 +9,18 @@ const CJS_META_URL = {
   banner: { js: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
 }
 
-/** @type {import('esbuild').BuildOptions} */
-const FOR_NODE = { platform: 'node', target: 'node20.19', packages: 'external' }
+/**
+ * Small, as all of it is in the package; functions and classes keep their names for messages.
+ *
+ * @type {import('esbuild').BuildOptions}
+ */
+const FOR_NODE = {
+  platform: 'node',
+  target: 'node20.19',
+  packages: 'external',
+  minify: true,
+  keepNames: true,
+}
 
 /** Packages that are loaded when a store needs them: programs that carry the rest leave them out. */
 const OF_STORES = [
@@ -33,20 +43,19 @@ export async function bundleLibrary(root) {
     index: 'src/index.ts',
     stats: 'src/stats/index.ts',
   }
-  const bundles = Object.entries(entries).flatMap(([name, entry]) =>
-    /** @type {const} */ (['esm', 'cjs']).map((format) => {
-      const outfile = `dist/${name}.${format === 'esm' ? 'js' : 'cjs'}`
-      return bundle(root, {
-        ...FOR_NODE,
-        ...(format === 'cjs' && CJS_META_URL),
-        ...(name === 'index' && { sourcemap: 'linked' }),
-        ...(name !== 'errors' && { plugins: [errorsBeside(root, outfile), arqueroOnDemand(root)] }),
-        entryPoints: [entry],
-        format,
-        outfile,
-      })
-    }),
-  )
+  const bundles = Object.entries(entries).map(async ([name, entry]) => {
+    const outfile = `dist/${name}.js`
+    await bundle(root, {
+      ...FOR_NODE,
+      ...(name === 'index' && { sourcemap: 'linked' }),
+      ...(name !== 'errors' && { plugins: [errorsBeside(root, outfile), arqueroOnDemand(root)] }),
+      entryPoints: [entry],
+      format: 'esm',
+      outfile,
+    })
+    // Every Node that is supported can require an ES module: one copy of each class for both.
+    writeFileSync(join(root, 'dist', `${name}.cjs`), `module.exports = require('./${name}.js')\n`)
+  })
   await Promise.all(bundles)
 }
 
@@ -74,30 +83,16 @@ function errorsBeside(root, outfile) {
  * Loads Arquero with the first table.
  *
  * @param {string} root
- * @param {'on-demand' | 'beside'} from where: its package, or the bundle of it beside the program
  * @returns {import('esbuild').Plugin}
  */
-function arqueroOnDemand(root, from = 'on-demand') {
-  const path = join(root, 'scripts', 'build', `arquero-${from}.mjs`)
+function arqueroOnDemand(root) {
+  const path = join(root, 'scripts', 'build', 'arquero-on-demand.mjs')
   return {
     name: 'arquero on demand',
     setup: ({ onResolve }) => {
       onResolve({ filter: /\/arquero\.ts$/ }, () => ({ path }))
     },
   }
-}
-
-/**
- * The program of threads that read traces, for the library and the command line.
- *
- * @param {string} root
- */
-export function bundleTraceWorker(root) {
-  return bundle(root, {
-    ...programOptions(root),
-    entryPoints: ['src/traces/readers/trace-worker.ts'],
-    outfile: 'dist/trace-worker.js',
-  })
 }
 
 /**
@@ -110,8 +105,8 @@ export function programOptions(root) {
   return {
     ...FOR_NODE,
     packages: 'bundle',
-    external: OF_STORES,
-    plugins: [arqueroOnDemand(root, 'beside')],
+    external: [...OF_STORES, 'arquero'],
+    plugins: [arqueroOnDemand(root)],
     format: 'esm',
     // CommonJS packages ask for Node's own modules through `require`.
     banner: {
@@ -139,23 +134,16 @@ export function bundleEvaluation(root) {
 /**
  * The command line carries its packages with it: loading a hundred small files takes longer than
  * many a comparison. Each command is a chunk of its own, so that --help does not load them all, and
- * Arquero is a file that few commands load.
+ * Arquero is loaded by few. Threads that read traces, also the library's, are
+ * another entry of the same chunks.
  *
  * @param {string} root
  */
 export async function bundleCommandLine(root) {
   const program = programOptions(root)
-  await bundle(root, {
-    ...FOR_NODE,
-    packages: 'bundle',
-    entryPoints: ['arquero'],
-    format: 'cjs',
-    outfile: 'dist/arquero.cjs',
-    legalComments: 'eof',
-  })
   const chunks = await bundle(root, {
     ...program,
-    entryPoints: { cli: 'src/cli/main.ts' },
+    entryPoints: { cli: 'src/cli/main.ts', 'trace-worker': 'src/traces/readers/trace-worker.ts' },
     outdir: 'dist',
     splitting: true,
     chunkNames: 'cli-[name]-[hash]',
@@ -170,25 +158,8 @@ export async function bundleCommandLine(root) {
 }
 
 /**
- * Vega for Node waits at its top level for a canvas package, which a `require` cannot. Its browser
- * side does not, and draws SVG just as well.
- *
- * @param {string} root
- */
-export function bundleVegaRenderer(root) {
-  return bundle(root, {
-    platform: 'browser',
-    target: 'node20.19',
-    entryPoints: ['src/views/notebook/vega-renderer.ts'],
-    format: 'cjs',
-    outfile: 'dist/vega-renderer.cjs',
-    minify: true,
-    legalComments: 'none',
-  })
-}
-
-/**
- * A script for pages.
+ * A script for pages. That of charts also draws for Node: on this side Vega waits for no canvas
+ * package at its top level, and draws SVG just as well.
  *
  * @param {string} root
  * @param {string} entryPoint

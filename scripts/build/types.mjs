@@ -1,12 +1,26 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 
 /** Folders that have declarations, and theirs below dist. */
 const FOLDERS = { src: 'types', evaluation: 'evaluation-types' }
 
 /** Imports of sources (`./x.ts`) as a reader of declarations resolves them (`./x.js`). */
 const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*["'])(\.\.?\/[^"']+)\.tsx?(["'])/g
+
+/** Imports of other declarations. */
+const RELATIVE_IMPORT = /(?:from|import)\s*\(?\s*["'](\.\.?\/[^"']+)\.js["']/g
+
+/** Stands for Arquero's declarations. */
+const ARQUERO = 'arquero-table.d.ts'
 
 /** Typed arrays have been generic since TypeScript 5.7; tslab's compiler is older. */
 const GENERIC_TYPED_ARRAY =
@@ -32,12 +46,20 @@ export async function emitTypes(root) {
     rmSync(partial, { recursive: true, force: true })
     throw new Error(`The type declarations could not be written:\n${stdout}${stderr}`)
   }
-  for (const file of declarationFiles(partial)) rewrite(file)
+  const tables = join(partial, 'src', ARQUERO)
+  copyFileSync(join(root, 'scripts', 'build', ARQUERO), tables)
+  for (const file of declarationFiles(partial)) rewrite(file, tables)
+  // For those who require the library; ES modules can import declarations of CommonJS as well.
+  writeFileSync(join(partial, 'src', 'package.json'), '{ "type": "commonjs" }\n')
   for (const [folder, name] of Object.entries(FOLDERS)) {
     rmSync(join(root, 'dist', name), { recursive: true, force: true })
     renameSync(join(partial, folder), join(root, 'dist', name))
   }
   rmSync(partial, { recursive: true })
+  keepReachable(join(root, 'dist', FOLDERS.src), [
+    ...['index.d.ts', 'stats/index.d.ts'],
+    join('..', FOLDERS.evaluation, 'index.d.ts'),
+  ])
   const evaluation = `export * from './${FOLDERS.evaluation}/index.js'\n`
   writeFileSync(join(root, 'dist', 'evaluation.d.cts'), evaluation)
 }
@@ -66,11 +88,35 @@ function declarationFiles(folder) {
     .map((name) => join(folder, name))
 }
 
-/** @param {string} file */
-function rewrite(file) {
+/**
+ * Removes the declarations that no entry needs, which would be half of the package's types.
+ *
+ * @param {string} folder
+ * @param {string[]} entries
+ */
+function keepReachable(folder, entries) {
+  const needed = new Set(entries.map((entry) => join(folder, entry)))
+  for (const file of needed) {
+    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(RELATIVE_IMPORT)) {
+      const target = join(dirname(file), `${path}.d.ts`)
+      if (existsSync(target)) needed.add(target)
+    }
+  }
+  for (const file of declarationFiles(folder)) if (!needed.has(file)) rmSync(file)
+}
+
+/**
+ * @param {string} file
+ * @param {string} tables the declarations that stand for Arquero's
+ */
+function rewrite(file, tables) {
+  const path = relative(dirname(file), tables)
+    .replaceAll('\\', '/')
+    .replace(/\.d\.ts$/, '.js')
   const text = readFileSync(file, 'utf8')
     .replace(SOURCE_IMPORT, '$1$2.js$3')
     .replace(GENERIC_TYPED_ARRAY, '$1')
     .replaceAll('../src/', `../${FOLDERS.src}/`)
+    .replace(/from (['"])arquero\1/g, `from '${path.startsWith('.') ? path : `./${path}`}'`)
   writeFileSync(file, text)
 }

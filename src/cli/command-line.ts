@@ -48,6 +48,10 @@ const compare: LazyCommand = {
   description: 'Find and rank what changed between the traces of two periods',
   load: async () => (await import('./compare.ts')).addCompare,
 }
+const demo: LazyCommand = {
+  description: 'Compare the sample that comes with flowdelta, and open its report',
+  load: async () => (await import('./demo.ts')).addDemo,
+}
 const report: LazyCommand = {
   description: 'Write what changed as one HTML page, or as Markdown for a pull request',
   load: async () => (await import('./report.ts')).addReport,
@@ -79,6 +83,6 @@ const schema: LazyCommand = {
 }
 
 /** Every command, in the order of `--help`. */
-const COMMANDS = { compare, report, fetch, variance, explosion, logs, whatif, schema } as const
+const COMMANDS = { demo, compare, report, fetch, variance, explosion, logs, whatif, schema } as const
 
 type CommandName = keyof typeof COMMANDS

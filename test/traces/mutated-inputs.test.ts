@@ -119,7 +119,7 @@ function changed(document: unknown, all: readonly Change[]): unknown {
     const path = places[at % places.length]!
     const last = path.at(-1)!
     const owner = path.slice(0, -1).reduce<Json>((node, key) => node[key] as Json, copy as Json)
-    if (kind === 'set') owner[last] = to
+    if (kind === 'set') owner[last] = structuredClone(to)
     else if (!Array.isArray(owner)) delete owner[last]
     else if (kind === 'drop') owner.splice(Number(last), 1)
     else owner.push(structuredClone(owner[Number(last)]))

@@ -12,6 +12,7 @@ import {
 import { readPageData } from '../page/read-page-data.ts'
 import { waitForPlaces } from '../page/wait-for-places.ts'
 import { closedLoader } from './closed-loader.ts'
+import { renderSvg } from './vega-renderer.ts'
 
 interface OutputPage extends ChartPage {
   showChart(id: string, data: PageData): Promise<void>
@@ -64,4 +65,6 @@ async function drawChart(
   }
 }
 
-runtimePromise<OutputPage>('charts').ready({ showChart, drawChart })
+// Node has no page and draws its pictures with the same Vega.
+if (typeof document === 'undefined') module.exports = { renderSvg }
+else runtimePromise<OutputPage>('charts').ready({ showChart, drawChart })

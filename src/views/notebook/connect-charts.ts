@@ -8,5 +8,5 @@ export function connectCharts(): void {
 
 /** Vega takes a while to load and not every program draws: it is loaded with the first chart. */
 function vegaRenderer(): typeof import('./vega-renderer.ts') {
-  return createRequire(import.meta.url)(builtFile('vega-renderer.cjs'))
+  return createRequire(import.meta.url)(builtFile('chart-runtime.cjs'))
 }

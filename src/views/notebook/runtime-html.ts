@@ -4,7 +4,7 @@ import { pagePromise, type RuntimeName } from '../page/page-promise.ts'
 import { builtFile } from './built-file.ts'
 
 const FILES: Readonly<Record<RuntimeName, string>> = {
-  charts: 'chart-runtime.js',
+  charts: 'chart-runtime.cjs',
   widgets: 'widget-runtime.js',
 }
 
