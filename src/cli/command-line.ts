@@ -83,6 +83,16 @@ const schema: LazyCommand = {
 }
 
 /** Every command, in the order of `--help`. */
-const COMMANDS = { demo, compare, report, fetch, variance, explosion, logs, whatif, schema } as const
+const COMMANDS = {
+  demo,
+  compare,
+  report,
+  fetch,
+  variance,
+  explosion,
+  logs,
+  whatif,
+  schema,
+} as const
 
 type CommandName = keyof typeof COMMANDS
