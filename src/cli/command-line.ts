@@ -82,7 +82,6 @@ const schema: LazyCommand = {
   load: async () => (await import('./schema.ts')).addSchema,
 }
 
-/** Every command, in the order of `--help`. */
 const COMMANDS = {
   demo,
   compare,

@@ -109,7 +109,6 @@ function explainRank(comparison: Comparison, rank: number): ExplainedRank | null
   }
 }
 
-/** @throws FlowdeltaError if no finding has the id, with the one that was probably meant */
 function findingOf(comparison: Comparison, id: string): PrintedFinding {
   const findings = printedFindings(comparison)
   if (findings.length === 0) {

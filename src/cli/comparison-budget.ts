@@ -6,7 +6,6 @@ import { printedJson } from './printing.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Lists of a comparison's document that a budget cuts, and how many entries of each there are. */
 const LISTS = ['findings', 'warnings', 'mutations', 'categories'] as const
 
 type Lists = Readonly<Record<(typeof LISTS)[number], readonly Json[]>>
@@ -20,13 +19,11 @@ const EVIDENCE = new Set([
 /** Entries of each list of evidence, tried one after the other. */
 const LENGTHS = [Number.POSITIVE_INFINITY, 10, 3]
 
-/** Mutations that come before evidence in full. */
 const TOP_MUTATIONS = 10
 
 /** Bytes that no mutation goes below: more of them need not be written to be cut. */
 const MIN_MUTATION_BYTES = 400
 
-/** How many mutations a document of at most so many bytes can list. */
 export function mutationsWithin(budget: number): number {
   return budget === 0 ? Number.POSITIVE_INFINITY : Math.ceil(budget / MIN_MUTATION_BYTES)
 }

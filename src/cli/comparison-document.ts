@@ -38,10 +38,8 @@ export interface PrintedComparison {
   readonly explained: ExplainedRank | null
 }
 
-/** Explanations of the finding and of the mutation of one rank by their parameters. */
 export interface ExplainedRank {
   readonly rank: number
-  /** `null` where no finding has the rank. */
   readonly finding: Explanation | null
   readonly mutation: Explanation | null
 }

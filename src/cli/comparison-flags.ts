@@ -16,7 +16,6 @@ import {
   type SplitFlags,
 } from './load-period.ts'
 
-/** Flags of `addComparisonFlags` that are no options of a table. */
 export interface ComparisonFlags extends SplitFlags {
   readonly before: string[][]
   readonly after?: string[]
@@ -28,7 +27,6 @@ export interface ComparisonFlags extends SplitFlags {
   readonly weightCounts?: boolean
 }
 
-/** Returns the files of each run: what stands behind each `--before` of the arguments. */
 function filesOfRuns(args: readonly string[], files: readonly string[]): string[][] {
   const counts: number[] = []
   let isRun = false
@@ -77,7 +75,6 @@ export function addComparisonFlags(command: Command, args: readonly string[]): C
     .option('--after-logs <file...>', 'The same for the bad period')
 }
 
-/** Loads both periods and compares them as the options say. */
 export async function compareFiles(flags: ComparisonFlags & Flags): Promise<Comparison> {
   const { beforeParameters = [], afterParameters = [], beforeLogs = [], afterLogs = [] } = flags
   requireOnce(flags.before)
@@ -108,7 +105,6 @@ async function loadRuns(flags: ComparisonFlags & Flags, beside: BesideTraces): P
   return runs
 }
 
-/** Throws for a file in two runs: these would seem never to differ. */
 function requireOnce(runs: readonly (readonly string[])[]): void {
   const seen = new Set<string>()
   for (const files of runs) {

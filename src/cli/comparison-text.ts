@@ -142,7 +142,6 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
     .map((lines) => lines.join('\n'))
 }
 
-/** Says how to see the first finding in full. */
 function findingHint({ findings: { findings } }: Comparison): string {
   const [first] = findings
   return first === undefined ? '' : `; --finding ${first.id}: all of #1`
@@ -153,7 +152,6 @@ function cutAtWord(line: string): string {
   return `${line.slice(0, line.lastIndexOf(' ', MAX_WIDTH - 2))} …`
 }
 
-/** Breaks a line that is too wide between words; what follows is indented. */
 function wrapped(line: string, indent = ''): string[] {
   if (line.length <= MAX_WIDTH) return [line]
   const end = line.lastIndexOf(' ', MAX_WIDTH)

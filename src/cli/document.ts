@@ -78,7 +78,6 @@ export function optional<In>(part: Part<In>): Part<In | undefined> {
   }
 }
 
-/** A part with a description in the schema. */
 export function about<In>(description: string, part: Made<In>): Made<In>
 export function about<In>(description: string, part: Part<In>): Part<In>
 export function about(description: string, part: Part<never> | Made<never>): unknown {
@@ -90,7 +89,6 @@ export function made<In, Value>(get: (value: In) => Value, part: Part<Value>): M
   return { schema, optional: missing, made: (value) => part.write(get(value)) }
 }
 
-/** A record: each field is written from the value's field of the same name, or as `made` says. */
 export function record<In>(fields: Fields<In>): Part<In> {
   const parts = Object.entries(fields) as [string, Part<unknown> | Made<In>][]
   return {
@@ -120,7 +118,6 @@ export function parameters<Table extends OptionTable>(table: Table): Part<Option
   }
 }
 
-/** A document named `flowdelta.<name>/1`. */
 export function document<In>(name: string, description: string, fields: Fields<In>): Document<In> {
   const title = `flowdelta.${name}/1`
   const { schema, write } = record<In>({

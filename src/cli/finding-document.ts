@@ -40,9 +40,7 @@ import {
 } from './document.ts'
 import { INTERFERENCE, SEGMENT } from './finding-scope-document.ts'
 
-/** Most entries of each list of a finding. */
 interface FindingLimits {
-  /** Edges, and steps. */
   readonly steps: number
   readonly parts: number
   readonly calls: number
@@ -55,7 +53,6 @@ const NO_LIMITS: FindingLimits = {
   parts: Number.POSITIVE_INFINITY,
   calls: Number.POSITIVE_INFINITY,
 }
-/** Listed with one explanation. */
 const MAX_PATHS = 20
 const MAX_PARAMETERS = 50
 const MAX_LEFT_OUT = 200

@@ -11,7 +11,6 @@ export type FlagsOf<Table extends OptionTable> = {
     : Table[Name]['default']
 }
 
-/** A flag that sets an option of a table. */
 class OptionFlag extends Option {
   readonly option: string
 
@@ -60,7 +59,6 @@ export function flagsOf(...tables: readonly OptionTable[]): readonly Option[] {
   )
 }
 
-/** Returns the flags that set options as advised, such as `--fold log2`; options without flags are left out. */
 export function adviceFlags(flags: readonly Option[], advice: OptionAdvice): string[] {
   const found = Object.entries(advice).flatMap(([option, value]) => {
     const flag = flagOf(flags, option.split('.')[0])
@@ -70,7 +68,6 @@ export function adviceFlags(flags: readonly Option[], advice: OptionAdvice): str
   return [...new Set(found)]
 }
 
-/** Returns a sentence with those flags, to be put after the advice; `''` without any. */
 export function adviceSentence(flags: readonly Option[], advice: OptionAdvice): string {
   const found = adviceFlags(flags, advice)
   return found.length === 0 ? '' : ` On the command line: ${found.join(', ')}.`
@@ -101,7 +98,6 @@ export function misspeltFlag(command: Command, args: readonly string[]): string 
   return ''
 }
 
-/** Returns the message of an error in an option, with the command's flag instead of its name. */
 export function flagMessage(command: Command, { option, value, expected }: OptionError): string {
   const [name = option, ...path] = option.split('.')
   const found = flagOf(command.options, name)

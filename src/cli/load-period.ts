@@ -71,7 +71,6 @@ const PROPOSE_FLAGS = defineOptions({
   }),
 })
 
-/** Flags of `addSplit`. */
 export interface SplitFlags {
   /** Empty where the time is to be found. */
   readonly split?: string
@@ -82,7 +81,6 @@ export function isSplit(args: readonly string[]): boolean {
   return args.some((arg) => /^--(split(=|$)|propose$)/.test(arg))
 }
 
-/** Lets a command divide one recording instead of reading two periods. */
 export function addSplit(command: Command): Command {
   addOptions(
     command.argument('[file...]', 'Traces of one recording, for --split or --propose'),

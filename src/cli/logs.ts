@@ -59,7 +59,6 @@ const PRINT_FLAGS = defineOptions({
 })
 
 interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
-  /** One source, which is divided. */
   readonly files?: readonly string[]
   readonly by?: string
   readonly window?: string
@@ -158,13 +157,11 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
   }
 }
 
-/** When a comparison of logs counts as failed: what makes it so, if anything does. */
 interface FailOn {
   readonly text: string
   readonly failing: (compared: LogComparison) => readonly string[]
 }
 
-/** @throws InvalidArgumentError for a condition that is none */
 function failOn(text: string): FailOn {
   const worse = (share: number) => (compared: LogComparison) => {
     const { significant, beforeMean, afterMean } = compared.divergence.performance
@@ -184,7 +181,6 @@ function failOn(text: string): FailOn {
   throw new InvalidArgumentError("Give 'new-errors', 'performance>5%', 'differs' or 'any'.")
 }
 
-/** The files of a period; of one source all are of both. */
 function periodFiles(flags: LogsFlags, period: LogClass): readonly string[] {
   const { files = [], before, after, good, bad } = flags
   return (period === 'before' ? (before ?? good) : (after ?? bad)) ?? files

@@ -20,7 +20,6 @@ import {
 } from './document.ts'
 import { EFFECT, type Effect, EXEMPLARS, EXPLANATION, type Explained } from './finding-document.ts'
 
-/** Listed with one mutation; `edgesInAll` and `precursorsInAll` say how many there are. */
 const MAX_EDGES = 200
 const MAX_PRECURSORS = 100
 

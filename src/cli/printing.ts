@@ -19,7 +19,6 @@ export function listFlags(things: string) {
 export const MAX_IN_TEXT = 12
 export const MAX_IN_JSON = 1000
 
-/** Returns the line below a list that `--limit` cut; none where nothing was left out. */
 export function leftOutLines(left: number): string[] {
   return left > 0 ? [`… and ${grouped(left)} more; raise --limit to see them.`] : []
 }

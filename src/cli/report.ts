@@ -57,7 +57,6 @@ async function runReport(
   else writeReport(out, report)
 }
 
-/** @throws OptionError for a file that cannot be written */
 export function writeReport(out: string, report: string): void {
   try {
     writeFileSync(out, report)

@@ -6,7 +6,6 @@ import { LOGS_DOCUMENT } from './logs-document.ts'
 import { VARIANCE_DOCUMENT } from './variance.ts'
 import { WHATIF_DOCUMENT } from './whatif-document.ts'
 
-/** The document of each command that prints one. */
 export const DOCUMENTS = {
   compare: COMPARISON_DOCUMENT,
   variance: VARIANCE_DOCUMENT,

@@ -115,13 +115,11 @@ function unusedMarks(unused: readonly VarianceMark[]): PrintedWarning[] {
 
 export interface VarianceResults {
   readonly variance: VarianceSources
-  /** Spreads of two periods compared; `null` for one period. */
   readonly spreads: SpreadComparison | null
   readonly warnings: readonly PrintedWarning[]
   readonly limit: number
 }
 
-/** Edges listed with one category in the document. */
 const MAX_EDGES = 50
 
 const EDGE = record<EdgeVariance>({
@@ -231,7 +229,6 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
   },
 )
 
-/** Categories whose edges are listed, edges of each, and changed spreads. */
 const MOST = { categories: 5, edges: 3, spreads: 5 } as const
 
 export function varianceText({ variance, spreads, warnings, limit }: VarianceResults): string {

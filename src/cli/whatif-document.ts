@@ -19,12 +19,9 @@ import {
 } from './document.ts'
 import type { PrintedWarning } from './printing.ts'
 
-/** What scenarios would make of the response times. */
 export interface Predictions {
   readonly requests: { readonly before: number; readonly after: number | null }
-  /** As recorded after, where that was given: what became of it. */
   readonly after: ProfileQuantiles | null
-  /** One a scenario, then, of several, one of all together. */
   readonly profiles: readonly ScenarioProfile[]
 }
 
@@ -79,7 +76,6 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
 /** A diagnosis, or predictions with no causes, and what is in doubt about the traces. */
 type WhatifResults = Parameters<typeof WHATIF_DOCUMENT.write>[0]
 
-/** Returns what the document of a diagnosis holds, of at most `limit` causes. */
 export function diagnosisResults(
   diagnosis: LatencyDiagnosis,
   limit: number,

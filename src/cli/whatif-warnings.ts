@@ -11,7 +11,6 @@ import type { TraceSet } from '../traces/trace-set.ts'
 /** Some calls outlive their callers everywhere; from this share of traces on it is told. */
 const MIN_SKEWED = 0.01
 
-/** What is wrong or in doubt about the traces of each period that a what-if is made of. */
 export function whatifWarnings(periods: readonly TraceSet[]): readonly ComparisonWarning[] {
   return periods.flatMap((traces) => {
     const told = [...lostSpans(traces), ...differingClocks(traces)]

@@ -317,7 +317,6 @@ function causesTable({ ranked, options }: LatencyDiagnosis, limit: number): stri
   )
 }
 
-/** Predictions as text: what each scenario makes of p50, p90 and p99. */
 function predictionText({ requests, after, profiles }: Predictions): string {
   const row = (name: string, { p50Us, p90Us, p99Us }: ProfileQuantiles, touched: string) => [
     shortText(name, MAX_TITLE_LENGTH),

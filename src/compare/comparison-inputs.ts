@@ -36,7 +36,6 @@ export function selectedRows(selection: RequestSelection, flows: FlowSet): Selec
   return nonEmpty(requestsBetween(flows, { where: (request) => inside.has(request) }))
 }
 
-/** Whether conditions hold for the trace of a request. */
 function matchingRequests(conditions: readonly Condition[], flows: FlowSet) {
   const { periods, recordedIn, traceOf } = periodsOf(flows)
   for (const one of conditions) {
@@ -65,7 +64,6 @@ function nonEmpty(rows: Selection): Selection {
   )
 }
 
-/** Runs are told apart by time blocks, whose numbers have room for so many. */
 const MAX_RUNS = 100
 
 /** Rejects no runs, too many, one twice, and what are no traces. */

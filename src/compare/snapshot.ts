@@ -20,7 +20,6 @@ import { type ColumnsOf, RequestColumns, type ResourceUses } from './segments/re
 export interface SnapshotParts {
   /** When requests arrived; always with latencies, as findings ask for it. Default `false`. */
   readonly arrivals?: boolean
-  /** Trace ids; without them, requests are called by their number. Default `false`. */
   readonly ids?: boolean
   /** Requests whose edge latencies are carried, the largest part; default none. */
   readonly latenciesOf?: (request: number) => boolean
@@ -29,7 +28,6 @@ export interface SnapshotParts {
 interface SnapshotData {
   readonly options: Omit<ComparisonOptions, 'label'>
   readonly labels: readonly NodeLabel[]
-  /** Each label's own text and the one the user's rule gives it; `null` without a rule. */
   readonly labelTexts: readonly (readonly [own: string, given: string])[] | null
   /** Label codes of the nodes of all shapes, one shape after the other; where their edges lead. */
   readonly nodes: Uint32Array
@@ -40,7 +38,6 @@ interface SnapshotData {
   /** How to fold the flows again; `null` where they are carried as they are. */
   readonly folding: FoldOptions | null
   readonly period: Uint8Array
-  /** Run of each request before; `null` where there is but one. */
   readonly recordedIn: Uint8Array | null
   readonly epochsUs: readonly number[]
   readonly shapeOf: Uint32Array
@@ -61,7 +58,6 @@ interface SnapshotData {
   readonly latencyOffsets: Uint32Array
   /** What segments are found by, of roots and of services; none without latencies. */
   readonly columns: readonly ColumnsOf[]
-  /** Versions and hosts that come or go. */
   readonly seen: readonly TimedEvent[]
   /** What spans say that they share with others; none without latencies. */
   readonly resources: ResourceUses | null

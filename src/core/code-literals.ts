@@ -1,6 +1,5 @@
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 
-/** Characters that mean something in a regular expression. */
 const SPECIAL = /[\\^$.*+?()[\]{}|/]/g
 
 /** `text` as a string in code. */
@@ -27,7 +26,6 @@ export function fieldLiteral(name: string): string {
   return IDENTIFIER.test(name) ? `d.${name}` : `d[${textLiteral(name)}]`
 }
 
-/** The source of an expression that finds `text` itself. */
 export function patternSource(text: string): string {
   return seen(text.replace(SPECIAL, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r'))
 }

@@ -45,7 +45,6 @@ export function inspectDisplayable(value: HasMimeBundle): string {
   return text
 }
 
-/** What a value's {@link jupyterHook} returns. */
 export function completeBundle(value: HasMimeBundle): MimeBundle {
   const bundle = value.mimeBundle()
   return sink === undefined ? bundle : sink.complete(bundle)

@@ -121,18 +121,15 @@ export function requireStage<T>(
   requireArgument(call, value, isRight, stage.madeBy)
 }
 
-/** Checks an argument that must be an object with these fields. */
 export function requireFields(call: string, value: unknown, ...fields: readonly string[]): void {
   const isRight = isRecord(value) && fields.every((field) => value[field] != null)
   requireArgument(call, value, isRight, `an object with ${fields.join(', ')}`)
 }
 
-/** Checks an argument that must be text. */
 export function requireText(call: string, value: unknown): void {
   requireArgument(call, value, typeof value === 'string', 'text')
 }
 
-/** Checks an argument that must be an array of objects with these fields. */
 export function requireList(name: string, value: unknown, ...fields: readonly string[]): void {
   requireArgument(name, value, Array.isArray(value), 'an array')
   value.forEach((one, i) => {
@@ -170,7 +167,6 @@ export class InternalError extends Error {
   }
 }
 
-/** A readable rendering of any value, short enough for a message. */
 export function show(value: unknown): string {
   const text = renderingOf(value)
   return text.length > 80 ? `${text.slice(0, 77)}…` : text

@@ -1,4 +1,3 @@
-/** The edges of the longest way to each node of a graph without cycles. */
 export function graphDepths(
   size: number,
   from: ArrayLike<number>,

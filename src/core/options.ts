@@ -46,7 +46,6 @@ interface Range {
   readonly max?: number
 }
 
-/** A word, or `null`, that a number or a text may be instead. */
 interface Instead<Word> {
   readonly or: Word
 }
@@ -86,7 +85,6 @@ export function optionalNumber(sentence: string): OptionRow<number | null> {
   return count({ default: null, or: null, min: 0, sentence })
 }
 
-/** A finite number. */
 export function number(row: Common<number> & Range): OptionRow<number>
 export function number<const Word extends string | null>(
   row: Common<number | Word> & Range & Instead<Word>,
@@ -112,7 +110,6 @@ export function share({
   return numeric(row, { min, max }, { noun: 'a share', whole: false })
 }
 
-/** A significance level or quantile: a share above 0 and below 1. */
 export function level(row: Common<number>): OptionRow<number> {
   return {
     ...common({ unit: 'level', ...row }),
@@ -123,7 +120,6 @@ export function level(row: Common<number>): OptionRow<number> {
   }
 }
 
-/** `true` or `false`. */
 export function flag(row: Common<boolean>): OptionRow<boolean> {
   return {
     ...common(row),
@@ -178,7 +174,6 @@ export function optionalText(sentence: string): OptionRow<string | null> {
   return text({ default: null, or: null, sentence })
 }
 
-/** A list of texts; a flag separates them with commas. */
 export function list(row: Common<readonly string[]>): OptionRow<readonly string[]> {
   return {
     ...common(row),
@@ -222,7 +217,6 @@ export function readOptions<Table extends OptionTable, Given extends Partial<Opt
   return Object.fromEntries(read) as OptionsOf<Table>
 }
 
-/** Returns options with some of them changed, checked as `readOptions` does. */
 export function changeOptions<Table extends OptionTable, Given extends Partial<OptionsOf<Table>>>(
   table: Table,
   options: OptionsOf<Table>,
@@ -233,7 +227,6 @@ export function changeOptions<Table extends OptionTable, Given extends Partial<O
   return readOptions(table, { ...options, ...Object.fromEntries(given) })
 }
 
-/** Picks a table's options out of those of several tables. */
 export function pickOptions<Table extends OptionTable, Given extends OptionsOf<Table>>(
   table: Table,
   options: Given,
@@ -265,7 +258,6 @@ export interface DocumentedOption {
   readonly sentence: string
 }
 
-/** Returns the rows of a documentation table. */
 export function optionRows(table: OptionTable): DocumentedOption[] {
   return Object.entries(table).map(([name, row]) => ({
     name,

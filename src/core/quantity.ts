@@ -9,7 +9,6 @@ export interface Quantity {
 /** What requests are compared by if nothing else is said. */
 export const TIME: Quantity = { name: 'time', unit: null }
 
-/** An amount with its unit: `1.04 ms`, `1,602 input tokens`. */
 export function formatAmount(amount: number, { unit }: Quantity): string {
   if (unit === null) return formatDuration(amount)
   return Number.isFinite(amount) ? `${shortNumber(amount)} ${unit}` : String(amount)
@@ -45,7 +44,6 @@ export function callerSide({ unit }: Quantity): string {
   return unit === null ? ' in transit' : ' at the caller'
 }
 
-/** What the amounts of requests are called: `response time`, or the name of the measure. */
 export function amountsName({ name, unit }: Quantity): string {
   return unit === null ? 'response time' : name
 }

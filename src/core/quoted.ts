@@ -9,7 +9,6 @@ export function unquoted(name: string): string {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
 
-/** A name between quotes, as `unquoted` reads it. */
 export function quoted(name: string): string {
   return `"${name.replace(/["\\]/g, (sign) => `\\${sign}`).replaceAll('\n', '\\n')}"`
 }

@@ -53,7 +53,6 @@ export function setTableHtml(next: TableHtml | undefined): void {
   notebookHtml = next
 }
 
-/** How any Arquero table shows itself. */
 export function tableBundle(table: Table): MimeBundle {
   return { 'text/plain': tableText(table), 'text/html': (notebookHtml ?? tableHtml)(table) }
 }
@@ -95,7 +94,6 @@ function stageTableClass() {
   return stageTables
 }
 
-/** Whether `value` is an Arquero table, of whichever copy of Arquero. */
 export function isTable(value: unknown): value is ColumnTable {
   const { columnNames, numRows, getter } = (value ?? {}) as Partial<ColumnTable>
   return [columnNames, numRows, getter].every((verb) => typeof verb === 'function')

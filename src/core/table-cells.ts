@@ -16,7 +16,6 @@ export interface TableCells {
 
 export interface ColumnFormat {
   readonly numeric: boolean
-  /** A value as its cell shows it. */
   text(value: unknown): string
   /** A value to the last digit; empty where its text says as much. */
   exact(value: unknown): string
@@ -48,7 +47,6 @@ export function tableCells(table: Table, limit: number, style: NumberStyle = 'da
   }
 }
 
-/** Whether a column of this name holds durations in microseconds. */
 export function isDuration(name: string): boolean {
   return /(^|[a-z\d])Us$/.test(name)
 }

@@ -1,6 +1,5 @@
 import { OptionError, requireArgument, requireText } from './errors.ts'
 
-/** Where a trace id goes in a template. */
 const PLACE = '{traceId}'
 /** The id inside a quoted text of percent-encoded JSON, as in Grafana's Explore. */
 const IN_JSON = /(?:%22|")\{traceId\}(?:%22|")/

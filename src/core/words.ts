@@ -97,7 +97,6 @@ export function signedDuration(differenceUs: number): string {
 /** Control and formatting characters, line separators and halves of characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu
 const LONGEST_TOOLTIP = 300
-/** Characters of a file that a message shows. */
 const BEGINNING = 60
 /** Longer names from traces lose their middle. */
 const MAX_NAME_LENGTH = 100
@@ -123,7 +122,6 @@ export function beginning(text: string): string {
   return `${JSON.stringify(start.replace(/\s+/g, ' '))}${text.length > BEGINNING ? ' …' : ''}`
 }
 
-/** A name from a trace as it can be printed. */
 export function printable(name: string): string {
   return shortText(name, MAX_NAME_LENGTH)
 }

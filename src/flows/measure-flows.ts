@@ -9,7 +9,6 @@ import { MEASURE, type Measure, type OwnMeasure, quantityOf } from './measure.ts
 import { selectRequests } from './select-requests.ts'
 import { type SpanTree, spanTree } from './span-tree.ts'
 
-/** Measure that counts every span as one. */
 const CALLS = 'calls'
 
 /**
@@ -149,7 +148,6 @@ function nothingMeasured(recordings: readonly SpanTraces[], name: string): Flowd
   )
 }
 
-/** Counts spans that do not say a measure, of operations of which some do. */
 class SilentSpans {
   readonly #operations = new Map<string, { isSaid: boolean; silent: [number, number] }>()
 

@@ -23,7 +23,6 @@ export type Measure = string | OwnMeasure
 
 /** `'db.rows in rows'`: a name and a unit. */
 const NAMED = /^\s*(\S.*?)(?:\s+in\s+(\S.*?))?\s*$/
-/** Last parts of names that say their unit: `input_tokens`. */
 const OWN_UNIT =
   /[^./]*(?:tokens|bytes|rows|records|messages|items|calls|requests|pages|hits|misses)$/
 /** Attributes that OpenTelemetry says are in bytes. */

@@ -4,7 +4,6 @@ import type { GraphTraces } from '../traces/graph-traces.ts'
 import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
 import type { FlowSet } from './flow-set.ts'
 
-/** What was recorded of one node: parameters, and of a span also where and how it ran. */
 export type NodeRecord = readonly (readonly [key: string, value: AttributeValue])[]
 
 const NONE: NodeRecord = []

@@ -32,9 +32,7 @@ export interface Overlap {
   /** `'in turns'`: stretches alternate; `'side by side'`: nearly always both. */
   readonly kind: 'apart' | 'in turns' | 'partly mixed' | 'side by side'
   readonly sharedUs: number
-  /** Part of the longer period that is shared. */
   readonly share: number
-  /** Requests before, and after, within what is shared. */
   readonly before: number
   readonly after: number
 }

@@ -10,7 +10,6 @@ const MAX_CHILDREN = 256
 
 /** The children of one call in the order that their flow lists them, and how they are ordered. */
 interface OrderedChildren {
-  /** Rows of the children; `precedence` numbers them by their place here. */
   readonly spans: ArrayLike<number>
   readonly precedence: Precedence
 }
@@ -49,7 +48,6 @@ interface Call {
   readonly slackUs: number
 }
 
-/** Whether the caller's reply does not wait for a child, by this call's own times. */
 function outlives(calls: SpanCalls, child: number, call: Call): boolean {
   const { startUs, endUs, detached, outside } = calls
   return (

@@ -3,16 +3,13 @@ import { groupRows } from '../traces/group-rows.ts'
 import { SPAN_KINDS, type SpanTraces } from '../traces/span-traces.ts'
 import type { SpanClocks } from './clocks/clock-offsets.ts'
 
-/** The call structure of one period's spans: children of each, and times made consistent. */
 export interface SpanCalls {
   readonly traces: SpanTraces
   /** The children of span `i` are entries `childOffsets[i]` to `childOffsets[i + 1]`. */
   readonly childOffsets: Uint32Array
-  /** Rows of children; those of one span by start, then end, then row. */
   readonly children: Uint32Array
   /** Rows of spans that no loaded span called, in order. */
   readonly roots: Uint32Array
-  /** What clocks were corrected by; undefined where none was. */
   readonly clocks: SpanClocks | undefined
   /** Start, never before the parent's. */
   readonly startUs: Float64Array

@@ -110,7 +110,6 @@ class SpanFlowBuilder {
     )
   }
 
-  /** The weight of each request's trace; undefined where no period recorded any. */
   #weights(periods: readonly SpanTraces[]): Float64Array | undefined {
     if (periods.every(({ weight }) => weight === undefined)) return undefined
     const { recordedIn, traceOf } = this.#columns
@@ -225,7 +224,6 @@ function timeNs({ startUs, endUs }: SpanCalls, walk: readonly number[], node: nu
   return Math.round((node & 1 ? endUs[span]! : startUs[span]!) * NS)
 }
 
-/** Children that nobody waits for: no sibling follows, and the reply does not need them. */
 function countUnawaited(
   followers: readonly (readonly number[])[],
   finishers: readonly number[],

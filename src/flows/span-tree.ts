@@ -11,7 +11,6 @@ export function areFromSpans({ shapes, labels, size }: FlowSet): boolean {
 
 export interface SpanTree {
   readonly size: number
-  /** Caller of each span, -1 for the root. */
   readonly parent: Int32Array
   /** The spans that span `k` called are `firstChild[k]` to `firstChild[k + 1]`. */
   readonly firstChild: Uint32Array
@@ -48,7 +47,6 @@ export function spanTree({ shapes }: FlowSet, shape: number): SpanTree {
   return { size, parent, firstChild, order, timedBy, from }
 }
 
-/** Serves for shape after shape. */
 const GRAPH = new ShapeGraph()
 
 /** Reads in ns when spans start (entry `2k`) and end (`2k + 1`), so that differences are exact. */

@@ -189,7 +189,6 @@ export function andersonDarlingTail(x: number): number {
 const STEP = 0.08
 const MAX_STEPS = 1000
 
-/** Imaginary part and size of the integrand at t = 1 − width·(1 − iu)². */
 function integrand(u: number, { x, width }: { x: number; width: number }) {
   const re = 1 - width + width * u * u
   const im = 2 * width * u

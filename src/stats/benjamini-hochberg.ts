@@ -34,7 +34,6 @@ export function benjaminiHochberg(p: ArrayLike<number>): Float64Array {
   return values.map((value) => (Number.isNaN(value) ? value : corrected[find(ascending, value)]!))
 }
 
-/** Where a value stands among ascending ones; of equal p, each has the same q. */
 function find(ascending: Float64Array, value: number): number {
   let low = 0
   let high = ascending.length - 1

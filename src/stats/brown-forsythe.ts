@@ -60,7 +60,6 @@ export function brownForsythe(
   }
 }
 
-/** Mean of the absolute deviations from the median, and the sum of squares around it. */
 function deviations(ascending: ArrayLike<number>): { mean: number; squares: number } {
   const n = ascending.length
   if (n === 0) return { mean: Number.NaN, squares: 0 }

@@ -5,7 +5,6 @@ import { requireShare } from './require-option.ts'
 
 /** Numbers of stretches of a series whose means say how far its level wanders by itself. */
 const STRETCHES = [5, 10]
-/** A stretch needs this many values. */
 const MIN_STRETCH = 2
 /** Beyond, a series wanders too far to say anything. */
 const MAX_LEANING = 0.97

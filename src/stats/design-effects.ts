@@ -28,7 +28,6 @@ export class StretchSums {
     return (this.#squares * this.#count) / Math.max(1, this.#count - 1)
   }
 
-  /** Sum of squares by stretch of time, and of products of neighbors. */
   products(): { readonly squares: number; readonly neighbors: number } {
     if (this.#products !== undefined) return this.#products
     const sums = [...this.#sums].sort(([a], [b]) => a - b).map(([, sum]) => sum)
@@ -44,7 +43,6 @@ export class StretchSums {
 
 export interface Wandering {
   readonly periods: readonly StretchSums[]
-  /** Excess kurtosis of single values where it is large; default 0. */
   readonly kurtosis?: number
 }
 
@@ -129,7 +127,6 @@ export function designEffects(
   }
 }
 
-/** The effect of one measure as its stretches of time show it. */
 function seenEffect({ periods, kurtosis = 0 }: Wandering) {
   let [independent, variance, stretches, df, count] = [0, 0, 0, 0, 0]
   for (const period of periods) {

@@ -142,7 +142,6 @@ export function bitParallelEditDistance(pattern: Float64Array, text: Float64Arra
 interface Band {
   /** Per token id, the rows of the band that hold it, as bits. */
   readonly positions: Int32Array
-  /** Horizontal differences above the band; replaced by those at its last row. */
   readonly differences: Uint8Array
   readonly lastRow: number
 }

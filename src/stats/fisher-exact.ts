@@ -125,7 +125,6 @@ function probableTables({ n1, n2, successes }: { n1: number; n2: number; success
   const most = Math.min(n2, successes)
   const mode = Math.floor(((successes + 1) * (n2 + 1)) / (n1 + n2 + 2))
   const start = Math.min(most, Math.max(least, mode))
-  /** P(k + 1) / P(k). */
   const ratio = (k: number) => ((n2 - k) * (successes - k)) / ((k + 1) * (n1 - successes + k + 1))
   let weight = 1
   tables.set(start, weight)

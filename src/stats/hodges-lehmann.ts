@@ -118,7 +118,6 @@ function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInte
   }
 }
 
-/** What is said of samples without a pair. */
 function noShift(level: number): ShiftInterval {
   return { shift: Number.NaN, low: Number.NaN, high: Number.NaN, level }
 }
@@ -132,11 +131,9 @@ interface WeightedPair {
 
 /** What lies on either side of a value among all differences of pairs, second − first. */
 interface Split {
-  /** The weight of differences of at most the value. */
   readonly weight: number
   /** The largest difference of at most the value; −∞ if there is none. */
   readonly below: number
-  /** The smallest difference above the value; ∞ if there is none. */
   readonly above: number
 }
 

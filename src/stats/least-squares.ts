@@ -2,12 +2,9 @@ import { mean as average } from 'simple-statistics'
 // Not simple-statistics': that knows one column only. n·p² steps: the loops index with `!`.
 import { OptionError } from '../core/errors.ts'
 
-/** What linear regression found. */
 export interface LeastSquaresFit {
   readonly intercept: number
-  /** One a column. */
   readonly coefficients: Float64Array
-  /** Returns the fitted value of a row of columns. */
   predict(row: ArrayLike<number>): number
 }
 

@@ -15,7 +15,6 @@ export function quantileOf(measure: Measure): number | null {
   throw new OptionError('measure', found, `'mean', 'median' or { quantile: 0 to 1 }`)
 }
 
-/** What computes a measure of an ascending sample; NaN of an empty one. */
 export function measurer(measure: Measure): (ascending: ArrayLike<number>) => number {
   const share = quantileOf(measure)
   return share === null ? mean : (ascending) => quantile(ascending, share)

@@ -8,7 +8,6 @@ interface MeanMoments {
   readonly error2: number
 }
 
-/** Mean and squared standard error of a sample. */
 export function meanMoments(sample: ArrayLike<number>): MeanMoments {
   const origin = middleOf(sample)
   let sum = 0
@@ -64,9 +63,7 @@ function momentsOf({
 }
 
 interface Resampling {
-  /** How many values the sample has. */
   readonly n: number
-  /** Which quantile, a share. */
   readonly share: number
   readonly resamples: number
   readonly seed: number

@@ -270,7 +270,6 @@ function independentMeasures(
   return { df, measures: Math.min(count / Math.max(1, ofSums), count / (1 + (count - 1) * alike)) }
 }
 
-/** Adds up values by run, those of after last, into what `runShifts` takes. */
 export class RunSums implements RunStratum {
   readonly counts: Float64Array
   readonly #sums: Float64Array
@@ -303,7 +302,6 @@ export class RunSums implements RunStratum {
   }
 }
 
-/** One measure of values that were added up by run. */
 export function runMeasure(strata: readonly RunSums[]): RunMeasure {
   let [squares, df] = [0, 0]
   for (const { within } of strata) {

@@ -60,7 +60,6 @@ export function twoProportionsTest(
   }
 }
 
-/** Wilson's 95 % interval of one proportion. */
 function scoreInterval(successes: number, n: number): { low: number; high: number } {
   const centre = successes + Z ** 2 / 2
   const width = Z * Math.sqrt((successes * (n - successes)) / n + Z ** 2 / 4)

@@ -67,7 +67,6 @@ export function isTestable(beforeCount: number, afterCount: number): boolean {
   return beforeCount * afterCount > 4 * (beforeCount + afterCount)
 }
 
-/** Returns the direction of a difference after − before. */
 export function directionOf(difference: number): Direction {
   if (difference > 0) return 'slower'
   return difference < 0 ? 'faster' : 'none'
@@ -129,7 +128,6 @@ export function sortedPair(
   return { first, second, sizes }
 }
 
-/** Returns all values of two samples in ascending order. */
 export function pooledValues(
   pair: Readonly<Record<'first' | 'second', ArrayLike<number>>>,
 ): Float64Array {

@@ -33,7 +33,6 @@ export const NEARLY_UNIQUE = 0.5
 /** Rows that an id needs on average to be the id of a kind. */
 const MIN_OF_A_KIND = 10
 
-/** Whether an identifier has so few values that it names kinds of request: tenants, shards, customers. */
 export function namesFew(values: number, known: number): boolean {
   return values > 1 && values * MIN_OF_A_KIND <= known
 }
@@ -72,7 +71,6 @@ export function isNumberText(text: string): boolean {
 /** Ends the name of the parameter that says whether another was recorded. */
 export const PRESENCE = ' (recorded)'
 
-/** Why something of this name is of no use for telling requests apart; `null` where it may be. */
 export function reasonOfName(attribute: string): LeftOutReason | null {
   if (attribute.endsWith(PRESENCE)) return null
   const words = wordsOf(attribute)

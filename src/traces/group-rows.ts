@@ -1,7 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 /** Rows by the group they are in, in compressed rows. */
 export interface GroupedRows {
-  /** The rows of group `g` are `rows[offsets[g]]` to `rows[offsets[g + 1]]`, ascending. */
   readonly offsets: Uint32Array
   readonly rows: Uint32Array
 }

@@ -97,7 +97,6 @@ export function finishColumns<
   return Object.fromEntries(finished) as FinishedColumns<Columns>
 }
 
-/** Returns the columns in the order of some of their rows. */
 export function gatherColumns<
   Columns extends Readonly<Record<string, GrowingColumn<NumericArray>>>,
 >(columns: Columns, rows: Uint32Array): FinishedColumns<Columns> {

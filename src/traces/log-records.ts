@@ -13,10 +13,8 @@ export interface LogRecords {
 
 /** Log records that name no trace: one entry each. */
 export interface LooseRecords {
-  /** µs since 1970. */
   readonly timeUs: readonly number[]
   readonly statement: readonly number[]
-  /** Code in `sources`. */
   readonly source: readonly number[]
   /** What may name the service: values of fields, the file; a line each. */
   readonly sources: Dictionary
@@ -85,7 +83,6 @@ export function statementParts(key: string): { level: string; source: string; te
   return { level, source, text: text.join('\t') }
 }
 
-/** Levels that are told wherever a statement is shown. */
 export const GRAVE_LEVELS: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
 
 /** What was logged in a span, in order of time: when, µs since `epochNs`, and what. */
@@ -103,7 +100,6 @@ interface LoggedSpans {
   readonly spanOffsets: Uint32Array
   readonly spans: { readonly startUs: Float64Array; readonly durationUs: Float64Array }
   readonly spanId: (row: number) => string
-  /** Records that name no trace. */
   readonly ofServices: ServiceLogs
 }
 

@@ -115,7 +115,6 @@ export function readOutcomes(periods: readonly Pick<SpanTraceColumns, 'spans' | 
 
 /** Kinds that fit a byte; what further failing spans say is left out. */
 const MAX_KINDS = 250
-/** Longer messages lose their middle. */
 const MAX_MESSAGE_LENGTH = 120
 
 /** Outcomes as they are met; the first three are the statuses alone. */

@@ -48,7 +48,6 @@ type Parts<Traces extends typeof SpanTraces | typeof GraphTraces> = {
   readonly quality: Quality
 }
 
-/** Puts each class together again. */
 const WHOLES = {
   dictionary: (values: string[]) => new Dictionary(values),
   shapes: (columns: ShapeColumns) => new ShapeTable(columns),

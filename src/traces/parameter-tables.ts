@@ -13,7 +13,6 @@ interface NodeBytes {
   readonly range: readonly [start: number, end: number]
 }
 
-/** The trace that is being read: its id, and a number that no other trace has. */
 interface TraceAtHand {
   readonly id: string
   readonly number: number
@@ -51,7 +50,6 @@ export class ParameterTables {
     this.#quality = quality
   }
 
-  /** Begins a row; the parameters that follow are its own. */
   addRow({ kind, id, trace }: ParameterOwner, file: string, line: number): void {
     const columns = this.#columns
     const owner = this.#keys.code(kind === 'node' ? nodeKey(id, trace) : spanKey(id, trace))
@@ -72,7 +70,6 @@ export class ParameterTables {
     this.#parameters.add(this.#owner, name, value)
   }
 
-  /** Ends the tables: from here on they are looked up. */
   close(): this {
     this.#attributes = this.#parameters.finish(this.#keys.size)
     return this
@@ -208,7 +205,6 @@ function spanKey(span: string, trace = ''): string {
   return `${SEPARATOR}${plainId(trace)}${SEPARATOR}${plainId(span)}`
 }
 
-/** A key as people say it: `node 25.1`, `span b7 of trace a`. */
 function keyWords(key: string): string {
   const [first = '', second, third] = key.split(SEPARATOR)
   if (second === undefined) return `node ${first}`
@@ -240,7 +236,6 @@ class ParameterKeys {
     return this.findBytes(this.#view, 0, this.#encode(key))
   }
 
-  /** Returns the number of the key that is bytes `start` to `end` of `source`, or -1. */
   findBytes(source: DataView, start: number, end: number): number {
     return this.#known.find(source, [start, end], hashBytes(source, start, end))
   }

@@ -146,7 +146,6 @@ function sameStructure(
   const everyNode = Uint32Array.from({ length: graphB.nodes }, (_, node) => node)
   const partner = new Int32Array(graphA.nodes).fill(-1)
   const owner = new Int32Array(graphB.nodes).fill(-1)
-  /** For each depth, how many candidates were tried. */
   const tried = new Uint32Array(plan.length + 1)
   let depth = 0
   for (let steps = 0; depth < plan.length; ) {

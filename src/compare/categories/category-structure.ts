@@ -119,7 +119,6 @@ export class DescribedStructure implements CategoryStructure {
   }
 }
 
-/** More labels than there ever are. */
 const MAX_LABELS = 2 ** 26
 
 /** The edges by where they start and then by where they end, in preorder. */
@@ -132,7 +131,6 @@ function inPreorder({ from, to, preorder }: StructureOutline, rank: Uint32Array)
   return keys.sort().map((key) => key % edges)
 }
 
-/** The loops with the first nodes of the colours at their ends. */
 function loopEnds(
   loops: readonly ColouredLoop[],
   colours: Uint32Array,

@@ -37,7 +37,6 @@ export class ClassTimes {
   readonly #sumOf: Uint32Array
   readonly #finder: CriticalPathFinder
   readonly #walk = new CriticalWalk()
-  /** By recorded shape, the class of each recorded edge. */
   readonly #classes = new Map<number, Uint32Array>()
   /** The plan of all shapes, edges numbered as their classes, if no two edges share a class. */
   readonly #commonPlan: WalkPlan | undefined
@@ -191,7 +190,6 @@ function collectPeriod(
 
 export class ClassSamples {
   requests = 0
-  /** Requests in which each class is critical. */
   readonly critical: Uint32Array
   readonly lengths: Uint32Array
   readonly #values: Float64Array

@@ -294,7 +294,6 @@ export class PairInterner {
     return this.#size + this.#firstNumber
   }
 
-  /** The number of a pair of 32-bit integers; new pairs get the next number. */
   intern(first: number, second: number): number {
     const mask = this.#slots.length - 1
     let slot = hashPair(first, second) & mask

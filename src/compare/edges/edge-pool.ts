@@ -21,7 +21,6 @@ export interface PooledEdge {
   readonly fromRoundBefore?: true
 }
 
-/** Numbers edges by the labels at their ends, over all categories. */
 export class EdgePool {
   readonly #categories: Categories
   readonly #pairs = new PairInterner()
@@ -62,7 +61,6 @@ export class EdgePool {
   }
 }
 
-/** Where a node is: its service, or for trace points without one their machine. */
 export function place({ service, host }: NodeLabel): string {
   return service === '' ? host : service
 }

@@ -131,7 +131,6 @@ export const edgeTimes = remembered((categories: Categories) => new EdgeTimes(ca
 interface EdgeRows {
   readonly edgeOf: Uint32Array
   readonly categoryOf: Uint32Array
-  /** The rows of category `c` are `offsets[c]` to `offsets[c + 1]`. */
   readonly offsets: Uint32Array
   /** By category, the row of each edge class, counted from the first of the category. */
   readonly sumOf: readonly Uint32Array[]
@@ -245,7 +244,6 @@ function sortedRow({ latencyUs, starts, counts }: RowValues, row: number): Float
 /** The slowest hundredth of the requests, one at least, is taken to be no slower than the next. */
 export const SLOWEST = 0.01
 
-/** Response times with the slowest cut: one request of an hour must not hide every other change. */
 export function cappedTimes(flows: FlowSet, period: Period): (request: number) => number {
   const { responseTimeUs } = flows
   const mostUs = longestTimes(flows)[period]
@@ -261,7 +259,6 @@ const longestTimes = remembered((flows: FlowSet): readonly [before: number, afte
   return [longest(flows.responseTimeUs.slice(0, split)), longest(flows.responseTimeUs.slice(split))]
 })
 
-/** Mean response time of all requests before, the slowest cut; 0 where there are none. */
 export const usualMeanUs = remembered((flows: FlowSet): number => {
   const timeOf = cappedTimes(flows, BEFORE)
   const count = flows.count(BEFORE)

@@ -82,7 +82,6 @@ export function partOf(count: number, all: number): string {
   return `${count} of ${all}${all > 0 ? ` (${exactPercent(count / all)})` : ''}`
 }
 
-/** The first names of a list, and how many more there are. */
 export function firstOf(names: readonly string[], { most = 4, separator = ', ' } = {}): string {
   const left = names.length - most
   const shown = names.slice(0, most).join(separator)

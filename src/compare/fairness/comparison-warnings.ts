@@ -17,7 +17,6 @@ import { missingIntervals, timeRanges } from './period-times.ts'
 import { requestMix, samplingDiffers } from './request-types.ts'
 import { clockSkew, duplicateTraces, orphans, truncatedTraces } from './trace-problems.ts'
 
-/** Everything that is looked for, in the order it is told. */
 const CHECKS: readonly FairnessCheck[] = [
   unequalLoad,
   smallPeriods,

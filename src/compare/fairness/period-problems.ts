@@ -58,7 +58,6 @@ function passingByLoad({ categories, options }: ComparedPeriods, growth: number)
   return passing
 }
 
-/** Whether there are so few requests that neither test can find anything. */
 export function smallPeriods({ flows, categories, options }: ComparedPeriods): ComparisonWarning[] {
   const { smPThreshold } = options
   const before = flows.count(BEFORE)
@@ -216,7 +215,6 @@ function versionText(versions: Versions): string {
   return firstOf(named, { most: 3 })
 }
 
-/** Whether some structures could not be told apart or found equal. */
 export function undecidedStructures({ categories }: ComparedPeriods): ComparisonWarning[] {
   const { undecided } = categories
   if (undecided === 0) return []
@@ -283,7 +281,6 @@ function extremeOf({ flows }: ComparedPeriods, period: Period): ComparisonWarnin
 /** Periods in which more requests than this take no time at all were recorded too coarsely. */
 const MAX_ZEROS = 0.5
 
-/** Whether most requests of a period are said to have taken no time. */
 export function noDurations({ flows }: ComparedPeriods): ComparisonWarning[] {
   if (flows.quantity !== TIME) return []
   return ([BEFORE, AFTER] as const).flatMap((period) => {
@@ -324,7 +321,6 @@ export function unmeasured({ flows }: ComparedPeriods): ComparisonWarning[] {
   ]
 }
 
-/** Whether counts should be weighted though no trace has a weight. */
 export function noWeights({ flows, options }: ComparedPeriods): ComparisonWarning[] {
   if (options.counts !== 'weighted' || flows.weight !== undefined) return []
   return [

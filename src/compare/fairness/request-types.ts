@@ -132,7 +132,6 @@ function shiftByMix(flows: FlowSet, { names, typeOf }: RootTypes) {
 
 /** Weights alike to this factor are as good as the same. */
 const ALIKE_WEIGHT = 1.1
-/** Shares of requests with a recorded probability that differ by more than this, differ. */
 const MAX_UNRECORDED = 0.05
 /** A type with a smaller share of either period's weighed requests is not looked at. */
 const MIN_TYPE_SHARE = 0.01

@@ -37,14 +37,12 @@ function differsInShare({ before, after, ofBefore, ofAfter }: AffectedTraces): b
   return twoProportionsTest(before, ofBefore, after, ofAfter).p < AFFECTED_LEVEL
 }
 
-/** `3 of 400 (0.75 %) traces before and 0 of 410 (0 %) after`. */
 function affectedText({ before, after, ofBefore, ofAfter }: AffectedTraces): string {
   return `${partOf(before, ofBefore)} traces before and ${partOf(after, ofAfter)} after`
 }
 
 /** Where traces of a period lack spans, by what is left of them. */
 export interface MissingSpans {
-  /** Traces that have a root, and other spans whose parent is not there. */
   readonly orphaned: number
   /** Such spans of those traces: each counts as a request of its own. */
   readonly orphans: number
@@ -182,7 +180,6 @@ export function clockSkew({ before, after, flows }: ComparedPeriods): Comparison
   ]
 }
 
-/** By how much clocks were corrected; empty where none was. */
 function correctionText(corrected: readonly ClockOffset[]): string {
   if (corrected.length === 0) return ''
   const { clock, reference, offsetUs, residualUs } = corrected.reduce((a, b) =>

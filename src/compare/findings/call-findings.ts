@@ -23,7 +23,6 @@ interface ServiceChanges {
   readonly repeats: readonly RepeatChange[]
 }
 
-/** Moves between categories tell the cost when they are of this share of the requests. */
 const MIN_MOVED = 0.5
 
 interface Told {
@@ -32,14 +31,11 @@ interface Told {
   readonly what: string
   readonly look: string
   readonly key: string
-  /** Call that was answered before what changed, and what is called now or no more. */
   readonly previous: Operation | null
   readonly called: readonly Operation[]
   readonly calls: readonly FindingCall[]
-  /** Tests that it rests on. */
   readonly tests: readonly Pick<CallChange, 'p' | 'q'>[]
   readonly price: Price
-  /** Whether moves between categories tell what it costs. */
   readonly isMoved: boolean
 }
 
@@ -145,7 +141,6 @@ function findingCall({ kind, of, previous, call, made, chances }: CallChange): F
   return { kind, of, previous, call, made, chances }
 }
 
-/** Everything that a service does otherwise, what the finding says first. */
 function toldFirst({ calls, repeats }: ServiceChanges, told: ServiceChanges): FindingCall[] {
   const ofRepeats = repeats.map(({ of, call, made, chances }) => ({
     ...{ kind: 'repeats' as const, of, previous: null, call, made, chances },

@@ -7,9 +7,7 @@ import { listed, operationName } from './names.ts'
 
 export interface ConcurrencyChange {
   readonly of: Operation
-  /** What it rests on, that of most calls first. */
   readonly calls: readonly [CallChange, ...CallChange[]]
-  /** Whether a request does what more do now; `undefined` where it could not. */
   readonly isNew: (request: number) => boolean | undefined
 }
 

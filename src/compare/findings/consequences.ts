@@ -59,7 +59,6 @@ export function withConsequences(
   return Math.abs(seen) > Math.abs(contributionUs) ? seen : contributionUs
 }
 
-/** Whether a draft is of time between two operations of one service, which no span covers. */
 function isGap({ kind, changedEdges }: Draft): boolean {
   return (
     kind === 'latency' &&

@@ -111,7 +111,6 @@ function placeOf({ kind, fromNode, toNode, from, to, fromRoundBefore }: PooledEd
   return kind === 'self' ? placeName(fromNode) : `${placeName(fromNode)} → ${placeName(toNode)}`
 }
 
-/** Says what takes another time: `reply of GetProduct takes 98.5 ms longer`. */
 function stepWords(edge: PooledEdge, shift: string): string {
   const { kind, fromNode, toNode, fromRoundBefore } = edge
   if (fromNode.phase === 'point') return `takes ${shift}`

@@ -15,7 +15,6 @@ const FAILED_WEIGHT = 10
 const MADE_GOOD_WEIGHT = 0.1
 /** A message is named if this share of the calls that changed says so. */
 const MOSTLY = 0.5
-/** Requests of each period that are given as examples. */
 const MAX_EXEMPLARS = 3
 
 type Counts = Pick<CountsTest, 'made' | 'chances'>

@@ -49,13 +49,11 @@ const KINDS_OF_EVIDENCE = 3
 const MAX_INTERFERED = 3
 
 export interface FindingSources {
-  /** Mutations that hold when corrected. */
   readonly evidence: Ranking
   readonly edges: EdgeChanges
   readonly steps: StepChanges
   /** In which requests steps changed; findings then say so. */
   readonly segments?: Segments
-  /** What requests are divided by; by default what was recorded of them. */
   readonly columns?: RequestColumns
 }
 

@@ -15,7 +15,6 @@ const SHORT_US = 2e6
 const SECONDS = 19
 const MILLISECONDS = 23
 
-/** A share up to here is said to be all. */
 const MOSTLY_ALL = 1.1
 
 export function factsOf(draft: Draft, all: number, quantity: Quantity): string[] {
@@ -36,7 +35,6 @@ export function factsOf(draft: Draft, all: number, quantity: Quantity): string[]
   ]
 }
 
-/** `+425 µs each (95 % CI 370–479 µs)`; says where the interval leaves open whether it is more. */
 function eachText(each: number, interval: readonly [number, number], quantity: Quantity): string {
   const isOpen = Math.min(...interval) < 0 && Math.max(...interval) > 0
   const much = signedAmount(each, quantity)
@@ -95,7 +93,6 @@ export function operationOf(draft: Draft): string | null {
   return step?.operation ?? call?.of.operation ?? node?.operation ?? null
 }
 
-/** ` (95 % CI 391–409 ms)`; nothing where it is not known. */
 export function intervalText(interval: readonly [number, number], quantity: Quantity): string {
   const [low, high] = [...interval].sort((a, b) => a - b) as [number, number]
   if (Number.isNaN(low + high)) return ''

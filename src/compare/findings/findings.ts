@@ -224,7 +224,6 @@ export class Findings extends Stage {
   }
 }
 
-/** Says by how much requests moved though nothing accounts for it. */
 function movedText(
   { measure, shiftUs, interval: [low, high] }: WholeShift,
   quantity: Quantity,
@@ -240,7 +239,6 @@ function movedText(
 /** Findings account for all of a change from this share of it on. */
 const ALL_OF_IT = 0.995
 
-/** Says what part of a change findings account for; `null` for none. */
 function accountedText(
   findings: readonly Finding[],
   observedChangeUs: number,

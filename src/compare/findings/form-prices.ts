@@ -6,19 +6,15 @@ import type { RequestCounts } from './concurrency-findings.ts'
 
 /** Requests whose flow is of the new form, and those of the form that it replaces. */
 export interface Forms {
-  /** After. */
   readonly now: readonly number[]
   readonly usual: readonly number[]
-  /** Period of the usual ones. */
   readonly period: Period
-  /** Of each period, requests of the new form, and those that could have it. */
   readonly counts: RequestCounts
 }
 
 /** Fewest requests after that tell what the usual form takes. */
 const MIN_USUAL = 10
 
-/** How many requests after do it differently than before. */
 export function movedRequests({ counts: [before, after] }: Forms): number {
   return Math.round(after[0] - (before[0] / Math.max(1, before[1])) * after[1])
 }
@@ -64,7 +60,6 @@ export function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
   return { forms, requests, contributionUs, eachInterval: [eachUs - width, eachUs + width] }
 }
 
-/** Prices of two operations as one: each is of its own requests. */
 export function addPrices(a: Price, b: Price): Price {
   const requests = a.requests + b.requests
   const width = ({ eachInterval: [low, high], requests: own }: Price) => ((high - low) / 2) * own

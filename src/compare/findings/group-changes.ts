@@ -3,11 +3,8 @@ export interface ChangeGroup<T, S> {
   readonly members: readonly T[]
 }
 
-/** What makes changes belong together. */
 export interface Grouping<T, S> {
-  /** Whether an item is to be put into a group. */
   readonly isWanted: (item: T) => boolean
-  /** What an item may have in common with others. */
   readonly scopesOf: (item: T) => readonly S[]
   readonly isWithin: (item: T, scope: S) => boolean
   /** Whether an item could have changed for all that is known. */

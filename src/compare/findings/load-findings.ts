@@ -8,7 +8,6 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import type { Draft } from './finding.ts'
 import { byRequestsAfter } from './names.ts'
 
-/** Rates within this factor of each other are alike. */
 const MIN_RATIO = 1.25
 /** The load is told where it explains this share of the change, or where that cannot be known. */
 const MIN_EXPLAINED = 0.2

@@ -14,9 +14,7 @@ import { byRequestsAfter, listed, operationName } from './names.ts'
 
 /** A message that stands within a sentence. */
 const MAX_TEXT_LENGTH = 80
-/** Statements named one by one. */
 const MAX_NAMED = 3
-/** Requests of each period that are given as examples. */
 const MAX_EXEMPLARS = 3
 /** A request on another path weighs as much as so many that take twice as long: errors, others. */
 const [ERROR_WEIGHT, OTHER_WEIGHT] = [1, 0.3]

@@ -4,7 +4,6 @@ import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 
-/** Kinds of request named one by one. */
 const MAX_KINDS_NAMED = 2
 
 export function placeName(node: NodeLabel): string {
@@ -29,7 +28,6 @@ export function rootsName(roots: readonly NodeLabel[]): string {
   return names.length <= MAX_KINDS_NAMED ? names.join(' and ') : `${names.length} kinds of request`
 }
 
-/** `a`, `a and b`, `a, b and c`; with `most`, the first names and how many more there are. */
 export function listed(names: readonly string[], most = names.length): string {
   const more = names.length - most
   if (more > 0) return `${names.slice(0, most).join(', ')} and ${more} more`
@@ -37,7 +35,6 @@ export function listed(names: readonly string[], most = names.length): string {
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
 }
 
-/** Each category once, the one with the most requests after first. */
 export function byRequestsAfter(categories: Categories, ids: readonly number[]): number[] {
   return [...new Set(ids)].sort(
     (a, b) => categories.count(b, AFTER) - categories.count(a, AFTER) || a - b,

@@ -41,7 +41,6 @@ export function segmentClause({ segment, steps }: Pick<Draft, 'segment' | 'steps
   return `, ${isAll ? 'only' : 'mostly'} where ${segment.text}`
 }
 
-/** Says which part of the change is in how many of the requests that have what changed. */
 export function segmentFact({
   shareOfChange,
   equivalents,
@@ -76,7 +75,6 @@ function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
   )
 }
 
-/** Whether requests of a segment fail with what a draft says fails. */
 function isOfFailures({ step, direction }: Segment, draft: Draft, all: readonly Draft[]): boolean {
   const [fails] = draft.calls
   const isMore = (direction === 'more') === (draft.direction === 'slower')

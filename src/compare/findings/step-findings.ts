@@ -69,7 +69,6 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
   )
 }
 
-/** Says what the calls that changed take, and what is usual. */
 export function minorityNotes({ minority, shiftUs }: StepChange, quantity: Quantity): string[] {
   if (minority === null) return []
   const [changed, usual] = [minority.changedUs, minority.usualUs].map((amount) =>
@@ -137,7 +136,6 @@ export function findingStep(step: StepChange): FindingStep {
   return { kind, service, caller, operation: mainOperation(step), shiftUs, ...share }
 }
 
-/** The operation that changed the most, or that most calls are of. */
 function mainOperation({ operations }: StepChange): string {
   const [first] = operations.filter(({ changed }) => changed)
   const most = [...operations].sort((a, b) => b.afterRequests - a.afterRequests)[0]
@@ -198,7 +196,6 @@ function stepWords(flows: FlowSet, { scope, steps }: StepGroup): Pick<Draft, 'wh
   }
 }
 
-/** ` in 12 % of the calls`; nothing where the typical one changed. */
 export function inFew({ minority }: Pick<StepChange, 'minority'>, of: string): string {
   return minority === null ? '' : ` in ${percent(minority.share)} of ${of}`
 }
@@ -206,7 +203,6 @@ export function inFew({ minority }: Pick<StepChange, 'minority'>, of: string): s
 /** One operation within another is named when it changed by this share of the work. */
 const MIN_PART = 0.7
 
-/** Says what works: `SELECT items within GetAds`, or `GetAds itself`. */
 function workWords(flows: FlowSet, step: StepChange, operation: string): string {
   if (step.kind !== 'work') return operation
   const [part] = workParts(flows, step)

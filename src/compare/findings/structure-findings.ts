@@ -68,7 +68,6 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
   })
 }
 
-/** What requests that moved from one category to another take more, as the ranked list counts it. */
 export function costOfMoves(
   categories: Categories,
   moves: readonly StructureMove[],

@@ -7,10 +7,8 @@ import type { AnsweredCall, StructureChange, StructureMove } from './finding.ts'
 
 type Change = StructureChange['change']
 
-/** Moves that have a changed part of the flow in common. */
 export interface MoveGroup {
   readonly moves: readonly StructureMove[]
-  /** What most of them have in common, the part that most requests share first. */
   readonly changes: readonly StructureChange[]
 }
 
@@ -54,7 +52,6 @@ export function structureMoves(precursors: Precursors): StructureMove[] {
   return [...moved.values()]
 }
 
-/** Those of `others` that begin like `category`, the most similar structure first. */
 function byDistance(
   { structural: { categories }, options }: Precursors,
   category: number,
@@ -135,7 +132,6 @@ function rootChange(categories: Categories, category: number): StructureChange {
   return { change: 'added', label, node, after: null, answered: null }
 }
 
-/** Edges into nodes with one of `wanted` labels from nodes with another, one a label. */
 function entries(
   categories: Categories,
   { category, wanted, change }: { category: number; wanted: ReadonlySet<string>; change: Change },
@@ -231,7 +227,6 @@ function answeredCall(
   }
 }
 
-/** Services that most requests of `moves` now pass and did not before, and the reverse. */
 export function changedServices(categories: Categories, moves: readonly StructureMove[]) {
   const gained = new Map<string, number>()
   const lost = new Map<string, number>()
@@ -247,7 +242,6 @@ export function changedServices(categories: Categories, moves: readonly Structur
   return { gained: most(gained), lost: most(lost) }
 }
 
-/** Where a category's nodes are, in the order in which a request comes by. */
 function placesOf(categories: Categories, category: number): Set<string> {
   const { preorder } = categories.structure(category)
   const places = Array.from(preorder, (node) => place(categories.nodeLabel(category, node)))

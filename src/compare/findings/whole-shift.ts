@@ -31,7 +31,6 @@ export const wholeShifts = remembered(
   ],
 )
 
-/** Whether the interval of a shift leaves 0 out, and of few requests, ranks say the same. */
 export function isClear({ interval: [low, high], isRanked }: WholeShift): boolean {
   return isRanked && (low > 0 || high < 0)
 }
@@ -57,7 +56,6 @@ function ranksMoved(before: Float64Array, after: Float64Array, shiftUs: number):
   return p < LEVEL && (probabilitySlower - 0.5) * shiftUs > 0
 }
 
-/** Whether the 95 % interval of the difference of the mean response times leaves 0 out. */
 export function meansDiffer(flows: FlowSet): boolean {
   const split = flows.count(BEFORE)
   const before = moments(flows.responseTimeUs.subarray(0, split))

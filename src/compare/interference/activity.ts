@@ -9,7 +9,6 @@ import { allVisits, type ShapeVisits } from '../steps/visits.ts'
 /** What requests may share: `'service'`, `'host'`, or an attribute such as `lock.name`. */
 export type Shared = string
 
-/** What was under way where: a row a visit of a request, times in µs of its recording. */
 export interface Activity {
   readonly request: Uint32Array
   /** Which service, host or resource, of which recording. */
@@ -32,14 +31,11 @@ export function kindOf(service: string, operation: string, callingOperation: str
   return JSON.stringify([service, operation, callingOperation])
 }
 
-/** A visit of a shape: a service that works, or one that is called and recorded nothing. */
 interface Stay {
   readonly kind: number
   readonly span: number
-  /** The caller's side of it. */
   readonly atCaller: number
   readonly service: number
-  /** `null` where none was recorded. */
   readonly host: number | null
 }
 
@@ -127,7 +123,6 @@ function newColumns() {
   } as const)
 }
 
-/** Visits of a shape in their order, then those that recorded nothing. */
 function staysOf(
   { labels, shapes }: FlowSet,
   {

@@ -122,7 +122,6 @@ function isOther({ place, request }: Activity, { place: services }: Activity): b
   })
 }
 
-/** Fewest slow calls that others overlapped with. */
 const MIN_MET = 5
 /** Fewest calls of a stretch of time, within which overlaps are compared. */
 const MIN_STRETCH = 30
@@ -131,7 +130,6 @@ const CLUSTERS = 20
 /** Others are usually under way no longer than this share of them before, or so many medians after. */
 const USUAL = 0.9
 const USUAL_MEDIANS = 2
-/** Fewer visits before do not say what is usual. */
 const MIN_BEFORE = 10
 
 export interface Tested extends Omit<Others, 'q'> {
@@ -238,7 +236,6 @@ function usualEnds({ request, kind, startUs, endUs }: Activity, period: Uint8Arr
   )
 }
 
-/** How long all other requests were under way at the place of each call, in µs. */
 function othersOf(sorted: SortedActivity, calls: StepCalls): Float64Array {
   const { request, place, startUs, endUs } = sorted
   const all = overlapsOf(sorted, calls, {

@@ -81,18 +81,15 @@ export class Interference extends Stage {
   }
 }
 
-/** Of findings that are not slower. */
 export const NO_INTERFERENCE = new Interference(null, {
   ...{ slowCalls: 0, usualCalls: 0, interferers: [], compared: [] },
 })
 
-/** Says who interferes: `, while NFS3 READDIRPLUS of tenant.id = batch-co uses the same lock.name`. */
 export function interferenceClause(interference: Interference | null): string {
   const [first] = interference?.interferers ?? []
   return first === undefined ? '' : `, while ${first.text} ${sharing(first.shared)}`
 }
 
-/** Says how much more often others were under way during slow calls than during usual ones. */
 export function interferenceFacts(interference: Interference | null): string[] {
   return (interference?.interferers ?? []).map(
     ({ operation, text, slow, usual }) =>

@@ -94,7 +94,6 @@ function rowsByGroup(
   return groups
 }
 
-/** Stretches of time in which any was under way, of starts in order, each with its end. */
 function merged(starts: readonly number[], ends: readonly number[]) {
   const [begun, ended]: [number[], number[]] = [[], []]
   starts.forEach((start, i) => {

@@ -81,7 +81,6 @@ export function groupsOf(
     return requests.map((request) => codes[request]!)
   }
 
-  /** @param codes of the requests that count */
   function divide(
     codes: readonly number[],
     count: number,

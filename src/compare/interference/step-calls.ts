@@ -16,7 +16,6 @@ const SLOW = 0.95
 const MIN_BEFORE = 10
 /** Calls of a period that are compared; more would not tell more. */
 const MAX_CALLS = 4_000
-/** Fewest slow calls. */
 export const MIN_SLOW = 8
 
 export function strataOf(
@@ -45,7 +44,6 @@ export interface Chosen {
   readonly windows: readonly TimeWindow[]
 }
 
-/** Chooses all requests, or as many in a row from each stretch, and those under way meanwhile. */
 export function chooseRequests(flows: FlowSet, strata: readonly StepStratum[]): Chosen {
   const { recordedIn, startUs, responseTimeUs, size } = flows
   const chosen = new Uint8Array(size)
@@ -80,7 +78,6 @@ export function chooseRequests(flows: FlowSet, strata: readonly StepStratum[]): 
 /** Time of a call in µs, the slowest cut, and how much longer that is than usual: 0 unless it is slow. */
 type Timed = readonly [us: number, excessUs: number]
 
-/** Calls of a step by kind of visit and request. */
 export type Times = ReadonlyMap<number, ReadonlyMap<number, Timed>>
 
 export function timesOf(
@@ -109,7 +106,6 @@ export function timesOf(
   return timed
 }
 
-/** Calls of a step at places of one kind, in the order of time. */
 export interface StepCalls extends Calls {
   readonly request: Uint32Array
   readonly kind: Uint32Array

@@ -7,7 +7,6 @@ import { compareCounts } from '../steps/compare-counts.ts'
 import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
 
 const US_PER_SECOND = 1e6
-/** A period with fewer requests says little of how they arrive. */
 const MIN_REQUESTS = 50
 /** Windows of equal length in which the requests of a period are counted. */
 const WINDOWS = 20

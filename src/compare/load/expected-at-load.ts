@@ -26,7 +26,6 @@ export interface ExpectedAtLoad {
   readonly verdict: 'known' | 'unseen' | 'independent' | 'few'
   /** What all requests after take more for the load, in µs; NaN but for `'known'`. */
   readonly contributionUs: number
-  /** 95 % confidence interval of that. */
   readonly interval: readonly [low: number, high: number]
 }
 
@@ -88,7 +87,6 @@ export function loadWindows(flows: FlowSet, period: Period): Window[] {
   })
 }
 
-/** Mean response time before of the requests of a request's type; NaN where there were none. */
 function usualOfTypes(flows: FlowSet): (request: number) => number {
   const { names, typeOf } = rootTypes(flows)
   const timeOf = cappedTimes(flows, BEFORE)
@@ -110,7 +108,6 @@ function usualOfAllTypesUs(flows: FlowSet): number {
   return sum
 }
 
-/** Predicts the excess of a window from its rate alone: the fit of the nearest rate not above it. */
 export function predictor(learned: readonly Window[]): (window: Window) => number {
   const sorted = learned.toSorted((a, b) => a.rate - b.rate)
   const rates = sorted.map(({ rate }) => rate)

@@ -34,7 +34,6 @@ export interface SampleComparison extends TwoSampleResult {
 export interface SampleTestOptions {
   readonly test: SampleTest
   readonly alternative: Alternative
-  /** How p-values of `'ks'` are computed. */
   readonly method: 'stephens' | 'exact' | 'auto'
 }
 

@@ -37,7 +37,6 @@ interface Samples {
   readonly after: Float64Array
 }
 
-/** The shift of the median, its interval, and how often after is slower. */
 export function medianEffect({ before, after }: Samples): MedianEffect {
   const { first, second } = sortedPair(before, after)
   const { estimate, low, high } = bootstrapInterval(first, second, { sorted: true })

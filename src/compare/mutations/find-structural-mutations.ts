@@ -50,7 +50,6 @@ export function findStructuralMutations(
   return new StructuralMutations(categories, options, changes)
 }
 
-/** Requests after, less as many as there would be if the category had kept its share of its type. */
 function changesWithinTypes(categories: Categories): Float64Array {
   return Float64Array.from(countTypes(categories), ({ before, after }, category) => {
     const growth = before > 0 ? after / before : 1
@@ -215,7 +214,6 @@ function testStructures(categories: Categories, alpha: number): StructuralTest[]
 /** The tests of all categories, whatever their level, with the smallest p each could have. */
 const testShares = remembered((categories: Categories) => {
   const types = countTypes(categories)
-  /** By type and number of requests: many categories have as many. */
   const leastOf = new Map<TypeCount, Map<number, number>>()
   return types.map((type, category) => {
     const { before: ofBefore, after: ofAfter } = type
@@ -245,13 +243,11 @@ function leastP(total: number, ofBefore: number, ofAfter: number): number {
   )
 }
 
-/** How many requests of one type there are; requests with the same root are of one type. */
 export interface TypeCount {
   before: number
   after: number
 }
 
-/** Of each category, how many requests in all have its root. */
 function countTypes(categories: Categories): TypeCount[] {
   const types = new Map<string, TypeCount>()
   return Array.from({ length: categories.size }, (_, category) => {

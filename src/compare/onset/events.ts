@@ -53,7 +53,6 @@ export function allEvents(
   return [...given, ...seen].sort((a, b) => a.atUs - b.atUs)
 }
 
-/** What began within this share of the after period after an event may follow from it. */
 const MAX_LAG = 0.1
 
 /**
@@ -107,7 +106,6 @@ interface Sighting {
   until: number
 }
 
-/** A version or host that comes, or goes. */
 interface Move extends Pick<Sighting, 'kind' | 'service' | 'name'> {
   readonly comes: boolean
   readonly atUs: number
@@ -154,7 +152,6 @@ function sightingsOf(flows: FlowSet, order: readonly number[]): Sighting[] {
   const { spanRows, spanOffsets } = flows
   if (!spanRows || !spanOffsets) return []
   const all = new Map<string, Sighting>()
-  /** By service, version and host of a span, in codes of its recording. */
   const known = new Map<SpanTraces, Map<number, readonly Sighting[]>>()
   for (const request of order) {
     const traces = flows.tracesOf(request)
@@ -199,7 +196,6 @@ function sightingsOf(flows: FlowSet, order: readonly number[]): Sighting[] {
   return [...all.values()]
 }
 
-/** `checkout goes from 1.9 to 2.0`, `hosts a and b appear and host c disappears`. */
 function moveWords(moves: readonly Move[]): string {
   const versions = group(
     moves.filter(({ kind }) => kind === 'version'),

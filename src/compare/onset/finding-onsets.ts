@@ -18,7 +18,6 @@ import { findOnset, type Onset, type Timed } from './onset.ts'
 const MAX_GAP = 0.05
 /** Chance of any false onset, of all findings that have one. */
 const LEVEL = 0.05
-/** Where tails begin, as shares of before. */
 const TAILS = [0.9, 0.99]
 
 /** A value of one request that a finding is about; compared within its stratum only. */
@@ -58,7 +57,6 @@ export function onsetsOf(
   )
 }
 
-/** Whether arrivals tell the time of day, and whether after follows at once on before. */
 function clockOf(flows: FlowSet) {
   const [before, after] = arrivals(flows)
   const overlap = periodOverlap(flows)
@@ -89,7 +87,6 @@ function valuesOf(
   }))
 }
 
-/** Time since the request before. */
 function gapValues(flows: FlowSet): Value[] {
   const orders = [...rowsByStart(flows, BEFORE), ...rowsByStart(flows, AFTER)]
   return orders.flatMap((rows) =>
@@ -255,7 +252,6 @@ function meansByRequest(
   return new Map([...sums].map(([request, { sum, count }]) => [request, sum / count]))
 }
 
-/** How far the means of both periods are apart, in standard errors. */
 function contrast(flows: FlowSet, scores: ReadonlyMap<number, number>): number {
   const [before, after] = ([BEFORE, AFTER] satisfies Period[]).map((period) =>
     moments([...scores].filter(([request]) => flows.period[request] === period).map(([, s]) => s)),

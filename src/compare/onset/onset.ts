@@ -25,7 +25,6 @@ export interface Timed {
   readonly value: number
 }
 
-/** Fewest requests of a period. */
 const MIN_BEFORE = 5
 const MIN_AFTER = 8
 /** Fewest requests after a change, and the least part of the period. */

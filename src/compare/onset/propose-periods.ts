@@ -9,7 +9,6 @@ import type { TraceSet } from '../../traces/trace-set.ts'
 import { stepTimes } from '../steps/step-times.ts'
 import type { Onset, Timed } from './onset.ts'
 
-/** Fewest values of a measure. */
 const MIN_VALUES = 40
 /** Each period has at least this share of the recording. */
 const MIN_SHARE = 0.1

@@ -172,7 +172,6 @@ class StructureDistances {
   readonly #categories: Categories
   readonly #kind: EditTokens
   readonly #tokens: Uint32Array[] = []
-  /** For each category asked about, the edit distances to others. */
   readonly #known: Map<number, number>[] = []
 
   constructor(categories: Categories, kind: EditTokens) {

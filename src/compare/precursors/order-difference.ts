@@ -67,7 +67,6 @@ function eachEdge({ from, to }: StepGraph, visit: (from: number, to: number) => 
   for (let edge = 0; edge < from.length; edge++) visit(from[edge] as number, to[edge] as number)
 }
 
-/** Steps that nothing follows, unless all of a flow ends there. */
 function leaves({ size, from }: StepGraph): Set<number> {
   const left = new Set(Array.from({ length: size }, (_, step) => step))
   for (let edge = 0; edge < from.length; edge++) left.delete(from[edge] as number)

@@ -118,7 +118,6 @@ function timed(
   return { category, kind: 'response-time', requests, contributionUs: requests * (after - before) }
 }
 
-/** Typical response time after, or before where there is no request after. */
 export function usualTimeUs(
   categories: Categories,
   category: number,

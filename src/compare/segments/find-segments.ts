@@ -25,7 +25,6 @@ import { type Coded, conditionOf, equivalentsOf } from './segment-words.ts'
 import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
 
-/** Candidates tested until one holds. */
 const MAX_TRIES = 6
 /** Segments of one step: each is looked for in what those before left over. */
 const MAX_SEGMENTS = 3
@@ -48,7 +47,6 @@ export interface SegmentSources {
   readonly columns?: RequestColumns
 }
 
-/** What segments are looked for in, checked; `call` says for what. */
 export function segmentSources(call: string, of: SegmentSources): Required<SegmentSources> {
   requireStage(call, of?.steps?.flows, FlowSet)
   const { steps } = of
@@ -186,7 +184,6 @@ function partitionKey(codes: Uint16Array, size: number): string | null {
 
 interface SearchOptions extends SegmentOptions {
   readonly failed: Uint8Array
-  /** Response time of a request before, the slowest hundredth cut. */
   readonly usualOf: (request: number) => number
   /** What changes less in all does not matter. */
   readonly negligibleUs: number
@@ -194,7 +191,6 @@ interface SearchOptions extends SegmentOptions {
 
 interface Search {
   readonly found: readonly Segment[]
-  /** Smallest p, corrected for what was looked at. */
   readonly p: number
 }
 

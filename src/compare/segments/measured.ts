@@ -31,7 +31,6 @@ export interface Stratum {
 /** Strata with fewer requests in a period are left out. */
 const MIN_STRATUM = 10
 
-/** Returns how long a step takes in each request; `null` where too few can be compared. */
 export function measuredTimes({ kind, service, caller, strata }: StepTimes): Measured | null {
   const merged = new Map<string, StepStratum[]>()
   for (const stratum of strata) {
@@ -70,7 +69,6 @@ export function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[]
   })
 }
 
-/** Returns which requests take a choice, of those that could. */
 export function measuredChoice({ flows, sites }: StepChanges, change: CallChange): Measured | null {
   if (sites === null) return null
   const { kind, of, previous, call, chanceSites, madeSites } = change
@@ -80,7 +78,6 @@ export function measuredChoice({ flows, sites }: StepChanges, change: CallChange
   return measuredShares(flows, head, { requests, blocks: timeBlocks(flows).of, measure })
 }
 
-/** Returns which requests log a statement, of those with a span that could. */
 export function measuredLog({ flows }: StepChanges, change: LogChange): Measured | null {
   const { kind, of, previous, call, able, doing } = change
   const head = { measure: 'structure', step: null, call: { kind, of, previous, call } } as const

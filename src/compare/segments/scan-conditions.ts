@@ -3,14 +3,12 @@ import { quantile } from '../../stats/quantile.ts'
 import type { Measured } from './measured.ts'
 import { MISSING, RARE, type RequestColumn } from './request-columns.ts'
 
-/** Requests whose code is among some. */
 export interface Condition {
   readonly column: RequestColumn
   readonly codes: ReadonlySet<number>
 }
 
 export interface Candidate {
-  /** One or two, all of which hold. */
   readonly conditions: readonly Condition[]
   /** Stratum that it is restricted to; `null` for all. */
   readonly stratum: number | null
@@ -18,11 +16,9 @@ export interface Candidate {
   readonly z: number
   /** Larger for what is more likely: `z²` less twice the log of `choices`, but for columns. */
   readonly score: number
-  /** What p is multiplied by, for all that was looked at. */
   readonly choices: number
 }
 
-/** Fewest requests of a period inside, and outside. */
 const MIN_INSIDE = 5
 /** A value that no request had before must have been expected this often to be new. */
 const MIN_EXPECTED = 10
@@ -30,7 +26,6 @@ const MIN_EXPECTED = 10
 const MIN_Z = 3
 /** Most values listed, or excluded, together. */
 const MAX_VALUES = 10
-/** Single conditions that are searched for a second one. */
 const BEAM = 8
 /** Second conditions of one column that are looked at with a first. */
 const MAX_SECOND = 3
@@ -41,7 +36,6 @@ export interface CodedRows {
   readonly codes: Uint16Array
 }
 
-/** Equal for the same candidate of two scans of the same columns. */
 export function candidateKey({ conditions, stratum }: Candidate): string {
   const texts = conditions.map(({ column: { attribute, service, kind }, codes }) =>
     JSON.stringify([attribute, service, kind, ...codes]),
@@ -126,7 +120,6 @@ export class ConditionScan {
     })
   }
 
-  /** Looks for a second condition under which more of the change lies. */
   #pairs(first: Candidate, withNew: boolean): Candidate[] {
     const [condition] = first.conditions as [Condition]
     const { stratum } = first
@@ -202,7 +195,6 @@ export class ConditionScan {
     return { z: best, isSwapped }
   }
 
-  /** Codes that may be a condition: single ones, and those that changed most together. */
   #partitionsOf(column: RequestColumn, sums: Sums) {
     const size = column.values.length
     const present = Array.from({ length: size }, (_, code) => code).filter(

@@ -5,7 +5,6 @@ import { MISSING, RARE } from './request-columns.ts'
 import type { Candidate, CodedRows, Condition } from './scan-conditions.ts'
 import type { SegmentCondition } from './segments.ts'
 
-/** A column, and others that divide the rows alike. */
 export interface Coded extends CodedRows {
   readonly equal: CodedRows[]
 }

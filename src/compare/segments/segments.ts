@@ -117,7 +117,6 @@ export class Segments extends Stage {
   }
 }
 
-/** What a segment is of: `database`, `frontend → database`. */
 export function ofText({ step, call }: Pick<Segment, 'step' | 'call'>): string {
   if (step === null) return `${call?.of.service} ${call?.of.operation}`
   return step.caller === null ? step.service : `${step.caller} → ${step.service}`

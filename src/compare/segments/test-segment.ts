@@ -37,7 +37,6 @@ type Group = readonly [before: Sample, after: Sample]
 
 /** The slowest of each sample count as much as the fastest of them. */
 const SLOWEST = 0.01
-/** Shares of values up to where tails begin. */
 const TAILS = [0.7, 0.9, 0.97]
 
 /**
@@ -164,7 +163,6 @@ function sideOf(groups: readonly (readonly [before: Moments, after: Moments])[])
   }
 }
 
-/** Times of both sides: the slowest hundredth is cut. */
 function timesOf(groups: readonly Group[]): SegmentSide {
   return sideOf(groups.map((group) => both(group, ({ values }) => momentsOf(values))))
 }
@@ -257,7 +255,6 @@ function logsOf(values: readonly number[]): number[] {
   return values.map((value) => Math.log(Math.max(1, value)))
 }
 
-/** p of a statistic whose standard error is this many times larger. */
 function weakened(p: number, noise: number): number {
   if (noise === 1 || Number.isNaN(p)) return p
   return p === 0 ? 0 : normalP(normalQuantile(p / 2) / noise, 'two-sided')

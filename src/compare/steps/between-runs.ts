@@ -74,7 +74,6 @@ export function compareChoices(
   return tests.map((test, i) => ({ ...test, p: largerP(test.p, between[i]) }))
 }
 
-/** Part of the level that the test of all of after has. */
 const WHOLE_LEVEL = 0.92
 /** Parts of after tested by themselves, and their parts of the level: its end, its beginning. */
 const PARTS = [
@@ -117,7 +116,6 @@ function testPartsOfAfter<Test extends { readonly p: number }>(
   })
 }
 
-/** Measures of which after is a part only; equal ones stay one, so that each is ranked once. */
 function timesWithin(
   measures: readonly (readonly BlockedStratum[])[],
   part: PartOfAfter | null,

@@ -116,7 +116,6 @@ interface Choice extends Omit<CallChoice, 'call'> {
   readonly answers: readonly Answer[]
 }
 
-/** More callees than this are not compared two by two. */
 const MAX_PAIRED = 32
 
 function choicesOf(
@@ -325,7 +324,6 @@ function newSample(): RepeatSample {
   return { values: [], blocks: [] }
 }
 
-/** The calls that the requests of a shape make, and how many times, on average over its spans. */
 function repeatsOf(callers: readonly Caller[]): Repeat[] {
   const found = new Map<string, { repeat: Omit<Repeat, 'times'>; calls: number; spans: number }>()
   for (const { of, context, callees, numbers } of callers) {

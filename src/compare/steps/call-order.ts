@@ -15,7 +15,6 @@ export function isSame(a: Operation, b: Operation): boolean {
   return a.service === b.service && a.operation === b.operation
 }
 
-/** Whether two calls are the same, or neither is one. */
 export function isSameCall(a: Operation | null, b: Operation | null): boolean {
   return a === null || b === null ? a === b : isSame(a, b)
 }

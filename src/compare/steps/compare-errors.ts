@@ -111,7 +111,6 @@ export function testErrors(flows: FlowSet): ErrorTests {
   return { places, tested, blocks }
 }
 
-/** What failing calls say: a message, or else a code. */
 function saidOf({ outcome: { message, code } }: Failure): string {
   return message === '' ? code : message
 }

@@ -26,7 +26,6 @@ export interface LogChange extends Omit<LogCounts, 'ofRequests'>, CountsTest {
 
 export interface LogTests {
   readonly tests: readonly { readonly counts: LogCounts; readonly test: CountsTest }[]
-  /** Tests that are not the same as another. */
   readonly distinct: number
   readonly p: number
 }
@@ -98,7 +97,6 @@ export interface LogCounts extends CallChoice {
 /** What fewer spans did, or left out, in both periods together can hardly be told from chance. */
 const MIN_SPANS = 5
 
-/** Spans that do something, or could: by stretch of time, each and once a request. */
 class Tally {
   readonly spans: Float64Array
   readonly requests: Float64Array
@@ -222,7 +220,6 @@ class OperationLogs {
     return known
   }
 
-  /** Adds what one span logged, in order. */
   add(
     { did }: Site,
     logged: Uint32Array,

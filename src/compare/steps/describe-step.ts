@@ -9,7 +9,6 @@ import type { OperationChange, StepChange } from './step-changes.ts'
 import type { StepSample, StepStratum, StepTimes } from './step-times.ts'
 import { type Minority, minorityOf } from './tail-counts.ts'
 
-/** A test of times, of the typical call and of tails. */
 export interface TimesTest extends ModeratedShift {
   /** Of tails alone; `NaN` where there are too few values. */
   readonly tailP: number
@@ -17,7 +16,6 @@ export interface TimesTest extends ModeratedShift {
 
 interface Limits extends EdgeOptions {
   readonly negligibleUs: number
-  /** Response time of a request before, the slowest hundredth cut. */
   readonly usualOf: (request: number) => number
 }
 
@@ -119,7 +117,6 @@ function requestsOf(
   ])
 }
 
-/** Requests of several lists, each once, in their order. */
 function distinct(lists: readonly ArrayLike<number>[]): number[] {
   const found = new Set<number>()
   for (const list of lists) for (let i = 0; i < list.length; i++) found.add(list[i]!)

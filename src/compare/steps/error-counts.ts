@@ -30,7 +30,6 @@ export interface Failure {
 export interface Calls {
   readonly operation: string
   readonly context: string
-  /** Calls, and requests that have any, by stretch of time. */
   readonly calls: Float64Array
   readonly requests: Float64Array
 }
@@ -134,7 +133,6 @@ function originsOf(spans: ShapeVisits, failing: ReadonlySet<number>) {
   return found.values()
 }
 
-/** Who fails with a span, up to the first that does not. */
 function wayUp(
   { tree, visitOf, operations }: ShapeVisits,
   failing: ReadonlySet<number>,

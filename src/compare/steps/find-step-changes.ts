@@ -62,7 +62,6 @@ export function findStepChanges(
   return areFromSpans(flows) ? compareSteps(flows, read) : new StepChanges(flows, read, NO_STEPS)
 }
 
-/** What trace points say of services. */
 const NO_STEPS = {
   ...{ sites: null, times: [], steps: [], calls: [], repeats: [], errors: [], logs: [] },
   arrivals: { rate: null, pauses: null, rateQ: Number.NaN, pausesQ: Number.NaN },
@@ -204,14 +203,12 @@ function smallest(whole: number, parts: readonly number[]): number {
   return bonferroni([whole, bonferroni(parts)])
 }
 
-/** A choice with how often it was made. */
 type TestedChoice = CallChoice & Pick<CountsTest, 'made' | 'chances' | 'difference' | 'p'>
 
 /** Of calls that overlap no more, so many must come right after one another, or the reverse. */
 const MIN_IN_TURN = 0.25
 /** Calls that change places must come right after one another in this share, in either period. */
 const MIN_REORDERED = 0.5
-/** Level at which an order is taken for another. */
 const ALPHA = 0.05
 
 /**
@@ -270,7 +267,6 @@ function keyOf({ kind, of, previous, call }: CallChoice): string {
   return JSON.stringify([kind, of, previous, call])
 }
 
-/** By how much a share moves if only starts had moved, and if only durations had. */
 interface Move {
   readonly byStarts: number
   readonly byDurations: number
@@ -281,7 +277,6 @@ function isBorneOut({ byStarts, byDurations }: Move, difference: number): boolea
   return sign * byStarts > 0 && sign * byStarts >= sign * byDurations
 }
 
-/** How far a share moves by when calls are made, and by how long they take. */
 function moveOf(
   sites: CallSites,
   of: CallChoice['of'],

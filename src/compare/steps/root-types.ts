@@ -58,7 +58,6 @@ export interface RootCalls {
 }
 
 export interface CatchAllRoot {
-  /** Calls that tell no types apart, by `callName`. */
   readonly common: ReadonlySet<string>
   readonly callOf: ReadonlyMap<number, string | null>
 }
@@ -110,7 +109,6 @@ function calledBy({ tree, visits, operations }: ShapeVisits, latencies: Float64A
     )
 }
 
-/** Calls of the first service in requests of one shape. */
 interface Route {
   readonly shape: number
   readonly requests: readonly [before: number, after: number]

@@ -77,7 +77,6 @@ interface Item {
   readonly times: Times
 }
 
-/** Times of one stratum, those of failing calls apart. */
 type Times = readonly [usual: GrowingStratum, failing: GrowingStratum]
 
 class StepCollector {
@@ -257,7 +256,6 @@ class GrowingStratum {
   }
 }
 
-/** Sums by request, in the order of requests. */
 class GrowingSample {
   readonly #requests: number[] = []
   readonly #sums: number[] = []
@@ -281,7 +279,6 @@ class GrowingSample {
     this.#calls.push(1)
   }
 
-  /** Takes over another's values; a request that both have then has two. */
   merge(other: GrowingSample): void {
     this.#criticalCalls += other.#criticalCalls
     for (const [i, request] of other.#requests.entries()) {

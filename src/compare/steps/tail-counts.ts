@@ -5,7 +5,6 @@ import type { ChoiceCounts } from './call-counts.ts'
 import type { StepSample, StepStratum } from './step-times.ts'
 import type { TimeBlocks } from './time-blocks.ts'
 
-/** Quantiles of both periods together beyond which a tail is tested. */
 const TAILS = [0.9, 0.95, 0.99]
 /** A tail of fewer values a period is one value or none. */
 const MIN_VALUES = 20

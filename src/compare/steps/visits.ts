@@ -4,31 +4,25 @@ import type { FlowSet } from '../../flows/flow-set.ts'
 import { type SpanTree, spanTree } from '../../flows/span-tree.ts'
 import { place } from '../edges/edge-pool.ts'
 
-/** A call that a visit makes to another service. */
 export interface OutgoingCall {
   /** Span at the caller; the called span itself where the caller recorded none. */
   readonly span: number
-  /** Service that is called. */
   readonly service: string
   /** First spans at the called service; none where it recorded none. */
   readonly called: readonly number[]
 }
 
-/** What a service does from being called to its reply. */
 export interface Visit {
   readonly service: string
   readonly entry: number
-  /** Visit that called; `null` for that of the root. */
   readonly caller: Visit | null
   /** Its own spans but those of calls, callers first. */
   readonly spans: readonly number[]
   readonly calls: readonly OutgoingCall[]
 }
 
-/** The spans of one shape, by what services do. */
 export interface ShapeVisits {
   readonly tree: SpanTree
-  /** Callers first. */
   readonly visits: readonly Visit[]
   /** Visit of each span; a call belongs to its caller's. */
   readonly visitOf: readonly Visit[]

@@ -10,7 +10,6 @@ export interface FlowCall {
   /** Number of the call it is made by; -1 for the request itself, which is call 0. */
   readonly parent: number
   readonly depth: number
-  /** Empty for trace points. */
   readonly service: string
   readonly name: string
   readonly host: string
@@ -94,7 +93,6 @@ function nodeRoles(codes: Uint32Array, labels: NodeLabels): NodeRole[] {
   }))
 }
 
-/** The innermost call that two calls are both made in; -1 stands for no call yet. */
 function commonCaller(found: readonly OpenCall[], a: number, b: number): number {
   if (a < 0) return b
   let [left, right] = [a, b]

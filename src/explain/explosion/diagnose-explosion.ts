@@ -230,7 +230,6 @@ export interface Remedies {
 
 interface Recipe extends Variant {
   readonly remedy: RemedyName
-  /** Where options cannot say it. */
   readonly code?: string
   readonly options?: OptionAdvice | undefined
   readonly part: ExplosionPart

@@ -128,7 +128,6 @@ interface HostTimes {
 class SampleCollector {
   readonly #periods: Map<string, Map<string, HostTimes>>[] = [new Map(), new Map()]
 
-  /** Requests must come one after the other. */
   add(
     { request, period }: { readonly request: number; readonly period: number },
     operation: string,

@@ -12,7 +12,6 @@ export function machineOf({ host, phase }: NodeLabel): string {
   return end < 0 ? host : host.slice(0, end)
 }
 
-/** The thread of a Stardust label; the empty string elsewhere. */
 export function threadOf(node: NodeLabel): string {
   return node.host.slice(machineOf(node).length + SEPARATOR.length)
 }

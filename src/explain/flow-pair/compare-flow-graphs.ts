@@ -132,7 +132,6 @@ function orderChanges(
   }))
 }
 
-/** Returns how far a correspondence can be trusted, in a sentence or two. */
 function confidenceText({
   before: { nodes: before },
   after: { nodes: after },

@@ -3,7 +3,6 @@
 export interface EditStep {
   readonly kind: 'keep' | 'substitute' | 'delete' | 'insert'
   readonly before: number
-  /** Position in the second sequence; for what is deleted, the position it would come before. */
   readonly after: number
 }
 

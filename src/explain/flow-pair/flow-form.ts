@@ -17,7 +17,6 @@ export interface FlowForm {
   readonly children: readonly (readonly number[])[]
   /** Every node in the order of visits, and again at each further edge into it; see `editTokens`. */
   readonly tokens: Uint32Array
-  /** For each token, its node. */
   readonly visits: Uint32Array
   /** For each token, the node it was come from; the node itself for a root. */
   readonly callers: Uint32Array

@@ -70,7 +70,6 @@ function matchLeftOver(pairing: NodePairing): void {
   }
 }
 
-/** Of the nodes that may be joined with a free node `a`, the one whose neighbours agree most. */
 function likeliest(pairing: NodePairing, a: number): number | undefined {
   const { a: form, b: other, ofA } = pairing
   const beside = (near: readonly number[] = [], next: readonly (readonly number[])[]) =>
@@ -86,7 +85,6 @@ function likeliest(pairing: NodePairing, a: number): number | undefined {
     .find(({ b }) => !pairing.wouldCycle(a, b))?.b
 }
 
-/** The share of neighbours that must agree for a node whose label recurs to be likely matched. */
 const MOST = 0.5
 
 function matchesOf(pairing: NodePairing, recurring: ReadonlySet<string>): NodeMatch[] {
@@ -173,7 +171,6 @@ class NodePairing {
     return { a, b }
   }
 
-  /** The same pairs, seen from `b`. */
   exchanged(): NodePairing {
     const other = new NodePairing(this.b, this.a)
     other.ofA.set(this.ofB)
@@ -196,13 +193,11 @@ class NodePairing {
     return count
   }
 
-  /** The number of a node of `b` in the union. */
   unionOfB(b: number): number {
     const partner = this.ofB[b] as number
     return partner >= 0 ? partner : this.a.labels.length + b
   }
 
-  /** Whether joining two free nodes would make some step follow itself. */
   wouldCycle(a: number, b: number): boolean {
     const inUnion = this.a.labels.length + b
     return this.#leads(a, inUnion) || this.#leads(inUnion, a)

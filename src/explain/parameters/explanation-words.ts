@@ -46,7 +46,6 @@ export function conditionsText({ conditions }: Pick<ExplainedPath, 'conditions'>
   return conditions.map(conditionWords).join(' and ')
 }
 
-/** A condition in words: `frontend READ · count is at most 4,096`. */
 export function conditionWords(condition: PathCondition): string {
   const column = shortText(condition.column, LONGEST_NAME)
   if (condition.kind === 'range') {

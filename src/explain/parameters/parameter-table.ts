@@ -169,7 +169,6 @@ export function collectParameters(
 
 type Values = (AttributeValue | undefined)[]
 
-/** Collects what was recorded at some places of flows, row by row, into columns. */
 export class ParameterColumns {
   readonly #rows: number
   readonly #places: readonly { readonly node: NodeLabel; readonly found: Map<string, Values> }[]

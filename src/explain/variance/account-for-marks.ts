@@ -111,7 +111,6 @@ const ROUNDING_US = 1e-3
 /** Nor is this share of a time. */
 const ROUNDING = 1e-9
 
-/** Sums and differences of rounded times: what is left of them is nothing that can be compared. */
 function withoutRounding(before: Float64Array, after: Float64Array) {
   const longestUs = max([...before, ...after], Math.abs) ?? 0
   return snapTogether(before, after, Math.max(ROUNDING_US, ROUNDING * longestUs))
@@ -247,7 +246,6 @@ export class MarkedMutations extends columnarStage<MarkedColumns>() {
   }
 }
 
-/** What the marks on its changed edges make of a change. */
 function verdictOf(marks: readonly (VarianceMark | undefined)[]): MarkedVerdict {
   const accepted = marks.filter(isAccepted).length
   if (accepted === 0) return 'open'

@@ -240,7 +240,6 @@ function localizeVariance(
   const { edgeClasses } = categories.structure(category)
   const contributions = edgeClasses.map(() => new CoMoments())
   const rest = new CoMoments()
-  /** Latencies where the class is on the critical path, with themselves. */
   const latencies = edgeClasses.map(() => new CoMoments())
   const requests = requestEdges(categories, category, period)
   for (const { responseTimeUs, criticalUs, criticalCount, latencyUs } of requests) {

@@ -41,7 +41,6 @@ export interface CallsBetween {
   readonly period: Uint8Array
   readonly span: Uint32Array
   readonly trace: Uint32Array
-  /** Start of the caller, µs since `epochMs`. */
   readonly timeUs: Float64Array
   /** 1 where `reference` calls, −1 where it is called. */
   readonly direction: Int8Array

@@ -76,7 +76,6 @@ export class ClockOffsets extends columnarStage<ClockColumns>() {
 /** Dates reach as far, ECMAScript says. */
 const MAX_DATE_MS = 8.64e15
 
-/** What was found, and what follows for the spans of each period; undefined where nothing does. */
 interface FoundOffsets {
   readonly clocks: ClockOffsets | undefined
   readonly bySpan: readonly (SpanClocks | undefined)[]
@@ -133,7 +132,6 @@ export function findClockOffsets(periods: readonly SpanTraces[]): FoundOffsets {
   return { clocks: new ClockOffsets({ offsets, outsideTraces }), bySpan }
 }
 
-/** What is known of each span once pairs have offsets, and in which traces calls stay outside. */
 function spansCorrected(
   periods: readonly SpanTraces[],
   found: {

@@ -90,7 +90,6 @@ export function fitStretches(calls: CallsBetween, rows: Uint32Array): Stretch[] 
   )
 }
 
-/** From which of some calls on the newer line fits them better. */
 function splitOf(
   calls: CallsBetween,
   rows: Uint32Array,
@@ -227,7 +226,6 @@ class LinesBetween {
     })
   }
 
-  /** Whether clocks may agree all the time. */
   get mayBeZero(): boolean {
     const level = this.#levels()
     return level.some((a) => a <= 0) && level.some((a) => a >= 0)

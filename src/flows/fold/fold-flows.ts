@@ -143,7 +143,6 @@ function internShape(
   return shapes.intern(named, named.length, { ...edges, edgeCount: edges.from.length })
 }
 
-/** A folded flow and what its root's label is to say of its size. */
 interface SizedGraph {
   readonly graph: FoldedGraph
   readonly size: string
@@ -216,7 +215,6 @@ interface FoldedColumns {
   readonly shapeOf: Uint32Array
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
-  /** For a request, the recorded node that each of its nodes stands for; undefined for itself. */
   readonly nodesOf: (request: number) => Uint32Array | undefined
 }
 

@@ -103,7 +103,6 @@ function foldEdges(
 ) {
   const edgeOf = new Uint32Array(groupOf.length)
   const placeOfGroup = new Int32Array(groups.length).fill(-1)
-  /** For each edge after, the one before that stands for it. */
   const kept: number[] = []
   const notes: (readonly EdgeNote[])[] = []
   const shifted: Shifted[] = []
@@ -201,7 +200,6 @@ function keepsOrder(
   return true
 }
 
-/** 1 for the nodes that a node leads to; not all of them once those wanted are found. */
 function reachedFrom(
   { to, labels }: Pick<FoldedGraph, 'to' | 'labels'>,
   below: EdgeRows,
@@ -226,7 +224,6 @@ function reachedFrom(
 /** Edges that become one: what the new repetition says of it, and the edges by lane. */
 export interface EdgeGroup {
   readonly note: EdgeNote
-  /** The edge that stands for all: that of the lane that comes first. */
   first: number
   /** The lane, by its place in the order, of that edge's start and of its end; -1 outside. */
   firstLanes: readonly [from: number, to: number]

@@ -18,7 +18,6 @@ export class LatencyFolder {
   readonly #order: Uint32Array
   readonly #above: EdgeRows
   readonly #below: EdgeRows
-  /** 1 for the folded nodes that are lanes' steps. */
   readonly #isStep: Uint8Array
   readonly #perNode: Uint32Array
   readonly #beforeJoins: readonly (Uint32Array | undefined)[]
@@ -60,7 +59,6 @@ export class LatencyFolder {
     return this.#latencies(latencyUs)
   }
 
-  /** Mean time of each node's copies, and mean latency they waited for last. */
   #average(latencyUs: Float64Array): void {
     const { nodeOf } = this.#step
     this.#meanTimeUs.fill(0)
@@ -168,7 +166,6 @@ export class LatencyFolder {
   }
 }
 
-/** The nodes such that every edge leads forward, loops left out. */
 function requireOrder(graph: FoldedGraph, below: EdgeRows): Uint32Array {
   const order = forwardOrder(graph, below)
   if (order === undefined) throw new InternalError('a folded flow has a cycle')

@@ -123,7 +123,6 @@ export function forwardOrder(graph: FoldedGraph, below: EdgeRows): Uint32Array |
 export interface NodeKinds {
   readonly of: Uint32Array
   readonly sizes: Uint32Array
-  /** The order of kinds, which must not hang on the order of nodes. */
   readonly rank: Uint32Array
 }
 
@@ -137,7 +136,6 @@ export function nodeKinds(
   )
 }
 
-/** Kinds told apart further by a key a node, which also orders kinds of equal rank. */
 export function refineKinds(
   kinds: Pick<NodeKinds, 'of' | 'rank'>,
   keyOf: (node: number) => string,
@@ -216,7 +214,6 @@ export class LazyColors {
 interface SweptGraph {
   readonly from: Uint32Array
   readonly to: Uint32Array
-  /** The nodes such that every edge leads forward. */
   readonly order: Uint32Array
   readonly below: EdgeRows
   readonly above: EdgeRows
@@ -304,7 +301,6 @@ function countDistinct(colors: Float64Array): number {
 }
 
 export interface KeyOptions {
-  /** Label of a node, by label code. */
   readonly textOf: (label: number) => string
   /** How a number of repetitions is told; `null` to leave out what was folded, and how. */
   readonly timesOf: ((times: number) => string) | null

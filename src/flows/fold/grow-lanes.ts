@@ -6,7 +6,6 @@ import type { EdgeRows, FoldedGraph, LazyColors, NodeKinds } from './folded-grap
 export interface Lanes {
   readonly count: number
   readonly roles: readonly Uint32Array[]
-  /** Role of each node, -1 for nodes in no lane. */
   readonly roleOf: Int32Array
   readonly laneOf: Int32Array
 }
@@ -70,7 +69,6 @@ export class LaneGrower {
     }
   }
 
-  /** Kinds of the nodes beside a node that are free of a lane, in their order. */
   #kindsBeside(node: number, { rows, far }: Side): number[] {
     const met = new Set<number>()
     const end = rows.offsets[node + 1]!
@@ -165,7 +163,6 @@ function laneSteps({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
   return { ...steps, entered, left }
 }
 
-/** For each lane, which repetition in it corresponds to which of the first lane. */
 export type RepetitionMatch = readonly ReadonlyMap<number, number>[]
 
 /**

@@ -40,7 +40,6 @@ function bytesText(bytes: number): string {
   return `${size}${units[unit]}`
 }
 
-/** A label names this many repetitions; of more it gives the number. */
 const MAX_NAMED = 6
 
 /** The repetitions of a folded flow as its root shows them, outer before inner: `×3 ×1024`. */

@@ -6,7 +6,6 @@ import type { CodedColumn } from './coded-columns.ts'
 import { divideBySets, divideByThreshold, type NodeRows, type SplitChoice } from './grow-node.ts'
 import type { ValueGroups } from './value-groups.ts'
 
-/** Columns this close, in bits, are equally good. */
 const SAME = 1e-6
 
 export interface NodeTarget {
@@ -15,9 +14,7 @@ export interface NodeTarget {
   readonly weighted: Float64Array
   readonly weight: number
   readonly squares: number
-  /** For each row of the data what significance is judged by. */
   readonly scores: ArrayLike<number>
-  /** Whether scores are 0 and 1. */
   readonly labels: boolean
 }
 
@@ -88,7 +85,6 @@ const SAME_CUT = 1e-12
 /** What rounding may add to a sum of weights that are fractions. */
 const ROUNDING = 1e-9
 
-/** The best division of a node in two by one column. */
 interface BinaryCut {
   /** Sum of squares between the two sides: by how much the sum of squared errors falls. */
   readonly between: number
@@ -101,7 +97,6 @@ interface BinaryCut {
   readonly sets: readonly [readonly number[], readonly number[]] | undefined
   /** Shares of the known rows on the left of the first and the last cut that may be made. */
   readonly range: readonly [number, number]
-  /** Values of the column that occur in the node. */
   readonly present: number
 }
 
@@ -280,7 +275,6 @@ function maximumP(largest: number, [low, high]: readonly [number, number]): numb
 interface Gap {
   /** Square of the standardized difference of means. */
   readonly statistic: number
-  /** Of each side the weight of the rows, and of their scores. */
   readonly sizes: readonly [number, number]
   readonly sums: readonly [number, number]
 }

@@ -10,11 +10,9 @@ import { ValueGroups } from './value-groups.ts'
 
 /** How far below the average a gain may be (C4.5). */
 const BELOW_AVERAGE = 1e-3
-/** Ratios this close are the same. */
 const SAME = 1e-9
 
 interface GainRatioOptions {
-  /** Rows that two of the branches need. */
   readonly minLeaf: number
   /** With C4.5's larger minimum for both sides of a threshold. */
   readonly strict: boolean
@@ -54,7 +52,6 @@ const MIN_GAP = 1e-5
 /** What rounding may add to a sum of weights that are fractions. */
 const ROUNDING = 1e-9
 
-/** How well a column would split a node by C4.5's measures. */
 interface GainRatioScore {
   readonly column: string
   /** Whether the split may be made: enough rows in two branches and, for a threshold, any gain. */
@@ -63,15 +60,12 @@ interface GainRatioScore {
   readonly rawGain: number
   /** What the choice among `cuts` costs, in the same unit; 0 for a categorical column. */
   readonly penalty: number
-  /** rawGain − penalty. */
   readonly gain: number
   /** Bits for a row to say which branch it is in, missing being one of them. */
   readonly splitInfo: number
-  /** gain / splitInfo; NaN where not admissible. */
   readonly gainRatio: number
   /** Thresholds to choose from; 0 for a categorical column. */
   readonly cuts: number
-  /** Branches with any row. */
   readonly branches: number
   /** The code that the first branch of a threshold ends with; −1 without a threshold. */
   readonly lastCode: number
@@ -227,7 +221,6 @@ function scoreOf(
   }
 }
 
-/** Whether this group and the next are all of one class, the same. */
 function isWithinRun(first: Float64Array, second: Float64Array, group: number): boolean {
   return first[group]! + first[group + 1]! === 0 || second[group]! + second[group + 1]! === 0
 }

@@ -52,7 +52,6 @@ export function growNode<Content extends object>(
   return { ...content, ...split, kind: 'split', children }
 }
 
-/** For each child its share of the rows whose value is known, by weight. */
 function knownShares({ rows, weights }: NodeRows, { codes, childOf, width }: SplitChoice) {
   const sums = new Array<number>(width).fill(0)
   let known = 0
@@ -69,7 +68,6 @@ function knownShares({ rows, weights }: NodeRows, { codes, childOf, width }: Spl
 
 /** The rows that reach a node. A row whose value was missing on the way is in several, in part. */
 export interface NodeRows {
-  /** Row numbers, ascending. */
   readonly rows: Int32Array
   /** How much of each row is here, above 0 to 1; all of each if undefined. */
   readonly weights: Float64Array | undefined
@@ -79,7 +77,6 @@ export interface NodeRows {
 interface Division {
   readonly codes: Int32Array
   readonly childOf: (code: number) => number
-  /** For each child its share of the rows whose value is known. */
   readonly shares: readonly number[]
 }
 
@@ -143,7 +140,6 @@ export interface SplitChoice extends Omit<TreeSplit<never>, 'kind' | 'children'>
   readonly width: number
 }
 
-/** How a test divides the codes of a column. */
 type CodeDivision = Pick<SplitChoice, 'test' | 'codes' | 'childOf' | 'width'>
 
 /**

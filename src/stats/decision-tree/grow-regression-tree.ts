@@ -123,7 +123,6 @@ export function growRegressionTree(
 interface TargetData {
   readonly columns: readonly CodedColumn[]
   readonly target: Float64Array
-  /** What the squares are of. */
   readonly explained: Float64Array
   readonly ranks: Float64Array
 }
@@ -148,7 +147,6 @@ function midRanks(target: Float64Array): Float64Array {
   return Float64Array.from(ranks, (rank) => (starts[rank]! + starts[rank + 1]! + 1) / 2)
 }
 
-/** Mean of the rows, and their squared distances from it added up. */
 function spread({ rows, weights }: NodeRows, target: Float64Array) {
   let weight = 0
   let sum = 0

@@ -10,9 +10,7 @@ const POSITIONS = 2 ** 26
  * until the next `fill`.
  */
 export class ValueGroups {
-  /** Values that occur among the rows. */
   size = 0
-  /** Their codes, ascending. */
   readonly keys: Int32Array
   readonly first: Float64Array
   readonly second: Float64Array
@@ -22,7 +20,6 @@ export class ValueGroups {
   readonly #bins: Float64Array
   readonly #sorted: Float64Array
 
-  /** For these columns in nodes of up to `mostRows` rows. */
   static for(columns: readonly { readonly size: number }[], mostRows: number): ValueGroups {
     return new ValueGroups(
       columns.reduce((most, { size }) => Math.max(most, size), 0),
@@ -30,7 +27,6 @@ export class ValueGroups {
     )
   }
 
-  /** For columns of up to `mostCodes` codes in nodes of up to `mostRows` rows. */
   constructor(mostCodes: number, mostRows: number) {
     const most = Math.min(mostCodes, mostRows)
     this.keys = new Int32Array(most)

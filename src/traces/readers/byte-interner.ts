@@ -44,7 +44,6 @@ export class ByteInterner {
     }
   }
 
-  /** Returns the bytes of a number; they are only good until more are interned. */
   bytes(number: number): Uint8Array {
     return this.#bytes.subarray(this.#offsets.values[number], this.#offsets.values[number + 1])
   }
