@@ -13,19 +13,9 @@ import { LOG_CLASSES, type LogClass } from '../features/log-set.ts'
 
 /**
  * Ranks the dependency networks: first those in which performance depends on variables that differ most
- * between the periods.
- *
- * Each network is cut down to the part connected with performance. A variable in it adds
- * T^(2α)·w^(2(1−α)) to the score: T is its divergence as a share of the largest |t| of its kind, w the
- * strength of its connection towards performance in the maximum spanning tree, as a share of the
- * instances. The default α of 0.5 gives T·w, as in Algorithm 1.
- *
- * @param divergence of the same logs and metric as `networks`
- * @param options see {@link ATTENTION_OPTIONS}. `sharedDenominator`: a step that always takes equally long
- *   is a smaller share of a longer run, so shares of the run time depend on performance by arithmetic
- *   alone. `'last'` ranks such graphs after all others, `'ranked'` by their score, as the paper does
- * @throws FlowdeltaError for an unknown option, or stages of different logs or metrics; OptionError for
- *   a value that an option does not take
+ * between the periods. Of the part connected with performance each variable adds T^(2α)·w^(2(1−α)): T is its
+ * divergence as a share of the largest |t| of its kind, w the share of the instances that connect it. The
+ * default α of 0.5 gives T·w, as in Algorithm 1.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4, algorithm 1.
  */
@@ -281,12 +271,7 @@ export class Attention extends columnarStage<AttentionColumns>() {
   }
 }
 
-/**
- * The spanning tree of a graph, depth first; what adds more to the score comes first.
- *
- * @returns the names in order, the metric first; how many edges each is from the metric; and of each
- *   but the metric the edge that leads it there
- */
+/** The spanning tree of a graph, depth first; what adds more to the score comes first. */
 export function attentionTree({ metric, nodes, edges }: AttentionGraph) {
   const links = edges
     .filter(({ inTree }) => inTree)

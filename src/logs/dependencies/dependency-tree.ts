@@ -21,17 +21,8 @@ export interface TreeSplit {
 /**
  * Splits of the regression tree that predicts one column from all others: binary, by the largest
  * reduction of squared error. Instances without the target are left out; those without the
- * predictor go with the majority.
- *
- * With the `'significance'` stop a split is made if the p-value of its F test, 1 and n − 2 degrees
- * of freedom, times the number of cuts there were to choose from is below the level (Bonferroni).
- * n is (Σw)² / Σw² of the node.
- *
- * No rule of a split depends on `minMass`, so that the tree of a larger one is a pruning of this.
- *
- * `growRegressionTree` of `stats/decision-tree` is another tree: its stop is one of ranks, it
- * weights rows with missing values down both branches, splits on sets and excludes columns. This one
- * is the paper's, and only counts cuts: it grows thousands of times on columns that are sorted once.
+ * predictor go with the majority. With the `'significance'` stop, p of its F test times the number of cuts
+ * there were is below the level. `growRegressionTree` of `stats/` is another tree, with other rules.
  *
  * Sources: Nagaraj, Killian and Neville, NSDI 2012, §3.3; Breiman, Friedman, Olshen and Stone 1984,
  * "Classification and regression trees"; the stop is our own.

@@ -26,14 +26,6 @@ import {
  * a regression tree predicts each variable from all others. Two variables are connected if one splits
  * the other's tree; the connection is as strong as the largest node so split.
  *
- * Events and states have networks of their own, with performance as a node in each. Instances without
- * performance are left out (see `leftOut`). A network is learned when it is first asked for.
- *
- * @param options see {@link DEPENDENCY_OPTIONS}. Time grows with the square of `mostVariables`: if more
- *   vary, the ones that differ most between the periods and the ones that correlate most with
- *   performance are taken in turn; `DependencyNetwork.variablesLeftOut` counts the rest
- * @throws FlowdeltaError for an unknown option or metric, OptionError for a value that one does not take
- *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.3; dependency networks as Heckerman et al.
  * 2000, Journal of Machine Learning Research 1:49-75.
  */
@@ -166,8 +158,6 @@ const MIN_INSTANCES = 2
 /**
  * Whether one thing happens before another wherever both happen: −1 if the first does, 1 if the
  * second does, 0 where neither always does or fewer than two instances have both.
- *
- * @param first when it happened, a number an instance; NaN where it did not
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.3.
  */

@@ -146,8 +146,6 @@ function ascending(values: Float64Array): Int32Array {
 /**
  * Pearson's r² between a column and a target over some rows: the share of the target's variance that
  * a straight line would explain. 0 where either does not vary.
- *
- * @param pulls weight times deviation of the target from any number, a row each
  */
 export function explainedShare(
   values: Float64Array,

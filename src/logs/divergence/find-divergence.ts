@@ -26,19 +26,8 @@ import {
 
 /**
  * Finds what differs between two sets of logs: Welch's t-test of every feature of every variable.
- * Positive t: later, more or larger after.
- *
- * Null hypothesis: the feature has the same mean before and after. Variables are ranked by the sum of |t|
- * over their significant features; without any, variables that only one period logged come first (see
- * `Divergence.variables`). Events and states are separate families of tests. Of few instances no p counts
- * as less than that of a permutation test could be. Two constants that differ
- * have t = ±∞, and the p-value of a permutation test. A feature is tested only if two instances of each
- * period have it.
- *
- * @param options see {@link DIVERGENCE_OPTIONS}. `correction`: with `'bonferroni'` no false difference
- *   appears with probability 1 − α, with `'bh'` a share below α of those that appear is false, with
- *   `'none'` a share α of all tests
- * @throws FlowdeltaError for an unknown option or metric, OptionError for a value that one does not take
+ * Null hypothesis: the feature has the same mean before and after; positive t: later, more or larger after.
+ * Of few instances no p counts as less than that of a permutation test could be.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.2.
  */

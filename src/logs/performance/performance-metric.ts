@@ -45,12 +45,7 @@ export interface PerformanceMetric {
   readonly variable?: { readonly kind: VariableKind; readonly name: string }
 }
 
-/**
- * Looks a performance metric up.
- *
- * @throws FlowdeltaError where no variable has the name, or an event and a state variable have it;
- *   OptionError for a feature that there is not
- */
+/** Looks a performance metric up. */
 export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetric {
   if (metric === 'runTime') {
     const name = unlike('run time', [...logs.events.names, ...logs.states.names])
@@ -73,11 +68,7 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
   }
 }
 
-/**
- * Looks up a performance metric that some instance of each class has.
- *
- * @throws FlowdeltaError where no instance of a class has it; else as `performanceMetric`
- */
+/** Looks up a performance metric that some instance of each class has. */
 export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMetric {
   const found = performanceMetric(logs, metric)
   for (const logClass of LOG_CLASSES) {
@@ -174,8 +165,6 @@ interface ClassTail extends HeavyTail {
  * Tells whether a few instances perform far worse, or better, than the rest, which averages hide: how
  * many lie outside mean ± 3σ, in each period and in both together.
  *
- * @throws FlowdeltaError for an unknown option, or a metric that the logs do not have
- *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.1.
  */
 export function metricTail(
@@ -245,8 +234,6 @@ interface HeavyTail {
 /**
  * Whether more values lie outside mean ± 3σ than in four normal distributions together: more than
  * 1.1 %, and two of them at least.
- *
- * NaN and infinite values are left out. Limits: of ten values or fewer none can lie that far out.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.1; that one outlier is no tail is our own.
  */

@@ -64,8 +64,6 @@ const PARTS = /'([^']*)'|[.,]S+|([yMdEHhamsSZ])\2*|\s+|[\s\S]/g
  * Compiles a date pattern of the letters that log4j, logback and Java have: `yyyy yy MMM MM M dd d
  * EEE HH H hh h a mm ss SSS Z`. A fraction (`.SSS` or `,SSS`) may have a point or a comma, one to nine
  * digits, and be missing; white space stands for any; text between single quotes for itself.
- *
- * @throws OptionError for letters that mean nothing here, or no hour, minute or second
  */
 export function datePattern(pattern: string): DatePattern {
   const groups: string[] = []

@@ -27,11 +27,7 @@ const MIN_WINDOWS = 5
 /** Share of a window that its log may miss at either end. */
 const MAX_MISSED = 0.1
 
-/**
- * Reads what divides logs.
- *
- * @throws OptionError for a window or a time that cannot be, FlowdeltaError for a bad condition
- */
+/** Reads what divides logs. */
 export function readDivision(options: {
   readonly window: string | null
   readonly splitAt: string | null

@@ -206,11 +206,7 @@ async function readInputsInto(
   }
 }
 
-/**
- * Sees to it that the logs of a class gave a message.
- *
- * @throws OptionError where they gave none: why not, as in which line, and what to do
- */
+/** Sees to it that the logs of a class gave a message. */
 async function requireMessages(
   logs: LogSet,
   { logClass, inputs }: { readonly logClass: LogClass; readonly inputs: readonly LogInput[] },

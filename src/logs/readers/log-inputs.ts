@@ -16,11 +16,7 @@ export interface LogInput {
   readonly isPath: boolean
 }
 
-/**
- * Finds the files that paths name.
- *
- * @throws FlowdeltaError for a path that is not there, an empty directory, or one named twice
- */
+/** Finds the files that paths name. */
 export async function logInputs(paths: LogPaths): Promise<readonly LogInput[]> {
   const inputs: LogInput[] = []
   for (const source of [paths].flat() as LogSource[]) {

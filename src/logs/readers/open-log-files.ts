@@ -6,8 +6,6 @@ import { FlowdeltaError } from '../../core/errors.ts'
 /**
  * The files below a directory, at any depth, by path in the order of code units; `undefined` for
  * what is no directory. Links to files count as files; links to directories are not followed.
- *
- * @throws FlowdeltaError for a path that is not there or may not be read
  */
 export async function filesBelow(path: string | URL): Promise<string[] | undefined> {
   const name = path instanceof URL ? fileURLToPath(path) : path

@@ -8,9 +8,6 @@ const decoder = new TextDecoder()
 
 /**
  * Splits UTF-8 text into lines that end in LF or CRLF, and counts them; blank ones are handed on too.
- *
- * @param onLine takes a line and its number, from 1
- * @param onBytes takes a line before it is decoded; whether it need not be
  */
 export async function readLines(
   { chunks, sink }: LogFile,

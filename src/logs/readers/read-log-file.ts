@@ -20,11 +20,7 @@ interface FileOptions {
   readonly isRequired: boolean
 }
 
-/**
- * Reads one file in its format into a sink.
- *
- * @throws TraceFormatError for a required file in no known format, or one that cannot be read at all
- */
+/** Reads one file in its format into a sink. */
 export async function readLogFile(
   source: OpenableSource,
   { settings, sink, isRequired }: FileOptions,

@@ -31,9 +31,6 @@ interface Known {
  * Names what was logged in several recordings alike. Where records say the line of code, that is the
  * statement; a line that only before has and one that only after has are one, moved, if they log the
  * same at the same level. Else templates, mined from all recordings together, are statements.
- *
- * @param runs how many recordings, the first ones, are of the period before
- * @returns statements, and by recording the statement of each code of its `statements`
  */
 export function nameStatements(
   recordings: readonly Logged[],
