@@ -249,7 +249,7 @@ describe('for others', () => {
   test('a page and a comment say the same as the text, and names are text', async () => {
     const { out } = await slow('--markdown', '--out', at('logs.html'))
     expect(out).toMatch(/^### Logged only after: lost /)
-    expect(out).toMatch(/\| ms until locked .* \| mean value 22.9 → 903 \| \d/)
+    expect(out).toMatch(/\| ms until locked .* \| state \| mean value 22.9 → 903 \| \d/)
     expect(out).not.toMatch(/<script|@\w|#\d(?!\d*;)/)
     const page = readFileSync(at('logs.html'), 'utf8')
     const headings = Array.from(page.matchAll(/<h[12]>(.*?)<\/h/g), ([, text]) => text)

@@ -52,3 +52,27 @@ test('fields of messages are variables: numbers are states, texts of few values 
     ...{ effect: 'no variable', count: 40, example: 'r1' },
   })
 })
+
+test('variables are left out, and others computed from what is left or not', async () => {
+  const log = (name: string, requests: number, bytes: number) => {
+    const lines = Array.from({ length: requests }, (_, i) =>
+      JSON.stringify({ time: 1e12 + i * 1000, msg: 'sent', bytes: bytes / requests, port: i }),
+    )
+    return { name, bytes: lines.join('\n') }
+  }
+  const options = {
+    exclude: ['sent*'],
+    derive: {
+      'bytes each': (of: (name: string) => number) => of('sent.bytes') * of('sent'),
+      'seconds a message': (of: (name: string, feature: 'lastAbsolute') => number) =>
+        of('sent', 'lastAbsolute') / 1e6,
+      unknown: (of: (name: string) => number) => 1 / of('never'),
+    },
+  }
+  const before = [log('a', 4, 100), log('b', 5, 100)]
+  const logs = await loadLogs({ before, after: [log('c', 4, 300), log('d', 2, 300)] }, options)
+  expect(logs.events.names).toEqual([])
+  expect(logs.states.names).toEqual(['bytes each', 'seconds a message'])
+  expect([...logs.states.of(0, 'mean')]).toEqual([100, 100, 300, 300])
+  expect([...logs.states.of(1, 'mean')]).toEqual([3, 4, 3, 1])
+})

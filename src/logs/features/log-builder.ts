@@ -23,6 +23,14 @@ import { codeOfClass, type LogClass, LogSet, VariableFeatures } from './log-set.
 import { type ClosedInstance, type InstanceFeatures, OpenInstance } from './open-instance.ts'
 
 /**
+ * States by name, and how each is computed: from features of variables, by default a
+ * state's mean and an event's number; NaN for what an instance has not, but for `'count'`.
+ */
+export type DerivedStates = Readonly<
+  Record<string, (of: (variable: string, feature?: Feature) => number) => number>
+>
+
+/**
  * Takes log messages one by one: for logs that flowdelta has no reader for.
  *
  * An instance is the thing to compare: a node, a request or a run, before or after. An event message
@@ -66,6 +74,8 @@ export class LogBuilder {
   /** By event, as ranks. */
   readonly #levels: number[] = []
   readonly #dropped = new Set<number>()
+  #excluded = /^$/
+  #derived: readonly (readonly [string, DerivedStates[string]])[] = []
   readonly #droppedInstances = new Set<number>()
 
   /**
@@ -180,7 +190,42 @@ export class LogBuilder {
     this.#hasWaits = true
   }
 
+  /** Adds states that are computed from the features of an instance. */
+  derive(derived: DerivedStates): void {
+    this.#derived = Object.entries(derived)
+  }
+
   #close(open: OpenInstance): ClosedInstance {
+    const closed = this.#closeWithWaits(open)
+    const { codes, values } = closed.states
+    const added = this.#derived.flatMap(([name, compute]) => {
+      const value = compute((variable, feature) => this.#featureOf(closed, variable, feature))
+      return Number.isFinite(value) ? [{ code: this.stateCode(name), value }] : []
+    })
+    const features = added.flatMap(({ value }) =>
+      STATE_FEATURES.map((feature) => (feature === 'mean' ? value : Number.NaN)),
+    )
+    const states = {
+      codes: Int32Array.from([...codes, ...added.map(({ code }) => code)]),
+      values: Float64Array.from([...values, ...features]),
+    }
+    return added.length === 0 ? closed : { ...closed, states }
+  }
+
+  #featureOf({ events, states }: ClosedInstance, variable: string, given?: Feature): number {
+    const isState =
+      given === undefined
+        ? states.codes.includes(this.stateCode(variable))
+        : (STATE_FEATURES as readonly Feature[]).includes(given)
+    const { codes, values } = isState ? states : events
+    const types: readonly Feature[] = isState ? STATE_FEATURES : EVENT_FEATURES
+    const at = codes.indexOf(isState ? this.stateCode(variable) : this.eventCode(variable))
+    if (at < 0) return given === 'count' ? 0 : Number.NaN
+    const feature = given ?? (isState ? 'mean' : 'count')
+    return values[at * types.length + types.indexOf(feature)]!
+  }
+
+  #closeWithWaits(open: OpenInstance): ClosedInstance {
     if (!this.#hasWaits) return open.close()
     return open.close((event) =>
       this.#facetCodes.has(event)
@@ -192,6 +237,14 @@ export class LogBuilder {
   /** Says which field of messages makes instances bad, and by which of its values. */
   classedBy(field: string, feature: StateFeature): void {
     this.#badBy = { field, feature }
+  }
+
+  /** Leaves variables out by their names, in which `*` stands for anything. */
+  exclude(names: readonly string[]): void {
+    const patterns = names.map((name) =>
+      name.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replaceAll('*', '.*'),
+    )
+    this.#excluded = new RegExp(`^(?:${patterns.join('|')})$`, 's')
   }
 
   /** Counts lines that were read. */
@@ -227,7 +280,9 @@ export class LogBuilder {
       instances.map((instance) => instance.events),
       instances.map((instance) => instance.states),
     ]
-    const stateFeatures = laidOut(names.state, STATE_FEATURES, states, new Set())
+    const droppedOf = (all: readonly string[], more: Iterable<number> = []) =>
+      new Set([...more, ...all.flatMap((name, code) => (this.#excluded.test(name) ? code : []))])
+    const stateFeatures = laidOut(names.state, STATE_FEATURES, states, droppedOf(names.state))
     const variable = greatest(
       [...stateFeatures.names.keys()].filter((each) =>
         stateFeatures.names[each]!.endsWith(`.${this.#badBy?.field}`),
@@ -245,7 +300,7 @@ export class LogBuilder {
         this.#levels.flatMap((rank, code) => [[names.event[code]!, LEVELS[rank]!] as const]),
       ),
       runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
-      events: laidOut(names.event, EVENT_FEATURES, events, this.#dropped),
+      events: laidOut(names.event, EVENT_FEATURES, events, droppedOf(names.event, this.#dropped)),
       states: stateFeatures,
       report: new LogReport({
         ...this.#notes.data,

@@ -86,6 +86,8 @@ export async function loadLogs(
   const matcher = matcherOf(settings) ?? (await minedMatcher(all, settings))
   const builder = new LogBuilder()
   if (settings.hasWaits) builder.addWaits()
+  if (options.derive !== undefined) builder.derive(options.derive)
+  if (options.exclude?.length) builder.exclude(options.exclude)
   const fields = new FieldVariables(builder)
   const divided = division === null ? undefined : new DividedLogs(division, builder)
   const reading = { settings, matcher, fields, divided }

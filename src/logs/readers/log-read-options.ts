@@ -2,11 +2,13 @@ import { OptionError } from '../../core/errors.ts'
 import {
   custom,
   defineOptions,
+  list,
   type OptionsOf,
   oneOf,
   readOptions,
   text,
 } from '../../core/options.ts'
+import type { DerivedStates } from '../features/log-builder.ts'
 import { type Division, readDivision } from './divided-logs.ts'
 import { LogTemplates, MINING_OPTIONS, type MiningOptions } from './drain/log-templates.ts'
 import { type ClockOptions, LogClock, TIME_UNITS } from './log-clock.ts'
@@ -80,6 +82,22 @@ export const LOG_READ_OPTIONS = defineOptions({
     sentence:
       "Adds states `ms until EVENT`, how long after the message before it an event came; 'auto' does so for requests that `badIf` divides",
     flag: 'waits <when>',
+  }),
+  exclude: list({
+    default: [],
+    sentence:
+      'Variables to leave out, as what differs by the environment alone: names, with * for anything',
+    flag: 'exclude <name,...>',
+  }),
+  derive: custom<DerivedStates>({
+    default: {},
+    sentence:
+      "States to add, computed from others of an instance: { 'bytes each': (of) => of('bytes') / of('sent') }",
+    accepts: (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      Object.values(value).every((one) => typeof one === 'function'),
+    expected: 'an object of functions',
   }),
   fields: custom<LogFields>({
     default: {},

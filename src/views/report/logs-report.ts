@@ -1,4 +1,4 @@
-import { counted, shortText } from '../../core/words.ts'
+import { counted } from '../../core/words.ts'
 import type { LogComparison } from '../../logs/compare-logs.ts'
 import { strongestDifference } from '../../logs/divergence/divergence.ts'
 import { tText } from '../charts/log-values.ts'
@@ -22,9 +22,46 @@ import {
 } from './log-words.ts'
 import { markdownTable, written } from './markdown-text.ts'
 
-/** Of a page, and of a comment, which is read at a glance. */
-const [MAX_ROWS, MAX_ROWS_IN_COMMENT] = [20, 8]
 const MAX_NAME_LENGTH = 160
+
+/** A part of a report: a table with sentences around it. */
+interface Part {
+  readonly heading: string
+  readonly lead: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+  readonly notes: readonly string[]
+}
+
+/** What only after logged, and what differs, in the order in which they tell. */
+function partsOf(compared: LogComparison, maxRows: number): readonly Part[] {
+  const news = newEvents(compared.divergence)
+  const found = differences(compared)
+  const { told } = found
+  const more = (all: number) =>
+    all > maxRows ? [`… and ${counted(all - maxRows, 'more', 'more')}.`] : []
+  const parts: Part[] = [
+    {
+      heading: 'Logged only after',
+      lead: '',
+      columns: ['message, the gravest first', 'in'],
+      rows: news.slice(0, maxRows).map((one) => [one.name, newnessText(one, compared)]),
+      notes: more(news.length),
+    },
+    {
+      heading: 'What differs',
+      lead: differencesText(compared, told.length),
+      columns: ['variable', 'kind', 'what differs most', 't', 'score'],
+      rows: told.slice(0, maxRows).map((variable) => {
+        const { what, t } = differenceOf(variable)
+        return [variable.name, variable.kind, what, t, tText(variable.score)]
+      }),
+      notes: [...more(told.length), ...leftOutSentences(found)],
+    },
+  ]
+  if (!newComesFirst(compared)) parts.reverse()
+  return parts.filter(({ lead, rows }) => lead !== '' || rows.length > 0)
+}
 
 /** A comparison of logs as a page: what only after logged, what differs, what performance depends on. */
 export function logsPage(
@@ -32,8 +69,8 @@ export function logsPage(
   { madeBy, periods }: { readonly madeBy: string; readonly periods: Html | string },
 ): string {
   const title = logsTitle(compared)
-  const sections = [newSection(compared), variableSection(compared)]
-  if (!newComesFirst(compared)) sections.reverse()
+  const warnings = compared.warnings()
+  const graphs = tellingGraphs(compared)
   return reportPage(
     title,
     html`<header>
@@ -44,148 +81,71 @@ export function logsPage(
 ${periods}
 </header>
 <main>
-${warningSection(compared)}
-${sections}
-${graphSection(compared)}
+${warnings.length === 0 ? '' : html`<section><h2>Is this comparison fair?</h2><ul class="warnings">${warnings.map(({ code, message }) => html`<li>${message} <span class="soft">(${code})</span></li>`)}</ul></section>`}
+${partsOf(compared, 20).map(partSection)}
+${variableFigure(compared)}
+${
+  graphs.length === 0
+    ? ''
+    : html`<section><h2>What performance depends on</h2>${graphs.map((graph) =>
+        figure(
+          dependenciesDrawing(graph),
+          'Performance is at the right end. Letters are large where a variable differs much, lines thick where the dependency is strong; an arrow leads from what always happens first.',
+        ),
+      )}</section>`
+}
 </main>
 <footer class="soft">Made by ${madeBy}. Tests are Welch’s t, corrected for their number; what only one period logged is listed whether or not it may be chance.</footer>`,
   )
 }
 
-function warningSection(compared: LogComparison): Html | string {
-  const warnings = compared.warnings()
-  if (warnings.length === 0) return ''
-  return html`<section><h2>Is this comparison fair?</h2><ul class="warnings">${warnings.map(
-    ({ code, message }) => html`<li>${message} <span class="soft">(${code})</span></li>`,
-  )}</ul></section>`
+function partSection({ heading, lead, columns, rows, notes }: Part): Html {
+  const table = htmlTable(
+    columns.map((title, i) => ({ title, names: i === 0, amounts: i > 2 })),
+    rows.map(([name = '', ...cells]) => [named(name, 2 * MAX_NAME_LENGTH), ...cells]),
+  )
+  return html`<section><h2>${heading}</h2><p>${lead}</p>${rows.length === 0 ? '' : table}<p class="soft">${notes.join(' ')}</p></section>`
 }
 
-function newSection(compared: LogComparison): Html {
-  const found = newEvents(compared.divergence)
-  if (found.length === 0) return html``
-  return html`<section><h2>Logged only after</h2>${htmlTable(
-    [
-      { title: 'message, the gravest first', names: true },
-      { title: 'in', amounts: true },
-    ],
-    found
-      .slice(0, MAX_ROWS)
-      .map((one) => [named(one.name, 2 * MAX_NAME_LENGTH), newnessText(one, compared)]),
-  )}${moreText(found.length - MAX_ROWS)}</section>`
-}
-
-function moreText(left: number): Html | string {
-  return left > 0 ? html`<p class="soft">… and ${counted(left, 'more', 'more')}.</p>` : ''
-}
-
-function variableSection(compared: LogComparison): Html {
-  const found = differences(compared)
-  const { told } = found
-  const [first] = told
-  const drawn =
-    first === undefined
-      ? ''
-      : figure(
-          logVariableChart(compared.divergence, {
-            ...{ name: first.name, kind: first.kind },
-            feature: strongestDifference(first)?.feature ?? null,
-          }),
-          'Each dot is an instance: orange before, blue after; the lines are means.',
-        )
-  return html`<section><h2>What differs</h2><p>${differencesText(compared, told.length)}</p>${
-    first === undefined
-      ? ''
-      : htmlTable(
-          [
-            { title: 'variable', names: true },
-            { title: 'kind' },
-            { title: 'what differs most' },
-            { title: 't', amounts: true },
-            { title: 'score', amounts: true },
-          ],
-          told.slice(0, MAX_ROWS).map((variable) => {
-            const { what, t } = differenceOf(variable)
-            const name = named(variable.name, MAX_NAME_LENGTH)
-            return [name, variable.kind, what, t, tText(variable.score)]
-          }),
-        )
-  }${moreText(told.length - MAX_ROWS)}<p class="soft">${leftOutSentences(found).join(' ')}</p>${drawn}</section>`
-}
-
-function graphSection(compared: LogComparison): Html | string {
-  const graphs = tellingGraphs(compared)
-  if (graphs.length === 0) return ''
-  return html`<section><h2>What performance depends on</h2>${graphs.map((graph) =>
-    figure(
-      dependenciesDrawing(graph),
-      'Performance is at the right end. Letters are large where a variable differs much, lines thick where the dependency is strong; an arrow leads from what always happens first.',
-    ),
-  )}</section>`
+/** The variable that differs most, instance by instance. */
+function variableFigure(compared: LogComparison): Html | string {
+  const [first] = differences(compared).told
+  if (first === undefined) return ''
+  const feature = strongestDifference(first)?.feature ?? null
+  const { name, kind } = first
+  return figure(
+    logVariableChart(compared.divergence, { name, kind, feature }),
+    'Each dot is an instance: orange before, blue after; the lines are means.',
+  )
 }
 
 export function logsMarkdown(compared: LogComparison, madeBy: string): string {
-  const found = newEvents(compared.divergence)
-  const { told, ...left } = differences(compared)
   const cell = (text: string) => written(text, MAX_NAME_LENGTH)
-  const news =
-    found.length === 0
+  const parts = partsOf(compared, 8).flatMap(({ heading, lead, columns, rows, notes }) => [
+    ...[`**${heading}.** ${cell(lead)}`, ''],
+    ...(rows.length === 0
       ? []
       : markdownTable(
-          ['logged only after', 'in'],
-          found
-            .slice(0, MAX_ROWS_IN_COMMENT)
-            .map((one) => [cell(one.name), newnessText(one, compared)]),
-          ['left', 'left'],
-        )
-  const differing =
-    told.length === 0
-      ? []
-      : markdownTable(
-          ['what differs', 'how', 't'],
-          told.slice(0, MAX_ROWS_IN_COMMENT).map((variable) => {
-            const { what, t } = differenceOf(variable)
-            return [cell(variable.name), cell(what), t]
-          }),
-          ['left', 'left', 'right'],
-        )
-  const tables = [
-    [...news, ...moreLines(found.length)],
-    [
-      cell(differencesText(compared, told.length)),
-      '',
-      ...differing,
-      ...moreLines(told.length),
-      ...leftOutSentences({ told, ...left }).flatMap((sentence) => ['', sentence]),
-    ],
-  ].filter((lines) => lines.length > 0)
-  if (!newComesFirst(compared)) tables.reverse()
+          columns,
+          rows.map((row) => row.map(cell)),
+          columns.map(() => 'left'),
+        )),
+    ...notes.flatMap((note) => ['', note]),
+    '',
+  ])
+  const graphs = tellingGraphs(compared).flatMap((graph) => [
+    ...[`<details><summary>Look first at ${cell(graphTitle(graph))} …</summary>`, ''],
+    ...graphLines(graph)
+      .slice(0, 8)
+      .map((line) => `${line.replace(/\S.*/, '').slice(3)}- ${cell(line.trim())}`),
+    ...['', '</details>', ''],
+  ])
+  const sentences = performanceSentences(compared).map((sentence) => written(sentence, 600))
   return [
-    `### ${cell(logsTitle(compared))}`,
-    '',
-    performanceSentences(compared)
-      .map((sentence) => written(sentence, 600))
-      .join(' '),
-    '',
+    ...[`### ${cell(logsTitle(compared))}`, '', sentences.join(' '), ''],
     ...compared.warnings().map(({ message }) => `> ${written(message, 600)}\n`),
-    ...tables.flatMap((lines) => [...lines, '']),
-    ...tellingGraphs(compared).flatMap((graph) => [
-      `<details><summary>Look first at ${cell(graphTitle(graph))} …</summary>`,
-      '',
-      ...graphLines(graph)
-        .slice(0, MAX_ROWS_IN_COMMENT)
-        .map(
-          (line) => `${line.replace(/\S.*/, '').slice(3)}- ${cell(shortText(line.trim(), 200))}`,
-        ),
-      '',
-      '</details>',
-      '',
-    ]),
-    `<sub>${cell(inputText(compared))} Made by ${cell(madeBy)}.</sub>`,
-    '',
+    ...parts,
+    ...graphs,
+    `<sub>${cell(inputText(compared))} Made by ${cell(madeBy)}.</sub>\n`,
   ].join('\n')
-}
-
-function moreLines(all: number): string[] {
-  const left = all - MAX_ROWS_IN_COMMENT
-  return left > 0 ? ['', `… and ${counted(left, 'more', 'more')}.`] : []
 }
