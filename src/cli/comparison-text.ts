@@ -170,9 +170,22 @@ function overview(comparison: Comparison): string {
   const { quantity } = flows
   const by =
     quantity === TIME ? '' : `\nCompared by ${quantity.name}, summed over the spans of each request`
+  const standFor = (period: Period) => {
+    const recorded = grouped(flows.count(period))
+    if (comparison.options.counts !== 'weighted' || flows.weight === undefined) return recorded
+    const sum = flows.period.reduce(
+      (all, own, request) => (own === period ? all + flows.weightOf(request) : all),
+      0,
+    )
+    return `${grouped(Math.round(sum))} (${recorded} recorded)`
+  }
+  const isDrawn = flows.periods.some((traces) =>
+    traces.quality().groups.some(({ requests, sampled }) => sampled < requests),
+  )
+  const exactly = isDrawn ? '\nSampled by an engine, which counted requests exactly' : ''
   return (
-    `${grouped(flows.count(BEFORE))} requests before, ${grouped(flows.count(AFTER))} after, ` +
-    `in ${counted(categories.size, 'category', 'categories')}${by}${responseTimes(comparison)}`
+    `${standFor(BEFORE)} requests before, ${standFor(AFTER)} after, ` +
+    `in ${counted(categories.size, 'category', 'categories')}${exactly}${by}${responseTimes(comparison)}`
   )
 }
 

@@ -146,7 +146,7 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   const recorded = [recordedShare(flows, weight, BEFORE), recordedShare(flows, weight, AFTER)]
   const [before = Number.NaN, after = Number.NaN] = recorded
   if (Math.abs(after - before) > MAX_UNRECORDED) return [partlyRecorded(before, after)]
-  if (options.counts === 'weighted' && options.smPThreshold !== 'auto') return []
+  if (options.counts === 'weighted') return []
   const differing = typesOfOtherWeight(flows, weight)
   if (differing.length === 0) return []
   const estimates = [BEFORE, AFTER].map((period) => {
@@ -159,15 +159,8 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
       effect:
         `Counts change with it: ${estimates[0]} before, ${estimates[1]} after. ` +
         'Times are not affected, unless slow or failed requests were preferred.',
-      answer:
-        'Count each request by its weight with ' +
-        (options.smPThreshold === 'auto'
-          ? "`counts: 'weighted'` and a number as `smPThreshold`; 'auto' compares shares of what was recorded."
-          : "`counts: 'weighted'`."),
-      advice: {
-        counts: 'weighted',
-        ...(options.smPThreshold === 'auto' && { smPThreshold: null }),
-      },
+      answer: "Count each request by its weight with `counts: 'weighted'`.",
+      advice: { counts: 'weighted' },
     }),
   ]
 }

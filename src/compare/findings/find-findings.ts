@@ -204,7 +204,7 @@ export function groupFindings(
 function weighing({ evidence, edges }: FindingSources) {
   const { categories, observedChangeUs } = edges
   const { flows } = categories
-  const { counts, smPThreshold } = evidence.precursors.structural.options
+  const { counts } = evidence.precursors.structural.options
   if (counts !== 'weighted' || flows.weight === undefined) {
     return { weigh: (draft: Draft) => draft, requests: flows.count(AFTER), observedChangeUs }
   }
@@ -216,7 +216,7 @@ function weighing({ evidence, edges }: FindingSources) {
   const every = Array.from({ length: categories.size }, (_, category) => category)
   const weigh = (draft: Draft): Draft => {
     // Structures that changed by so many requests were counted by weights already.
-    if (draft.moves.length > 0 && smPThreshold !== 'auto') return draft
+    if (draft.moves.length > 0) return draft
     const ids = draft.categories.length > 0 ? draft.categories : every
     const [before, after] = [factorOf(ids, BEFORE), factorOf(ids, AFTER)]
     const sideOf = (side: Segment['inside']) => ({

@@ -5,7 +5,7 @@ import { remembered } from '../../core/remembered.ts'
 import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { erfc } from '../../stats/distributions.ts'
+import { erfc, normalQuantile } from '../../stats/distributions.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from './find-response-time-mutations.ts'
@@ -20,8 +20,10 @@ import { RESPONSE_TIME_OPTIONS } from './find-response-time-mutations.ts'
  *   counted from what the category's share before would have given of the type's requests after
  * @param options.counts `'raw'` (default) compares counts as they are, which is right when both
  *   periods carried the same load; `'scaled'` scales after to as many requests as before;
- *   `'weighted'` counts each request as often as its sampling weight says, where one was recorded. Of
- *   several runs before, the count is the mean of theirs
+ *   `'weighted'` counts each request as often as its sampling weight says, where one was recorded: a
+ *   change must then exceed the threshold by more than such a sample is off by chance, and tests
+ *   count what the sample is worth (Kish 1965, "Survey Sampling", §8.2). Of several runs before, the
+ *   count is the mean of theirs
  * @param options.alpha level of the tests of `'auto'`; default 0.05
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
@@ -38,7 +40,7 @@ export function findStructuralMutations(
   const options = readOptions(STRUCTURAL_OPTIONS, given)
   const { smPThreshold, counts } = options
   if (smPThreshold === 'auto') {
-    return new StructuralMutations(categories, options, changesWithinTypes(categories))
+    return new StructuralMutations(categories, options, changesWithinTypes(categories, counts))
   }
   const count = counterOf(categories, counts)
   const runs = Math.max(1, categories.flows.runs.length)
@@ -50,10 +52,11 @@ export function findStructuralMutations(
   return new StructuralMutations(categories, options, changes)
 }
 
-function changesWithinTypes(categories: Categories): Float64Array {
-  return Float64Array.from(countTypes(categories), ({ before, after }, category) => {
+function changesWithinTypes(categories: Categories, counts: Counts): Float64Array {
+  const count = counterOf(categories, counts)
+  return Float64Array.from(countTypes(categories, count), ({ before, after }, category) => {
     const growth = before > 0 ? after / before : 1
-    return categories.count(category, AFTER) - growth * categories.count(category, BEFORE)
+    return count(category, AFTER) - growth * count(category, BEFORE)
   })
 }
 
@@ -67,10 +70,19 @@ export function counterOf(
   categories: Categories,
   counts: Counts,
 ): (category: number, period: Period) => number {
+  if (counts !== 'weighted' || categories.flows.weight === undefined) {
+    return categories.count.bind(categories)
+  }
+  return sumOfWeights(categories, (weight) => weight)
+}
+
+/** Returns what sums weights of a category's requests up, or what `of` makes of each. */
+function sumOfWeights(categories: Categories, of: (weight: number) => number) {
   const { flows } = categories
-  if (counts !== 'weighted' || flows.weight === undefined) return categories.count.bind(categories)
-  return (category, period) =>
-    categories.members(category, period).reduce((sum, request) => sum + flows.weightOf(request), 0)
+  return (category: number, period: Period) =>
+    categories
+      .members(category, period)
+      .reduce((all, request) => all + of(flows.weightOf(request)), 0)
 }
 
 /** Options of `findStructuralMutations`. */
@@ -109,6 +121,7 @@ export class StructuralMutations extends Stage {
   /** Change of each category's number of requests, after − before, scaled if so chosen. */
   readonly changes: Float64Array
   #tests: readonly StructuralTest[] | undefined
+  #margins: Float64Array | undefined
 
   constructor(categories: Categories, options: StructuralOptions, changes: Float64Array) {
     super()
@@ -120,7 +133,7 @@ export class StructuralMutations extends Stage {
   /** The test of one category's share of the requests of its type. */
   test(category: number): StructuralTest {
     this.categories.root(category)
-    this.#tests ??= testStructures(this.categories, this.options.alpha)
+    this.#tests ??= testStructures(this.categories, this.options)
     return this.#tests[category] as StructuralTest
   }
 
@@ -133,8 +146,10 @@ export class StructuralMutations extends Stage {
     const { smPThreshold } = this.options
     if (smPThreshold === 'auto') return this.#testedLabel(category)
     const change = this.changes[category] as number
-    if (change > smPThreshold) return 'structural-mutation'
-    return -change > smPThreshold ? 'precursor' : 'unchanged'
+    this.#margins ??= samplingMargins(this.categories, this.options)
+    const least = smPThreshold + (this.#margins[category] as number)
+    if (change > least) return 'structural-mutation'
+    return -change > least ? 'precursor' : 'unchanged'
   }
 
   /** Categories that gained more requests than the threshold. */
@@ -152,11 +167,12 @@ export class StructuralMutations extends Stage {
     const { categories } = this
     const ids = Array.from(this.changes, (_, category) => category)
     const tests = ids.map((category) => this.test(category))
+    const count = counterOf(categories, this.options.counts)
     return stageTable({
       category: ids,
       root: ids.map((category) => categories.root(category)),
-      before: ids.map((category) => categories.count(category, BEFORE)),
-      after: ids.map((category) => categories.count(category, AFTER)),
+      before: ids.map((category) => count(category, BEFORE)),
+      after: ids.map((category) => count(category, AFTER)),
       change: this.changes,
       label: ids.map((category) => this.label(category)),
       beforeShare: tests.map(({ beforeShare }) => beforeShare),
@@ -198,8 +214,12 @@ export interface StructuralTest {
  * structure. Benjamini-Hochberg over categories that could be significant. Sources: Fisher 1922;
  * Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
  */
-function testStructures(categories: Categories, alpha: number): StructuralTest[] {
-  const tests = testShares(categories)
+function testStructures(
+  categories: Categories,
+  { alpha, counts }: StructuralOptions,
+): StructuralTest[] {
+  const isWeighted = counts === 'weighted' && categories.flows.weight !== undefined
+  const tests = (isWeighted ? testWeightedShares : testShares)(categories)
   const q = benjaminiHochberg(tests.map(({ p, least }) => (least < alpha ? p : Number.NaN)))
   return tests.map(({ beforeShare, afterShare, p, least }, category) => ({
     beforeShare,
@@ -214,15 +234,57 @@ function testStructures(categories: Categories, alpha: number): StructuralTest[]
 /** The tests of all categories, whatever their level, with the smallest p each could have. */
 const testShares = remembered((categories: Categories) => {
   const types = countTypes(categories)
-  const leastOf = new Map<TypeCount, Map<number, number>>()
-  return types.map((type, category) => {
+  return sharesOf(categories, (category) => ({
+    ...{ before: categories.count(category, BEFORE), after: categories.count(category, AFTER) },
+    type: types[category] as TypeCount,
+  }))
+})
+
+/** The same of weighted requests, as many as the sample is worth. */
+const testWeightedShares = remembered((categories: Categories) => {
+  const count = counterOf(categories, 'weighted')
+  const squares = sumOfWeights(categories, (weight) => weight ** 2)
+  const [types, typeSquares] = [countTypes(categories, count), countTypes(categories, squares)]
+  return sharesOf(categories, (category) => {
+    const inType = {
+      count: types[category] as TypeCount,
+      squares: typeSquares[category] as TypeCount,
+    }
+    const own = [BEFORE, AFTER].map((period) => ({
+      requests: count(category, period),
+      squares: squares(category, period),
+      all: period === BEFORE ? inType.count.before : inType.count.after,
+      allSquares: period === BEFORE ? inType.squares.before : inType.squares.after,
+    }))
+    const [was, is] = own as [(typeof own)[number], (typeof own)[number]]
+    const share = (was.requests + is.requests) / (was.all + is.all)
+    // What one request of a period stands for, in the category and outside it; of none, of the other's.
+    const inside = (was.squares + is.squares) / (was.requests + is.requests)
+    const worthOf = ({ requests, squares: square, all, allSquares }: typeof was) => {
+      const within = requests > 0 ? square / requests : inside
+      const without = all > requests ? (allSquares - square) / (all - requests) : within
+      return 1 / ((1 - share) * within + share * without)
+    }
+    const [before, after] = [worthOf(was), worthOf(is)]
+    return {
+      ...{ before: Math.round(was.requests * before), after: Math.round(is.requests * after) },
+      type: { before: Math.round(was.all * before), after: Math.round(is.all * after) },
+    }
+  })
+})
+
+/** Tests each category's share of its type, of counts that `of` returns. */
+function sharesOf(
+  categories: Categories,
+  of: (category: number) => TypeCount & { readonly type: TypeCount },
+) {
+  const leastOf = new Map<string, number>()
+  return Array.from({ length: categories.size }, (_, category) => {
+    const { before, after, type } = of(category)
     const { before: ofBefore, after: ofAfter } = type
-    const before = categories.count(category, BEFORE)
-    const after = categories.count(category, AFTER)
-    const known = leastOf.get(type) ?? new Map<number, number>()
-    leastOf.set(type, known)
-    const least = known.get(before + after) ?? leastP(before + after, ofBefore, ofAfter)
-    known.set(before + after, least)
+    const key = `${before + after} ${ofBefore} ${ofAfter}`
+    const least = leastOf.get(key) ?? leastP(before + after, ofBefore, ofAfter)
+    leastOf.set(key, least)
     return {
       beforeShare: before / ofBefore,
       afterShare: after / ofAfter,
@@ -230,7 +292,23 @@ const testShares = remembered((categories: Categories) => {
       least,
     }
   })
-})
+}
+
+/**
+ * How far off weighted changes may be because only some requests were recorded, beyond which chance
+ * goes for a share `alpha` of comparisons; 0 where each request was recorded. Requests are recorded
+ * independently of each other, with the probability that their weight is the inverse of.
+ */
+function samplingMargins(
+  categories: Categories,
+  { counts, alpha }: StructuralOptions,
+): Float64Array {
+  const margins = new Float64Array(categories.size)
+  if (counts !== 'weighted' || categories.flows.weight === undefined) return margins
+  const variance = sumOfWeights(categories, (weight) => weight * Math.max(weight - 1, 0))
+  const z = normalQuantile(1 - alpha / (2 * categories.size))
+  return margins.map((_, one) => z * Math.sqrt(variance(one, BEFORE) + variance(one, AFTER)))
+}
 
 /** The smallest p that `total` requests could give, if as many as can be fell into one period. */
 function leastP(total: number, ofBefore: number, ofAfter: number): number {
@@ -248,14 +326,17 @@ export interface TypeCount {
   after: number
 }
 
-function countTypes(categories: Categories): TypeCount[] {
+function countTypes(
+  categories: Categories,
+  count = categories.count.bind(categories),
+): TypeCount[] {
   const types = new Map<string, TypeCount>()
   return Array.from({ length: categories.size }, (_, category) => {
     const root = categories.root(category)
     const type = types.get(root) ?? { before: 0, after: 0 }
     types.set(root, type)
-    type.before += categories.count(category, BEFORE)
-    type.after += categories.count(category, AFTER)
+    type.before += count(category, BEFORE)
+    type.after += count(category, AFTER)
     return type
   })
 }
