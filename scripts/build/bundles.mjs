@@ -105,7 +105,7 @@ export function programOptions(root) {
   return {
     ...FOR_NODE,
     packages: 'bundle',
-    external: [...OF_STORES, 'arquero'],
+    external: [...OF_STORES, 'arquero', '@modelcontextprotocol/server'],
     plugins: [arqueroOnDemand(root)],
     format: 'esm',
     // CommonJS packages ask for Node's own modules through `require`.
@@ -175,6 +175,8 @@ export function bundleRuntime(root, entryPoint, outfile) {
     minify: true,
     legalComments: 'none',
     charset: 'ascii',
+    // That of charts is CommonJS to Node.
+    logOverride: { 'commonjs-variable-in-esm': 'silent' },
     // Pages neither read nor write files.
     external: ['./stores/*'],
   })

@@ -77,6 +77,10 @@ const whatif: LazyCommand = {
   description: 'Find the single change that best explains a change of latency, or predict one',
   load: async () => (await import('./whatif.ts')).addWhatif,
 }
+const mcp: LazyCommand = {
+  description: 'Offer the results to agents, as tools of the Model Context Protocol (stdio)',
+  load: async () => (await import('./mcp.ts')).addMcp,
+}
 const schema: LazyCommand = {
   description: 'Print the JSON schema of the document that a command prints with --json',
   load: async () => (await import('./schema.ts')).addSchema,
@@ -91,6 +95,7 @@ const COMMANDS = {
   explosion,
   logs,
   whatif,
+  mcp,
   schema,
 } as const
 

@@ -1,0 +1,288 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import packageJson from '../../package.json' with { type: 'json' }
+import type { Comparison } from '../compare/comparison.ts'
+import { entryNamed, FlowdeltaError } from '../core/errors.ts'
+import { fingerprint } from '../core/fingerprint.ts'
+import { ganttCalls } from '../views/widgets/gantt/gantt-model.ts'
+import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
+import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
+import { printedFindings } from './finding-document.ts'
+import { SEGMENT } from './finding-scope-document.ts'
+import type { Flags } from './flags.ts'
+
+const DEFAULT_BUDGET = 8000
+const MIN_BUDGET = 1000
+const MAX_BUDGET = 32_000
+/** Comparisons whose results are kept. */
+const MAX_KEPT = 3
+const MAX_LISTED = 1000
+
+type Json = Readonly<Record<string, unknown>>
+
+interface Asked {
+  readonly before?: readonly string[]
+  readonly after?: readonly string[]
+  readonly flags?: readonly string[]
+  readonly comparison?: string
+  readonly finding?: string
+  readonly budget?: number
+  readonly cursor?: string
+}
+
+/** `flowdelta mcp`: the results of the command line as tools of an agent, over standard input and output. */
+export function addMcp(command: Command): void {
+  command.action(runMcp)
+}
+
+async function runMcp(): Promise<void> {
+  const { fromJsonSchema, McpServer, StdioServerTransport } = await protocol()
+  const server = new McpServer({ name: 'flowdelta', version: packageJson.version })
+  for (const [name, { description, takes, answer }] of Object.entries(TOOLS)) {
+    const { required, ...properties } = { ...takes, ...PAGING }
+    const inputSchema = fromJsonSchema<Asked>({ type: 'object', properties, required } as never)
+    server.registerTool(name, { description, inputSchema }, async (asked) => {
+      try {
+        return { content: [{ type: 'text', text: page(await answer(asked), asked) }] }
+      } catch (problem) {
+        if (!(problem instanceof FlowdeltaError)) throw problem
+        return { isError: true, content: [{ type: 'text', text: problem.message }] }
+      }
+    })
+  }
+  await server.connect(new StdioServerTransport())
+}
+
+/** The protocol's package is large and few need it: it is loaded here alone. */
+async function protocol() {
+  try {
+    const [main, stdio] = await Promise.all([
+      import('@modelcontextprotocol/server'),
+      import('@modelcontextprotocol/server/stdio'),
+    ])
+    return { ...main, ...stdio }
+  } catch {
+    throw new FlowdeltaError(
+      'flowdelta mcp needs the package @modelcontextprotocol/server. Install it: npm install @modelcontextprotocol/server',
+    )
+  }
+}
+
+const FILES = { type: 'array', items: { type: 'string' } }
+const PERIODS = {
+  before: { ...FILES, description: 'Files or addresses of the good period' },
+  after: { ...FILES, description: 'Files or addresses of the bad period' },
+  flags: { ...FILES, description: 'More flags, as `flowdelta COMMAND --help` lists them' },
+  required: ['before', 'after'],
+}
+const COMPARED = {
+  comparison: { type: 'string', description: 'What compare answered; the last one by default' },
+  required: [] as readonly string[],
+}
+const OF_FINDING = {
+  ...COMPARED,
+  finding: { type: 'string', description: 'Id of a finding' },
+  required: ['finding'],
+}
+const PAGING = {
+  budget: {
+    ...{ type: 'integer', minimum: MIN_BUDGET, maximum: MAX_BUDGET },
+    description: `Most bytes of the answer; ${DEFAULT_BUDGET} by default`,
+  },
+  cursor: { type: 'string', description: '`next` of the answer before, to go on with it' },
+}
+
+interface Tool {
+  readonly description: string
+  readonly takes: { readonly required: readonly string[] }
+  /** The whole document; answers are pages of it. */
+  readonly answer: (asked: Asked) => Json | Promise<Json>
+}
+
+const TOOLS: Readonly<Record<string, Tool>> = {
+  compare: {
+    description:
+      'Compares the traces of a good and a bad period: what changed, one finding a cause, the most important first. Begin here; text is the verdict.',
+    takes: PERIODS,
+    answer: async (asked) => {
+      const { key, comparison } = await compared(asked)
+      const printed = { comparison, limit: MAX_LISTED, explained: null, budget: 0 }
+      const { findings, warnings, ...rest } = COMPARISON_DOCUMENT.write(printed)
+      const text = comparison.findings.text()
+      return { comparison: key, text, findings, warnings, ...rest }
+    },
+  },
+  finding: {
+    description: 'One finding with all that it rests on: steps, calls, edges, mutations.',
+    takes: OF_FINDING,
+    answer: (asked) => FINDING_DOCUMENT.write(findingOf(asked)),
+  },
+  segments: {
+    description: 'In which requests something changed: conditions over attributes and hosts.',
+    takes: COMPARED,
+    answer: (asked) => ({ segments: known(asked).segments.segments.map(SEGMENT.write) }),
+  },
+  example_traces: {
+    description: 'Typical requests of a finding, before and after, call by call.',
+    takes: OF_FINDING,
+    answer: (asked) => {
+      const { comparison, finding } = findingOf(asked)
+      const { before, after } = finding.exemplars
+      return { traces: [...before, ...after].flatMap((id) => traceOf(comparison, id)) }
+    },
+  },
+  logs: {
+    description: 'Compares the logs of two periods: what is logged only now, or otherwise.',
+    takes: PERIODS,
+    answer: (asked) => printedBy('logs', asked),
+  },
+  whatif: {
+    description: 'Which single change of a service best explains the change of latency.',
+    takes: PERIODS,
+    answer: (asked) => printedBy('whatif', asked),
+  },
+}
+
+const kept = new Map<string, Comparison>()
+
+async function compared(asked: Asked): Promise<{ key: string; comparison: Comparison }> {
+  const args = argumentsOf(asked)
+  const key = fingerprint(JSON.stringify(args))
+  const comparison = kept.get(key) ?? (await compareArguments(args))
+  kept.delete(key)
+  kept.set(key, comparison)
+  for (const old of [...kept.keys()].slice(0, -MAX_KEPT)) kept.delete(old)
+  return { key, comparison }
+}
+
+async function compareArguments(args: readonly string[]): Promise<Comparison> {
+  let made: Promise<Comparison> | undefined
+  const silent = { writeErr: () => {}, writeOut: () => {} }
+  const command = new Command('compare').exitOverride().configureOutput(silent)
+  addComparisonFlags(command, args).action((files: string[], flags: ComparisonFlags & Flags) => {
+    made = compareFiles({ ...flags, files })
+  })
+  try {
+    command.parse(args, { from: 'user' })
+  } catch (problem) {
+    throw new FlowdeltaError((problem as Error).message, {}, 'option')
+  }
+  return made as Promise<Comparison>
+}
+
+function argumentsOf({ before = [], after = [], flags = [] }: Asked): string[] {
+  return ['--before', ...before, '--after', ...after, ...flags]
+}
+
+function known({ comparison = [...kept.keys()].at(-1) }: Asked): Comparison {
+  const found = comparison === undefined ? undefined : kept.get(comparison)
+  if (found !== undefined) return found
+  throw new FlowdeltaError('There is no such comparison. Call compare first.', {}, 'argument')
+}
+
+function findingOf(asked: Asked) {
+  const comparison = known(asked)
+  const all = printedFindings(comparison).map((finding) => [finding.id, finding] as const)
+  const finding = entryNamed(Object.fromEntries(all), asked.finding, 'the id of a finding')
+  return { comparison, finding }
+}
+
+/** The calls of a request, times since it began. */
+function traceOf({ flows }: Comparison, id: string): Json[] {
+  const request = flows.ids.indexOf(id)
+  if (request < 0) return []
+  const calls = ganttCalls(flows, [request]).map(
+    ({ service, name, host, startUs, endUs, parent, isError, facts }, call) => ({
+      ...{ call, parent, service, operation: name, host, startUs, durationUs: endUs - startUs },
+      ...{ isError, attributes: Object.fromEntries(facts) },
+    }),
+  )
+  const period = flows.period[request] === 0 ? 'before' : 'after'
+  return [{ trace: id, period, responseTimeUs: flows.responseTimeUs[request], calls }]
+}
+
+/** What a command prints with --json, run as a program of its own. */
+async function printedBy(command: string, asked: Asked): Promise<Json> {
+  const program = fileURLToPath(new URL('../scripts/flowdelta.mjs', import.meta.url))
+  const child = spawn(process.execPath, [program, command, ...argumentsOf(asked), '--json'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const text = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (chunk) => {
+      text[name] += chunk
+    })
+  }
+  const status = await new Promise((resolve) => child.once('close', resolve))
+  if (status !== 0) throw new FlowdeltaError(text.stderr.trim(), {}, 'option')
+  return JSON.parse(text.stdout) as Json
+}
+
+/**
+ * A page of a document, at most `budget` bytes: first what is no list, then the entries of its lists
+ * in their order. What is too large for any page loses the ends of its lists, and says how many.
+ */
+function page(document: Json, { budget = DEFAULT_BUDGET, cursor = '0' }: Asked): string {
+  const fields = Object.entries(document)
+  const isList = ([, value]: readonly [string, unknown]) => Array.isArray(value) && value.length > 0
+  const first = Object.fromEntries(fields.filter((field) => !isList(field)))
+  const entries = fields
+    .filter(isList)
+    .flatMap(([list, values]) => (values as readonly Json[]).map((value) => ({ list, value })))
+  const items: Json[] = [first, ...entries]
+  const from = Number(cursor)
+  if (!(Number.isInteger(from) && from >= 0 && from < items.length)) {
+    throw new FlowdeltaError(`There is no page ${cursor}. Give \`next\` of an answer.`)
+  }
+  const write = (to: number, shown: readonly Json[]) =>
+    JSON.stringify({ items: shown, of: items.length, next: to < items.length ? String(to) : null })
+  const room = budget - 100
+  let shown = [cut(items[from] as Json, room)]
+  for (let to = from + 1; to < items.length; to++) {
+    const more = [...shown, items[to] as Json]
+    if (Buffer.byteLength(write(to + 1, more)) > budget) break
+    shown = more
+  }
+  return write(from + shown.length, shown)
+}
+
+/** A value of at most so many bytes: its longest lists and texts are halved until it fits. */
+function cut(value: Json, room: number): Json {
+  const copy = structuredClone(value) as Json
+  const leftOut: Record<string, number> = {}
+  while (Buffer.byteLength(JSON.stringify({ ...copy, leftOut })) > room) {
+    const longest = longestPart(copy)
+    if (longest === undefined) break
+    const { owner, key, path } = longest
+    const part = owner[key] as string | readonly unknown[]
+    const half = Math.floor(part.length / 2)
+    owner[key] = part.slice(0, half)
+    leftOut[path] = (leftOut[path] ?? 0) + part.length - half
+  }
+  return Object.keys(leftOut).length === 0 ? copy : { ...copy, leftOut }
+}
+
+interface Part {
+  readonly owner: Record<string, unknown>
+  readonly key: string
+  readonly path: string
+  readonly bytes: number
+}
+
+/** The list or text within a value that takes the most room. */
+function longestPart(value: unknown, path = ''): Part | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const owner = value as Record<string, unknown>
+  return Object.entries(owner)
+    .flatMap(([key, part]) => {
+      const at = path === '' ? key : `${path}.${key}`
+      const isLong = (Array.isArray(part) || typeof part === 'string') && part.length > 1
+      const own = isLong ? [{ owner, key, path: at, bytes: JSON.stringify(part).length }] : []
+      return [...own, longestPart(part, at) ?? []].flat()
+    })
+    .reduce<Part | undefined>(
+      (most, part) => (most && most.bytes >= part.bytes ? most : part),
+      undefined,
+    )
+}
