@@ -126,16 +126,14 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
     .text()
     .split('\n')
     .flatMap((line) => wrapped(line))
-  const warnings = comparison
-    .warnings()
-    .map(({ code, finding }) => cutAtWord(`! ${code}: ${finding}`))
+  const warnings = comparison.warnings().map(({ code, finding }) => `! ${code}: ${finding}`)
   const mutations = comparison.ranking.mutations.length
   const foot = [
     ...(mutations + comparison.findings.findings.length === 0 ? [nothingFound(comparison)] : []),
     `--verbose: ${counted(mutations, 'ranked mutation')}, warnings in full${findingHint(comparison)}.`,
   ]
   const room = maxLines - head.length - foot.length - 4
-  const shownWarnings = cutLines(warnings, Math.max(1, room - findings.length), 'warnings')
+  const shownWarnings = warningLines(warnings, Math.max(1, room - findings.length))
   const shownFindings = cutLines(findings, room - shownWarnings.length, 'lines of findings')
   return [head, shownWarnings, shownFindings, foot]
     .filter((lines) => lines.length > 0)
@@ -147,9 +145,20 @@ function findingHint({ findings: { findings } }: Comparison): string {
   return first === undefined ? '' : `; --finding ${first.id}: all of #1`
 }
 
-function cutAtWord(line: string): string {
-  if (line.length <= MAX_WIDTH) return line
-  return `${line.slice(0, line.lastIndexOf(' ', MAX_WIDTH - 2))} …`
+/** Warnings in two lines each at most where there is room, else in one. */
+function warningLines(warnings: readonly string[], room: number): readonly string[] {
+  const whole = warnings.flatMap((line) => wrapped(cutAtWord(line, 2 * MAX_WIDTH - 10), '  '))
+  if (whole.length <= room) return whole
+  return cutLines(
+    warnings.map((line) => cutAtWord(line, MAX_WIDTH)),
+    room,
+    'warnings',
+  )
+}
+
+function cutAtWord(line: string, width: number): string {
+  if (line.length <= width) return line
+  return `${line.slice(0, line.lastIndexOf(' ', width - 2))} …`
 }
 
 function wrapped(line: string, indent = ''): string[] {

@@ -24,31 +24,38 @@ export function factsOf(draft: Draft, all: number, quantity: Quantity): string[]
   if (draft.kind === 'errors') return [...notes, certaintyText(q)]
   return [
     `${grouped(requests)} of ${grouped(all)} requests`,
-    ...(each === 0 ? [] : [eachText(each, draft.eachInterval, quantity)]),
+    ...(each === 0 ? [] : [eachText(each, draft, quantity)]),
     ...(Number.isNaN(chance)
       ? []
       : [
           `${changeWords(quantity, direction === 'slower').how} than ${percent(chance)} of those before`,
         ]),
-    certaintyText(q),
+    `${certaintyText(q)}${isOpen(draft) ? ' of the change itself' : ''}`,
     ...notes,
   ]
 }
 
-function eachText(each: number, interval: readonly [number, number], quantity: Quantity): string {
-  const isOpen = Math.min(...interval) < 0 && Math.max(...interval) > 0
-  const much = signedAmount(each, quantity)
-  return `${much} each${isOpen ? ', perhaps none' : ''}${intervalText(interval, quantity)}`
+/** Whether it is left open what something that changed costs. */
+function isOpen({ eachInterval: [low, high] }: Pick<Draft, 'eachInterval'>): boolean {
+  return Math.min(low, high) < 0 && Math.max(low, high) > 0
+}
+
+/** `+425 µs each (95 % CI 370–479 µs)`; says where the interval leaves open whether it is more. */
+function eachText(each: number, draft: Draft, quantity: Quantity): string {
+  const much = `${signedAmount(each, quantity)} each${isOpen(draft) ? ', perhaps none' : ''}`
+  return `${much}${intervalText(draft.eachInterval, quantity)}`
 }
 
 /** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `from the start`. */
 export function sinceFact(since: Onset | null, follows: TimedEvent | null): string[] {
   if (since === null) return []
-  const lagUs = follows === null || since.fromStart ? 0 : Math.max(0, since.timeUs - follows.atUs)
-  const lag = lagUs === 0 ? '' : `${formatDuration(lagUs)} `
-  return [
-    `${sinceText(since)}${follows === null ? '' : `, ${lag}after ${printable(follows.words)}`}`,
-  ]
+  if (follows === null) return [sinceText(since)]
+  const lagUs = since.fromStart ? 0 : Math.max(0, since.timeUs - follows.atUs)
+  // A lag is no surer than the moment it is counted from.
+  const isSure = lagUs > since.highUs - since.lowUs
+  const upTo = formatDuration(since.highUs - follows.atUs)
+  const lag = lagUs === 0 ? '' : isSure ? `${formatDuration(lagUs)} ` : `at most ${upTo} `
+  return [`${sinceText(since)}, ${lag}after ${printable(follows.words)}`]
 }
 
 export function sinceText(since: Onset): string {

@@ -107,7 +107,7 @@ export class Findings extends Stage {
   get testedAgainst(): string {
     const runs = this.flows?.runs.length ?? 1
     if (runs === 1 || this.flows === null) {
-      return 'Tested against one run: p does not say how much such runs differ by themselves.'
+      return 'Only one run before: p does not count how much runs differ by themselves.'
     }
     return areFromSpans(this.flows)
       ? `Tested against the differences between ${runs} runs.`
@@ -123,7 +123,7 @@ export class Findings extends Stage {
     const recorded = this.flows?.count(AFTER) ?? 0
     const part = recorded === this.requests ? '' : ` (${grouped(recorded)} of them recorded)`
     const all = `${grouped(this.requests)} requests${part}${this.#isDrawn() ? ' of a sample' : ''}`
-    const took = `In all, ${all} took ${moreText(observedChangeUs, quantity)} than as many before`
+    const took = `In all, ${all} took ${moreText(observedChangeUs, quantity)} than as many before would`
     const failing = this.#failingText()
     const accounted = accountedText(findings, observedChangeUs, quantity)
     if (accounted !== null) return `${left}${took}; ${accounted}${failing}.`
@@ -149,7 +149,7 @@ export class Findings extends Stage {
       return ''
     const { moreFailed, isFaster, changeUs } = shift
     const more = moreFailed > 0 ? 'more' : 'fewer'
-    return `; ${more} requests fail, which take ${isFaster ? 'less' : 'more'} time: ${moreText(changeUs, TIME)}`
+    return `; ${more} requests fail, which end ${isFaster ? 'sooner' : 'later'}: ${moreText(changeUs, TIME)} in all`
   }
 
   /**
@@ -238,6 +238,8 @@ function movedText(
 
 /** Findings account for all of a change from this share of it on. */
 const ALL_OF_IT = 0.995
+/** And for so much that the rest need not be told. */
+const MOST_OF_IT = 0.8
 
 function accountedText(
   findings: readonly Finding[],
@@ -252,9 +254,10 @@ function accountedText(
     return `without ${these} it would be ${moreText(observedChangeUs - us, quantity)}`
   }
   const verb = findings.length === 1 ? 'accounts' : 'account'
+  const rest = share < MOST_OF_IT ? `; nothing explains the other ${percent(1 - share)}` : ''
   return share >= ALL_OF_IT
     ? `${these} ${verb} for all of it`
-    : `${these} ${verb} for ${percent(share)} of it`
+    : `${these} ${verb} for ${percent(share)} of it${rest}`
 }
 
 /** Breaks a line between words, not within facts that fit; all lines but the first are indented. */

@@ -74,8 +74,8 @@ export function minorityNotes({ minority, shiftUs }: StepChange, quantity: Quant
   const [changed, usual] = [minority.changedUs, minority.usualUs].map((amount) =>
     formatAmount(amount, quantity),
   )
-  const take = shiftUs > 0 ? 'those take' : 'those took'
-  return [`${take} about ${changed}, others ${usual}`]
+  const take = shiftUs > 0 ? 'take' : 'took'
+  return [`those typically ${take} ${changed}, others ${usual}`]
 }
 
 function groupSteps(steps: readonly StepChange[], direction: Direction): StepGroup[] {
