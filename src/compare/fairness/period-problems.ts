@@ -1,4 +1,4 @@
-import { rollup } from 'd3-array'
+import { range, rollup } from 'd3-array'
 import { formatAmount, TIME } from '../../core/quantity.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -134,14 +134,17 @@ export function hostsDiffer({ flows, options }: ComparedPeriods): ComparisonWarn
 }
 
 function hostsByService({ shapeOf, shapes, labels, period }: FlowSet, wanted: Period) {
+  const placed = range(labels.size).filter((code) => {
+    const { service, host } = labels.get(code)
+    return service !== '' && host !== ''
+  })
+  // Trace points have no services.
+  if (placed.length === 0) return new Map<string, Set<string>>()
   const used = new Set(shapeOf.filter((_, request) => period[request] === wanted))
   const isUsed = new Uint8Array(labels.size)
   for (const shape of used) for (const code of shapes.labels(shape)) isUsed[code] = 1
-  const known = Array.from(isUsed.keys(), (code) => labels.get(code)).filter(
-    ({ service, host }, code) => isUsed[code] === 1 && service !== '' && host !== '',
-  )
   return rollup(
-    known,
+    placed.filter((code) => isUsed[code] === 1).map((code) => labels.get(code)),
     (own) => new Set(own.map(({ host }) => host)),
     ({ service }) => service,
   )

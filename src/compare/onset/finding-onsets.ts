@@ -206,50 +206,50 @@ function shapeOf(flows: FlowSet, request: number): number {
   return flows.shapeOf[request] as number
 }
 
+/** Values that are compared with each other, and those before, ascending. */
+interface Stratum {
+  readonly members: readonly Value[]
+  readonly before: readonly number[]
+}
+
 /** One score a request, 0 on average before: its rank, or being in the tail that tells most. */
 function scoresOf(flows: FlowSet, values: readonly Value[]): ReadonlyMap<number, number> {
+  const isBefore = ({ request }: Value) => flows.period[request] === BEFORE
   const strata = [...group(values, ({ stratum }) => stratum).values()].flatMap((members) => {
     const before = members
-      .filter(({ request }) => flows.period[request] === BEFORE)
+      .filter(isBefore)
       .map(({ value }) => value)
       .sort((a, b) => a - b)
     const isCompared = before.length > 0 && before.length < members.length
     return isCompared ? [{ members, before }] : []
   })
-  const scores = [
-    strata.flatMap(({ members }) => {
-      const ranks = midranks(members.map(({ value }) => value))
-      return centered(members, (_, i) => ranks[i] as number)
+  const kinds = [
+    ({ members }: Stratum) => midranks(members.map(({ value }) => value)),
+    ...TAILS.map((tail) => ({ members, before }: Stratum) => {
+      const limit = quantile(before, tail)
+      return members.map(({ value }) => (value > limit ? 1 : 0))
     }),
-    ...TAILS.map((tail) =>
-      strata.flatMap(({ members, before }) => {
-        const limit = quantile(before, tail)
-        return centered(members, ({ value }) => (value > limit ? 1 : 0))
-      }),
-    ),
-  ].map((scored) => meansByRequest(scored))
-  return scores.reduce((best, one) => (contrast(flows, one) > contrast(flows, best) ? one : best))
-
-  function centered(members: readonly Value[], scoreOf: (value: Value, i: number) => number) {
-    const scored = members.map((member, i) => ({
-      request: member.request,
-      score: scoreOf(member, i),
-    }))
-    const before = scored.filter(({ request }) => flows.period[request] === BEFORE)
-    const usual = before.reduce((sum, { score }) => sum + score, 0) / before.length
-    return scored.map(({ request, score }) => ({ request, score: score - usual }))
-  }
-}
-
-function meansByRequest(
-  scored: readonly { readonly request: number; readonly score: number }[],
-): Map<number, number> {
-  const sums = new Map<number, { sum: number; count: number }>()
-  for (const { request, score } of scored) {
-    const known = sums.get(request) ?? { sum: 0, count: 0 }
-    sums.set(request, { sum: known.sum + score, count: known.count + 1 })
-  }
-  return new Map([...sums].map(([request, { sum, count }]) => [request, sum / count]))
+  ]
+  const scored = kinds.map((scoreOf) => {
+    const sums = new Map<number, { sum: number; count: number }>()
+    for (const stratum of strata) {
+      const { members, before } = stratum
+      const scores = scoreOf(stratum)
+      let usual = 0
+      for (let i = 0; i < members.length; i++) {
+        if (isBefore(members[i] as Value)) usual += scores[i] as number
+      }
+      usual /= before.length
+      members.forEach(({ request }, i) => {
+        const known = sums.get(request) ?? { sum: 0, count: 0 }
+        if (known.count++ === 0) sums.set(request, known)
+        known.sum += (scores[i] as number) - usual
+      })
+    }
+    const means = new Map(Array.from(sums, ([request, { sum, count }]) => [request, sum / count]))
+    return { means, contrast: contrast(flows, means) }
+  })
+  return scored.reduce((best, one) => (one.contrast > best.contrast ? one : best)).means
 }
 
 function contrast(flows: FlowSet, scores: ReadonlyMap<number, number>): number {
