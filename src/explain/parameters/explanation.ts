@@ -11,7 +11,7 @@ import {
   readOptions,
 } from '../../core/options.ts'
 import { rowTable, Stage, type StageTable } from '../../core/stage.ts'
-import { counted } from '../../core/words.ts'
+import { counted, tooltipText } from '../../core/words.ts'
 import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
 import { conditionsText, type GroupWords, pathSentence } from './explanation-words.ts'
 import { type ParameterDifference, parameterDifferences } from './parameter-differences.ts'
@@ -157,12 +157,11 @@ export class Explanation extends Stage {
 
   /** The explanations in sentences, the first `limit` of them. */
   text({ limit = 5 }: { readonly limit?: number } = {}): string {
-    const { title, rows, words } = this.subject
-    const lines = [title]
+    const { title, time, rows, words } = this.subject
+    const lines = [tooltipText(title)]
     for (const { question, paths } of this.questions) {
-      lines.push(
-        question === 'what-differs' ? 'What differs?' : `What is slow? (${this.subject.time})`,
-      )
+      const slow = `What is slow? (${tooltipText(time)})`
+      lines.push(question === 'what-differs' ? 'What differs?' : slow)
       for (const path of paths.slice(0, limit)) {
         lines.push(`  ${pathSentence(path, { rows, words })}`)
       }
