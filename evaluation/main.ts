@@ -62,6 +62,10 @@ const FLAGS = defineOptions({
     flag: 'drift <share>',
     sentence: 'With --whatif: how much two runs of the same system differ',
   }),
+  decoys: flag({
+    default: false,
+    sentence: 'With --whatif: siblings of each cause change too, without effect on response times',
+  }),
   seed: count({
     default: 1,
     min: 0,

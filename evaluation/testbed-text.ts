@@ -14,15 +14,16 @@ export interface WhatIfFlags {
   readonly services: number
   readonly requests: number
   readonly drift: number
+  readonly decoys: boolean
   readonly seed: number
 }
 
 /** Changes one simulated service at a time, and prints how well each was found and ranked. */
 export function runWhatIfEvaluation(flags: WhatIfFlags): void {
-  const { changes, services, requests, drift, seed } = flags
+  const { changes, services, requests, drift, decoys, seed } = flags
   const start = performance.now()
   const evaluation = evaluateWhatIf({
-    ...{ changes, services, requests, drift, seed },
+    ...{ changes, services, requests, drift, decoys, seed },
     progress: (done, all, change) => {
       const seconds = ((performance.now() - start) / 1000).toFixed(0)
       process.stderr.write(`${done} of ${all}, ${seconds} s: ${progressText(change)}\n`)
@@ -42,13 +43,14 @@ function progressText({ kind, path, detected, ranks }: EvaluatedChange): string 
 }
 
 function whatIfDocument(evaluation: WhatIfEvaluation, flags: WhatIfFlags, seconds: number) {
-  const { changes, services, requests, drift, seed } = flags
+  const { changes, services, requests, drift, decoys, seed } = flags
   return {
     schema: 'flowdelta.whatif-evaluation/1',
-    parameters: { changes, services, requests, drift, seed },
+    parameters: { changes, services, requests, drift, decoys, seed },
     system: evaluation.options.size,
     seconds,
     rankings: RANKINGS,
+    means: rowsOf(evaluation.meanTable()),
     summary: rowsOf(evaluation.summaryTable()),
     detectedByDepth: rowsOf(evaluation.depthTable()),
     detectedByCalls: rowsOf(evaluation.callsTable()),
@@ -70,15 +72,17 @@ function rowsOf(table: StageTable): Record<string, unknown>[] {
 }
 
 function whatIfText(evaluation: WhatIfEvaluation, seconds: number): string {
-  const { size, requests, drift } = evaluation.options
+  const { size, requests, drift, decoys } = evaluation.options
   return [
     `${counted(evaluation.changes.length, 'change')} of ${counted(size.services, 'service')} ` +
       `(${counted(size.models, 'execution model')}, ${counted(size.nodes, 'node')}), each a run of ` +
-      `${grouped(requests)} requests before and after, drift ${Number((drift * 100).toPrecision(3))} %; ${seconds.toFixed(0)} s`,
+      `${grouped(requests)} requests before and after, drift ${Number((drift * 100).toPrecision(3))} %${decoys ? ', with decoys' : ''}; ${seconds.toFixed(0)} s`,
     '',
     'Mean score of the genuine cause: 0 % ranked first among its siblings, 100 % last. Detected: in the tree,',
     `with a score up to ${evaluation.options.diagnosis.pruning * 100} %; labelled: said to be beyond chance as well.`,
     ...WAYS.map((way) => `  ${SHORT[way].padEnd(10)}  ${MEANINGS[way]}`),
+    tableText(evaluation.meanTable()),
+    '',
     tableText(evaluation.summaryTable()),
     '',
     'Detected and missed, by depth of the service that changed (Ostrowski et al. 2011, Figure 2, left)',
@@ -111,7 +115,7 @@ const SHORT: Readonly<Record<keyof CauseRanks, string>> = {
 const MEANINGS: Readonly<Record<keyof CauseRanks, string>> = {
   diagnosis: 'of all that the diagnosis tries at that place',
   diagnosisOfCalls: 'of these, only the calls that the same caller makes',
-  divergenceOfCalls: 'of the same calls by divergence alone, near ties not broken',
+  divergenceOfCalls: 'of the same calls by divergence alone',
   ksOfServices: 'baseline: of all services, by p of the KS test',
   ksOfServicesByLevel:
     'baseline: of all services, by the level at which the KS test is passed; many are equals',

@@ -12,7 +12,7 @@ export interface CauseScore {
   readonly score: number
   /** Only among the calls to services that the same caller makes. */
   readonly callScore: number
-  /** The same by the divergence alone: near ties are not broken. */
+  /** The same by the divergence alone. */
   readonly divergenceScore: number
   /** Whether the tree has it. */
   readonly isInTree: boolean

@@ -21,7 +21,7 @@ export interface CauseRanks {
   readonly diagnosis: number
   /** By the diagnosis, only among the calls that the same caller makes. */
   readonly diagnosisOfCalls: number
-  /** The same by divergence alone, near ties left as they come. */
+  /** The same by divergence alone. */
   readonly divergenceOfCalls: number
   /** By the KS test, among all services: the smallest p first. */
   readonly ksOfServices: number

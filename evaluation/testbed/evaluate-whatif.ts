@@ -6,6 +6,7 @@ import {
   diagnosisOptions,
 } from '../../src/whatif/diagnosis/diagnosis-options.ts'
 import { planChanges } from './change-plan.ts'
+import { withDecoys } from './decoys.ts'
 import { type EvaluatedChange, evaluateChange } from './evaluate-change.ts'
 import { generateSystem } from './generate-system.ts'
 import { makeTerminal, substituteCall } from './perturb-system.ts'
@@ -23,6 +24,8 @@ export interface WhatIfEvaluationOptions {
   readonly requests?: number
   /** By how much two runs of the same system differ; see `simulateSystem`. Default 0.03. */
   readonly drift?: number
+  /** Whether siblings of the cause change too, without effect on response times; see `withDecoys`. Default false. */
+  readonly decoys?: boolean
   /** Of the system, the changes and all runs. Default 1. */
   readonly seed?: number
   /** A system to change, instead of a generated one; its `counterpart` gives the substitutes. */
@@ -39,7 +42,7 @@ export interface WhatIfEvaluationOptions {
 }
 
 const OPTIONS = [
-  ...['changes', 'services', 'requests', 'drift', 'seed'],
+  ...['changes', 'services', 'requests', 'drift', 'decoys', 'seed'],
   ...['system', 'counterpart', 'diagnosis', 'progress'],
 ]
 
@@ -63,7 +66,14 @@ const OPTIONS = [
  */
 export function evaluateWhatIf(options: WhatIfEvaluationOptions = {}): WhatIfEvaluation {
   rejectUnknownOptions(options, OPTIONS)
-  const { changes = 100, services = 90, requests = 1000, drift = 0.03, seed = 1 } = options
+  const {
+    changes = 100,
+    services = 90,
+    requests = 1000,
+    drift = 0.03,
+    seed = 1,
+    decoys = false,
+  } = options
   requireCount('changes', changes)
   requireCount('requests', requests)
   requireDrift(drift)
@@ -78,13 +88,16 @@ export function evaluateWhatIf(options: WhatIfEvaluationOptions = {}): WhatIfEva
         : substituteCall(system, change.chain, counterpart)
     const run = (of: SimulatedSystem, name: string) =>
       simulateSystem(of, { requests, drift, name, seed: random.integer(2 ** 31) })
-    const runs = { before: run(system, 'before'), after: run(changed, 'after') }
+    const runs = {
+      before: run(system, 'before'),
+      after: run(decoys ? withDecoys(changed, change.chain) : changed, 'after'),
+    }
     const result = evaluateChange(change, runs, diagnosis)
     evaluated.push(result)
     options.progress?.(evaluated.length, changes, result)
   }
   return new WhatIfEvaluation(evaluated, {
-    ...{ requests, drift, seed, size: systemSize(system), diagnosis },
+    ...{ requests, drift, decoys, seed, size: systemSize(system), diagnosis },
   })
 }
 

@@ -32,6 +32,7 @@ export class WhatIfEvaluation extends Stage {
   readonly options: {
     readonly requests: number
     readonly drift: number
+    readonly decoys: boolean
     readonly seed: number
     readonly diagnosis: DiagnosisOptions
     /** Of the system that was changed. */
@@ -86,6 +87,17 @@ export class WhatIfEvaluation extends Stage {
       ...scoreColumns(
         members.map((group) => group.map(({ ranks }) => ranks[ranks.length - 1] as CauseRanks)),
       ),
+    })
+  }
+
+  /** Mean scores over all causes and those they lie within, at every depth (all k/n of Figure 3). */
+  meanTable(): StageTable {
+    const placed = this.#placed()
+    const first = placed.filter(({ k }) => k === 1)
+    return stageTable({
+      causes: ['all k/n', 'directly below the top'],
+      changes: [placed.length, first.length],
+      ...scoreColumns([placed, first].map((group) => group.map(({ ranks }) => ranks))),
     })
   }
 

@@ -149,7 +149,7 @@ function withWarnings(text: string, warnings: readonly PrintedWarning[]): string
   return [text, warningLines(warnings).join('\n')].filter((part) => part !== '').join('\n\n')
 }
 
-/** Diagnoses, showing progress on a terminal; Ctrl-C gives what was found so far. */
+/** Diagnoses, showing progress once it takes a second; Ctrl-C gives what was found so far. */
 async function diagnose(
   before: SpanTraces,
   target: LatencyTarget,
@@ -157,6 +157,7 @@ async function diagnose(
 ): Promise<LatencyDiagnosis> {
   const stop = new AbortController()
   const onInterrupt = () => stop.abort()
+  let [shownMs, everyMs] = [performance.now() + FIRST_SHOWN_MS, 0]
   process.once('SIGINT', onInterrupt)
   try {
     const steps = diagnoseLatencyStepwise(before, target, {
@@ -167,7 +168,11 @@ async function diagnose(
     for (;;) {
       const step = await steps.next()
       if (step.done === true) return step.value
+      if (performance.now() < shownMs) continue
       showProgress(step.value)
+      // Lines stay where there is no terminal: fewer and fewer of them.
+      everyMs = process.stderr.isTTY ? SHOWN_EVERY_MS : Math.max(FIRST_SHOWN_MS, 2 * everyMs)
+      shownMs = performance.now() + everyMs
     }
   } finally {
     process.off('SIGINT', onInterrupt)
@@ -177,11 +182,12 @@ async function diagnose(
 
 const CLEAR_LINE = '\r\u001b[K'
 
+const FIRST_SHOWN_MS = 1000
+const SHOWN_EVERY_MS = 100
+
 function showProgress({ tried, planned }: DiagnosisProgress): void {
-  if (!process.stderr.isTTY) return
-  process.stderr.write(
-    `${CLEAR_LINE}${grouped(tried)} of ${grouped(planned)} scenarios tried; Ctrl-C shows what was found so far`,
-  )
+  const text = `${grouped(tried)} of ${grouped(planned)} scenarios tried; Ctrl-C shows what was found so far`
+  process.stderr.write(process.stderr.isTTY ? CLEAR_LINE + text : `${text}\n`)
 }
 
 /** Predicts what scenarios, as `parseScenario` reads them, make of the requests before. */

@@ -35,12 +35,13 @@ describe('causes', () => {
     expect(document).toMatchObject({
       ...{ schema: 'flowdelta.whatif/1', divergence: 'kl', target: 'after', state: 'complete' },
       requests: { before: 1500, after: 1500 },
-      unchanged: { divergence: diagnosis.divergence, p: 0.002 },
+      unchanged: { divergence: diagnosis.divergence, p: 0.004 },
     })
     expect(document.causes).toHaveLength(diagnosis.size)
     expect(document.causes[0]).toEqual({
-      ...{ rank: 1, depth: 1, parent: null, kind: 'server', significant: true, score: 0 },
-      ...{ scenario: 'server time of frontend NFS3 WRITE as after', requests: 731 },
+      ...{ rank: 1, depth: 1, parent: null, kind: 'count', significant: true, score: 0 },
+      scenario: 'frontend NFS3 WRITE now calls storage-data SN READ, in 45 % of its calls',
+      requests: 326,
       ...{ service: 'frontend', operation: 'NFS3 WRITE' },
       ...{ divergence: diagnosis.best?.divergence, gain: diagnosis.best?.gain },
       q: diagnosis.best?.q,
@@ -64,12 +65,12 @@ describe('causes', () => {
     const text = await whatif(...BEFORE, ...AFTER, '--depth', '1', '--limit', '2')
     expect(text).toMatch(/^5,000 requests before, 5,000 after: p50 .+ → .+, p90 .+, p99 .+\. The/)
     expect(text).toContain(
-      'The profiles differ (p = 0.002); Kullback-Leibler divergence 0.277 apart.',
+      'The profiles differ (p = 0.004); Kullback-Leibler divergence 0.277 apart.',
     )
     expect(text).toContain(
-      'Best: server time of frontend NFS3 WRITE as after, which explains 99 % of it.',
+      'Best: frontend NFS3 WRITE now calls storage-data SN READ, in 46 % of its calls, which explains 59 % of it.',
     )
-    expect(text).toMatch(/\n1\. server time of frontend NFS3 WRITE as after +99 % /)
+    expect(text).toMatch(/\n2\. server time of frontend NFS3 WRITE as after +99 % /)
     expect(text).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)
   })
 

@@ -97,7 +97,7 @@ describe('whether there is a change at all', () => {
 
   test('others are told apart', () => {
     const [base, target] = [sample(60, 1), sample(90, 2, 2000)]
-    expect(periodChangeP(weighed(base), weighed(target), testOf(base, target))).toBe(0.002)
+    expect(periodChangeP(weighed(base), weighed(target), testOf(base, target))).toBe(0.004)
     expect(knownChangeP(weighed(base), weighed(target), testOf(base, target))).toBe(0.002)
   })
 })

@@ -46,9 +46,11 @@ export interface DiagnosisProgress {
  * of `factors`. Scenarios keep the calls that are made, but may change their order; scenarios of the mix
  * of requests and of calls stand for requests that take other flows.
  *
- * Among scenarios equally close to the target, up to chance, the one whose changed calls differ most
- * surely between the periods comes first. `significant` tells a cause from chance. A change of load or
- * concurrency may also be a consequence of slowness.
+ * Scenarios are ordered by how surely that which they change did change between the periods (KS test,
+ * tails, χ² of kinds), times the root of how far that moves the mean response time towards the target's;
+ * a cause comes before what it lies within. Their divergence says how much of the change they explain.
+ * `significant` tells a cause from chance. A change of load or concurrency may also be a consequence of
+ * slowness. Towards a histogram or a wish, the nearest comes first.
  *
  * A wish `{ quantile: 0.99, belowUs: 300_000 }` becomes a profile with the base's latencies up to the
  * median, and those above moved towards it by one factor.
@@ -59,8 +61,8 @@ export interface DiagnosisProgress {
  * @throws FlowdeltaError for traces without spans, or no traces; OptionError for a value that an option
  *   does not take, a bad histogram, or a wish that is met already
  *
- * Source: Ostrowski, Mann and Sandler 2011, §4. Bins, pruning, the treatment of near ties and the
- * tests are choices of ours.
+ * Source: Ostrowski, Mann and Sandler 2011, §4. Bins, pruning, the order and the tests are choices of
+ * ours.
  *
  * @example
  * const diagnosis = diagnoseLatency(before, after, { depth: 2 })
@@ -174,17 +176,16 @@ export function prepareDiagnosis(
   const size =
     target === null ? own.latencyUs.length : Math.min(own.latencyUs.length, theirs.latencyUs.length)
   const range = { base: own.latencyUs, target: theirs.latencyUs, size }
-  const chosen = divergenceTo(theirs.latencyUs, name, range)
+  const profile = profileOf(theirs)
   const evaluator = makeEvaluator({
-    ...{ base, target, seed, targetWeight: theirs.weight },
-    divergenceTo: chosen,
-    distanceTo:
-      name === 'wasserstein' ? chosen : divergenceTo(theirs.latencyUs, 'wasserstein', range),
+    ...{ base, target, targetWeight: theirs.weight },
+    divergenceTo: divergenceTo(theirs.latencyUs, name, range),
+    targetProfile: profile,
   })
   let changeP: number | undefined
   const subject: DiagnosisSubject = {
     ...{ models, options, isOfTraces: target !== null, unchanged: evaluator.unchanged },
-    target: profileOf(theirs),
+    target: profile,
     targetTitle: known?.title ?? shownName((target as RequestModel).forest.traces),
     changeP() {
       const test = target === null ? knownChangeP : periodChangeP

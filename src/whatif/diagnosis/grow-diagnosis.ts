@@ -1,4 +1,3 @@
-import { deviation } from 'd3-array'
 import { siblingPercentiles } from '../../stats/sibling-percentile.ts'
 import type { Candidate } from '../scenarios/scenario.ts'
 import type { DiagnosisOptions } from './diagnosis-options.ts'
@@ -85,31 +84,26 @@ function furtherOf(
   return level
 }
 
-/** How many standard errors apart two divergences are at most to be a near tie. */
-const NEAR = 2
-
 /**
- * The order of scenarios, best first, as rows of `evaluations`: by divergence to the target. Those that
- * are no further from the best than chance (two standard errors of the difference, from resamples that
- * both were measured on) are near ties, and stand in the order of how surely that which they change did
- * change between the periods, by the KS test; then the same for the best of the others.
+ * The order of scenarios, best first, as rows of `evaluations`: by how surely that which they change did
+ * change between the periods, times the root of how far that moves response times towards the target.
+ * What cannot be compared between the periods comes last, nearest to the target first.
  *
- * Divergence alone rewards whatever changes much: scenarios that change the same requests by as much are
- * often equally close to the target.
+ * Divergence alone rewards whatever changes much; how sure a change is alone, changes that nobody waits
+ * for.
  */
 export function rankScenarios(evaluations: readonly Evaluation[]): number[] {
-  const at = (row: number) => evaluations[row] as Evaluation
-  const left = evaluations.map((_, row) => row)
-  left.sort((a, b) => at(a).divergence - at(b).divergence || a - b)
-  const order: number[] = []
-  while (left.length > 0) {
-    const best = at(left[0] as number)
-    const end = left.findIndex((row) => !isNear(best, at(row)))
-    const near = left.splice(0, end < 0 ? left.length : end)
-    near.sort((a, b) => strengthOf(at(b)) - strengthOf(at(a)))
-    order.push(...near)
-  }
-  return order
+  const keys = evaluations.map((each) => orderKey(each))
+  return evaluations
+    .map((_, row) => row)
+    .sort((a, b) => (keys[b] as number) - (keys[a] as number) || a - b)
+}
+
+/** More is better; below 0, and by divergence, for what cannot be compared. */
+export function orderKey({ strength, towardUs, divergence }: Evaluation): number {
+  return Number.isNaN(strength)
+    ? -1 - divergence
+    : Math.max(0, strength) * Math.sqrt(Math.max(0, towardUs))
 }
 
 /**
@@ -117,28 +111,5 @@ export function rankScenarios(evaluations: readonly Evaluation[]): number[] {
  * worst; those that are alike share the mean of their ranks.
  */
 export function scoreSiblings(evaluations: readonly Evaluation[]): Float64Array {
-  const order = rankScenarios(evaluations)
-  const place = new Float64Array(evaluations.length)
-  order.forEach((row, i) => {
-    const before = order[i - 1]
-    const [one, other] = [evaluations[before ?? row], evaluations[row]]
-    const alike = one?.divergence === other?.divergence && Object.is(one?.strength, other?.strength)
-    place[row] = before !== undefined && alike ? (place[before] as number) : i
-  })
-  return siblingPercentiles(place)
-}
-
-function isNear(best: Evaluation, other: Evaluation): boolean {
-  const apart = other.divergence - best.divergence
-  return apart <= NEAR * standardError(best.resampled, other.resampled)
-}
-
-/** Of the difference of two divergences that were measured on the same resamples. */
-function standardError(a: Float64Array, b: Float64Array): number {
-  return deviation(a.map((value, i) => (b[i] as number) - value)) ?? Number.NaN
-}
-
-/** What cannot be compared between the periods comes last among near ties. */
-function strengthOf({ strength }: Evaluation): number {
-  return Number.isNaN(strength) ? -1 : strength
+  return siblingPercentiles(evaluations.map((each) => -orderKey(each)))
 }

@@ -2,19 +2,17 @@ import { group } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { quantile } from '../../stats/quantile.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import {
   type LatencyProfile,
   type ProfileQuantiles,
-  profileOf,
   profileQuantiles,
 } from '../recompute/latency-profile.ts'
 import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
 import type { Scenario } from '../scenarios/scenario.ts'
 import type { DiagnosisOptions } from './diagnosis-options.ts'
 import type { Evaluation } from './evaluate-scenario.ts'
-import { rankScenarios, scoreSiblings, type TriedScenario } from './grow-diagnosis.ts'
+import { orderKey, rankScenarios, scoreSiblings, type TriedScenario } from './grow-diagnosis.ts'
 
 export interface DiagnosisSubject {
   /** Of the periods as sampled: the base, and the target where it is traces. */
@@ -56,7 +54,7 @@ export class LatencyDiagnosis extends Stage {
     this.#tried = tried
     this.options = subject.options
     this.models = subject.models
-    this.base = profileOf(subject.unchanged)
+    this.base = subject.unchanged.profile
     this.target = subject.target
     this.targetTitle = subject.targetTitle
     this.divergence = subject.unchanged.divergence
@@ -69,8 +67,9 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * p of the hypothesis that base and target have one latency profile; by permutations of the
-   * requests, or by samples drawn from a target that is no traces. 0.002 at least.
+   * p of the hypothesis that base and target have one latency profile: by permutations of the requests
+   * or, where that is less, by how many are in the tail, 0.004 at least; by samples drawn from a target
+   * that is no traces, 0.002 at least.
    */
   get changeP(): number {
     return this.#subject.changeP()
@@ -107,7 +106,7 @@ export class LatencyDiagnosis extends Stage {
     if (found === undefined) throw new OptionError('rank', rank, `a rank from 1 to ${this.size}`)
     const { scenario, evaluation, touched } = found
     const { base: before, target } = this
-    const profile = profileOf(evaluation)
+    const { profile } = evaluation
     return new ScenarioProfile({ title: scenario.title, before, profile, target, touched })
   }
 
@@ -158,15 +157,13 @@ export interface DiagnosedScenario
   readonly score: number
   /** By which share of the base's divergence it is closer to the target; negative where it is further. */
   readonly gain: number
-  /** What of the gain is beyond chance: the 5 % quantile over resampled requests. */
-  readonly gainAtLeast: number
   /** `p` corrected over all scenarios (Benjamini and Hochberg). */
   readonly q: number
   /**
-   * Whether it explains a change, beyond chance: base and target differ, so does what it changes (where
-   * that can be compared, q below `alpha`), it gains in nineteen of twenty resamples, and it moves
-   * requests towards the target on average too: a profile that covers only part of the target's range
-   * can be close to it by its divergence.
+   * Whether it explains a change, beyond chance: base and target differ, so does what it changes (q below
+   * `alpha`), and it moves the mean response time towards the target's (not away, where that may be
+   * alike), and the profile closer by its divergence or by how far requests have to move. A target that is no traces has nothing to compare
+   * what changes with: there it must come closer by both.
    */
   readonly significant: boolean
   readonly evaluation: Evaluation
@@ -188,7 +185,7 @@ function diagnosedScenarios(
   const nodesOf = group(tried, ({ candidate }) => candidate.key)
   const firsts = Array.from(nodesOf.values(), ([first]) => first as TriedScenario)
   const q = benjaminiHochberg(firsts.map(({ evaluation }) => evaluation.p))
-  const order = rankScenarios(firsts.map(({ evaluation }) => evaluation))
+  const order = causesFirst(firsts, nodesOf)
   const rowOf = new Map(firsts.map(({ candidate }, row) => [candidate.key, row]))
   const rankOf = new Map(order.map((row, i) => [row, i + 1]))
   const isChanged = firsts.length > 0 && subject.changeP() < options.alpha
@@ -199,20 +196,21 @@ function diagnosedScenarios(
     const { candidate, evaluation, depth } = node
     const { divergence, distanceUs, statistic, p, touched } = evaluation
     const row = rowOf.get(candidate.key) as number
-    const gainAtLeast = share(leastGain(unchanged, evaluation))
     // Callers come before what lies within them.
+    const isNearer = distanceUs < unchanged.distanceUs
+    const isLess = divergence < unchanged.divergence
     const parent = (node.parent && made.get(node.parent)) ?? null
     const scenario: Growing = {
       ...{ rank: rankOf.get(row) as number, scenario: candidate, depth, parent, children: [] },
       ...{ score: scores.get(node) ?? 0, divergence, distanceUs },
-      ...{ gain: share(unchanged.divergence - divergence), gainAtLeast },
+      ...{ gain: share(unchanged.divergence - divergence) },
       ...{ statistic, p, q: q[row] as number },
       significant:
         isChanged &&
-        gainAtLeast > 0 &&
-        distanceUs < unchanged.distanceUs &&
-        (!isOfTraces || (q[row] as number) < options.alpha),
-      ...{ touched, evaluation, ...profileQuantiles(profileOf(evaluation)) },
+        (isOfTraces
+          ? evaluation.towardUs > 0 && (q[row] as number) < options.alpha && (isNearer || isLess)
+          : isNearer && isLess),
+      ...{ touched, evaluation, ...profileQuantiles(evaluation.profile) },
     }
     parent?.children.push(scenario)
     made.set(node, scenario)
@@ -225,6 +223,57 @@ function diagnosedScenarios(
   }
 }
 
+/** Share of an order's key that is as good as the whole. */
+const NEARLY = { within: 0.8, given: 0.95 }
+
+/**
+ * The order of scenarios, best first, as rows: one that says nearly as much as another that it lies within
+ * comes before that, and so does one that is as after before one that is as other calls are, and one
+ * about what requests bring with them before one about what the system made of them.
+ */
+function causesFirst(
+  firsts: readonly TriedScenario[],
+  nodesOf: ReadonlyMap<string, readonly TriedScenario[]>,
+): number[] {
+  const above = firsts.map(({ candidate }) => {
+    const keys = new Set<string>()
+    for (const node of nodesOf.get(candidate.key) ?? []) {
+      for (let at = node.parent; at !== null; at = at.parent) keys.add(at.candidate.key)
+    }
+    return keys
+  })
+  const order = rankScenarios(firsts.map(({ evaluation }) => evaluation))
+  const at = (row: number) => firsts[row] as TriedScenario
+  const goesBefore = (row: number, other: number) => {
+    const share = orderKey(at(row).evaluation) / orderKey(at(other).evaluation)
+    const [one, two] = [at(row).candidate, at(other).candidate]
+    // A part of a service's calls is no cause of the whole.
+    const isPart = one.kind === two.kind && one.service === two.service
+    const isCause = !isPart && (above[row] as Set<string>).has(two.key)
+    const isSeen = one.isTwoWay && !two.isTwoWay && !two.isGiven
+    const isGiven = one.isGiven && !two.isGiven
+    return ((isCause || isSeen) && share >= NEARLY.within) || (isGiven && share >= NEARLY.given)
+  }
+  const placed = new Set<number>()
+  const place = (row: number, from: number) => {
+    if (placed.has(row)) return
+    placed.add(row)
+    if (orderKey(at(row).evaluation) > 0) {
+      for (let next = from + 1; next < order.length; next++) {
+        const other = order[next] as number
+        if (orderKey(at(other).evaluation) < NEARLY.within * orderKey(at(row).evaluation)) break
+        if (!placed.has(other) && goesBefore(other, row)) place(other, next)
+      }
+    }
+    sorted.push(row)
+  }
+  const sorted: number[] = []
+  order.forEach((row, i) => {
+    place(row, i)
+  })
+  return sorted
+}
+
 /** Scores among all siblings, those included that were tried elsewhere before. */
 function scoresOf(tried: readonly TriedScenario[]): Map<TriedScenario, number> {
   const families = group(tried, ({ parent }) => parent)
@@ -234,10 +283,4 @@ function scoresOf(tried: readonly TriedScenario[]): Map<TriedScenario, number> {
       return family.map((node, i) => [node, scores[i] as number] as const)
     }),
   )
-}
-
-/** What is gained in nineteen of twenty resamples, at least. */
-function leastGain(unchanged: Evaluation, { resampled }: Evaluation): number {
-  const gains = resampled.map((own, round) => (unchanged.resampled[round] as number) - own)
-  return quantile(gains.sort(), 0.05)
 }

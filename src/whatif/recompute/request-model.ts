@@ -85,6 +85,14 @@ export class RequestModel {
   responseTimes(changes: readonly LatencyChange[]): Float64Array {
     const { parent, request } = this.forest
     const timesUs = this.recorded.latencyUs.slice()
+    this.shifts(changes, (call, shiftUs) => {
+      if (parent[call]! < 0) timesUs[request[call]!]! += shiftUs
+    })
+    return timesUs
+  }
+
+  /** Shows `visit` every call that the changes affect, callees first, and by how much it takes longer, µs. */
+  shifts(changes: readonly LatencyChange[], visit: (call: number, shiftUs: number) => void): void {
     const staged = this.#staged
     try {
       const { first, last } = staged.stage(changes)
@@ -93,14 +101,13 @@ export class RequestModel {
         if (staged.affected[call] === 0) continue
         const shiftUs = this.#shift(call)
         this.#latencyShiftUs[call] = shiftUs
-        if (parent[call]! < 0) timesUs[request[call]!]! += shiftUs
+        visit(call, shiftUs)
       }
     } finally {
       staged.rest((call) => {
         this.#latencyShiftUs[call] = 0
       })
     }
-    return timesUs
   }
 
   /** By how much one call takes longer, the shifts of all that it calls being known. */

@@ -18,6 +18,7 @@ import {
   mapParts,
   timesPerRequest,
 } from './change-parts.ts'
+import { countCandidates } from './count-candidates.ts'
 import { orderCandidates } from './order-candidates.ts'
 import { partitionCandidates } from './partition-candidates.ts'
 import { reweightCandidates } from './reweight-candidates.ts'
@@ -82,6 +83,7 @@ function insideCandidates(context: CandidateContext, group: CallGroup): Candidat
     ),
     ...own('', [{ part: 'preprocessing', paths: called }, reply], ownTimeWithin),
     ...orderCandidates(context, group),
+    ...countCandidates(context, group),
     ...(groupsByName(paths, remote).length < 2
       ? []
       : candidates(context, {

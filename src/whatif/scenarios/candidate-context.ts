@@ -66,16 +66,29 @@ export interface CandidateSketch extends Pick<Candidate, 'kind' | 'key' | 'title
   readonly group?: CallGroup
   readonly within?: Candidate['within']
   readonly changes?: (base: RequestModel, target: RequestModel | null) => LatencyChange[]
+  /** Default: true, unless it weighs requests. */
+  readonly isTwoWay?: boolean
+  /** Default: false. */
+  readonly isGiven?: boolean
   readonly weight?: (base: RequestModel, target: RequestModel | null) => Float64Array
 }
 
 /** Completes a candidate: what is left out does not change, and nothing lies within it. */
 export function candidate(sketch: CandidateSketch): Candidate {
-  const { group, changes, weight, within = () => [], ...own } = sketch
+  const { group, changes, weight, within = () => [], isGiven = false, ...rest } = sketch
+  const { isTwoWay = weight === undefined, ...own } = rest
   const { service = '', operation = '', paths = [] } = group ?? {}
   const [path = null, ...others] = paths
   return {
-    ...{ ...own, service, operation, within, path: others.length === 0 ? path : null },
+    ...{
+      ...own,
+      service,
+      operation,
+      within,
+      isTwoWay,
+      isGiven,
+      path: others.length === 0 ? path : null,
+    },
     apply: (base, target) => ({
       changes: changes?.(base, target) ?? [],
       weight: weight?.(base, target) ?? null,

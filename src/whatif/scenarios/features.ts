@@ -1,6 +1,7 @@
 // Over all attributes of a period: the loops index with `!`.
 import { sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
+import { quantile } from '../../stats/quantile.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import type { ExecutionModel, ExecutionModels } from '../models/execution-models.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
@@ -114,23 +115,41 @@ function flowText(nodes: ExecutionModel['nodes']): string {
   return steps.length === 0 ? 'nothing' : steps.sort().join(', ')
 }
 
+/** Which operation a request asked for. */
+const operationFeature: Feature = {
+  name: 'operation',
+  ofRequests: ({ models, forest }) =>
+    partitionBy(forest.requestTrace.length, (request) =>
+      models.paths.callText(forest.path[forest.requestOffsets[request]!]!),
+    ),
+  ofCalls: null,
+}
+
 /** An attribute with more values than this is an id or a measurement, not a kind of request. */
 const MAX_VALUES = 16
 /** Attributes that are looked at. */
 const MAX_KEYS = 24
+/** Quantiles of a measurement's values at which it is divided. */
+const BIN_ENDS = [0.25, 0.5, 0.75] as const
 
 /**
  * The attributes by which the requests of a period can be divided: those with at least two and at
- * most 16 values that `least` requests or more have each. At most 24, those that most requests have.
+ * most 16 values that `least` requests or more have each, and numbers, which are divided in four by
+ * their quartiles. At most 24, those that most requests have.
  */
 export function attributeFeatures(forest: CallForest, least: number): Feature[] {
   const { requestTrace, requestOffsets, serverSpan, clientSpan, traces } = forest
   const counted = new Map<string, Map<string, number>>()
+  const numbers = new Map<string, number[]>()
   const count = (span: number, seen: Set<string>) => {
     for (const [key, value] of traces.attributes.entries(span)) {
       // The first of a request's calls that has it counts, as in the feature itself.
       if (seen.has(key)) continue
       seen.add(key)
+      if (typeof value === 'number') {
+        const known = numbers.get(key) ?? []
+        if (known.push(value) === 1) numbers.set(key, known)
+      }
       const values = counted.get(key) ?? new Map<string, number>()
       if (values.size <= MAX_VALUES) values.set(`${value}`, (values.get(`${value}`) ?? 0) + 1)
       counted.set(key, values)
@@ -143,12 +162,26 @@ export function attributeFeatures(forest: CallForest, least: number): Feature[] 
       if (clientSpan[call]! >= 0) count(clientSpan[call]!, seen)
     }
   })
-  return Array.from(counted, ([key, values]) => ({ key, sizes: [...values.values()] }))
-    .filter(({ sizes }) => sizes.length <= MAX_VALUES)
-    .filter(({ sizes }) => sizes.filter((size) => size >= least).length > 1)
-    .sort((a, b) => sum(b.sizes) - sum(a.sizes) || (a.key < b.key ? -1 : 1))
+  return Array.from(counted, ([key, values]) => {
+    const sizes = [...values.values()]
+    const isKind = sizes.length <= MAX_VALUES
+    const edges = isKind ? undefined : binEdges(numbers.get(key) ?? [], least)
+    const parts = isKind ? sizes.filter((size) => size >= least).length : (edges?.length ?? 0) + 1
+    return { key, parts, edges, requests: isKind ? sum(sizes) : (numbers.get(key)?.length ?? 0) }
+  })
+    .filter(({ parts }) => parts > 1)
+    .sort((a, b) => b.requests - a.requests || (a.key < b.key ? -1 : 1))
     .slice(0, MAX_KEYS)
-    .map(({ key }) => attributeFeature(key))
+    .map(({ key, edges }) => attributeFeature(key, edges && { edges }))
+}
+
+/** Where measurements are divided; nowhere where they are too few, or ids: whole numbers, each another. */
+function binEdges(values: readonly number[], least: number): number[] {
+  const sorted = Float64Array.from(values).sort()
+  const isId = sorted.every((value, i) => Number.isInteger(value) && value !== sorted[i - 1])
+  if (isId || sorted.length * BIN_ENDS[0] < least) return []
+  const edges = BIN_ENDS.map((share) => quantile(sorted, share).toPrecision(2))
+  return [...new Set(edges)].map(Number)
 }
 
 /**
@@ -156,11 +189,15 @@ export function attributeFeatures(forest: CallForest, least: number): Feature[] 
  * that has it. With a pattern, whether the value (as text) fits it: `fits`, `fits not`, or
  * `absent`.
  */
-function attributeFeature(key: string, pattern?: RegExp): Feature {
+function attributeFeature(
+  key: string,
+  { pattern, edges }: { readonly pattern?: RegExp; readonly edges?: readonly number[] } = {},
+): Feature {
   if (pattern?.global || pattern?.sticky) {
     throw new OptionError('pattern', pattern, 'a pattern without the flags g and y')
   }
   const named = (value: string | undefined) => {
+    if (edges !== undefined) return value === undefined ? undefined : binName(Number(value), edges)
     if (pattern === undefined) return value
     if (value === undefined) return 'absent'
     return pattern.test(value) ? 'fits' : 'fits not'
@@ -182,6 +219,18 @@ function attributeFeature(key: string, pattern?: RegExp): Feature {
       partitionBy(calls.length, (i) => named(attributeOf(forest, calls[i]!, key))),
   }
 }
+
+/** `≤ 10`, `> 10 and ≤ 20`, `> 20`; undefined for what is no number. */
+function binName(value: number, edges: readonly number[]): string | undefined {
+  if (Number.isNaN(value)) return undefined
+  const at = edges.findIndex((edge) => value <= edge)
+  const low = edges[at < 0 ? edges.length - 1 : at - 1]
+  const ends = [low === undefined ? '' : `> ${low}`, at < 0 ? '' : `≤ ${edges[at]}`]
+  return ends.filter((end) => end !== '').join(' and ')
+}
+
+/** What `binName` begins with. */
+const BIN = /^[>≤] /
 
 function attributeOf(forest: CallForest, call: number, key: string): string | undefined {
   const { attributes } = forest.traces
@@ -252,12 +301,13 @@ function powerOfTwo(count: number): string {
 }
 
 /**
- * What requests are divided by: `'host'` that served them; `'calls'`, what they call in turn; `'load'`,
+ * What requests are divided by: `'host'` that served them; `'operation'` they asked for; `'calls'`, what they call in turn; `'load'`,
  * requests in the second before; `'concurrency'`, requests under way; `'attribute:KEY'`, the value of
  * an attribute; or `{ attribute, pattern }`, whether its value fits a pattern.
  */
 export type FeatureChoice =
   | 'host'
+  | 'operation'
   | 'calls'
   | 'load'
   | 'concurrency'
@@ -266,7 +316,7 @@ export type FeatureChoice =
 
 /** Features that all traces have. */
 export const BUILT_IN_FEATURES: readonly Feature[] = [
-  ...[hostFeature, callsFeature, loadFeature, concurrencyFeature],
+  ...[hostFeature, operationFeature, callsFeature, loadFeature, concurrencyFeature],
 ]
 
 const PREFIX = 'attribute:'
@@ -274,7 +324,7 @@ const PREFIX = 'attribute:'
 /** @throws OptionError for what is no feature. */
 export function chooseFeature(by: FeatureChoice, option = 'by'): Feature {
   if (typeof by === 'object' && by !== null && by.pattern instanceof RegExp) {
-    return attributeFeature(by.attribute, by.pattern)
+    return attributeFeature(by.attribute, { pattern: by.pattern })
   }
   if (typeof by === 'string' && by.startsWith(PREFIX) && by.length > PREFIX.length) {
     return attributeFeature(by.slice(PREFIX.length))
@@ -284,7 +334,7 @@ export function chooseFeature(by: FeatureChoice, option = 'by'): Feature {
   throw new OptionError(
     option,
     by,
-    `'host', 'calls', 'load', 'concurrency', 'attribute:KEY' or { attribute, pattern }`,
+    `'host', 'operation', 'calls', 'load', 'concurrency', 'attribute:KEY' or { attribute, pattern }`,
   )
 }
 
@@ -302,6 +352,7 @@ export function featureWords(feature: string): string {
 export function partWords(feature: string, part: string): string {
   if (feature === 'host') return `on host ${part}`
   if (feature === 'calls') return `calling ${part}`
+  if (feature === 'operation') return `of ${part}`
   if (feature === 'load') return `at a load of ${part}`
   if (feature === 'concurrency') return `with ${part} under way`
   const key = featureWords(feature)
@@ -311,5 +362,5 @@ export function partWords(feature: string, part: string): string {
   if (at >= 0 && part === 'fits') return `whose ${name} fits /${source}/`
   if (at >= 0 && part === 'fits not') return `whose ${name} does not fit /${source}/`
   if (at >= 0 && part === 'absent') return `without ${name}`
-  return `with ${key} = ${part}`
+  return BIN.test(part) ? `with ${key} ${part}` : `with ${key} = ${part}`
 }

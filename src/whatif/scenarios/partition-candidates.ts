@@ -56,6 +56,7 @@ function partCandidates({ paths, base, target }: CandidateContext, one: OnePart)
   } satisfies Partial<CandidateSketch>
   const asOthers = candidate({
     ...{ ...shared, key: `partition ${place}`, title: `${what}, as fast as the others` },
+    isTwoWay: false,
     changes: (model) => {
       const { inside, outside } = dividedCalls(model, one)
       return [servedAs(model, inside, timesAt(model.forest.serverUs, outside))]
@@ -199,7 +200,10 @@ function mixedAs(base: RequestModel, target: RequestModel, mix: CallMix): Latenc
       spare[from]! -= moved
       spare[to]! += moved
       const chosen = Uint32Array.from(order.splice(0, moved)).sort()
-      const [ofKind, ofOthers] = [timesAt(serverUs, calls), timesAt(serverUs, others)]
+      // A kind that is new is known from the target alone.
+      const ofOthers =
+        others.length > 0 ? timesAt(serverUs, others) : timesAt(target.forest.serverUs, theirs[to]!)
+      const ofKind = timesAt(serverUs, calls)
       changes.push({
         calls: chosen,
         serverUs: timesAs(timesAt(serverUs, chosen), ofOthers, ofKind),

@@ -1,3 +1,5 @@
+import { greatest, sum } from 'd3-array'
+import { percent } from '../../core/words.ts'
 import { type CandidateContext, candidate } from './candidate-context.ts'
 import {
   type Feature,
@@ -44,10 +46,29 @@ function onlyLarge({ names, codes }: Partition, large: readonly string[]): Parti
   return { names: [...large, 'others'], codes: codes.map((code) => numbers[code] ?? -1) }
 }
 
+/** Whether requests bring it with them: it is not what became of them. */
+function isGiven({ name }: Feature): boolean {
+  return name === 'operation' || name.startsWith('attribute:')
+}
+
+/** ` (mobile 70 % instead of 30 %)`: the part whose share changed most. */
+function shiftWords(before: Partition, after: Partition): string {
+  const [own, theirs] = [before, after].map((partition) => {
+    const sizes = [...partSizes(partition)]
+    const all = sum(sizes)
+    return sizes.map((size) => (all > 0 ? size / all : 0))
+  }) as [number[], number[]]
+  const moved = (part: number) => Math.abs((theirs[part] ?? 0) - (own[part] ?? 0))
+  const most = greatest([...before.names.keys()], (a, b) => moved(a) - moved(b)) ?? 0
+  const [was, now] = [own[most] ?? 0, theirs[most] ?? 0].map((share) => percent(share))
+  return was === now ? '' : ` (${before.names[most]} ${now} instead of ${was})`
+}
+
 function mixCandidate(feature: Feature, before: Partition, after: Partition): Candidate {
   return candidate({
     ...{ kind: 'reweight', key: `mix ${feature.name}` },
-    title: `mix of requests by ${featureWords(feature.name)} as after`,
+    title: `mix of requests by ${featureWords(feature.name)} as after${isGiven(feature) ? shiftWords(before, after) : ''}`,
+    isGiven: isGiven(feature),
     weight({ forest: { weight } }, target) {
       const sizes = [...partSizes(before, weight)]
       const wanted = [...partSizes(after, target?.forest.weight)]

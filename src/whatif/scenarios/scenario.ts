@@ -7,6 +7,7 @@ export type ScenarioKind =
   | 'preprocessing'
   | 'children'
   | 'order'
+  | 'count'
   | 'partition'
   | 'reweight'
   | 'scale'
@@ -43,6 +44,10 @@ export interface Scenario {
 export interface Candidate extends Scenario {
   /** The same for candidates that change the same thing in the same way. */
   readonly key: string
+  /** Whether it can be undone: requests of after can be made as before by it. */
+  readonly isTwoWay: boolean
+  /** Whether it is about what requests bring with them, which nothing in the system can be the cause of. */
+  readonly isGiven: boolean
   /** Candidates that change less: what lies within. */
   within(): readonly Candidate[]
   /** Times of the changed calls, one of each request, or the kind of each request. */

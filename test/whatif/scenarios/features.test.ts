@@ -84,9 +84,11 @@ describe('attributeFeatures', () => {
       attributes: { hit: i < 15, id: i, rare: i < 2, always: 1, size: i % 20, region: i % 3 },
     }),
   )
-  test('finds those that divide requests in a few large parts', () => {
+  test('finds those that divide requests in a few large parts, and measurements, but no ids', () => {
     const found = attributeFeatures(modelOf(spans).forest, 10)
-    expect(found.map(({ name }) => name)).toEqual(['attribute:hit', 'attribute:region'])
+    expect(found.map(({ name }) => name)).toEqual([
+      ...['attribute:hit', 'attribute:region', 'attribute:size'],
+    ])
   })
 
   test('none where nothing was recorded', () => {

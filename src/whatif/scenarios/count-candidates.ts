@@ -1,0 +1,169 @@
+// Over every call of a group: the loops index with `!`.
+import { mean, median } from 'd3-array'
+import { SPAN_STATUSES } from '../../traces/span-traces.ts'
+import type { LatencyChange } from '../recompute/latency-change.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
+import { type CallGroup, calledBy, groupName, groupsByName, groupTitle } from './call-group.ts'
+import { type CandidateContext, candidate } from './candidate-context.ts'
+import { callRows, onePerRequest, spreadOrder } from './change-parts.ts'
+import type { Candidate } from './scenario.ts'
+
+/** Callers that make more calls than this are alike, where it is tested whether numbers changed. */
+const MAX_COUNT = 16
+
+interface Callees {
+  /** Who calls. */
+  readonly group: CallGroup
+  readonly callees: CallGroup
+}
+
+/**
+ * What if the calls of a group called something as often as in the target: six times instead of once,
+ * again after a failure, newly, or no longer? None where no number of calls differs.
+ *
+ * Callers pair by the rank of how often they call. What a call that makes more calls takes longer is
+ * what its partner in the target would gain without the last of them; what one that makes fewer takes
+ * less is what it gains without its own last ones.
+ */
+export function countCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
+  const { paths } = context
+  // Operations do not pair with each other.
+  return groupsByName(paths, group.paths).flatMap((callers) =>
+    groupsByName(paths, calledBy(paths, callers)).flatMap((callees) =>
+      countCandidate(context, { group: callers, callees }),
+    ),
+  )
+}
+
+function countCandidate(context: CandidateContext, divided: Callees): Candidate[] {
+  const { paths, base, target, minimumPartition: least } = context
+  const { group, callees } = divided
+  if (target === null) return []
+  const [before, after] = [countsOf(base, divided), countsOf(target, divided)]
+  if (before.length < least || after.length < least) return []
+  if (new Set([...before, ...after]).size < 2) return []
+  const what = { name: groupName(callees), isRetry: isRetry(target, divided) }
+  return [
+    candidate({
+      ...{ kind: 'count', group, key: `count ${callees.paths}` },
+      title: `${groupTitle(paths, group)} ${countWords(before, after, what)}`,
+      changes: (from, to) => (to === null ? [] : countedAs(from, to, divided)),
+      evidence: (from, to) => ({
+        ...{ measured: 'kinds', before: kindsOf(from, divided), after: kindsOf(to, divided) },
+      }),
+    }),
+  ]
+}
+
+/** `calls stock 6 times instead of once`, `now calls audit`, `retries stock in 20 % of its calls`. */
+function countWords(
+  before: Uint32Array,
+  after: Uint32Array,
+  { name, isRetry }: { readonly name: string; readonly isRetry: boolean },
+): string {
+  const share = (counts: Uint32Array, least: number) =>
+    counts.filter((count) => count >= least).length / counts.length
+  const whole = (part: number) => `${Math.round(100 * part)} %`
+  const [usual, now] = [median(before) ?? 0, median(after) ?? 0]
+  if (isRetry && share(after, 2) > share(before, 2)) {
+    return `calls ${name} again after it failed, in ${whole(share(after, 2))} of its calls instead of ${whole(share(before, 2))}`
+  }
+  const [often, oftenNow] = [share(before, 1), share(after, 1)]
+  const inCalls = oftenNow < 1 ? `, in ${whole(oftenNow)} of its calls` : ''
+  if (often === 0) return `now calls ${name}${inCalls}`
+  if (oftenNow === 0) return `no longer calls ${name}`
+  if (usual !== now && Math.max(usual, now) > 1) {
+    return `calls ${name} ${timesText(now)} instead of ${timesText(usual)}`
+  }
+  if (Math.abs(oftenNow - often) >= Math.abs(share(after, 2) - share(before, 2))) {
+    return `calls ${name} in ${whole(oftenNow)} of its calls instead of ${whole(often)}`
+  }
+  return `calls ${name} several times in ${whole(share(after, 2))} of its calls instead of ${whole(share(before, 2))}`
+}
+
+function timesText(count: number): string {
+  return count === 0 ? 'not at all' : count === 1 ? 'once' : `${count} times`
+}
+
+/** Rows of what each caller calls of `callees`, in the order of their starts. */
+function calleesOf({ forest }: RequestModel, { callees }: Callees): (call: number) => number[] {
+  const paths = new Set(callees.paths)
+  return (call) =>
+    Array.from(
+      forest.children.subarray(forest.childOffsets[call], forest.childOffsets[call + 1]),
+    ).filter((child) => paths.has(forest.path[child]!))
+}
+
+function countsOf(model: RequestModel, divided: Callees): Uint32Array {
+  const calleesOfCall = calleesOf(model, divided)
+  return callRows(model.forest, divided.group.paths).map((call) => calleesOfCall(call).length)
+}
+
+function kindsOf(model: RequestModel, divided: Callees): Float64Array {
+  const calleesOfCall = calleesOf(model, divided)
+  const calls = onePerRequest(model.forest, callRows(model.forest, divided.group.paths))
+  return Float64Array.from(calls, (call) => Math.min(calleesOfCall(call).length, MAX_COUNT))
+}
+
+/** Whether most repeated calls follow one that failed. */
+function isRetry(model: RequestModel, divided: Callees): boolean {
+  const { forest } = model
+  const { status } = forest.traces.spans
+  const failed = (call: number) =>
+    [forest.serverSpan[call]!, forest.clientSpan[call]!].some(
+      (span) => span >= 0 && SPAN_STATUSES[status[span]!] === 'error',
+    )
+  const calleesOfCall = calleesOf(model, divided)
+  const repeats = Array.from(callRows(forest, divided.group.paths), calleesOfCall).flatMap(
+    (calls) => calls.slice(0, -1).map((call) => (failed(call) ? 1 : 0)),
+  )
+  return (mean(repeats) ?? 0) > 0.5
+}
+
+/** What the callers of one period save without some of what they call: by caller, µs. */
+function savedUs(
+  model: RequestModel,
+  left: ReadonlyMap<number, readonly number[]>,
+): Map<number, number> {
+  const saved = new Map<number, number>()
+  model.shifts([withoutCalls([...left.values()].flat())], (call, shiftUs) => {
+    if (left.has(call)) saved.set(call, -shiftUs)
+  })
+  return saved
+}
+
+/** Calls that take no time, nor does what goes by before them. */
+function withoutCalls(left: readonly number[]): LatencyChange {
+  const calls = Uint32Array.from(left).sort()
+  const none = new Float64Array(calls.length)
+  return { calls, serverUs: none, networkUs: none, preprocessingUs: none }
+}
+
+function countedAs(base: RequestModel, target: RequestModel, divided: Callees): LatencyChange[] {
+  const ranked = (model: RequestModel) => {
+    const calleesOfCall = calleesOf(model, divided)
+    return spreadOrder([...callRows(model.forest, divided.group.paths)])
+      .map((call) => ({ call, callees: calleesOfCall(call) }))
+      .sort((a, b) => a.callees.length - b.callees.length)
+  }
+  const [own, theirs] = [ranked(base), ranked(target)]
+  if (own.length === 0 || theirs.length === 0) return []
+  const fewer: number[] = []
+  const donors = new Map<number, number>()
+  const surplus = new Map<number, readonly number[]>()
+  own.forEach(({ call, callees }, i) => {
+    const partner = theirs[Math.floor(((i + 0.5) / own.length) * theirs.length)]!
+    const wanted = partner.callees.length
+    if (wanted < callees.length) fewer.push(...callees.slice(wanted))
+    if (wanted <= callees.length) return
+    donors.set(call, partner.call)
+    surplus.set(partner.call, partner.callees.slice(callees.length))
+  })
+  const saved = savedUs(target, surplus)
+  const calls = Uint32Array.from(donors.keys()).sort()
+  const serverUs = Float64Array.from(
+    calls,
+    (call) => base.forest.serverUs[call]! + (saved.get(donors.get(call)!) ?? 0),
+  )
+  return [{ calls, serverUs }, ...(fewer.length === 0 ? [] : [withoutCalls(fewer)])]
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { randomSource } from '../../src/stats/random.ts'
+import { diagnoseLatency } from '../../src/whatif/diagnosis/diagnose-latency.ts'
+import { makeSpans, type SpanSketch } from '../make-traces.ts'
+
+interface Changes {
+  /** Share of calls to `stock` that fail and are made again. */
+  readonly retries?: number
+  readonly stockCalls?: number
+  /** A new call, 15 ms. */
+  readonly audit?: boolean
+  readonly authMoreUs?: number
+  readonly stockMoreUs?: number
+  /** Carts of more than 400 items take 20 ms more. */
+  readonly largeCarts?: boolean
+  /** Share of requests from mobile clients, which also render. */
+  readonly mobile?: number
+  /** What 3 % of the calls to `price`, beside `cart`, take more. */
+  readonly rarelyMoreUs?: number
+}
+
+// web  |auth 4 ms|  |cart: stock 3 ms, once|  |render 25 ms, mobile only|
+//                   |price 8 ms            |
+function period(seed: number, changes: Changes = {}) {
+  const { retries = 0, stockCalls = 1, audit = false, mobile = 0.3, largeCarts = false } = changes
+  const { authMoreUs = 0, stockMoreUs = 0, rarelyMoreUs = 0 } = changes
+  const random = randomSource(seed)
+  const about = (us: number) => random.logNormal(Math.log(us), 0.25)
+  const spans: SpanSketch[] = []
+  for (let request = 0; request < 1000; request++) {
+    const trace = `t${request}`
+    const isMobile = random.next() < mobile
+    const items = 1 + random.integer(500)
+    const below: SpanSketch[] = []
+    const call = (service: string, startUs: number, us: number, more: Partial<SpanSketch> = {}) => {
+      const id = `${service}-${below.length}`
+      below.push({ parent: 'web', ...more, trace, id, service, startUs, endUs: startUs + us })
+      return startUs + us
+    }
+    let atUs = call('auth', about(1000), about(4000) + authMoreUs) + about(300)
+    if (audit) atUs = call('audit', atUs, about(15_000)) + about(300)
+    const cart = { parent: 'cart' }
+    let doneUs = atUs + about(500)
+    for (let i = 0; i < stockCalls; i++) {
+      const isRetried = random.next() < retries
+      doneUs = call('stock', doneUs, about(3000) + stockMoreUs, {
+        ...cart,
+        ...(isRetried && { status: 'error' }),
+      })
+      if (isRetried) doneUs = call('stock', doneUs + about(6000), about(3000), cart)
+      doneUs += about(100)
+    }
+    doneUs += about(500) + (largeCarts && items > 400 ? 20_000 : 0)
+    below.push({
+      ...{ trace, id: 'cart', parent: 'web', startUs: atUs, endUs: doneUs, attributes: { items } },
+    })
+    const isSlow = random.next() < 0.03
+    const pricedUs = call('price', atUs, about(8000) + (isSlow ? rarelyMoreUs : 0))
+    let endUs = Math.max(doneUs, pricedUs) + about(500)
+    if (isMobile) endUs = call('render', endUs, about(25_000)) + about(200)
+    const attributes = { client: isMobile ? 'mobile' : 'desktop' }
+    spans.push({ trace, id: 'web', startUs: 0, endUs, attributes }, ...below)
+  }
+  return makeSpans(spans)
+}
+
+describe('the change that was made is named first, and significant', () => {
+  const before = period(1)
+  test.each<[string, Changes]>([
+    [
+      'cart call calls stock call again after it failed, in 18 % of its calls instead of 0 %',
+      { retries: 0.2 },
+    ],
+    ['cart call calls stock call 6 times instead of once', { stockCalls: 6 }],
+    ['web call now calls audit call', { audit: true }],
+    ['server time of auth call as after', { authMoreUs: 10_000 }],
+    ['server time of cart call with items > 380 as after', { largeCarts: true }],
+    ['mix of requests by client as after (desktop 31 % instead of 70 %)', { mobile: 0.7 }],
+    ['server time of price call as after', { rarelyMoreUs: 100_000 }],
+  ])('%s', (title, changes) => {
+    const { best } = diagnoseLatency(before, period(2, changes))
+    expect(best?.scenario.title).toBe(title)
+    expect(best?.significant).toBe(true)
+  })
+
+  test('nothing is significant where nothing was changed', () => {
+    const found = [2, 3, 4, 5].flatMap((seed) => diagnoseLatency(before, period(seed)).ranked)
+    expect(found.filter(({ significant }) => significant)).toEqual([])
+  })
+
+  test('fewer calls, and calls that are no longer made, are named as well', () => {
+    const titleOf = (changes: Changes) =>
+      diagnoseLatency(period(2, changes), before).best?.scenario.title
+    expect(titleOf({ stockCalls: 6 })).toBe('cart call calls stock call once instead of 6 times')
+    expect(titleOf({ audit: true })).toBe('web call no longer calls audit call')
+  })
+})
