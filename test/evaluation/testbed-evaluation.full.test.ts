@@ -118,7 +118,13 @@ describe('the tables of an evaluation', () => {
       change({ kind: 'substitute', depth: 2, ranks: [scores(0.5), scores(0.1)] }),
     ],
     {
-      ...{ requests: 1000, drift: 0.03, decoys: false, seed: 1, diagnosis: { pruning: 0.5 } as never },
+      ...{
+        requests: 1000,
+        drift: 0.03,
+        decoys: false,
+        seed: 1,
+        diagnosis: { pruning: 0.5 } as never,
+      },
       size: { services: 2, paths: 2, models: 2, nodes: 3 },
     },
   )
