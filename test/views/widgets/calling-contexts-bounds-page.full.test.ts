@@ -4,7 +4,7 @@ import { compare } from '../../../src/compare/comparison.ts'
 import { readOptions } from '../../../src/core/options.ts'
 import { findCallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { explore } from '../../../src/views/explore.ts'
-import { chainEnds } from '../../../src/views/widgets/calling-contexts/context-details.tsx'
+import { chainEnds } from '../../../src/views/widgets/calling-contexts/frame-drawing.tsx'
 import {
   CALLING_CONTEXT_OPTIONS,
   changeBounds,

@@ -6,7 +6,7 @@ import {
   explanationData,
   restoreExplanation,
 } from '../../../src/views/widgets/explanation/explanation-data.ts'
-import { stepsCode } from '../../../src/views/widgets/explanation/explanation-view.tsx'
+import { stepsCode } from '../../../src/views/widgets/explanation/explanation-widget.tsx'
 import { compareRequests, requests } from '../../explain/parameters/fixture.ts'
 import { mixed, recorded, rmw } from './explanation-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { annotated, shownNotes } from '../../../src/views/widgets/flows/flow-details.tsx'
 import { diffEnds } from '../../../src/views/widgets/flows/flow-lines.tsx'
-import { annotated, shownNotes } from '../../../src/views/widgets/flows/flow-notes.tsx'
 import {
   differencesOf,
   type FlowData,

@@ -3,7 +3,11 @@ import { compareLogs } from '../../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { type LogsData, restoreLogs } from '../../../src/views/widgets/logs/logs-data.ts'
-import { graphCode, initialState, leftOutText } from '../../../src/views/widgets/logs/logs-view.tsx'
+import {
+  graphCode,
+  initialState,
+  leftOutText,
+} from '../../../src/views/widgets/logs/logs-widget.tsx'
 import { compareChainedLogs } from '../charts/logs-fixture.ts'
 
 const compared = compareChainedLogs()

@@ -2,8 +2,13 @@ import * as aq from 'arquero'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type StageTable, stageTable } from '../../../src/core/stage.ts'
-import { tableColumns, tableData, valueAt } from '../../../src/views/widgets/table/table-columns.ts'
-import { columnFilter, searchFilter } from '../../../src/views/widgets/table/table-filters.ts'
+import {
+  columnFilter,
+  searchFilter,
+  tableColumns,
+  tableData,
+  valueAt,
+} from '../../../src/views/widgets/table/table-columns.ts'
 import { columnSummarizer } from '../../../src/views/widgets/table/table-summary.tsx'
 import { explorableTableHtml, exploreTable } from '../../../src/views/widgets/table/table-widget.ts'
 import {

@@ -7,7 +7,7 @@ import { sortedRows } from '../../../src/views/drawing/data-table.tsx'
 import { explore } from '../../../src/views/explore.ts'
 import { varianceData } from '../../../src/views/widgets/variance/variance-data.ts'
 import { linksDown, withMark } from '../../../src/views/widgets/variance/variance-details.tsx'
-import { c2Text, varianceCode } from '../../../src/views/widgets/variance/variance-view.tsx'
+import { c2Text, varianceCode } from '../../../src/views/widgets/variance/variance-widget.tsx'
 import { makeGraphs } from '../../make-traces.ts'
 import { manyCategories } from '../charts/fixture.ts'
 import {

@@ -17,7 +17,7 @@ import {
   whatIfCode,
   withChange,
 } from '../../../src/views/widgets/whatif/what-if-options.ts'
-import { halvedText } from '../../../src/views/widgets/whatif/what-if-view.tsx'
+import { halvedText } from '../../../src/views/widgets/whatif/what-if-widget.tsx'
 import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
 import { LatencyProfile, profileQuantiles } from '../../../src/whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../../src/whatif/recompute/request-model.ts'

@@ -17,10 +17,11 @@ import {
 } from '../../drawing/controls.tsx'
 import { Caption, Figure, useIsStill } from '../../drawing/figure.tsx'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { ContextDetails, chainEnds } from './context-details.tsx'
 import {
   amountText,
   ChangeLegend,
+  ContextDetails,
+  chainEnds,
   FRAME_HEIGHT,
   Frame,
   type FrameStyle,

@@ -1,6 +1,7 @@
 import { Text, useInk } from '../../drawing/figure.tsx'
 import { type BoxLook, NodeBox } from '../../drawing/node-link.tsx'
 import { tenth } from '../../drawing/path.ts'
+import type { ShownNotes, StepNotes } from './flow-details.tsx'
 import {
   type DrawnLink,
   type DrawnStep,
@@ -16,7 +17,6 @@ import {
   type Hands,
   QUIET_DASH,
 } from './flow-lines.tsx'
-import type { ShownNotes, StepNotes } from './flow-notes.tsx'
 import { type FlowData, isQuietInside, type SceneStep } from './flow-scene.ts'
 import { linkWords, stepWords } from './flow-words.ts'
 

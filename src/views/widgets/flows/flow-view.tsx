@@ -6,11 +6,10 @@ import { Caption, Figure, STILL_WIDTH, StillGroup, useIsStill } from '../../draw
 import { exploreCode, useWidgetOptions, type ViewProps, type WidgetCall } from '../define-widget.ts'
 import { FlowBeyond, FlowCanvas, placeOfNode, stepMiddle, thingPlace } from './flow-canvas.tsx'
 import { FlowControls, FlowPlayer } from './flow-controls.tsx'
-import { FlowDetails } from './flow-details.tsx'
+import { FlowDetails, FlowNotes, noteSubject, shownNotes } from './flow-details.tsx'
 import { type FlowDrawing, flowDrawing, layOutFlow } from './flow-drawing.ts'
 import { FlowGraph } from './flow-graph.tsx'
 import { FlowLegend } from './flow-legend.tsx'
-import { FlowNotes, noteSubject, shownNotes } from './flow-notes.tsx'
 import {
   differencesOf,
   FLOWS_WIDGET_OPTIONS,

@@ -1,15 +1,15 @@
 import { callingContextsWidget } from '../calling-contexts/calling-contexts-widget.ts'
 import type { AnyWidget } from '../define-widget.ts'
-import { explanationWidget } from '../explanation/explanation-widget.ts'
+import { explanationWidget } from '../explanation/explanation-widget.tsx'
 import { flowsWidget } from '../flows/flows-widget.ts'
 import { ganttWidget } from '../gantt/gantt-widget.ts'
-import { logsWidget } from '../logs/logs-widget.ts'
-import { rankingWidget } from '../ranking/ranking-widget.ts'
-import { swimlanesWidget } from '../swimlanes/swimlanes-widget.ts'
+import { logsWidget } from '../logs/logs-widget.tsx'
+import { rankingWidget } from '../ranking/ranking-widget.tsx'
+import { swimlanesWidget } from '../swimlanes/swimlanes-widget.tsx'
 import { tableWidget } from '../table/table-widget.ts'
-import { timelineWidget } from '../timeline/timeline-widget.ts'
-import { varianceWidget } from '../variance/variance-widget.ts'
-import { whatIfWidget } from '../whatif/what-if-widget.ts'
+import { timelineWidget } from '../timeline/timeline-widget.tsx'
+import { varianceWidget } from '../variance/variance-widget.tsx'
+import { whatIfWidget } from '../whatif/what-if-widget.tsx'
 
 export const DEFINITIONS: readonly AnyWidget[] = [
   callingContextsWidget,

@@ -7,9 +7,15 @@ import {
   oneOf,
   optionalNumber,
 } from '../../../core/options.ts'
+import { callTree, pointName, pointRole } from '../../../explain/calling-contexts/call-tree.ts'
+import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
+import { CriticalPathFinder } from '../../../flows/critical-path.ts'
+import type { FlowSet } from '../../../flows/flow-set.ts'
+import type { NodeLabel } from '../../../flows/node-labels.ts'
 import { lanesOf } from '../../charts/lanes.ts'
-import { type StretchUs, TIME_RANGE } from '../../drawing/time-range.tsx'
+import { joined, type StretchUs, TIME_RANGE } from '../../drawing/time-range.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
+import { ganttCalls } from '../gantt/gantt-model.ts'
 
 export interface SwimlaneTraces {
   readonly before?: string
@@ -117,4 +123,133 @@ export function lanesIn(sides: readonly SwimlaneSide[]): SwimlaneData['lanes'] {
     name,
     tracks: count,
   }))
+}
+
+export function requestTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes']) {
+  const traces = flows.tracesOf(request)
+  return traces?.kind === 'graphs' ? pointTraffic(flows, request) : spanTraffic(flows, request, by)
+}
+
+/**
+ * Visits and messages between trace points: points of one host that follow one another are one
+ * visit; a step to another host is a message.
+ */
+function pointTraffic(flows: FlowSet, request: number) {
+  const { shapes, labels, shapeOf } = flows
+  const shape = shapeOf[request] as number
+  const nodes = Array.from(shapes.labels(shape), (code) => labels.get(code))
+  const lanes = nodes.map(({ host, service }) => host || service || 'no host')
+  const timeUs = nodeTimes(flows, request)
+  const onPath = new Uint8Array(shapes.from(shape).length)
+  new CriticalPathFinder(flows).mark(request, onPath)
+  const edges = Array.from(shapes.from(shape), (from, edge) => {
+    const to = shapes.to(shape)[edge] as number
+    const stretch: StretchUs = [timeUs[from] as number, timeUs[to] as number]
+    return { from, to, stretch, isCritical: onPath[edge] === 1 }
+  })
+  const [inside, between] = [true, false].map((isInside) =>
+    edges.filter(({ from, to }) => (lanes[from] === lanes[to]) === isInside),
+  ) as [typeof edges, typeof edges]
+  // What was asked on a host and answered there is one visit, wherever it went in between.
+  const answered = callTree(flows, shape).calls.filter(
+    ({ start, end }) => end >= 0 && lanes[start] === lanes[end],
+  )
+  const setOf = connectedSets(nodes.length, [
+    ...inside.map(({ from, to }) => [from, to] as const),
+    ...answered.map(({ start, end }) => [start, end] as const),
+  ])
+  const workOf = group(inside, ({ from }) => setOf(from))
+  const members = group(nodes.keys(), setOf)
+  const visitOf = new Map([...members.keys()].map((set, visit) => [set, visit]))
+  const visits = Array.from(members, ([set, own]): Visit => {
+    const inOrder = sort(own, (node) => timeUs[node] as number)
+    const first = inOrder[0] as number
+    const work = workOf.get(set) ?? []
+    return {
+      lane: lanes[first] as string,
+      name: pointRole(nodes[first] as NodeLabel).name,
+      startUs: timeUs[first] as number,
+      endUs: timeUs[inOrder.at(-1) as number] as number,
+      work: joined(work.map(({ stretch }) => stretch)),
+      critical: joined(work.filter((edge) => edge.isCritical).map(({ stretch }) => stretch)),
+    }
+  })
+  const messages = between.map(
+    ({ from, to, stretch: [sentUs, arrivedUs], isCritical }): Message => {
+      const name = pointName(nodes[to] as NodeLabel)
+      return {
+        ...{ name, sentUs, arrivedUs, isCritical },
+        kind: /REPLY|RESPONSE|RETURN/i.test(name) ? 'reply' : 'call',
+        from: visitOf.get(setOf(from)) as number,
+        to: visitOf.get(setOf(to)) as number,
+      }
+    },
+  )
+  return { visits, messages }
+}
+
+/** Returns for each node one of those that pairs connect it with, the same for all of them. */
+function connectedSets(nodes: number, pairs: readonly (readonly [number, number])[]) {
+  const next = Array.from({ length: nodes }, (_, node) => node)
+  const find = (node: number): number => {
+    let root = node
+    while (next[root] !== root) root = next[root] as number
+    next[node] = root
+    return root
+  }
+  for (const [a, b] of pairs) next[find(b)] = find(a)
+  return find
+}
+
+/**
+ * Visits and messages between spans: calls of itself are one visit; a call that only calls another
+ * component is its message's way there and back.
+ */
+function spanTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes']) {
+  const calls = ganttCalls(flows, [request]).map((call) => ({
+    ...call,
+    lane: by === 'host' && call.host !== '' ? call.host : call.service,
+  }))
+  const isOwn = ({ parent, lane }: (typeof calls)[number]) => calls[parent]?.lane === lane
+  const isWay = calls.map((call, i) => {
+    // Its only call is the next in order.
+    const only = calls[i + 1]
+    const isAlone = only?.parent === i && only.inner === call.inner - 1
+    return isAlone && isOwn(call) && only.lane !== call.lane
+  })
+  const members: number[][] = []
+  const visitOf: number[] = []
+  calls.forEach((call, i) => {
+    const visit = isOwn(call) ? (visitOf[call.parent] as number) : members.push([]) - 1
+    visitOf.push(visit)
+    members[visit]?.push(i)
+  })
+  const visits = members.map((own): Visit => {
+    const all = own.map((call) => calls[call] as (typeof calls)[number])
+    const working = all.filter((_, i) => !isWay[own[i] as number])
+    const { lane, name, startUs } = all[0] as (typeof calls)[number]
+    return {
+      ...{ lane, name, startUs, endUs: Math.max(...all.map(({ endUs }) => endUs)) },
+      work: joined(working.flatMap(({ work }) => work)),
+      critical: joined(working.flatMap(({ critical }) => critical)),
+    }
+  })
+  const messages = calls.flatMap((call, i): Message[] => {
+    const { parent, name, startUs, endUs, inner } = call
+    const caller = calls[parent]
+    if (caller === undefined || isOwn(call)) return []
+    const [outside, inside] = [visitOf[parent] as number, visitOf[i] as number]
+    const [sentUs, answeredUs] = isWay[parent]
+      ? [Math.min(caller.startUs, startUs), Math.max(caller.endUs, endUs)]
+      : [startUs, endUs]
+    const isCritical = calls.slice(i, i + 1 + inner).some(({ critical }) => critical.length > 0)
+    const asked = { sentUs, arrivedUs: startUs, from: outside, to: inside }
+    const answered = { sentUs: endUs, arrivedUs: answeredUs, from: inside, to: outside }
+    return [
+      { name, kind: 'call', isCritical, ...asked },
+      // Nobody waits for what ends after its caller.
+      ...(endUs > caller.endUs ? [] : [{ name, kind: 'reply' as const, isCritical, ...answered }]),
+    ]
+  })
+  return { visits, messages }
 }

@@ -1,8 +1,7 @@
 import { isDuration } from '../../../core/table-cells.ts'
 import { formatDuration, grouped, shortText } from '../../../core/words.ts'
 import { Button } from '../../drawing/controls.tsx'
-import { isFilterable, isSortable, type TableColumn } from './table-columns.ts'
-import { columnFilter } from './table-filters.ts'
+import { columnFilter, isFilterable, isSortable, type TableColumn } from './table-columns.ts'
 import type { UsedTable } from './use-table.ts'
 
 export const TABLE_STYLE = `

@@ -1,8 +1,15 @@
 import { ascending } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import { fieldLiteral, textLiteral } from '../../../core/code-literals.ts'
-import { isSortable, type TableColumn, type TableData, tableColumns } from './table-columns.ts'
-import { columnFilter, type RowFilter, searchFilter } from './table-filters.ts'
+import {
+  columnFilter,
+  isSortable,
+  type RowFilter,
+  searchFilter,
+  type TableColumn,
+  type TableData,
+  tableColumns,
+} from './table-columns.ts'
 
 export interface TableState {
   readonly search: string

@@ -1,6 +1,15 @@
 import { rollup, sort } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
-import { formatDuration, grouped, percent, shortText, signedDuration } from '../../../core/words.ts'
+import type { Comparison } from '../../../compare/comparison.ts'
+import { OptionError } from '../../../core/errors.ts'
+import {
+  counted,
+  formatDuration,
+  grouped,
+  percent,
+  shortText,
+  signedDuration,
+} from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { MARK_DASHES } from '../../charts/time-marks.ts'
 import { timeText } from '../../drawing/axis-scale.ts'
@@ -8,7 +17,8 @@ import { Button, Checkbox, StateCode, useDragRange, useWidth } from '../../drawi
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Figure, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { Legend } from '../../drawing/legend.tsx'
-import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
+import { ZOOM_STYLE } from '../../drawing/time-range.tsx'
+import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import {
   DARKNESS,
   RangeShade,
@@ -27,6 +37,7 @@ import {
   type TimelineModel,
   type TimelineOptions,
   timelineCode,
+  timelineData,
   timelineModel,
   withEnd,
 } from './timeline-model.ts'
@@ -41,7 +52,7 @@ const MARKS = [
   { kind: 'seen', name: 'a version or host comes or goes' },
 ] as const
 
-export function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
+function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
   const { data, call } = props
   const model = useMemo(() => timelineModel(data), [data])
   const { options, change } = useWidgetOptions(TIMELINE_OPTIONS, props)
@@ -336,4 +347,42 @@ function FilterSelect({ data: { packed, categories, roots }, filter, onChange }:
       </select>
     </label>
   )
+}
+
+/**
+ * When requests of both periods arrived and how long they took; a stretch selected in each is
+ * counted, and written as code.
+ */
+export const timelineWidget = defineWidget({
+  name: 'timeline',
+  title: 'Timeline',
+  description: ({ packed: [before, after] }: TimelineData) =>
+    `When ${counted(before.gapsUs.length, 'request')} before and ` +
+    `${counted(after.gapsUs.length, 'request')} after arrived and how long they took; ` +
+    'drag across a period to select a stretch of time.',
+  options: TIMELINE_OPTIONS,
+  data: (comparison: Comparison, { category }) => {
+    const { size } = comparison.categories
+    if (category !== null && category >= size) {
+      throw new OptionError('category', category, `a category from 0 to ${size - 1}`)
+    }
+    return timelineData(comparison)
+  },
+  initial: (_, { beforeUs, afterUs, ...options }) => ({
+    ...options,
+    beforeUs: wholeRange(beforeUs),
+    afterUs: wholeRange(afterUs),
+  }),
+  view: TimelineView,
+  style: `${ZOOM_STYLE}
+.fd-facts thead th.fd-amount { white-space: normal; }
+.fd-facts th, .fd-facts td { padding: 3px 6px; }
+.fd-facts table { min-width: min(100%, 600px); }
+select { max-width: 26em; }
+`,
+})
+
+/** Widens a range to whole µs, as arrivals are rounded in the page. */
+function wholeRange(range: RangeUs | null): RangeUs | null {
+  return range === null ? null : [Math.floor(range[0]), Math.ceil(range[1])]
 }

@@ -1,19 +1,23 @@
 import { useMemo, useState } from 'preact/hooks'
+import { OptionError } from '../../../core/errors.ts'
 import { counted, formatDuration, grouped, tooltipText } from '../../../core/words.ts'
+import type { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
+import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import type { ProfileSummary } from '../../../whatif/recompute/latency-profile.ts'
 import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly } from '../../drawing/figure.tsx'
-import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
+import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { restoreRequests } from './request-sample.ts'
 import { WhatIfCauses } from './what-if-causes.tsx'
-import { type WhatIfData, type WhatIfRow, whatIfRows } from './what-if-data.ts'
+import { type WhatIfData, type WhatIfRow, whatIfData, whatIfRows } from './what-if-data.ts'
 import {
   changesText,
   factorAt,
   isSameSlider,
   PARTS,
   placeOfFactor,
+  predictedProfile,
   readChanges,
   SLIDER_REACH,
   shortChange,
@@ -32,7 +36,7 @@ import {
   predictedCurve,
 } from './what-if-profiles.tsx'
 
-export const WHAT_IF_STYLE = `
+const WHAT_IF_STYLE = `
 .fd-what-if-sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; }
 .fd-what-if-sides > div { flex: 1 1 360px; min-width: 0; }
 .fd-what-if-sides > div:first-child { flex-basis: 430px; }
@@ -75,7 +79,7 @@ const UNIT_NAMES: Readonly<Record<WhatIfUnit, string>> = {
 }
 const MIN_SEARCHED = 12
 
-export function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOptions>) {
+function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOptions>) {
   const { options, change, code } = useWidgetOptions(WHAT_IF_WIDGET_OPTIONS, props)
   const { part, by, cause } = options
   const changes = useMemo(() => readChanges(options.changes), [options.changes])
@@ -335,3 +339,34 @@ export function halvedText(share: number): string {
   if (size < 0.01) return 'under 0.01 %'
   return `${share < 0 ? '−' : '+'}${size < 1 ? size : Math.round(size)} %`
 }
+
+/**
+ * A slider for every service: dragging recomputes requests in the page by the code of
+ * `applyScenario`, on a sample that fits 200 kB; the code below predicts all. Source: Ostrowski,
+ * Mann and Sandler 2011, §3.3 and §4.
+ */
+export const whatIfWidget = defineWidget({
+  name: 'what-if',
+  title: 'What if?',
+  description: ({ sample, target }: WhatIfData) => {
+    const all = counted(sample.ofRequests, 'request')
+    const size =
+      sample.requests === sample.ofRequests ? all : `${grouped(sample.requests)} of ${all}`
+    return `Drag a service’s speed, and the response times of ${size} follow${target === null ? '' : `, beside those of ${target.title}`}.`
+  },
+  options: WHAT_IF_WIDGET_OPTIONS,
+  data: (subject: LatencyDiagnosis | ExecutionModels, { changes, cause, ...sampled }) => {
+    const carried = whatIfData(subject, sampled)
+    const causes = carried.diagnosis?.causes ?? []
+    if (cause !== null && !causes.some(({ rank }) => rank === cause)) {
+      const expected =
+        causes.length === 0 ? 'null: there are no causes' : 'the rank of one of the best causes'
+      throw new OptionError('cause', cause, expected)
+    }
+    // A service that no request of the sample calls has no slider.
+    predictedProfile(restoreRequests(carried.sample), readChanges(changes))
+    return carried
+  },
+  view: WhatIfView,
+  style: WHAT_IF_STYLE,
+})

@@ -8,17 +8,26 @@ import { counted, grouped, percent, shortText, tooltipText } from '../../../core
 import { Button, StateCode } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption, useInk } from '../../drawing/figure.tsx'
-import { exploreCode, type ViewProps } from '../define-widget.ts'
+import { defineWidget, exploreCode, type ViewProps } from '../define-widget.ts'
+import { EXPLANATION_STYLE } from '../explanation/explanation-widget.tsx'
+import { FLOW_STYLE } from '../flows/flow-view.tsx'
 import { tableData } from '../table/table-columns.ts'
-import { FilterRow, HeadCell, KeptCount, SearchField, StartOver } from '../table/table-head.tsx'
+import {
+  FilterRow,
+  HeadCell,
+  KeptCount,
+  SearchField,
+  StartOver,
+  TABLE_STYLE,
+} from '../table/table-head.tsx'
 import { type UsedTable, useTable } from '../table/use-table.ts'
-import { FindingsPane } from './findings-pane.tsx'
-import { RankingDetails } from './ranking-details.tsx'
+import { FindingsPane, RankingDetails } from './ranking-details.tsx'
 import {
   RANKING_WIDGET_OPTIONS,
   type RankingData,
   type RankingEntry,
   type RankingWidgetOptions,
+  rankingData,
   rankingEntries,
   type ThresholdState,
   thresholdCode,
@@ -28,7 +37,7 @@ import {
 import { ThresholdPane } from './threshold-pane.tsx'
 import { medianUs, TimesCurves, TimesPlot } from './times-plot.tsx'
 
-export const RANKING_STYLE = `
+const RANKING_STYLE = `
 .fd-fit { container-type: inline-size; }
 .fd-openable > td { white-space: nowrap; }
 .fd-mutation { position: sticky; left: 12px; width: calc(100cqw - 30px); }
@@ -52,7 +61,7 @@ const BAR = 60
 const CURVES = { width: 90, height: 26 }
 const MAX_NAME_LENGTH = 48
 
-export function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidgetOptions>) {
+function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidgetOptions>) {
   const comparison = useMemo(() => restoreComparison(data.snapshot), [data])
   const initial = useMemo(() => thresholdState(comparison), [comparison])
   const curve = useMemo(() => thresholdCurve(comparison), [comparison])
@@ -278,3 +287,20 @@ function ContributionBar({ share, entry }: { share: number; entry: RankingEntry 
   const color = entry.contributionUs < 0 ? ink.before : ink.after
   return <rect width={Math.max(1, BAR * share)} height="10" style={`fill:${color}`} />
 }
+
+/**
+ * The ranked mutations to sort and filter; each opens into flows, parameters, edges, precursors and
+ * typical requests. A slider shows what `comparison.with(…)` gives, computed in the page.
+ */
+export const rankingWidget = defineWidget({
+  name: 'ranking',
+  title: 'Ranking browser',
+  description: ({ details }: RankingData) =>
+    `${counted(details.length, 'mutation')}; ` +
+    'open one for its edges, its precursors and typical requests, or drag the threshold.',
+  options: RANKING_WIDGET_OPTIONS,
+  data: rankingData,
+  view: RankingView,
+  style: TABLE_STYLE + FLOW_STYLE + EXPLANATION_STYLE + RANKING_STYLE,
+  hasCharts: true,
+})

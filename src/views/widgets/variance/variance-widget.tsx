@@ -1,9 +1,16 @@
 import { useMemo, useState } from 'preact/hooks'
+import { Comparison } from '../../../compare/comparison.ts'
 import { codeText } from '../../../core/code-literals.ts'
-import { decodeColumns, type EncodedColumns } from '../../../core/columns.ts'
+import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
+import { OptionError } from '../../../core/errors.ts'
 import { optionsCode } from '../../../core/options.ts'
 import { counted, formatDuration, grouped, percent, shortText } from '../../../core/words.ts'
-import { VARIANCE_OPTIONS, type VarianceOptions } from '../../../explain/variance/find-variance.ts'
+import {
+  findVariance,
+  VARIANCE_OPTIONS,
+  type VarianceOptions,
+  type VarianceSources,
+} from '../../../explain/variance/find-variance.ts'
 import {
   serializeVarianceMarks,
   type VarianceMark,
@@ -11,7 +18,8 @@ import {
 import { Button, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly, useInk, useIsStill } from '../../drawing/figure.tsx'
-import { exploreCode, useWidgetOptions, type ViewProps } from '../define-widget.ts'
+import { defineWidget, exploreCode, useWidgetOptions, type ViewProps } from '../define-widget.ts'
+import { TABLE_STYLE } from '../table/table-head.tsx'
 import { CategoriesPane } from './categories-pane.tsx'
 import {
   BINS,
@@ -19,10 +27,11 @@ import {
   VARIANCE_WIDGET_OPTIONS,
   type VarianceData,
   type VarianceWidgetOptions,
+  varianceData,
 } from './variance-data.ts'
 import { VarianceDetails } from './variance-details.tsx'
 
-export const VARIANCE_STYLE = `
+const VARIANCE_STYLE = `
 .fd-variance-list { max-height: 330px; }
 .fd-variance-open { border-top: 1px solid var(--fd-line); padding-top: 10px; }
 .fd-variance-sides { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; }
@@ -49,9 +58,7 @@ export const VARIANCE_STYLE = `
 .fd-plots > div:last-child { flex: 1 1 440px; }
 `
 
-export function VarianceView(
-  props: ViewProps<EncodedColumns<VarianceData>, VarianceWidgetOptions>,
-) {
+function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWidgetOptions>) {
   const { call } = props
   const { options, change, code } = useWidgetOptions(VARIANCE_WIDGET_OPTIONS, props)
   const data = useMemo(() => decodeColumns(props.data), [props.data])
@@ -257,3 +264,34 @@ export function varianceCode(
   const category = `${stage}.category(${open.category}, { period: ${codeText(open.period)} })`
   return edge === null ? category : `${category}.covariances(${edge})`
 }
+
+/**
+ * Which kinds of request are unpredictable, and why: categories by C², opening into flow, edges and
+ * what varies together; below, both periods' distributions of C². Source: Sambasivan 2013, §3.2,
+ * Figures 3.2 and 3.3, and §5.4.
+ */
+export const varianceWidget = defineWidget({
+  name: 'variance',
+  title: 'Variance',
+  description: () =>
+    'Kinds of request by how unpredictable they are; open one to see which edges of its flow ' +
+    'make it so, what these vary together with, and to mark why.',
+  options: VARIANCE_WIDGET_OPTIONS,
+  data: (
+    stage: Comparison | VarianceSources,
+    { large, period, marks, category, limit, name },
+  ): EncodedColumns<VarianceData> => {
+    const comparison = stage instanceof Comparison ? stage : null
+    const variance =
+      stage instanceof Comparison ? findVariance(stage, { large, period, marks }) : stage
+    if (category !== null && !variance.ranked.some((spread) => spread.category === category)) {
+      const expected = `the number of a category of more than ${variance.options.large} requests`
+      throw new OptionError('category', category, expected)
+    }
+    const stageName = name ?? (comparison === null ? 'variance' : 'comparison')
+    return encodeColumns(varianceData(variance, comparison, { limit, category, name: stageName }))
+  },
+  view: VarianceView,
+  style: TABLE_STYLE + VARIANCE_STYLE,
+  hasCharts: true,
+})

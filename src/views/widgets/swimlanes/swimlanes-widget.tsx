@@ -1,0 +1,262 @@
+import { sort, sum } from 'd3-array'
+import { useMemo, useState } from 'preact/hooks'
+import type { Categories } from '../../../compare/categories/categories.ts'
+import type { Comparison } from '../../../compare/comparison.ts'
+import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
+import { counted, formatDuration, grouped, tooltipText } from '../../../core/words.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
+import { rootName } from '../../charts/node-names.ts'
+import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { Caption, Figure, useInk, useIsStill } from '../../drawing/figure.tsx'
+import { Legend } from '../../drawing/legend.tsx'
+import { type StretchUs, TimeGrid, toNanoseconds, ZOOM_STYLE } from '../../drawing/time-range.tsx'
+import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
+import { MAX_TRACKS, PANEL_FOOT, type SwimlaneLayout, swimlaneLayout } from './swimlane-layout.ts'
+import {
+  lanesIn,
+  requestTraffic,
+  SWIMLANE_OPTIONS,
+  type SwimlaneData,
+  type SwimlaneOptions,
+  type SwimlaneSide,
+  type SwimlaneTraces,
+  tracksOf,
+} from './swimlane-model.ts'
+import { SwimlanePanel } from './swimlane-panel.tsx'
+
+const WINDOW = 640
+
+const SWIMLANE_STYLE = `${ZOOM_STYLE}
+.fd-lane-window { max-height: ${WINDOW}px; overflow-y: auto; overflow-x: hidden; position: relative; }
+.fd-lane-axis { position: sticky; bottom: 0; margin-top: -24px; background: var(--fd-back); border-top: 1px solid var(--fd-line); pointer-events: none; }
+.fd-lane-item { cursor: default; }
+.fd-lane-item:focus { outline: none; }
+.fd-lane-item:hover .fd-lane-line, .fd-lane-item:focus .fd-lane-line { stroke-width: 3; }
+.fd-lane-item:focus-visible .fd-lane-line { stroke: var(--fd-focus); stroke-width: 4; }
+.fd-lane-item:hover > rect:first-of-type { fill: var(--fd-selected); }
+.fd-lane-item:focus > rect:first-of-type { fill: var(--fd-selected); stroke: var(--fd-text); stroke-width: 1; }
+.fd-lane-item:focus-visible > rect:first-of-type { stroke: var(--fd-focus); stroke-width: 2; }
+.fd-lane-words { min-height: 3em; }
+`
+
+function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
+  const { data } = props
+  const isStill = useIsStill()
+  const ink = useInk()
+  const { options: state, change, code } = useWidgetOptions(SWIMLANE_OPTIONS, props)
+  const { arrangement, range, folded } = state
+  const [words, setWords] = useState('')
+  const [place, width] = useWidth<HTMLDivElement>()
+  const zoom = (next: StretchUs | null) => change({ range: next })
+  const layout = useMemo(
+    () => swimlaneLayout(data, { arrangement, range, folded: isStill || folded }, width),
+    [data, arrangement, range, folded, width],
+  )
+  const line = { x2: 24, y1: 9, y2: 9, stroke: ink.soft }
+  return (
+    <section aria-label="Swimlanes">
+      <Caption text={tooltipText(data.title)} isHeading />
+      <div class="fd-bar">
+        {data.sides.length < 2 ? null : (
+          <Choice
+            name="after"
+            help="One below the other, over one axis; or next to each other, on the same scale"
+            value={arrangement}
+            values={{ below: 'below before', beside: 'beside before' }}
+            onChoose={(next) => change({ arrangement: next })}
+          />
+        )}
+        <Button disabled={range === null} onClick={() => zoom(null)}>
+          whole time
+        </Button>
+        {layout.isLong ? (
+          <Button onClick={() => change({ folded: !folded })}>
+            {folded ? `show all ${countOfLanes(data)}` : 'fold lanes'}
+          </Button>
+        ) : null}
+        <span class="fd-soft">
+          Drag across the lanes, or press z on a line, to go into the time of both.
+        </span>
+      </div>
+      <Legend
+        width={width}
+        entries={[
+          { name: 'works', mark: <rect width="24" y="4" height="8" fill={ink.soft} /> },
+          { name: 'waits', mark: <rect width="24" y="8" height="2" fill={ink.soft} /> },
+          { name: 'call', mark: <line {...line} /> },
+          { name: 'reply', mark: <line {...line} stroke-dasharray="3 2" /> },
+          {
+            name: 'on the critical path',
+            mark: <rect width="24" y="8" height="2.5" fill={ink.text} />,
+          },
+        ]}
+      />
+      <div ref={place} class="fd-lane-window">
+        <Figure width={layout.width} height={layout.height} label={data.title}>
+          {layout.panels.map((panel) => (
+            <SwimlanePanel
+              key={panel.side}
+              {...{ layout, panel, side: data.sides[panel.side] as SwimlaneSide }}
+              onWords={setWords}
+              onRange={zoom}
+            />
+          ))}
+        </Figure>
+        {layout.height > WINDOW ? <StickyAxis layout={layout} /> : null}
+      </div>
+      <p class="fd-lane-words" aria-live="polite">
+        {words === '' ? (
+          <span class="fd-soft">
+            Point at a line or go there with Tab and the arrow keys to read what it is. The dotted
+            line is where the request was answered.
+          </span>
+        ) : (
+          words
+        )}
+      </p>
+      <StateCode code={code} />
+    </section>
+  )
+}
+
+function countOfLanes({ lanes }: SwimlaneData): string {
+  if (lanes.length > MAX_TRACKS) return counted(lanes.length, 'lane')
+  return counted(
+    sum(lanes, ({ tracks }) => tracks),
+    'line',
+  )
+}
+
+/** The times, over those that end the drawing, in sight wherever it is scrolled to. */
+function StickyAxis({ layout: { width, panels, range } }: { readonly layout: SwimlaneLayout }) {
+  return (
+    <svg
+      class="fd-lane-axis"
+      width={width}
+      height={PANEL_FOOT}
+      aria-hidden="true"
+      font-family="system-ui, sans-serif"
+    >
+      {panels
+        .filter(({ top }) => top === 0)
+        .map((panel) => (
+          <g key={panel.side} transform={`translate(${panel.left} 0)`}>
+            <TimeGrid range={range} width={panel.width} lines={[0, 4]} textY={17} />
+          </g>
+        ))}
+    </svg>
+  )
+}
+
+/**
+ * Messages between components over time, before and after on one scale, like trains of a railway;
+ * of a category, the real request with the median response time, or that of its likeliest
+ * precursor. Source: Sambasivan 2013, §7.5.
+ */
+export const swimlanesWidget = defineWidget({
+  name: 'swimlanes',
+  title: 'Swimlanes',
+  description: ({ sides, title }: SwimlaneData) => {
+    const said = sides.map(
+      ({ period, responseTimeUs, messages, choice }) =>
+        `${period} ${formatDuration(responseTimeUs)} with ${grouped(messages.length)} messages (${choice})`,
+    )
+    return `${title}: ${said.join('; ')}.`
+  },
+  options: SWIMLANE_OPTIONS,
+  data,
+  initial: (comparison: Comparison, options: SwimlaneOptions) => ({
+    ...options,
+    category: options.traces === null ? categoryOf(comparison, options) : null,
+  }),
+  view: SwimlaneView,
+  style: SWIMLANE_STYLE,
+})
+
+function data(comparison: Comparison, options: SwimlaneOptions): SwimlaneData {
+  const { traces, lanes: by } = options
+  const { flows, categories } = comparison
+  const category = traces === null ? categoryOf(comparison, options) : null
+  const chosen =
+    category === null ? ofTraces(flows, traces ?? {}) : ofCategory(comparison, category)
+  const sides = chosen.map(({ request, choice }): SwimlaneSide => {
+    const { visits, messages } = requestTraffic(flows, request, by)
+    const tracks = tracksOf(visits)
+    return {
+      visits: visits.map((visit, i) => ({ ...toNanoseconds(visit), track: tracks[i] as number })),
+      messages: messages.map(toNanoseconds),
+      traceId: flows.ids[request] ?? '',
+      period: flows.period[request] === BEFORE ? 'before' : 'after',
+      responseTimeUs: flows.responseTimeUs[request] ?? 0,
+      choice,
+    }
+  })
+  const ends = sides.flatMap(({ visits, responseTimeUs }) => [
+    responseTimeUs,
+    ...visits.map(({ endUs }) => endUs),
+  ])
+  return {
+    sides,
+    lanes: lanesIn(sides),
+    lengthUs: Math.max(MIN_LENGTH_US, ...ends),
+    title:
+      category === null
+        ? 'Chosen requests'
+        : `${rootName(categories, category, 80)}, category ${category}`,
+  }
+}
+
+function categoryOf({ ranking }: Comparison, { category }: SwimlaneOptions): number {
+  const chosen = category ?? ranking.mutations[0]?.category
+  if (chosen !== undefined) return chosen
+  throw new FlowdeltaError('The comparison has no mutation. Give a category or traces.')
+}
+
+/** A request that took no time is drawn on an axis of this length. */
+const MIN_LENGTH_US = 1
+
+interface Chosen {
+  readonly request: number
+  readonly choice: string
+}
+
+/** The request with the median response time, before and after; fewer where there is none. */
+function ofCategory({ categories, ranking }: Comparison, category: number): Chosen[] {
+  if (!Number.isInteger(category) || category < 0 || category >= categories.size) {
+    const last = categories.size - 1
+    throw new OptionError('category', category, `a category from 0 to ${last}`)
+  }
+  const isNew = categories.count(category, BEFORE) === 0
+  const mutation = ranking.mutations.find(
+    (each) => each.category === category && each.precursors.length > 0,
+  )
+  const origin = isNew ? (mutation?.precursors[0]?.category ?? category) : category
+  return [BEFORE, AFTER].flatMap((period) =>
+    medianRequest(categories, period === BEFORE ? origin : category, period as Period),
+  )
+}
+
+function medianRequest(categories: Categories, category: number, period: Period): Chosen[] {
+  const members = Array.from(categories.members(category, period))
+  const { responseTimeUs } = categories.flows
+  const byTime = sort(members, (request) => responseTimeUs[request] as number)
+  const request = byTime[(byTime.length - 1) >> 1]
+  if (request === undefined) return []
+  const choice = `the median of ${counted(members.length, 'request')} of category ${category}`
+  return [{ request, choice }]
+}
+
+function ofTraces(flows: FlowSet, traces: string | SwimlaneTraces): Chosen[] {
+  const rows = (id: string, periods: readonly Period[]) => {
+    const found = flows.ids.findIndex(
+      (each, row) => each === id && periods.includes(flows.period[row] as Period),
+    )
+    if (found < 0) throw new OptionError('traces', id, 'the id of a trace of that period')
+    return [{ request: found, choice: 'chosen' }]
+  }
+  if (typeof traces === 'string') return rows(traces, [BEFORE, AFTER])
+  return [
+    ...(traces.before === undefined ? [] : rows(traces.before, [BEFORE])),
+    ...(traces.after === undefined ? [] : rows(traces.after, [AFTER])),
+  ]
+}
