@@ -63,7 +63,7 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
   features: custom<readonly FeatureChoice[] | 'auto'>({
     default: 'auto',
     sentence:
-      "Features that divide requests and calls; 'auto' is host, calls, load, concurrency and attributes of at most 16 values",
+      "Features that divide requests and calls; 'auto' is host, operation, calls, load, concurrency, attributes of at most 16 values, and numbers, in four by their quartiles",
     accepts: (value) => value === 'auto' || Array.isArray(value),
     expected: "'auto' or a list of features",
   }),
