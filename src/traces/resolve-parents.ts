@@ -180,7 +180,6 @@ class SharedSpanIds {
     for (const [first, others] of repeats) this.#sortOut(first, [first, ...others])
   }
 
-  /** Returns the client half, if `row` is the server half of a call. */
   clientOf(row: number): number | undefined {
     return this.#callOfServer.get(row)?.client
   }
@@ -242,7 +241,6 @@ class SpanIndex {
     this.#slots.fill(0)
   }
 
-  /** Adds `row`; gives back the row that already has its id, or -1. */
   add(row: number): number {
     const slot = this.#slot(this.#ids, row)
     const taken = this.#slots[slot]! - 1

@@ -100,11 +100,9 @@ export interface CsvFile {
 interface CsvTable<Part extends string> {
   readonly table?: string
   readonly delimiter: string
-  /** The columns asked for, by their part; a part without a name has no column. */
   readonly columns: { readonly [part in Part]?: string | undefined }
   /** A column that, as the last one, may hold delimiters that are not quoted. */
   readonly rest?: string | undefined
-  /** What to do where a column is missing. */
   readonly next: string
 }
 

@@ -89,7 +89,6 @@ export function attributeColumns(names: readonly string[]): {
   return Object.fromEntries(names.map((name) => [`attribute ${name}`, name]))
 }
 
-/** What to do about a CSV file whose columns are not known. */
 export const MAPPING_HINT =
   "Name the columns: loadTraces(files, { format: 'csv', csv: { columns: { traceId: '…', spanId: '…', parentId: '…', service: '…', operation: '…', start: '…', end: '…' } } })"
 

@@ -281,7 +281,6 @@ function larger(values: Uint32Array): Uint32Array {
   return copy
 }
 
-/** A parameter in a DOT file as the number or truth value it looks like, else as text. */
 function dotAttribute(text: string): AttributeValue {
   if (text === 'true' || text === 'false') return text === 'true'
   const number = Number(text)

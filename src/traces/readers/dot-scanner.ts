@@ -24,7 +24,6 @@ export class Incomplete extends Error {}
 
 /** Cuts DOT into tokens. A token is a range of `source`; nothing is decoded that need not be. */
 export class DotScanner {
-  /** Bytes from here on are not there yet. */
   limit = 0
   position = 0
   line = 1
@@ -39,7 +38,6 @@ export class DotScanner {
     return this.#source
   }
 
-  /** Must be called whenever bytes have moved or more are there. */
   useSource(source: Uint8Array): void {
     this.#source = source
     this.#text = undefined
@@ -113,7 +111,6 @@ export class DotScanner {
     )
   }
 
-  /** A range of the source as text; escaped quotes and backslashes become themselves. */
   text(start = this.tokenStart, end = this.tokenEnd): string {
     return DECODER.decode(this.#source.subarray(start, end)).replace(/\\(["\\])/g, '$1')
   }

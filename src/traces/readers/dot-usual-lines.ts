@@ -138,14 +138,12 @@ class DecimalReader {
   }
 }
 
-/** Four characters as the number that `DataView.getInt32` reads them as. */
 function word(text: string): number {
   return [0, 1, 2, 3].reduce((value, i) => (value << 8) | text.charCodeAt(i), 0)
 }
 
 /** Finds nodes by the bytes of their ids, ranges of the source, which must stay in place. */
 export class NodeIdTable {
-  /** First byte and end of each node's id. */
   #starts = new Uint32Array(256)
   #ends = new Uint32Array(256)
   #hashes = new Int32Array(256)

@@ -187,7 +187,6 @@ class DotRun {
   }
 }
 
-/** Where the brace that closes a graph stands, from `start` on; -1 where there is none. */
 function closingBrace(text: string, start: number): number {
   BRACE_OR_SKIPPED.lastIndex = start
   for (let found = BRACE_OR_SKIPPED.exec(text); found !== null; ) {

@@ -60,7 +60,6 @@ export class EventColumns {
   }
 }
 
-/** Edges in columns: the first father of each group. */
 export class FatherColumns {
   /** By group: the father's group, `NO_FATHER`, or undefined where no edge leads to the group. */
   readonly group: number[] = []
@@ -155,9 +154,7 @@ function isCopy(events: EventColumns, event: number, last: number): boolean {
   return columns.every(({ values }) => values[event] === values[last])
 }
 
-/** The father of a group that is a root. */
 export const ROOT = -1
-/** The father of a group whose father is not among the events. */
 const FATHER_MISSING = -2
 
 /**
@@ -225,7 +222,6 @@ function eventsAt(
   return found
 }
 
-/** What calls what: the operations of a father and of the first event it started. */
 function pairOf(events: EventColumns, parts: EventParts, father: number, group: number): string {
   const child = firstOfGroup(parts, group)
   const operation = events.operation.values

@@ -13,7 +13,6 @@ interface JsonElement {
 interface JsonElementsOptions {
   readonly file: string
   readonly quality: QualityLog
-  /** What is lost with an element that cannot be read. */
   readonly lost: IssueEffect
   /** Keys of the arrays that may be cut, `''` for arrays that are no object's. */
   readonly cutAt: readonly string[]
@@ -274,7 +273,6 @@ function startsRecord(byte: number): boolean {
   return byte === 123 || byte === 91 || byte === 10 || byte === 13
 }
 
-/** Whether a line is JSON lines' kind of line: one whole value. */
 function isRecord(line: string): boolean {
   try {
     const value: unknown = JSON.parse(line)
@@ -345,7 +343,6 @@ class ByteQueue {
     return lines
   }
 
-  /** Returns the position of the first line end from `at` on, or -1. */
   newlineFrom(at: number): number {
     return this.bytes.indexOf(NEWLINE, at)
   }

@@ -28,7 +28,6 @@ export interface JsonCut {
   readonly open: number
   readonly comma: number
   readonly line: number
-  /** The key of the array in its object, `''` if it is in none. */
   readonly key: string
   /** Whether an outer array could be cut, were one of its elements finished. */
   readonly isInner: boolean
@@ -40,7 +39,6 @@ export class JsonScanner {
   /** Everything before this position has been seen. */
   at = 0
   line = 1
-  /** What is wrong with the value; scanning does not go on from there. */
   problem: string | undefined
   readonly #cuttable: ReadonlySet<string>
   #depth = 0

@@ -1,6 +1,5 @@
 import type { AttributeValue } from '../attributes.ts'
 
-/** A JSON object of which nothing is known yet. */
 export type JsonObject = { readonly [key: string]: unknown }
 
 /** A JSON object of which only these fields matter, whatever they hold. */

@@ -44,7 +44,6 @@ export async function* fileChunks(path: string | URL): AsyncGenerator<Uint8Array
   }
 }
 
-/** Decompresses; `file` is the name for messages. */
 export async function* gunzip(
   chunks: AsyncIterable<Uint8Array>,
   file: string,

@@ -55,7 +55,6 @@ export class ParameterRows {
     return this.#parameters.length > 0
   }
 
-  /** Throws for a row with another number of fields, or without an id. */
   add(fields: ParameterFields, line: number): void {
     const { file, title, names } = this.#table
     if (fields.length !== names.length) {

@@ -189,7 +189,6 @@ function problemOf(
 interface ListedTrace {
   readonly line: number
   readonly firstSeen: string
-  /** How many events and edges it should have; `undefined` where the table does not say. */
   readonly events: number | undefined
   readonly edges: number | undefined
 }

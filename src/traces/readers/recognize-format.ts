@@ -4,7 +4,6 @@ import { headerOf, MAPPING_HINT } from './csv.ts'
 import type { TraceReader } from './trace-reader.ts'
 import { TRACEBENCH } from './tracebench.ts'
 
-/** How much of a file its format is recognized by. */
 export const HEAD_BYTES = 1 << 16
 
 /** The reader for a file that begins with `head`, decompressed; else says what it is instead. */
@@ -48,7 +47,6 @@ function isTable(text: string): boolean {
 /** A kind of file that is known and yet not read, and why. */
 interface RefusedFormat {
   readonly looksLike: (text: string, bytes: Uint8Array) => boolean
-  /** A sentence without its full stop. */
   readonly reason: (text: string) => string
   readonly nextStep: string
 }

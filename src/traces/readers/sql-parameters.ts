@@ -297,7 +297,6 @@ function plainName(name: string): string {
   return name.slice(1, -1).replaceAll('""', '"')
 }
 
-/** The parts between the parentheses of CREATE TABLE, from behind the first on. */
 function declarations(statement: string, start: number): string[] {
   const parts: string[] = []
   let from = start

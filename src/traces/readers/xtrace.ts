@@ -214,7 +214,6 @@ class XtraceGraphs {
     this.#attributes = columns.attributes.finish(columns.size)
   }
 
-  /** When the first event without fathers was. */
   rootTimeUs(events: readonly number[], task: number): number {
     const { timeUs } = this.#columns
     const distinct = this.#distinct(events, task, false)

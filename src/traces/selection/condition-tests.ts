@@ -23,13 +23,11 @@ export interface Recorded {
   names(): { readonly attributes: readonly string[]; readonly services: readonly string[] }
 }
 
-/** Values and names that a message lists. */
 const MAX_LISTED = 8
 
 interface ConditionTest {
   readonly holds: (trace: number) => boolean
   readonly isKnown: boolean
-  /** Whether a trace has what is asked for. */
   readonly isRecorded: (trace: number) => boolean
 }
 
@@ -162,7 +160,6 @@ export function unknownName(recorded: Recorded, asked: Condition): FlowdeltaErro
   )
 }
 
-/** The error for conditions that hold for no trace, with the values that there are. */
 export function nothingSelected(
   recorded: Recorded,
   conditions: readonly Condition[],

@@ -129,7 +129,6 @@ function parseClause(clause: string): Condition {
   return condition(subject, op, values, orNotRecorded)
 }
 
-/** Reads values, divided by commas, `or` or `|`; throws for none. */
 export function parseValues(text: string): Pick<Condition, 'values' | 'orNotRecorded'> {
   const written = dividedBy(OR, text)
   const known = written.filter((value) => value.toLowerCase() !== NOT_RECORDED)

@@ -26,7 +26,6 @@ import {
   valuesOf,
 } from './condition-tests.ts'
 
-/** Groups of one attribute's values beyond this many are refused. */
 const MAX_GROUPS = 100
 
 /** The traces of one period, some of which can be selected, always whole. */
