@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * Long simulations, recording runs, public data, and what else takes long in a browser or a kernel:
- * `npm run test:full`.
+ * `npm run test:full`, which also runs the tests of other files that are marked `{ tags: 'full' }`.
  */
 const FULL = 'test/**/*.full.test.ts'
 /** Tests that start kernels: ZeroMQ's native code wants processes of its own, not worker threads. */
@@ -21,8 +21,8 @@ class NotebooksFirst extends BaseSequencer {
 }
 
 const shared = {
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
   setupFiles: ['test/property-seed.ts'],
 }
 
@@ -31,6 +31,9 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     maxWorkers: 2,
     sequence: { sequencer: NotebooksFirst },
+    tags: [
+      { name: 'full', description: 'takes long: `npm run test:full` runs it, `npm test` does not' },
+    ],
     projects: [
       {
         test: {

@@ -1,11 +1,17 @@
 // npm test: what is checked at every change, from whatever state the clone is in, in minutes.
 // npm run test:full: what takes longer.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkNode, ensureBuild, ensureDependencies, ROOT, run, say } from './setup.mjs'
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/** @typedef {{ status: string, tags: string[] }} Assertion */
+
+/** Tests that `npm test` leaves out are marked with a tag, or stand in a file of their own. */
+const LONG = '--tags-filter=full'
+const SHORT = '--tags-filter=!full'
+const PROJECTS = ['unit', 'browser', 'notebooks'].flatMap((name) => ['--project', name])
 
 /** @type {Record<'quick' | 'full', [name: string, run: () => Promise<Counts>][]>} */
 const STEPS = {
@@ -13,13 +19,17 @@ const STEPS = {
     ['npm packages', () => onePass(ensureDependencies)],
     ['type check, lint, build', () => sum([typeCheck(), lint(), onePass(ensureBuild)])],
     ['Chromium', chromium],
-    ['unit, oracle, widget and notebook tests', () => vitest(['unit', 'browser', 'notebooks'])],
+    ['unit, oracle, widget and notebook tests', () => vitest([...PROJECTS, SHORT])],
   ],
   full: [
     ['npm packages', () => onePass(ensureDependencies)],
     ['build', () => onePass(ensureBuild)],
     ['Chromium', chromium],
-    ['simulations, recording runs, public data', () => vitest(['full'])],
+    ['simulations, recording runs, public data', () => vitest(['--project', 'full'])],
+    [
+      'long tests that stand beside short ones',
+      () => vitest([...PROJECTS, LONG, ...filesWithLongTests()]),
+    ],
     ['nbconvert', nbconvert],
   ],
 }
@@ -82,26 +92,38 @@ const typeCheck = () => program(['typescript', 'bin', 'tsc'], ['--noEmit'])
 const lint = () => program(['@biomejs', 'biome', 'bin', 'biome'], ['check'])
 
 /**
- * @param {string[]} projects
+ * @param {string[]} chosen projects, tags and files
  * @returns {Promise<Counts>}
  */
-async function vitest(projects) {
+async function vitest(chosen) {
   const folder = mkdtempSync(join(tmpdir(), 'flowdelta-test-'))
   const report = join(folder, 'report.json')
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+  const reporters = ['minimal', join(ROOT, 'scripts', 'test-progress.mjs'), 'json']
+  const options = reporters.map((name) => `--reporter=${name}`)
   try {
-    const path = ['vitest', 'vitest.mjs']
-    const chosen = projects.flatMap((name) => ['--project', name])
-    const { failed: stopped } = await program(path, ['run', ...chosen, ...reporters])
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
-      readFileSync(report, 'utf8'),
-    )
+    const args = ['run', ...chosen, ...options, `--outputFile.json=${report}`]
+    const { failed: stopped } = await program(['vitest', 'vitest.mjs'], args)
+    const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8'))
+    // Those of the other tag are not skipped: the other command runs them.
+    const skipped = testResults
+      .flatMap((/** @type {{ assertionResults: Assertion[] }} */ file) => file.assertionResults)
+      .filter((/** @type {Assertion} */ { status }) => status !== 'passed' && status !== 'failed')
+      .filter(({ tags }) => tags.includes('full') === chosen.includes(LONG))
     // A file that cannot even be loaded fails without a failed test of its own.
     const failed = Math.max(numFailedTests, stopped)
-    return { passed: numPassedTests, failed, skipped: numPendingTests + numTodoTests }
+    return { passed: numPassedTests, failed, skipped: skipped.length }
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/** Test files that have tests with the tag `full`, by their paths. */
+function filesWithLongTests() {
+  const folder = join(ROOT, 'test')
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(folder, name))
+    .filter((path) => /tags: \[?'full'/.test(readFileSync(path, 'utf8')))
 }
 
 /**

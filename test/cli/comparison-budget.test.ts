@@ -7,13 +7,10 @@ import { printedJson } from '../../src/cli/printing.ts'
 import { type Comparison, compare } from '../../src/compare/comparison.ts'
 import { load, randomPeriods } from '../compare/comparison/random-periods.ts'
 import { compareShops } from '../compare/findings/fixture.ts'
-import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
+import { firstSeconds, flowdelta, periods, schemaErrors } from './run-cli.ts'
 
-const periods = (name: string) => {
-  const folder = `${ROOT}datasets/storage-service/${name}`
-  return ['--before', `${folder}/before.jsonl.gz`, '--after', `${folder}/after.jsonl.gz`]
-}
 const PERIODS = periods('mds-config')
+const SHORT = await firstSeconds('mds-config', 8)
 
 interface Entry extends Readonly<Record<string, unknown>> {
   readonly id: string
@@ -89,7 +86,7 @@ describe('a budget', () => {
   )
 
   test('too small for the totals is an error that says how much they take', async () => {
-    const { code, err } = await flowdelta('compare', ...PERIODS, '--json', '--budget', '100')
+    const { code, err } = await flowdelta('compare', ...SHORT, '--json', '--budget', '100')
     expect(code).toBe(2)
     expect(err).toMatch(
       /^flowdelta: --budget 100: totals and parameters alone take 1,\d{3} bytes\. Give more, or 0 for everything\.\n$/,
@@ -114,8 +111,8 @@ describe('a budget', () => {
 
 describe('--finding', () => {
   test('prints one finding in full, as text and as JSON', async () => {
-    const first = JSON.parse((await flowdelta('compare', ...PERIODS, '--json')).out).findings[0]
-    const { out } = await flowdelta('compare', ...PERIODS, '--json', '--finding', first.id)
+    const first = JSON.parse((await flowdelta('compare', ...SHORT, '--json')).out).findings[0]
+    const { out } = await flowdelta('compare', ...SHORT, '--json', '--finding', first.id)
     const document = JSON.parse(out)
     expect(schemaErrors('finding', document)).toBeNull()
     expect(document).toMatchObject({ schema: 'flowdelta.finding/1', finding: first })
@@ -124,21 +121,24 @@ describe('--finding', () => {
       expect(edges.length).toBeGreaterThan(0)
       expect(edgesInAll).toBeUndefined()
     }
-    const { out: text } = await flowdelta('compare', ...PERIODS, '--finding', first.id)
+    const { out: text } = await flowdelta('compare', ...SHORT, '--finding', first.id)
     expect(text).toMatch(/^#1 {2}mds: index put calls storage-data SN WRITE instead of/)
-    expect(text).toContain(
-      `${first.id} (structure): in 0 of 8,000 requests before, 2,690 of 8,000 after`,
-    )
+    expect(text).toContain(`${first.id} (structure): in 0 of 887 requests before, 315 of 883 after`)
     for (const id of first.exemplars.after) expect(text).toContain(id)
   })
 
   test('that is not there is an error that says which was probably meant', async () => {
-    const { out } = await flowdelta('compare', ...PERIODS, '--json')
+    const { out } = await flowdelta('compare', ...SHORT, '--json')
     const [{ id }] = JSON.parse(out).findings
-    const { code, err } = await flowdelta('compare', ...PERIODS, '--finding', `${id}0`)
+    const { code, err } = await flowdelta('compare', ...SHORT, '--finding', `${id}0`)
     expect(code).toBe(2)
     expect(err).toContain(`"${id}0" is not the id of a finding. Did you mean '${id}'?`)
-    const none = await flowdelta('compare', ...periods('control'), '--finding', 'latency-1')
+    const none = await flowdelta(
+      'compare',
+      ...(await firstSeconds('control', 12)),
+      '--finding',
+      'latency-1',
+    )
     expect([none.code, none.err]).toEqual([
       2,
       'flowdelta: --finding latency-1: this comparison has no findings.\n',

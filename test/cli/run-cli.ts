@@ -1,10 +1,42 @@
 import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 import { DOCUMENTS } from '../../src/cli/schema.ts'
+import { loadTraces } from '../../src/traces/load-traces.ts'
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** The flags of a recorded case of the storage service. */
+export function periods(name: string): string[] {
+  const folder = `${ROOT}datasets/storage-service/${name}`
+  return ['--before', `${folder}/before.jsonl.gz`, '--after', `${folder}/after.jsonl.gz`]
+}
+
+const made = new Map<string, Promise<string[]>>()
+
+/** The same of its first seconds alone, for what does not depend on how many requests there are. */
+export function firstSeconds(name: string, seconds: number): Promise<string[]> {
+  const key = `${name} ${seconds}`
+  const flags = made.get(key) ?? cut(periods(name), seconds)
+  made.set(key, flags)
+  return flags
+}
+
+async function cut(flags: readonly string[], seconds: number): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'flowdelta-seconds-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const [, before = '', , after = ''] = flags
+  const save = async (from: string, name: string) => {
+    const file = join(folder, `${name}.parquet`)
+    await (await loadTraces(from)).between('0s', `${seconds}s`).save(file)
+    return file
+  }
+  return ['--before', await save(before, 'before'), '--after', await save(after, 'after')]
+}
 
 export interface Outcome {
   readonly code: number

@@ -4,14 +4,15 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { grouped } from '../../src/core/words.ts'
 import { randomSource } from '../../src/stats/random.ts'
-import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
+import { firstSeconds, flowdelta, periods, schemaErrors } from './run-cli.ts'
 
-const CASE = `${ROOT}datasets/storage-service/rmw`
-const [GOOD, BAD] = [`${CASE}/before.jsonl.gz`, `${CASE}/after.jsonl.gz`]
-const PERIODS = ['--before', GOOD, '--after', BAD]
+const PERIODS = periods('rmw')
+const [, GOOD = '', , BAD = ''] = PERIODS
+const SHORT = await firstSeconds('rmw', 1)
+const [, , , SHORT_BAD = ''] = SHORT
 
 describe('--where and --between', () => {
-  test('keep some requests of both periods, and say how many were left out', async () => {
+  test('--where keeps some requests of both periods, and says how many were left out', async () => {
     const { code, out, err } = await flowdelta(
       ...['compare', ...PERIODS, '--where', 'storage-data is called', '--json'],
     )
@@ -30,18 +31,21 @@ describe('--where and --between', () => {
     expect(title).toContain('NFS3 WRITE now calls storage-data SN READ')
   })
 
-  test.each(['compare', 'whatif'])('an error of %s names what there is', async (command) => {
-    const { code, err } = await flowdelta(command, ...PERIODS, '--where', 'opration = "NFS3 WRITE"')
-    expect(code).toBe(2)
-    expect(err).toMatch(/before has no attribute opration\. Did you mean operation\?$/m)
-  })
+  test.each(['compare', 'whatif'])(
+    '%s --where of an attribute that is not there names what there is',
+    async (command) => {
+      const { code, err } = await flowdelta(command, ...SHORT, '--where', 'opration = "NFS3 WRITE"')
+      expect(code).toBe(2)
+      expect(err).toMatch(/before has no attribute opration\. Did you mean operation\?$/m)
+    },
+  )
 
   test('attributes of resources are advised as a flag', async () => {
     const { err } = await flowdelta('variance', GOOD, '--where', 'cloud.zone = a')
     expect(err).toMatch(/On the command line: --resource-attributes\.\n$/)
   })
 
-  test.each(['variance', 'explosion'])('are flags of %s', async (command) => {
+  test.each(['variance', 'explosion'])('%s has the flag --between', async (command) => {
     const { code, out } = await flowdelta(command, GOOD, '--between', '0s..1s')
     expect(code).toBe(0)
     expect(out).toMatch(/! selected: .*: [\d,]+ of 5,000 traces, where time ≥ /)
@@ -49,7 +53,7 @@ describe('--where and --between', () => {
 })
 
 describe('--split', () => {
-  test('compares slow requests with usual ones of one recording', async () => {
+  test('--split compares slow requests with usual ones of one recording', async () => {
     const { code, out, err } = await flowdelta(
       'compare',
       '--split',
@@ -65,7 +69,7 @@ describe('--split', () => {
     )
   })
 
-  test('explains one stretch of time by another, and compares their variance', async () => {
+  test('--split explains one stretch of time by another, and compares their variance', async () => {
     const halves = ['--split', '0s..2s | 2s..4s', BAD]
     const whatif = await flowdelta('whatif', ...halves, '--sample', '300', '--depth', '1')
     expect([whatif.code, whatif.err]).toEqual([0, ''])
@@ -76,13 +80,22 @@ describe('--split', () => {
 
   test.each([
     [
-      ['compare', '--split', 'operation', BAD],
+      'by an attribute of many values',
+      ['compare', '--split', 'operation', SHORT_BAD],
       /gives \d+ groups: .* Give two, as 'region = eu \| us'/,
     ],
-    [['compare', '--split', '1s', ...PERIODS], 'Give its files alone: --split "1s" FILE…'],
-    [['whatif', '--split', '1s'], 'Give its files alone'],
-    [['compare', '--split', 'outcome = late', BAD], 'has outcome = late. outcome is '],
-  ])('%j is an error', async (args, message) => {
+    [
+      'of two periods',
+      ['compare', '--split', '1s', ...PERIODS],
+      'Give its files alone: --split "1s" FILE…',
+    ],
+    ['of no file', ['whatif', '--split', '1s'], 'Give its files alone'],
+    [
+      'by a value that no request has',
+      ['compare', '--split', 'outcome = late', SHORT_BAD],
+      'has outcome = late. outcome is ',
+    ],
+  ])('--split %s is an error', async (_, args, message) => {
     const { code, err } = await flowdelta(...args)
     expect(code).toBe(2)
     expect(err).toMatch(message)
@@ -107,7 +120,7 @@ describe('--propose', () => {
     return file
   }
 
-  test('divides a recording where it changed, and says which periods it took', async () => {
+  test('--propose divides a recording where it changed, and says which periods it took', async () => {
     const { code, out, err } = await flowdelta('compare', '--propose', recording('changes', 120))
     expect(code).toBe(0)
     expect(err).toMatch(
@@ -121,7 +134,7 @@ describe('--propose', () => {
   test.each([
     [[], 'goes from one level to another'],
     [['--after', BAD], '--propose divides one recording, not two periods'],
-  ])('is an error where there are no two periods, with %j', async (more, message) => {
+  ])('--propose is an error where there are no two periods', async (more, message) => {
     const { code, err } = await flowdelta('compare', '--propose', recording('level', 300), ...more)
     expect(code).toBe(2)
     expect(err).toContain(message)
@@ -131,7 +144,7 @@ describe('--propose', () => {
 describe('--measure', () => {
   const MEASURED = ['compare', ...PERIODS, '--measure', 'calls']
 
-  test('compares by another measure than time, and says which', async () => {
+  test('--measure compares by another measure than time, and says which', async () => {
     const { code, out, err } = await flowdelta(...MEASURED)
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain('Compared by calls, summed over the spans of each request')
@@ -139,15 +152,16 @@ describe('--measure', () => {
     expect(out).not.toMatch(/\d (µs|ms|s)\b/)
   })
 
-  test('is in the document with its unit', async () => {
-    const document = JSON.parse((await flowdelta(...MEASURED, '--json')).out)
+  test('the JSON document names the measure of --measure and its unit', async () => {
+    const args = ['compare', ...SHORT, '--measure', 'calls', '--json']
+    const document = JSON.parse((await flowdelta(...args)).out)
     expect(schemaErrors('compare', document)).toBeNull()
     expect(document.measure).toEqual({ name: 'calls', unit: 'calls' })
     expect(document.parameters.measure).toBe('calls')
   })
 
-  test('needs a measure that spans have', async () => {
-    const { code, err } = await flowdelta('compare', ...PERIODS, '--measure', 'call')
+  test('--measure needs a measure that spans have', async () => {
+    const { code, err } = await flowdelta('compare', ...SHORT, '--measure', 'call')
     expect(code).toBe(2)
     expect(err).toContain('No span has call as a number. Did you mean calls?')
   })

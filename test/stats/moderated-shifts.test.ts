@@ -229,7 +229,9 @@ function sameTime(seed: number, factor: number, measures = 6): Measure[] {
   ])
 }
 
-test('what happens to both periods at the same time is no difference, and hides none', () => {
+test('what happens to both periods at the same time is no difference, and hides none', {
+  tags: 'full',
+}, () => {
   const changed = sameTime(1, 1.25)
   expect(moderatedShifts(changed)[0]?.p).toBeGreaterThan(0.2)
   expect(moderatedShifts(changed, { perRun: 10, aligned: true })[0]?.p).toBeLessThan(1e-4)

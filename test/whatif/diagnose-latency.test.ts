@@ -192,7 +192,9 @@ describe('what does not count', () => {
     ).toBe(true)
   })
 
-  test('two samples of the same services: nothing is significant in 15 of 15', () => {
+  test('two samples of the same services: nothing is significant in 15 of 15', {
+    tags: 'full',
+  }, () => {
     for (let seed = 10; seed < 25; seed++) {
       const again = serviceTraces({ ...SIMULATED, seed })
       const found = diagnoseLatency(before, again, { depth: 2 }).ranked.filter(

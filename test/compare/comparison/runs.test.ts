@@ -65,7 +65,9 @@ describe('several runs before', () => {
   })
 })
 
-test('services with another level in each run are found in at most 5 % of comparisons', () => {
+test('services with another level in each run are found in at most 5 % of comparisons', {
+  tags: 'full',
+}, () => {
   expect(falseAlarms({ runs: 3, comparisons: 40, seed: 1 })).toBeLessThanOrEqual(4)
 })
 

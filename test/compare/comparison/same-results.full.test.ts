@@ -1,5 +1,27 @@
-import { describe } from 'vitest'
-import { testSameResults } from './same-results.ts'
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { simulatePeriods } from '../segments/incident.ts'
+import { everything, restored, testSameResults } from './same-results.ts'
 
-describe('results of large recorded periods depend on inputs and options alone', () =>
-  testSameResults(['mds-config', 'mds-prefetch']))
+describe('results of recorded periods depend on inputs and options alone', () =>
+  testSameResults(['create-behaviour', 'rare-operation', 'mds-config', 'mds-prefetch']))
+
+const incident = simulatePeriods({
+  ...{ seed: 1, requests: 1_000 },
+  effectOf: ({ tier, cached }, chance) => ({
+    factor: tier === 'enterprise' ? 6 : 1,
+    fails: !cached && chance() < 0.1,
+  }),
+})
+
+test('a restored comparison has the segments and outcomes of a fresh one', () => {
+  const found = everything(compare(...incident))
+  expect(found.text).toMatch(/only where\s+tenant\.tier = enterprise/)
+  expect(found.text).toMatch(/only where\s+cache\.hit = false/)
+  expect(everything(restored(compare(...incident)))).toEqual(found)
+  const stricter = { alpha: 1e-6, fold: 'exact' } as const
+  const expected = everything(compare(...incident, stricter))
+  expect(everything(restored(compare(...incident, { fold: 'exact' })).with(stricter))).toEqual(
+    expected,
+  )
+})

@@ -12,7 +12,7 @@ import {
 } from './same-results.ts'
 
 describe('results depend on inputs and options alone', async () => {
-  await testSameResults(['create-behaviour', 'rare-operation'])
+  await testSameResults([])
 
   test('random trace-point graphs agree as well', () => {
     fc.assert(

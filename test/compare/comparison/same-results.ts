@@ -8,7 +8,6 @@ import {
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { shopPeriod } from '../findings/fixture.ts'
-import { simulatePeriods } from '../segments/incident.ts'
 
 /** Random options of the stages after `flows`, each given or not. */
 const laterOptions: fc.Arbitrary<Partial<ComparisonOptions>> = fc.record(
@@ -105,26 +104,7 @@ export async function testSameResults(recorded: readonly string[]): Promise<void
     [shopPeriod({ archive: 0.1 }), shopPeriod({ archive: 0.4, payUs: 2600, seed: 2 })],
     [shopPeriod(), shopPeriod({ stockUs: 1300, requests: 200, seed: 2 })],
   ] as const
-  const incident = simulatePeriods({
-    ...{ seed: 1, requests: 1_000 },
-    effectOf: ({ tier, cached }, chance) => ({
-      factor: tier === 'enterprise' ? 6 : 1,
-      fails: !cached && chance() < 0.1,
-    }),
-  })
   const cases = fc.constantFrom(...shops, ...shops, ...periods)
-
-  test('segments and outcomes are those of a fresh comparison', () => {
-    const found = everything(compare(...incident))
-    expect(found.text).toMatch(/only where\s+tenant\.tier = enterprise/)
-    expect(found.text).toMatch(/only where\s+cache\.hit = false/)
-    expect(everything(restored(compare(...incident)))).toEqual(found)
-    const stricter = { alpha: 1e-6, fold: 'exact' } as const
-    const expected = everything(compare(...incident, stricter))
-    expect(everything(restored(compare(...incident, { fold: 'exact' })).with(stricter))).toEqual(
-      expected,
-    )
-  })
 
   test('a fresh comparison, one changed by `with` and one restored from its snapshot agree', () => {
     fc.assert(

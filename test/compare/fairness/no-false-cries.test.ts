@@ -28,7 +28,7 @@ describe('periods that are alike', async () => {
     expect(control.warnings()).toEqual([])
   })
 
-  test('ten random halves of it: nothing is unfair', () => {
+  test('ten random halves of it: nothing is unfair', { tags: 'full' }, () => {
     const { before, after, options } = control
     const rows = Array.from({ length: control.flows.size }, (_, request) => request)
     for (let seed = 1; seed <= 10; seed++) {

@@ -90,7 +90,9 @@ describe('of stock that fails in a tenth of the time', () => {
     expect(restored.steps.errorTable().objects()).toEqual(comparison.steps.errorTable().objects())
   })
 
-  test('a constant rate of 5 % in bursts of every length is at most 5 % of the time a finding', () => {
+  test('a constant rate of 5 % in bursts of every length is at most 5 % of the time a finding', {
+    tags: 'full',
+  }, () => {
     const COMPARISONS = 24
     let found = 0
     for (let seed = 0; seed < COMPARISONS; seed++) {

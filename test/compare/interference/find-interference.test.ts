@@ -115,11 +115,11 @@ describe('nobody is named', () => {
       [(random) => regular(random, 0), { servers: 200 }],
       [(random) => regular(random, 0.05), { servers: 200 }],
     ],
-  ])('%s', (_, before, after) => {
+  ])('nobody is named %s', { tags: 'full' }, (_, before, after) => {
     expect(named(before, after)).toEqual(times(3, ''))
   })
 
-  test('with a finding that is not slower', () => {
+  test('nobody is named with a finding that is not slower', () => {
     const [of, finding] = slowDatabase(
       queue(1, usual),
       queue(2, (random) => usual(random, 3)),

@@ -109,7 +109,9 @@ describe('findings about load', () => {
     expect(others).toEqual([])
   })
 
-  test('of 60 pairs of alike periods, steady or in waves, at most three are told apart', () => {
+  test('of 60 pairs of alike periods, steady or in waves, at most three are told apart', {
+    tags: 'full',
+  }, () => {
     const found = Array.from({ length: 60 }, (_, i) => {
       const alike = { perSecond: i % 2 ? waves : steady, workMs: i % 3 ? loaded : flat }
       return findingsOf(alike, alike, i + 1).findings.length

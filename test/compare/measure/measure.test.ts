@@ -59,7 +59,9 @@ describe('a change of tokens is found in tokens, one of times in times', () => {
     expect(found(6, { retrievals: 4 }, INPUT)).toEqual([])
   })
 
-  test('of requests that do not differ, nothing is found in 40 comparisons', () => {
+  test('of requests that do not differ, nothing is found in 40 comparisons', {
+    tags: 'full',
+  }, () => {
     const seeds = Array.from({ length: 40 }, (_, i) => 100 + i)
     const named = seeds.flatMap((seed) => {
       const pair = compareAssistants(seed, {}, 100)

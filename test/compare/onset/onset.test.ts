@@ -111,40 +111,44 @@ const CASES: readonly Truth[] = [
   { size: 1, drift: 0.5, count: 1000 },
 ]
 
-describe.each([true, false])('simulated levels, periods that follow each other: %s', (isJoined) => {
-  test.each(CASES)(
-    '$size standard deviations, $count requests, leaning $leaning, drift $drift',
-    (truth) => {
-      const random = randomSource(11)
-      const clock = { isJoined, isTimeOfDay: true }
-      const { size, count = 300 } = truth
-      let [falseOnsets, told, covered] = [0, 0, 0]
-      for (let round = 0; round < ROUNDS; round++) {
-        const before = series(random, truth, 0)
-        const constant = series(random, truth, count * 1e6).map((one) => ({
-          ...one,
-          value: one.value + size,
-        }))
-        const none = findOnset({ before, after: constant, ...clock })
-        if (none !== null && !none.onset.fromStart && none.p < 0.05) falseOnsets++
-        const at = Math.floor(count * (0.25 + 0.5 * random.next()))
-        const stepped = series(random, truth, count * 1e6).map((one, i) => ({
-          ...one,
-          value: one.value + (i < at ? 0 : size),
-        }))
-        const found = findOnset({ before, after: stepped, ...clock })
-        if (found === null || found.onset.fromStart || found.p >= 0.05) continue
-        told++
-        const { lowUs, highUs } = found.onset
-        const planted = stepped[at]?.timeUs ?? 0
-        if (lowUs <= planted && planted <= highUs) covered++
-      }
-      expect(falseOnsets / ROUNDS).toBeLessThanOrEqual(0.05)
-      expect(told).toBeGreaterThan(0.15 * ROUNDS)
-      expect(covered / told).toBeGreaterThanOrEqual(0.9)
-    },
-  )
-})
+describe.each([true, false])(
+  'simulated levels, periods that follow each other: %s',
+  { tags: 'full' },
+  (isJoined) => {
+    test.each(CASES)(
+      '$size standard deviations, $count requests, leaning $leaning, drift $drift',
+      (truth) => {
+        const random = randomSource(11)
+        const clock = { isJoined, isTimeOfDay: true }
+        const { size, count = 300 } = truth
+        let [falseOnsets, told, covered] = [0, 0, 0]
+        for (let round = 0; round < ROUNDS; round++) {
+          const before = series(random, truth, 0)
+          const constant = series(random, truth, count * 1e6).map((one) => ({
+            ...one,
+            value: one.value + size,
+          }))
+          const none = findOnset({ before, after: constant, ...clock })
+          if (none !== null && !none.onset.fromStart && none.p < 0.05) falseOnsets++
+          const at = Math.floor(count * (0.25 + 0.5 * random.next()))
+          const stepped = series(random, truth, count * 1e6).map((one, i) => ({
+            ...one,
+            value: one.value + (i < at ? 0 : size),
+          }))
+          const found = findOnset({ before, after: stepped, ...clock })
+          if (found === null || found.onset.fromStart || found.p >= 0.05) continue
+          told++
+          const { lowUs, highUs } = found.onset
+          const planted = stepped[at]?.timeUs ?? 0
+          if (lowUs <= planted && planted <= highUs) covered++
+        }
+        expect(falseOnsets / ROUNDS).toBeLessThanOrEqual(0.05)
+        expect(told).toBeGreaterThan(0.15 * ROUNDS)
+        expect(covered / told).toBeGreaterThanOrEqual(0.9)
+      },
+    )
+  },
+)
 
 describe('one long recording', () => {
   test('is divided where it changed; what may belong to either period is left out', () => {
@@ -161,7 +165,7 @@ describe('one long recording', () => {
     expect(finding?.title).toMatch(/^stock: LOOKUP itself takes [23]\.?\d* ms longer$/)
   })
 
-  test('of one level throughout is not divided: at most 5 % of them', () => {
+  test('of one level throughout is not divided: at most 5 % of them', { tags: 'full' }, () => {
     const seeds = Array.from({ length: 20 }, (_, i) => 100 + i)
     const divided = seeds.filter((seed) => proposePeriods(shop('all', NOON_US, { seed })) !== null)
     expect(divided.length).toBeLessThanOrEqual(1)
@@ -170,7 +174,7 @@ describe('one long recording', () => {
   test.each([
     { size: 0, leaning: 0.5 },
     { size: 0, drift: 0.5, count: 600 },
-  ])('%o: a level that wanders is divided in at most 5 %', (truth) => {
+  ])('%o: a level that wanders is divided in at most 5 %', { tags: 'full' }, (truth) => {
     const random = randomSource(3)
     const rounds = Array.from({ length: ROUNDS }, () => changeOf(series(random, truth, 0)))
     const divided = rounds.filter((one) => one !== null && one.p < 0.05)
@@ -191,16 +195,24 @@ describe('one long recording', () => {
     return divided.length / ROUNDS
   }
 
-  test.each([0.03, 0.1, 0.2])('that warms up for %d of its time is not divided', (warm) => {
-    expect(dividedShare((share) => 2 * Math.exp(-share / warm))).toBeLessThanOrEqual(0.05)
-  })
+  test.each([0.03, 0.1, 0.2])(
+    'that warms up for %d of its time is not divided',
+    { tags: 'full' },
+    (warm) => {
+      expect(dividedShare((share) => 2 * Math.exp(-share / warm))).toBeLessThanOrEqual(0.05)
+    },
+  )
 
-  test.each([0.15, 0.5, 0.85])('that changes its level at %d is divided', (at) => {
-    expect(dividedShare((share) => (share < at ? 0 : 1.25))).toBeGreaterThanOrEqual(0.85)
-  })
+  test.each([0.15, 0.5, 0.85])(
+    'that changes its level at %d is divided',
+    { tags: 'full' },
+    (at) => {
+      expect(dividedShare((share) => (share < at ? 0 : 1.25))).toBeGreaterThanOrEqual(0.85)
+    },
+  )
 })
 
-test('a level that falls back has no single onset', () => {
+test('a level that falls back has no single onset', { tags: 'full' }, () => {
   const random = randomSource(5)
   let told = 0
   for (let round = 0; round < 50; round++) {

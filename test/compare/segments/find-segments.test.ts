@@ -73,7 +73,7 @@ describe('a segment that changed alone is named', () => {
   })
 })
 
-describe('no segment is named', () => {
+describe('no segment is named', { tags: 'full' }, () => {
   const alike: Readonly<Record<string, Omit<Incident, 'seed'>>> = {
     'where nothing changed, though levels wander': { drift: 0.15 },
     'where all took twice as long': { effectOf: () => ({ factor: 2 }) },

@@ -135,7 +135,7 @@ describe('two calls that overlap in a third of requests, as each starts on its o
     return makeSpans(sketches.flat(), `jittered ${seed}`)
   }
 
-  test('give no finding in 95 % of comparisons', () => {
+  test('give no finding in 95 % of comparisons', { tags: 'full' }, () => {
     const found = Array.from({ length: 40 }, (_, i) =>
       compare(jittered(2 * i + 1), jittered(2 * i + 2)),
     ).filter(({ findings }) => findings.findings.length > 0)

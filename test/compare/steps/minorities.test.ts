@@ -54,7 +54,9 @@ describe('a minority of the calls of one of eight services is slow', () => {
   })
 })
 
-test('the findings add up to the change that is clear, or one says what is not attributed', () => {
+test('the findings add up to the change that is clear, or one says what is not attributed', {
+  tags: 'full',
+}, () => {
   for (let seed = 1; seed <= 12; seed++) {
     const share = [0.03, 0.1, 0.3][seed % 3] as number
     const factor = [3, 10, 30][(seed % 4) % 3] as number

@@ -88,7 +88,7 @@ describe('a root that all requests have', () => {
   const RUNS = 60
   test.each([false, true])(
     'gives a warning with numbers, and no finding in 95 %, when only the mix changes (auth: %s)',
-    { timeout: 120_000 },
+    { tags: 'full', timeout: 120_000 },
     (hasAuth) => {
       let found = 0
       for (let run = 0; run < RUNS; run++) {
@@ -165,7 +165,9 @@ describe('a system with one endpoint', () => {
     )
   })
 
-  test('reports nothing in 95 % of the comparisons where it makes the same choice as before', () => {
+  test('reports nothing in 95 % of the comparisons where it makes the same choice as before', {
+    tags: 'full',
+  }, () => {
     let found = 0
     for (let run = 0; run < RUNS; run++) {
       const [before, after] = [0, 1].map((i) =>

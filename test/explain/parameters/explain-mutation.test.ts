@@ -29,7 +29,9 @@ describe('recorded cases', () => {
     expect(explanation.text()).toContain('frontend NFS3 WRITE · count is at most 4,096')
   })
 
-  test('mds-config: every large mutation is explained by the distribution scheme', () => {
+  test('mds-config: every large mutation is explained by the distribution scheme', {
+    tags: 'full',
+  }, () => {
     for (const mutation of config.ranking.mutations.slice(0, 4)) {
       const [path] = explainMutation(config, mutation).paths as [ExplainedPath]
       expect(path).toMatchObject({ question: 'what-differs', precision: 1, recall: 1 })
@@ -51,7 +53,7 @@ describe('recorded cases', () => {
     expect(second.leftOut).toContainEqual({ column, reason: 'excluded' })
   })
 
-  test('delay-1ms: a spin loop has no parameter, and none is blamed', () => {
+  test('delay-1ms: a spin loop has no parameter, and none is blamed', { tags: 'full' }, () => {
     for (const mutation of delay.ranking.mutations.slice(0, 10)) {
       const [path] = explainMutation(delay, mutation).paths.filter(
         ({ question }) => question === 'what-differs',

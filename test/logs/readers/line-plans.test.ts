@@ -35,13 +35,14 @@ const changed = (text: string, places: readonly number[]) =>
     return `${line.slice(0, at)}${other}${line.slice(at + 1)}`
   }, text)
 
-describe('lines of one form are told from those before them exactly as if each was read by itself', () => {
-  test.each(
-    FORMAT_SAMPLES.filter(({ text }) => !/^[[{]\s*\n/.test(text)).map((one) => [
-      one.name,
-      one.text,
-    ]),
-  )('%s', async (_, text) => {
+const SAMPLES = FORMAT_SAMPLES.filter(({ text }) => !/^[[{]\s*\n/.test(text))
+
+describe.each([
+  { runs: 2, tags: [] },
+  { runs: 8, tags: ['full'] },
+])('$runs random variants', ({ runs, tags }) => {
+  const title = 'lines of $name are told from those before as if each was read by itself'
+  test.each(SAMPLES)(title, { tags }, async ({ text }) => {
     const places = fc.array(fc.nat(500), { maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(fc.array(places, { minLength: 3, maxLength: 12 }), async (all) => {
@@ -50,51 +51,44 @@ describe('lines of one form are told from those before them exactly as if each w
         const [planned, plain] = await bothWays(lines.join('\n'))
         expect(planned).toEqual(plain)
       }),
-      { seed: 5, numRuns: 8 },
+      { seed: 5, numRuns: runs },
     )
   })
+})
 
-  test('lines that differ in words, numbers, ids and notations', async () => {
-    const word = fc.constantFrom(
-      'read',
-      'wrote',
-      '0x1f',
-      '1x1f',
-      '::1',
-      '::2',
-      'n1',
-      'n2',
-      'h2o',
-      '{}',
-    )
-    const id = fc.constantFrom(
-      'a1b2c3d4',
-      '12345678',
-      'abcdef12',
-      '1234567a',
-      'blk_12',
-      'x-1bc23456',
-    )
-    const number = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
-    const parts = fc.tuple(
-      word,
-      id,
-      number,
-      fc.nat(59),
-      fc.constantFrom('Error: a.b.CError: 7', 'ok'),
-    )
-    const line = parts.map(
-      ([one, two, three, second, end]) =>
-        `2026-11-22 10:00:${String(second).padStart(2, '0')},123 INFO [t${second}] a.B: ${one} ${two} took ${three} ms ${end}`,
-    )
-    await fc.assert(
-      fc.asyncProperty(fc.array(line, { minLength: 5, maxLength: 60 }), async (lines) => {
-        const [planned, plain] = await bothWays(lines.join('\n'))
-        expect(planned).toEqual(plain)
-      }),
-      { seed: 6, numRuns: 60 },
-    )
-  })
+test('lines that differ in words, numbers, ids and notations are told as if each was read by itself', async () => {
+  const word = fc.constantFrom(
+    'read',
+    'wrote',
+    '0x1f',
+    '1x1f',
+    '::1',
+    '::2',
+    'n1',
+    'n2',
+    'h2o',
+    '{}',
+  )
+  const id = fc.constantFrom('a1b2c3d4', '12345678', 'abcdef12', '1234567a', 'blk_12', 'x-1bc23456')
+  const number = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+  const parts = fc.tuple(
+    word,
+    id,
+    number,
+    fc.nat(59),
+    fc.constantFrom('Error: a.b.CError: 7', 'ok'),
+  )
+  const line = parts.map(
+    ([one, two, three, second, end]) =>
+      `2026-11-22 10:00:${String(second).padStart(2, '0')},123 INFO [t${second}] a.B: ${one} ${two} took ${three} ms ${end}`,
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { minLength: 5, maxLength: 60 }), async (lines) => {
+      const [planned, plain] = await bothWays(lines.join('\n'))
+      expect(planned).toEqual(plain)
+    }),
+    { seed: 6, numRuns: 60 },
+  )
 })
 
 test('values are those of each line, wherever they stand', async () => {

@@ -116,7 +116,9 @@ test('times that span more than 50 times have a logarithmic axis', () => {
   expect(svg).toContain('>1 ms<')
 })
 
-test('100,000 requests are thinned to some 500 steps a curve, and the chart says so', () => {
+test('100,000 requests are thinned to some 500 steps a curve, and the chart says so', {
+  tags: 'full',
+}, () => {
   const times = Array.from({ length: 100_000 }, (_, i) => 1000 + Math.sqrt(i) * 7)
   const { responseTime } = comparisonOf(chain(['A', 'B'], times), chain(['A', 'B'], times))
   const chart = responseTimesChart(responseTime, { category: 0 })

@@ -73,7 +73,7 @@ test('a cell that waits shows its last value too', () => {
   expect(outputs.async.map(({ output_type }) => output_type)).toEqual(['display_data'])
 })
 
-test('static outputs are pictures without scripts', async () => {
+test('static outputs are pictures without scripts', { tags: 'full' }, async () => {
   const [, [output] = []] = await run([SETUP, 'chart'], { FLOWDELTA_STATIC: '1' })
   expect(Object.keys(output?.data ?? {})).toEqual(['text/plain', 'image/svg+xml'])
   expect(output?.data?.['image/svg+xml']).toMatch(/^<svg/)

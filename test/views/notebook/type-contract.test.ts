@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import { listNotebooks } from '../../../scripts/notebook-runner.mjs'
 import { ROOT, removeFolder, writeCell } from './fixture.ts'
 
 /** tslab's compiler: TypeScript 5.0 with the options tslab gives it. */
@@ -19,11 +21,27 @@ const CELLS = {
   kind: `import { compare, plot } from 'flowdelta'\nplot(compare(null as any, null as any), 'no such kind')`,
 } as const
 
+/** All code of a notebook as one file, which a folder below dist takes for one beside the notebook. */
+function codeOf(notebook: string): string {
+  const { cells } = JSON.parse(readFileSync(notebook, 'utf8')) as { cells: readonly Cell[] }
+  const code = cells.filter(({ cell_type }) => cell_type === 'code')
+  const sources = code.map(({ source }) => [source].flat().join(''))
+  return `${sources.join('\n;\n').replaceAll("'../dist/", "'../")}\nexport {}\n`
+}
+
+interface Cell {
+  readonly cell_type: string
+  readonly source: string | readonly string[]
+}
+
+const NOTEBOOKS = listNotebooks().map((path) => [basename(path), codeOf(path)] as const)
+
 let diagnostics: ReadonlyMap<string, readonly string[]>
 
 /** Compiles all cells at once, which takes as long as one, and keeps what is said of each. */
 beforeAll(() => {
-  const cells = Object.entries(CELLS).map(([name, source]) => [name, writeCell(source)] as const)
+  const sources = [...Object.entries(CELLS), ...NOTEBOOKS]
+  const cells = sources.map(([name, source]) => [name, writeCell(source)] as const)
   const program = ts.createProgram(
     cells.map(([, file]) => file),
     {
@@ -67,4 +85,8 @@ test('a wrong argument is an error, so the types are not lost on the way', () =>
     expect.stringContaining("Type 'number' is not assignable to type 'string'"),
   ])
   expect(diagnostics.get('kind')).toEqual([expect.stringContaining('"no such kind"')])
+})
+
+test.each(NOTEBOOKS)('the cells of %s compile, even if it only runs in the long tests', (name) => {
+  expect(diagnostics.get(name)).toEqual([])
 })

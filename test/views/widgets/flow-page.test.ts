@@ -66,7 +66,9 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  test('plays the animation to its end, and can be stopped anywhere by the slider', async () => {
+  test('plays the animation to its end, and can be stopped anywhere by the slider', {
+    tags: 'full',
+  }, async () => {
     const { page, problems } = await show({ mode: 'animation' })
     await page.getByRole('button', { name: 'Play' }).click()
     await page.waitForFunction(() =>
