@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import * as evaluation from '../evaluation/index.ts'
 import * as flowdelta from '../src/index.ts'
 import * as stats from '../src/stats/index.ts'
+import { recordedCase } from './recorded.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const DATA = fileURLToPath(new URL('../datasets/storage-service/rmw/', import.meta.url))
@@ -74,10 +75,8 @@ describe('every example in a docstring runs and gives what it says', () => {
   const given: Record<string, unknown> = {}
 
   beforeAll(async () => {
-    const before = await flowdelta.loadTraces(`${DATA}before.jsonl.gz`)
-    const after = await flowdelta.loadTraces(`${DATA}after.jsonl.gz`)
-    const comparison = flowdelta.compare(before, after)
-    const { flows, categories, structural, ranking } = comparison
+    const comparison = await recordedCase('rmw')
+    const { before, after, flows, categories, structural, ranking } = comparison
     const [first] = ranking.mutations
     const logs = await flowdelta.loadLogs(
       { before: `${LOGS}good.jsonl.gz`, after: `${LOGS}bad.jsonl.gz` },

@@ -3,9 +3,9 @@ import { findCases } from '../../evaluation/recorded-cases.ts'
 import { compare } from '../../src/compare/comparison.ts'
 import { loadTraces as loadTracesWithLogs } from '../../src/logs/traced/load-traces.ts'
 import { quantile } from '../../src/stats/quantile.ts'
-import { loadTraces } from '../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import type { TraceSet } from '../../src/traces/trace-set.ts'
+import { recordedCase } from '../recorded.ts'
 import { expectCauseFound, RECORDED } from './expect-findings.ts'
 
 // All cases, and those of others, in findings.full.test.ts.
@@ -18,11 +18,7 @@ test.each(['rmw', 'control', 'broken-replica'])(
 )
 
 test('rmw names the read that comes first, whether or not its operation is selected', async () => {
-  const folder = `${RECORDED}/rmw`
-  const [before, after] = await Promise.all(
-    ['before', 'after'].map((period) => loadTraces(`${folder}/${period}.jsonl.gz`)),
-  )
-  const all = compare(before as TraceSet, after as TraceSet)
+  const all = await recordedCase('rmw')
   for (const comparison of [all, all.where('operation = NFS3 WRITE')]) {
     expect(comparison.findings.findings[0]?.title).toBe(
       'frontend: NFS3 WRITE now calls storage-data SN READ after cache lookup in 1,100 of 2,400 calls (0 of 2,400 before)',
@@ -50,11 +46,8 @@ test('lost-key: another path of the code, of which no span tells, is found by it
 })
 
 describe('rare-operation: one operation in 3 % of the requests takes three times as long', async () => {
-  const folder = `${RECORDED}/rare-operation`
-  const before = await loadTraces(`${folder}/before.jsonl.gz`)
-  const after = await loadTraces(`${folder}/after.jsonl.gz`)
-  const comparison = compare(before, after)
-  const { categories, responseTime } = comparison
+  const comparison = await recordedCase('rare-operation')
+  const { before, after, categories, responseTime } = comparison
   const concerned = Array.from({ length: categories.size }, (_, category) => category).filter(
     (category) => categories.structure(category).labels.includes('mds-0 MDS GETLAYOUT call'),
   )

@@ -1,23 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { type Comparison, compare } from '../../src/compare/comparison.ts'
 import { labelDifference } from '../../src/compare/precursors/label-difference.ts'
-import { loadTraces } from '../../src/traces/load-traces.ts'
+import { recordedCase } from '../recorded.ts'
 
 const DATA = fileURLToPath(new URL('../../datasets/storage-service/', import.meta.url))
-
-async function recorded(name: string): Promise<Comparison> {
-  return compare(
-    await loadTraces(`${DATA}${name}/before.jsonl.gz`),
-    await loadTraces(`${DATA}${name}/after.jsonl.gz`),
-  )
-}
 
 const truth = (name: string) => JSON.parse(readFileSync(`${DATA}${name}/truth.json`, 'utf8'))
 
 describe('delay-1ms', async () => {
-  const comparison = await recorded('delay-1ms')
+  const comparison = await recordedCase('delay-1ms')
   const [first] = comparison.ranking.mutations
 
   test('nothing was left out of the recording', () => {
@@ -44,7 +36,7 @@ describe('delay-1ms', async () => {
 })
 
 describe('rmw', async () => {
-  const comparison = await recorded('rmw')
+  const comparison = await recordedCase('rmw')
   const [first] = comparison.ranking.mutations
   const { root, addedNode } = truth('rmw').relevant
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Comparison, compare } from '../../src/compare/comparison.ts'
+import type { Comparison } from '../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../src/compare/snapshot.ts'
-import { loadTraces } from '../../src/traces/load-traces.ts'
+import { recordedCase } from '../recorded.ts'
 import { compareShops } from './findings/fixture.ts'
 
 const throughJson = <T>(value: T): T => JSON.parse(JSON.stringify(value))
@@ -10,13 +10,8 @@ const mutationsOf = ({ ranking }: Comparison) =>
     ...{ rank, category, kind, requests, contributionUs, precursors },
   }))
 
-const FOLDER = new URL('../../datasets/storage-service/mds-config/', import.meta.url).pathname
-
 describe('a comparison from its snapshot', async () => {
-  const comparison = compare(
-    await loadTraces(`${FOLDER}before.jsonl.gz`),
-    await loadTraces(`${FOLDER}after.jsonl.gz`),
-  )
+  const comparison = await recordedCase('mds-config')
   const restored = restoreComparison(throughJson(takeSnapshot(comparison)))
 
   test('has the same categories', () => {

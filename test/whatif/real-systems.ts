@@ -2,6 +2,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
+import type { TraceSet } from '../../src/traces/trace-set.ts'
+import { recordedCase } from '../recorded.ts'
 import { sharedFile } from '../shared.ts'
 
 const RECORDED = fileURLToPath(new URL('../../datasets/storage-service/', import.meta.url))
@@ -31,17 +33,16 @@ function periods(set: string, ending: string): string[] {
   return casesOf(set).flatMap((path) => [`${path}/normal${ending}`, `${path}/faulty${ending}`])
 }
 
-export function loadSystem(path: string): Promise<SpanTraces> {
-  const format = path.startsWith('tracebench') ? 'tracebench' : undefined
-  return loadSpans(sharedFile(`data/${path}`) as string, format)
+export async function loadSystem(path: string): Promise<SpanTraces> {
+  const options = path.startsWith('tracebench') ? ({ format: 'tracebench' } as const) : {}
+  return spansOf(await loadTraces(sharedFile(`data/${path}`) as string, options))
 }
 
-export function loadCase(name: string, period: 'before' | 'after'): Promise<SpanTraces> {
-  return loadSpans(`${RECORDED}${name}/${period}.jsonl.gz`)
+export async function loadCase(name: string, period: 'before' | 'after'): Promise<SpanTraces> {
+  return spansOf((await recordedCase(name))[period])
 }
 
-async function loadSpans(path: string, format?: 'tracebench'): Promise<SpanTraces> {
-  const traces = await (format === undefined ? loadTraces(path) : loadTraces(path, { format }))
-  if (traces.kind !== 'spans') throw new Error(`${path} has no spans`)
+function spansOf(traces: TraceSet): SpanTraces {
+  if (traces.kind !== 'spans') throw new Error(`${traces.name} has no spans`)
   return traces
 }

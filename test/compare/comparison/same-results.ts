@@ -6,7 +6,7 @@ import {
   compare,
 } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { recordedCase } from '../../recorded.ts'
 import { shopPeriod } from '../findings/fixture.ts'
 
 /** Random options of the stages after `flows`, each given or not. */
@@ -87,18 +87,13 @@ export function expectAgreement({ ranking, findings, claims }: Comparison) {
   expect(claimed.sort()).toEqual(significant.map(keyOf).sort())
 }
 
-const FOLDER = new URL('../../../datasets/storage-service/', import.meta.url).pathname
-
 /** Tests comparisons of recorded and of made periods; `recorded` are cases of the storage service. */
 export async function testSameResults(recorded: readonly string[]): Promise<void> {
   const periods = await Promise.all(
-    recorded.map(
-      async (name) =>
-        [
-          await loadTraces(`${FOLDER}${name}/before.jsonl.gz`),
-          await loadTraces(`${FOLDER}${name}/after.jsonl.gz`),
-        ] as const,
-    ),
+    recorded.map(async (name) => {
+      const { before, after } = await recordedCase(name)
+      return [before, after] as const
+    }),
   )
   const shops = [
     [shopPeriod({ archive: 0.1 }), shopPeriod({ archive: 0.4, payUs: 2600, seed: 2 })],

@@ -11,18 +11,13 @@ import { comparisonWarnings } from '../../../src/compare/fairness/comparison-war
 import { selectRequests } from '../../../src/flows/select-requests.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { recordedCase } from '../../recorded.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 
 const SRC = fileURLToPath(new URL('../../../src/', import.meta.url))
-const CONTROL = fileURLToPath(
-  new URL('../../../datasets/storage-service/control/', import.meta.url),
-)
 
 describe('periods that are alike', async () => {
-  const control = compare(
-    await loadTraces(`${CONTROL}before.jsonl.gz`),
-    await loadTraces(`${CONTROL}after.jsonl.gz`),
-  )
+  const control = await recordedCase('control')
 
   test('the control recording: nothing is unfair', () => {
     expect(control.warnings()).toEqual([])

@@ -6,7 +6,6 @@ import {
 } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../src/flows/flow-set.ts'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { compareShops, shopPeriod } from '../../compare/findings/fixture.ts'
 import {
   chains,
@@ -15,6 +14,7 @@ import {
   makeSpans,
   type SpanSketch,
 } from '../../make-traces.ts'
+import { recordedCase } from '../../recorded.ts'
 
 function sumOfResponseTimes({ responseTimeUs, period }: FlowSet, wanted: number): number {
   return responseTimeUs.reduce((sum, us, i) => sum + (period[i] === wanted ? us : 0), 0)
@@ -27,8 +27,6 @@ function outline({ contexts }: CallingContexts) {
     ...[requests, calls, selfUs, totalUs],
   ])
 }
-
-const STORAGE = new URL('../../../datasets/storage-service/mds-prefetch/', import.meta.url).pathname
 
 describe('calling contexts', () => {
   test('are told apart by who calls', () => {
@@ -74,10 +72,7 @@ describe('calling contexts', () => {
   })
 
   test('add up to the sum of response times, period by period', async () => {
-    const flows = buildFlows([
-      await loadTraces(`${STORAGE}before.jsonl.gz`),
-      await loadTraces(`${STORAGE}after.jsonl.gz`),
-    ])
+    const { flows } = await recordedCase('mds-prefetch')
     const found = findCallingContexts(flows)
     for (const period of [BEFORE, AFTER] as const) {
       const expected = sumOfResponseTimes(flows, period)

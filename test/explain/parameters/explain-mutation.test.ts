@@ -1,21 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { explainMutation } from '../../../src/explain/parameters/explain.ts'
 import type { ExplainedPath } from '../../../src/explain/parameters/parameter-question.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { recordedCase } from '../../recorded.ts'
 import { compareRequests, type RequestSketch, requests } from './fixture.ts'
 
-async function recorded(name: string) {
-  const folder = new URL(`../../../datasets/storage-service/${name}/`, import.meta.url).pathname
-  const before = await loadTraces(`${folder}before.jsonl.gz`)
-  return compare(before, await loadTraces(`${folder}after.jsonl.gz`))
-}
-
-const rmw = await recorded('rmw')
-const config = await recorded('mds-config')
-const delay = await recorded('delay-1ms')
+const rmw = await recordedCase('rmw')
+const config = await recordedCase('mds-config')
+const delay = await recordedCase('delay-1ms')
 
 describe('recorded cases', () => {
   test('rmw: the I/O size at 4096 separates perfectly', () => {

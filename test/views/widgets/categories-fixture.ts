@@ -1,18 +1,13 @@
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import type { Comparison } from '../../../src/compare/comparison.ts'
 import type { StageTable } from '../../../src/core/stage.ts'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { tableColumns } from '../../../src/views/widgets/table/table-columns.ts'
 import { categoriesData } from '../../../src/views/widgets/variance/categories-pane.tsx'
+import { recordedCase } from '../../recorded.ts'
 
 connectCharts()
 
-const FOLDER = new URL('../../../datasets/storage-service/mds-prefetch/', import.meta.url).pathname
-
-export const comparison = compare(
-  await loadTraces(`${FOLDER}before.jsonl.gz`),
-  await loadTraces(`${FOLDER}after.jsonl.gz`),
-)
+export const comparison = await recordedCase('mds-prefetch')
 
 export const data = categoriesData(comparison.categories, {
   comparison,

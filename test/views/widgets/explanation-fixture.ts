@@ -1,14 +1,11 @@
-import { compare } from '../../../src/compare/comparison.ts'
 import { explainMutation } from '../../../src/explain/parameters/explain.ts'
 import type { ExplainOptions, Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { compareRequests, type RequestSketch, requests } from '../../explain/parameters/fixture.ts'
+import { recordedCase } from '../../recorded.ts'
 
 export async function recorded(name: string): Promise<Explanation> {
-  const folder = new URL(`../../../datasets/storage-service/${name}/`, import.meta.url).pathname
-  const before = await loadTraces(`${folder}before.jsonl.gz`)
-  const comparison = compare(before, await loadTraces(`${folder}after.jsonl.gz`))
+  const comparison = await recordedCase(name)
   return explainMutation(comparison, comparison.ranking.mutations[0] as never)
 }
 

@@ -1,12 +1,6 @@
-import { compare } from '../../../src/compare/comparison.ts'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { recordedCase } from '../../recorded.ts'
 
-const FOLDER = new URL('../../../datasets/storage-service/mds-prefetch/', import.meta.url).pathname
-
-export const comparison = compare(
-  await loadTraces(`${FOLDER}before.jsonl.gz`),
-  await loadTraces(`${FOLDER}after.jsonl.gz`),
-)
+export const comparison = await recordedCase('mds-prefetch')
 
 export const { flows } = comparison
 

@@ -1,16 +1,11 @@
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import type { Comparison } from '../../../src/compare/comparison.ts'
 import type { FlowSet } from '../../../src/flows/flow-set.ts'
 import { requestsBetween, selectRequests } from '../../../src/flows/select-requests.ts'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { recordedCase } from '../../recorded.ts'
 
 export { timelineData as dataOf } from '../../../src/views/widgets/timeline/timeline-model.ts'
 
-const FOLDER = new URL('../../../datasets/storage-service/delay-1ms/', import.meta.url).pathname
-
-export const comparison = compare(
-  await loadTraces(`${FOLDER}before.jsonl.gz`),
-  await loadTraces(`${FOLDER}after.jsonl.gz`),
-)
+export const comparison = await recordedCase('delay-1ms')
 
 /** What code from the widget gives when it is pasted. */
 export function pasted(code: string, of: Comparison = comparison): FlowSet {
