@@ -1,12 +1,19 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../src/compare/comparison.ts'
 import { FlowdeltaError } from '../../src/core/errors.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
+import { loadLogs } from '../../src/logs/readers/load-logs.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import { connectCharts } from '../../src/views/notebook/connect-charts.ts'
 import { reportHtml } from '../../src/views/report/report-html.ts'
 import { reportMarkdown } from '../../src/views/report/report-markdown.ts'
+import { FORMAT_SAMPLES } from '../logs/formats/corpus.ts'
 
 /** Times each format is tried; FLOWDELTA_RUNS=100000 looks for longer. */
 const RUNS = Number(process.env['FLOWDELTA_RUNS'] ?? 100)
@@ -193,7 +200,48 @@ const csv = `TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,End
 a,1,root,web-7d9f5-abcde,"GET ""/""",1661145996000000000,1661145996000500000,500
 a,2,1,cart-7d9f5-abcde,get,1661145996000100000,1661145996000200000,100
 `
-const TEXTS = { DOT: dot, CSV: csv, OTLP: JSON.stringify(otlp), Zipkin: JSON.stringify(zipkin) }
+const xtrace = ['0000000A', '0000000B']
+  .map(
+    (id, i) => `X-Trace Report ver 1.0
+X-Trace: 1001020304${id}
+Timestamp: 119507460${i}.513
+Host: web
+Label: recv
+Size: 4096
+Edge: 0000000${i === 0 ? '0' : 'A'}
+
+`,
+  )
+  .join('')
+const TEXTS: Readonly<Record<string, string | Uint8Array>> = {
+  ...{ DOT: dot, CSV: csv, OTLP: JSON.stringify(otlp), Zipkin: JSON.stringify(zipkin) },
+  ...{ 'X-Trace': xtrace, gzip: gzipSync(csv), 'OTLP protobuf': protobuf() },
+}
+
+/** A length, and a message of resource, service and two spans, by the numbers of OTLP's fields. */
+function protobuf(): Uint8Array {
+  const field = (number: number, bytes: Uint8Array | string) => {
+    const content = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
+    return Buffer.concat([Buffer.from([number * 8 + 2, content.length]), content])
+  }
+  const fixed = (number: number, at: bigint) => {
+    const bytes = Buffer.alloc(9, number * 8 + 1)
+    bytes.writeBigUInt64LE(at, 1)
+    return bytes
+  }
+  const span = (id: number) =>
+    Buffer.concat([
+      ...[field(1, Buffer.alloc(16, 7)), field(2, Buffer.alloc(8, id)), field(5, `op ${id}`)],
+      ...(id > 1 ? [field(4, Buffer.alloc(8, 1))] : []),
+      ...[fixed(7, 1_661_145_996_000_000_000n), fixed(8, 1_661_145_996_000_500_000n)],
+    ])
+  const name = Buffer.concat([field(1, 'service.name'), field(2, field(1, 'web'))])
+  const scope = Buffer.concat([field(2, span(1)), field(2, span(2))])
+  const message = field(1, Buffer.concat([field(1, field(1, name)), field(2, scope)]))
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(message.length)
+  return Buffer.concat([length, message])
+}
 const byte = fc.oneof(
   fc.nat(255),
   fc.constantFrom(...new TextEncoder().encode('\u0000\u001b"{}[],:\\\n#;-')),
@@ -202,6 +250,16 @@ const edits = fc.array(fc.tuple(fc.nat(), fc.nat(3), fc.uint8Array({ maxLength: 
   minLength: 1,
   maxLength: 5,
 })
+
+/** Bytes with some gone and others put in. */
+function edited(
+  whole: string | Uint8Array,
+  all: readonly (readonly [at: number, gone: number, added: Uint8Array, one: number])[],
+): Uint8Array {
+  const bytes = [...(typeof whole === 'string' ? new TextEncoder().encode(whole) : whole)]
+  for (const [at, gone, added, one] of all) bytes.splice(at % bytes.length, gone, one, ...added)
+  return Uint8Array.from(bytes)
+}
 
 describe('whatever stands in a file, it is read, counted, or refused in words', () => {
   test.each(Object.entries(FORMATS))('%s with odd values', async (_, [document, spansIn]) => {
@@ -230,11 +288,39 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
   test.each(Object.entries(TEXTS))('%s with other bytes', async (_, text) => {
     await fc.assert(
       fc.asyncProperty(edits, async (all) => {
-        const bytes = [...new TextEncoder().encode(text)]
-        for (const [at, gone, added, one] of all) {
-          bytes.splice(at % bytes.length, gone, one, ...added)
-        }
-        await accountFor(Uint8Array.from(bytes), null)
+        await accountFor(edited(text, all), null)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('Parquet with other bytes', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'flowdelta-mutated-')), 'spans.parquet')
+    const traces = await loadTraces({ name: 'otlp', bytes: JSON.stringify(otlp) })
+    await (traces as SpanTraces).save(path)
+    const whole = readFileSync(path)
+    await fc.assert(
+      fc.asyncProperty(edits, async (all) => {
+        writeFileSync(path, edited(whole, all))
+        const error = await loadTraces(path).catch((thrown: unknown) => thrown)
+        if (error instanceof Error) expect(error).toBeInstanceOf(FlowdeltaError)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('logs of every format with other bytes', async () => {
+    const sample = fc.constantFrom(...FORMAT_SAMPLES)
+    await fc.assert(
+      fc.asyncProperty(sample, edits, async ({ text }, all) => {
+        const after = { name: 'after', bytes: edited(text, all) }
+        const error = await loadLogs({ before: { name: 'before', bytes: text }, after }).then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        )
+        if (error === undefined) return
+        expect(error).toBeInstanceOf(FlowdeltaError)
+        expect((error as Error).message).not.toMatch(OBEYED)
       }),
       { numRuns: RUNS },
     )

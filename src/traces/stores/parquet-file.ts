@@ -96,6 +96,11 @@ async function parquetPaths(path: string, depth = 2): Promise<string[]> {
   return (await Promise.all(within.map((each) => parquetPaths(each, depth - 1)))).flat()
 }
 
+export function damagedParquet(file: string, error: unknown): TraceFormatError {
+  const said = error instanceof Error ? error.message : String(error)
+  return new TraceFormatError(`The Parquet file is damaged (${said})`, { file }, 'Copy it again')
+}
+
 async function opened(
   name: string,
   file: AsyncBuffer & { close(): Promise<void> },
@@ -103,14 +108,7 @@ async function opened(
 ): Promise<ParquetFile> {
   const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
   const { compressors } = await import('hyparquet-compressors')
-  const damaged = (error: unknown) => {
-    const said = error instanceof Error ? error.message : String(error)
-    return new TraceFormatError(
-      `The Parquet file is damaged (${said})`,
-      { file: name },
-      'Copy it again',
-    )
-  }
+  const damaged = (error: unknown) => damagedParquet(name, error)
   const metadata = await parquetMetadataAsync(file).catch(async (error) => {
     await file.close()
     throw damaged(error)

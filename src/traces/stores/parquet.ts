@@ -3,7 +3,7 @@ import { defineOptions } from '../../core/options.ts'
 import { counted } from '../../core/words.ts'
 import { MISSING_TRACES } from '../quality.ts'
 import { isFlatSpans, readFlatSpans } from './flat-spans.ts'
-import { openParquet, type ParquetFile } from './parquet-file.ts'
+import { damagedParquet, openParquet, type ParquetFile } from './parquet-file.ts'
 import { missingIn, readSavedTraces } from './saved-traces.ts'
 import { storeKind } from './store.ts'
 import { isTempoBlock, readTempoBlock } from './tempo-block.ts'
@@ -27,6 +27,8 @@ export const parquetStore = storeKind({
       const files = await open()
       try {
         return await use(files)
+      } catch (error) {
+        throw isOfData(error) ? damagedParquet(location, error) : error
       } finally {
         for (const file of files) await file.close()
       }
@@ -72,6 +74,11 @@ export const parquetStore = storeKind({
     }
   },
 })
+
+/** Whether values that are not what the file's own schema says they are came as far as this. */
+function isOfData(error: unknown): error is Error {
+  return [RangeError, SyntaxError, TypeError].some((kind) => error instanceof kind)
+}
 
 function readerFor(file: ParquetFile): typeof readFlatSpans {
   if (isTempoBlock(file)) return readTempoBlock
