@@ -67,9 +67,9 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * p of the hypothesis that base and target have one latency profile: by permutations of the requests
-   * or, where that is less, by how many are in the tail, 0.004 at least; by samples drawn from a target
-   * that is no traces, 0.002 at least.
+   * p of the hypothesis that base and target have one latency profile: twice the lesser of that by
+   * permutations of the requests, 0.004 then at least, and that of how many are in the tails; by samples
+   * drawn from a target that is no traces, 0.002 at least.
    */
   get changeP(): number {
     return this.#subject.changeP()
