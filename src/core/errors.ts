@@ -111,13 +111,16 @@ interface StageClass<T> {
 }
 
 /** Checks an argument that must be of a class; see `requireArgument`. */
+// The class may be of another copy of flowdelta, as notebooks measure it with.
 export function requireStage<T>(
   call: string,
   value: unknown,
   stage: StageClass<T>,
 ): asserts value is T {
-  const isRight =
-    isRecord(value) && Object.prototype.isPrototypeOf.call(stage.prototype as object, value)
+  let isRight = false
+  for (let one = value; isRecord(one) && !isRight; one = Object.getPrototypeOf(one)) {
+    isRight = (one['constructor'] as Partial<StageClass<T>> | undefined)?.madeBy === stage.madeBy
+  }
   requireArgument(call, value, isRight, stage.madeBy)
 }
 

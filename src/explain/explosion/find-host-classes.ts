@@ -45,9 +45,9 @@ export function findHostClasses(
   given: Partial<HostClassOptions> = {},
 ): HostClasses {
   const options = readOptions(HOST_CLASS_OPTIONS, given)
-  const flows: unknown = source instanceof FlowSet ? source : Object(source).flows
-  requireStage('findHostClasses(flows)', flows instanceof FlowSet ? flows : source, FlowSet)
-  const samples = collectHostSamples(flows as FlowSet)
+  const flows = 'flows' in Object(source) ? (source as Comparison).flows : (source as FlowSet)
+  requireStage('findHostClasses(flows)', flows, FlowSet)
+  const samples = collectHostSamples(flows)
   const pairs = compareHosts(samples, options)
   const groups = groupHosts(pairs).map((group) => group.map((host) => pairs.hosts[host] as string))
   const classes = nameClasses(groups, samples)
