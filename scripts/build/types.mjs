@@ -22,9 +22,9 @@ const RELATIVE_IMPORT = /(?:from|import)\s*\(?\s*["'](\.\.?\/[^"']+)\.js["']/g
 /** Stands for Arquero's declarations. */
 const ARQUERO = 'arquero-table.d.ts'
 
-/** Typed arrays have been generic since TypeScript 5.7; tslab's compiler is older. */
+/** Typed arrays and views have been generic since TypeScript 5.7; tslab's compiler is older. */
 const GENERIC_TYPED_ARRAY =
-  /\b((?:Big)?(?:Int|Uint|Float)\d+(?:Clamped)?Array)<ArrayBuffer(?:Like)?>/g
+  /\b(DataView|(?:Big)?(?:Int|Uint|Float)\d+(?:Clamped)?Array)<ArrayBuffer(?:Like)?>/g
 
 /**
  * Writes type declarations that TypeScript 5.0 with `moduleResolution: Node10` can read. Types are

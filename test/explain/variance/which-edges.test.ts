@@ -119,5 +119,5 @@ test('flows that are not categorized are refused with what to do', () => {
   const flows = buildFlows(makeGraphs(waits((i) => i)))
   expect(() => findVariance(flows as never)).toThrow('findVariance(categorize(flows))')
   expect(() => compareSpreads(flows as never)).toThrow('compareSpreads(categorize(flows))')
-  expect(() => findVariance(null as never)).toThrow('findVariance was given null')
+  expect(() => findVariance(null as never)).toThrow('findVariance(comparison) got null')
 })
