@@ -7,9 +7,9 @@ import { OB, period, TT } from './recorded-faults.ts'
 describeWithShared('the best scenario of recorded faults is the planted one', () => {
   test.each([
     ['ob1', `${OB}/ob1_currency_network_delay`, 'network', 'currencyservice'],
-    ['ob2', `${OB}/ob2_productcatalog_cpu_consumed`, 'server', 'productcatalogservice'],
+    ['ob2', `${OB}/ob2_productcatalog_cpu_consumed`, 'preprocessing', 'productcatalogservice'],
     ['ob5', `${OB}/ob5_recommendation_network_delay`, 'network', 'recommendationservice'],
-    ['ob6', `${OB}/ob6_ad_cpu_contention`, 'server', 'adservice'],
+    ['ob6', `${OB}/ob6_ad_cpu_contention`, 'preprocessing', 'adservice'],
     ['tt1', `${TT}/tt1_route_network_delay`, 'network', 'ts-route-service'],
     ['tt2', `${TT}/tt2_travel_network_delay`, 'network', 'ts-travel-service'],
     ['tt3', `${TT}/tt3_basic_cpu_contention`, 'server', 'ts-basic-service'],
