@@ -5,6 +5,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import type { Comparison } from '../compare/comparison.ts'
 import { entryNamed, FlowdeltaError } from '../core/errors.ts'
 import { fingerprint } from '../core/fingerprint.ts'
+import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { ganttCalls } from '../views/widgets/gantt/gantt-model.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
@@ -129,7 +130,12 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     answer: (asked) => {
       const { comparison, finding } = findingOf(asked)
       const { before, after } = finding.exemplars
-      return { traces: [...before, ...after].flatMap((id) => traceOf(comparison, id)) }
+      return {
+        traces: [
+          ...before.flatMap((id) => traceOf(comparison, BEFORE, id)),
+          ...after.flatMap((id) => traceOf(comparison, AFTER, id)),
+        ],
+      }
     },
   },
   logs: {
@@ -138,7 +144,8 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     answer: (asked) => printedBy('logs', asked),
   },
   whatif: {
-    description: 'Which single change of a service best explains the change of latency.',
+    description:
+      'Which single changes of a service explain the change of latency, the surest and largest first.',
     takes: PERIODS,
     answer: (asked) => printedBy('whatif', asked),
   },
@@ -149,7 +156,9 @@ const kept = new Map<string, Comparison>()
 async function compared(asked: Asked): Promise<{ key: string; comparison: Comparison }> {
   const args = argumentsOf(asked)
   const key = fingerprint(JSON.stringify(args))
-  const comparison = kept.get(key) ?? (await compareArguments(args))
+  // Files may have changed since; pages of one answer are of the same.
+  const before = asked.cursor === undefined ? undefined : kept.get(key)
+  const comparison = before ?? (await compareArguments(args))
   kept.delete(key)
   kept.set(key, comparison)
   for (const old of [...kept.keys()].slice(0, -MAX_KEPT)) kept.delete(old)
@@ -172,6 +181,9 @@ async function compareArguments(args: readonly string[]): Promise<Comparison> {
 }
 
 function argumentsOf({ before = [], after = [], flags = [] }: Asked): string[] {
+  if (flags.some((flag) => /^--out(=|$)/.test(flag))) {
+    throw new FlowdeltaError('Tools write no files. Leave out --out.', {}, 'option')
+  }
   return ['--before', ...before, '--after', ...after, ...flags]
 }
 
@@ -189,8 +201,8 @@ function findingOf(asked: Asked) {
 }
 
 /** The calls of a request, times since it began. */
-function traceOf({ flows }: Comparison, id: string): Json[] {
-  const request = flows.ids.indexOf(id)
+function traceOf({ flows }: Comparison, of: Period, id: string): Json[] {
+  const request = flows.ids.findIndex((one, at) => one === id && flows.period[at] === of)
   if (request < 0) return []
   const calls = ganttCalls(flows, [request]).map(
     ({ service, name, host, startUs, endUs, parent, isError, facts }, call) => ({
@@ -198,7 +210,7 @@ function traceOf({ flows }: Comparison, id: string): Json[] {
       ...{ isError, attributes: Object.fromEntries(facts) },
     }),
   )
-  const period = flows.period[request] === 0 ? 'before' : 'after'
+  const period = of === BEFORE ? 'before' : 'after'
   return [{ trace: id, period, responseTimeUs: flows.responseTimeUs[request], calls }]
 }
 
@@ -214,8 +226,14 @@ async function printedBy(command: string, asked: Asked): Promise<Json> {
       text[name] += chunk
     })
   }
-  const status = await new Promise((resolve) => child.once('close', resolve))
-  if (status !== 0) throw new FlowdeltaError(text.stderr.trim(), {}, 'option')
+  const status = await new Promise((resolve, reject) => {
+    child.once('error', reject).once('close', (code, signal) => resolve(code ?? signal))
+  })
+  // 1: what --fail-on asks for holds; the document is printed all the same.
+  if (status !== 0 && (status !== 1 || text.stdout === '')) {
+    const message = text.stderr.trim() || `flowdelta ${command} ended with ${status}.`
+    throw new FlowdeltaError(message, {}, 'option')
+  }
   return JSON.parse(text.stdout) as Json
 }
 

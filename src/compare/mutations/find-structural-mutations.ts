@@ -307,7 +307,10 @@ function samplingMargins(
   if (counts !== 'weighted' || categories.flows.weight === undefined) return margins
   const variance = sumOfWeights(categories, (weight) => weight * Math.max(weight - 1, 0))
   const z = normalQuantile(1 - alpha / (2 * categories.size))
-  return margins.map((_, one) => z * Math.sqrt(variance(one, BEFORE) + variance(one, AFTER)))
+  const runs = Math.max(1, categories.flows.runs.length)
+  return margins.map(
+    (_, one) => z * Math.sqrt(variance(one, BEFORE) / runs ** 2 + variance(one, AFTER)),
+  )
 }
 
 /** The smallest p that `total` requests could give, if as many as can be fell into one period. */
