@@ -96,7 +96,7 @@ export function signedDuration(differenceUs: number): string {
 
 /** Control and formatting characters, line separators and halves of characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu
-const LONGEST_TOOLTIP = 300
+const MAX_TOOLTIP_LENGTH = 300
 const BEGINNING = 60
 /** Longer names from traces lose their middle. */
 const MAX_NAME_LENGTH = 100
@@ -128,5 +128,5 @@ export function printable(name: string): string {
 
 /** Text from a trace for a tooltip: whole, unless it is very long. */
 export function tooltipText(text: string): string {
-  return shortText(text, LONGEST_TOOLTIP)
+  return shortText(text, MAX_TOOLTIP_LENGTH)
 }

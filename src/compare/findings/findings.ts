@@ -238,8 +238,8 @@ function movedText(
 
 /** Findings account for all of a change from this share of it on. */
 const ALL_OF_IT = 0.995
-/** And for so much that the rest need not be told. */
-const MOST_OF_IT = 0.8
+/** Below this share, they also say what nothing explains. */
+const MIN_EXPLAINED = 0.8
 
 function accountedText(
   findings: readonly Finding[],
@@ -254,7 +254,7 @@ function accountedText(
     return `without ${these} it would be ${moreText(observedChangeUs - us, quantity)}`
   }
   const verb = findings.length === 1 ? 'accounts' : 'account'
-  const rest = share < MOST_OF_IT ? `; nothing explains the other ${percent(1 - share)}` : ''
+  const rest = share < MIN_EXPLAINED ? `; nothing explains the other ${percent(1 - share)}` : ''
   return share >= ALL_OF_IT
     ? `${these} ${verb} for all of it`
     : `${these} ${verb} for ${percent(share)} of it${rest}`

@@ -345,7 +345,7 @@ function countTypes(
 }
 
 /**
- * The smallest SM_P_THRESHOLD that chance alone would cross in a share `alpha` of comparisons.
+ * Returns the smallest SM_P_THRESHOLD that chance alone exceeds in a share `alpha` of comparisons.
  * Counts are Poisson, so their change has twice the standard deviation of a binomial count; chances
  * of all categories add up to `alpha`. Blunt: `'auto'` tests each category instead.
  */

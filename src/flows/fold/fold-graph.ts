@@ -94,7 +94,7 @@ function setKey(nodes: Uint32Array): string {
   return `${nodes.length} ${least} ${sum}`
 }
 
-/** Nodes as they were recorded, so that what is known of these is found. */
+/** Orders nodes as they were recorded, the root first: other code looks recorded nodes up by number. */
 function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
   const order = Uint32Array.from(sources.keys()).sort(
     (a, b) => Number(a !== 0) - Number(b !== 0) || sources[a]! - sources[b]!,

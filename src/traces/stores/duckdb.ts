@@ -33,7 +33,7 @@ export const DUCKDB_OPTIONS = defineOptions({
  * whole traces at one rate: requests are grouped by how many spans of each service and operation they
  * have and by how they ended; each group in order of arrival is cut into as many stretches as it is
  * due requests of the sample, and of each stretch one is drawn. The weights of a group's requests add
- * up to its exact number. `quality().groups` has the groups, with exact numbers and quantiles.
+ * up to its exact number where all of it was recorded at one rate. `quality().groups` has the groups, with exact numbers and quantiles.
  */
 export const duckdbStore = storeKind({
   parameters: DUCKDB_OPTIONS,
