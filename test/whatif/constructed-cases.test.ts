@@ -7,6 +7,8 @@ interface Changes {
   /** Share of calls to `stock` that fail and are made again. */
   readonly retries?: number
   readonly stockCalls?: number
+  /** In which share of requests there are so many; once in all others. Default: all. */
+  readonly stockShare?: number
   /** A new call, 15 ms. */
   readonly audit?: boolean
   readonly authMoreUs?: number
@@ -24,6 +26,7 @@ interface Changes {
 function period(seed: number, changes: Changes = {}) {
   const { retries = 0, stockCalls = 1, audit = false, mobile = 0.3, largeCarts = false } = changes
   const { authMoreUs = 0, stockMoreUs = 0, rarelyMoreUs = 0 } = changes
+  const { stockShare = 1 } = changes
   const random = randomSource(seed)
   const about = (us: number) => random.logNormal(Math.log(us), 0.25)
   const spans: SpanSketch[] = []
@@ -41,7 +44,7 @@ function period(seed: number, changes: Changes = {}) {
     if (audit) atUs = call('audit', atUs, about(15_000)) + about(300)
     const cart = { parent: 'cart' }
     let doneUs = atUs + about(500)
-    for (let i = 0; i < stockCalls; i++) {
+    for (let i = 0; i < (request % 10 < 10 * stockShare ? stockCalls : 1); i++) {
       const isRetried = random.next() < retries
       doneUs = call('stock', doneUs, about(3000) + stockMoreUs, {
         ...cart,
@@ -72,6 +75,10 @@ describe('the change that was made is named first, and significant', () => {
       { retries: 0.2 },
     ],
     ['cart call calls stock call 6 times instead of once', { stockCalls: 6 }],
+    [
+      'cart call calls stock call 5 times in 50 % of its calls instead of 0 %',
+      { stockCalls: 5, stockShare: 0.5 },
+    ],
     ['web call now calls audit call', { audit: true }],
     ['server time of auth call as after', { authMoreUs: 10_000 }],
     ['server time of cart call with items > 380 as after', { largeCarts: true }],
@@ -94,4 +101,22 @@ describe('the change that was made is named first, and significant', () => {
     expect(titleOf({ stockCalls: 6 })).toBe('cart call calls stock call once instead of 6 times')
     expect(titleOf({ audit: true })).toBe('web call no longer calls audit call')
   })
+})
+
+// before a  |web 2 ms|                 before b  |web 5 ms: stock 3 ms|
+// after     |web 25 ms: stock 3 ms, six times|
+test('callers of different numbers of calls that pair with the same one each gain what they lack', () => {
+  const request = (trace: string, calls: number): SpanSketch[] => {
+    const endUs = 1000 + (calls === 0 ? 1000 : 4000 * calls)
+    const stocks = Array.from({ length: calls }, (_, i) => {
+      const startUs = 1000 + 4000 * i
+      const id = `stock-${i}`
+      return { trace, id, parent: 'web', service: 'stock', startUs, endUs: startUs + 3000 }
+    })
+    return [{ trace, id: 'web', startUs: 0, endUs }, ...stocks]
+  }
+  const before = makeSpans([...request('a', 0), ...request('b', 1)])
+  const { ranked } = diagnoseLatency(before, makeSpans(request('c', 6)), { minimumPartition: 1 })
+  const count = ranked.find(({ scenario }) => scenario.kind === 'count')
+  expect([...(count?.evaluation.latencyUs ?? [])]).toEqual([26_000, 25_000])
 })

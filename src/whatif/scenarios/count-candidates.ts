@@ -1,5 +1,6 @@
 // Over every call of a group: the loops index with `!`.
-import { mean, median } from 'd3-array'
+import { greatest, group as groupBy, mean, mode } from 'd3-array'
+import { shortNumber } from '../../core/words.ts'
 import { SPAN_STATUSES } from '../../traces/span-traces.ts'
 import type { LatencyChange } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
@@ -55,30 +56,47 @@ function countCandidate(context: CandidateContext, divided: Callees): Candidate[
   ]
 }
 
+/** Share of callers with the same number of calls that stand for all of them. */
+const NEARLY_ALL = 0.9
+
 /** `calls stock 6 times instead of once`, `now calls audit`, `retries stock in 20 % of its calls`. */
 function countWords(
   before: Uint32Array,
   after: Uint32Array,
   { name, isRetry }: { readonly name: string; readonly isRetry: boolean },
 ): string {
-  const share = (counts: Uint32Array, least: number) =>
-    counts.filter((count) => count >= least).length / counts.length
+  const share = (counts: Uint32Array, holds: (count: number) => boolean) =>
+    counts.filter(holds).length / counts.length
   const whole = (part: number) => `${Math.round(100 * part)} %`
-  const [usual, now] = [median(before) ?? 0, median(after) ?? 0]
-  if (isRetry && share(after, 2) > share(before, 2)) {
-    return `calls ${name} again after it failed, in ${whole(share(after, 2))} of its calls instead of ${whole(share(before, 2))}`
+  /** Whether so many callers do something, instead of so many. */
+  const shift = (holds: (count: number) => boolean) => {
+    const [was, now] = [share(before, holds), share(after, holds)]
+    return {
+      was,
+      now,
+      by: now - was,
+      text: `in ${whole(now)} of its calls instead of ${whole(was)}`,
+    }
   }
-  const [often, oftenNow] = [share(before, 1), share(after, 1)]
-  const inCalls = oftenNow < 1 ? `, in ${whole(oftenNow)} of its calls` : ''
-  if (often === 0) return `now calls ${name}${inCalls}`
-  if (oftenNow === 0) return `no longer calls ${name}`
-  if (usual !== now && Math.max(usual, now) > 1) {
-    return `calls ${name} ${timesText(now)} instead of ${timesText(usual)}`
+  const [any, several] = [shift((count) => count > 0), shift((count) => count > 1)]
+  if (isRetry && several.by > 0) return `calls ${name} again after it failed, ${several.text}`
+  if (any.was === 0) {
+    return `now calls ${name}${any.now < 1 ? `, in ${whole(any.now)} of its calls` : ''}`
   }
-  if (Math.abs(oftenNow - often) >= Math.abs(share(after, 2) - share(before, 2))) {
-    return `calls ${name} in ${whole(oftenNow)} of its calls instead of ${whole(often)}`
+  if (any.now === 0) return `no longer calls ${name}`
+  const [usual, usualNow] = [before, after].map((counts) => mode(counts) ?? 0) as [number, number]
+  const isUsual = share(before, (count) => count === usual) >= NEARLY_ALL
+  if (usual !== usualNow && isUsual && share(after, (count) => count === usualNow) >= NEARLY_ALL) {
+    return `calls ${name} ${timesText(usualNow)} instead of ${timesText(usual)}`
   }
-  return `calls ${name} several times in ${whole(share(after, 2))} of its calls instead of ${whole(share(before, 2))}`
+  if (Math.abs(any.by) >= Math.abs(several.by)) return `calls ${name} ${any.text}`
+  const gains = Array.from(new Set(after), (count) => ({ count, ...shift((one) => one === count) }))
+  const most = greatest(gains, (a, b) => a.by - b.by)
+  if (most !== undefined && most.by >= Math.abs(several.by) / 2) {
+    return `calls ${name} ${timesText(most.count)} ${most.text}`
+  }
+  const [was, now] = [before, after].map((counts) => shortNumber(mean(counts) ?? 0))
+  return `calls ${name} ${now} times on average instead of ${was}`
 }
 
 function timesText(count: number): string {
@@ -149,21 +167,22 @@ function countedAs(base: RequestModel, target: RequestModel, divided: Callees): 
   const [own, theirs] = [ranked(base), ranked(target)]
   if (own.length === 0 || theirs.length === 0) return []
   const fewer: number[] = []
-  const donors = new Map<number, number>()
-  const surplus = new Map<number, readonly number[]>()
-  own.forEach(({ call, callees }, i) => {
+  const pairs = own.flatMap(({ call, callees: { length: kept }, callees }, i) => {
     const partner = theirs[Math.floor(((i + 0.5) / own.length) * theirs.length)]!
-    const wanted = partner.callees.length
-    if (wanted < callees.length) fewer.push(...callees.slice(wanted))
-    if (wanted <= callees.length) return
-    donors.set(call, partner.call)
-    surplus.set(partner.call, partner.callees.slice(callees.length))
+    fewer.push(...callees.slice(partner.callees.length))
+    return partner.callees.length > kept ? [{ call, kept, partner }] : []
   })
-  const saved = savedUs(target, surplus)
-  const calls = Uint32Array.from(donors.keys()).sort()
+  // Callers that make different numbers of calls may share a partner, which then has other surplus.
+  const addedUs = new Map<number, number>()
+  for (const [kept, alike] of groupBy(pairs, (pair) => pair.kept)) {
+    const surplus = alike.map(({ partner }) => [partner.call, partner.callees.slice(kept)] as const)
+    const saved = savedUs(target, new Map(surplus))
+    for (const { call, partner } of alike) addedUs.set(call, saved.get(partner.call) ?? 0)
+  }
+  const calls = Uint32Array.from(addedUs.keys()).sort()
   const serverUs = Float64Array.from(
     calls,
-    (call) => base.forest.serverUs[call]! + (saved.get(donors.get(call)!) ?? 0),
+    (call) => base.forest.serverUs[call]! + addedUs.get(call)!,
   )
   return [{ calls, serverUs }, ...(fewer.length === 0 ? [] : [withoutCalls(fewer)])]
 }
