@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
 import { actOnKey, Button, Checkbox, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
@@ -30,7 +30,7 @@ interface TableProps extends Pick<ViewProps<TableData, unknown>, 'data'> {
 export function TableView({ data, filters }: TableProps) {
   const table = useTable(data)
   const { columns, state, kept, sorted } = table
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (filters === undefined) return
     const own = columns.map(({ name }, at) => filters[name] ?? state.filters[at] ?? '')
     table.change({ filters: own })
