@@ -125,8 +125,11 @@ export function requireStage<T>(
 }
 
 export function requireFields(call: string, value: unknown, ...fields: readonly string[]): void {
-  const isRight = isRecord(value) && fields.every((field) => value[field] != null)
-  requireArgument(call, value, isRight, `an object with ${fields.join(', ')}`)
+  requireArgument(call, value, hasFields(value, fields), `an object with ${fields.join(', ')}`)
+}
+
+function hasFields(value: unknown, fields: readonly string[]): boolean {
+  return isRecord(value) && fields.every((field) => value[field] != null)
 }
 
 export function requireText(call: string, value: unknown): void {
@@ -135,15 +138,15 @@ export function requireText(call: string, value: unknown): void {
 
 export function requireList(name: string, value: unknown, ...fields: readonly string[]): void {
   requireArgument(name, value, Array.isArray(value), 'an array')
-  value.forEach((one, i) => {
-    requireFields(`${name}[${i}]`, one, ...fields)
-  })
+  const wrong = value.findIndex((one) => !hasFields(one, fields))
+  if (wrong >= 0) requireFields(`${name}[${wrong}]`, value[wrong], ...fields)
 }
 
 /** Checks samples or other columns of numbers, by the names of the arguments. */
 export function requireNumbers(columns: Readonly<Record<string, unknown>>): void {
-  for (const [name, values] of Object.entries(columns)) {
-    requireArgument(name, values, areNumbers(values), 'an array of numbers')
+  // Runs for the samples of thousands of edges: no list of entries is made.
+  for (const name in columns) {
+    requireArgument(name, columns[name], areNumbers(columns[name]), 'an array of numbers')
   }
 }
 

@@ -35,7 +35,8 @@ export class CriticalPathFinder {
    */
   mark(request: number, onPath: Uint8Array): void {
     onPath.fill(0)
-    for (const edge of this.#follow(request)) onPath[edge] = 1
+    const path = this.#follow(request)
+    for (let at = 0; at < path.length; at++) onPath[path[at]!] = 1
   }
 
   /** Returns the edges on the critical path of a request, first to last. */
@@ -165,7 +166,8 @@ export class CriticalWalk {
     const { timeUs, waitedFor } = this
     timeUs.fill(0, 0, nodes)
     waitedFor.fill(-1, 0, nodes)
-    for (const edge of edgesByTarget) {
+    for (let at = 0; at < edgesByTarget.length; at++) {
+      const edge = edgesByTarget[at]!
       const source = from[edge]!
       const target = to[edge]!
       const arrival = timeUs[source]! + latencyUs[edge]!

@@ -22,7 +22,7 @@ const EMPTY: ShapeColumns = {
 
 /**
  * The distinct recorded forms of flows. A shape is a list of node labels and of edges between
- * node positions, exactly in the order recorded. Thousands of requests share one shape, so
+ * node positions, in the order that the reader gives them. Thousands of requests share one shape, so
  * structure is stored and analyzed once a shape; a request keeps only its latencies, one an edge.
  *
  * Node 0 is the root: the first node that nothing leads to.

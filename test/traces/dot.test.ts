@@ -73,6 +73,32 @@ describe('a graph in Spectroscope’s DOT', () => {
     expect([0, 1].map((node) => traces.attributes?.get(node, 'size'))).toEqual([1, 2])
   })
 
+  test('is of one shape however concurrent nodes were declared, each keeping what is its own', async () => {
+    const [a, b, c, d] = ['A', 'B', 'C', 'D'].map(
+      (label) => `${label} [label=${label} own=${label}]`,
+    )
+    const edges = `
+      A -> B [label="R: 1 us"]
+      B -> D [label="R: 2 us"]
+      A -> C [label="R: 3 us"]
+      C -> D [label="R: 4 us"]`
+    const orders = [
+      [a, b, c, d],
+      [a, c, b, d],
+      [c, a, d, b],
+    ]
+    const text = orders.map((nodes) => `${HEADER}digraph G {\n${nodes.join('\n')}${edges}\n}\n`)
+    const traces = await readDot(text.join('\n'))
+    expect(traces.shapes.size).toBe(1)
+    for (const [trace] of orders.entries()) {
+      const { labels } = graphOf(traces, trace)
+      expect(labels).toEqual(['A', 'B', 'D', 'C'])
+      expect(graphOf(traces, trace).edges.map(([, , us]) => us)).toEqual([1, 2, 3, 4])
+      const own = [0, 1, 2, 3].map((node) => traces.attributes?.get(4 * trace + node, 'own'))
+      expect(own).toEqual(labels)
+    }
+  })
+
   test('may have many nodes', async () => {
     const nodes = Array.from({ length: 3000 }, (_, i) => `n.${i} [label="L${i % 5}"]`)
     const edges = nodes.slice(1).map((_, i) => `n.${i} -> n.${i + 1} [label="R: ${i} us"]`)

@@ -1,5 +1,5 @@
 // Runs once an edge of a request: the loops index with `!`.
-import { CriticalPathFinder, CriticalWalk, type WalkPlan } from '../../flows/critical-path.ts'
+import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { CategoryStructure } from './category-structure.ts'
@@ -36,11 +36,7 @@ export class ClassTimes {
   readonly #whole: boolean
   readonly #sumOf: Uint32Array
   readonly #finder: CriticalPathFinder
-  readonly #walk = new CriticalWalk()
   readonly #classes = new Map<number, Uint32Array>()
-  /** The plan of all shapes, edges numbered as their classes, if no two edges share a class. */
-  readonly #commonPlan: WalkPlan | undefined
-  readonly #classUs: Float64Array
   #onPath = new Uint8Array(64)
 
   constructor(
@@ -49,16 +45,12 @@ export class ClassTimes {
     { whole = false, sumOf, finder }: ClassTimesOptions = {},
   ) {
     const { flows } = categories
-    const structure = categories.structure(category)
-    const classes = structure.classFrom.length
+    const classes = categories.structure(category).classFrom.length
     this.#categories = categories
     this.#flows = whole ? flows : recordedFlows(flows)
     this.#whole = whole
     this.#sumOf = sumOf ?? Uint32Array.from({ length: classes }, (_, number) => number)
     this.#finder = finder ?? new CriticalPathFinder(this.#flows)
-    const isPlain = this.#flows === flows && classes === structure.from.length
-    this.#commonPlan = isPlain ? planOfClasses(this.#finder, structure) : undefined
-    this.#classUs = new Float64Array(classes)
     const length = this.#sumOf.reduce((most, sum) => Math.max(most, sum + 1), 0)
     this.criticalUs = new Float64Array(length)
     this.criticalCount = new Uint32Array(length)
@@ -78,41 +70,23 @@ export class ClassTimes {
     const shape = this.#flows.shapeOf[request]!
     const classes = this.#classesOf(request, shape)
     const latencyUs = this.#flows.latencies(request)
-    const common = this.#commonPlan
-    const { to, entries } = common ?? this.#finder.plan(shape)
-    const onPath = this.#markPath(request, classes, latencyUs)
+    const { to, entries } = this.#finder.plan(shape)
+    if (classes.length > this.#onPath.length) this.#onPath = new Uint8Array(2 * classes.length)
+    const onPath = this.#onPath
+    this.#finder.mark(request, onPath)
     for (let edge = 0; edge < classes.length; edge++) {
-      const number = classes[edge]!
-      const planned = common === undefined ? edge : number
-      const sum = sumOf[number]!
+      const sum = sumOf[classes[edge]!]!
       const latency = latencyUs[edge]!
-      if (onPath[planned] === 1) {
+      if (onPath[edge] === 1) {
         criticalUs[sum]! += latency
         criticalCount[sum]!++
-      } else if (entries[to[planned]!]! > 1) {
+      } else if (entries[to[edge]!]! > 1) {
         waitingUs[sum]! += latency
       } else {
         otherUs[sum]! += latency
         otherCount[sum]!++
       }
     }
-  }
-
-  /** Marks the edges on the critical path of a request with 1, numbered as in the plan. */
-  #markPath(request: number, classes: Uint32Array, latencyUs: Float64Array): Uint8Array {
-    if (classes.length > this.#onPath.length) this.#onPath = new Uint8Array(2 * classes.length)
-    const onPath = this.#onPath
-    if (this.#commonPlan === undefined) {
-      this.#finder.mark(request, onPath)
-      return onPath
-    }
-    const classUs = this.#classUs
-    for (let edge = 0; edge < classes.length; edge++) classUs[classes[edge]!] = latencyUs[edge]!
-    onPath.fill(0)
-    const responseTimeUs = this.#flows.responseTimeUs[request]!
-    const path = this.#walk.follow(this.#commonPlan, classUs, responseTimeUs)
-    for (let at = 0; at < path.length; at++) onPath[path[at]!] = 1
-    return onPath
   }
 
   /** One latency of a class: the mean on the critical path, else off it but for joins; or NaN. */
@@ -132,14 +106,6 @@ export class ClassTimes {
     this.#classes.set(shape, classes)
     return classes
   }
-}
-
-function planOfClasses(
-  finder: CriticalPathFinder,
-  { shape, classOf, classFrom: from, classTo: to }: CategoryStructure,
-): WalkPlan {
-  const plan = finder.plan(shape)
-  return { ...plan, from, to, edgesByTarget: plan.edgesByTarget.map((edge) => classOf[edge]!) }
 }
 
 /** What one period says of an edge class. */

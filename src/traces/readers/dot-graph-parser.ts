@@ -6,10 +6,15 @@ import { NodeIdTable, UsualLines } from './dot-usual-lines.ts'
 
 const CLOSE_BRACE = 125
 const UNDECLARED = 0xffffffff
+const UNNUMBERED = 0xffffffff
 /** Words that set defaults instead of naming a node. */
 const DEFAULTS = ['graph', 'node', 'edge']
 
-/** Reads one graph of Spectroscope's DOT at a time into arrays used again: its public fields. */
+/**
+ * Reads one graph of Spectroscope's DOT at a time into arrays used again: its public fields. Nodes
+ * are numbered as the edges mention them, the root first: files declare them by time, in which
+ * concurrent work comes in any order, so that one structure would be many shapes.
+ */
 export class DotGraphParser {
   nodeCount = 0
   edgeCount = 0
@@ -27,8 +32,10 @@ export class DotGraphParser {
   readonly #lastId = { start: 0, length: 0 }
   readonly #labelLines: number[] = []
   #statementLine = 0
-  /** The number that node 0 had when it was declared, and that its present holder has in `#ids`. */
-  #root = 0
+  /** The number of each node by its number in `#ids`, which counts declarations. */
+  #numbers: Uint32Array = new Uint32Array(256)
+  #numbered = 0
+  #byNumber: Uint32Array = new Uint32Array(256)
 
   constructor(scanner: DotScanner) {
     this.#scanner = scanner
@@ -38,7 +45,7 @@ export class DotGraphParser {
   parse(): void {
     const scanner = this.#scanner
     this.#ids.reset(this.#usual.view)
-    this.#root = 0
+    this.#numbered = 0
     this.nodeCount = 0
     this.edgeCount = 0
     this.attributes.length = 0
@@ -54,7 +61,7 @@ export class DotGraphParser {
     }
     scanner.position++
     this.#checkNodes()
-    this.#putRootFirst()
+    this.#numberNodes()
   }
 
   /** Tells where the bytes are; must be called whenever the scanner's source changes. */
@@ -98,8 +105,8 @@ export class DotGraphParser {
 
   #addEdge(from: number, to: number, latencyUs: number): void {
     if (this.edgeCount === this.from.length) this.#growEdges()
-    this.from[this.edgeCount] = from
-    this.to[this.edgeCount] = to
+    this.from[this.edgeCount] = this.#number(from)
+    this.to[this.edgeCount] = this.#number(to)
     this.latencyUs[this.edgeCount++] = latencyUs
   }
 
@@ -129,8 +136,9 @@ export class DotGraphParser {
   #node(start: number, end: number): number {
     const node = this.#ids.findOrAdd(start, end)
     if (node === this.nodeCount) {
-      if (node === this.labels.length) this.labels = larger(this.labels)
+      if (node === this.labels.length) this.#growNodes()
       this.labels[node] = UNDECLARED
+      this.#numbers[node] = UNNUMBERED
       this.nodeCount++
     }
     return node
@@ -172,7 +180,7 @@ export class DotGraphParser {
     }
     const latencyUs = this.#edgeLatency()
     if (!(latencyUs >= 0 && latencyUs < Number.POSITIVE_INFINITY))
-      throw this.#latencyProblem(this.from[firstEdge]!, from, latencyUs)
+      throw this.#latencyProblem(first, from, latencyUs)
     this.latencyUs.fill(latencyUs, firstEdge, this.edgeCount)
   }
 
@@ -216,33 +224,46 @@ export class DotGraphParser {
     }
   }
 
-  /** Renumbers the nodes so that the first one that nothing leads to is node 0. */
+  #number(declared: number): number {
+    const known = this.#numbers[declared]!
+    if (known !== UNNUMBERED) return known
+    this.#numbers[declared] = this.#numbered
+    return this.#numbered++
+  }
+
+  /** Numbers what no edge mentions, makes the root node 0, and lists everything by number. */
+  #numberNodes(): void {
+    const { nodeCount, labels } = this
+    const numbers = this.#numbers
+    for (let node = 0; node < nodeCount; node++) this.#number(node)
+    this.#putRootFirst()
+    const byNumber = this.#byNumber
+    for (let node = 0; node < nodeCount; node++) byNumber[numbers[node]!] = labels[node]!
+    this.labels = byNumber
+    this.#byNumber = labels
+    for (const attribute of this.attributes) attribute[0] = numbers[attribute[0]]!
+  }
+
+  /** The root is the first declared node that nothing leads to. */
   #putRootFirst(): void {
-    const { nodeCount, edgeCount, from, to, labels } = this
-    if (edgeCount === 0 || !to.subarray(0, edgeCount).includes(0)) return
-    const hasEntry = new Uint8Array(nodeCount)
-    for (let edge = 0; edge < edgeCount; edge++) hasEntry[to[edge]!] = 1
-    const root = hasEntry.indexOf(0)
-    if (root <= 0) return
-    this.#root = root
-    const label = labels[root]!
-    labels[root] = labels[0]!
-    labels[0] = label
-    for (let edge = 0; edge < edgeCount; edge++) {
-      from[edge] = this.#swapped(from[edge]!)
-      to[edge] = this.#swapped(to[edge]!)
+    const { nodeCount, edgeCount, from, to } = this
+    const numbers = this.#numbers
+    if (numbers[0] === 0 && !to.subarray(0, edgeCount).includes(0)) return
+    const isEntered = new Uint8Array(nodeCount)
+    for (let edge = 0; edge < edgeCount; edge++) isEntered[to[edge]!] = 1
+    const declared = numbers.subarray(0, nodeCount).findIndex((number) => isEntered[number] === 0)
+    const root = numbers[declared]
+    if (root === undefined || root === 0) return
+    const swapped = (number: number) => (number === root ? 0 : number === 0 ? root : number)
+    for (const list of [from.subarray(0, edgeCount), to.subarray(0, edgeCount), numbers]) {
+      list.set(list.map(swapped))
     }
-    for (const attribute of this.attributes) attribute[0] = this.#swapped(attribute[0])
   }
 
   /** Where the id of a node of the graph that was read last stands in the source. */
   idOf(node: number): { view: DataView; range: readonly [start: number, end: number] } {
-    return { view: this.#usual.view, range: this.#ids.range(this.#swapped(node)) }
-  }
-
-  /** The root has changed places with node 0. */
-  #swapped(node: number): number {
-    return node === this.#root ? 0 : node === 0 ? this.#root : node
+    const declared = this.#numbers.subarray(0, this.nodeCount).indexOf(node)
+    return { view: this.#usual.view, range: this.#ids.range(declared) }
   }
 
   #idText(node: number): string {
@@ -264,6 +285,12 @@ export class DotGraphParser {
     }
     const code = latencyUs < 0 ? 'negative-latency' : 'infinite-latency'
     return this.#statementProblem(code, `${edge} has latency ${latencyUs} µs`)
+  }
+
+  #growNodes(): void {
+    this.labels = larger(this.labels)
+    this.#numbers = larger(this.#numbers)
+    this.#byNumber = larger(this.#byNumber)
   }
 
   #growEdges(): void {
