@@ -31,11 +31,15 @@ export class CriticalPathFinder {
 
   /**
    * Marks the edges on the critical path of a request with 1 in `onPath`, all others with 0;
-   * edges are those of the request's shape, in its order.
+   * edges are those of the request's shape, in its order. `latencyUs` are its latencies, if known.
    */
-  mark(request: number, onPath: Uint8Array): void {
+  mark(
+    request: number,
+    onPath: Uint8Array,
+    latencyUs: Float64Array = this.#flows.latencies(request),
+  ): void {
     onPath.fill(0)
-    const path = this.#follow(request)
+    const path = this.#follow(request, latencyUs)
     for (let at = 0; at < path.length; at++) onPath[path[at]!] = 1
   }
 
@@ -44,10 +48,9 @@ export class CriticalPathFinder {
     return Array.from(this.#follow(request)).reverse()
   }
 
-  #follow(request: number): Uint32Array {
+  #follow(request: number, latencyUs = this.#flows.latencies(request)): Uint32Array {
     const { shapeOf, responseTimeUs } = this.#flows
-    const plan = this.plan(shapeOf[request]!)
-    return this.#walk.follow(plan, this.#flows.latencies(request), responseTimeUs[request]!)
+    return this.#walk.follow(this.plan(shapeOf[request]!), latencyUs, responseTimeUs[request]!)
   }
 
   /** What is the same for all requests of a shape. */

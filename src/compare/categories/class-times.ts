@@ -26,9 +26,9 @@ interface ClassTimesOptions {
  */
 export class ClassTimes {
   readonly criticalUs: Float64Array
-  readonly criticalCount: Uint32Array
+  readonly criticalCount: Float64Array
   readonly otherUs: Float64Array
-  readonly otherCount: Uint32Array
+  readonly otherCount: Float64Array
   /** Into joins that waited for another edge, in µs; part of no response time. */
   readonly waitingUs: Float64Array
   readonly #categories: ClassSource
@@ -37,6 +37,8 @@ export class ClassTimes {
   readonly #sumOf: Uint32Array
   readonly #finder: CriticalPathFinder
   readonly #classes = new Map<number, Uint32Array>()
+  /** All of the above, one behind the other, to be emptied at once. */
+  readonly #sums: Float64Array
   #onPath = new Uint8Array(64)
 
   constructor(
@@ -52,20 +54,18 @@ export class ClassTimes {
     this.#sumOf = sumOf ?? Uint32Array.from({ length: classes }, (_, number) => number)
     this.#finder = finder ?? new CriticalPathFinder(this.#flows)
     const length = this.#sumOf.reduce((most, sum) => Math.max(most, sum + 1), 0)
-    this.criticalUs = new Float64Array(length)
-    this.criticalCount = new Uint32Array(length)
-    this.otherUs = new Float64Array(length)
-    this.otherCount = new Uint32Array(length)
-    this.waitingUs = new Float64Array(length)
+    this.#sums = new Float64Array(5 * length)
+    const column = (nth: number) => this.#sums.subarray(nth * length, (nth + 1) * length)
+    this.criticalUs = column(0)
+    this.criticalCount = column(1)
+    this.otherUs = column(2)
+    this.otherCount = column(3)
+    this.waitingUs = column(4)
   }
 
   read(request: number): void {
     const { criticalUs, criticalCount, otherUs, otherCount, waitingUs } = this
-    criticalUs.fill(0)
-    criticalCount.fill(0)
-    otherUs.fill(0)
-    otherCount.fill(0)
-    waitingUs.fill(0)
+    this.#sums.fill(0)
     const sumOf = this.#sumOf
     const shape = this.#flows.shapeOf[request]!
     const classes = this.#classesOf(request, shape)
@@ -73,7 +73,7 @@ export class ClassTimes {
     const { to, entries } = this.#finder.plan(shape)
     if (classes.length > this.#onPath.length) this.#onPath = new Uint8Array(2 * classes.length)
     const onPath = this.#onPath
-    this.#finder.mark(request, onPath)
+    this.#finder.mark(request, onPath, latencyUs)
     for (let edge = 0; edge < classes.length; edge++) {
       const sum = sumOf[classes[edge]!]!
       const latency = latencyUs[edge]!

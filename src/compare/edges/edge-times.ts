@@ -63,12 +63,10 @@ export class EdgeTimes {
       const edges = edgeOf.subarray(first, offsets[category + 1])
       const times = new ClassTimes(categories, category, { sumOf: sumOf[category], finder })
       for (const period of PERIODS) {
-        const members = categories.members(category, period)
-        for (let i = 0; i < members.length; i++) {
-          times.read(members[i]!)
-          addRequest(period === BEFORE ? before : after, times, {
-            ...{ request: members[i]!, first, edges },
-          })
+        const sums = period === BEFORE ? before : after
+        for (const request of categories.members(category, period)) {
+          times.read(request)
+          addRequest(sums, times, { request, first, edges })
         }
       }
     }

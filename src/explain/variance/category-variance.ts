@@ -297,7 +297,7 @@ export interface RequestEdges {
   readonly responseTimeUs: number
   /** Time of each class on the critical path of the request, in µs; 0 where it is off it. */
   readonly criticalUs: Float64Array
-  readonly criticalCount: Uint32Array
+  readonly criticalCount: Float64Array
   /** Latency of each class in µs, as in `ClassTimes`; NaN for joins that did not wait for it. */
   readonly latencyUs: Float64Array
 }
