@@ -9,7 +9,7 @@ import { recordedCase } from '../recorded.ts'
 import { expectCauseFound, RECORDED } from './expect-findings.ts'
 
 // All cases, and those of others, in findings.full.test.ts.
-test.each(['rmw', 'control', 'broken-replica'])(
+test.each(['rmw', 'control'])(
   'the cause of %s is the first or second finding of at most ten',
   async (name) => {
     const [recorded] = await findCases(RECORDED, [name])

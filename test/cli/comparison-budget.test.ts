@@ -93,7 +93,7 @@ describe('a budget', () => {
     )
   })
 
-  test('of 32 kB is the default, and 0 prints everything', async () => {
+  test('of 32 kB is the default, and 0 prints everything', { tags: ['full'] }, async () => {
     const { out } = await flowdelta('compare', ...PERIODS, '--json')
     expect(Buffer.byteLength(out)).toBeLessThanOrEqual(32_000)
     const { leftOut, mutations, findings } = JSON.parse(out)
@@ -135,7 +135,7 @@ describe('--finding', () => {
     expect(err).toContain(`"${id}0" is not the id of a finding. Did you mean '${id}'?`)
     const none = await flowdelta(
       'compare',
-      ...(await firstSeconds('control', 12)),
+      ...(await firstSeconds('control', 3)),
       '--finding',
       'latency-1',
     )

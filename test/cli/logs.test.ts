@@ -281,13 +281,9 @@ describeWithShared('faults of Hadoop jobs', () => {
   test.each([
     ['Disk_full', 'There is not enough space on the disk'],
     ['Network_disconnection', 'NoRouteToHostException: No route to host'],
-  ])(
-    'stand in the first five lines: %s',
-    async (label, message) => {
-      const paths = ['--before', ...jobs('Normal'), '--after', ...jobs(label)]
-      const { out } = await flowdelta('logs', ...paths)
-      expect(out.split('\n').slice(0, 5).join('\n')).toContain(message)
-    },
-    60_000,
-  )
+  ])('stand in the first five lines: %s', { tags: ['full'] }, async (label, message) => {
+    const paths = ['--before', ...jobs('Normal'), '--after', ...jobs(label)]
+    const { out } = await flowdelta('logs', ...paths)
+    expect(out.split('\n').slice(0, 5).join('\n')).toContain(message)
+  })
 })

@@ -165,7 +165,7 @@ const INCIDENTS: Readonly<Record<string, readonly string[]>> = {
 describeWithShared('an agent with nothing but the server', () => {
   test.each(Object.entries(INCIDENTS))(
     'names what was planted in %s within ten calls and 100 kB',
-    { timeout: 300_000 },
+    { tags: ['full'], timeout: 300_000 },
     async (incident, planted) => {
       const client = new Client()
       try {

@@ -15,7 +15,7 @@ describe('flowdelta report', () => {
   test('writes one page with its charts, and nothing else', async () => {
     const file = join(FOLDER, 'delay.html')
     const outcome = await report(
-      ...periods('delay-1ms'),
+      ...(await firstSeconds('delay-1ms', 2)),
       ...['--out', file, '--trace-url', 'jaeger=http://localhost:16686'],
     )
     expect(outcome).toEqual({ code: 0, out: '', err: '' })
@@ -31,7 +31,7 @@ describe('flowdelta report', () => {
   })
 
   test('says of a control that nothing was found, and what would have been', async () => {
-    const { code, out } = await report(...periods('control'), '--out', '-')
+    const { code, out } = await report(...(await firstSeconds('control', 3)), '--out', '-')
     expect(code).toBe(0)
     expect(out).toContain('<h1>No change found</h1>')
     expect(out).toMatch(

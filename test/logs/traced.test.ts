@@ -181,7 +181,9 @@ test('trace points have no spans for logs', async () => {
 })
 
 describeWithShared('a fault of the Nezha benchmark', () => {
-  test('the line of code that failed is named, of Docker JSON in CSV as it is', async () => {
+  test('the line of code that failed is named, of Docker JSON in CSV as it is', {
+    tags: ['full'],
+  }, async () => {
     const file = (name: string) =>
       sharedFile(`data/nezha-faults/230129-085206/${name}.csv.gz`) as string
     const period = (name: string) => loadTraces(file(name), { logs: file(`${name}-logs`) })
@@ -263,7 +265,10 @@ test('records without ids are told with the findings of the service that a pod i
 })
 
 describeWithShared('records with and without ids in one incident', () => {
-  test('the exception is named, and the decoy is not in the title', async () => {
+  test('the exception is named, and the decoy is not in the title', {
+    tags: ['full'],
+    timeout: 60_000,
+  }, async () => {
     const at = (name: string) =>
       sharedFile(`data/hdx-eval/deploy-regression-7/${name}.jsonl.gz`) as string
     const [before, after] = await Promise.all(
@@ -275,5 +280,5 @@ describeWithShared('records with and without ids in one incident', () => {
     )
     expect(first?.text).toMatch(/its logs have new WARN “[^”]*deprecation” \(\d+ times\)/)
     expect(first?.title).not.toMatch(/deprecation/i)
-  }, 60_000)
+  })
 })

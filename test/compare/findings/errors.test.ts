@@ -119,7 +119,9 @@ describeWithShared('errors that others planted', () => {
     return compare(await load('before'), await load('after')).findings.findings
   }
 
-  test('a rollout that breaks 7 % of the checkouts is errors of checkout, and no saving', async () => {
+  test('a rollout that breaks 7 % of the checkouts is errors of checkout, and no saving', {
+    tags: ['full'],
+  }, async () => {
     const all = await found('deploy-regression-7')
     expect(
       all.map(({ kind, direction, what, services }) => ({ kind, direction, what, services })),
@@ -132,7 +134,9 @@ describeWithShared('errors that others planted', () => {
     expect(all[0]?.title).toContain('checkout.promo_code = FLAT5, FREESHIP or GIFT10')
   })
 
-  test('a message that is new is named first, with the service', async () => {
+  test('a message that is new is named first, with the service', {
+    tags: ['full'],
+  }, async () => {
     const [first] = await found('segmented-regression-42')
     expect(first).toMatchObject({ kind: 'errors', where: 'api-server' })
     expect(first?.what).toContain(
@@ -140,7 +144,7 @@ describeWithShared('errors that others planted', () => {
     )
   })
 
-  test('a quiet hour has none', async () => {
+  test('a quiet hour has none', { tags: ['full'] }, async () => {
     expect(await found('quiet-11')).toEqual([])
   })
 })

@@ -220,7 +220,9 @@ describeWithShared('public data', () => {
     expect(found.remedies[0]?.testableShare).toBe(1)
   })
 
-  test('tb3: hosts and the number of blocks are, and nothing but both together helps', async () => {
+  test('tb3: hosts and the number of blocks are, and nothing but both together helps', {
+    tags: ['full'],
+  }, async () => {
     const folder = sharedFile('data/tracebench-hdfs/w_netdelay_20ms_on_25_of_50_datanodes')
     const traces = await loadTraces(folder as string, { format: 'tracebench' })
     const found = diagnoseExplosion(categorize(buildFlows(traces)))

@@ -170,6 +170,7 @@ describe('spans a line', () => {
 
 describeWithShared('a sample of recorded requests, many times over with jitter', () => {
   test('has the findings of all of them in the same order, and counts requests exactly', {
+    tags: ['full'],
     timeout: 300_000,
   }, async () => {
     const source = 'data/nezha-onlineboutique/ob0_control_no_fault/normal_trace.csv.gz'

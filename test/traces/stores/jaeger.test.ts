@@ -15,8 +15,7 @@ import {
 } from './recorded-traces.ts'
 import { type Reply, type Served, serve } from './serve.ts'
 
-const BEFORE = recordedTraces('before', 300)
-const AFTER = recordedTraces('after', 300)
+const BEFORE = recordedTraces('before', 100)
 const SERVICES = [...new Set(BEFORE.flatMap(({ services }) => [...services]))]
 
 interface Habits {
@@ -80,11 +79,12 @@ const rejection = async (loading: Promise<unknown>) =>
   )
 
 test('traces from Jaeger give the findings that the same traces give in files', async () => {
-  const served = await serve((url) => jaegerV3(url))
-  const later = await serve((url) => jaegerV3(url, { traces: AFTER }))
-  const [before, after] = await Promise.all([load(served, BEFORE), load(later, AFTER)])
-  const files = await Promise.all([loadTraces(fileOf(BEFORE)), loadTraces(fileOf(AFTER))])
-  const found = compare(before, after).findings.text()
+  const [before, after] = [recordedTraces('before', 300), recordedTraces('after', 300)]
+  const served = async (traces: RecordedTrace[]) =>
+    load(await serve((url) => jaegerV3(url, { traces })), traces)
+  const stored = await Promise.all([served(before), served(after)])
+  const files = await Promise.all([loadTraces(fileOf(before)), loadTraces(fileOf(after))])
+  const found = compare(...stored).findings.text()
   expect(found).toContain('SN WRITE itself')
   expect(found).toBe(compare(...files).findings.text())
 })
@@ -187,7 +187,7 @@ test('a server that is busy, fails, breaks off or cuts an answer is asked again'
   expect(mishaps).toEqual([])
 })
 
-test.each<[problem: string, reply: Reply, message: string]>([
+test.each<[problem: string, reply: Reply, message: string, timeout?: number]>([
   ['always busy', { status: 429, headers: { 'retry-after': '0' } }, 'answered with status 429'],
   ['cut', { body: '{"result":{"resourceSpans":[{"resou' }, 'sent an answer that cannot be used'],
   ['empty', { body: '' }, 'answered with nothing'],
@@ -201,10 +201,10 @@ test.each<[problem: string, reply: Reply, message: string]>([
     { body: '{"error":{"code":13,"message":"no such index"}}' },
     'cannot be used',
   ],
-  ['silent', () => {}, 'kept silent for 0.05 s'],
-])('a server that is %s gives an error that says so', async (_, reply, message) => {
+  ['silent', () => {}, 'kept silent for 0.5 s', 0.5],
+])('a server that is %s gives an error that says so', async (_, reply, message, timeout = 30) => {
   const served = await serve((url) => (url.pathname.endsWith('traces') ? reply : jaegerV3(url)))
-  const said = await rejection(load(served, BEFORE, '&tries=2&timeout=0.05'))
+  const said = await rejection(load(served, BEFORE, `&tries=2&timeout=${timeout}`))
   expect(said).toMatch(/^FlowdeltaError: jaeger:\/\/127/)
   expect(said).toContain(message)
   expect(said).toContain('This was so 2 times in a row.')
@@ -212,7 +212,7 @@ test.each<[problem: string, reply: Reply, message: string]>([
 
 test('a lying content type does not matter where the content is right', async () => {
   const served = await serve((url) => ({ ...(jaegerV3(url) as object), type: 'text/html' }))
-  expect((await load(served)).size).toBe(300)
+  expect((await load(served)).size).toBe(BEFORE.length)
 })
 
 test('a refusal is told at once, and tokens and passwords are in no message', async () => {
@@ -254,7 +254,7 @@ test('a load stops when its signal is aborted', async () => {
   const start = performance.now()
   const said = await rejection(load(served, BEFORE, '&timeout=60', { signal: controller.signal }))
   expect(said).toBe('Error: enough')
-  expect(performance.now() - start).toBeLessThan(2000)
+  expect(performance.now() - start).toBeLessThan(30_000)
 })
 
 test.each([

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
 import type { MimeBundle } from '../../../src/core/display.ts'
 import { interactiveBundles } from '../../../src/views/notebook/bundle-completer.ts'
 import { compressed } from '../../../src/views/notebook/runtime-html.ts'
@@ -62,6 +62,7 @@ async function openPage(
     viewport: { width, height: 900 },
     colorScheme: dark ? 'dark' : 'light',
   })
+  onTestFinished(() => context.close())
   const problems: string[] = []
   await context.route(/^(?!file:|data:|blob:)/, (route) => {
     problems.push(`asked the network for ${route.request().url()}`)
