@@ -82,12 +82,17 @@ function storeAddress(source: string): StoreAddress | undefined {
       `The address of ${kind} has a ? before its @. Write ? in a password as %3F.`,
     )
   }
+  if (/:\/\/[^/@]*:\d+\/.*@/.test(url)) {
+    throw new FlowdeltaError(
+      `The address of ${kind} has a / before its @. Write / in a password as %2F, @ in a path as %40.`,
+    )
+  }
   return { kind, name, location: url, where, between, parameters }
 }
 
-/** An address without its password, which neither a `#` nor a `/` in it ends. */
+/** An address without its password: neither a `#` nor a `/` ends it, as either may stand in one. */
 function shownAddress(address: string): string {
-  return address.replace(/^((?:[a-z]+=)?[a-z]+:\/\/)(?:[^/]*|[^/:]*:(?!\d+\/).*)@/i, '$1')
+  return address.replace(/^((?:[a-z]+=)?[a-z]+:\/\/).*@/i, '$1')
 }
 
 /** Which requests are loaded. */

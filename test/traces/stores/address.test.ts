@@ -47,6 +47,16 @@ test.each(['jaeger://me:se?cret@host', 'jaeger://me:12?a=cret@host:1', 'clickhou
   },
 )
 
+test.each([
+  'jaeger://me:12/cret@host',
+  'tempo=http://me:7/cret@host:1',
+  'clickhouse://me:1/cret@h/db',
+])('a password that may be a port and a path is neither sent nor printed: %s', async (address) => {
+  const said = await failure(address, { between })
+  expect(said).toMatch(/has a \/ before its @\. Write \/ in a password as %2F, @ in a path as %40/)
+  expect(said).not.toContain('cret')
+})
+
 test('a folder with Parquet and other traces is refused, and so is a format for Parquet', async () => {
   await TRACES.save(pathOf('a.parquet'))
   copyFileSync(pathOf('a.parquet'), pathOf('b.parquet'))
