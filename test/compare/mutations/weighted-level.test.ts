@@ -58,7 +58,9 @@ const rounds = (options: Parameters<typeof found>[1]) =>
   Array.from({ length: ROUNDS }, (_, seed) => found(seed, options)).filter((some) => some > 0)
     .length
 
-describe('of two weighted samples whose probabilities differ by structure and period', () => {
+describe('of two weighted samples whose probabilities differ by structure and period', {
+  tags: ['full'],
+}, () => {
   test('counts differ for no other reason than chance in at most one comparison of twenty', () => {
     // 0.05 × 60 = 3; 7 or more would come by chance once in thirty times.
     expect(rounds({ counts: 'weighted' })).toBeLessThan(7)

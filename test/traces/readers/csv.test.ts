@@ -70,6 +70,7 @@ describe('rows', () => {
         expect(back.open).toBeUndefined()
         expect(back.rows).toEqual(rows)
       }),
+      { numRuns: 40 },
     )
   })
 })
