@@ -1,5 +1,5 @@
 import { greatest, sum } from 'd3-array'
-import { type OptionAdvice, requireStage } from '../core/errors.ts'
+import { nearestName, type OptionAdvice, requireStage, show } from '../core/errors.ts'
 import {
   changeOptions,
   defineOptions,
@@ -206,6 +206,7 @@ export interface LogWarning {
     | 'one-instance'
     | 'empty-instances'
     | 'unread-files'
+    | 'nothing-excluded'
   readonly message: string
   /** Options that the message names. */
   readonly advice: OptionAdvice
@@ -223,6 +224,7 @@ function logWarnings(logs: LogSet): readonly LogWarning[] {
     ...oneInstance(logs),
     ...emptyInstances(logs),
     ...unreadFiles(logs),
+    ...nothingExcluded(logs),
   ]
 }
 
@@ -245,6 +247,15 @@ function sameFiles({ report: { inBothClasses } }: LogSet): LogWarning[] {
   if (inBothClasses.length === 0) return []
   const message = `${listed(inBothClasses)} ${isAre(inBothClasses)} given as before and as after, and cannot differ from ${inBothClasses.length === 1 ? 'itself' : 'themselves'}. Name each file once.`
   return warning('same-files', message)
+}
+
+function nothingExcluded({ report: { notExcluded }, events, states }: LogSet): LogWarning[] {
+  const [first] = notExcluded
+  if (first === undefined) return []
+  const meant = nearestName(first, [...events.names, ...states.names])
+  const hint = meant === undefined ? '' : ` Did you mean ${show(meant)}?`
+  const message = `No variable is called ${notExcluded.map(show).join(' or ')}: nothing was left out for ${notExcluded.length === 1 ? 'it' : 'them'}.${hint}`
+  return warning('nothing-excluded', message)
 }
 
 function oneInstance({ counts }: LogSet): LogWarning[] {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { loadLogs } from '../../src/logs/readers/load-logs.ts'
 import { eventCounts, finalValues } from './readers/log-messages.ts'
 
@@ -75,4 +76,12 @@ test('variables are left out, and others computed from what is left or not', asy
   expect(logs.states.names).toEqual(['bytes each', 'seconds a message'])
   expect([...logs.states.of(0, 'mean')]).toEqual([100, 100, 300, 300])
   expect([...logs.states.of(1, 'mean')]).toEqual([3, 4, 3, 1])
+  expect(compareLogs(logs).warnings()).toEqual([])
+  const misspelt = await loadLogs({ before, after: before }, { exclude: ['sent.byte', 'sent'] })
+  expect(compareLogs(misspelt).warnings()).toContainEqual({
+    code: 'nothing-excluded',
+    message:
+      'No variable is called "sent.byte": nothing was left out for it. Did you mean "sent.bytes"?',
+    advice: {},
+  })
 })

@@ -12,6 +12,7 @@ const NOTHING = new LogReport({
   unreadFiles: [],
   fieldsLeftOut: [],
   inBothClasses: [],
+  notExcluded: [],
 })
 
 export interface Given {

@@ -74,7 +74,7 @@ export class LogBuilder {
   /** By event, as ranks. */
   readonly #levels: number[] = []
   readonly #dropped = new Set<number>()
-  #excluded = /^$/
+  #excluded: readonly { readonly name: string; readonly pattern: RegExp }[] = []
   #derived: readonly (readonly [string, DerivedStates[string]])[] = []
   readonly #droppedInstances = new Set<number>()
 
@@ -241,10 +241,10 @@ export class LogBuilder {
 
   /** Leaves variables out by their names, in which `*` stands for anything. */
   exclude(names: readonly string[]): void {
-    const patterns = names.map((name) =>
-      name.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replaceAll('*', '.*'),
-    )
-    this.#excluded = new RegExp(`^(?:${patterns.join('|')})$`, 's')
+    this.#excluded = names.map((name) => {
+      const pattern = name.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replaceAll('*', '.*')
+      return { name, pattern: new RegExp(`^${pattern}$`, 's') }
+    })
   }
 
   /** Counts lines that were read. */
@@ -280,8 +280,11 @@ export class LogBuilder {
       instances.map((instance) => instance.events),
       instances.map((instance) => instance.states),
     ]
+    const isExcluded = (name: string) => this.#excluded.some(({ pattern }) => pattern.test(name))
     const droppedOf = (all: readonly string[], more: Iterable<number> = []) =>
-      new Set([...more, ...all.flatMap((name, code) => (this.#excluded.test(name) ? code : []))])
+      new Set([...more, ...all.flatMap((name, code) => (isExcluded(name) ? code : []))])
+    const variables = [...names.event, ...names.state]
+    const unknown = this.#excluded.filter(({ pattern }) => !variables.some((v) => pattern.test(v)))
     const stateFeatures = laidOut(names.state, STATE_FEATURES, states, droppedOf(names.state))
     const variable = greatest(
       [...stateFeatures.names.keys()].filter((each) =>
@@ -310,6 +313,7 @@ export class LogBuilder {
         },
         thinned: thinnedVariables(instances, names),
         emptyInstances: ids.filter((_, i) => Number.isNaN(instances[i]?.runTimeUs)),
+        notExcluded: unknown.map(({ name }) => name),
       }),
     })
   }

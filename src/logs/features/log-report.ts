@@ -52,6 +52,8 @@ interface LogReportData {
   /** Files in directories that are in no log format that is known. */
   readonly unreadFiles: readonly string[]
   readonly inBothClasses: readonly string[]
+  /** Names of `exclude` that no variable has. */
+  readonly notExcluded: readonly string[]
   /** Fields of messages that are no variables, those of most messages first. */
   readonly fieldsLeftOut: readonly FieldLeftOut[]
 }
@@ -91,6 +93,7 @@ export class LogReport extends columnarStage<LogReportData>() {
       ...onlyFirst('instance without messages', 'kept', this.emptyInstances),
       ...onlyFirst('file in no log format that is known', 'file skipped', this.unreadFiles),
       ...onlyFirst('file given as before and as after', 'read as both', this.inBothClasses),
+      ...onlyFirst('excluded name that no variable has', 'nothing left out', this.notExcluded),
     ]
     return rowTable(rows, ['issue', 'effect', 'count', 'example'])
   }

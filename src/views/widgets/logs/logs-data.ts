@@ -212,6 +212,7 @@ const NO_REPORT = new LogReport({
   unreadFiles: [],
   fieldsLeftOut: [],
   inBothClasses: [],
+  notExcluded: [],
 })
 
 export function restoreLogs({ carried }: LogsData) {
