@@ -35,7 +35,7 @@ describe('causes', () => {
     expect(document).toMatchObject({
       ...{ schema: 'flowdelta.whatif/1', divergence: 'kl', target: 'after', state: 'complete' },
       requests: { before: 1500, after: 1500 },
-      unchanged: { divergence: diagnosis.divergence, p: 0.004 },
+      unchanged: { divergence: diagnosis.divergence, p: diagnosis.changeP },
     })
     expect(document.causes).toHaveLength(diagnosis.size)
     expect(document.causes[0]).toEqual({
@@ -65,7 +65,7 @@ describe('causes', () => {
     const text = await whatif(...BEFORE, ...AFTER, '--depth', '1', '--limit', '2')
     expect(text).toMatch(/^5,000 requests before, 5,000 after: p50 .+ → .+, p90 .+, p99 .+\. The/)
     expect(text).toContain(
-      'The profiles differ (p = 0.004); Kullback-Leibler divergence 0.277 apart.',
+      'The profiles differ (p < 0.001); Kullback-Leibler divergence 0.277 apart.',
     )
     expect(text).toContain(
       'Best: frontend NFS3 WRITE now calls storage-data SN READ, in 46 % of its calls, which explains 59 % of it.',

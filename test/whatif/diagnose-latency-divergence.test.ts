@@ -7,9 +7,10 @@ import {
   type DivergenceName,
   divergenceTo,
   knownChangeP,
-  periodChangeP,
 } from '../../src/whatif/diagnosis/target-divergence.ts'
+import { countTimes, testScenarios } from '../../src/whatif/diagnosis/test-changes.ts'
 import { LatencyProfile } from '../../src/whatif/recompute/latency-profile.ts'
+import type { EvidenceSample } from '../../src/whatif/scenarios/scenario.ts'
 
 function sample(size: number, seed: number, medianUs = 1000): Float64Array {
   const random = randomSource(seed)
@@ -72,15 +73,41 @@ describe('whether there is a change at all', () => {
     range: { base, target, size: Math.min(base.length, target.length) },
   })
 
-  test('two samples of one profile are called different in about one of twenty cases', () => {
-    let found = 0
-    for (let i = 0; i < 200; i++) {
-      const [base, target] = [sample(60, 2 * i), sample(90, 2 * i + 1)]
-      if (periodChangeP(weighed(base), weighed(target), testOf(base, target)) <= 0.05) found++
-    }
-    // Binomial with p 0.05: 10, give or take 3.1.
-    expect(found).toBeGreaterThanOrEqual(2)
-    expect(found).toBeLessThanOrEqual(19)
+  /** Twenty stretches of a run whose level wanders: half of it stays from one to the next. */
+  const wandering = (seed: number, shift = 1) => {
+    const random = randomSource(seed)
+    let level = random.logNormal(0, 0.1)
+    const values = Array.from({ length: 20 }, (_, stretch) => {
+      level = Math.sqrt(level) * random.logNormal(0, 0.1)
+      const times = shift ** Number(stretch >= 10) * level
+      return Array.from({ length: 30 }, () => times * random.logNormal(Math.log(1000), 0.5))
+    }).flat()
+    const half = (from: number) => weighed(Float64Array.from(values.slice(from, from + 300)))
+    return [{ recorded: half(0) }, { recorded: half(300) }]
+  }
+  const stretch = (from: number) => Uint8Array.from({ length: 300 }, (_, i) => from + i / 30)
+  const stretches = { before: stretch(0), after: stretch(10), aligned: false }
+
+  test('halves of one run whose level wanders are called different in at most one of twenty cases', () => {
+    const ps = Array.from({ length: 200 }, (_, seed) => {
+      // How long levels last is learned from all that is looked at.
+      const tried = Array.from({ length: 10 }, (_, i) => {
+        const [before, after] = wandering(200 + 10 * seed + i).map(({ recorded }) => ({
+          ...{ values: recorded.latencyUs, requests: Uint32Array.from(recorded.latencyUs.keys()) },
+        })) as [EvidenceSample, EvidenceSample]
+        return { counts: countTimes(before, after, stretches), responseCounts: [], isOfTime: false }
+      })
+      return testScenarios(wandering(seed), { stretches, tried }).changeP
+    })
+    expect(ps.filter((p) => p < 0.05).length).toBeLessThanOrEqual(10)
+  })
+
+  test('a change by half is seen through that', () => {
+    const ps = Array.from(
+      { length: 20 },
+      (_, seed) => testScenarios(wandering(seed, 1.5), { stretches, tried: [] }).changeP,
+    )
+    expect(ps.filter((p) => p < 0.05).length).toBeGreaterThanOrEqual(17)
   })
 
   test('a sample of a profile that is known is called different in about one of twenty cases', {
@@ -99,7 +126,6 @@ describe('whether there is a change at all', () => {
 
   test('others are told apart', () => {
     const [base, target] = [sample(60, 1), sample(90, 2, 2000)]
-    expect(periodChangeP(weighed(base), weighed(target), testOf(base, target))).toBe(0.004)
     expect(knownChangeP(weighed(base), weighed(target), testOf(base, target))).toBe(0.002)
   })
 })

@@ -17,6 +17,8 @@ export interface CountsTest {
 
 export interface CountsOptions extends StretchOptions {
   readonly bursts?: boolean
+  /** Whether levels last for several stretches; default: as `bursts`. */
+  readonly lasts?: boolean
 }
 
 /** With fewer chances taken than this to lose, or left to gain, counts are tested exactly. */
@@ -35,10 +37,16 @@ const MIN_EXPECTED = 5
  */
 export function compareCounts(
   all: readonly (readonly ChoiceCounts[])[],
-  { perRun = BLOCKS, aligned = false, bursts = false, steady = false }: CountsOptions = {},
+  {
+    perRun = BLOCKS,
+    aligned = false,
+    bursts = false,
+    lasts = bursts,
+    steady = false,
+  }: CountsOptions = {},
 ): CountsTest[] {
   const sums = all.map((strata) => sumCounts(strata, { perRun, aligned, steady }))
-  const design = designEffects(sums, { lasts: bursts, bursts, ...(steady && { maxShared: 1 }) })
+  const design = designEffects(sums, { lasts, bursts, ...(steady && { maxShared: 1 }) })
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
     const effect = design.effects[i] as number
     return {

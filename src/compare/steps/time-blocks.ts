@@ -8,7 +8,7 @@ export const BLOCKS = 10
 const MAX_BLOCKS = 200
 
 /** Periods are of the same time where they share this part of the longer one. */
-const MIN_SHARED = 0.8
+export const MIN_SHARED = 0.8
 
 export interface TimeBlocks {
   /** Number of each request's stretch: those of one run after the other, after last. */

@@ -12,7 +12,8 @@ import { type Evaluator, makeEvaluator } from './evaluate-scenario.ts'
 import { growDiagnosis, type TriedScenario } from './grow-diagnosis.ts'
 import { type DiagnosisSubject, LatencyDiagnosis } from './latency-diagnosis.ts'
 import { knownTarget, type LatencyTarget } from './latency-target.ts'
-import { divergenceTo, knownChangeP, periodChangeP } from './target-divergence.ts'
+import { divergenceTo, knownChangeP } from './target-divergence.ts'
+import { stretchesOf, testScenarios } from './test-changes.ts'
 
 /** More calls than this, and trees are 3 levels deep instead of 5. */
 const MAX_DEEP_CALLS = 100_000
@@ -177,21 +178,24 @@ export function prepareDiagnosis(
     target === null ? own.latencyUs.length : Math.min(own.latencyUs.length, theirs.latencyUs.length)
   const range = { base: own.latencyUs, target: theirs.latencyUs, size }
   const profile = profileOf(theirs)
+  const stretches = target && stretchesOf(base, target)
   const evaluator = makeEvaluator({
     ...{ base, target, targetWeight: theirs.weight },
     divergenceTo: divergenceTo(theirs.latencyUs, name, range),
-    targetProfile: profile,
+    ...{ targetProfile: profile, stretches },
   })
-  let changeP: number | undefined
   const subject: DiagnosisSubject = {
     ...{ models, options, isOfTraces: target !== null, unchanged: evaluator.unchanged },
     target: profile,
     targetTitle: known?.title ?? shownName((target as RequestModel).forest.traces),
-    changeP() {
-      const test = target === null ? knownChangeP : periodChangeP
-      changeP ??= test(own, theirs, { name, range, seed })
-      return changeP
-    },
+    test: (tried) =>
+      target === null || stretches === null
+        ? {
+            changeP: knownChangeP(own, theirs, { name, range, seed }),
+            ps: tried.map(() => Number.NaN),
+            responsePs: [],
+          }
+        : testScenarios([base, target], { stretches, tried }),
   }
   return { subject, base, target, evaluator }
 }

@@ -8,8 +8,9 @@ import {
   type WeighedLatencies,
 } from '../recompute/latency-profile.ts'
 import { countTouched, type RequestModel } from '../recompute/request-model.ts'
-import type { Candidate } from '../scenarios/scenario.ts'
+import type { Candidate, EvidenceSample, ScenarioEvidence } from '../scenarios/scenario.ts'
 import { profileDistanceUs, type TargetDivergence, tailsP } from './target-divergence.ts'
+import { countKinds, countTimes, type ScenarioCounts, type Stretches } from './test-changes.ts'
 
 interface Measurement {
   readonly base: RequestModel
@@ -19,10 +20,12 @@ interface Measurement {
   readonly targetWeight: Float64Array
   readonly divergenceTo: TargetDivergence
   readonly targetProfile: LatencyProfile
+  /** Null where the target is a profile only. */
+  readonly stretches: Stretches | null
 }
 
 /** What one scenario comes to: its response times in the base's order, and how close they are. */
-export interface Evaluation extends WeighedLatencies {
+export interface Evaluation extends WeighedLatencies, ScenarioCounts {
   readonly profile: LatencyProfile
   /** From the target. */
   readonly divergence: number
@@ -46,8 +49,6 @@ export interface Evaluation extends WeighedLatencies {
    * compare, and for kinds of requests.
    */
   readonly statistic: number
-  /** p of that (KS and tail, or χ² of kinds); NaN where it was not or cannot be tested. */
-  readonly p: number
   /** How surely what it changes did change, in units of the KS statistic's spread: orders as p does, also where p is too small for a number. */
   readonly strength: number
 }
@@ -58,7 +59,7 @@ export interface Evaluator {
 }
 
 export function makeEvaluator(measurement: Measurement): Evaluator {
-  const { base, target, targetWeight, divergenceTo, targetProfile } = measurement
+  const { base, target, targetWeight, divergenceTo, targetProfile, stretches } = measurement
   const { recorded } = base
   const recordedUs = meanUs(recorded)
   const direction = directionOf(profileOf(recorded), targetProfile)
@@ -87,7 +88,9 @@ export function makeEvaluator(measurement: Measurement): Evaluator {
     unchanged: { ...measure({ changes: [], weight: null }, Number.NaN), ...UNTESTED },
     evaluate: (candidate) => ({
       ...measure(candidate.apply(base, target), undoneUs(candidate)),
-      ...(target === null ? UNTESTED : testChange(candidate, base, target)),
+      ...(target === null || stretches === null
+        ? UNTESTED
+        : testChange(candidate.evidence(base, target), { base, target, stretches })),
     }),
   }
 }
@@ -113,36 +116,47 @@ function meanUs({ latencyUs, weight }: WeighedLatencies): number {
   return sum / requests
 }
 
-type Evidence = Pick<Evaluation, 'statistic' | 'p' | 'strength'>
+type Evidence = ScenarioCounts & Pick<Evaluation, 'statistic' | 'strength'>
 
-const UNTESTED: Evidence = { statistic: Number.NaN, p: Number.NaN, strength: Number.NaN }
+const UNTESTED: Evidence = {
+  statistic: Number.NaN,
+  counts: [],
+  responseCounts: [],
+  isOfTime: false,
+  strength: Number.NaN,
+}
 
 /** Did what the scenario changes change between the periods? */
-function testChange(candidate: Candidate, base: RequestModel, target: RequestModel): Evidence {
-  const { measured, before, after, share = 1, mayFollow } = candidate.evidence(base, target)
+function testChange(
+  { measured, before, after, share = 1, mayFollow = false }: ScenarioEvidence,
+  { base, target, stretches }: { base: RequestModel; target: RequestModel; stretches: Stretches },
+): Evidence {
+  const responseCounts = countTimes(timesOf(base, before), timesOf(target, after), stretches)
+  if (before.values.length === 0 || after.values.length === 0) return UNTESTED
   if (measured === 'kinds') {
-    const cells = 1 + Math.max(max(before) ?? 0, max(after) ?? 0)
-    const count = (kinds: Float64Array) => {
+    const cells = 1 + Math.max(max(before.values) ?? 0, max(after.values) ?? 0)
+    const count = ({ values }: EvidenceSample) => {
       const counts = new Float64Array(cells)
-      for (const kind of kinds) counts[kind]!++
+      for (const kind of values) counts[kind]!++
       return counts
     }
-    if (before.length === 0 || after.length === 0) return UNTESTED
     const { statistic, p, testable } = chiSquareTest(count(before), count(after))
     if (!testable) return UNTESTED
-    const strength = strengthOf(p, Math.sqrt(statistic) / 2)
-    return { ...UNTESTED, p, strength: mayFollow ? Number.NaN : strength }
+    const strength = mayFollow ? Number.NaN : strengthOf(p, Math.sqrt(statistic) / 2)
+    return {
+      statistic: Number.NaN,
+      counts: countKinds(before, after, stretches),
+      ...{ responseCounts, isOfTime: mayFollow, strength },
+    }
   }
-  const { statistic, beforeCount: n1, afterCount: n2 } = ksTwoSample(before, after)
+  const { statistic, beforeCount: n1, afterCount: n2 } = ksTwoSample(before.values, after.values)
   const [first, second] = [thinned(before, share), thinned(after, share)]
-  const { p, testable } = ksTwoSample(first, second)
-  const ofWhole = statistic * Math.sqrt((n1 * n2) / (n1 + n2))
-  if (!testable) return { ...UNTESTED, statistic, strength: ofWhole }
-  const ofTails = tailsP(first, second)
+  const ofTails = tailsP(first.values, second.values)
   return {
     statistic,
-    p: Math.min(1, 2 * Math.min(p, ofTails)),
-    strength: Math.max(ofWhole, strengthOf(ofTails, 0)),
+    counts: countTimes(first, second, stretches),
+    ...{ responseCounts, isOfTime: false },
+    strength: Math.max(statistic * Math.sqrt((n1 * n2) / (n1 + n2)), strengthOf(ofTails, 0)),
   }
 }
 
@@ -152,7 +166,15 @@ function strengthOf(p: number, beyond: number): number {
 }
 
 /** A share of some values, evenly spaced. */
-function thinned(values: Float64Array, share: number): Float64Array {
-  if (share === 1) return values
-  return values.filter((_, i) => Math.floor((i + 1) * share) > Math.floor(i * share))
+function thinned({ values, requests }: EvidenceSample, share: number): EvidenceSample {
+  const isKept = (_: number, i: number) => Math.floor((i + 1) * share) > Math.floor(i * share)
+  return { values: values.filter(isKept), requests: requests.filter(isKept) }
+}
+
+/** Response times of the requests of a sample. */
+function timesOf({ recorded }: RequestModel, { requests }: EvidenceSample): EvidenceSample {
+  return {
+    values: Float64Array.from(requests, (request) => recorded.latencyUs[request]!),
+    requests,
+  }
 }

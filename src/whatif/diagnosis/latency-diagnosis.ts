@@ -13,6 +13,7 @@ import type { Scenario } from '../scenarios/scenario.ts'
 import type { DiagnosisOptions } from './diagnosis-options.ts'
 import type { Evaluation } from './evaluate-scenario.ts'
 import { orderKey, rankScenarios, scoreSiblings, type TriedScenario } from './grow-diagnosis.ts'
+import type { ScenarioTests } from './test-changes.ts'
 
 export interface DiagnosisSubject {
   /** Of the periods as sampled: the base, and the target where it is traces. */
@@ -22,8 +23,7 @@ export interface DiagnosisSubject {
   readonly targetTitle: string
   /** Whether the target is traces, which what a scenario changes can be compared with. */
   readonly isOfTraces: boolean
-  /** p of base and target being the same profile; computed when it is first asked for. */
-  readonly changeP: () => number
+  readonly test: (tried: readonly Evaluation[]) => ScenarioTests
   readonly options: DiagnosisOptions
 }
 
@@ -67,12 +67,11 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * p of the hypothesis that base and target have one latency profile: twice the lesser of that by
-   * permutations of the requests, 0.004 then at least, and that of how many are in the tails; by samples
-   * drawn from a target that is no traces, 0.002 at least.
+   * p of the hypothesis that base and target have one latency profile, but for what wanders within
+   * them: see `testScenarios`; by samples drawn from a target that is no traces, 0.002 at least.
    */
   get changeP(): number {
-    return this.#subject.changeP()
+    return this.#all.changeP
   }
 
   /**
@@ -143,7 +142,9 @@ export class LatencyDiagnosis extends Stage {
 /** One node of the diagnosis tree. */
 export interface DiagnosedScenario
   extends ProfileQuantiles,
-    Pick<Evaluation, 'divergence' | 'distanceUs' | 'statistic' | 'p' | 'touched'> {
+    Pick<Evaluation, 'divergence' | 'distanceUs' | 'statistic' | 'touched'> {
+  /** Of what it changes being as before; see `testScenarios`. */
+  readonly p: number
   /** Place among all scenarios, from 1, the best; the same wherever it stands in the tree. */
   readonly rank: number
   readonly scenario: Scenario
@@ -160,10 +161,11 @@ export interface DiagnosedScenario
   /** `p` corrected over all scenarios (Benjamini and Hochberg). */
   readonly q: number
   /**
-   * Whether it explains a change, beyond chance: base and target differ, so does what it changes (q below
-   * `alpha`), and it moves the mean response time towards the target's (not away, where that may be
-   * alike), and the profile closer by its divergence or by how far requests have to move. A target that is no traces has nothing to compare
-   * what changes with: there it must come closer by both.
+   * Whether it explains a change, beyond chance: base and target differ; so does what it changes
+   * (q below `alpha`), and the response times of requests that have it (their p); it moves the mean response time towards the
+   * target's (not away, where that may be alike), and the profile closer by its divergence or by how far
+   * requests have to move. A target that is no traces has nothing to compare what changes with: there
+   * it must come closer by both.
    */
   readonly significant: boolean
   readonly evaluation: Evaluation
@@ -173,7 +175,9 @@ interface Growing extends DiagnosedScenario {
   readonly children: DiagnosedScenario[]
 }
 
-type DiagnosisNodes = Readonly<Record<'ranked' | 'tree', readonly DiagnosedScenario[]>>
+type DiagnosisNodes = Readonly<Record<'ranked' | 'tree', readonly DiagnosedScenario[]>> & {
+  readonly changeP: number
+}
 
 /** Orders what was tried, tells chance apart, and ties the tree together. */
 function diagnosedScenarios(
@@ -184,17 +188,17 @@ function diagnosedScenarios(
   // The first node of each scenario is the one nearest to the root.
   const nodesOf = group(tried, ({ candidate }) => candidate.key)
   const firsts = Array.from(nodesOf.values(), ([first]) => first as TriedScenario)
-  const q = benjaminiHochberg(firsts.map(({ evaluation }) => evaluation.p))
+  const { changeP, ps, responsePs } = subject.test(firsts.map(({ evaluation }) => evaluation))
+  const q = benjaminiHochberg(ps)
   const order = causesFirst(firsts, nodesOf)
   const rowOf = new Map(firsts.map(({ candidate }, row) => [candidate.key, row]))
   const rankOf = new Map(order.map((row, i) => [row, i + 1]))
-  const isChanged = firsts.length > 0 && subject.changeP() < options.alpha
   const scores = scoresOf(tried)
   const share = (gain: number) => (unchanged.divergence > 0 ? gain / unchanged.divergence : 0)
   const made = new Map<TriedScenario, Growing>()
   for (const node of tried) {
     const { candidate, evaluation, depth } = node
-    const { divergence, distanceUs, statistic, p, touched } = evaluation
+    const { divergence, distanceUs, statistic, touched } = evaluation
     const row = rowOf.get(candidate.key) as number
     // Callers come before what lies within them.
     const isNearer = distanceUs < unchanged.distanceUs
@@ -204,11 +208,13 @@ function diagnosedScenarios(
       ...{ rank: rankOf.get(row) as number, scenario: candidate, depth, parent, children: [] },
       ...{ score: scores.get(node) ?? 0, divergence, distanceUs },
       ...{ gain: share(unchanged.divergence - divergence) },
-      ...{ statistic, p, q: q[row] as number },
+      ...{ statistic, p: ps[row] as number, q: q[row] as number },
       significant:
-        isChanged &&
+        changeP < options.alpha &&
         (isOfTraces
-          ? evaluation.towardUs > 0 && (q[row] as number) < options.alpha && (isNearer || isLess)
+          ? Math.max(q[row] as number, responsePs[row] as number) < options.alpha &&
+            evaluation.towardUs > 0 &&
+            (isNearer || isLess)
           : isNearer && isLess),
       ...{ touched, evaluation, ...profileQuantiles(evaluation.profile) },
     }
@@ -218,6 +224,7 @@ function diagnosedScenarios(
   const byRank = (a: DiagnosedScenario, b: DiagnosedScenario) => a.rank - b.rank
   for (const { children } of made.values()) children.sort(byRank)
   return {
+    changeP,
     ranked: firsts.map((node) => made.get(node) as Growing).sort(byRank),
     tree: [...made.values()].filter(({ parent }) => parent === null).sort(byRank),
   }

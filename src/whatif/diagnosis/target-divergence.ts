@@ -180,46 +180,6 @@ export interface ChangeTest {
 }
 
 /**
- * Is the target's profile another than the base's at all? A permutation test: p is the share of
- * random divisions of all requests, into two periods as large as these, that are at least as far
- * apart; or, doubled as both are looked at, that of the tails, where it is less. Whatever brings one profile closer to the other explains nothing where this is chance.
- */
-export function periodChangeP(
-  base: WeighedLatencies,
-  target: WeighedLatencies,
-  { name, range, seed }: ChangeTest,
-): number {
-  const size = base.latencyUs.length
-  const latencyUs = Float64Array.from([...base.latencyUs, ...target.latencyUs])
-  const weight = Float64Array.from([...base.weight, ...target.weight])
-  const divergence = divergenceTo(latencyUs, name, range)
-  const fromBoth = divergence.from(latencyUs)
-  const rows = Uint32Array.from(latencyUs.keys())
-  const own = new Float64Array(rows.length)
-  const theirs = new Float64Array(rows.length)
-  const measure = () => {
-    own.fill(0)
-    theirs.set(weight)
-    for (let i = 0; i < size; i++) {
-      own[rows[i]!] = weight[rows[i]!]!
-      theirs[rows[i]!] = 0
-    }
-    return fromBoth(own, divergence.weigh(theirs))
-  }
-  const random = randomSource(seed)
-  const p = shareAtLeast(measure(), () => {
-    for (let i = 0; i < size; i++) {
-      const chosen = i + random.integer(rows.length - i)
-      const kept = rows[i]!
-      rows[i] = rows[chosen]!
-      rows[chosen] = kept
-    }
-    return measure()
-  })
-  return Math.min(1, 2 * Math.min(p, tailsP(base.latencyUs, target.latencyUs)))
-}
-
-/**
  * Is the base's profile another than one that is known exactly, as a histogram or a wish? p is the
  * share of samples drawn from it, as large as the base, that are at least as far from it.
  */

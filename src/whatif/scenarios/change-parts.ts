@@ -4,6 +4,7 @@ import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import type { LatencyChange } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
+import type { EvidenceSample } from './scenario.ts'
 
 /** One time of the calls along some paths. */
 export interface ChangedPart {
@@ -106,7 +107,7 @@ export function timesAt(timesUs: Float64Array, rows: ArrayLike<number>): Float64
  * One call of each request that has any among `calls` (rows, ascending): those of one request are
  * not independent of each other. Which one depends only on the request's number.
  */
-export function onePerRequest({ request }: CallForest, calls: Uint32Array): Uint32Array {
+function onePerRequest({ request }: CallForest, calls: Uint32Array): Uint32Array {
   const chosen: number[] = []
   for (let first = 0, end = 0; first < calls.length; first = end) {
     const one = request[calls[first]!]!
@@ -116,16 +117,31 @@ export function onePerRequest({ request }: CallForest, calls: Uint32Array): Uint
   return Uint32Array.from(chosen)
 }
 
+/** A value of one call of each request that has any among `calls` (rows, ascending). */
+export function samplePerRequest(
+  forest: CallForest,
+  calls: Uint32Array,
+  of: (call: number) => number,
+): EvidenceSample {
+  const chosen = onePerRequest(forest, calls)
+  return {
+    values: Float64Array.from(chosen, of),
+    requests: chosen.map((call) => forest.request[call]!),
+  }
+}
+
 /**
  * Of each request, the time that changes, µs: of one of its calls, or in all where it is of several
  * kinds.
  */
-export function timesPerRequest(model: RequestModel, parts: readonly ChangedPart[]): Float64Array {
+export function timesPerRequest(
+  model: RequestModel,
+  parts: readonly ChangedPart[],
+): EvidenceSample {
   const { forest } = model
   const [first] = parts
   if (parts.length === 1 && first !== undefined) {
-    const calls = onePerRequest(forest, callRows(forest, first.paths))
-    return Float64Array.from(calls, partUs(model, first.part))
+    return samplePerRequest(forest, callRows(forest, first.paths), partUs(model, first.part))
   }
   const sums = new Map<number, number>()
   for (const { part, paths } of parts) {
@@ -135,7 +151,7 @@ export function timesPerRequest(model: RequestModel, parts: readonly ChangedPart
       sums.set(request, (sums.get(request) ?? 0) + timeOf(call))
     }
   }
-  return Float64Array.from(sums.values())
+  return { values: Float64Array.from(sums.values()), requests: Uint32Array.from(sums.keys()) }
 }
 
 const rowsOf = new WeakMap<CallForest, GroupedRows>()

@@ -6,8 +6,8 @@ import type { LatencyChange } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, calledBy, groupName, groupsByName, groupTitle } from './call-group.ts'
 import { type CandidateContext, candidate } from './candidate-context.ts'
-import { callRows, onePerRequest, spreadOrder } from './change-parts.ts'
-import type { Candidate } from './scenario.ts'
+import { callRows, samplePerRequest, spreadOrder } from './change-parts.ts'
+import type { Candidate, EvidenceSample } from './scenario.ts'
 
 /** Callers that make more calls than this are alike, where it is tested whether numbers changed. */
 const MAX_COUNT = 16
@@ -117,10 +117,11 @@ function countsOf(model: RequestModel, divided: Callees): Uint32Array {
   return callRows(model.forest, divided.group.paths).map((call) => calleesOfCall(call).length)
 }
 
-function kindsOf(model: RequestModel, divided: Callees): Float64Array {
+function kindsOf(model: RequestModel, divided: Callees): EvidenceSample {
   const calleesOfCall = calleesOf(model, divided)
-  const calls = onePerRequest(model.forest, callRows(model.forest, divided.group.paths))
-  return Float64Array.from(calls, (call) => Math.min(calleesOfCall(call).length, MAX_COUNT))
+  return samplePerRequest(model.forest, callRows(model.forest, divided.group.paths), (call) =>
+    Math.min(calleesOfCall(call).length, MAX_COUNT),
+  )
 }
 
 /** Whether most repeated calls follow one that failed. */

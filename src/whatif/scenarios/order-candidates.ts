@@ -9,8 +9,8 @@ import type { LatencyChange } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupTitle } from './call-group.ts'
 import { type CandidateContext, candidate } from './candidate-context.ts'
-import { callRows, onePerRequest, spreadOrder, timesAs, timesAt } from './change-parts.ts'
-import type { Candidate } from './scenario.ts'
+import { callRows, samplePerRequest, spreadOrder, timesAs, timesAt } from './change-parts.ts'
+import type { Candidate, EvidenceSample } from './scenario.ts'
 
 /**
  * What if the calls of a group made their own calls in the order they do in the target: one after
@@ -121,9 +121,13 @@ function keysInSeveralOrders(models: readonly RequestModel[], group: CallGroup):
   return several
 }
 
-function ordersOf(model: RequestModel, group: CallGroup, keys: ReadonlySet<number>): Float64Array {
+function ordersOf(
+  model: RequestModel,
+  group: CallGroup,
+  keys: ReadonlySet<number>,
+): EvidenceSample {
   const calls = callRows(model.forest, group.paths).filter((call) => keys.has(keyOf(model, call)))
-  return Float64Array.from(onePerRequest(model.forest, calls), orderClassOf(model))
+  return samplePerRequest(model.forest, calls, orderClassOf(model))
 }
 
 function orderClassOf({ models, period }: RequestModel): (call: number) => number {

@@ -6,9 +6,14 @@ import type { LatencyChange } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupName, groupTitle } from './call-group.ts'
 import { type CandidateContext, type CandidateSketch, candidate } from './candidate-context.ts'
-import { callRows, onePerRequest, spreadOrder, timesAs, timesAt } from './change-parts.ts'
+import { callRows, samplePerRequest, spreadOrder, timesAs, timesAt } from './change-parts.ts'
 import { type Feature, featureWords, largeParts, partWords } from './features.ts'
-import type { Candidate, ScenarioEvidence } from './scenario.ts'
+import {
+  type Candidate,
+  type EvidenceSample,
+  NO_SAMPLE,
+  type ScenarioEvidence,
+} from './scenario.ts'
 
 /** More parts than this of one feature are not each looked at. */
 const MAX_PARTS = 12
@@ -89,14 +94,16 @@ function servedAs({ forest }: RequestModel, calls: Uint32Array, to: Float64Array
 function partEvidence(base: RequestModel, target: RequestModel, one: OnePart): ScenarioEvidence {
   const [own, others] = timesOfParts(base, one)
   const [ownAfter, othersAfter] = timesOfParts(target, one)
-  if ([own, others, ownAfter, othersAfter].some(({ length }) => length === 0)) {
-    return { measured: 'times', before: NOTHING, after: NOTHING }
+  if ([own, others, ownAfter, othersAfter].some(({ values }) => values.length === 0)) {
+    return { measured: 'times', before: NO_SAMPLE, after: NO_SAMPLE }
   }
-  const alone = ownAfter.map(undoing(othersAfter, others))
-  const change = (after: Float64Array) => ksTwoSample(own, after).statistic
+  const undo = undoing(othersAfter.values, others.values)
+  const alone = { ...ownAfter, values: ownAfter.values.map(undo) }
+  const change = (after: EvidenceSample) => ksTwoSample(own.values, after.values).statistic
   if (change(alone) >= change(ownAfter)) return { measured: 'times', before: own, after: ownAfter }
   // What is undone is known from samples too: as much less is known of what remains.
-  const shareOf = (of: Float64Array, part: Float64Array) => of.length / (of.length + part.length)
+  const shareOf = ({ values: of }: EvidenceSample, { values: part }: EvidenceSample) =>
+    of.length / (of.length + part.length)
   const share = Math.min(shareOf(others, own), shareOf(othersAfter, alone))
   return { measured: 'times', before: own, after: alone, share }
 }
@@ -107,7 +114,7 @@ const STANDS_OUT = 0.001
 /** Whether a part changed by more, or less, than all else did. */
 function standsOut(base: RequestModel, target: RequestModel, one: OnePart): boolean {
   const { before, after } = partEvidence(base, target, one)
-  return before.length > 0 && ksTwoSample(before, after).p < STANDS_OUT
+  return before.values.length > 0 && ksTwoSample(before.values, after.values).p < STANDS_OUT
 }
 
 /** How far from its ends a sample's quantiles are known well. */
@@ -129,11 +136,11 @@ function undoing(after: Float64Array, before: Float64Array): (us: number) => num
 }
 
 /** Server times of one call of each request, within a part and outside of it. */
-function timesOfParts(model: RequestModel, one: OnePart): readonly [Float64Array, Float64Array] {
+function timesOfParts(model: RequestModel, one: OnePart) {
   const { inside, outside } = dividedCalls(model, one)
   const timesOf = (calls: Uint32Array) =>
-    timesAt(model.forest.serverUs, onePerRequest(model.forest, calls))
-  return [timesOf(inside), timesOf(outside)]
+    samplePerRequest(model.forest, calls, (call) => model.forest.serverUs[call]!)
+  return [timesOf(inside), timesOf(outside)] as const
 }
 
 /** The calls of one part, and those of all other parts: the mixture of these has their own sizes. */
@@ -214,10 +221,10 @@ function mixedAs(base: RequestModel, target: RequestModel, mix: CallMix): Latenc
 }
 
 /** The kind of one call of each request. */
-function kindsOf(model: RequestModel, mix: CallMix): Float64Array {
+function kindsOf(model: RequestModel, mix: CallMix): EvidenceSample {
   const { calls, names } = namedCalls(model, mix)
   const kinds = Int32Array.from(names, (name) => mix.parts.indexOf(name ?? ''))
   const kindOf = new Map(Array.from(calls, (call, i) => [call, kinds[i]!]))
   const ofParts = calls.filter((_, i) => kinds[i]! >= 0)
-  return Float64Array.from(onePerRequest(model.forest, ofParts), (call) => kindOf.get(call)!)
+  return samplePerRequest(model.forest, ofParts, (call) => kindOf.get(call)!)
 }

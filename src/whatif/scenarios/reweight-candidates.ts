@@ -9,7 +9,7 @@ import {
   partSizes,
   partWords,
 } from './features.ts'
-import type { Candidate } from './scenario.ts'
+import { type Candidate, type EvidenceSample, NO_SAMPLE } from './scenario.ts'
 
 /** More parts than this of one feature are not each looked at. */
 const MAX_PARTS = 12
@@ -84,11 +84,16 @@ function mixCandidate(feature: Feature, before: Partition, after: Partition): Ca
     },
     evidence: () => ({
       measured: 'kinds',
-      before: Float64Array.from(before.codes.filter((code) => code >= 0)),
-      after: Float64Array.from(after.codes.filter((code) => code >= 0)),
+      before: knownKinds(before),
+      after: knownKinds(after),
       mayFollow: MAY_FOLLOW.includes(feature.name),
     }),
   })
+}
+
+function knownKinds({ codes }: Partition): EvidenceSample {
+  const requests = Uint32Array.from(codes.keys()).filter((request) => (codes[request] ?? -1) >= 0)
+  return { values: Float64Array.from(requests, (request) => codes[request] ?? -1), requests }
 }
 
 function frequencyCandidate(
@@ -101,8 +106,6 @@ function frequencyCandidate(
     ...{ kind: 'reweight', key: `frequency ${feature.name}=${name} ${factor}` },
     title: `${factor < 1 ? 'half' : 'twice'} as many requests ${partWords(feature.name, name)}`,
     weight: ({ forest }) => forest.weight.map((own, i) => (codes[i] === part ? own * factor : own)),
-    evidence: () => ({
-      ...{ measured: 'kinds', before: new Float64Array(0), after: new Float64Array(0) },
-    }),
+    evidence: () => ({ measured: 'kinds', before: NO_SAMPLE, after: NO_SAMPLE }),
   })
 }

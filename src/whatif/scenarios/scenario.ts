@@ -13,12 +13,24 @@ export type ScenarioKind =
   | 'scale'
   | 'combined'
 
-/** What was measured before and after of that which a scenario changes; independent values. */
+/** Values of one period, one a request. */
+export interface EvidenceSample {
+  readonly values: Float64Array
+  /** Numbers of the requests that have them. */
+  readonly requests: Uint32Array
+}
+
+export const NO_SAMPLE: EvidenceSample = {
+  values: new Float64Array(0),
+  requests: new Uint32Array(0),
+}
+
+/** What was measured before and after of that which a scenario changes. */
 export interface ScenarioEvidence {
   /** Times in µs, or numbers of kinds, whose order means nothing. */
   readonly measured: 'times' | 'kinds'
-  readonly before: Float64Array
-  readonly after: Float64Array
+  readonly before: EvidenceSample
+  readonly after: EvidenceSample
   /** Times that were adjusted by other samples count as this share of their number. Default: 1. */
   readonly share?: number
   /** Whether it may as well be what slowness led to, as load is: then it is no sign of a cause. */

@@ -180,12 +180,12 @@ describe('what speaks for them', () => {
     const requests = Array.from(base.forest.requestTrace).length
     const db = named('server time of db serve db as after').evidence(base, target)
     expect(db.measured).toBe('times')
-    expect(db.before.length).toBeLessThan(requests)
-    expect(named('own time of web serve web as after').evidence(base, target).before.length).toBe(
-      requests,
-    )
+    expect(db.before.values.length).toBeLessThan(requests)
+    expect(
+      named('own time of web serve web as after').evidence(base, target).before.values.length,
+    ).toBe(requests)
     const mix = named('mix of requests by host as after').evidence(base, target)
-    expect([mix.measured, mix.before.length]).toEqual(['kinds', requests])
+    expect([mix.measured, mix.before.values.length]).toEqual(['kinds', requests])
   })
 
   test('a part that changed as all others did has not changed itself', () => {
@@ -195,6 +195,6 @@ describe('what speaks for them', () => {
     const host = named('web serve web on host web-0, as fast as the others')
     const { before: was, after: is } = host.evidence(base, target)
     const mean = (values: Float64Array) => values.reduce((a, b) => a + b) / values.length
-    expect(Math.abs(mean(is) - mean(was))).toBeLessThan(3000)
+    expect(Math.abs(mean(is.values) - mean(was.values))).toBeLessThan(3000)
   })
 })
