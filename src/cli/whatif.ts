@@ -22,7 +22,11 @@ import { DIAGNOSIS_OPTIONS } from '../whatif/diagnosis/diagnosis-options.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { LatencyTarget, WishTarget } from '../whatif/diagnosis/latency-target.ts'
 import { divergenceText } from '../whatif/diagnosis/target-divergence.ts'
-import type { ExecutionModels } from '../whatif/models/execution-models.ts'
+import {
+  EXECUTION_MODEL_OPTIONS,
+  type ExecutionModelOptions,
+  type ExecutionModels,
+} from '../whatif/models/execution-models.ts'
 import { learnExecutionModels } from '../whatif/models/learn-execution-models.ts'
 import {
   type LatencyProfile,
@@ -70,7 +74,9 @@ const DIAGNOSIS_FLAGS = defineOptions({
   seed,
 })
 
+const { service, operation, caller } = EXECUTION_MODEL_OPTIONS
 const MODEL_FLAGS = defineOptions({
+  ...{ service, operation, caller },
   similarity: { ...DIAGNOSIS_OPTIONS.similarity, flag: 'similarity <distance>', parse: Number },
 })
 
@@ -194,7 +200,7 @@ function showProgress({ tried, planned }: DiagnosisProgress): void {
 function predictScenarios(
   before: SpanTraces,
   after: SpanTraces | null,
-  { texts, ...model }: { readonly texts: readonly string[]; readonly similarity?: number },
+  { texts, ...model }: { readonly texts: readonly string[] } & Partial<ExecutionModelOptions>,
 ): Predictions {
   const scenarios = texts.map((text) => parseScenario(text))
   const models = learnExecutionModels(after === null ? before : [before, after], model)
@@ -252,7 +258,11 @@ function whatifText(diagnosis: LatencyDiagnosis, limit: number, wish?: WishTarge
 function profilesText(diagnosis: LatencyDiagnosis): string {
   const { base, target, models, changeP, options, divergence, targetTitle } = diagnosis
   const [forest, after] = models.forests
-  const requests = counted(forest?.requestTrace.length ?? 0, 'request')
+  const { service, operation, caller } = options
+  const names = [service, operation, caller && `from ${caller}`].filter((name) => name !== '')
+  const requests =
+    counted(forest?.requestTrace.length ?? 0, names.length > 0 ? 'call' : 'request') +
+    (names.length > 0 ? ` of ${names.join(' ')}` : '')
   const size =
     after === undefined
       ? `${requests} before; target: ${shortText(targetTitle, MAX_TARGET_LENGTH)}`

@@ -134,6 +134,43 @@ describe('calls of spans', () => {
   })
 })
 
+describe('calls of a service as requests', () => {
+  const requestsOf = (population: Parameters<typeof indexCalls>[1]) => {
+    const { paths, forests } = indexCalls([makeSpans(PAIR)], population)
+    const forest = forests[0] as CallForest
+    return {
+      texts: Array.from(forest.path, (path) => paths.text(path)),
+      times: [...forest.latencyUs],
+    }
+  }
+
+  test('begin at the client, with all below it', () => {
+    const found = { texts: ['store call', 'store call › store query'], times: [60, 20] }
+    expect(requestsOf({ service: 'store' })).toEqual(found)
+    expect(requestsOf({ service: 'store', operation: 'call', caller: 'web' })).toEqual(found)
+    expect(requestsOf({ caller: 'web' })).toEqual(found)
+    expect(requestsOf({ service: 'web' }).times).toEqual([100, 60, 20])
+  })
+
+  test('steps within a service are none, nor what nobody calls', () => {
+    expect(() => requestsOf({ service: 'store', operation: 'query' })).toThrow(
+      'Option service, operation is "store, query". Give what',
+    )
+    expect(() => requestsOf({ service: 'stroe' })).toThrow('its services are store, web')
+  })
+
+  test('of calls within each other, the outermost is one', () => {
+    const spans: SpanSketch[] = [
+      { id: 'web', startUs: 0, endUs: 100 },
+      { id: 'a', parent: 'web', service: 'node', startUs: 10, endUs: 90 },
+      { id: 'b', parent: 'a', service: 'other', startUs: 20, endUs: 80 },
+      { id: 'c', parent: 'b', service: 'node', startUs: 30, endUs: 70 },
+    ]
+    const [forest] = indexCalls([makeSpans(spans)], { service: 'node' }).forests
+    expect([...(forest as CallForest).requestOffsets]).toEqual([0, 3])
+  })
+})
+
 test.each([
   ['/home/me/runs/after.json.gz', 'after.json.gz'],
   ['runs/after.json', 'after.json'],

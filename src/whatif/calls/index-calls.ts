@@ -1,5 +1,5 @@
 // Over every span of both periods: the loops index with `!`.
-import { FlowdeltaError, requireStage } from '../../core/errors.ts'
+import { FlowdeltaError, OptionError, requireStage } from '../../core/errors.ts'
 import { clockResolutionUs } from '../../flows/sibling-order.ts'
 import { indexSpanCalls, type SpanCalls } from '../../flows/span-calls.ts'
 import { SelectableTraces } from '../../traces/selection/selectable-traces.ts'
@@ -33,15 +33,70 @@ export interface IndexedCalls {
  * @example
  * indexCalls([before, after]).forests[0].requestTrace.length // 5000
  */
-export function indexCalls(periods: readonly SpanTraces[]): IndexedCalls {
+export function indexCalls(
+  periods: readonly SpanTraces[],
+  population: Population = {},
+): IndexedCalls {
   const paths = new CallPaths()
   const named = periods.some(({ spans }) => spans.kind.includes(CLIENT))
   const calls = periods.map((traces) => indexSpanCalls(traces))
-  const rootsOf = requestRoots(calls)
+  const serverOf = calls.map((period) => serversOf(period, named))
+  const rootsOf =
+    population.service || population.operation || population.caller
+      ? calls.map((period, i) => callsAsRequests(period, serverOf[i]!, population))
+      : requestRoots(calls)
   const forests = calls.map((period, i) =>
-    walkCalls(period, { serverOf: serversOf(period, named), roots: rootsOf[i]!, paths }),
+    walkCalls(period, { serverOf: serverOf[i]!, roots: rootsOf[i]!, paths }),
   )
   return { paths, forests, resolutionUs: resolutionOfNames(calls, forests, paths) }
+}
+
+/** Which calls are requests, instead of those from outside: names that are left out, or empty, may be any. */
+export interface Population {
+  readonly service?: string
+  readonly operation?: string
+  /** The service that calls. */
+  readonly caller?: string
+}
+
+/**
+ * The rows of the spans that are calls of a population, ascending: calls into a service from another one,
+ * or from outside. Of calls within each other, the outermost.
+ *
+ * @throws OptionError where there is none
+ */
+function callsAsRequests(
+  { traces }: SpanCalls,
+  serverOf: Int32Array,
+  { service = '', operation = '', caller = '' }: Population,
+): Uint32Array {
+  const { spans, services, operations } = traces
+  const serviceOf = (span: number) => (span < 0 ? '' : services.value(spans.service[span]!))
+  const isServed = new Uint8Array(serverOf.length)
+  for (const server of serverOf) if (server >= 0) isServed[server] = 1
+  const matches = serverOf.map((server, span) => {
+    const own = server < 0 ? span : server
+    const from = serviceOf(server < 0 ? spans.parent[span]! : span)
+    const isEntry = isServed[span] === 0 && (server >= 0 || from !== serviceOf(own))
+    const fits =
+      (service === '' || serviceOf(own) === service) &&
+      (operation === '' || operations.value(spans.operation[own]!) === operation) &&
+      (caller === '' || from === caller)
+    return isEntry && fits ? 1 : 0
+  })
+  const isWithin = (span: number) => {
+    for (let at = spans.parent[span]!; at >= 0; at = spans.parent[at]!) if (matches[at]) return true
+    return false
+  }
+  const roots = Uint32Array.from(matches.keys()).filter((span) => matches[span] && !isWithin(span))
+  if (roots.length > 0) return roots
+  const given = Object.entries({ service, operation, caller }).filter(([, name]) => name !== '')
+  const known = [...new Set(spans.service)].map((code) => services.value(code)).sort()
+  throw new OptionError(
+    given.map(([option]) => option).join(', '),
+    given.map(([, name]) => name).join(', '),
+    `what ${shownName(traces)} has calls of; its services are ${known.slice(0, 30).join(', ')}${known.length > 30 ? ' …' : ''}`,
+  )
 }
 
 /** For every client span its server's span; −1 for all others. */

@@ -157,6 +157,7 @@ export function prepareDiagnosis(
   options: DiagnosisOptions,
 ): PreparedDiagnosis {
   const { sampleSize, seed, similarity, divergence: name } = options
+  const { service, operation, caller } = options
   const sampled = (traces: TraceSet, which: string) =>
     sampleTraces(requireSpans(traces, which), sampleSize, seed)
   const first = sampled(before, 'before')
@@ -167,7 +168,7 @@ export function prepareDiagnosis(
     'traces, a histogram or a wish',
   )
   const periods = 'kind' in goal ? ([first, sampled(goal, 'target')] as const) : first
-  const models = learnExecutionModels(periods, { similarity })
+  const models = learnExecutionModels(periods, { similarity, service, operation, caller })
   const base = new RequestModel(models, 0)
   const target = 'kind' in goal ? new RequestModel(models, 1) : null
   const known = 'kind' in goal ? null : knownTarget(profileOf(base.recorded), goal)

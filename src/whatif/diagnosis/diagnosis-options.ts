@@ -69,6 +69,9 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
   }),
   factors: factorsOption([0.5, 0.8, 1.25, 2]),
   similarity: EXECUTION_MODEL_OPTIONS.similarity,
+  service: EXECUTION_MODEL_OPTIONS.service,
+  operation: EXECUTION_MODEL_OPTIONS.operation,
+  caller: EXECUTION_MODEL_OPTIONS.caller,
   alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
   seed: number({ default: 1, sentence: 'Seed of the samples' }),
   signal: custom<AbortSignal | null>({

@@ -1,7 +1,7 @@
 // Over every call: the loops index with `!`.
 import { sum } from 'd3-array'
 import { InternalError } from '../../core/errors.ts'
-import { custom, defineOptions, number, type OptionsOf } from '../../core/options.ts'
+import { custom, defineOptions, number, type OptionsOf, text } from '../../core/options.ts'
 import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
@@ -55,6 +55,21 @@ export const EXECUTION_MODEL_OPTIONS = defineOptions({
     min: 0,
     unit: 'µs',
     sentence: 'Overlap with the next call up to which a call counts as over before it',
+  }),
+  service: text({
+    default: '',
+    flag: 'service <name>',
+    sentence: 'Service whose calls are the requests, instead of those from outside',
+  }),
+  operation: text({
+    default: '',
+    flag: 'operation <name>',
+    sentence: 'Operation whose calls are the requests',
+  }),
+  caller: text({
+    default: '',
+    flag: 'caller <service>',
+    sentence: 'Only calls that this service makes are the requests',
   }),
   similarity: custom<number>({
     default: 0.3,

@@ -40,7 +40,8 @@ import { type WaitGraph, type WaitPlan, waitGraph, waitPlan } from './wait-plan.
  * @param options `slackUs` (default 1): how much a call may overlap the next and still count as over
  *   before it, µs. `similarity` (default 0.3): orders whose sets of pairs are further apart than this
  *   on average, by Jaccard's distance, are different flows; 0 keeps all apart. `share` (default 0.99):
- *   in which share of a cluster's calls a pair must hold, above 0.5.
+ *   in which share of a cluster's calls a pair must hold, above 0.5. `service`, `operation`, `caller`:
+ *   these calls are the requests, instead of those from outside.
  * @throws FlowdeltaError for an unknown option, traces that are not of spans, or none; OptionError for one out of range.
  *
  * @example
@@ -60,7 +61,10 @@ export function learnExecutionModels(
     given.length === 1 || given.length === 2,
     'traces of one period or two',
   )
-  const indexed = indexCalls(given.map((traces) => requireSpans(traces)))
+  const indexed = indexCalls(
+    given.map((traces) => requireSpans(traces)),
+    chosen,
+  )
   const { orders, periods: observed } = findCallOrders(indexed, chosen.slackUs)
   const sofar: LearnedSoFar = { models: [], clusters: [], flows: 0 }
   const learned = indexed.forests.map((forest, period) =>

@@ -170,7 +170,8 @@ export function restoreRequests({ carried }: RequestSample): RequestModel {
     setOffsets: Uint32Array.from(plan.setOffsets),
     setNodes: Uint32Array.from(plan.setNodes),
   }))
-  const options = { slackUs, similarity: 0, share: 1 }
+  const all = { service: '', operation: '', caller: '' }
+  const options = { ...all, slackUs, similarity: 0, share: 1 }
   const period = { forest, planOf, plans, nodeCalls: children, modelOf: nothing, orderOf: nothing }
   const models = new ExecutionModels({ paths, models: [], orders: [], options }, [period])
   return new RequestModel(models, 0)
