@@ -1,23 +1,112 @@
 // Runs once a record: the loops index with `!`.
-import type { Dictionary } from './dictionary.ts'
+import { bisectLeft, bisectRight } from 'd3-array'
+import { Dictionary } from './dictionary.ts'
 import type { QualityLog } from './quality.ts'
+import type { SpanTraceColumns } from './span-columns.ts'
 
 export interface LogRecords {
-  readonly traceIds: readonly string[]
-  readonly spanIds: readonly string[]
-  readonly timeUs: readonly number[]
-  readonly statement: readonly number[]
+  readonly traceIds: string[]
+  readonly spanIds: string[]
+  readonly timeUs: number[]
+  readonly statement: number[]
   readonly statements: Dictionary
   readonly loose: LooseRecords
 }
 
 /** Log records that name no trace: one entry each. */
 export interface LooseRecords {
-  readonly timeUs: readonly number[]
-  readonly statement: readonly number[]
-  readonly source: readonly number[]
+  readonly timeUs: number[]
+  readonly statement: number[]
+  readonly source: number[]
   /** What may name the service: values of fields, the file; a line each. */
   readonly sources: Dictionary
+}
+
+/** Log records of saved traces, as JSON has them. */
+export interface SavedLogs {
+  readonly traces: readonly string[]
+  /** Columns: index in `traces`; the number that is the span's id; µs since 1970; index in `statements`. */
+  readonly trace: readonly number[]
+  readonly span: readonly number[]
+  readonly timeUs: readonly (number | null)[]
+  readonly statement: readonly number[]
+  readonly statements: readonly string[]
+  /** Records of services, whose names are `sources`. */
+  readonly loose?: {
+    readonly timeUs: readonly (number | null)[]
+    readonly statement: readonly number[]
+    readonly source: readonly number[]
+    readonly sources: readonly string[]
+  }
+}
+
+/** The id that saved files give to a span: its place, from 1. */
+export function savedSpanId(place: number): string {
+  return place.toString(16).padStart(16, '0')
+}
+
+/**
+ * Returns what was logged in traces `from` to `to`, whose spans have their places from the first of
+ * them as ids, and with the first trace what services logged; `undefined` if no logs were loaded.
+ */
+export function savedLogs(
+  { epochNs, ids, spanOffsets, logs, serviceLogs }: SpanTraceColumns,
+  from: number,
+  to: number,
+): SavedLogs | undefined {
+  if (logs === undefined) return undefined
+  const [base, end] = [spanOffsets[from]!, spanOffsets[to]!]
+  const [first, after] = [base, end].map((row) => bisectLeft(logs.span, row)) as [number, number]
+  const rows = logs.span.subarray(first, after)
+  const [traces, statements] = [new Dictionary(), new Dictionary()]
+  const sinceEpoch = (times: Float64Array) =>
+    Array.from(times, (timeUs) => timeUs + Number(epochNs) / 1e3)
+  const said = (codes: Uint32Array, texts: Dictionary) =>
+    Array.from(codes, (code) => statements.code(texts.value(code)))
+  return {
+    ...{ traces: traces.values, statements: statements.values },
+    trace: Array.from(rows, (row) => traces.code(ids[bisectRight(spanOffsets, row) - 1]!)),
+    span: Array.from(rows, (row) => row - base + 1),
+    timeUs: sinceEpoch(logs.timeUs.subarray(first, after)),
+    statement: said(logs.statement.subarray(first, after), logs.statements),
+    ...(from === 0 &&
+      serviceLogs && {
+        loose: {
+          timeUs: sinceEpoch(serviceLogs.timeUs),
+          statement: said(serviceLogs.statement, serviceLogs.statements),
+          source: Array.from(serviceLogs.service),
+          sources: serviceLogs.services.values,
+        },
+      }),
+  }
+}
+
+/** Adds saved records of traces that were loaded to others; makes these where there are none. */
+export function withSavedLogs(
+  records: LogRecords | undefined,
+  saved: SavedLogs,
+  isLoaded: (traceId: string) => boolean = () => true,
+): LogRecords {
+  const all = records ?? {
+    ...{ traceIds: [], spanIds: [], timeUs: [], statement: [], statements: new Dictionary() },
+    loose: { timeUs: [], statement: [], source: [], sources: new Dictionary() },
+  }
+  const { traceIds, spanIds, timeUs, statement, statements, loose } = all
+  const code = saved.statements.map((text) => statements.code(text))
+  const known = saved.traces.map(isLoaded)
+  saved.trace.forEach((trace, record) => {
+    if (!known[trace]) return
+    traceIds.push(saved.traces[trace]!)
+    spanIds.push(savedSpanId(saved.span[record]!))
+    timeUs.push(saved.timeUs[record] ?? Number.NaN)
+    statement.push(code[saved.statement[record]!]!)
+  })
+  saved.loose?.timeUs.forEach((time, record) => {
+    loose.timeUs.push(time ?? Number.NaN)
+    loose.statement.push(code[saved.loose!.statement[record]!]!)
+    loose.source.push(loose.sources.code(saved.loose!.sources[saved.loose!.source[record]!]!))
+  })
+  return all
 }
 
 /** Log records of services, whatever request they were written in. */

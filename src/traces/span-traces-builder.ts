@@ -5,7 +5,13 @@ import { AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { gatherColumns, growingColumns, growingFloat64, growingUint32 } from './growing-columns.ts'
-import { attachLogs, type LogRecords, logsOfServices } from './log-records.ts'
+import {
+  attachLogs,
+  type LogRecords,
+  logsOfServices,
+  type SavedLogs,
+  withSavedLogs,
+} from './log-records.ts'
 import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog } from './quality.ts'
 import { resolveParents, SpanIds } from './resolve-parents.ts'
@@ -66,6 +72,7 @@ export class SpanTracesBuilder {
   })
   readonly #attributes = new AttributesBuilder()
   readonly #sampling = new SamplingWeights()
+  readonly #savedLogs: SavedLogs[] = []
 
   /** @param parameters from tables beside the traces, where there are any */
   constructor(quality: QualityLog, parameters?: ParameterTables) {
@@ -117,8 +124,19 @@ export class SpanTracesBuilder {
     }
   }
 
-  /** @param records what was logged, if logs were read */
-  finish(name: string, records?: LogRecords): SpanTraces {
+  /** Adds what was logged, as a file of saved traces has it. */
+  addLogs(saved: SavedLogs): void {
+    this.#savedLogs.push(saved)
+    for (const service of saved.loose?.sources ?? []) this.#services.code(service)
+  }
+
+  /** @param read what was logged, if logs were read */
+  finish(name: string, read?: LogRecords): SpanTraces {
+    const isLoaded = (traceId: string) => this.#traces.find(traceId) !== undefined
+    const records = this.#savedLogs.reduce<LogRecords | undefined>(
+      (all, saved) => withSavedLogs(all, saved, isLoaded),
+      read,
+    )
     const { order, position, parent, traces, spanOffsets } = resolveParents(
       {
         trace: this.#trace.finish(),

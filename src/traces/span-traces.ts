@@ -52,8 +52,10 @@ export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces
    *   so that other programs can read them.
    * - `traces.jsonl` or `traces.jsonl.gz`: OTLP JSON, one trace a line.
    *
-   * Ids of spans are not kept: their places stand for them. Nor are log records: keep their files, and give
-   * them to option `logs` again.
+   * Log records that were loaded are kept with them. Ids of spans are not, also not in memory: their
+   * places stand for them, so that logs are to be loaded before traces are saved. OTLP keeps sampling
+   * weights to 56 bits of their probability, as trace state does, and of `quality()` what was missing;
+   * Parquet keeps both as they are.
    *
    * @throws OptionError for another ending; FlowdeltaError for a file that cannot be written
    */

@@ -45,6 +45,15 @@ export function instanceWeights(
   if (options.doublingMs !== undefined && unit !== 'absolute time') {
     throw new OptionError('weights', weights, `'latency' or numbers: ${name} is not in ms`)
   }
+  const negative = values.findIndex((value) => value < 0)
+  if (negative >= 0) {
+    const found = `${name} is ${values[negative]} in ${logs.instances[negative]}`
+    throw new OptionError(
+      'weights',
+      weights,
+      `'none' or numbers: ${found}, and what is below 0 has no such weight`,
+    )
+  }
   return latencyWeights(values, options)
 }
 

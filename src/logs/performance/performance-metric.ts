@@ -204,8 +204,13 @@ export class MetricTail extends columnarStage<TailColumns>() {
     const heavy = this.tails.find((tail) => tail.isHeavy)
     if (heavy === undefined) return ''
     const { outliers, count, fraction } = heavy
+    const { name, unit, values } = this.metric
+    const ofThese = unit === 'value' ? 'large' : 'slow'
+    const weigh = values.some((value) => value < 0)
+      ? 'weights, a number for each instance, make them count'
+      : `weights: 'latency' makes the ${ofThese} ones count`
     const whose = heavy.class === 'both' ? '' : ` ${heavy.class}`
-    return `${grouped(outliers)} of ${grouped(count)} instances${whose} (${percent(fraction)}) have a ${shortText(this.metric.name, MAX_NAME_LENGTH)} beyond three standard deviations, which averages hide: weights: 'latency' makes the slow ones count.`
+    return `${grouped(outliers)} of ${grouped(count)} instances${whose} (${percent(fraction)}) have a ${shortText(name, MAX_NAME_LENGTH)} beyond three standard deviations, which averages hide: ${weigh}.`
   }
 
   /** One row a class, and one for both together. */

@@ -1,4 +1,5 @@
 import { type Place, TraceFormatError } from '../../core/errors.ts'
+import type { SavedLogs } from '../log-records.ts'
 import { MISSING_TRACES } from '../quality.ts'
 import { peek } from '../trace-source.ts'
 import { readJsonElements } from './json-elements.ts'
@@ -46,7 +47,7 @@ export const otlpReader: TraceReader = {
     let others = 0
     const readValue = (value: object, line: number | undefined, torn = false) => {
       for (const request of Array.isArray(value) ? objectsIn(value) : [value as JsonObject]) {
-        noteMissing(request, sink, file)
+        readOwn(request, sink, file)
         const resources = resourcesOf(request)
         if (resources === undefined) others++
         else readResources(resources, sink, { file, line }, torn)
@@ -74,12 +75,14 @@ export const otlpReader: TraceReader = {
   },
 }
 
-/** Notes what flowdelta said of missing traces when it wrote the file. */
-function noteMissing({ flowdelta }: JsonObject, { quality }: ReadSink, file: string): void {
+/** Reads what flowdelta alone wrote: which traces were missing, and what was logged. */
+function readOwn({ flowdelta }: JsonObject, { quality, spans }: ReadSink, file: string): void {
   if (!isJsonObject(flowdelta)) return
   for (const { message } of objectsIn(flowdelta['missing'])) {
     quality.note(MISSING_TRACES, { file }, textOf(message))
   }
+  const logs = flowdelta['logs']
+  if (isJsonObject(logs)) spans.addLogs(logs as unknown as SavedLogs)
 }
 
 function withNanosAsText(json: string): string {

@@ -50,6 +50,7 @@ export class AnsweredTraces {
       quality: answered,
       spans: {
         clock: spans.clock,
+        addLogs: (...logs: Parameters<typeof spans.addLogs>) => spans.addLogs(...logs),
         size: 0,
         add: (...record: Parameters<typeof spans.add>) => {
           ids.add(record[0].traceId)

@@ -165,8 +165,8 @@ export function requestsOf(
   const having = [
     ...(query.fromUs === null
       ? []
-      : [`r_arrivedNs >= ${BigInt(Math.round(query.fromUs)) * 1000n}`]),
-    ...(query.toUs === null ? [] : [`r_arrivedNs < ${BigInt(Math.round(query.toUs)) * 1000n}`]),
+      : [`r_arrivedNs >= ${BigInt(Math.floor(query.fromUs)) * 1000n}`]),
+    ...(query.toUs === null ? [] : [`r_arrivedNs < ${BigInt(Math.ceil(query.toUs)) * 1000n}`]),
   ]
   const sql = `SELECT toString(${traceId}) AS r_trace, count() AS r_spans, ${rate} AS r_rate,
       max(${isRoot} AND ${isError}) AS r_failed, minIf(${name}, ${isRoot}) AS r_root,

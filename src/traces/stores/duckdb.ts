@@ -265,8 +265,8 @@ async function drawSample(
   const { fromUs, toUs, conditions } = query
   const leastUs = leastDurationUs(conditions)
   const having = [
-    ...(fromUs === null ? [] : [`arrivedNs >= ${BigInt(Math.round(fromUs)) * 1000n}`]),
-    ...(toUs === null ? [] : [`arrivedNs < ${BigInt(Math.round(toUs)) * 1000n}`]),
+    ...(fromUs === null ? [] : [`arrivedNs >= ${BigInt(Math.floor(fromUs)) * 1000n}`]),
+    ...(toUs === null ? [] : [`arrivedNs < ${BigInt(Math.ceil(toUs)) * 1000n}`]),
     ...(leastUs === 0 ? [] : [`max(durationNs) >= ${Math.floor(leastUs * 1e3)}`]),
     ...Array.from({ length: tests }, (_, i) => `bool_or(test${i})`),
   ]

@@ -135,7 +135,6 @@ async function servicesOf(
 
 /** A time in µs since 1970 as the API takes it. */
 function rfc3339(us: number): string {
-  const whole = Math.round(us)
-  const micros = String(whole % 1e6).padStart(6, '0')
-  return `${new Date(Math.floor(whole / 1e6) * 1e3).toISOString().slice(0, -5)}.${micros}Z`
+  const micros = String(us % 1e6).padStart(6, '0')
+  return `${new Date(Math.floor(us / 1e6) * 1e3).toISOString().slice(0, -5)}.${micros}Z`
 }

@@ -4,7 +4,7 @@ import { counted } from '../../core/words.ts'
 import { MISSING_TRACES } from '../quality.ts'
 import { isFlatSpans, readFlatSpans } from './flat-spans.ts'
 import { damagedParquet, openParquet, type ParquetFile } from './parquet-file.ts'
-import { missingIn, readSavedTraces } from './saved-traces.ts'
+import { logsIn, missingIn, readSavedTraces } from './saved-traces.ts'
 import { storeKind } from './store.ts'
 import { isTempoBlock, readTempoBlock } from './tempo-block.ts'
 import { wantedBy } from './wanted-spans.ts'
@@ -46,6 +46,8 @@ export const parquetStore = storeKind({
             for (const { message } of missingIn(file)) {
               sink.quality.note(MISSING_TRACES, { file: file.name }, message)
             }
+            const logs = logsIn(file)
+            if (logs !== undefined) sink.spans.addLogs(logs)
             const passedOver = await readerFor(file)(file, sink, wanted)
             bytes += file.bytes
             query.onProgress(file.bytes, bytes / whole)

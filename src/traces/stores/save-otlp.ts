@@ -6,13 +6,14 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { FlowdeltaError } from '../../core/errors.ts'
 import type { AttributeValue } from '../attributes.ts'
+import { savedLogs, savedSpanId } from '../log-records.ts'
 import { MISSING_TRACES, type Quality, type QualityIssue } from '../quality.ts'
 import { NO_PARENT, type SpanTraceColumns, VERSION_ATTRIBUTE } from '../span-columns.ts'
 
 /**
  * Writes traces as OTLP JSON lines, one trace a line, compressed where the path ends in `.gz`; see
  * `SpanTraces.save`. What is there under that name is replaced once all is written. The first line
- * says which traces are missing, under a key that other programs pass over.
+ * says which traces are missing, and each what was logged, under a key that other programs pass over.
  *
  * @throws FlowdeltaError for a file that cannot be written
  */
@@ -50,8 +51,14 @@ export async function replaceFile(
 
 function* linesOf(traces: SpanTraceColumns, missing: readonly QualityIssue[]): Generator<string> {
   for (let trace = 0; trace < traces.ids.length; trace++) {
-    const said = trace === 0 && missing.length > 0 && { flowdelta: { missing } }
-    yield `${JSON.stringify({ resourceSpans: resourceSpansOf(traces, trace), ...said })}\n`
+    const logs = savedLogs(traces, trace, trace + 1)
+    const isSaid = logs !== undefined && (trace === 0 || logs.span.length > 0)
+    const own = {
+      ...(trace === 0 && missing.length > 0 && { missing }),
+      ...(isSaid && { logs }),
+    }
+    const flowdelta = Object.keys(own).length > 0 && { flowdelta: own }
+    yield `${JSON.stringify({ resourceSpans: resourceSpansOf(traces, trace), ...flowdelta })}\n`
   }
 }
 
@@ -83,7 +90,7 @@ function resourceSpansOf(traces: SpanTraceColumns, trace: number): object[] {
 function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
   const { epochNs, ids, spanOffsets, spans, operations, attributes, weight } = traces
   // Ids of spans are not kept: their places in the trace stand for them.
-  const idOf = (span: number) => (span - spanOffsets[trace]! + 1).toString(16).padStart(16, '0')
+  const idOf = (span: number) => savedSpanId(span - spanOffsets[trace]! + 1)
   const parent = spans.parent[row]!
   const parentSpanId = parent === NO_PARENT ? '' : parent < 0 ? 'f'.repeat(16) : idOf(parent)
   const startNs = epochNs + BigInt(Math.round(spans.startUs[row]! * 1e3))
@@ -116,7 +123,8 @@ function attributesOf(entries: Iterable<readonly [key: string, value: AttributeV
 function anyValue(value: AttributeValue): object {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }
-  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+  if (Number.isSafeInteger(value)) return { intValue: String(value) }
+  return { doubleValue: Number.isFinite(value) ? value : String(value) }
 }
 
 /** The share of traces that were rejected, as `traceStateProbability` reads it. */

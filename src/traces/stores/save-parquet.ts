@@ -1,5 +1,6 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
 import type { Column } from 'hyparquet-writer'
+import { savedLogs, savedSpanId } from '../log-records.ts'
 import type { Quality } from '../quality.ts'
 import { NO_PARENT, SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
 import { replaceFile } from './save-otlp.ts'
@@ -57,7 +58,9 @@ async function writeParquet(path: string, { name, quality, traces }: Savable): P
   const { ParquetWriter, fileWriter } = await import('hyparquet-writer')
   const { issues, counts, ...numbers } = quality
   const epochNs = String(traces.epochNs)
-  const saved = { version: 1, name, epochNs, quality: { issues, counts: [...counts], ...numbers } }
+  const logs = savedLogs(traces, 0, traces.ids.length)
+  const counted = { issues, counts: [...counts], ...numbers }
+  const saved = { version: 1, name, epochNs, quality: counted, logs }
   const schema = Object.entries(COLUMNS).flatMap(([column, [own, ...within]]) => [
     { repetition_type: 'REQUIRED', ...own, name: column },
     ...within,
@@ -92,7 +95,7 @@ function columnsOf(
   const entries = each((row) => [...attributes.entries(row)])
   const nanos = (us: number) => BigInt(Math.round(us * 1e3))
   // Ids of spans are not kept: their places in the file stand for them.
-  const spanId = (row: number) => (row + 1).toString(16).padStart(16, '0')
+  const spanId = (row: number) => savedSpanId(row + 1)
   const parentId = (parent: number) =>
     parent === NO_PARENT ? '' : parent < 0 ? 'f'.repeat(16) : spanId(parent)
   const data: Readonly<Record<string, readonly unknown[]>> = {

@@ -2,6 +2,7 @@
 import { Attributes, NUMBER, TEXT, TRUTH } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
 import { finishColumns, growingColumns, growingFloat64, growingUint32 } from '../growing-columns.ts'
+import { logsOfServices, type SavedLogs, withSavedLogs } from '../log-records.ts'
 import { MISSING_TRACES, Quality, type QualityIssue } from '../quality.ts'
 import { ATTRIBUTE_TYPES } from '../readers/json-values.ts'
 import { SPAN_KINDS, SPAN_STATUSES, type SpanColumns, SpanTraces } from '../span-traces.ts'
@@ -12,6 +13,7 @@ interface Saved {
   readonly version: number
   readonly name: string
   readonly epochNs: string
+  readonly logs?: SavedLogs
   readonly quality: ConstructorParameters<typeof Quality>[0] & {
     readonly counts: Iterable<readonly [string, number]>
   }
@@ -27,6 +29,11 @@ function saidOf({ metadata }: ParquetFile): Saved | undefined {
 /** Issues that say which traces were missing when flowdelta wrote a file. */
 export function missingIn(file: ParquetFile): readonly QualityIssue[] {
   return (saidOf(file)?.quality.issues ?? []).filter(({ code }) => code === MISSING_TRACES)
+}
+
+/** What was logged in the traces of a file that flowdelta wrote. */
+export function logsIn(file: ParquetFile): SavedLogs | undefined {
+  return saidOf(file)?.logs
 }
 
 /**
@@ -98,6 +105,7 @@ export async function readSavedTraces(
   spanOffsets.push(read)
   const weights = weight.take()
   const columns = finishColumns(spans) as SpanColumns
+  for (const service of own.logs?.loose?.sources ?? []) services.code(service)
   return new SpanTraces(
     name ?? own.name,
     {
@@ -105,9 +113,22 @@ export async function readSavedTraces(
       ...{ ids: ids.values, spanOffsets: spanOffsets.take(), spans: columns },
       ...{ services, operations, hosts, versionNames, attributes: attributes.finish() },
       weight: weights.some((rate) => rate !== 0) ? weights : undefined,
+      ...(own.logs && logsOfRows(own.logs, { epochNs, services })),
     },
     new Quality({ ...quality, counts: new Map(quality.counts) }),
   )
+}
+
+function logsOfRows(saved: SavedLogs, of: Parameters<typeof logsOfServices>[1]) {
+  const records = withSavedLogs(undefined, saved)
+  const epochUs = Number(of.epochNs) / 1e3
+  const logs = {
+    span: Uint32Array.from(saved.span, (place) => place - 1),
+    timeUs: Float64Array.from(records.timeUs, (timeUs) => timeUs - epochUs),
+    statement: Uint32Array.from(records.statement),
+    statements: records.statements,
+  }
+  return { logs, serviceLogs: logsOfServices(records, of) }
 }
 
 /** µs from a moment to each time, both in ns; exact to the ns within a hundred days. */

@@ -71,7 +71,7 @@ export function storeKind<Table extends OptionTable>(kind: StoreKind<Table>): St
 }
 
 /**
- * Returns the time that a query is about, up to now where it has no end.
+ * Returns the time that a query is about, in whole µs outwards, up to now where it has no end.
  *
  * @throws OptionError for a query without a beginning
  */
@@ -79,7 +79,9 @@ export function requireTimes(
   { fromUs, toUs }: StoreQuery,
   name: string,
 ): { readonly fromUs: number; readonly toUs: number } {
-  if (fromUs !== null) return { fromUs, toUs: toUs ?? Date.now() * 1e3 }
+  if (fromUs !== null) {
+    return { fromUs: Math.floor(fromUs), toUs: Math.ceil(toUs ?? Date.now() * 1e3) }
+  }
   const expected = `the time that ${name} is asked for, as '2026-10-01T10:00Z..11:00Z'`
   throw new OptionError('between', null, expected)
 }
