@@ -109,7 +109,9 @@ export async function build({ log = console.log } = {}) {
 /** @param {(line: string) => void} log */
 async function runSteps(log) {
   linkToItself()
-  const stamps = readStamps()
+  const tools = hashInputs(TOOLS)
+  if (readStamps()['tools'] !== tools) clear()
+  const stamps = { ...readStamps(), tools }
   const ran = []
   for (const step of STEPS) {
     const hash = hashInputs(step.inputs)
@@ -123,6 +125,12 @@ async function runSteps(log) {
     ran.push(step.name)
   }
   return ran
+}
+
+/** Removes all but the lock: what earlier steps made under other names would be packed. */
+function clear() {
+  const old = readdirSync(join(ROOT, 'dist')).filter((name) => name !== '.build.lock')
+  for (const name of old) rmSync(join(ROOT, 'dist', name), { recursive: true })
 }
 
 /**

@@ -9,13 +9,10 @@ import { recordedCase } from '../recorded.ts'
 import { expectCauseFound, RECORDED } from './expect-findings.ts'
 
 // All cases, and those of others, in findings.full.test.ts.
-test.each(['rmw', 'control'])(
-  'the cause of %s is the first or second finding of at most ten',
-  async (name) => {
-    const [recorded] = await findCases(RECORDED, [name])
-    await expectCauseFound(recorded as NonNullable<typeof recorded>)
-  },
-)
+test('in a control nothing is found but what clients do otherwise', async () => {
+  const [recorded] = await findCases(RECORDED, ['control'])
+  await expectCauseFound(recorded as NonNullable<typeof recorded>)
+})
 
 test('rmw names the read that comes first, whether or not its operation is selected', async () => {
   const all = await recordedCase('rmw')
