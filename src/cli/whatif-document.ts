@@ -65,6 +65,10 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
       }),
     ),
   ),
+  together: about(
+    'Causes that explain more of the difference at once than the first alone: ranks, and the share that each and those before it explain.',
+    optional(listOf(record({ rank: RANK, gain: MEASURED }))),
+  ),
   predictions: about(
     'With --apply: one a scenario, and of several one of all together.',
     optional(listOf(record({ scenario: TEXT, ...CHANGE }))),
@@ -99,6 +103,7 @@ export function diagnosisResults(
       ...{ service: scenario.service, operation: scenario.operation, requests: touched },
       ...steps(before, cause, after),
     })),
+    together: diagnosis.together.map(({ cause, gain }) => ({ rank: cause.rank, gain })),
     warnings,
     truncated: ranked.length > limit ? { causes: ranked.length } : undefined,
     predictions: undefined,
@@ -118,6 +123,7 @@ export function predictionResults(
     divergence: null,
     requests,
     causes: [],
+    together: undefined,
     predictions,
     warnings,
     truncated: undefined,

@@ -295,19 +295,28 @@ function wishText(diagnosis: LatencyDiagnosis, { quantile, belowUs }: WishTarget
   return `None that was tried meets the wish: ${nearest.title}, comes nearest with ${formatDuration(nearest.us)}.`
 }
 
-function verdictText({ best, ranked, divergence, options, models }: LatencyDiagnosis): string {
+function verdictText(diagnosis: LatencyDiagnosis): string {
+  const { best, ranked, options, models, together } = diagnosis
   if (best === null) return 'Nothing could be tried.'
   if (!ranked.some(({ significant }) => significant)) {
     return 'No single change explains a difference beyond chance.'
   }
-  const share = divergence > 0 ? percent(Math.max(0, best.gain)) : 'none'
-  const explained = models.forests.length > 1 ? `explains ${share} of it` : `is ${share} of the way`
+  const title = (scenario: Scenario) => shortText(scenario.title, 2 * MAX_TITLE_LENGTH)
+  const share = models.forests.length > 1 ? ' of the difference' : ' of the way'
+  const alone =
+    best.gain > 0
+      ? `By itself it ${models.forests.length > 1 ? 'explains' : 'is'} ${percent(best.gain)}${share}.`
+      : 'By itself it brings the profiles no closer.'
   const sure = best.significant
     ? Number.isNaN(best.q)
       ? ''
       : ` What it changes did change (${pValue(best.q, 'q')}).`
-    : ` That may be chance at the ${percent(options.alpha)} level.`
-  return `Best: ${shortText(best.scenario.title, 2 * MAX_TITLE_LENGTH)}, which ${explained}.${sure}`
+    : ` It may be chance at the ${percent(options.alpha)} level.`
+  const more = together
+    .slice(1)
+    .map(({ cause, gain }) => `${title(cause.scenario)}: ${percent(gain)}`)
+  const joint = more.length === 0 ? '' : ` Together with ${more.join('; and with ')}.`
+  return `Most likely: ${title(best.scenario)}. ${alone}${sure}${best.significant ? joint : ''}`
 }
 
 function distanceText({ options }: LatencyDiagnosis, value: number): string {
@@ -318,7 +327,7 @@ function distanceText({ options }: LatencyDiagnosis, value: number): string {
 
 function causesTable({ ranked, options }: LatencyDiagnosis, limit: number): string {
   return textTable(
-    ['cause', 'within', 'explains', 'divergence', 'p50', 'p99', 'chance?'],
+    ['cause', 'within', 'alone explains', 'divergence', 'p50', 'p99', 'chance?'],
     ranked
       .slice(0, limit)
       .map(({ rank, scenario, parent, gain, divergence, p50Us, p99Us, significant }) => [

@@ -68,7 +68,7 @@ describe('causes', () => {
       'The profiles differ (p < 0.001); Kullback-Leibler divergence 0.277 apart.',
     )
     expect(text).toContain(
-      'Best: frontend NFS3 WRITE now calls storage-data SN READ, in 46 % of its calls, which explains 59 % of it.',
+      'Most likely: frontend NFS3 WRITE now calls storage-data SN READ, in 46 % of its calls. By itself it explains 59 % of the difference.',
     )
     expect(text).toMatch(/\n2\. server time of frontend NFS3 WRITE as after +99 % /)
     expect(text).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)

@@ -90,6 +90,26 @@ describe('the change that was made is named first, and significant', () => {
     expect(best?.significant).toBe(true)
   })
 
+  test('two causes are named one after the other, with what both explain', () => {
+    const { together } = diagnoseLatency(
+      before,
+      period(2, { authMoreUs: 10_000, stockMoreUs: 10_000 }),
+    )
+    const [first, second] = together
+    expect(together.map(({ cause }) => cause.scenario.title).sort()).toEqual([
+      'server time of auth call as after',
+      'server time of stock call as after',
+    ])
+    expect(first?.gain).toBe(first?.cause.gain)
+    expect(second?.gain).toBeGreaterThan((first?.gain ?? 1) + 0.1)
+    expect(second?.gain).toBeGreaterThan(0.9)
+  })
+
+  test('one cause stands alone', () => {
+    const { together } = diagnoseLatency(before, period(2, { authMoreUs: 10_000 }))
+    expect(together.map(({ cause }) => cause.rank)).toEqual([1])
+  })
+
   test('nothing is significant where nothing was changed', () => {
     const found = [2, 3, 4, 5].flatMap((seed) => diagnoseLatency(before, period(seed)).ranked)
     expect(found.filter(({ significant }) => significant)).toEqual([])

@@ -186,7 +186,7 @@ export function prepareDiagnosis(
     ...{ targetProfile: profile, stretches },
   })
   const subject: DiagnosisSubject = {
-    ...{ models, options, isOfTraces: target !== null, unchanged: evaluator.unchanged },
+    ...{ models, options, isOfTraces: target !== null, evaluator },
     target: profile,
     targetTitle: known?.title ?? shownName((target as RequestModel).forest.traces),
     test: (tried) =>

@@ -8,7 +8,13 @@ import {
   type WeighedLatencies,
 } from '../recompute/latency-profile.ts'
 import { countTouched, type RequestModel } from '../recompute/request-model.ts'
-import type { Candidate, EvidenceSample, ScenarioEvidence } from '../scenarios/scenario.ts'
+import { combineScenarios } from '../scenarios/parse-scenario.ts'
+import type {
+  Candidate,
+  EvidenceSample,
+  Scenario,
+  ScenarioEvidence,
+} from '../scenarios/scenario.ts'
 import { profileDistanceUs, type TargetDivergence, tailsP } from './target-divergence.ts'
 import { countKinds, countTimes, type ScenarioCounts, type Stretches } from './test-changes.ts'
 
@@ -56,6 +62,8 @@ export interface Evaluation extends WeighedLatencies, ScenarioCounts {
 export interface Evaluator {
   readonly unchanged: Evaluation
   evaluate(candidate: Candidate): Evaluation
+  /** What several scenarios come to that are made at once, which nothing was measured of. */
+  evaluateTogether(scenarios: readonly Scenario[]): Evaluation
 }
 
 export function makeEvaluator(measurement: Measurement): Evaluator {
@@ -86,6 +94,10 @@ export function makeEvaluator(measurement: Measurement): Evaluator {
       : meanUs(target.after(candidate.apply(target, base))) - meanUs(target.recorded)
   return {
     unchanged: { ...measure({ changes: [], weight: null }, Number.NaN), ...UNTESTED },
+    evaluateTogether: (scenarios) => ({
+      ...measure(combineScenarios(...scenarios).apply(base, target), Number.NaN),
+      ...UNTESTED,
+    }),
     evaluate: (candidate) => ({
       ...measure(candidate.apply(base, target), undoneUs(candidate)),
       ...(target === null || stretches === null

@@ -11,14 +11,15 @@ import {
 import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
 import type { Scenario } from '../scenarios/scenario.ts'
 import type { DiagnosisOptions } from './diagnosis-options.ts'
-import type { Evaluation } from './evaluate-scenario.ts'
+import type { Evaluation, Evaluator } from './evaluate-scenario.ts'
 import { orderKey, rankScenarios, scoreSiblings, type TriedScenario } from './grow-diagnosis.ts'
+import { putTogether } from './several-causes.ts'
 import type { ScenarioTests } from './test-changes.ts'
 
 export interface DiagnosisSubject {
   /** Of the periods as sampled: the base, and the target where it is traces. */
   readonly models: ExecutionModels
-  readonly unchanged: Evaluation
+  readonly evaluator: Pick<Evaluator, 'unchanged' | 'evaluateTogether'>
   readonly target: LatencyProfile
   readonly targetTitle: string
   /** Whether the target is traces, which what a scenario changes can be compared with. */
@@ -43,6 +44,7 @@ export class LatencyDiagnosis extends Stage {
   readonly #subject: DiagnosisSubject
   readonly #tried: readonly TriedScenario[]
   #nodes: DiagnosisNodes | undefined
+  #together: readonly ExplainedTogether[] | undefined
 
   constructor(
     subject: DiagnosisSubject,
@@ -54,10 +56,10 @@ export class LatencyDiagnosis extends Stage {
     this.#tried = tried
     this.options = subject.options
     this.models = subject.models
-    this.base = subject.unchanged.profile
+    this.base = subject.evaluator.unchanged.profile
     this.target = subject.target
     this.targetTitle = subject.targetTitle
-    this.divergence = subject.unchanged.divergence
+    this.divergence = subject.evaluator.unchanged.divergence
     this.state = state
   }
 
@@ -93,6 +95,49 @@ export class LatencyDiagnosis extends Stage {
   /** The scenario that explains the change best, which may still be chance: see `significant`. */
   get best(): DiagnosedScenario | null {
     return this.ranked[0] ?? null
+  }
+
+  /**
+   * Significant scenarios that explain more together than the first of them does, the most likely first,
+   * each with the share of the divergence that it and those before it explain when all are made at once.
+   * Empty where nothing is significant.
+   */
+  get together(): readonly ExplainedTogether[] {
+    this.#together ??= putTogether(
+      this.ranked.filter(({ significant }) => significant),
+      {
+        unchanged: this.#subject.evaluator.unchanged,
+        evaluate: (causes) =>
+          this.#subject.evaluator.evaluateTogether(causes.map(({ scenario }) => scenario)),
+        areRelated: (one, other) => this.#isWithin(one, other) || this.#isWithin(other, one),
+      },
+    ).map(({ cause, together: { divergence, profile } }) => ({
+      ...{ cause, divergence, ...profileQuantiles(profile) },
+      gain: this.divergence > 0 ? 1 - divergence / this.divergence : 0,
+    }))
+    return this.#together
+  }
+
+  /** Whether a scenario lies within another one, anywhere in the tree or by what calls it. */
+  #isWithin(
+    { rank, scenario: { path } }: DiagnosedScenario,
+    { rank: outer, scenario: around }: DiagnosedScenario,
+  ): boolean {
+    const isWhole = around.kind === 'server' || around.kind === 'partition'
+    if (
+      isWhole &&
+      path !== null &&
+      this.models.paths.above(path).some((each) => each === around.path)
+    ) {
+      return true
+    }
+    const isBelow = (nodes: readonly DiagnosedScenario[], isInside: boolean): boolean =>
+      nodes.some(
+        (node) =>
+          (isInside && node.rank === rank) ||
+          isBelow(node.children, isInside || node.rank === outer),
+      )
+    return isBelow(this.tree, false)
   }
 
   /**
@@ -137,6 +182,15 @@ export class LatencyDiagnosis extends Stage {
     this.#nodes ??= diagnosedScenarios(this.#tried, this.#subject)
     return this.#nodes
   }
+}
+
+/** A cause that explains more of the change beside others. */
+export interface ExplainedTogether extends ProfileQuantiles {
+  readonly cause: DiagnosedScenario
+  /** With it and those before it at once, from the target. */
+  readonly divergence: number
+  /** Share of the base's divergence that they explain together. */
+  readonly gain: number
 }
 
 /** One node of the diagnosis tree. */
@@ -184,7 +238,8 @@ function diagnosedScenarios(
   tried: readonly TriedScenario[],
   subject: DiagnosisSubject,
 ): DiagnosisNodes {
-  const { unchanged, isOfTraces, options } = subject
+  const { isOfTraces, options } = subject
+  const { unchanged } = subject.evaluator
   // The first node of each scenario is the one nearest to the root.
   const nodesOf = group(tried, ({ candidate }) => candidate.key)
   const firsts = Array.from(nodesOf.values(), ([first]) => first as TriedScenario)
