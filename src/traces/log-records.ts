@@ -81,6 +81,36 @@ export function savedLogs(
   }
 }
 
+/** Whether a file that says it was saved has log records as they are saved. */
+export function areSavedLogs(value: unknown): value is SavedLogs {
+  if (!isColumns(value, ['trace', 'span', 'statement'], ['traces', 'statements'])) return false
+  const { loose, traces, statements, trace, statement } = value as unknown as SavedLogs
+  const isWithin = (indexes: readonly number[], list: readonly string[]) =>
+    indexes.every((index) => list[index] !== undefined)
+  return (
+    isWithin(trace, traces) &&
+    isWithin(statement, statements) &&
+    (loose === undefined ||
+      (isColumns(loose, ['source', 'statement'], ['sources']) &&
+        isWithin(loose.source, loose.sources) &&
+        isWithin(loose.statement, statements)))
+  )
+}
+
+/** Columns of whole numbers as long as `timeUs`, and lists of texts. */
+function isColumns(value: unknown, numbers: readonly string[], texts: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const { timeUs, ...columns } = value as Record<string, unknown>
+  const isList = (list: unknown, holds: (item: unknown) => boolean): list is unknown[] =>
+    Array.isArray(list) && list.every(holds)
+  return (
+    isList(timeUs, (time) => time === null || typeof time === 'number') &&
+    numbers.every((name) => isList(columns[name], Number.isSafeInteger)) &&
+    numbers.every((name) => (columns[name] as unknown[]).length === timeUs.length) &&
+    texts.every((name) => isList(columns[name], (text) => typeof text === 'string'))
+  )
+}
+
 /** Adds saved records of traces that were loaded to others; makes these where there are none. */
 export function withSavedLogs(
   records: LogRecords | undefined,

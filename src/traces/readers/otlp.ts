@@ -1,5 +1,5 @@
 import { type Place, TraceFormatError } from '../../core/errors.ts'
-import type { SavedLogs } from '../log-records.ts'
+import { areSavedLogs } from '../log-records.ts'
 import { MISSING_TRACES } from '../quality.ts'
 import { peek } from '../trace-source.ts'
 import { readJsonElements } from './json-elements.ts'
@@ -81,8 +81,12 @@ function readOwn({ flowdelta }: JsonObject, { quality, spans }: ReadSink, file: 
   for (const { message } of objectsIn(flowdelta['missing'])) {
     quality.note(MISSING_TRACES, { file }, textOf(message))
   }
-  const logs = flowdelta['logs']
-  if (isJsonObject(logs)) spans.addLogs(logs as unknown as SavedLogs)
+  const { logs } = flowdelta
+  if (areSavedLogs(logs)) spans.addLogs(logs)
+  else if (logs !== undefined) {
+    const message = 'Log records of saved traces are not as flowdelta writes them'
+    quality.note('damaged-logs', { file }, message, 'log record skipped')
+  }
 }
 
 function withNanosAsText(json: string): string {

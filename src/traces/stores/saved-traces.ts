@@ -2,7 +2,7 @@
 import { Attributes, NUMBER, TEXT, TRUTH } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
 import { finishColumns, growingColumns, growingFloat64, growingUint32 } from '../growing-columns.ts'
-import { logsOfServices, type SavedLogs, withSavedLogs } from '../log-records.ts'
+import { areSavedLogs, logsOfServices, type SavedLogs, withSavedLogs } from '../log-records.ts'
 import { MISSING_TRACES, Quality, type QualityIssue } from '../quality.ts'
 import { ATTRIBUTE_TYPES } from '../readers/json-values.ts'
 import { SPAN_KINDS, SPAN_STATUSES, type SpanColumns, SpanTraces } from '../span-traces.ts'
@@ -23,7 +23,8 @@ interface Saved {
 function saidOf({ metadata }: ParquetFile): Saved | undefined {
   const said = metadata.key_value_metadata?.find(({ key }) => key === SAVED_KEY)?.value
   const saved = said === undefined ? undefined : (JSON.parse(said) as Saved)
-  return saved?.version === 1 ? saved : undefined
+  const isOurs = saved?.version === 1 && (saved.logs === undefined || areSavedLogs(saved.logs))
+  return isOurs ? saved : undefined
 }
 
 /** Issues that say which traces were missing when flowdelta wrote a file. */

@@ -147,6 +147,29 @@ test('random traces, with their logs, say the same after they are saved, in one 
   )
 })
 
+test.each([
+  {},
+  7,
+  { traces: ['t1'], trace: [3], span: [1], timeUs: [0], statement: [0], statements: ['x'] },
+  { traces: [{}], trace: [0], span: ['1'], timeUs: [0], statement: [0], statements: ['x'] },
+  {
+    traces: [],
+    trace: [],
+    span: [],
+    timeUs: [],
+    statement: [],
+    statements: [],
+    loose: { timeUs: 1 },
+  },
+])('log records that flowdelta did not write are left out, and told: %j', async (logs) => {
+  const { traces } = asOtlp(fc.sample(trace, { numRuns: 1, seed: 1 }))
+  const bytes = JSON.stringify({ ...JSON.parse(traces), flowdelta: { logs } })
+  const loaded = await loadTraces({ name: 'a.json', bytes })
+  expect(loaded.quality().issues).toContainEqual(
+    expect.objectContaining({ code: 'damaged-logs', effect: 'log record skipped' }),
+  )
+})
+
 test('a recorded case with logs says the same after it is saved, and so do its findings', async () => {
   const folder = 'datasets/storage-service/lost-key'
   const [before, after] = (await Promise.all(
