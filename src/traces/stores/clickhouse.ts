@@ -23,7 +23,7 @@ import {
 import { SPAN_PARTS, SPAN_TABLES, type SpanTable } from './clickhouse-tables.ts'
 import { HTTP_PARAMETERS, inARow, requireUrl, retried } from './http.ts'
 import { rowAdder } from './span-rows.ts'
-import { type StoreLocation, type StoreQuery, storeKind } from './store.ts'
+import { readOrInstead, type StoreLocation, type StoreQuery, storeKind } from './store.ts'
 
 /** Parameters of the addresses of ClickHouse: `clickhouse://user@host:8123/database?table=otel_traces`. */
 export const CLICKHOUSE_OPTIONS = defineOptions({
@@ -46,6 +46,9 @@ export const CLICKHOUSE_OPTIONS = defineOptions({
   seed: count({ default: 1, sentence: 'Which of all samples is drawn' }),
 })
 
+/** Traces that are read where conditions leave none, to say what there is instead. */
+const TRACES_INSTEAD = 2000
+
 type Client = import('@clickhouse/client').ClickHouseClient
 
 /**
@@ -63,27 +66,33 @@ export const clickhouseStore = storeKind({
   isFile: false,
   open: async (location, options) => ({
     name: location.name,
-    read: async (query, sink) => {
-      const client = await connect(location, options.timeout)
-      try {
-        const { name } = location
-        const server = new ClickHouse(client, { name, signal: query.signal, tries: options.tries })
-        const { table, columns } = await server.findTable(options.table)
-        const { resourceAttributes = false } = sink
-        const asked = await conditionOf(server, { table, columns, resourceAttributes }, query)
-        const drawn =
-          options.sample === null
-            ? undefined
-            : await drawSample(server, requestsOf(table, columns, { asked, query }), {
-                ...options,
-                sample: options.sample,
-                quality: sink.quality,
-              })
-        await server.readSpans(table, columns, { query, asked, drawn }, sink)
-      } finally {
-        await client.close()
-      }
-    },
+    read: (whole, sink) =>
+      readOrInstead(whole, sink, async (query, isInstead) => {
+        const client = await connect(location, options.timeout)
+        try {
+          const { name } = location
+          const server = new ClickHouse(client, {
+            name,
+            signal: query.signal,
+            tries: options.tries,
+          })
+          const { table, columns } = await server.findTable(options.table)
+          const sample = options.sample ?? (isInstead ? TRACES_INSTEAD : null)
+          const { resourceAttributes = false } = sink
+          const asked = await conditionOf(server, { table, columns, resourceAttributes }, query)
+          const drawn =
+            sample === null
+              ? undefined
+              : await drawSample(server, requestsOf(table, columns, { asked, query }), {
+                  ...options,
+                  sample,
+                  quality: sink.quality,
+                })
+          await server.readSpans(table, columns, { query, asked, drawn }, sink)
+        } finally {
+          await client.close()
+        }
+      }),
   }),
 })
 

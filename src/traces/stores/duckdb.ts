@@ -16,7 +16,7 @@ import {
 } from './flat-spans.ts'
 import { openParquet } from './parquet-file.ts'
 import { leastDurationUs, spanTests } from './pushed-conditions.ts'
-import { type StoreQuery, storeKind } from './store.ts'
+import { readOrInstead, type StoreQuery, storeKind } from './store.ts'
 
 /** Parameters of the addresses of DuckDB: `duckdb:spans.parquet?sample=20000`. */
 export const DUCKDB_OPTIONS = defineOptions({
@@ -41,32 +41,33 @@ export const duckdbStore = storeKind({
   async open({ name, location }, { sample, seed, table, memory, threads }) {
     return {
       name,
-      async read(query, sink) {
-        const folder = await mkdtemp(join(tmpdir(), 'flowdelta-'))
-        let engine: DuckDBConnection | undefined
-        try {
-          engine = await openEngine({ memory, threads, folder, name }, query.signal)
-          const spans = await spansIn(engine, { name, location, table }, { ...query, sink })
-          const groups = await drawSample(engine, spans, { query, sample, seed })
-          sink.quality.groups.push(...groups)
-          query.onProgress(0, 0.5)
-          const path = join(folder, 'sample.parquet')
-          await engine.runAndReadAll(
-            `COPY (SELECT s.* ${spans.changed}, weight * ${spans.rate} AS "SampleRate"
+      read: (whole, sink) =>
+        readOrInstead(whole, sink, async (query) => {
+          const folder = await mkdtemp(join(tmpdir(), 'flowdelta-'))
+          let engine: DuckDBConnection | undefined
+          try {
+            engine = await openEngine({ memory, threads, folder, name }, query.signal)
+            const spans = await spansIn(engine, { name, location, table }, { ...query, sink })
+            const groups = await drawSample(engine, spans, { query, sample, seed })
+            sink.quality.groups.push(...groups)
+            query.onProgress(0, 0.5)
+            const path = join(folder, 'sample.parquet')
+            await engine.runAndReadAll(
+              `COPY (SELECT s.* ${spans.changed}, weight * ${spans.rate} AS "SampleRate"
                FROM ${spans.source} AS s JOIN drawn ON drawn.trace = ${spans.trace}
                ORDER BY arrivedNs, drawn.trace, ${spans.order})
              TO ${literal(path)} (FORMAT parquet, ROW_GROUP_SIZE 50000)`,
-          )
-          for (const file of await openParquet(path)) {
-            await readFlatSpans({ ...file, name }, sink, null)
-            query.onProgress(file.bytes, 1)
-            await file.close()
+            )
+            for (const file of await openParquet(path)) {
+              await readFlatSpans({ ...file, name }, sink, null)
+              query.onProgress(file.bytes, 1)
+              await file.close()
+            }
+          } finally {
+            engine?.closeSync()
+            await rm(folder, { recursive: true })
           }
-        } finally {
-          engine?.closeSync()
-          await rm(folder, { recursive: true })
-        }
-      },
+        }),
     }
   },
 })

@@ -71,6 +71,21 @@ export function storeKind<Table extends OptionTable>(kind: StoreKind<Table>): St
 }
 
 /**
+ * Reads what is asked for; where conditions leave nothing, some of what there is without them, so
+ * that `where` can say which of them is wrong.
+ */
+export async function readOrInstead(
+  query: StoreQuery,
+  sink: ReadSink,
+  read: (query: StoreQuery, isInstead: boolean) => Promise<void>,
+): Promise<void> {
+  const { size } = sink.spans
+  await read(query, false)
+  const isEmpty = sink.spans.size === size && query.conditions.length > 0
+  if (isEmpty) await read({ ...query, conditions: [] }, true)
+}
+
+/**
  * Returns the time that a query is about, in whole µs outwards, up to now where it has no end.
  *
  * @throws OptionError for a query without a beginning

@@ -368,6 +368,10 @@ describeWithShared('ClickHouse, with table definitions of others', () => {
         }
         const { length } = served.asked.filter(({ body }) => body.includes(' LIMIT 1'))
         expect(length).toBe(isAsked ? 3 : 0)
+        const misspelt = loadTraces(`clickhouse://${served.host}/${name}_before`, {
+          where: 'coumt > 8191',
+        })
+        await expect(misspelt).rejects.toThrow('has no attribute coumt. Did you mean count?')
       },
     )
 

@@ -107,6 +107,13 @@ test('attributes that are asked for reach the engine, and leave what they leave 
     const { of } = some.quality().selected[0] as { of: number }
     expect([where, of]).toEqual([where, isDecided ? file.size : all.size])
   }
+  const recordedFile = `duckdb:${pathOf('recorded.parquet')}?sample=500`
+  for (const [where, message] of [
+    ['coumt = 8192', /recorded.parquet has no attribute coumt. Did you mean count\?/],
+    ['service = frontent', /None of the 500 traces of .*Did you mean frontend\?/],
+  ] as const) {
+    await expect(load(recordedFile, { where })).rejects.toThrow(message)
+  }
 })
 
 test('requests that a sample already stands for are counted as often', async () => {
