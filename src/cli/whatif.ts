@@ -63,6 +63,7 @@ import {
   predictionResults,
   WHATIF_DOCUMENT,
 } from './whatif-document.ts'
+import { failOnCauses, type WhatifFailOn, whatifFailOn } from './whatif-fail-on.ts'
 import { whatifWarnings } from './whatif-warnings.ts'
 
 const { depth, beam, divergence, sampleSize, seed } = DIAGNOSIS_OPTIONS
@@ -87,6 +88,7 @@ interface WhatifFlags extends FlagsOf<typeof PRINT_FLAGS>, SplitFlags {
   readonly after?: string[]
   readonly target?: WishTarget
   readonly apply?: string[]
+  readonly failOn?: readonly WhatifFailOn[]
 }
 
 export function addWhatif(command: Command, args: readonly string[]): void {
@@ -102,6 +104,17 @@ export function addWhatif(command: Command, args: readonly string[]): void {
       '--apply <scenario...>',
       "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'attribute:cache.hit=true:90%'; put names that contain such signs between double quotes; several are also applied together",
     )
+  command.addOption(
+    new Option(
+      '--fail-on <condition>',
+      "End with exit code 1 when a significant cause makes requests slower on average by more: 'impact>5%' of the mean before, 'impact>10ms', or 'any'; may be given more than once",
+    )
+      .argParser((text: string, before: readonly WhatifFailOn[] = []) => [
+        ...before,
+        whatifFailOn(text),
+      ])
+      .conflicts(['target', 'apply']),
+  )
   for (const table of [DIAGNOSIS_FLAGS, MODEL_FLAGS, LOAD_OPTIONS, PRINT_FLAGS])
     addOptions(command, table)
   command.action(runWhatif)
@@ -143,6 +156,7 @@ async function runWhatif(files: string[], flags: WhatifFlags & Flags): Promise<v
     () => WHATIF_DOCUMENT.write(diagnosisResults(diagnosis, limit ?? MAX_IN_JSON, warnings)),
     () => withWarnings(whatifText(diagnosis, limit ?? MAX_IN_TEXT, target), warnings),
   )
+  failOnCauses(diagnosis, flags.failOn)
 }
 
 async function splitSpans(flags: WhatifFlags & Flags): Promise<[SpanTraces, SpanTraces]> {

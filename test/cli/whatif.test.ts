@@ -209,3 +209,25 @@ describe('what cannot be done is said', () => {
     await expect(whatif(...args)).rejects.toThrow(message)
   })
 })
+
+describe('--fail-on', () => {
+  const failOn = (...conditions: string[]) =>
+    flowdelta(
+      ...['whatif', ...BEFORE, ...AFTER, ...SAMPLE, '--depth', '1'],
+      ...conditions.flatMap((condition) => ['--fail-on', condition]),
+    )
+
+  test('ends with 1 where a significant cause makes requests slower by more, and names it', async () => {
+    const { code, err } = await failOn('any', 'impact>10s')
+    expect(code).toBe(1)
+    expect(err).toContain('--fail-on any holds for #1 frontend NFS3 WRITE now calls')
+    expect(err).not.toContain('impact>10s')
+    expect((await failOn('impact>500%')).code).toBe(0)
+  })
+
+  test('conditions that cannot be read are refused', async () => {
+    const { code, err } = await failOn('shift>1ms')
+    expect(code).toBe(2)
+    expect(err).toContain("Give 'impact>5%', 'impact>10ms' or 'any'.")
+  })
+})
