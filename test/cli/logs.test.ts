@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -233,7 +234,7 @@ describe('for others', () => {
       const [time, request_id, isSlow] = [1e12 + i * 5000, `r${i}`, i % 3 === 0]
       const end = time + (isSlow ? 900 : 20) + (i % 7)
       return [
-        { time, request_id, msg: 'begun' },
+        { time, request_id, msg: 'begun', ...ids(`${request_id}`) },
         { time: end, request_id, msg: `locked ${HOSTILE}` },
         { time: end + 5, request_id, msg: 'done', duration_ms: end + 5 - time },
         ...(isSlow ? [{ time: end + 5, request_id, level: 'error', msg: `lost ${HOSTILE}` }] : []),
@@ -243,6 +244,15 @@ describe('for others', () => {
     return at('hostile.log')
   }
 
+  /** Fields that are no variables. */
+  const ids = (request: string) =>
+    Object.fromEntries(
+      ['session', 'customer', 'payment', 'shipment', 'correlation'].map((of) => [
+        `${of}_identifier`,
+        createHash('md5').update(`${of} ${request}`).digest('hex'),
+      ]),
+    )
+
   const slow = (...args: string[]) =>
     flowdelta('logs', writeLog(), '--by', 'request_id', '--bad-if', 'duration_ms > 100', ...args)
 
@@ -251,6 +261,8 @@ describe('for others', () => {
     expect(out).toMatch(/^### Logged only after: lost /)
     expect(out).toMatch(/\| ms until locked .* \| state \| mean value 22.9 → 903 \| \d/)
     expect(out).not.toMatch(/<script|@\w|#\d(?!\d*;)/)
+    // No sentence is cut, however many names it has.
+    expect(out).toMatch(/^<sub>[^…]{161,}\. Made by flowdelta/m)
     const page = readFileSync(at('logs.html'), 'utf8')
     const headings = Array.from(page.matchAll(/<h[12]>(.*?)<\/h/g), ([, text]) => text)
     expect(headings.slice(1)).toEqual([

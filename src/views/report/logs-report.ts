@@ -23,6 +23,8 @@ import {
 import { markdownTable, written } from './markdown-text.ts'
 
 const MAX_NAME_LENGTH = 160
+/** Of sentences in Markdown, which name several variables. */
+const MAX_SENTENCE_LENGTH = 1200
 
 /** A part of a report: a table with sentences around it. */
 interface Part {
@@ -121,16 +123,17 @@ function variableFigure(compared: LogComparison): Html | string {
 
 export function logsMarkdown(compared: LogComparison, madeBy: string): string {
   const cell = (text: string) => written(text, MAX_NAME_LENGTH)
+  const sentence = (text: string) => written(text, MAX_SENTENCE_LENGTH)
   const parts = partsOf(compared, 8).flatMap(({ heading, lead, columns, rows, notes }) => [
-    ...[`**${heading}.** ${cell(lead)}`, ''],
+    ...[`**${heading}.** ${sentence(lead)}`, ''],
     ...(rows.length === 0
       ? []
       : markdownTable(
           columns,
-          rows.map((row) => row.map(cell)),
+          rows.map(([name = '', ...said]) => [cell(name), ...said.map(sentence)]),
           columns.map(() => 'left'),
         )),
-    ...notes.flatMap((note) => ['', note]),
+    ...notes.flatMap((note) => ['', sentence(note)]),
     '',
   ])
   const graphs = tellingGraphs(compared).flatMap((graph) => [
@@ -140,12 +143,12 @@ export function logsMarkdown(compared: LogComparison, madeBy: string): string {
       .map((line) => `${line.replace(/\S.*/, '').slice(3)}- ${cell(line.trim())}`),
     ...['', '</details>', ''],
   ])
-  const sentences = performanceSentences(compared).map((sentence) => written(sentence, 600))
+  const sentences = performanceSentences(compared).map(sentence)
   return [
     ...[`### ${cell(logsTitle(compared))}`, '', sentences.join(' '), ''],
-    ...compared.warnings().map(({ message }) => `> ${written(message, 600)}\n`),
+    ...compared.warnings().map(({ message }) => `> ${sentence(message)}\n`),
     ...parts,
     ...graphs,
-    `<sub>${cell(inputText(compared))} Made by ${cell(madeBy)}.</sub>\n`,
+    `<sub>${sentence(inputText(compared))} Made by ${cell(madeBy)}.</sub>\n`,
   ].join('\n')
 }
