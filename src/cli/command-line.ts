@@ -44,59 +44,48 @@ interface LazyCommand {
   readonly load: () => Promise<(command: Command, args: readonly string[]) => void>
 }
 
-const compare: LazyCommand = {
-  description: 'Find and rank what changed between the traces of two periods',
-  load: async () => (await import('./compare.ts')).addCompare,
-}
-const demo: LazyCommand = {
-  description: 'Compare the sample that comes with flowdelta, and open its report',
-  load: async () => (await import('./demo.ts')).addDemo,
-}
-const report: LazyCommand = {
-  description: 'Write what changed as one HTML page, or as Markdown for a pull request',
-  load: async () => (await import('./report.ts')).addReport,
-}
-const fetch: LazyCommand = {
-  description: 'Write the traces of a store, or of files of any format, to one file',
-  load: async () => (await import('./fetch.ts')).addFetch,
-}
-const variance: LazyCommand = {
-  description:
-    'Rank kinds of request by the variance of their response times, and find its sources',
-  load: async () => (await import('./variance.ts')).addVariance,
-}
-const explosion: LazyCommand = {
-  description: 'Tell whether there are too many kinds of request to compare, why, and what helps',
-  load: async () => (await import('./explosion.ts')).addExplosion,
-}
-const logs: LazyCommand = {
-  description: 'Compare the logs of what went well with those of what did not',
-  load: async () => (await import('./logs.ts')).addLogs,
-}
-const whatif: LazyCommand = {
-  description: 'Find the single change that best explains a change of latency, or predict one',
-  load: async () => (await import('./whatif.ts')).addWhatif,
-}
-const mcp: LazyCommand = {
-  description: 'Offer the results to agents, as tools of the Model Context Protocol (stdio)',
-  load: async () => (await import('./mcp.ts')).addMcp,
-}
-const schema: LazyCommand = {
-  description: 'Print the JSON schema of the document that a command prints with --json',
-  load: async () => (await import('./schema.ts')).addSchema,
-}
-
 const COMMANDS = {
-  demo,
-  compare,
-  report,
-  fetch,
-  variance,
-  explosion,
-  logs,
-  whatif,
-  mcp,
-  schema,
-} as const
+  demo: {
+    description: 'Compare the sample that comes with flowdelta, and open its report',
+    load: async () => (await import('./demo.ts')).addDemo,
+  },
+  compare: {
+    description: 'Find and rank what changed between the traces of two periods',
+    load: async () => (await import('./compare.ts')).addCompare,
+  },
+  report: {
+    description: 'Write what changed as one HTML page, or as Markdown for a pull request',
+    load: async () => (await import('./report.ts')).addReport,
+  },
+  fetch: {
+    description: 'Write the traces of a store, or of files of any format, to one file',
+    load: async () => (await import('./fetch.ts')).addFetch,
+  },
+  variance: {
+    description:
+      'Rank kinds of request by the variance of their response times, and find its sources',
+    load: async () => (await import('./variance.ts')).addVariance,
+  },
+  explosion: {
+    description: 'Tell whether there are too many kinds of request to compare, why, and what helps',
+    load: async () => (await import('./explosion.ts')).addExplosion,
+  },
+  logs: {
+    description: 'Compare the logs of what went well with those of what did not',
+    load: async () => (await import('./logs.ts')).addLogs,
+  },
+  whatif: {
+    description: 'Find the single change that best explains a change of latency, or predict one',
+    load: async () => (await import('./whatif.ts')).addWhatif,
+  },
+  mcp: {
+    description: 'Offer the results to agents, as tools of the Model Context Protocol (stdio)',
+    load: async () => (await import('./mcp.ts')).addMcp,
+  },
+  schema: {
+    description: 'Print the JSON schema of the document that a command prints with --json',
+    load: async () => (await import('./schema.ts')).addSchema,
+  },
+} as const satisfies Readonly<Record<string, LazyCommand>>
 
 type CommandName = keyof typeof COMMANDS

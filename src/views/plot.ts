@@ -54,83 +54,76 @@ import {
   parameterTreeDrawing,
 } from './drawing/drawn-stages.tsx'
 
-// The pictures of each stage by kind; the first is the one drawn without a kind.
-const OF_CATEGORIES = { variation: squaredVariationChart, arrivals: arrivalsChart }
-const OF_CATEGORY_CURVES = { expected: expectedCategoriesChart }
-const OF_DIAGNOSIS = { scenarios: diagnosisChart }
 const OF_DEPENDENCIES = { dependencies: dependenciesDrawing }
-const OF_DIVERGENCE = { variables: divergenceChart, variable: logVariableChart }
-const OF_EDGES = { shifts: edgeChangesChart, breakdown: breakdownChart }
-const OF_EXECUTION_MODELS = { profiles: latencyProfilesChart, model: executionModelDrawing }
-const OF_EXPLANATION = {
-  tree: parameterTreeDrawing,
-  differences: parameterDifferencesChart,
-  strip: parameterStripChart,
-}
-const OF_EXPLOSION = { remedies: explosionChart }
-const OF_FINDINGS = { findings: findingsChart }
-const OF_FLOWS = { arrivals: arrivalsChart }
-const OF_FOLDED_FLOWS = { sizes: foldedSizesChart, arrivals: arrivalsChart }
-const OF_HOST_CLASSES = { matrix: hostClassesChart }
-const OF_INTERFERENCE = { overlap: interferenceChart }
 const OF_PROFILES = { profiles: latencyProfilesChart }
-const OF_RANKING = { contributions: contributionsChart }
-const OF_RESPONSE_TIMES = { 'response-times': responseTimesChart, flow: flowDrawing }
-const OF_SEGMENTS = { segments: segmentsChart }
-const OF_SINGLE_CHANGES = { tornado: singleChangesChart }
-const OF_STRUCTURAL = { counts: categoryCountsChart }
-const OF_VARIANCE = {
-  variation: variationSetsChart,
-  waterfall: varianceWaterfallChart,
-  covariances: covariancesChart,
-}
 const OF_VARIATION_SETS = { variation: variationSetsChart }
-const OF_COMPARISON = {
-  findings: ofPart((whole: Comparison) => whole.findings, findingsChart),
-  contributions: ofPart((whole: Comparison) => whole.ranking, contributionsChart),
-  shifts: ofPart((whole: Comparison) => whole.edges, edgeChangesChart),
-  breakdown: ofPart((whole: Comparison) => whole.edges, breakdownChart),
-  counts: ofPart((whole: Comparison) => whole.structural, categoryCountsChart),
-  segments: ofPart((whole: Comparison) => whole.segments, segmentsChart),
-  interference: ofPart(interferenceOf, interferenceChart),
-  'response-times': ofPart((whole: Comparison) => whole.responseTime, responseTimesChart),
-  flow: ofPart((whole: Comparison) => whole.responseTime, flowDrawing),
-  variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
-  arrivals: arrivalsChart,
-  errors: errorsChart,
-  load: loadChart,
-}
-const OF_LOG_COMPARISON = {
-  variables: ofPart((whole: LogComparison) => whole.divergence, divergenceChart),
-  variable: ofPart((whole: LogComparison) => whole.divergence, logVariableChart),
-  dependencies: ofPart((whole: LogComparison) => whole.attention, dependenciesDrawing),
-}
 
-/** Tells stages by their class, the special before the general. */
+/**
+ * The pictures of each stage by kind, the first of which is drawn without a kind; stages are told by
+ * their class, the special before the general.
+ */
 const STAGES = [
   [Attention, OF_DEPENDENCIES],
-  [Categories, OF_CATEGORIES],
-  [Comparison, OF_COMPARISON],
-  [Divergence, OF_DIVERGENCE],
-  [EdgeChanges, OF_EDGES],
-  [ExecutionModels, OF_EXECUTION_MODELS],
-  [ExpectedCategoryCurves, OF_CATEGORY_CURVES],
-  [Explanation, OF_EXPLANATION],
-  [ExplosionDiagnosis, OF_EXPLOSION],
-  [Findings, OF_FINDINGS],
-  [FoldedFlows, OF_FOLDED_FLOWS],
-  [FlowSet, OF_FLOWS],
-  [HostClasses, OF_HOST_CLASSES],
-  [Interference, OF_INTERFERENCE],
-  [LatencyDiagnosis, OF_DIAGNOSIS],
-  [LogComparison, OF_LOG_COMPARISON],
-  [Ranking, OF_RANKING],
-  [ResponseTimeMutations, OF_RESPONSE_TIMES],
+  [Categories, { variation: squaredVariationChart, arrivals: arrivalsChart }],
+  [
+    Comparison,
+    {
+      findings: ofPart((whole: Comparison) => whole.findings, findingsChart),
+      contributions: ofPart((whole: Comparison) => whole.ranking, contributionsChart),
+      shifts: ofPart((whole: Comparison) => whole.edges, edgeChangesChart),
+      breakdown: ofPart((whole: Comparison) => whole.edges, breakdownChart),
+      counts: ofPart((whole: Comparison) => whole.structural, categoryCountsChart),
+      segments: ofPart((whole: Comparison) => whole.segments, segmentsChart),
+      interference: ofPart(interferenceOf, interferenceChart),
+      'response-times': ofPart((whole: Comparison) => whole.responseTime, responseTimesChart),
+      flow: ofPart((whole: Comparison) => whole.responseTime, flowDrawing),
+      variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
+      arrivals: arrivalsChart,
+      errors: errorsChart,
+      load: loadChart,
+    },
+  ],
+  [Divergence, { variables: divergenceChart, variable: logVariableChart }],
+  [EdgeChanges, { shifts: edgeChangesChart, breakdown: breakdownChart }],
+  [ExecutionModels, { profiles: latencyProfilesChart, model: executionModelDrawing }],
+  [ExpectedCategoryCurves, { expected: expectedCategoriesChart }],
+  [
+    Explanation,
+    {
+      tree: parameterTreeDrawing,
+      differences: parameterDifferencesChart,
+      strip: parameterStripChart,
+    },
+  ],
+  [ExplosionDiagnosis, { remedies: explosionChart }],
+  [Findings, { findings: findingsChart }],
+  [FoldedFlows, { sizes: foldedSizesChart, arrivals: arrivalsChart }],
+  [FlowSet, { arrivals: arrivalsChart }],
+  [HostClasses, { matrix: hostClassesChart }],
+  [Interference, { overlap: interferenceChart }],
+  [LatencyDiagnosis, { scenarios: diagnosisChart }],
+  [
+    LogComparison,
+    {
+      variables: ofPart((whole: LogComparison) => whole.divergence, divergenceChart),
+      variable: ofPart((whole: LogComparison) => whole.divergence, logVariableChart),
+      dependencies: ofPart((whole: LogComparison) => whole.attention, dependenciesDrawing),
+    },
+  ],
+  [Ranking, { contributions: contributionsChart }],
+  [ResponseTimeMutations, { 'response-times': responseTimesChart, flow: flowDrawing }],
   [ScenarioProfile, OF_PROFILES],
-  [Segments, OF_SEGMENTS],
-  [SingleChanges, OF_SINGLE_CHANGES],
-  [StructuralMutations, OF_STRUCTURAL],
-  [VarianceSources, OF_VARIANCE],
+  [Segments, { segments: segmentsChart }],
+  [SingleChanges, { tornado: singleChangesChart }],
+  [StructuralMutations, { counts: categoryCountsChart }],
+  [
+    VarianceSources,
+    {
+      variation: variationSetsChart,
+      waterfall: varianceWaterfallChart,
+      covariances: covariancesChart,
+    },
+  ],
 ] as const
 
 type Stages = (typeof STAGES)[number]

@@ -11,9 +11,15 @@ import {
   concurrencyChanges,
   concurrencyWords,
 } from './concurrency-findings.ts'
-import type { Draft, FindingCall, StructureChange, StructureMove } from './finding.ts'
+import {
+  type Draft,
+  type FindingCall,
+  NO_EVIDENCE,
+  type StructureChange,
+  type StructureMove,
+} from './finding.ts'
 import { addPrices, formsOf, movedRequests, type Price, priceOf } from './form-prices.ts'
-import { byRequestsAfter, operationName } from './names.ts'
+import { categoriesOf, operationName, surest } from './names.ts'
 import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, structureMoves } from './structure-moves.ts'
 
@@ -54,12 +60,7 @@ export function callFindings(
     const { kind, service, what, look, key, previous, called, calls, tests, isMoved } = told
     const { forms, requests, ...costOfForms } = told.price
     if (requests < least) return []
-    const categoriesOf = (some: readonly number[]) =>
-      byRequestsAfter(
-        categories,
-        some.map((request) => categories.categoryOf[request] as number),
-      )
-    const [to, from] = [categoriesOf(forms.now), categoriesOf(forms.usual)]
+    const [to, from] = [categoriesOf(categories, forms.now), categoriesOf(categories, forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
     const cost = costOfMoves(categories, own, options.centre)
     const isKnown =
@@ -70,20 +71,17 @@ export function callFindings(
     const changedStructure = groupMoves(categories, own)[0]?.changes ?? []
     return [
       {
+        ...NO_EVIDENCE,
         ...{ kind, what, look, key, requests, contributionUs, eachInterval, calls },
         direction: contributionUs < 0 ? 'faster' : 'slower',
         where: printable(service),
         categories: [...new Set([...to, ...from])],
         concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],
         probabilitySlower: Number.NaN,
-        notes: [],
         services: suspects(service, { previous, called, changedStructure }),
-        changedEdges: [],
         changedStructure,
-        steps: [],
         moves: own,
-        p: Math.min(...tests.map(({ p }) => p)),
-        q: Math.min(...tests.map(({ q }) => q)),
+        ...surest(tests),
       },
     ]
   })
@@ -137,7 +135,7 @@ function toldOfOrder(changes: StepChanges): Told[] {
   })
 }
 
-function findingCall({ kind, of, previous, call, made, chances }: CallChange): FindingCall {
+export function findingCall({ kind, of, previous, call, made, chances }: FindingCall): FindingCall {
   return { kind, of, previous, call, made, chances }
 }
 

@@ -1,9 +1,9 @@
 import { formatDuration, printable } from '../../core/words.ts'
 import { calledPlace, type PooledEdge, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
-import type { Draft } from './finding.ts'
+import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
-import { byRequestsAfter, listed, operationName, placeName, requestsOf } from './names.ts'
+import { byRequestsAfter, listed, operationName, placeName, requestsOf, surest } from './names.ts'
 
 type Direction = Draft['direction']
 
@@ -38,6 +38,7 @@ export function edgeFindings(changes: EdgeChanges): Draft[] {
         group.edges.reduce((total, edge) => total + value(edge), 0)
       const calls = (edge: EdgeChange) => edge.contributionUs / edge.shiftUs / requests
       return {
+        ...NO_EVIDENCE,
         kind: 'latency',
         direction,
         ...edgeWords(group, direction),
@@ -51,15 +52,9 @@ export function edgeFindings(changes: EdgeChanges): Draft[] {
           sum((edge) => edge.interval[1] * calls(edge)),
         ],
         probabilitySlower: first.probabilitySlower,
-        notes: [],
         ...whereToLook(group),
         changedEdges: group.edges,
-        changedStructure: [],
-        steps: [],
-        calls: [],
-        moves: [],
-        p: Math.min(...group.edges.map(({ p }) => p)),
-        q: Math.min(...group.edges.map(({ q }) => q)),
+        ...surest(group.edges),
       }
     }),
   )

@@ -6,8 +6,8 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import type { Draft } from './finding.ts'
-import { byRequestsAfter, listed, operationName } from './names.ts'
+import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { categoriesOf, listed, operationName } from './names.ts'
 
 /** A failed request weighs as much as so many that take twice as long as usual. */
 const FAILED_WEIGHT = 10
@@ -33,15 +33,13 @@ export function errorFindings(
     const touched = Math.max(1, Math.round(Math.abs(difference) * chances[AFTER]))
     const name = printable(service)
     const origin: Draft = {
+      ...NO_EVIDENCE,
       kind: 'errors',
       direction: difference > 0 ? 'slower' : 'faster',
       where: kind === 'work' ? name : `${listed(callers.map(printable), 3)} → ${name}`,
       what: errorWords(change),
       key: JSON.stringify([kind, service]),
-      categories: byRequestsAfter(
-        categories,
-        requests.map((request) => categories.categoryOf[request] as number),
-      ),
+      categories: categoriesOf(categories, requests),
       requests: touched,
       concerned: byPeriod(flows, requests),
       contributionUs: 0,
@@ -52,11 +50,7 @@ export function errorFindings(
       notes: [rateText(change), failedText(change)],
       look: name,
       services: [service, ...callers],
-      changedEdges: [],
-      changedStructure: [],
-      steps: [],
       calls: [{ kind: 'fails', of, previous: null, call: null, made, chances }],
-      moves: [],
       exemplars: exemplarsOf(flows, requests),
       ...{ p, q },
     }

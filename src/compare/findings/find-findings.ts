@@ -190,7 +190,8 @@ export function groupFindings(
       consequences.map((draft) => finish(draft, i + 1, [])),
     ),
   )
-  return new Findings(findings, {
+  return new Findings({
+    findings,
     omitted: causes.length - findings.length,
     ...{ observedChangeUs, requests },
     changeIsClear,

@@ -137,6 +137,18 @@ export interface Draft {
   readonly q: number
 }
 
+/** What a draft rests on where it does not say. */
+export const NO_EVIDENCE = {
+  notes: [],
+  look: 'what all steps share: host, runtime, load',
+  services: [],
+  changedEdges: [],
+  changedStructure: [],
+  steps: [],
+  calls: [],
+  moves: [],
+} as const satisfies Partial<Draft>
+
 /** How large a finding is. */
 export interface FindingSize {
   /**

@@ -1,6 +1,6 @@
 import { defineOptions, number } from '../../core/options.ts'
 import { formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
-import { Stage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
 import { grouped, percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
@@ -32,8 +32,7 @@ const MAX_CONSEQUENCES_TOLD = 3
 /** What failing requests change is told from this share of all change on. */
 const MIN_TOLD = 0.1
 
-/** What changed, one entry a cause, the most important first. */
-export class Findings extends Stage {
+interface FindingColumns {
   readonly findings: readonly Finding[]
   /** Number of findings beyond the limit, which are left out. */
   readonly omitted: number
@@ -43,52 +42,21 @@ export class Findings extends Stage {
   readonly changeIsClear: boolean
   /** Whether anything had enough requests in both periods to be tested. */
   readonly testable: boolean
-  /** Requests of both periods; `null` where they are not known. */
-  readonly flows: FlowSet | null
+  /** Requests of both periods. */
+  readonly flows: FlowSet
   /** Requests after, or as many as those recorded stand for where weights count. */
   readonly requests: number
   /** Smallest shift that could have been found; `null` where something was, or nothing could. */
   readonly detectable: Detectable | null
+}
 
-  constructor(
-    findings: readonly Finding[],
-    {
-      omitted = 0,
-      observedChangeUs = 0,
-      changeIsClear = false,
-      testable = true,
-      detectable = null,
-      flows = null,
-      requests = flows?.count(AFTER) ?? 0,
-    }: Partial<
-      Pick<
-        Findings,
-        | 'omitted'
-        | 'observedChangeUs'
-        | 'changeIsClear'
-        | 'testable'
-        | 'detectable'
-        | 'flows'
-        | 'requests'
-      >
-    > = {},
-  ) {
-    super()
-    this.findings = findings
-    this.omitted = omitted
-    this.observedChangeUs = observedChangeUs
-    this.changeIsClear = changeIsClear
-    this.testable = testable
-    this.flows = flows
-    this.requests = requests
-    this.detectable = detectable
-  }
-
+/** What changed, one entry a cause, the most important first. */
+export class Findings extends columnarStage<FindingColumns>() {
   /** All findings in words, in lines of at most 100 characters where names allow. */
   text(): string {
     const { findings } = this
     if (findings.length === 0) {
-      const isSeveral = (this.flows?.runs.length ?? 1) > 1
+      const isSeveral = this.flows.runs.length > 1
       return isSeveral ? `${this.summary()}\n${this.testedAgainst}` : this.summary()
     }
     return [
@@ -100,13 +68,18 @@ export class Findings extends Stage {
 
   /** What amounts are of. */
   get quantity(): Quantity {
-    return this.flows?.quantity ?? TIME
+    return this.flows.quantity
+  }
+
+  /** The sum of the findings. */
+  get attributedUs(): number {
+    return this.findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
   }
 
   /** Says against what changes were tested. */
   get testedAgainst(): string {
-    const runs = this.flows?.runs.length ?? 1
-    if (runs === 1 || this.flows === null) {
+    const runs = this.flows.runs.length
+    if (runs === 1) {
       return 'Only one run before: p does not count how much runs differ by themselves.'
     }
     return areFromSpans(this.flows)
@@ -120,7 +93,7 @@ export class Findings extends Stage {
     if (findings.length === 0) return this.nothingText()
     const left =
       omitted === 0 ? '' : `${omitted} smaller ${omitted === 1 ? 'finding' : 'findings'} left out. `
-    const recorded = this.flows?.count(AFTER) ?? 0
+    const recorded = this.flows.count(AFTER)
     const part = recorded === this.requests ? '' : ` (${grouped(recorded)} of them recorded)`
     const all = `${grouped(this.requests)} requests${part}${this.#isDrawn() ? ' of a sample' : ''}`
     const took = `In all, ${all} took ${moreText(observedChangeUs, quantity)} than as many before would`
@@ -133,7 +106,7 @@ export class Findings extends Stage {
 
   /** Whether requests were drawn from more, which do not count. */
   #isDrawn(): boolean {
-    if (this.flows === null || this.requests !== this.flows.count(AFTER)) return false
+    if (this.requests !== this.flows.count(AFTER)) return false
     const groups = this.flows.periods.flatMap((traces) => traces.quality().groups)
     return groups.some(({ requests, sampled }) => sampled < requests)
   }
@@ -144,7 +117,7 @@ export class Findings extends Stage {
       ({ kind, failedRequests }) => kind === 'errors' && failedRequests,
     )
     const isTime = this.quantity === TIME
-    const shift = isOfErrors && isTime && this.flows !== null ? failureShift(this.flows) : null
+    const shift = isOfErrors && isTime ? failureShift(this.flows) : null
     if (shift === null || Math.abs(shift.changeUs) < MIN_TOLD * Math.abs(this.observedChangeUs))
       return ''
     const { moreFailed, isFaster, changeUs } = shift
@@ -157,7 +130,7 @@ export class Findings extends Stage {
    * nothing was found; `null` where something was, or neither moved.
    */
   get unexplained(): WholeShift | null {
-    if (this.findings.length > 0 || this.flows === null) return null
+    if (this.findings.length > 0) return null
     return wholeShifts(this.flows).find(isClear) ?? null
   }
 

@@ -5,7 +5,7 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { PauseChange, RateChange } from '../load/arrivals.ts'
 import { expectedAtLoad } from '../load/expected-at-load.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import type { Draft } from './finding.ts'
+import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { byRequestsAfter } from './names.ts'
 
 const MIN_RATIO = 1.25
@@ -119,12 +119,12 @@ function pauseFindings(
 
 function draftOf({ categories }: EdgeChanges, direction: Draft['direction']) {
   return {
+    ...NO_EVIDENCE,
     kind: 'load',
     direction,
     where: 'clients',
     categories: byRequestsAfter(categories, Array.from(categories.categoryOf)),
     probabilitySlower: Number.NaN,
     look: 'who sends requests, and when',
-    ...{ services: [], changedEdges: [], changedStructure: [], steps: [], calls: [], moves: [] },
   } as const
 }

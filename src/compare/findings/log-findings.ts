@@ -8,9 +8,10 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { isSame, isSameCall } from '../steps/call-order.ts'
 import { ERRORS, type LogChange } from '../steps/compare-log-counts.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { type Draft, isStructural } from './finding.ts'
+import { findingCall } from './call-findings.ts'
+import { type Draft, isStructural, NO_EVIDENCE } from './finding.ts'
 import { formsOf, movedRequests, priceOf } from './form-prices.ts'
-import { byRequestsAfter, listed, operationName } from './names.ts'
+import { categoriesOf, listed, operationName, surest } from './names.ts'
 
 /** A message that stands within a sentence. */
 const MAX_TEXT_LENGTH = 80
@@ -44,35 +45,25 @@ export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeCh
     const usual = forms.usual.filter((request) => flows.period[request] === BEFORE)
     return [
       {
+        ...NO_EVIDENCE,
         kind: 'structure',
         direction: price.contributionUs < 0 ? 'faster' : 'slower',
         where: printable(service),
         what: logWords(own),
         key: JSON.stringify(own.map(({ of, kind, call }) => [of, kind, call]).sort()),
-        categories: byRequestsAfter(
-          categories,
-          forms.now.map((request) => categories.categoryOf[request] as number),
-        ),
+        categories: categoriesOf(categories, forms.now),
         requests,
         concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],
         contributionUs: price.contributionUs,
         weightUs: Math.max(Math.abs(price.contributionUs), requests * weight * usualUs),
         eachInterval: price.eachInterval,
         probabilitySlower: Number.NaN,
-        notes: [],
         look: printable(service),
         services: [service],
-        changedEdges: [],
-        changedStructure: [],
-        steps: [],
-        calls: own.map(({ kind, of, previous, call, made, chances }) => {
-          return { kind, of, previous, call, made, chances }
-        }),
-        moves: [],
+        calls: own.map(findingCall),
         depth: Math.max(...own.map(({ depth }) => depth)),
         exemplars: { before: ids(usual), after: ids(forms.now) },
-        p: Math.min(...own.map(({ p }) => p)),
-        q: Math.min(...own.map(({ q }) => q)),
+        ...surest(own),
       },
     ]
   })

@@ -41,6 +41,19 @@ export function byRequestsAfter(categories: Categories, ids: readonly number[]):
   )
 }
 
+/** The categories that requests are of, that with the most requests after first. */
+export function categoriesOf(categories: Categories, requests: readonly number[]): number[] {
+  return byRequestsAfter(
+    categories,
+    requests.map((request) => categories.categoryOf[request] as number),
+  )
+}
+
+/** The smallest p of several tests, and the smallest corrected one. */
+export function surest(tests: readonly { readonly p: number; readonly q: number }[]) {
+  return { p: Math.min(...tests.map(({ p }) => p)), q: Math.min(...tests.map(({ q }) => q)) }
+}
+
 export function requestsOf(
   categories: Categories,
   ids: readonly number[],

@@ -7,8 +7,8 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { typicalTimeUs } from '../ranking/rank-mutations.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import type { Draft } from './finding.ts'
-import { byRequestsAfter, operationName, requestsOf, rootsName } from './names.ts'
+import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { byRequestsAfter, categoriesOf, operationName, requestsOf, rootsName } from './names.ts'
 import { findingStep, inFew, minorityNotes } from './step-findings.ts'
 
 /**
@@ -44,6 +44,7 @@ export function requestFindings(
     const shift = moreText(contributionUs / requests, categories.flows.quantity)
     return [
       {
+        ...NO_EVIDENCE,
         kind: 'unattributed',
         key: `requests ${direction}`,
         direction,
@@ -55,14 +56,7 @@ export function requestFindings(
         contributionUs,
         eachInterval: [sum(({ interval }) => interval[0]), sum(({ interval }) => interval[1])],
         probabilitySlower: sum(({ probabilitySlower }) => probabilitySlower),
-        notes: [],
-        look: 'what all steps share: host, runtime, load',
         services: [...new Set(roots.map(place))].filter((name) => name !== ''),
-        changedEdges: [],
-        changedStructure: [],
-        steps: [],
-        calls: [],
-        moves: [],
         p: Math.min(...members.map((category) => responseTime.test(category).p)),
         q: Math.min(...members.map((category) => responseTime.test(category).q)),
       },
@@ -113,6 +107,7 @@ export function unattributedFindings(
     const slower = shiftUs > 0
     return [
       {
+        ...NO_EVIDENCE,
         kind: 'unattributed',
         direction: slower ? 'slower' : 'faster',
         key: `requests ${slower ? 'slower' : 'faster'} ${service}`,
@@ -123,23 +118,14 @@ export function unattributedFindings(
           (shares.every((us) => us === 0)
             ? '; no single step changed enough to be sure of'
             : `, ${partOf} no single step explains`),
-        categories: byRequestsAfter(
-          categories,
-          after.map((request) => categories.categoryOf[request] as number),
-        ),
+        categories: categoriesOf(categories, after),
         requests: after.length,
         concerned: [requests.length - after.length, after.length],
         contributionUs: leftUs,
         eachInterval: [eachUs + low, eachUs + high],
         probabilitySlower: step.probabilitySlower,
         notes: minorityNotes(step, flows.quantity),
-        look: 'what all steps share: host, runtime, load',
-        services: [],
-        changedEdges: [],
-        changedStructure: [],
         steps: [findingStep(step)],
-        calls: [],
-        moves: [],
         p: step.p,
         q: step.q,
       },

@@ -6,8 +6,8 @@ import type { Categories } from '../categories/categories.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSame, isSameCall } from '../steps/call-order.ts'
 import { stepKey } from '../steps/step-times.ts'
-import type { Draft } from './finding.ts'
-import { byRequestsAfter, operationName } from './names.ts'
+import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { categoriesOf, operationName } from './names.ts'
 
 /** Requests whose change others account for by this share are no finding of their own. */
 const ACCOUNTED = 0.5
@@ -96,15 +96,13 @@ function draftOf(segment: Segment, categories: Categories): Draft {
   const from = caller === null ? '' : `${printable(caller)} → `
   const width = normalQuantile(0.975) * inside.error
   return {
+    ...NO_EVIDENCE,
     kind: isTime ? 'latency' : 'errors',
     direction: isTime ? (direction as 'slower' | 'faster') : 'slower',
     key: [measure, kind, caller, service, operation, segment.text].join('\n'),
     where: `${from}${printable(service)}${kind === 'request' && name !== '' ? ` ${name}` : ''}`,
     what: isTime ? timeWords(segment, name, flows.quantity) : failureWords(segment),
-    categories: byRequestsAfter(
-      categories,
-      after.map((request) => categories.categoryOf[request] as number),
-    ),
+    categories: categoriesOf(categories, after),
     requests: inside.after,
     concerned: [inside.before, inside.after],
     contributionUs: isTime ? inside.change * inside.after : 0,
@@ -115,16 +113,12 @@ function draftOf(segment: Segment, categories: Categories): Draft {
     notes: [segmentFact(segment)],
     look: printable(service),
     services: [service, ...(caller === null ? [] : [caller])],
-    changedEdges: [],
-    changedStructure: [],
     steps: [
       {
         ...{ kind, service, caller, shiftUs: isTime ? inside.change : 0 },
         operation: operation ?? callingOperation ?? '',
       },
     ],
-    calls: [],
-    moves: [],
     segment,
     ...{ p: segment.p, q: segment.q },
   }

@@ -6,9 +6,9 @@ import { calledPlace, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import { workParts } from '../steps/work-parts.ts'
-import type { Draft, FindingStep } from './finding.ts'
+import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
-import { byRequestsAfter, listed, operationName } from './names.ts'
+import { categoriesOf, listed, operationName, surest } from './names.ts'
 
 type Direction = Draft['direction']
 
@@ -39,14 +39,12 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
       const error = Math.hypot(...group.steps.map(({ contributionError }) => contributionError))
       const width = normalQuantile(0.975) * error
       return {
+        ...NO_EVIDENCE,
         kind: 'latency',
         direction,
         ...stepWords(flows, group),
         key: group.steps.map(stepKey).sort().join('\n'),
-        categories: byRequestsAfter(
-          categories,
-          requests.map((request) => categories.categoryOf[request] as number),
-        ),
+        categories: categoriesOf(categories, requests),
         requests: after,
         concerned: [requests.length - after, after],
         contributionUs,
@@ -58,12 +56,8 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
         notes: minorityNotes(first, flows.quantity),
         ...whereToLook(group, flows.quantity === TIME),
         changedEdges: group.steps.flatMap((step) => edgesOf(step, edges, direction)),
-        changedStructure: [],
         steps: group.steps.map(findingStep),
-        calls: [],
-        moves: [],
-        p: Math.min(...group.steps.map(({ p }) => p)),
-        q: Math.min(...group.steps.map(({ q }) => q)),
+        ...surest(group.steps),
       }
     }),
   )

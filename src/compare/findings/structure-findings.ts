@@ -7,8 +7,16 @@ import { place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import { orderDifference } from '../precursors/order-difference.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
-import type { Draft, StructureChange, StructureMove } from './finding.ts'
-import { byRequestsAfter, listed, operationName, requestsOf, rootsName, stepName } from './names.ts'
+import { type Draft, NO_EVIDENCE, type StructureChange, type StructureMove } from './finding.ts'
+import {
+  byRequestsAfter,
+  listed,
+  operationName,
+  requestsOf,
+  rootsName,
+  stepName,
+  surest,
+} from './names.ts'
 import { changedServices, groupMoves, type MoveGroup, structureMoves } from './structure-moves.ts'
 
 const MAX_STEPS_NAMED = 2
@@ -36,6 +44,7 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
     const otherwise = sameStepsOtherwise(categories, first)
     const paths = [BEFORE, AFTER].map((period) => grouped(categories.count(to, period as Period)))
     return {
+      ...NO_EVIDENCE,
       kind: otherwise === null ? 'structure' : 'concurrency',
       direction,
       where: rootsName(moves.map((move) => categories.nodeLabel(move.to, 0))),
@@ -59,11 +68,8 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
       services: servicesToLookAt(changes, services.gained),
       changedEdges: changedWithin(edges, changes),
       changedStructure: changes,
-      steps: [],
-      calls: [],
       moves,
-      p: Math.min(...tests.map(({ p }) => p)),
-      q: Math.min(...tests.map(({ q }) => q)),
+      ...surest(tests),
     }
   })
 }

@@ -97,7 +97,8 @@ export function findInterference(
   const first = holding[0]
   const calls = found.find(({ shared }) => shared === (first?.shared ?? 'service'))?.calls.after
   const slowCalls = calls?.excessUs.filter((us) => us > 0).length ?? 0
-  return new Interference(step, {
+  return new Interference({
+    step,
     slowCalls,
     usualCalls: (calls?.excessUs.length ?? 0) - slowCalls,
     interferers: first === undefined ? [] : [first],

@@ -1,5 +1,5 @@
 import { defineOptions, flag, type OptionsOf } from '../../core/options.ts'
-import { rowTable, Stage, type StageTable } from '../../core/stage.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import { percent } from '../../core/words.ts'
 import type { Step } from '../steps/step-times.ts'
 import type { Shared } from './activity.ts'
@@ -42,8 +42,7 @@ export interface Others {
   readonly q: number
 }
 
-/** Who interferes with a step, and what else was compared: what {@link findInterference} finds. */
-export class Interference extends Stage {
+interface InterferenceColumns {
   /** Step that is slower; `null` where the finding has none. */
   readonly step: ToldStep | null
   /** Slow calls after that were compared, and usual ones. */
@@ -53,19 +52,10 @@ export class Interference extends Stage {
   readonly interferers: readonly Others[]
   /** All that was compared, what overlaps with slow calls more than with usual ones first. */
   readonly compared: readonly Others[]
+}
 
-  constructor(
-    step: ToldStep | null,
-    found: Pick<Interference, 'slowCalls' | 'usualCalls' | 'interferers' | 'compared'>,
-  ) {
-    super()
-    this.step = step
-    this.slowCalls = found.slowCalls
-    this.usualCalls = found.usualCalls
-    this.interferers = found.interferers
-    this.compared = found.compared
-  }
-
+/** Who interferes with a step, and what else was compared: what {@link findInterference} finds. */
+export class Interference extends columnarStage<InterferenceColumns>() {
   /** One row for each group of other requests that was compared. */
   table(): StageTable {
     const named = new Set(this.interferers)
@@ -81,7 +71,8 @@ export class Interference extends Stage {
   }
 }
 
-export const NO_INTERFERENCE = new Interference(null, {
+export const NO_INTERFERENCE = new Interference({
+  step: null,
   ...{ slowCalls: 0, usualCalls: 0, interferers: [], compared: [] },
 })
 

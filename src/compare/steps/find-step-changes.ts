@@ -59,7 +59,9 @@ export function findStepChanges(
   requireStage('findStepChanges(comparison)', given, FlowSet)
   const flows = given instanceof FoldedFlows ? given.unfolded : given
   const read = readOptions(EDGE_OPTIONS, options)
-  return areFromSpans(flows) ? compareSteps(flows, read) : new StepChanges(flows, read, NO_STEPS)
+  return areFromSpans(flows)
+    ? compareSteps(flows, read)
+    : new StepChanges({ flows, options: read, ...NO_STEPS })
 }
 
 const NO_STEPS = {
@@ -148,13 +150,16 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const limits = { ...options, negligibleUs, usualOf }
   const errorQ = [...q.slice(steps.length + ofOperations.length)]
   const logQ = errorQ.slice(errors.tested.length)
-  return new StepChanges(flows, options, {
+  return new StepChanges({
+    ...{ flows, options },
     times: steps,
     sites,
     arrivals: { ...arrivals, rateQ, pausesQ },
     errors: describeErrors(flows, errors, { ...options, q: errorQ }),
     logs: describeLogs(flows, logs, { ...options, q: logQ }),
-    steps: ofSteps.map((one, i) => describeStep({ ...one, q: q[i]! }, limits)),
+    steps: ofSteps
+      .map((one, i) => describeStep({ ...one, q: q[i]! }, limits))
+      .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs)),
     calls: choices.map(({ counts, test }) => {
       const own = corrected(counts.of, test.p)
       const isLarge = own < options.alpha && Math.abs(test.difference) >= MIN_SHARE

@@ -1,4 +1,4 @@
-import { rowTable, Stage, type StageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
@@ -73,16 +73,14 @@ export interface ArrivalChanges extends Arrivals {
   readonly pausesQ: number
 }
 
-/** What became of every step and every call, of flows from spans. */
-export class StepChanges extends Stage {
-  static readonly madeBy: string = 'what findStepChanges returns, or comparison.steps'
+interface StepChangeColumns {
   readonly flows: FlowSet
   readonly options: EdgeOptions
   /** Orders in which requests make calls; `null` for flows that are not from spans. */
   readonly sites: CallSites | null
   /** All times that steps were compared by. */
   readonly times: readonly StepTimes[]
-  /** The work of services, the ways to them, and whole requests. */
+  /** The work of services, the ways to them, and whole requests, the largest contribution first. */
   readonly steps: readonly StepChange[]
   /** What operations call, and how their calls lie in time. */
   readonly calls: readonly CallChange[]
@@ -94,36 +92,11 @@ export class StepChanges extends Stage {
   readonly errors: readonly ErrorChange[]
   /** What spans log, where logs of both periods were loaded. */
   readonly logs: readonly LogChange[]
+}
 
-  constructor(
-    flows: FlowSet,
-    options: EdgeOptions,
-    {
-      sites,
-      times,
-      steps,
-      calls,
-      repeats,
-      arrivals,
-      errors,
-      logs,
-    }: Pick<
-      StepChanges,
-      'sites' | 'times' | 'steps' | 'calls' | 'repeats' | 'arrivals' | 'errors' | 'logs'
-    >,
-  ) {
-    super()
-    this.flows = flows
-    this.options = options
-    this.sites = sites
-    this.times = times
-    this.steps = [...steps].sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
-    this.calls = calls
-    this.repeats = repeats
-    this.arrivals = arrivals
-    this.errors = errors
-    this.logs = logs
-  }
+/** What became of every step and every call, of flows from spans. */
+export class StepChanges extends columnarStage<StepChangeColumns>() {
+  static readonly madeBy: string = 'what findStepChanges returns, or comparison.steps'
 
   /** Steps whose times changed, the largest contribution first. */
   get changes(): StepChange[] {

@@ -1,8 +1,9 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { ascending } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
+import { graphDepths } from '../../core/graph-depths.ts'
 import { readOptions } from '../../core/options.ts'
-import { AttributesBuilder } from '../../traces/attributes.ts'
+import { AttributesBuilder, type AttributeValue } from '../../traces/attributes.ts'
 import { GraphTraces } from '../../traces/graph-traces.ts'
 import { placesIn } from '../../traces/group-rows.ts'
 import { growingUint32 } from '../../traces/growing-columns.ts'
@@ -13,7 +14,8 @@ import { NodeRecords } from '../node-records.ts'
 import { type FoldedShapes, foldShapes, joined, shapeEdges } from './fold-graph.ts'
 import { FOLD_OPTIONS, FoldedFlows, type FoldOptions, recordedFlows } from './folded-flows.ts'
 import { type FoldedGraph, type KeyOptions, structureKey } from './folded-graph.ts'
-import { repetitionsText, sizeText, timesText } from './size-text.ts'
+
+// Runs once a span, node or edge: the loops index with `!`.
 
 /**
  * Folds what repeats within each flow into one: the portions that go through a replication
@@ -296,4 +298,68 @@ function graphsOfPeriod(
     },
     traces.quality(),
   )
+}
+
+/** Sizes that are told apart: every number, or only powers of two. */
+interface SizeRule {
+  readonly log2: boolean
+}
+
+/** A number of repetitions as a label shows it: `×5`, or with `log2` `×4–7`. */
+function timesText(times: number, { log2 }: SizeRule): string {
+  if (!log2) return `×${times}`
+  const least = 2 ** Math.floor(Math.log2(times))
+  return least === 1 ? '×1' : `×${least}–${2 * least - 1}`
+}
+
+/**
+ * A size in a label: `320KB`, or with `log2` `256KB–512KB`. Bytes are never rounded, so that
+ * different sizes look different; a `unit` of `null` is any other number.
+ */
+function sizeText(
+  value: AttributeValue,
+  { unit, log2 }: SizeRule & { unit: 'bytes' | null },
+): string {
+  if (typeof value !== 'number') return String(value)
+  const plain = (size: number) => (unit === 'bytes' ? bytesText(size) : String(size))
+  if (!log2 || !(value > 0)) return plain(value)
+  const least = 2 ** Math.floor(Math.log2(value))
+  return `${plain(least)}–${plain(2 * least)}`
+}
+
+function bytesText(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB']
+  let [size, unit] = [bytes, 0]
+  while (size !== 0 && size % 1024 === 0 && unit + 1 < units.length) {
+    size /= 1024
+    unit++
+  }
+  return `${size}${units[unit]}`
+}
+
+const MAX_NAMED = 6
+
+/** The repetitions of a folded flow as its root shows them, outer before inner: `×3 ×1024`. */
+function repetitionsText(
+  graph: FoldedGraph,
+  { labelRank, log2 }: SizeRule & { labelRank: Uint32Array },
+): string {
+  const acyclic = (ends: Uint32Array) => ends.filter((_, edge) => graph.loops[edge] === 0)
+  const depth = graphDepths(graph.labels.length, acyclic(graph.from), acyclic(graph.to))
+  const first = new Map<number, { depth: number; rank: number; nodes: number }>()
+  graph.inside.forEach((stack, node) => {
+    const at = depth[node]!
+    const rank = labelRank[graph.labels[node]!]!
+    for (const repetition of stack) {
+      const known = first.get(repetition) ?? { depth: at, rank, nodes: 0 }
+      const earlier = at < known.depth || (at === known.depth && rank < known.rank)
+      first.set(repetition, { ...(earlier ? { depth: at, rank } : known), nodes: known.nodes + 1 })
+    }
+  })
+  const texts = [...first]
+    .map(([number, place]) => ({ ...place, times: graph.repetitions[number]?.times ?? 1 }))
+    .sort((a, b) => a.depth - b.depth || b.nodes - a.nodes || a.rank - b.rank || b.times - a.times)
+    .map(({ times }) => timesText(times, { log2 }))
+  if (texts.length <= MAX_NAMED) return texts.join(' ')
+  return `${texts.slice(0, MAX_NAMED).join(' ')} and ${texts.length - MAX_NAMED} more`
 }

@@ -1,7 +1,16 @@
+import { Dictionary } from '../../traces/dictionary.ts'
 import { type LoadOptions, loadTraces as loadWith } from '../../traces/load-traces.ts'
+import { type LogRecords, statementKey } from '../../traces/log-records.ts'
+import type { QualityLog } from '../../traces/quality.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import type { TraceSource } from '../../traces/trace-source.ts'
-import { readTracedLogs } from './read-records.ts'
+import type { LogField } from '../features/field-variables.ts'
+import { DEFAULT_MASKS, Masker } from '../readers/drain/log-templates.ts'
+import { classOf } from '../readers/line-plans.ts'
+import { logInputs } from '../readers/log-inputs.ts'
+import { readSettings } from '../readers/log-read-options.ts'
+import { isLost, type LogRecord, type LogSink } from '../readers/log-sink.ts'
+import { readLogFile } from '../readers/read-log-file.ts'
 
 /**
  * Reads the traces of one period from one or more files (paths, URLs of files, or content in
@@ -59,4 +68,132 @@ export function loadTraces(
   options: LoadOptions = {},
 ): Promise<TraceSet> {
   return loadWith(files, options, readTracedLogs)
+}
+
+/** Fields with these endings, letters only, hold ids: `trace_id`, `TraceID`, `dd.trace_id`, `spanId`. */
+const ID_FIELDS = { trace: 'traceid', span: 'spanid' } as const
+/** Ids within a line of text: `TraceID: 4bf9…`, `[trace_id=4bf9… span_id=00f0…]`. */
+const ID_TEXTS = {
+  trace: /\btrace[._-]?id["']?\s*[:=]\s*["']?([\w-]{8,})/i,
+  span: /\bspan[._-]?id["']?\s*[:=]\s*["']?([\w-]{8,})/i,
+} as const
+
+/**
+ * Reads the records of logs that name the trace they belong to, by the readers of `loadLogs`. Those
+ * that name none, and lines that give no record, are counted.
+ */
+async function readTracedLogs(
+  logs: readonly TraceSource[],
+  quality: QualityLog,
+): Promise<LogRecords> {
+  const collector = new RecordCollector(quality)
+  const settings = readSettings({})
+  for (const { files, isFile } of await logInputs(logs)) {
+    for (const file of files) {
+      await readLogFile(file, { settings, sink: collector.sinkOf(file.name), isRequired: isFile })
+    }
+  }
+  return collector.records
+}
+
+class RecordCollector {
+  readonly records = {
+    traceIds: [] as string[],
+    spanIds: [] as string[],
+    timeUs: [] as number[],
+    statement: [] as number[],
+    statements: new Dictionary(),
+    loose: {
+      ...{ timeUs: [] as number[], statement: [] as number[], source: [] as number[] },
+      sources: new Dictionary(),
+    },
+  }
+  readonly #quality: QualityLog
+  readonly #masker = new Masker(DEFAULT_MASKS)
+  readonly #ids = new Dictionary()
+
+  constructor(quality: QualityLog) {
+    this.#quality = quality
+  }
+
+  sinkOf(file: string): LogSink {
+    const note = (
+      code: string,
+      line: number,
+      message: string,
+      what: 'kept' | 'log record skipped' = 'log record skipped',
+    ) => this.#quality.note(code, line > 0 ? { file, line } : { file }, message, what)
+    return {
+      record: (record) => {
+        if (Number.isNaN(record.timeUs)) note('unread-log', record.line, 'A line has no time')
+        else if (!this.#take(record)) {
+          this.#takeLoose(record, file)
+          const message = 'A log record names no trace: it counts for its service alone'
+          note('log-without-id', record.line, message, 'kept')
+        }
+      },
+      skip: (reason, line, _, count = 1) => {
+        for (let i = 0; i < count && isLost(reason); i++) {
+          note('unread-log', line, `A line ${reason}`)
+        }
+      },
+      skipFile: () => note('unread-log', 0, 'The file is in no known format'),
+      countLines: () => {},
+    }
+  }
+
+  /** Whether a record names a trace. */
+  #take(record: LogRecord): boolean {
+    const { fields = [], of = fields, name } = record
+    const trace = idIn('trace', of, name)
+    if (trace === '') return false
+    const { records } = this
+    // An id stands in many records; one copy serves all.
+    const own = (id: string) => this.#ids.value(this.#ids.code(id))
+    records.traceIds.push(own(trace))
+    records.spanIds.push(own(idIn('span', of, name)))
+    records.timeUs.push(record.timeUs)
+    records.statement.push(this.#statement(record))
+    return true
+  }
+
+  #statement(record: LogRecord): number {
+    const { name, component = '', level = '', isText } = record
+    const [source, said] = component === '' ? sourceOf(name) : [component, name]
+    const text = isText ? this.#masker.mask(said).text : name
+    return this.records.statements.code(statementKey(level, source, text))
+  }
+
+  #takeLoose(record: LogRecord, file: string): void {
+    const { fields = [], of = fields, component = '', origin = '' } = record
+    const { loose } = this.records
+    const named = of.flatMap(([key, value]) => (NAMES_SERVICE.test(key) ? String(value) : []))
+    const [base = ''] = file.replace(/^.*[\\/]/, '').split('.')
+    loose.timeUs.push(record.timeUs)
+    loose.statement.push(this.#statement(record))
+    loose.source.push(
+      loose.sources.code([...origin.split(' '), ...named, component, base].join('\n')),
+    )
+  }
+}
+
+/** Fields whose value names the service, or begins with its name. */
+const NAMES_SERVICE =
+  /(?:service|app|application|container|pod|deployment|job|program|process)(?:[._-]?name)?$/i
+
+/** Class and line that text begins with, as of Logback's `%logger#%line`, and what comes behind them. */
+function sourceOf(text: string): [source: string, rest: string] {
+  const [whole, source = ''] = SOURCE.exec(text) ?? ['']
+  return [classOf(source), text.slice(whole.length)]
+}
+
+const SOURCE = /^((?:[A-Za-z_$[/][\w$[\]/-]*\.)+[\w$.[\]/-]*#\d+|[A-Z]\w+#\d+)[:,]?\s+/
+
+/** The id of a kind that fields hold, else that stands in the text; empty for none. */
+function idIn(kind: keyof typeof ID_FIELDS, fields: readonly LogField[], text: string): string {
+  const field = fields.find(([key, value]) => {
+    const letters = key.toLowerCase().replace(/[^a-z]/g, '')
+    return letters.endsWith(ID_FIELDS[kind]) && !letters.includes('parent') && value !== ''
+  })
+  return field === undefined ? (ID_TEXTS[kind].exec(text)?.[1] ?? '') : String(field[1])
 }

@@ -3,19 +3,12 @@ import { Categories } from '../../compare/categories/categories.ts'
 import { Comparison } from '../../compare/comparison.ts'
 import { EVENT_OPTIONS } from '../../compare/onset/events.ts'
 import { OptionError } from '../../core/errors.ts'
-import {
-  custom,
-  defineOptions,
-  most,
-  type OptionsOf,
-  optionalNumber,
-  readOptions,
-} from '../../core/options.ts'
+import { custom, defineOptions, most, type OptionsOf, optionalNumber } from '../../core/options.ts'
 import { counted, formatDuration, grouped, tooltipText } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { linearDurationAxis } from './axes.ts'
 import { panelTitle, tooltip } from './builders.ts'
-import { framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { lanesOf, longestPause } from './lanes.ts'
 import { rootName } from './node-names.ts'
 import { MARKS_MEANING, marksOfPeriod, placedMarks, timeMarks, withMarks } from './time-marks.ts'
@@ -47,50 +40,49 @@ const COLORS = [PALETTE.before, PALETTE.after] as const
  * Draws when requests arrived and how long each took, on one time scale; gaps are times without
  * requests. Beyond `limit` it draws a stretch, below an overview. Source: Sambasivan 2013, §3.3.6.
  */
-export function arrivalsChart(
-  given: FlowSet | Categories | Comparison,
-  chosen?: Partial<OptionsOf<typeof ARRIVALS_CHART_OPTIONS>>,
-) {
-  const options = readOptions(ARRIVALS_CHART_OPTIONS, chosen)
-  const source = given instanceof Comparison ? given.categories : given
-  const flows = source instanceof Categories ? source.flows : source
-  const marks = timeMarks(given instanceof Comparison ? given : flows, options.events)
-  const title = titleOf(source, options.category)
-  const window = arrivalWindow(source, options)
-  const left = omissions(window)
-  const marked = (panel: TimePanel, period: Period, { fromUs, toUs }: TimeRange) =>
-    withMarks(
-      panel,
-      placedMarks(marksOfPeriod(marks, flows, period), {
-        ...{ fromUs, toUs, width: WIDTH, height: panel.height },
-      }),
-      (field) => timeOf(period, { fromUs, toUs }, { field, title: null }),
+export const arrivalsChart = defineChart(
+  ARRIVALS_CHART_OPTIONS,
+  (given: FlowSet | Categories | Comparison, options) => {
+    const source = given instanceof Comparison ? given.categories : given
+    const flows = source instanceof Categories ? source.flows : source
+    const marks = timeMarks(given instanceof Comparison ? given : flows, options.events)
+    const title = titleOf(source, options.category)
+    const window = arrivalWindow(source, options)
+    const left = omissions(window)
+    const marked = (panel: TimePanel, period: Period, { fromUs, toUs }: TimeRange) =>
+      withMarks(
+        panel,
+        placedMarks(marksOfPeriod(marks, flows, period), {
+          ...{ fromUs, toUs, width: WIDTH, height: panel.height },
+        }),
+        (field) => timeOf(period, { fromUs, toUs }, { field, title: null }),
+      )
+    return framedChart(
+      {
+        title,
+        subtitle: [
+          'Each rectangle is a request from arrival to reply; those under way together are stacked.',
+          pauses(window),
+          ...(marks.length === 0 ? [] : [MARKS_MEANING]),
+        ],
+        omissions: left,
+        width: WIDTH,
+      },
+      {
+        vconcat: [
+          ...(left.length === 0
+            ? []
+            : PERIODS.map((period) => {
+                const whole = { fromUs: window.firstUs, toUs: window.lastUs }
+                return marked(overview(window, period), period, whole)
+              })),
+          ...PERIODS.map((period) => marked(detail(flows, window, period), period, window)),
+        ],
+        spacing: 14,
+      },
     )
-  return framedChart(
-    {
-      title,
-      subtitle: [
-        'Each rectangle is a request from arrival to reply; those under way together are stacked.',
-        pauses(window),
-        ...(marks.length === 0 ? [] : [MARKS_MEANING]),
-      ],
-      omissions: left,
-      width: WIDTH,
-    },
-    {
-      vconcat: [
-        ...(left.length === 0
-          ? []
-          : PERIODS.map((period) => {
-              const whole = { fromUs: window.firstUs, toUs: window.lastUs }
-              return marked(overview(window, period), period, whole)
-            })),
-        ...PERIODS.map((period) => marked(detail(flows, window, period), period, window)),
-      ],
-      spacing: 14,
-    },
-  )
-}
+  },
+)
 
 function isRange(value: unknown): boolean {
   if (value === null) return true

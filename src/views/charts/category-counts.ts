@@ -3,23 +3,13 @@ import type {
   StructuralLabel,
   StructuralMutations,
 } from '../../compare/mutations/find-structural-mutations.ts'
-import { count, defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
+import { count, most } from '../../core/options.ts'
 import { counted, grouped, tooltipText } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Axis, countAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts, on, quantity, tooltip } from './builders.ts'
-import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
-
-const CATEGORY_COUNTS_CHART_OPTIONS = defineOptions({
-  limit: most(2000, 'points', 'Most points drawn, largest change first'),
-  labels: count({
-    default: 8,
-    min: 0,
-    unit: 'changes',
-    sentence: 'Most changes listed by name beside the points',
-  }),
-})
 
 const SIDE = 420
 const BAND_STEPS = 60
@@ -40,44 +30,51 @@ const LOOKS = [
  * Draws each category's requests before against after, with the band of no change (`smPThreshold`),
  * and names the largest changes. Source: Sambasivan 2013, §2.6.3.
  */
-export function categoryCountsChart(
-  structural: StructuralMutations,
-  given?: Partial<OptionsOf<typeof CATEGORY_COUNTS_CHART_OPTIONS>>,
-) {
-  const { limit, labels } = readOptions(CATEGORY_COUNTS_CHART_OPTIONS, given)
-  const all = categoryPoints(structural)
-  const points = all.slice(Math.max(0, all.length - limit))
-  const largest = max(all, ({ before, after }) => Math.max(before, after)) ?? 0
-  const named = points
-    .filter(({ kind }) => kind !== KINDS.unchanged)
-    .reverse()
-    .slice(0, labels)
-  const isFailing = points.some(hasFailed)
-  const scatter = {
-    width: SIDE,
-    height: SIDE,
-    layer: [...band(structural, countAxis(largest, '').domain), dots(points, largest)],
-    resolve: { scale: { size: 'independent' } },
-  }
-  return framedChart(
-    {
-      title: 'Requests per category, before and after',
-      subtitle: [
-        ...subtitle(structural),
-        ...(isFailing ? ['A red outline: some of these requests failed.'] : []),
-      ],
-      omissions: omissions(all, points.length),
-      width: SIDE + 240,
-    },
-    named.length === 0
-      ? scatter
-      : {
-          hconcat: [scatter, changes(named)],
-          spacing: 40,
-          resolve: { scale: { color: 'independent', shape: 'independent' } },
-        },
-  )
-}
+export const categoryCountsChart = defineChart(
+  {
+    limit: most(2000, 'points', 'Most points drawn, largest change first'),
+    labels: count({
+      default: 8,
+      min: 0,
+      unit: 'changes',
+      sentence: 'Most changes listed by name beside the points',
+    }),
+  },
+  (structural: StructuralMutations, { limit, labels }) => {
+    const all = categoryPoints(structural)
+    const points = all.slice(Math.max(0, all.length - limit))
+    const largest = max(all, ({ before, after }) => Math.max(before, after)) ?? 0
+    const named = points
+      .filter(({ kind }) => kind !== KINDS.unchanged)
+      .reverse()
+      .slice(0, labels)
+    const isFailing = points.some(hasFailed)
+    const scatter = {
+      width: SIDE,
+      height: SIDE,
+      layer: [...band(structural, countAxis(largest, '').domain), dots(points, largest)],
+      resolve: { scale: { size: 'independent' } },
+    }
+    return framedChart(
+      {
+        title: 'Requests per category, before and after',
+        subtitle: [
+          ...subtitle(structural),
+          ...(isFailing ? ['A red outline: some of these requests failed.'] : []),
+        ],
+        omissions: omissions(all, points.length),
+        width: SIDE + 240,
+      },
+      named.length === 0
+        ? scatter
+        : {
+            hconcat: [scatter, changes(named)],
+            spacing: 40,
+            resolve: { scale: { color: 'independent', shape: 'independent' } },
+          },
+    )
+  },
+)
 
 type CategoryPoint = ReturnType<typeof pointOf>
 

@@ -1,3 +1,4 @@
+import { type OptionsOf, type OptionTable, readOptions } from '../../core/options.ts'
 import { Chart } from './chart.ts'
 import type { VegaLiteSpec } from './svg-renderer.ts'
 import { textWidth } from './text-width.ts'
@@ -17,6 +18,15 @@ export const PALETTE = {
 export const PERIOD_NAMES = ['before', 'after'] as const
 
 export type SpecPart = Readonly<Record<string, unknown>>
+
+/** Defines a picture of a stage: its options, which are checked, and how it is drawn with them. */
+export function defineChart<Stage, Table extends OptionTable, Drawn>(
+  table: Table,
+  draw: (stage: Stage, options: OptionsOf<Table>) => Drawn,
+) {
+  return (stage: Stage, given?: Partial<OptionsOf<Table>>): Drawn =>
+    draw(stage, readOptions(table, given))
+}
 
 type Sentence = string | false
 

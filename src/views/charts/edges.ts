@@ -1,7 +1,7 @@
 import { sum } from 'd3-array'
 import { calledPlace, type EdgeKind, place } from '../../compare/edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
-import { defineOptions, flag, most, type OptionsOf, readOptions } from '../../core/options.ts'
+import { flag, most } from '../../core/options.ts'
 import {
   changeWords,
   formatAmount,
@@ -24,73 +24,70 @@ import {
   textBeside,
   tooltip,
 } from './builders.ts'
-import { framedChart, PALETTE, PERIOD_NAMES } from './chart-frame.ts'
-
-const BREAKDOWN_CHART_OPTIONS = defineOptions({
-  limit: most(12, 'places', 'Most places drawn, largest change first; the others share one bar'),
-})
+import { defineChart, framedChart, PALETTE, PERIOD_NAMES } from './chart-frame.ts'
 
 /**
  * Draws where the time of a mean request goes: each service's work and the network, on critical
  * paths only, so that the bars of a period add up to its mean response time.
  */
-export function breakdownChart(
-  edges: EdgeChanges,
-  given?: Partial<OptionsOf<typeof BREAKDOWN_CHART_OPTIONS>>,
-) {
-  const { limit } = readOptions(BREAKDOWN_CHART_OPTIONS, given)
-  const breakdown = breakdownRows(edges, limit)
-  const { rows } = breakdown
-  const of = edges.categories.flows.quantity
-  const labels = distinctTexts(rows.map(labelOf), 44)
-  const axis = durationAxisWithRoom(
-    rows.flatMap(({ beforeUs, afterUs }) => [beforeUs, afterUs]),
-    {
-      room: 0.2,
-      title: of === TIME ? 'mean time per request on critical paths' : 'mean of a request',
-      of,
-    },
-  )
-  const y = { ...rowNames(), scale: { paddingInner: 0.2 } }
-  return framedChart(
-    {
-      title: `Where the ${of.name} of a mean request goes`,
-      subtitle: [...sums(edges, breakdown), ...largest(rows[0], of)],
-      width: 640,
-    },
-    {
-      width: 420,
-      height: Math.max(1, rows.length) * 38,
-      layer: [
-        {
-          data: { values: rows.flatMap((row, i) => barsOf(row, labels[i] as string, of)) },
-          mark: { type: 'bar' },
-          encoding: {
-            x: on(axis, 'timeUs'),
-            y,
-            yOffset: { field: 'period', type: 'nominal', scale: { domain: [...PERIOD_NAMES] } },
-            color: {
-              field: 'period',
-              type: 'nominal',
-              scale: { domain: [...PERIOD_NAMES], range: [PALETTE.before, PALETTE.after] },
-              legend: { title: null },
+export const breakdownChart = defineChart(
+  {
+    limit: most(12, 'places', 'Most places drawn, largest change first; the others share one bar'),
+  },
+  (edges: EdgeChanges, { limit }) => {
+    const breakdown = breakdownRows(edges, limit)
+    const { rows } = breakdown
+    const of = edges.categories.flows.quantity
+    const labels = distinctTexts(rows.map(labelOf), 44)
+    const axis = durationAxisWithRoom(
+      rows.flatMap(({ beforeUs, afterUs }) => [beforeUs, afterUs]),
+      {
+        room: 0.2,
+        title: of === TIME ? 'mean time per request on critical paths' : 'mean of a request',
+        of,
+      },
+    )
+    const y = { ...rowNames(), scale: { paddingInner: 0.2 } }
+    return framedChart(
+      {
+        title: `Where the ${of.name} of a mean request goes`,
+        subtitle: [...sums(edges, breakdown), ...largest(rows[0], of)],
+        width: 640,
+      },
+      {
+        width: 420,
+        height: Math.max(1, rows.length) * 38,
+        layer: [
+          {
+            data: { values: rows.flatMap((row, i) => barsOf(row, labels[i] as string, of)) },
+            mark: { type: 'bar' },
+            encoding: {
+              x: on(axis, 'timeUs'),
+              y,
+              yOffset: { field: 'period', type: 'nominal', scale: { domain: [...PERIOD_NAMES] } },
+              color: {
+                field: 'period',
+                type: 'nominal',
+                scale: { domain: [...PERIOD_NAMES], range: [PALETTE.before, PALETTE.after] },
+                legend: { title: null },
+              },
+              tooltip: tooltip({
+                place: 'label',
+                period: 'period',
+                [`mean ${of === TIME ? 'time ' : ''}per request`]: 'time',
+              }),
             },
-            tooltip: tooltip({
-              place: 'label',
-              period: 'period',
-              [`mean ${of === TIME ? 'time ' : ''}per request`]: 'time',
-            }),
           },
-        },
-        {
-          data: { values: rows.map((row, i) => changeOf(row, labels[i] as string, of)) },
-          ...textBeside({ field: 'change', x: quantity('endUs'), y }),
-        },
-        ruleAt(0),
-      ],
-    },
-  )
-}
+          {
+            data: { values: rows.map((row, i) => changeOf(row, labels[i] as string, of)) },
+            ...textBeside({ field: 'change', x: quantity('endUs'), y }),
+          },
+          ruleAt(0),
+        ],
+      },
+    )
+  },
+)
 
 function sums({ categories: { flows } }: EdgeChanges, { beforeUs, afterUs }: Breakdown): string[] {
   const [before, after] = [flows.count(BEFORE), flows.count(AFTER)]
@@ -168,11 +165,6 @@ export function breakdownRows(edges: EdgeChanges, limit: number) {
   return { rows: [...all.slice(0, all.length - others.length), ...last], ...sums(all) }
 }
 
-const EDGE_CHANGES_CHART_OPTIONS = defineOptions({
-  limit: most(20, 'steps', 'Most steps drawn, largest contribution first'),
-  small: flag({ default: false, sentence: 'Draw significant changes too small to matter as well' }),
-})
-
 const LOOKS = [
   { name: 'changed', color: PALETTE.change },
   { name: 'significant, but small', color: PALETTE.rest },
@@ -189,62 +181,67 @@ const TOOLTIP = {
 } as const
 
 /** Draws by how much each step became slower or faster, pooled over all requests that make it. */
-export function edgeChangesChart(
-  edges: EdgeChanges,
-  given?: Partial<OptionsOf<typeof EDGE_CHANGES_CHART_OPTIONS>>,
-) {
-  const { limit, small } = readOptions(EDGE_CHANGES_CHART_OPTIONS, given)
-  const { significant } = edges
-  const of = edges.categories.flows.quantity
-  const wanted = significant
-    .filter(({ changed }) => changed || small)
-    .sort((a, b) => Number(b.changed) - Number(a.changed))
-  const shown = wanted.slice(0, limit)
-  const labels = distinctTexts(shown, 84, (edge, i) => `${i + 1}. ${stepLabel(edge)}`)
-  const rows = shown.map((edge, i) => rowOf(edge, labels[i] as string, of))
-  const left = significant.length - wanted.length
-  const axis = linearDurationAxis({
-    lowUs: Math.min(0, ...rows.map(({ lowUs }) => lowUs)),
-    highUs: Math.max(0, ...rows.map(({ highUs }) => highUs)),
-    title: 'shift of one call',
-    of,
-  })
-  const row = { y: rowNames(), color: colorBy(LOOKS, rows) }
-  return framedChart(
-    {
-      title: 'By how much one call of each step shifted',
-      subtitle:
-        rows.length === 0
-          ? ['No step changed significantly and by enough to matter.']
-          : [
-              `Points are shifts, lines their ${percent(1 - edges.options.alpha)} intervals; right of 0 is ${changeWords(of, true).how}.`,
-              'The steps that contribute most come first.',
-            ],
-      omissions: [
-        rows.length < wanted.length &&
-          `Shows the first ${grouped(rows.length)} of ${counted(wanted.length, 'step')}.`,
-        left > 0 && `Leaves out ${counted(left, 'step')} that changed too little to matter.`,
-      ],
-      width: 760,
-    },
-    {
-      width: 380,
-      height: Math.max(1, rows.length) * ROW,
-      data: { values: rows },
-      layer: [
-        ruleAt(0),
-        {
-          mark: { type: 'rule', strokeWidth: 2, tooltip: false },
-          encoding: { x: on(axis, 'lowUs'), x2: { field: 'highUs' }, ...row },
-        },
-        {
-          mark: { type: 'point', filled: true, opacity: 1, size: 60 },
-          encoding: { x: on(axis, 'shiftUs'), ...row, tooltip: tooltip(TOOLTIP) },
-        },
-      ],
-    },
-  )
-}
+export const edgeChangesChart = defineChart(
+  {
+    limit: most(20, 'steps', 'Most steps drawn, largest contribution first'),
+    small: flag({
+      default: false,
+      sentence: 'Draw significant changes too small to matter as well',
+    }),
+  },
+  (edges: EdgeChanges, { limit, small }) => {
+    const { significant } = edges
+    const of = edges.categories.flows.quantity
+    const wanted = significant
+      .filter(({ changed }) => changed || small)
+      .sort((a, b) => Number(b.changed) - Number(a.changed))
+    const shown = wanted.slice(0, limit)
+    const labels = distinctTexts(shown, 84, (edge, i) => `${i + 1}. ${stepLabel(edge)}`)
+    const rows = shown.map((edge, i) => rowOf(edge, labels[i] as string, of))
+    const left = significant.length - wanted.length
+    const axis = linearDurationAxis({
+      lowUs: Math.min(0, ...rows.map(({ lowUs }) => lowUs)),
+      highUs: Math.max(0, ...rows.map(({ highUs }) => highUs)),
+      title: 'shift of one call',
+      of,
+    })
+    const row = { y: rowNames(), color: colorBy(LOOKS, rows) }
+    return framedChart(
+      {
+        title: 'By how much one call of each step shifted',
+        subtitle:
+          rows.length === 0
+            ? ['No step changed significantly and by enough to matter.']
+            : [
+                `Points are shifts, lines their ${percent(1 - edges.options.alpha)} intervals; right of 0 is ${changeWords(of, true).how}.`,
+                'The steps that contribute most come first.',
+              ],
+        omissions: [
+          rows.length < wanted.length &&
+            `Shows the first ${grouped(rows.length)} of ${counted(wanted.length, 'step')}.`,
+          left > 0 && `Leaves out ${counted(left, 'step')} that changed too little to matter.`,
+        ],
+        width: 760,
+      },
+      {
+        width: 380,
+        height: Math.max(1, rows.length) * ROW,
+        data: { values: rows },
+        layer: [
+          ruleAt(0),
+          {
+            mark: { type: 'rule', strokeWidth: 2, tooltip: false },
+            encoding: { x: on(axis, 'lowUs'), x2: { field: 'highUs' }, ...row },
+          },
+          {
+            mark: { type: 'point', filled: true, opacity: 1, size: 60 },
+            encoding: { x: on(axis, 'shiftUs'), ...row, tooltip: tooltip(TOOLTIP) },
+          },
+        ],
+      },
+    )
+  },
+)
 
 function rowOf(edge: EdgeChange, label: string, of: Quantity) {
   const { from, to, shiftUs, changed, probabilitySlower, afterRequests, q } = edge

@@ -1,6 +1,6 @@
 import { extent } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
-import { custom, defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
+import { custom, most } from '../../core/options.ts'
 import { counted, grouped, percent, shortNumber, shortText, tooltipText } from '../../core/words.ts'
 import type { ExplosionDiagnosis } from '../../explain/explosion/diagnose-explosion.ts'
 import {
@@ -12,19 +12,13 @@ import { type FoldedFlows, foldedSizes } from '../../flows/fold/folded-flows.ts'
 import { requireCount } from '../../stats/require-option.ts'
 import { type Axis, logAxis, shareAxis } from './axes.ts'
 import { curves, digits, distinctTexts, moves, on, ruleAt, tooltip } from './builders.ts'
-import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
-
-const EXPLOSION_CHART_OPTIONS = defineOptions({})
+import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
 /**
  * Draws what each remedy does to the number of categories, their requests, and the share of
  * requests that can be tested; best first. Source: Sambasivan 2013, §3.5.3; the drawing is our own.
  */
-export function explosionChart(
-  diagnosis: ExplosionDiagnosis,
-  given?: Readonly<Record<string, never>>,
-) {
-  readOptions(EXPLOSION_CHART_OPTIONS, given)
+export const explosionChart = defineChart({}, (diagnosis: ExplosionDiagnosis) => {
   const rows = rowsOf(diagnosis)
   const notTried = diagnosis.leftOut.map(
     ({ remedy, reason }) => `${remedy} (${shortText(reason, 80)})`,
@@ -57,7 +51,7 @@ export function explosionChart(
       ],
     },
   )
-}
+})
 
 function rowsOf({ sizes, remedies }: ExplosionDiagnosis) {
   const asIs = { remedy: 'as it is', code: '–', ...sizes }
@@ -118,69 +112,64 @@ function wideLogAxis(rows: Rows, measure: Measure, title: string): Axis {
   return { ...axis, axis: { ...axis.axis, values: few } }
 }
 
-const FOLDED_SIZES_CHART_OPTIONS = defineOptions({
-  limit: most(20, 'kinds of flow', 'Most kinds of flow drawn, largest flows first'),
-})
-
 /**
  * Draws how many nodes each kind of folded flow has, as recorded and folded. Source: the figures of
  * Sambasivan 2013, Table 3.6; the drawing is our own.
  */
-export function foldedSizesChart(
-  flows: FoldedFlows,
-  given?: Partial<OptionsOf<typeof FOLDED_SIZES_CHART_OPTIONS>>,
-) {
-  const { limit } = readOptions(FOLDED_SIZES_CHART_OPTIONS, given)
-  const all = foldedSizes(flows).objects() as readonly SizeRow[]
-  const kinds = all.toSorted((a, b) => b.nodesMean - a.nodesMean).slice(0, limit)
-  const labels = distinctTexts(kinds, 44, ({ root }) => root)
-  const rows = kinds.map(({ root, requests, nodesMean, foldedMean }, i) => ({
-    label: labels[i] as string,
-    name: tooltipText(root),
-    requests: grouped(requests),
-    recorded: digits(nodesMean),
-    folded: digits(foldedMean),
-    recordedText: shortNumber(nodesMean),
-    foldedText: shortNumber(foldedMean),
-    // Beside the dot; nothing where both are the same.
-    foldedLabel: nodesMean === foldedMean ? '' : shortNumber(foldedMean),
-  }))
-  const sizes = rows.flatMap(({ recorded, folded }) => [recorded, folded])
-  const low = Math.min(...sizes, 10)
-  const [largest] = rows
-  return framedChart(
-    {
-      title: 'Nodes of flows, as recorded and folded',
-      subtitle:
-        largest === undefined
-          ? ['There are no requests.']
-          : [
-              'Grey: mean as recorded. Blue: folded, with what repeats in a flow drawn once.',
-              `Largest: ${labels[0]}, ${largest.recordedText} nodes, folded ${largest.foldedText}.`,
-            ],
-      omissions: [
-        all.length > rows.length &&
-          `Leaves out ${counted(all.length - rows.length, 'smaller kind')}.`,
-      ],
-      width: 660,
-    },
-    moves({
-      rows,
-      axis: logAxis([low / 1.6, Math.max(...sizes, 10 * low) * 2], 'nodes'),
-      from: 'recorded',
-      to: 'folded',
-      fromText: 'recordedText',
-      toText: 'foldedLabel',
-      tooltip: {
-        'kind of flow': 'name',
-        requests: 'requests',
-        'nodes, as recorded': 'recordedText',
-        'nodes, folded': 'foldedText',
+export const foldedSizesChart = defineChart(
+  { limit: most(20, 'kinds of flow', 'Most kinds of flow drawn, largest flows first') },
+  (flows: FoldedFlows, { limit }) => {
+    const all = foldedSizes(flows).objects() as readonly SizeRow[]
+    const kinds = all.toSorted((a, b) => b.nodesMean - a.nodesMean).slice(0, limit)
+    const labels = distinctTexts(kinds, 44, ({ root }) => root)
+    const rows = kinds.map(({ root, requests, nodesMean, foldedMean }, i) => ({
+      label: labels[i] as string,
+      name: tooltipText(root),
+      requests: grouped(requests),
+      recorded: digits(nodesMean),
+      folded: digits(foldedMean),
+      recordedText: shortNumber(nodesMean),
+      foldedText: shortNumber(foldedMean),
+      // Beside the dot; nothing where both are the same.
+      foldedLabel: nodesMean === foldedMean ? '' : shortNumber(foldedMean),
+    }))
+    const sizes = rows.flatMap(({ recorded, folded }) => [recorded, folded])
+    const low = Math.min(...sizes, 10)
+    const [largest] = rows
+    return framedChart(
+      {
+        title: 'Nodes of flows, as recorded and folded',
+        subtitle:
+          largest === undefined
+            ? ['There are no requests.']
+            : [
+                'Grey: mean as recorded. Blue: folded, with what repeats in a flow drawn once.',
+                `Largest: ${labels[0]}, ${largest.recordedText} nodes, folded ${largest.foldedText}.`,
+              ],
+        omissions: [
+          all.length > rows.length &&
+            `Leaves out ${counted(all.length - rows.length, 'smaller kind')}.`,
+        ],
+        width: 660,
       },
-      width: 420,
-    }),
-  )
-}
+      moves({
+        rows,
+        axis: logAxis([low / 1.6, Math.max(...sizes, 10 * low) * 2], 'nodes'),
+        from: 'recorded',
+        to: 'folded',
+        fromText: 'recordedText',
+        toText: 'foldedLabel',
+        tooltip: {
+          'kind of flow': 'name',
+          requests: 'requests',
+          'nodes, as recorded': 'recordedText',
+          'nodes, folded': 'foldedText',
+        },
+        width: 420,
+      }),
+    )
+  },
+)
 
 interface SizeRow {
   readonly root: string
@@ -197,15 +186,6 @@ export interface ObservedCategories {
   readonly name?: string
 }
 
-const EXPECTED_CATEGORIES_CHART_OPTIONS = defineOptions({
-  observed: custom<readonly ObservedCategories[]>({
-    default: [],
-    expected: 'a list of { hosts, requests, categories, name }',
-    accepts: Array.isArray,
-    sentence: 'Points beside the curves; a cluster size without a curve gets one',
-  }),
-})
-
 const MAX_POINT_NAME_LENGTH = 40
 const SDS = 2
 /** Along one path of hues as clusters grow; dark enough for lines on white. */
@@ -217,76 +197,85 @@ const LEAST = 0.7
  * band of two standard deviations a cluster size, observed numbers ringed where outside. Source:
  * Sambasivan 2013, Figure 3.7 and Table 3.7.
  */
-export function expectedCategoriesChart(
-  stage: ExpectedCategoryCurves,
-  given?: Partial<OptionsOf<typeof EXPECTED_CATEGORIES_CHART_OPTIONS>>,
-) {
-  const { observed } = readOptions(EXPECTED_CATEGORIES_CHART_OPTIONS, given)
-  for (const { requests, categories } of observed) {
-    requireCount('observed.requests', requests)
-    requireCount('observed.categories', categories)
-  }
-  const { replicas } = stage.options
-  const hosts = [...new Set([...stage.options.hosts, ...observed.map((each) => each.hosts)])].sort(
-    (a, b) => a - b,
-  )
-  if (hosts.length === 0 || hosts.length > COLORS.length) {
-    throw new OptionError('hosts', hosts.join(', '), `one to ${COLORS.length} cluster sizes`)
-  }
-  const rows = curveRows(expectedCategoryCurves({ ...stage.options, hosts }))
-  const points = observed.map((each) => pointOf(each, replicas))
-  const requests = [...rows, ...points].map((row) => row.requests)
-  const most = Math.max(...rows.map(({ high }) => high), ...points.map((point) => point.categories))
-  const x = logAxis([Math.min(...requests), Math.max(...requests) * 1.1], 'requests')
-  const y = logAxis([LEAST, most * 1.4], 'different categories')
-  const color = { field: 'hosts', type: 'nominal' }
-  return framedChart(
-    {
-      title: 'Categories to expect when hosts are chosen at random',
-      subtitle: [
-        `Each request goes to ${counted(replicas, 'host')}, one after the other. Bands reach two standard deviations up and down.`,
-        ...points.map(({ sentence }) => sentence),
-      ],
-      width: 560,
-    },
-    curves({
-      x,
-      y,
-      // Curves lie on one another at first: those that leave first lie on top.
-      curves: hosts.toReversed().map((each, i) => ({
-        name: hostsText(each),
-        color: colorOf(hosts.length - 1 - i, hosts.length),
-        points: rows
-          .filter((row) => row.hosts === hostsText(each))
-          .map((row) => [row.requests, row.expected] as const),
-      })),
-      fields: ['hosts', 'requests', 'expected'],
-      interpolate: 'linear',
-      legend: { symbolOpacity: 1, symbolStrokeWidth: 2 },
-      under: [
-        {
-          data: { values: rows },
-          mark: { type: 'area', fillOpacity: 0.22, strokeOpacity: 0 },
-          encoding: {
-            x: on(x, 'requests'),
-            y: on(y, 'low'),
-            y2: { field: 'high' },
-            color,
-            tooltip: tooltip({
-              cluster: 'hosts',
-              requests: ['requests', ',d'],
-              'categories expected': 'said',
-            }),
-          },
-        },
-      ],
-      over:
-        points.length === 0
-          ? []
-          : observedLayers(points, { x: on(x, 'requests'), y: on(y, 'categories') }),
+export const expectedCategoriesChart = defineChart(
+  {
+    observed: custom<readonly ObservedCategories[]>({
+      default: [],
+      expected: 'a list of { hosts, requests, categories, name }',
+      accepts: Array.isArray,
+      sentence: 'Points beside the curves; a cluster size without a curve gets one',
     }),
-  )
-}
+  },
+  (stage: ExpectedCategoryCurves, { observed }) => {
+    for (const { requests, categories } of observed) {
+      requireCount('observed.requests', requests)
+      requireCount('observed.categories', categories)
+    }
+    const { replicas } = stage.options
+    const hosts = [
+      ...new Set([...stage.options.hosts, ...observed.map((each) => each.hosts)]),
+    ].sort((a, b) => a - b)
+    if (hosts.length === 0 || hosts.length > COLORS.length) {
+      throw new OptionError('hosts', hosts.join(', '), `one to ${COLORS.length} cluster sizes`)
+    }
+    const rows = curveRows(expectedCategoryCurves({ ...stage.options, hosts }))
+    const points = observed.map((each) => pointOf(each, replicas))
+    const requests = [...rows, ...points].map((row) => row.requests)
+    const most = Math.max(
+      ...rows.map(({ high }) => high),
+      ...points.map((point) => point.categories),
+    )
+    const x = logAxis([Math.min(...requests), Math.max(...requests) * 1.1], 'requests')
+    const y = logAxis([LEAST, most * 1.4], 'different categories')
+    const color = { field: 'hosts', type: 'nominal' }
+    return framedChart(
+      {
+        title: 'Categories to expect when hosts are chosen at random',
+        subtitle: [
+          `Each request goes to ${counted(replicas, 'host')}, one after the other. Bands reach two standard deviations up and down.`,
+          ...points.map(({ sentence }) => sentence),
+        ],
+        width: 560,
+      },
+      curves({
+        x,
+        y,
+        // Curves lie on one another at first: those that leave first lie on top.
+        curves: hosts.toReversed().map((each, i) => ({
+          name: hostsText(each),
+          color: colorOf(hosts.length - 1 - i, hosts.length),
+          points: rows
+            .filter((row) => row.hosts === hostsText(each))
+            .map((row) => [row.requests, row.expected] as const),
+        })),
+        fields: ['hosts', 'requests', 'expected'],
+        interpolate: 'linear',
+        legend: { symbolOpacity: 1, symbolStrokeWidth: 2 },
+        under: [
+          {
+            data: { values: rows },
+            mark: { type: 'area', fillOpacity: 0.22, strokeOpacity: 0 },
+            encoding: {
+              x: on(x, 'requests'),
+              y: on(y, 'low'),
+              y2: { field: 'high' },
+              color,
+              tooltip: tooltip({
+                cluster: 'hosts',
+                requests: ['requests', ',d'],
+                'categories expected': 'said',
+              }),
+            },
+          },
+        ],
+        over:
+          points.length === 0
+            ? []
+            : observedLayers(points, { x: on(x, 'requests'), y: on(y, 'categories') }),
+      }),
+    )
+  },
+)
 
 function curveRows(stage: ExpectedCategoryCurves) {
   type TableRow = Readonly<Record<'hosts' | 'requests' | 'expected' | 'sd', number>>

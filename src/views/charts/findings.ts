@@ -2,15 +2,13 @@ import type { Findings } from '../../compare/findings/findings.ts'
 import type { Interference, Others } from '../../compare/interference/interference.ts'
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
 import { ofText, type Segment, type Segments } from '../../compare/segments/segments.ts'
-import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
+import { most } from '../../core/options.ts'
 import { fromToText, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
 import { counted, grouped, percent, shortText } from '../../core/words.ts'
 import { durationAxisWithRoom, shareAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts } from './builders.ts'
-import { framedChart, PALETTE } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
-
-const FINDINGS_CHART_OPTIONS = defineOptions({})
 
 const LOOKS = [
   { name: 'finding', color: PALETTE.change },
@@ -19,11 +17,7 @@ const LOOKS = [
 ]
 
 /** Draws findings as a waterfall up to the observed change, with what they leave over. */
-export function findingsChart(
-  stage: Findings,
-  given?: Partial<OptionsOf<typeof FINDINGS_CHART_OPTIONS>>,
-) {
-  readOptions(FINDINGS_CHART_OPTIONS, given)
+export const findingsChart = defineChart({}, (stage: Findings) => {
   const rows = rowsOf(stage)
   const of = stage.quantity
   return framedChart(
@@ -64,7 +58,7 @@ export function findingsChart(
       },
     }),
   )
-}
+})
 
 function rowsOf({ findings, observedChangeUs, quantity }: Findings) {
   let atUs = 0
@@ -99,50 +93,45 @@ function rowsOf({ findings, observedChangeUs, quantity }: Findings) {
   })
 }
 
-const SEGMENTS_CHART_OPTIONS = defineOptions({
-  limit: most(10, 'segments', 'Most segments drawn, largest first'),
-})
-
 const SEGMENT_LOOKS = [
   { name: 'share of such requests', color: PALETTE.rest },
   { name: 'share of the change', color: PALETTE.change },
 ]
 
 /** Draws each segment as two bars: its share of the requests, and of the change. */
-export function segmentsChart(
-  { segments, omitted, quantity }: Segments,
-  given?: Partial<OptionsOf<typeof SEGMENTS_CHART_OPTIONS>>,
-) {
-  const { limit } = readOptions(SEGMENTS_CHART_OPTIONS, given)
-  const shown = segments.slice(0, limit)
-  const rows = segmentRows(shown, quantity)
-  return framedChart(
-    {
-      title: 'Where the change is: few requests, most of the change',
-      subtitle:
-        shown.length === 0
-          ? ['No segment: what changed, changed for all requests alike.']
-          : [
-              'Each segment by its share of the requests that have the step, and of their change. Below its name: before → after.',
-            ],
-      omissions: [
-        segments.length > limit &&
-          `Shows the first ${limit} of ${counted(segments.length, 'segment')}.`,
-        omitted > 0 && `${counted(omitted, 'step')} not looked at: raise maxSegmentCells.`,
-      ],
-      width: 760,
-    },
-    bars({
-      rows,
-      axis: shareAxis('share', { room: 0.4 }),
-      to: 'share',
-      text: 'amount',
-      width: 340,
-      color: colorBy(SEGMENT_LOOKS, rows),
-      tooltip: { segment: 'segment', share: 'kind', inside: 'inside', outside: 'outside' },
-    }),
-  )
-}
+export const segmentsChart = defineChart(
+  { limit: most(10, 'segments', 'Most segments drawn, largest first') },
+  ({ segments, omitted, quantity }: Segments, { limit }) => {
+    const shown = segments.slice(0, limit)
+    const rows = segmentRows(shown, quantity)
+    return framedChart(
+      {
+        title: 'Where the change is: few requests, most of the change',
+        subtitle:
+          shown.length === 0
+            ? ['No segment: what changed, changed for all requests alike.']
+            : [
+                'Each segment by its share of the requests that have the step, and of their change. Below its name: before → after.',
+              ],
+        omissions: [
+          segments.length > limit &&
+            `Shows the first ${limit} of ${counted(segments.length, 'segment')}.`,
+          omitted > 0 && `${counted(omitted, 'step')} not looked at: raise maxSegmentCells.`,
+        ],
+        width: 760,
+      },
+      bars({
+        rows,
+        axis: shareAxis('share', { room: 0.4 }),
+        to: 'share',
+        text: 'amount',
+        width: 340,
+        color: colorBy(SEGMENT_LOOKS, rows),
+        tooltip: { segment: 'segment', share: 'kind', inside: 'inside', outside: 'outside' },
+      }),
+    )
+  },
+)
 
 function labelOf(segment: Segment): string {
   const of = ofText(segment)
@@ -183,52 +172,47 @@ function segmentRows(segments: readonly Segment[], quantity: Quantity) {
   })
 }
 
-const INTERFERENCE_CHART_OPTIONS = defineOptions({
-  limit: most(8, 'groups', 'Most groups of other requests drawn'),
-})
-
 const INTERFERENCE_LOOKS = [
   { name: 'of slow calls’ time', color: PALETTE.change },
   { name: 'of usual calls’ time', color: PALETTE.rest },
 ]
 
 /** Draws who was under way while calls of a step were slow, and while usual; interferers first. */
-export function interferenceChart(
-  { step, slowCalls, usualCalls, interferers, compared }: Interference,
-  given?: Partial<OptionsOf<typeof INTERFERENCE_CHART_OPTIONS>>,
-) {
-  const { limit } = readOptions(INTERFERENCE_CHART_OPTIONS, given)
-  const rest = compared.filter((one) => !interferers.includes(one))
-  const shown = [...interferers, ...rest].slice(0, limit)
-  const rows = groupRows(shown, new Set(interferers))
-  return framedChart(
-    {
-      title: `Who is under way while calls ${step === null ? '' : `of ${step.service} `}are slow`,
-      subtitle: [
-        shown.length === 0
-          ? 'No calls were compared: too few are slower than before, or nothing else was under way.'
-          : `${counted(slowCalls, 'slow call')} and ${counted(usualCalls, 'usual one')} after.`,
-        interferers.length > 0 && '◂ holds up the slow ones; others wait with them.',
-        shown.length > 0 &&
-          interferers.length === 0 &&
-          'Nobody holds up the slow ones: others wait with them, or are under way at all times.',
-      ],
-      omissions: [
-        compared.length > limit &&
-          `Shows the first ${limit} of ${counted(compared.length, 'group')} of other requests.`,
-      ],
-      width: 760,
-    },
-    bars({
-      rows,
-      axis: shareAxis('share of the calls’ time that others were under way', { room: 0.2 }),
-      to: 'share',
-      text: 'amount',
-      color: colorBy(INTERFERENCE_LOOKS, rows),
-      tooltip: { others: 'others', share: 'amount', 'all calls before': 'before' },
-    }),
-  )
-}
+export const interferenceChart = defineChart(
+  { limit: most(8, 'groups', 'Most groups of other requests drawn') },
+  ({ step, slowCalls, usualCalls, interferers, compared }: Interference, { limit }) => {
+    const rest = compared.filter((one) => !interferers.includes(one))
+    const shown = [...interferers, ...rest].slice(0, limit)
+    const rows = groupRows(shown, new Set(interferers))
+    return framedChart(
+      {
+        title: `Who is under way while calls ${step === null ? '' : `of ${step.service} `}are slow`,
+        subtitle: [
+          shown.length === 0
+            ? 'No calls were compared: too few are slower than before, or nothing else was under way.'
+            : `${counted(slowCalls, 'slow call')} and ${counted(usualCalls, 'usual one')} after.`,
+          interferers.length > 0 && '◂ holds up the slow ones; others wait with them.',
+          shown.length > 0 &&
+            interferers.length === 0 &&
+            'Nobody holds up the slow ones: others wait with them, or are under way at all times.',
+        ],
+        omissions: [
+          compared.length > limit &&
+            `Shows the first ${limit} of ${counted(compared.length, 'group')} of other requests.`,
+        ],
+        width: 760,
+      },
+      bars({
+        rows,
+        axis: shareAxis('share of the calls’ time that others were under way', { room: 0.2 }),
+        to: 'share',
+        text: 'amount',
+        color: colorBy(INTERFERENCE_LOOKS, rows),
+        tooltip: { others: 'others', share: 'amount', 'all calls before': 'before' },
+      }),
+    )
+  },
+)
 
 function groupRows(shown: readonly Others[], interferers: ReadonlySet<Others>) {
   const labels = distinctTexts(shown, 72, ({ text, shared }) => `${text} (same ${shared})`)
@@ -251,10 +235,6 @@ function groupRows(shown: readonly Others[], interferers: ReadonlySet<Others>) {
   })
 }
 
-const CONTRIBUTIONS_CHART_OPTIONS = defineOptions({
-  limit: most(20, 'mutations', 'Most mutations drawn, best first'),
-})
-
 const CONTRIBUTION_LOOKS = [
   { name: 'response-time mutation', color: PALETTE.change },
   { name: 'structural mutation', color: PALETTE.after },
@@ -262,49 +242,48 @@ const CONTRIBUTION_LOOKS = [
 const MAX_PRECURSORS = 5
 
 /** Draws bars by rank of what each mutation adds. Source: Sambasivan 2013, §2.6.5. */
-export function contributionsChart(
-  ranking: Ranking,
-  given?: Partial<OptionsOf<typeof CONTRIBUTIONS_CHART_OPTIONS>>,
-) {
-  const { limit } = readOptions(CONTRIBUTIONS_CHART_OPTIONS, given)
-  const of = ranking.responseTime.categories.flows.quantity
-  const shown = ranking.mutations
-    .filter(({ contributionUs }) => Number.isFinite(contributionUs))
-    .slice(0, limit)
-  const rows = shown.map((mutation) => rowOf(ranking, mutation))
-  return framedChart(
-    {
-      title: `How much each mutation adds to all ${of === TIME ? 'response times' : 'requests'}`,
-      subtitle:
-        rows.length === 0
-          ? ['No category changed in number of requests or in response time.']
-          : [
-              `Bars to the left of 0 ${of === TIME ? 'save time' : `are less ${of.name}`}. The category is in brackets.`,
-            ],
-      omissions: omissions(ranking, shown),
-      width: 700,
-    },
-    bars({
-      rows,
-      axis: durationAxisWithRoom(
-        rows.map(({ contributionUs }) => contributionUs),
-        { room: 0.2, title: 'contribution to the change', of },
-      ),
-      to: 'contributionUs',
-      text: 'contribution',
-      color: colorBy(CONTRIBUTION_LOOKS, rows),
-      tooltip: {
-        rank: ['rank', 'd'],
-        root: 'root',
-        category: ['category', 'd'],
-        kind: 'kind',
-        requests: ['requests', ',~r'],
-        contribution: 'contribution',
-        'precursor categories': 'precursors',
+export const contributionsChart = defineChart(
+  { limit: most(20, 'mutations', 'Most mutations drawn, best first') },
+  (ranking: Ranking, { limit }) => {
+    const of = ranking.responseTime.categories.flows.quantity
+    const shown = ranking.mutations
+      .filter(({ contributionUs }) => Number.isFinite(contributionUs))
+      .slice(0, limit)
+    const rows = shown.map((mutation) => rowOf(ranking, mutation))
+    return framedChart(
+      {
+        title: `How much each mutation adds to all ${of === TIME ? 'response times' : 'requests'}`,
+        subtitle:
+          rows.length === 0
+            ? ['No category changed in number of requests or in response time.']
+            : [
+                `Bars to the left of 0 ${of === TIME ? 'save time' : `are less ${of.name}`}. The category is in brackets.`,
+              ],
+        omissions: omissions(ranking, shown),
+        width: 700,
       },
-    }),
-  )
-}
+      bars({
+        rows,
+        axis: durationAxisWithRoom(
+          rows.map(({ contributionUs }) => contributionUs),
+          { room: 0.2, title: 'contribution to the change', of },
+        ),
+        to: 'contributionUs',
+        text: 'contribution',
+        color: colorBy(CONTRIBUTION_LOOKS, rows),
+        tooltip: {
+          rank: ['rank', 'd'],
+          root: 'root',
+          category: ['category', 'd'],
+          kind: 'kind',
+          requests: ['requests', ',~r'],
+          contribution: 'contribution',
+          'precursor categories': 'precursors',
+        },
+      }),
+    )
+  },
+)
 
 function rowOf({ responseTime: { categories } }: Ranking, mutation: RankedMutation) {
   const { rank, category, kind, requests, contributionUs, precursors } = mutation

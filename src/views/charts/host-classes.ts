@@ -1,17 +1,8 @@
-import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { count } from '../../core/options.ts'
 import { counted, percent, pValue, tooltipText } from '../../core/words.ts'
 import type { HostClass, HostClasses } from '../../explain/explosion/host-classes.ts'
 import { colorBy, distinctTexts, matrix, type Row } from './builders.ts'
-import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
-
-const HOST_CLASSES_CHART_OPTIONS = defineOptions({
-  limit: count({
-    default: 100,
-    min: 2,
-    unit: 'hosts',
-    sentence: 'Most hosts drawn; of more, some of each class in proportion',
-  }),
-})
+import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
 const SIDE = 420
 const MAX_CELL = 26
@@ -29,62 +20,68 @@ const LOOKS = [
  * Draws how far every two hosts' times are apart (KS statistic), ordered and framed by class.
  * Source: Sambasivan 2013, §3.5.3; the drawing is our own.
  */
-export function hostClassesChart(
-  hostClasses: HostClasses,
-  given?: Partial<OptionsOf<typeof HOST_CLASSES_CHART_OPTIONS>>,
-) {
-  const { limit } = readOptions(HOST_CLASSES_CHART_OPTIONS, given)
-  const { classes, options } = hostClasses
-  const all = classes.reduce((sum, { hosts }) => sum + hosts.length, 0)
-  const share = all > limit ? limit / all : 1
-  const blocks = classes.map(({ hosts }) =>
-    hosts.slice(0, Math.max(1, Math.round(hosts.length * share))),
-  )
-  const hosts = blocks.flat()
-  const labels = distinctTexts(hosts, 28)
-  const cell = Math.min(MAX_CELL, Math.max(MIN_CELL, SIDE / Math.max(1, hosts.length)))
-  const rows = cellsOf(hostClasses, hosts, labels)
-  return framedChart(
-    {
-      title: 'Which hosts perform alike',
-      subtitle:
-        all === 0
-          ? ['There are no hosts.']
-          : [
-              `${counted(all, 'host')} in ${counted(classes.length, 'class', 'classes')}, each framed: ${classWords(classes)}.`,
-              `Two hosts differ if q < ${options.alpha} and their times lie apart by ${percent(options.minimumEffect)} of their mean or more; darker is further apart.`,
-            ],
-      omissions: [
-        hosts.length < all &&
-          `Shows ${counted(hosts.length, 'host')} of ${all}, some of every class.`,
-      ],
-      width: Math.max(560, cell * hosts.length),
-    },
-    matrix({
-      rows,
-      labels,
-      columns: labels,
-      cell,
-      named: cell >= MIN_NAMED_CELL,
-      columnNames: false,
-      color: colorBy(LOOKS, rows, {
-        legend: { title: null, symbolType: 'square', symbolOpacity: 1 },
-      }),
-      channels: {
-        opacity: { field: 'opacity', type: 'quantitative', scale: null, legend: null },
-      },
-      tooltip: {
-        host: 'host',
-        and: 'other',
-        'where they differ most surely': 'operation',
-        'KS statistic': 'statistic',
-        'corrected p': 'chance',
-        'apart, of the mean': 'effect',
-      },
-      over: (x, y) => [frames(blocks, labels, { x, y, cell })],
+export const hostClassesChart = defineChart(
+  {
+    limit: count({
+      default: 100,
+      min: 2,
+      unit: 'hosts',
+      sentence: 'Most hosts drawn; of more, some of each class in proportion',
     }),
-  )
-}
+  },
+  (hostClasses: HostClasses, { limit }) => {
+    const { classes, options } = hostClasses
+    const all = classes.reduce((sum, { hosts }) => sum + hosts.length, 0)
+    const share = all > limit ? limit / all : 1
+    const blocks = classes.map(({ hosts }) =>
+      hosts.slice(0, Math.max(1, Math.round(hosts.length * share))),
+    )
+    const hosts = blocks.flat()
+    const labels = distinctTexts(hosts, 28)
+    const cell = Math.min(MAX_CELL, Math.max(MIN_CELL, SIDE / Math.max(1, hosts.length)))
+    const rows = cellsOf(hostClasses, hosts, labels)
+    return framedChart(
+      {
+        title: 'Which hosts perform alike',
+        subtitle:
+          all === 0
+            ? ['There are no hosts.']
+            : [
+                `${counted(all, 'host')} in ${counted(classes.length, 'class', 'classes')}, each framed: ${classWords(classes)}.`,
+                `Two hosts differ if q < ${options.alpha} and their times lie apart by ${percent(options.minimumEffect)} of their mean or more; darker is further apart.`,
+              ],
+        omissions: [
+          hosts.length < all &&
+            `Shows ${counted(hosts.length, 'host')} of ${all}, some of every class.`,
+        ],
+        width: Math.max(560, cell * hosts.length),
+      },
+      matrix({
+        rows,
+        labels,
+        columns: labels,
+        cell,
+        named: cell >= MIN_NAMED_CELL,
+        columnNames: false,
+        color: colorBy(LOOKS, rows, {
+          legend: { title: null, symbolType: 'square', symbolOpacity: 1 },
+        }),
+        channels: {
+          opacity: { field: 'opacity', type: 'quantitative', scale: null, legend: null },
+        },
+        tooltip: {
+          host: 'host',
+          and: 'other',
+          'where they differ most surely': 'operation',
+          'KS statistic': 'statistic',
+          'corrected p': 'chance',
+          'apart, of the mean': 'effect',
+        },
+        over: (x, y) => [frames(blocks, labels, { x, y, cell })],
+      }),
+    )
+  },
+)
 
 function classWords(classes: readonly HostClass[]): string {
   const told = classes.slice(0, MAX_CLASSES_TOLD).map(({ name, hosts, slowness }) => {

@@ -1,13 +1,6 @@
 import { max, min, sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
-import {
-  custom,
-  defineOptions,
-  type OptionsOf,
-  oneOf,
-  readOptions,
-  text,
-} from '../../core/options.ts'
+import { custom, defineOptions, type OptionsOf, oneOf, text } from '../../core/options.ts'
 import { formatDuration, percent, tooltipText } from '../../core/words.ts'
 import { binCount, logBins } from '../../stats/log-bins.ts'
 import { ExecutionModels } from '../../whatif/models/execution-models.ts'
@@ -16,7 +9,7 @@ import { RequestModel } from '../../whatif/recompute/request-model.ts'
 import type { ScenarioProfile } from '../../whatif/scenarios/apply-scenario.ts'
 import { type Axis, logDurationAxis, shareAxis } from './axes.ts'
 import { type Curve, curves, digits, distinctTexts, quantity, tooltip } from './builders.ts'
-import { framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { type Point, profileSteps } from './ecdf-curves.ts'
 
 const LATENCY_PROFILES_CHART_OPTIONS = defineOptions({
@@ -53,36 +46,35 @@ const SCENARIO_LOOKS = [
  * Draws response times on a logarithmic axis: before, up to three scenarios and the target, or both
  * periods of execution models. Source: Ostrowski, Mann and Sandler 2011, Figure 4.
  */
-export function latencyProfilesChart(
-  profiles: ExecutionModels | ScenarioProfile | readonly ScenarioProfile[],
-  given?: Partial<LatencyProfilesChartOptions>,
-) {
-  const options = readOptions(LATENCY_PROFILES_CHART_OPTIONS, given)
-  const drawn =
-    profiles instanceof ExecutionModels
-      ? recordedCurves(profiles, options)
-      : scenarioCurves('before' in profiles ? [profiles] : profiles, options)
-  const names = distinctTexts(drawn, MAX_NAME_LENGTH, ({ name }) => name)
-  const all = drawn.map((curve, i) => ({ ...curve, name: names[i] as string }))
-  const range = positiveRange(all.map(({ profile }) => profile))
-  const x = logDurationAxis({
-    lowUs: range[0] / 1.1,
-    highUs: range[1] * 1.1,
-    title: 'response time',
-  })
-  return framedChart(
-    {
-      title:
-        profiles instanceof ExecutionModels
-          ? `Response times${all.length > 1 ? ' before and after' : ''}`
-          : 'Response times as recorded and as predicted',
-      subtitle: all.map(quantiles),
-      omissions: zeros(all),
-      width: 620,
-    },
-    options.as === 'ecdf' ? ecdfView(all, x) : densityView(all, x, range),
-  )
-}
+export const latencyProfilesChart = defineChart(
+  LATENCY_PROFILES_CHART_OPTIONS,
+  (profiles: ExecutionModels | ScenarioProfile | readonly ScenarioProfile[], options) => {
+    const drawn =
+      profiles instanceof ExecutionModels
+        ? recordedCurves(profiles, options)
+        : scenarioCurves('before' in profiles ? [profiles] : profiles, options)
+    const names = distinctTexts(drawn, MAX_NAME_LENGTH, ({ name }) => name)
+    const all = drawn.map((curve, i) => ({ ...curve, name: names[i] as string }))
+    const range = positiveRange(all.map(({ profile }) => profile))
+    const x = logDurationAxis({
+      lowUs: range[0] / 1.1,
+      highUs: range[1] * 1.1,
+      title: 'response time',
+    })
+    return framedChart(
+      {
+        title:
+          profiles instanceof ExecutionModels
+            ? `Response times${all.length > 1 ? ' before and after' : ''}`
+            : 'Response times as recorded and as predicted',
+        subtitle: all.map(quantiles),
+        omissions: zeros(all),
+        width: 620,
+      },
+      options.as === 'ecdf' ? ecdfView(all, x) : densityView(all, x, range),
+    )
+  },
+)
 
 function recordedCurves(
   models: ExecutionModels,

@@ -1,13 +1,6 @@
 import { max } from 'd3-array'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
-import {
-  defineOptions,
-  most,
-  type OptionsOf,
-  optionalText,
-  optionalWord,
-  readOptions,
-} from '../../core/options.ts'
+import { most, optionalText, optionalWord } from '../../core/options.ts'
 import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../core/words.ts'
 import {
   type Divergence,
@@ -19,7 +12,7 @@ import { type Feature, featureText, type VariableKind } from '../../logs/feature
 import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
 import { type Axis, linearDurationAxis, logAxis, logDurationAxis, numberExtent } from './axes.ts'
 import { bars, colorBy, distinctTexts, on, panelTitle, ROW, tooltip } from './builders.ts'
-import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import {
   besideMiddle,
   missingText,
@@ -30,11 +23,6 @@ import {
   unitOf,
   valueText,
 } from './log-values.ts'
-
-const DIVERGENCE_CHART_OPTIONS = defineOptions({
-  kind: optionalWord(['event', 'state'], 'Kind of variables; by default both'),
-  limit: most(20, 'variables', 'Most variables drawn, most divergent first'),
-})
 
 /** How much longer a bar is that stands for an infinite score. */
 const BEYOND = 1.1
@@ -48,56 +36,58 @@ const CORRECTIONS = { bonferroni: 'Bonferroni', bh: 'Benjamini-Hochberg', none: 
  * Draws which variables of logs differ most, by the sum of |t| over their significant features.
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.2; the drawing is our own.
  */
-export function divergenceChart(
-  divergence: Divergence,
-  given?: Partial<OptionsOf<typeof DIVERGENCE_CHART_OPTIONS>>,
-) {
-  const { kind, limit } = readOptions(DIVERGENCE_CHART_OPTIONS, given)
-  const { alpha, correction } = divergence.options
-  const ofKind = divergence.variables.filter((each) => kind === null || each.kind === kind)
-  const differing = ofKind.filter(({ score }) => score > 0)
-  const drawn = differing.slice(0, limit)
-  const { before, after } = divergence.logs.counts
-  const test = `Welch's t, ${percent(alpha)} level, ${CORRECTIONS[correction]}`
-  const largest = max(drawn, ({ score }) => (Number.isFinite(score) ? score : 0)) || 1
-  const end = largest * BEYOND
-  const rows = rowsOf(drawn, end)
-  return framedChart(
-    {
-      title: `What differs between ${counted(before, 'instance')} before and ${grouped(after)} after`,
-      subtitle:
-        drawn.length === 0
-          ? [`None of ${counted(ofKind.length, 'variable')} differs significantly (${test}).`]
-          : [
-              `${counted(differing.length, 'variable')} of ${grouped(ofKind.length)} differ${differing.length === 1 ? 's' : ''} significantly (${test}).`,
-              'Beside each bar: the feature that differs most, before → after.',
-            ],
-      omissions: [
-        drawn.length < differing.length && `Shows the ${grouped(drawn.length)} most divergent.`,
-      ],
-      width: 760,
-    },
-    bars({
-      rows,
-      axis: {
-        domain: [0, end],
-        scale: { domain: [0, end], nice: false },
-        axis: { title: 'sum of |t| over features that differ', tickCount: 5, grid: false },
+export const divergenceChart = defineChart(
+  {
+    kind: optionalWord(['event', 'state'], 'Kind of variables; by default both'),
+    limit: most(20, 'variables', 'Most variables drawn, most divergent first'),
+  },
+  (divergence: Divergence, { kind, limit }) => {
+    const { alpha, correction } = divergence.options
+    const ofKind = divergence.variables.filter((each) => kind === null || each.kind === kind)
+    const differing = ofKind.filter(({ score }) => score > 0)
+    const drawn = differing.slice(0, limit)
+    const { before, after } = divergence.logs.counts
+    const test = `Welch's t, ${percent(alpha)} level, ${CORRECTIONS[correction]}`
+    const largest = max(drawn, ({ score }) => (Number.isFinite(score) ? score : 0)) || 1
+    const end = largest * BEYOND
+    const rows = rowsOf(drawn, end)
+    return framedChart(
+      {
+        title: `What differs between ${counted(before, 'instance')} before and ${grouped(after)} after`,
+        subtitle:
+          drawn.length === 0
+            ? [`None of ${counted(ofKind.length, 'variable')} differs significantly (${test}).`]
+            : [
+                `${counted(differing.length, 'variable')} of ${grouped(ofKind.length)} differ${differing.length === 1 ? 's' : ''} significantly (${test}).`,
+                'Beside each bar: the feature that differs most, before → after.',
+              ],
+        omissions: [
+          drawn.length < differing.length && `Shows the ${grouped(drawn.length)} most divergent.`,
+        ],
+        width: 760,
       },
-      to: 'score',
-      text: 'text',
-      color: colorBy(LOOKS, rows, { field: 'direction' }),
-      tooltip: {
-        variable: 'full',
-        kind: 'kind',
-        'sum of |t|': 'sum',
-        'what differs most': 'test',
-        'what differs': 'features',
-      },
-      width: 340,
-    }),
-  )
-}
+      bars({
+        rows,
+        axis: {
+          domain: [0, end],
+          scale: { domain: [0, end], nice: false },
+          axis: { title: 'sum of |t| over features that differ', tickCount: 5, grid: false },
+        },
+        to: 'score',
+        text: 'text',
+        color: colorBy(LOOKS, rows, { field: 'direction' }),
+        tooltip: {
+          variable: 'full',
+          kind: 'kind',
+          'sum of |t|': 'sum',
+          'what differs most': 'test',
+          'what differs': 'features',
+        },
+        width: 340,
+      }),
+    )
+  },
+)
 
 function rowsOf(drawn: readonly VariableDivergence[], end: number) {
   const labels = distinctTexts(drawn, 46, ({ name }) => name)
@@ -122,13 +112,6 @@ function rowsOf(drawn: readonly VariableDivergence[], end: number) {
   })
 }
 
-const LOG_VARIABLE_CHART_OPTIONS = defineOptions({
-  name: optionalText('Variable; by default the most divergent one'),
-  kind: optionalWord(['event', 'state'], 'Kind, where an event and a state variable share a name'),
-  feature: optionalText('Feature drawn alone; by default those that differ most'),
-  limit: most(4, 'features', 'Most features drawn'),
-})
-
 const MAX_DOTS = 600
 const LONG_NUMBER = 1e6
 
@@ -150,41 +133,48 @@ const PERIOD_CHANNELS: SpecPart = {
  * Draws one variable of logs: a strip a feature, a dot an instance, a line at each mean. Source:
  * Nagaraj, Killian and Neville, NSDI 2012, §4.2 and §5.
  */
-export function logVariableChart(
-  divergence: Divergence,
-  given?: Partial<OptionsOf<typeof LOG_VARIABLE_CHART_OPTIONS>>,
-) {
-  const { kind, feature, limit, ...options } = readOptions(LOG_VARIABLE_CHART_OPTIONS, given)
-  const variable = variableOf(divergence, options.name, kind)
-  const tests = variable.features
-    .filter(({ beforeCount, afterCount }) => beforeCount + afterCount > 0)
-    .sort((a, b) => testSize(b) - testSize(a))
-  if (feature !== null && !tests.some((test) => test.feature === feature)) {
-    const known = tests.map((test) => `'${test.feature}'`)
-    throw new OptionError('feature', feature, `one of ${known.join(', ')}`)
-  }
-  const drawn =
-    feature === null ? tests.slice(0, limit) : tests.filter((test) => test.feature === feature)
-  const { before, after } = divergence.logs.counts
-  return framedChart(
-    {
-      title: `${shortText(variable.name, 70)}, instance by instance`,
-      subtitle: [
-        `A dot is an instance (${grouped(before)} before, ${grouped(after)} after), the line the mean.`,
-      ],
-      omissions: [
-        drawn.length < tests.length &&
-          feature === null &&
-          `Shows the ${drawn.length} of ${counted(tests.length, 'feature')} that differ most.`,
-        Math.max(before, after) > MAX_DOTS &&
-          `Draws at most ${MAX_DOTS} dots of each period, evenly by rank; means are of all.`,
-        drawn.length === 0 && 'No instance has it.',
-      ],
-      width: 560,
-    },
-    { spacing: 14, vconcat: drawn.map((test) => featureStrip(divergence.logs, variable, test)) },
-  )
-}
+export const logVariableChart = defineChart(
+  {
+    name: optionalText('Variable; by default the most divergent one'),
+    kind: optionalWord(
+      ['event', 'state'],
+      'Kind, where an event and a state variable share a name',
+    ),
+    feature: optionalText('Feature drawn alone; by default those that differ most'),
+    limit: most(4, 'features', 'Most features drawn'),
+  },
+  (divergence: Divergence, { kind, feature, limit, ...options }) => {
+    const variable = variableOf(divergence, options.name, kind)
+    const tests = variable.features
+      .filter(({ beforeCount, afterCount }) => beforeCount + afterCount > 0)
+      .sort((a, b) => testSize(b) - testSize(a))
+    if (feature !== null && !tests.some((test) => test.feature === feature)) {
+      const known = tests.map((test) => `'${test.feature}'`)
+      throw new OptionError('feature', feature, `one of ${known.join(', ')}`)
+    }
+    const drawn =
+      feature === null ? tests.slice(0, limit) : tests.filter((test) => test.feature === feature)
+    const { before, after } = divergence.logs.counts
+    return framedChart(
+      {
+        title: `${shortText(variable.name, 70)}, instance by instance`,
+        subtitle: [
+          `A dot is an instance (${grouped(before)} before, ${grouped(after)} after), the line the mean.`,
+        ],
+        omissions: [
+          drawn.length < tests.length &&
+            feature === null &&
+            `Shows the ${drawn.length} of ${counted(tests.length, 'feature')} that differ most.`,
+          Math.max(before, after) > MAX_DOTS &&
+            `Draws at most ${MAX_DOTS} dots of each period, evenly by rank; means are of all.`,
+          drawn.length === 0 && 'No instance has it.',
+        ],
+        width: 560,
+      },
+      { spacing: 14, vconcat: drawn.map((test) => featureStrip(divergence.logs, variable, test)) },
+    )
+  },
+)
 
 function variableOf(
   divergence: Divergence,

@@ -4,24 +4,14 @@ import { expectedAtLoad, loadWindows, predictor } from '../../compare/load/expec
 import { EVENT_OPTIONS } from '../../compare/onset/events.ts'
 import { type Failure, failuresOf } from '../../compare/onset/finding-onsets.ts'
 import { OptionError } from '../../core/errors.ts'
-import { count, defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
+import { count, most } from '../../core/options.ts'
 import { counted, formatDuration, grouped, percent, shortText } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { linearDurationAxis, logAxis, openShareAxis } from './axes.ts'
 import { colorBy, on, panelTitle, quantity, tooltip } from './builders.ts'
-import { framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { MARKS_MEANING, marksOfPeriod, placedMarks, timeMarks, withMarks } from './time-marks.ts'
-
-const ERRORS_CHART_OPTIONS = defineOptions({
-  rank: count({
-    default: null,
-    or: null,
-    sentence: 'Rank of the finding of errors that is drawn; by default all of them',
-  }),
-  limit: most(4, 'findings', 'Most findings drawn, the first ones'),
-  ...EVENT_OPTIONS,
-})
 
 const WIDTH = 720
 const HEIGHT = 110
@@ -38,52 +28,59 @@ const LOOKS = PERIODS.map((period) => ({
  * Draws which share of requests failed when, and which had the failing call of a finding: of as
  * many requests each, with exact 95 % intervals, and marks of what began when.
  */
-export function errorsChart(
-  comparison: Comparison,
-  given?: Partial<OptionsOf<typeof ERRORS_CHART_OPTIONS>>,
-) {
-  const { rank, limit, events } = readOptions(ERRORS_CHART_OPTIONS, given)
-  const { flows, findings, steps } = comparison
-  const all = findings.findings.filter(({ kind }) => kind === 'errors')
-  const chosen = rank === null ? all : all.filter((finding) => finding.rank === rank)
-  if (rank !== null && chosen.length === 0) {
-    const known = all.map((finding) => finding.rank).join(', ')
-    throw new OptionError('rank', rank, known === '' ? 'null: no finding is of errors' : known)
-  }
-  const shown = chosen.slice(0, limit).map((finding) => ({
-    title: shortText(`#${finding.rank} ${finding.where} ${finding.operation ?? ''}`, MAX_TITLE),
-    failures: failuresOf(finding, steps),
-  }))
-  const ofRequests = { title: 'all requests', failures: failuresOf({ calls: [] }, steps) }
-  const panels = rank === null ? [ofRequests, ...shown] : shown
-  const marks = marksOfPeriod(timeMarks(comparison, events), flows, AFTER)
-  const whole = timeRange(flows)
-  return framedChart(
-    {
-      title: 'How many fail, and when',
-      subtitle: [
-        flows.outcomes === undefined
-          ? 'Trace points do not record what fails.'
-          : 'Shares of requests that fail, or have such a failing call, with exact 95 % intervals.',
-        marks.length > 0 && MARKS_MEANING,
-      ],
-      omissions: [
-        chosen.length > limit &&
-          `Shows the first ${limit} of ${counted(chosen.length, 'finding')} of errors.`,
-      ],
-      width: WIDTH,
-    },
-    {
-      vconcat: panels.map(({ title, failures }, i) => {
-        const isLast = i === panels.length - 1
-        const panel = ratesPanel(flows, failures, { title, whole, isLast })
-        const placed = placedMarks(marks, { ...whole, width: WIDTH, height: HEIGHT })
-        return withMarks(panel, placed, quantity)
-      }),
-      spacing: 18,
-    },
-  )
-}
+export const errorsChart = defineChart(
+  {
+    rank: count({
+      default: null,
+      or: null,
+      sentence: 'Rank of the finding of errors that is drawn; by default all of them',
+    }),
+    limit: most(4, 'findings', 'Most findings drawn, the first ones'),
+    ...EVENT_OPTIONS,
+  },
+  (comparison: Comparison, { rank, limit, events }) => {
+    const { flows, findings, steps } = comparison
+    const all = findings.findings.filter(({ kind }) => kind === 'errors')
+    const chosen = rank === null ? all : all.filter((finding) => finding.rank === rank)
+    if (rank !== null && chosen.length === 0) {
+      const known = all.map((finding) => finding.rank).join(', ')
+      throw new OptionError('rank', rank, known === '' ? 'null: no finding is of errors' : known)
+    }
+    const shown = chosen.slice(0, limit).map((finding) => ({
+      title: shortText(`#${finding.rank} ${finding.where} ${finding.operation ?? ''}`, MAX_TITLE),
+      failures: failuresOf(finding, steps),
+    }))
+    const ofRequests = { title: 'all requests', failures: failuresOf({ calls: [] }, steps) }
+    const panels = rank === null ? [ofRequests, ...shown] : shown
+    const marks = marksOfPeriod(timeMarks(comparison, events), flows, AFTER)
+    const whole = timeRange(flows)
+    return framedChart(
+      {
+        title: 'How many fail, and when',
+        subtitle: [
+          flows.outcomes === undefined
+            ? 'Trace points do not record what fails.'
+            : 'Shares of requests that fail, or have such a failing call, with exact 95 % intervals.',
+          marks.length > 0 && MARKS_MEANING,
+        ],
+        omissions: [
+          chosen.length > limit &&
+            `Shows the first ${limit} of ${counted(chosen.length, 'finding')} of errors.`,
+        ],
+        width: WIDTH,
+      },
+      {
+        vconcat: panels.map(({ title, failures }, i) => {
+          const isLast = i === panels.length - 1
+          const panel = ratesPanel(flows, failures, { title, whole, isLast })
+          const placed = placedMarks(marks, { ...whole, width: WIDTH, height: HEIGHT })
+          return withMarks(panel, placed, quantity)
+        }),
+        spacing: 18,
+      },
+    )
+  },
+)
 
 interface TimeRange {
   readonly fromUs: number
@@ -167,8 +164,6 @@ function ratesOf(flows: FlowSet, failures: readonly Failure[], period: Period) {
   })
 }
 
-const LOAD_CHART_OPTIONS = defineOptions({})
-
 const LOAD_LOOKS = [
   { name: 'before', color: PALETTE.before },
   { name: 'after', color: PALETTE.after },
@@ -178,11 +173,7 @@ const LOAD_LOOKS = [
  * Draws how long requests take at which load, around a line learned from before: points of after
  * above it are slow for another reason.
  */
-export function loadChart(
-  { flows }: Comparison,
-  given?: Partial<OptionsOf<typeof LOAD_CHART_OPTIONS>>,
-) {
-  readOptions(LOAD_CHART_OPTIONS, given)
+export const loadChart = defineChart({}, ({ flows }: Comparison) => {
   const learned = loadWindows(flows, BEFORE)
   const predict = predictor(learned)
   const rows = [learned, loadWindows(flows, AFTER)].flatMap((windows, period) =>
@@ -235,7 +226,7 @@ export function loadChart(
       ],
     },
   )
-}
+})
 
 function verdictText({ verdict, contributionUs }: ReturnType<typeof expectedAtLoad>): string {
   const much = `${formatDuration(Math.abs(contributionUs))} ${contributionUs < 0 ? 'less' : 'more'}`

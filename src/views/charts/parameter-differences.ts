@@ -1,11 +1,5 @@
 import { OptionError } from '../../core/errors.ts'
-import {
-  defineOptions,
-  most,
-  type OptionsOf,
-  optionalWord,
-  readOptions,
-} from '../../core/options.ts'
+import { most, optionalWord } from '../../core/options.ts'
 import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
 import { PERIOD_WORDS } from '../../explain/parameters/explanation-words.ts'
@@ -19,7 +13,7 @@ import type {
 } from '../../explain/parameters/parameter-question.ts'
 import { type Axis, logAxis, shareAxis } from './axes.ts'
 import { colorBy, distinctTexts, on, panelTitle, rowNames, tooltip } from './builders.ts'
-import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import {
   numberText,
   type ParameterShares,
@@ -27,55 +21,52 @@ import {
   type ValueShares,
 } from './parameter-shares.ts'
 
-const PARAMETER_DIFFERENCES_CHART_OPTIONS = defineOptions({
-  limit: most(10, 'parameters', 'Most parameters drawn, most different first'),
-  question: optionalWord(
-    ['what-differs', 'what-is-slow'],
-    'Groups: precursors and mutations, or usual and slow requests',
-  ),
-})
-
 const WIDTH = 360
 const VALUE_HEIGHT = 22
 const HISTOGRAM_HEIGHT = 64
 const MAX_VALUE_LENGTH = 30
 
 /** Draws how each parameter is distributed in two groups of requests, most different first. */
-export function parameterDifferencesChart(
-  explanation: Explanation,
-  given?: Partial<OptionsOf<typeof PARAMETER_DIFFERENCES_CHART_OPTIONS>>,
-) {
-  const { limit, question: asked } = readOptions(PARAMETER_DIFFERENCES_CHART_OPTIONS, given)
-  const wanted = asked ?? explanation.question('what-differs')?.question
-  const question = answerTo(explanation, wanted)
-  const groups = groupsOf(explanation, question)
-  const differences = differencesOf(explanation, question)
-  const left = explanation.leftOut.length
-  return framedChart(
-    {
-      title: `Each parameter by itself: ${groups.names[0]} and ${groups.names[1]}`,
-      subtitle:
-        differences.length === 0
-          ? ['There is no parameter to compare.']
-          : [
-              `Bars are shares of each group (${groupSizes(groups, explanation.subject)}).`,
-              'Effect: 0 is distributed alike, 1 nothing in common. q: the p-value corrected for the number of parameters.',
-            ],
-      omissions: [
-        differences.length > limit &&
-          `Shows the first ${grouped(limit)} of ${counted(differences.length, 'parameter')}.`,
-        left > 0 && `Leaves out ${counted(left, 'parameter')}: see explanation.leftOutTable().`,
-      ],
-      width: WIDTH + 200,
-    },
-    {
-      spacing: 16,
-      vconcat: differences
-        .slice(0, limit)
-        .flatMap((difference) => panel(question, groups, difference)),
-    },
-  )
-}
+export const parameterDifferencesChart = defineChart(
+  {
+    limit: most(10, 'parameters', 'Most parameters drawn, most different first'),
+    question: optionalWord(
+      ['what-differs', 'what-is-slow'],
+      'Groups: precursors and mutations, or usual and slow requests',
+    ),
+  },
+  (explanation: Explanation, { limit, question: asked }) => {
+    const wanted = asked ?? explanation.question('what-differs')?.question
+    const question = answerTo(explanation, wanted)
+    const groups = groupsOf(explanation, question)
+    const differences = differencesOf(explanation, question)
+    const left = explanation.leftOut.length
+    return framedChart(
+      {
+        title: `Each parameter by itself: ${groups.names[0]} and ${groups.names[1]}`,
+        subtitle:
+          differences.length === 0
+            ? ['There is no parameter to compare.']
+            : [
+                `Bars are shares of each group (${groupSizes(groups, explanation.subject)}).`,
+                'Effect: 0 is distributed alike, 1 nothing in common. q: the p-value corrected for the number of parameters.',
+              ],
+        omissions: [
+          differences.length > limit &&
+            `Shows the first ${grouped(limit)} of ${counted(differences.length, 'parameter')}.`,
+          left > 0 && `Leaves out ${counted(left, 'parameter')}: see explanation.leftOutTable().`,
+        ],
+        width: WIDTH + 200,
+      },
+      {
+        spacing: 16,
+        vconcat: differences
+          .slice(0, limit)
+          .flatMap((difference) => panel(question, groups, difference)),
+      },
+    )
+  },
+)
 
 export function parameterChart(
   question: ParameterQuestion,

@@ -1,13 +1,6 @@
 import { extent, min, sum } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
-import {
-  defineOptions,
-  most,
-  type OptionsOf,
-  optionalText,
-  optionalWord,
-  readOptions,
-} from '../../core/options.ts'
+import { most, optionalText, optionalWord } from '../../core/options.ts'
 import { counted, formatDuration, grouped, shortText, tooltipText } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
 import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
@@ -15,7 +8,7 @@ import type { Parameter } from '../../explain/parameters/parameter-table.ts'
 import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree.ts'
 import { durationAxis, logTicks, movedAlong, numberExtent, shareAlong } from './axes.ts'
 import { colorBy, distinctTexts, tooltip } from './builders.ts'
-import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import {
   answerTo,
   differencesOf,
@@ -24,17 +17,6 @@ import {
   groupsOf,
 } from './parameter-differences.ts'
 import { countCodes, numberText } from './parameter-shares.ts'
-
-const PARAMETER_STRIP_CHART_OPTIONS = defineOptions({
-  parameter: optionalText(
-    'Parameter; by default the one that the tree splits on first, or the most different',
-  ),
-  question: optionalWord(
-    ['what-differs', 'what-is-slow'],
-    'Question; by default the one whose parameters separate better',
-  ),
-  limit: most(4000, 'dots', 'Most dots drawn'),
-})
 
 const WIDTH = 560
 const LANE = 90
@@ -51,96 +33,107 @@ const WIDE_TIMES = 8
  * Draws every request as a dot along one parameter, colored by its group, with lines where the tree
  * divides the values; in what is slow, time is the other axis.
  */
-export function parameterStripChart(
-  explanation: Explanation,
-  given?: Partial<OptionsOf<typeof PARAMETER_STRIP_CHART_OPTIONS>>,
-) {
-  const { limit, ...asked } = readOptions(PARAMETER_STRIP_CHART_OPTIONS, given)
-  const { subject } = explanation
-  const question = answerTo(explanation, asked.question ?? undefined)
-  const parameter = parameterOf(explanation, question, asked.parameter ?? undefined)
-  const groups = groupsOf(explanation, question)
-  const { slowAboveUs, tree, table } = question
-  const { timeUs } = table.rows
-  const along = alongParameter(parameter, groups.labels, splitsOn(tree.root, parameter.name))
-  const placed = Array.from(groups.labels, (_, row) => row).filter(
-    (row) =>
-      along.valueOf(row) !== undefined && !(slowAboveUs !== null && Number.isNaN(timeUs[row])),
-  )
-  const every = Math.max(1, placed.length / limit)
-  const shown = placed.filter((_, at) => Math.floor(at / every) !== Math.floor((at - 1) / every))
-  const traces = table.table().array('trace') as string[]
-  const rows = shown.map((row) => ({
-    ...{ own: along.valueOf(row) as string | number, value: along.textOf(row) },
-    ...{ group: groups.names[groups.labels[row] as 0 | 1], timeUs: timeUs[row] as number },
-    time: Number.isNaN(timeUs[row]) ? '–' : formatDuration(timeUs[row] as number),
-    trace: tooltipText(traces[row] ?? ''),
-    ...{ up: spread(row, 0), across: spread(row, 1) },
-  }))
-  const looks = groups.names.map((name, i) => ({
-    name,
-    color: GROUP_COLOURS[question.question][i as 0 | 1],
-  }))
-  const isNumeric = parameter.kind === 'numeric'
-  const other = slowAboveUs === null ? lanes(groups.names) : times(rows, subject.time, slowAboveUs)
-  const [x, y] = isNumeric ? [along.axis(), other] : [other, along.axis()]
-  const isLane = (axis: SpecPart) => axis['type'] === 'nominal'
-  const without = groups.labels.length - placed.length
-  const thinned = placed.length - shown.length
-  return framedChart(
-    {
-      title: `${shortText(parameter.name, 70)}, ${subject.rows} by ${subject.rows}`,
-      subtitle: [
-        `A dot is a ${subject.rows}: ${groupSizes(groups, subject)}.`,
-        along.divided,
-        slowAboveUs !== null &&
-          `Times beyond the dashed line (${formatDuration(slowAboveUs)}) are slow.`,
-      ],
-      omissions: [
-        thinned > 0 &&
-          `${grouped(shown.length)} of ${counted(placed.length, subject.rows)} are drawn.`,
-        without > 0 &&
-          `${counted(without, subject.rows)} without a value${slowAboveUs === null ? '' : ' or a time'} ${without === 1 ? 'is' : 'are'} not drawn.`,
-      ],
-      width: WIDTH,
-    },
-    {
-      width: WIDTH,
-      height: isNumeric ? (slowAboveUs === null ? 2 * LANE : TIME_HEIGHT) : along.height,
-      layer: [
-        {
-          data: {
-            values: rows.map((row) => (Number.isNaN(row.timeUs) ? { ...row, timeUs: null } : row)),
-          },
-          mark: { type: 'circle', size: rows.length > 600 ? 14 : 28, opacity: 0.6 },
-          encoding: {
-            ...{ x, y },
-            // Dots of one lane lie apart.
-            ...(isLane(x) && { xOffset: apart('across') }),
-            ...(isLane(y) && { yOffset: apart('up') }),
-            color: colorBy(looks, rows, {
-              field: 'group',
-              legend: { title: null, symbolOpacity: 1 },
-            }),
-            tooltip: tooltip({
-              ...{ value: 'value', group: 'group', time: 'time' },
-              ...(traces.some((trace) => trace !== '') && { trace: 'trace' }),
-            }),
-          },
-        },
-        ...along.lines(),
-        ...(slowAboveUs === null
-          ? []
-          : [
-              line(isNumeric ? 'y' : 'x', {
-                at: { at: slowAboveUs },
-                ...{ color: PALETTE.softText, strokeDash: [5, 4] },
+export const parameterStripChart = defineChart(
+  {
+    parameter: optionalText(
+      'Parameter; by default the one that the tree splits on first, or the most different',
+    ),
+    question: optionalWord(
+      ['what-differs', 'what-is-slow'],
+      'Question; by default the one whose parameters separate better',
+    ),
+    limit: most(4000, 'dots', 'Most dots drawn'),
+  },
+  (explanation: Explanation, { limit, ...asked }) => {
+    const { subject } = explanation
+    const question = answerTo(explanation, asked.question ?? undefined)
+    const parameter = parameterOf(explanation, question, asked.parameter ?? undefined)
+    const groups = groupsOf(explanation, question)
+    const { slowAboveUs, tree, table } = question
+    const { timeUs } = table.rows
+    const along = alongParameter(parameter, groups.labels, splitsOn(tree.root, parameter.name))
+    const placed = Array.from(groups.labels, (_, row) => row).filter(
+      (row) =>
+        along.valueOf(row) !== undefined && !(slowAboveUs !== null && Number.isNaN(timeUs[row])),
+    )
+    const every = Math.max(1, placed.length / limit)
+    const shown = placed.filter((_, at) => Math.floor(at / every) !== Math.floor((at - 1) / every))
+    const traces = table.table().array('trace') as string[]
+    const rows = shown.map((row) => ({
+      ...{ own: along.valueOf(row) as string | number, value: along.textOf(row) },
+      ...{ group: groups.names[groups.labels[row] as 0 | 1], timeUs: timeUs[row] as number },
+      time: Number.isNaN(timeUs[row]) ? '–' : formatDuration(timeUs[row] as number),
+      trace: tooltipText(traces[row] ?? ''),
+      ...{ up: spread(row, 0), across: spread(row, 1) },
+    }))
+    const looks = groups.names.map((name, i) => ({
+      name,
+      color: GROUP_COLOURS[question.question][i as 0 | 1],
+    }))
+    const isNumeric = parameter.kind === 'numeric'
+    const other =
+      slowAboveUs === null ? lanes(groups.names) : times(rows, subject.time, slowAboveUs)
+    const [x, y] = isNumeric ? [along.axis(), other] : [other, along.axis()]
+    const isLane = (axis: SpecPart) => axis['type'] === 'nominal'
+    const without = groups.labels.length - placed.length
+    const thinned = placed.length - shown.length
+    return framedChart(
+      {
+        title: `${shortText(parameter.name, 70)}, ${subject.rows} by ${subject.rows}`,
+        subtitle: [
+          `A dot is a ${subject.rows}: ${groupSizes(groups, subject)}.`,
+          along.divided,
+          slowAboveUs !== null &&
+            `Times beyond the dashed line (${formatDuration(slowAboveUs)}) are slow.`,
+        ],
+        omissions: [
+          thinned > 0 &&
+            `${grouped(shown.length)} of ${counted(placed.length, subject.rows)} are drawn.`,
+          without > 0 &&
+            `${counted(without, subject.rows)} without a value${slowAboveUs === null ? '' : ' or a time'} ${without === 1 ? 'is' : 'are'} not drawn.`,
+        ],
+        width: WIDTH,
+      },
+      {
+        width: WIDTH,
+        height: isNumeric ? (slowAboveUs === null ? 2 * LANE : TIME_HEIGHT) : along.height,
+        layer: [
+          {
+            data: {
+              values: rows.map((row) =>
+                Number.isNaN(row.timeUs) ? { ...row, timeUs: null } : row,
+              ),
+            },
+            mark: { type: 'circle', size: rows.length > 600 ? 14 : 28, opacity: 0.6 },
+            encoding: {
+              ...{ x, y },
+              // Dots of one lane lie apart.
+              ...(isLane(x) && { xOffset: apart('across') }),
+              ...(isLane(y) && { yOffset: apart('up') }),
+              color: colorBy(looks, rows, {
+                field: 'group',
+                legend: { title: null, symbolOpacity: 1 },
               }),
-            ]),
-      ],
-    },
-  )
-}
+              tooltip: tooltip({
+                ...{ value: 'value', group: 'group', time: 'time' },
+                ...(traces.some((trace) => trace !== '') && { trace: 'trace' }),
+              }),
+            },
+          },
+          ...along.lines(),
+          ...(slowAboveUs === null
+            ? []
+            : [
+                line(isNumeric ? 'y' : 'x', {
+                  at: { at: slowAboveUs },
+                  ...{ color: PALETTE.softText, strokeDash: [5, 4] },
+                }),
+              ]),
+        ],
+      },
+    )
+  },
+)
 
 /** The parameter a strip shows if none is named: the root of the tree, or the most different. */
 function parameterOf(

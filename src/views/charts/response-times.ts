@@ -3,20 +3,16 @@ import type {
   FamilyTest,
   ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
-import { defineOptions, type OptionsOf, optionalNumber, readOptions } from '../../core/options.ts'
+import { optionalNumber } from '../../core/options.ts'
 import { amountsName, changeWords, formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, grouped, percent, pValue } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import { type Axis, durationAxis, shareAxis } from './axes.ts'
 import { curves, quantity, tooltip } from './builders.ts'
-import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { shareAt, stepsBetween, thinningNote } from './ecdf-curves.ts'
 import { rootName } from './node-names.ts'
-
-const RESPONSE_TIMES_CHART_OPTIONS = defineOptions({
-  category: optionalNumber('Category; by default the one whose response times differ most surely'),
-})
 
 /** A logarithmic axis when the longest time is more than this many times the shortest. */
 const WIDE = 50
@@ -25,38 +21,45 @@ const WIDE = 50
  * Draws the response times of one category as cumulative shares, and their largest gap
  * (Kolmogorov-Smirnov D). Source: Sambasivan 2013, §2.6.2.
  */
-export function responseTimesChart(
-  responseTime: ResponseTimeMutations,
-  given?: Partial<OptionsOf<typeof RESPONSE_TIMES_CHART_OPTIONS>>,
-) {
-  const { category: asked } = readOptions(RESPONSE_TIMES_CHART_OPTIONS, given)
-  const category = asked ?? tellingCategory(responseTime)
-  const { categories } = responseTime
-  const test = responseTime.test(category)
-  const before = ecdf(categories.responseTimes(category, BEFORE))
-  const after = ecdf(categories.responseTimes(category, AFTER))
-  const of = categories.flows.quantity
-  const x = timeAxis(before, after, of)
-  const gap = { test, before: shareAt(before, test.location), after: shareAt(after, test.location) }
-  return framedChart(
-    {
-      title: `${of === TIME ? 'Response times' : of.name} of ${rootName(categories, category, 60)} (category ${category})`,
-      subtitle: [finding(gap, of), verdict(test, responseTime)],
-      omissions: thinningNote([before, after]),
-      width: 560,
-    },
-    curves({
-      x,
-      y: shareAxis(of === TIME ? 'share of requests finished' : 'share of requests up to'),
-      curves: [
-        { name: 'before', color: PALETTE.before, points: stepsBetween(before, x.domain) },
-        { name: 'after', color: PALETTE.after, points: stepsBetween(after, x.domain) },
-      ],
-      over: gapMark(gap, x, of),
-      fields: ['period', 'timeUs', 'share'],
-    }),
-  )
-}
+export const responseTimesChart = defineChart(
+  {
+    category: optionalNumber(
+      'Category; by default the one whose response times differ most surely',
+    ),
+  },
+  (responseTime: ResponseTimeMutations, { category: asked }) => {
+    const category = asked ?? tellingCategory(responseTime)
+    const { categories } = responseTime
+    const test = responseTime.test(category)
+    const before = ecdf(categories.responseTimes(category, BEFORE))
+    const after = ecdf(categories.responseTimes(category, AFTER))
+    const of = categories.flows.quantity
+    const x = timeAxis(before, after, of)
+    const gap = {
+      test,
+      before: shareAt(before, test.location),
+      after: shareAt(after, test.location),
+    }
+    return framedChart(
+      {
+        title: `${of === TIME ? 'Response times' : of.name} of ${rootName(categories, category, 60)} (category ${category})`,
+        subtitle: [finding(gap, of), verdict(test, responseTime)],
+        omissions: thinningNote([before, after]),
+        width: 560,
+      },
+      curves({
+        x,
+        y: shareAxis(of === TIME ? 'share of requests finished' : 'share of requests up to'),
+        curves: [
+          { name: 'before', color: PALETTE.before, points: stepsBetween(before, x.domain) },
+          { name: 'after', color: PALETTE.after, points: stepsBetween(after, x.domain) },
+        ],
+        over: gapMark(gap, x, of),
+        fields: ['period', 'timeUs', 'share'],
+      }),
+    )
+  },
+)
 
 export function tellingCategory(responseTime: ResponseTimeMutations): number {
   let best = 0

@@ -1,25 +1,14 @@
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { OptionError } from '../../core/errors.ts'
-import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { count } from '../../core/options.ts'
 import { counted, percent } from '../../core/words.ts'
 import { VarianceSources } from '../../explain/variance/find-variance.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import { logAxis, shareAxis } from './axes.ts'
 import { type Curve, curves, distinctTexts, ruleAt } from './builders.ts'
-import { framedChart, PALETTE } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
 import { stepsBetween, thinningNote } from './ecdf-curves.ts'
-
-const SQUARED_VARIATION_CHART_OPTIONS = defineOptions({
-  large: count({
-    default: 10,
-    min: 0,
-    unit: 'requests',
-    sentence: 'Draw only categories with more requests than this in a period',
-  }),
-})
-
-const VARIATION_SETS_CHART_OPTIONS = defineOptions({})
 
 /** Stages of `findVariance`, each by its name. */
 export type VariationSets = Readonly<Record<string, VarianceSources>>
@@ -37,30 +26,32 @@ interface Variation extends Pick<Curve, 'color' | 'dash'> {
  * Draws the distribution of C² = variance ÷ mean² over large categories; 0 stands at the left edge.
  * Source: Sambasivan 2013, §3.2 and Figures 3.2 and 3.3.
  */
-export function squaredVariationChart(
-  categories: Categories,
-  given?: Partial<OptionsOf<typeof SQUARED_VARIATION_CHART_OPTIONS>>,
-) {
-  const { large } = readOptions(SQUARED_VARIATION_CHART_OPTIONS, given)
-  const ofPeriod = (period: Period) =>
-    ecdf(
-      Array.from({ length: categories.size }, (_, category) => category)
-        .filter((category) => categories.count(category, period) > large)
-        .map((category) => squaredVariation(categories.responseTimeMoments(category, period)))
-        .filter(Number.isFinite),
-    )
-  return variationChart(`more than ${counted(large, 'request')}`, [
-    { name: 'before', color: PALETTE.before, c2: ofPeriod(BEFORE) },
-    { name: 'after', color: PALETTE.after, c2: ofPeriod(AFTER) },
-  ])
-}
+export const squaredVariationChart = defineChart(
+  {
+    large: count({
+      default: 10,
+      min: 0,
+      unit: 'requests',
+      sentence: 'Draw only categories with more requests than this in a period',
+    }),
+  },
+  (categories: Categories, { large }) => {
+    const ofPeriod = (period: Period) =>
+      ecdf(
+        Array.from({ length: categories.size }, (_, category) => category)
+          .filter((category) => categories.count(category, period) > large)
+          .map((category) => squaredVariation(categories.responseTimeMoments(category, period)))
+          .filter(Number.isFinite),
+      )
+    return variationChart(`more than ${counted(large, 'request')}`, [
+      { name: 'before', color: PALETTE.before, c2: ofPeriod(BEFORE) },
+      { name: 'after', color: PALETTE.after, c2: ofPeriod(AFTER) },
+    ])
+  },
+)
 
 /** Draws {@link squaredVariationChart} for one to six sets of requests, one over the other. */
-export function variationSetsChart(
-  given: VariationSets | VarianceSources,
-  options?: Readonly<Record<string, never>>,
-) {
-  readOptions(VARIATION_SETS_CHART_OPTIONS, options)
+export const variationSetsChart = defineChart({}, (given: VariationSets | VarianceSources) => {
   const sets = given instanceof VarianceSources ? { '': given } : given
   const names = Object.keys(sets)
   if (names.length === 0 || names.length > COLORS.length) {
@@ -86,7 +77,7 @@ export function variationSetsChart(
     }))
   })
   return variationChart('enough requests', variations)
-}
+})
 
 function variationChart(large: string, variations: readonly Variation[]) {
   const positive = variations.flatMap(({ c2 }) => Array.from(c2.x).filter((x) => x > 0))

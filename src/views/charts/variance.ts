@@ -1,12 +1,5 @@
 import { FlowdeltaError } from '../../core/errors.ts'
-import {
-  defineOptions,
-  most,
-  type OptionsOf,
-  optionalNumber,
-  optionalWord,
-  readOptions,
-} from '../../core/options.ts'
+import { defineOptions, most, optionalNumber, optionalWord } from '../../core/options.ts'
 import { formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, pValue, tooltipText } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
@@ -15,7 +8,7 @@ import type { VarianceSources } from '../../explain/variance/find-variance.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { openShareAxis } from './axes.ts'
 import { bars, colorBy, matrix, tooltip } from './builders.ts'
-import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { edgeName, largestInFlowOrder, squaredDuration, varianceShare } from './flow-order.ts'
 import { rootName } from './node-names.ts'
 
@@ -42,60 +35,59 @@ const LOOKS = [
  * Draws how edges of the critical path stack up to a category's variance; one that is short when
  * requests are long counts negative. Source: Sambasivan 2013, §5.4.2; the drawing is our own.
  */
-export function varianceWaterfallChart(
-  variance: VarianceSources,
-  given?: Partial<OptionsOf<typeof VARIANCE_WATERFALL_CHART_OPTIONS>>,
-) {
-  const options = readOptions(VARIANCE_WATERFALL_CHART_OPTIONS, given)
-  const found = varianceOf(variance, options)
-  const { responseTime, category, categories } = found
-  const known = found.edges.filter(({ share }) => !Number.isNaN(share))
-  const drawn = largestInFlowOrder(found, known, options.limit)
-  const rows = known.length === 0 ? [] : rowsOf(found, known, drawn)
-  const ends = rows.flatMap(({ start, end }) => [start, end])
-  const [low, high] = [Math.min(0, ...ends), Math.max(1, ...ends)]
-  const room = (high - low) * 0.14
-  const of = categories.flows.quantity
-  const sd = `${formatAmount(responseTime.mean, of)} ± ${formatAmount(responseTime.sd, of)}`
-  return framedChart(
-    {
-      title: `Where the variance of ${rootName(categories, category, 60)} (category ${category}) comes from, ${found.period}`,
-      subtitle: [
-        ...(rows.length === 0
-          ? []
-          : [
-              `${counted(responseTime.count, 'request')}, ${sd}. Each bar is one edge’s share of that variance.`,
-            ]),
-        found.note,
-      ],
-      omissions: [
-        rows.length > 0 &&
-          drawn.length < found.edges.length &&
-          `Shows the ${drawn.length} of ${counted(found.edges.length, 'edge')} with the largest shares, and the others together.`,
-      ],
-      width: 740,
-    },
-    bars({
-      rows,
-      axis: openShareAxis(
-        [low < 0 ? low - room : 0, high + room],
-        `share of the variance of ${of === TIME ? 'response times' : of.name}`,
-      ),
-      from: 'start',
-      to: 'end',
-      text: 'share',
-      color: colorBy(LOOKS, rows),
-      tooltip: {
-        from: 'from',
-        to: 'to',
-        'share of the variance': 'share',
-        latency: 'varies',
-        'on the critical path': 'path',
+export const varianceWaterfallChart = defineChart(
+  VARIANCE_WATERFALL_CHART_OPTIONS,
+  (variance: VarianceSources, options) => {
+    const found = varianceOf(variance, options)
+    const { responseTime, category, categories } = found
+    const known = found.edges.filter(({ share }) => !Number.isNaN(share))
+    const drawn = largestInFlowOrder(found, known, options.limit)
+    const rows = known.length === 0 ? [] : rowsOf(found, known, drawn)
+    const ends = rows.flatMap(({ start, end }) => [start, end])
+    const [low, high] = [Math.min(0, ...ends), Math.max(1, ...ends)]
+    const room = (high - low) * 0.14
+    const of = categories.flows.quantity
+    const sd = `${formatAmount(responseTime.mean, of)} ± ${formatAmount(responseTime.sd, of)}`
+    return framedChart(
+      {
+        title: `Where the variance of ${rootName(categories, category, 60)} (category ${category}) comes from, ${found.period}`,
+        subtitle: [
+          ...(rows.length === 0
+            ? []
+            : [
+                `${counted(responseTime.count, 'request')}, ${sd}. Each bar is one edge’s share of that variance.`,
+              ]),
+          found.note,
+        ],
+        omissions: [
+          rows.length > 0 &&
+            drawn.length < found.edges.length &&
+            `Shows the ${drawn.length} of ${counted(found.edges.length, 'edge')} with the largest shares, and the others together.`,
+        ],
+        width: 740,
       },
-      width: 420,
-    }),
-  )
-}
+      bars({
+        rows,
+        axis: openShareAxis(
+          [low < 0 ? low - room : 0, high + room],
+          `share of the variance of ${of === TIME ? 'response times' : of.name}`,
+        ),
+        from: 'start',
+        to: 'end',
+        text: 'share',
+        color: colorBy(LOOKS, rows),
+        tooltip: {
+          from: 'from',
+          to: 'to',
+          'share of the variance': 'share',
+          latency: 'varies',
+          'on the critical path': 'path',
+        },
+        width: 420,
+      }),
+    )
+  },
+)
 
 function varianceOf(
   variance: VarianceSources,
@@ -165,11 +157,6 @@ function rounded(share: number): number {
   return Number(share.toFixed(6))
 }
 
-const COVARIANCES_CHART_OPTIONS = defineOptions({
-  ...VARIANCE_WATERFALL_CHART_OPTIONS,
-  limit: most(12, 'edges', 'Most edges drawn, largest share of the variance first'),
-})
-
 const CELL = 40
 const MAX_NAME_LENGTH = 34
 /** Purple to green through white: safe for color-blind readers, and no period's color. */
@@ -181,68 +168,70 @@ const ALPHA = 0.05
  * test over all pairs cannot tell them from 0. Source: Sambasivan 2013, §5.4.2; the drawing is our
  * own.
  */
-export function covariancesChart(
-  variance: VarianceSources,
-  given?: Partial<OptionsOf<typeof COVARIANCES_CHART_OPTIONS>>,
-) {
-  const options = readOptions(COVARIANCES_CHART_OPTIONS, given)
-  const found = varianceOf(variance, options)
-  const varying = found.edges.filter(({ varianceUs2 }) => varianceUs2 > 0)
-  const drawn = largestInFlowOrder(found, varying, options.limit)
-  const labels = drawn.map((edge, i) => `${i + 1}. ${edgeName(edge, MAX_NAME_LENGTH)}`)
-  const constant = found.edges.length - varying.length
-  return framedChart(
-    {
-      title: `Which edges of ${rootName(found.categories, found.category, 60)} (category ${found.category}) vary together, ${found.period}`,
-      subtitle:
-        drawn.length === 0
-          ? ['No edge on the critical path varies.']
-          : [
-              'Correlation of latencies, in the order of the flow. Green: long together; purple: one is long when the other is short.',
-              `In brackets: may be chance (q ≥ ${ALPHA}, corrected over these pairs).`,
-            ],
-      omissions: [
-        drawn.length < varying.length &&
-          `Shows the ${drawn.length} of ${counted(varying.length, 'varying edge')} with the largest shares.`,
-        constant > 0 &&
-          drawn.length > 0 &&
-          `${counted(constant, 'edge')} on the critical path ${constant === 1 ? 'does' : 'do'} not vary.`,
-      ],
-      width: drawn.length * CELL + 340,
-    },
-    matrix({
-      rows: cellsOf(found, drawn, labels),
-      labels,
-      columns: labels.map((_, i) => String(i + 1)),
-      cell: CELL,
-      color: {
-        field: 'correlation',
-        type: 'quantitative',
-        scale: { domain: [-1, -0.5, 0, 0.5, 1], range: DIVERGING },
-        legend: {
-          title: 'correlation',
-          orient: 'right',
-          direction: 'vertical',
-          values: [-1, -0.5, 0, 0.5, 1],
-          gradientLength: 120,
-          format: '.1f',
-        },
+export const covariancesChart = defineChart(
+  {
+    ...VARIANCE_WATERFALL_CHART_OPTIONS,
+    limit: most(12, 'edges', 'Most edges drawn, largest share of the variance first'),
+  },
+  (variance: VarianceSources, options) => {
+    const found = varianceOf(variance, options)
+    const varying = found.edges.filter(({ varianceUs2 }) => varianceUs2 > 0)
+    const drawn = largestInFlowOrder(found, varying, options.limit)
+    const labels = drawn.map((edge, i) => `${i + 1}. ${edgeName(edge, MAX_NAME_LENGTH)}`)
+    const constant = found.edges.length - varying.length
+    return framedChart(
+      {
+        title: `Which edges of ${rootName(found.categories, found.category, 60)} (category ${found.category}) vary together, ${found.period}`,
+        subtitle:
+          drawn.length === 0
+            ? ['No edge on the critical path varies.']
+            : [
+                'Correlation of latencies, in the order of the flow. Green: long together; purple: one is long when the other is short.',
+                `In brackets: may be chance (q ≥ ${ALPHA}, corrected over these pairs).`,
+              ],
+        omissions: [
+          drawn.length < varying.length &&
+            `Shows the ${drawn.length} of ${counted(varying.length, 'varying edge')} with the largest shares.`,
+          constant > 0 &&
+            drawn.length > 0 &&
+            `${counted(constant, 'edge')} on the critical path ${constant === 1 ? 'does' : 'do'} not vary.`,
+        ],
+        width: drawn.length * CELL + 340,
       },
-      tooltip: TOOLTIP,
-      over: (x, y) => [
-        {
-          transform: [{ filter: 'datum.correlation === null' }],
-          mark: { type: 'rect', color: PALETTE.band, stroke: 'white' },
-          encoding: { x, y, tooltip: tooltip(TOOLTIP) },
+      matrix({
+        rows: cellsOf(found, drawn, labels),
+        labels,
+        columns: labels.map((_, i) => String(i + 1)),
+        cell: CELL,
+        color: {
+          field: 'correlation',
+          type: 'quantitative',
+          scale: { domain: [-1, -0.5, 0, 0.5, 1], range: DIVERGING },
+          legend: {
+            title: 'correlation',
+            orient: 'right',
+            direction: 'vertical',
+            values: [-1, -0.5, 0, 0.5, 1],
+            gradientLength: 120,
+            format: '.1f',
+          },
         },
-        {
-          mark: { type: 'text', baseline: 'middle', tooltip: false },
-          encoding: { x, y, text: { field: 'text', type: 'nominal' }, color: LETTERS },
-        },
-      ],
-    }),
-  )
-}
+        tooltip: TOOLTIP,
+        over: (x, y) => [
+          {
+            transform: [{ filter: 'datum.correlation === null' }],
+            mark: { type: 'rect', color: PALETTE.band, stroke: 'white' },
+            encoding: { x, y, tooltip: tooltip(TOOLTIP) },
+          },
+          {
+            mark: { type: 'text', baseline: 'middle', tooltip: false },
+            encoding: { x, y, text: { field: 'text', type: 'nominal' }, color: LETTERS },
+          },
+        ],
+      }),
+    )
+  },
+)
 
 const TOOLTIP = {
   edge: 'edge',

@@ -1,5 +1,5 @@
 import { extent, group } from 'd3-array'
-import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
+import { most } from '../../core/options.ts'
 import {
   counted,
   formatDuration,
@@ -19,11 +19,7 @@ import { type ProfileSummary, profileQuantiles } from '../../whatif/recompute/la
 import type { SingleChange, SingleChanges } from '../../whatif/scenarios/single-changes.ts'
 import { type Axis, linearDurationAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts, rowNames, ruleAt, textBeside } from './builders.ts'
-import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
-
-const DIAGNOSIS_CHART_OPTIONS = defineOptions({
-  limit: most(15, 'scenarios', 'Most scenarios drawn, best first, with the scenarios they refine'),
-})
+import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
 const MAX_NAME_LENGTH = 76
 const MAX_LEVEL = 8
@@ -42,35 +38,40 @@ const CHANCE = 'may be chance'
  *
  * Source: Ostrowski, Mann and Sandler 2011, §4; the drawing is flowdelta's own.
  */
-export function diagnosisChart(
-  diagnosis: LatencyDiagnosis,
-  given?: Partial<OptionsOf<typeof DIAGNOSIS_CHART_OPTIONS>>,
-) {
-  const { limit } = readOptions(DIAGNOSIS_CHART_OPTIONS, given)
-  const rows = diagnosisRows(diagnosis, limit).map((row) => rowOf(diagnosis, row))
-  return framedChart(
-    {
-      title: 'Which single change brings response times closest to the target?',
-      subtitle: subtitle(diagnosis),
-      omissions:
-        rows.length === diagnosis.size
-          ? []
-          : [
-              `Shows ${grouped(rows.length)} of ${counted(diagnosis.size, 'scenario')}: the best, and those they refine.`,
-            ],
-      width: 900,
-    },
-    {
-      data: { values: rows },
-      spacing: 16,
-      hconcat: [
-        divergencePanel(diagnosis, rows),
-        quantilePanel(diagnosis, rows, 'p50'),
-        quantilePanel(diagnosis, rows, 'p99'),
-      ],
-    },
-  )
-}
+export const diagnosisChart = defineChart(
+  {
+    limit: most(
+      15,
+      'scenarios',
+      'Most scenarios drawn, best first, with the scenarios they refine',
+    ),
+  },
+  (diagnosis: LatencyDiagnosis, { limit }) => {
+    const rows = diagnosisRows(diagnosis, limit).map((row) => rowOf(diagnosis, row))
+    return framedChart(
+      {
+        title: 'Which single change brings response times closest to the target?',
+        subtitle: subtitle(diagnosis),
+        omissions:
+          rows.length === diagnosis.size
+            ? []
+            : [
+                `Shows ${grouped(rows.length)} of ${counted(diagnosis.size, 'scenario')}: the best, and those they refine.`,
+              ],
+        width: 900,
+      },
+      {
+        data: { values: rows },
+        spacing: 16,
+        hconcat: [
+          divergencePanel(diagnosis, rows),
+          quantilePanel(diagnosis, rows, 'p50'),
+          quantilePanel(diagnosis, rows, 'p99'),
+        ],
+      },
+    )
+  },
+)
 
 function subtitle(diagnosis: LatencyDiagnosis): string[] {
   const { best, targetTitle, changeP, options, state } = diagnosis
@@ -238,10 +239,6 @@ function parentRank(ranked: readonly DiagnosedScenario[], rank: number): number 
   return ranked[rank - 1]?.parent?.rank ?? 0
 }
 
-const SINGLE_CHANGES_CHART_OPTIONS = defineOptions({
-  limit: most(15, 'services', 'Most services drawn, those that move the mean furthest first'),
-})
-
 const MEASURES = ['p50Us', 'p99Us'] as const
 type Measure = (typeof MEASURES)[number]
 
@@ -255,36 +252,35 @@ const PARTS = {
  * Draws p50 and p99 of all requests if one service alone took so many times as long. Source:
  * Ostrowski, Mann and Sandler 2011, §4.2; the drawing is our own.
  */
-export function singleChangesChart(
-  changes: SingleChanges,
-  given?: Partial<OptionsOf<typeof SINGLE_CHANGES_CHART_OPTIONS>>,
-) {
-  const { limit } = readOptions(SINGLE_CHANGES_CHART_OPTIONS, given)
-  const { by, factors, part, period } = changes.options
-  const moving = changes.changes.filter((each) => isMoving(each, changes.before))
-  const drawn = moving.slice(0, limit)
-  const still = changes.changes.length - moving.length
-  // A line must not end between the two.
-  const times = factors.map((factor) => `×\u00a0${factor}`)
-  return framedChart(
-    {
-      title: `What if one ${by} were faster or slower?`,
-      subtitle:
-        drawn.length === 0
-          ? [`No ${by} moves the response times by the ${PARTS[part].replace(/,$/, '')}.`]
-          : [
-              `Bars run from the value recorded ${period === 0 ? 'before' : 'after'} (line) to the value if only the ${PARTS[part]} changed by ${listed(times)}.`,
-            ],
-      omissions: [
-        drawn.length < moving.length &&
-          `Shows the ${grouped(drawn.length)} of ${counted(moving.length, by)} that move the mean furthest.`,
-        still > 0 && moving.length > 0 && `Leaves out ${counted(still, by)} without any effect.`,
-      ],
-      width: 800,
-    },
-    { spacing: 18, hconcat: MEASURES.map((measure) => panel(changes, drawn, measure)) },
-  )
-}
+export const singleChangesChart = defineChart(
+  { limit: most(15, 'services', 'Most services drawn, those that move the mean furthest first') },
+  (changes: SingleChanges, { limit }) => {
+    const { by, factors, part, period } = changes.options
+    const moving = changes.changes.filter((each) => isMoving(each, changes.before))
+    const drawn = moving.slice(0, limit)
+    const still = changes.changes.length - moving.length
+    // A line must not end between the two.
+    const times = factors.map((factor) => `×\u00a0${factor}`)
+    return framedChart(
+      {
+        title: `What if one ${by} were faster or slower?`,
+        subtitle:
+          drawn.length === 0
+            ? [`No ${by} moves the response times by the ${PARTS[part].replace(/,$/, '')}.`]
+            : [
+                `Bars run from the value recorded ${period === 0 ? 'before' : 'after'} (line) to the value if only the ${PARTS[part]} changed by ${listed(times)}.`,
+              ],
+        omissions: [
+          drawn.length < moving.length &&
+            `Shows the ${grouped(drawn.length)} of ${counted(moving.length, by)} that move the mean furthest.`,
+          still > 0 && moving.length > 0 && `Leaves out ${counted(still, by)} without any effect.`,
+        ],
+        width: 800,
+      },
+      { spacing: 18, hconcat: MEASURES.map((measure) => panel(changes, drawn, measure)) },
+    )
+  },
+)
 
 function listed(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`

@@ -1,5 +1,5 @@
 import { type Quantity, TIME } from '../../core/quantity.ts'
-import { formatDuration, shortNumber } from '../../core/words.ts'
+import { DURATION_UNITS, formatDuration, shortNumber } from '../../core/words.ts'
 
 export interface AxisScale {
   readonly ticks: readonly { readonly value: number; readonly text: string }[]
@@ -15,13 +15,6 @@ export interface LogExtent {
   readonly text: (value: number) => string
 }
 
-const UNITS: readonly (readonly [factor: number, name: string])[] = [
-  [1, 'µs'],
-  [1e3, 'ms'],
-  [1e6, 's'],
-  [60e6, 'min'],
-  [3600e6, 'h'],
-]
 const DECADES: readonly (readonly number[])[] = [[1, 2, 5], [1, 3], [1]]
 
 export function timeScale(
@@ -50,7 +43,7 @@ export function timeText(timeUs: number, span: readonly [number, number]): strin
 
 function timeUnit([fromUs, toUs]: readonly [number, number]) {
   const size = Math.max(Math.abs(fromUs), Math.abs(toUs))
-  return UNITS.findLast(([step]) => size >= 2 * step) ?? ([1, 'µs'] as const)
+  return DURATION_UNITS.findLast(([step]) => size >= 2 * step) ?? ([1, 'µs'] as const)
 }
 
 export function shareScale(): AxisScale {

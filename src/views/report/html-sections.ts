@@ -30,17 +30,13 @@ export function accounting({ findings, flows }: Comparison) {
     /** Of the observed change; `NaN` where that may as well be 0. */
     share: findings.changeIsClear ? totalUs / observedUs : Number.NaN,
   })
-  const attributedUs = findings.findings.reduce(
-    (sum, { contributionUs }) => sum + contributionUs,
-    0,
-  )
   const left = findings.omitted > 0 ? `, ${findings.omitted} smaller findings included` : ''
   return {
     findings: findings.findings.map(({ rank, title, contributionUs }) =>
       part(rank, title, contributionUs),
     ),
     /** Negative where findings say more than was observed. */
-    remainder: part(null, `not accounted for${left}`, observedUs - attributedUs),
+    remainder: part(null, `not accounted for${left}`, observedUs - findings.attributedUs),
     observed: part(null, 'observed', observedUs),
   }
 }

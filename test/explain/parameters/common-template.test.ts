@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { flowForm } from '../../../src/explain/flow-pair/flow-form.ts'
-import { commonTemplate } from '../../../src/explain/parameters/explain-edge.ts'
+import { commonTemplate } from '../../../src/explain/parameters/explain.ts'
 import { makeGraphs } from '../../make-traces.ts'
 import { flow } from '../flow-pair/fixture.ts'
 

@@ -6,7 +6,7 @@ import { LineReader } from '../../../src/logs/readers/line-reader.ts'
 import { LogClock } from '../../../src/logs/readers/log-clock.ts'
 import { readSettings } from '../../../src/logs/readers/log-read-options.ts'
 import { LogWriter } from '../../../src/logs/readers/log-sink.ts'
-import { readLines } from '../../../src/logs/readers/read-lines.ts'
+import { readLines } from '../../../src/logs/readers/read-log-file.ts'
 import {
   contentOf,
   eventCounts,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
-import { readLines } from '../../../src/logs/readers/read-lines.ts'
+import { readLines } from '../../../src/logs/readers/read-log-file.ts'
 
 async function linesOf(text: string, size: number) {
   const lines: string[] = []

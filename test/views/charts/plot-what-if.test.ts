@@ -6,7 +6,7 @@ import {
   diagnosisRows,
   singleChangesChart,
 } from '../../../src/views/charts/what-if.ts'
-import { groupedModel } from '../../../src/views/drawing/execution-model.tsx'
+import { groupedModel } from '../../../src/views/drawing/drawn-stages.tsx'
 import { plot } from '../../../src/views/plot.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
 import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'

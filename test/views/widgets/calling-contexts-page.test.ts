@@ -5,7 +5,7 @@ import { findCallingContexts } from '../../../src/explain/calling-contexts/find-
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { fittedText } from '../../../src/views/drawing/text.ts'
 import { explore } from '../../../src/views/explore.ts'
-import { largestContexts } from '../../../src/views/widgets/calling-contexts/calling-contexts-widget.ts'
+import { largestContexts } from '../../../src/views/widgets/calling-contexts/calling-contexts-widget.tsx'
 import { changeText } from '../../../src/views/widgets/calling-contexts/frame-drawing.tsx'
 import {
   ALL,

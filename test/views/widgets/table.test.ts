@@ -9,7 +9,7 @@ import {
   tableData,
   valueAt,
 } from '../../../src/views/widgets/table/table-columns.ts'
-import { columnSummarizer } from '../../../src/views/widgets/table/table-summary.tsx'
+import { columnSummarizer } from '../../../src/views/widgets/table/table-view.tsx'
 import { explorableTableHtml, exploreTable } from '../../../src/views/widgets/table/table-widget.ts'
 import {
   keptRows,

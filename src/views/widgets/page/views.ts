@@ -1,4 +1,4 @@
-import { callingContextsWidget } from '../calling-contexts/calling-contexts-widget.ts'
+import { callingContextsWidget } from '../calling-contexts/calling-contexts-widget.tsx'
 import type { AnyWidget } from '../define-widget.ts'
 import { explanationWidget } from '../explanation/explanation-widget.tsx'
 import { flowsWidget } from '../flows/flows-widget.ts'
