@@ -2,7 +2,18 @@
 import { bisectLeft, bisectRight } from 'd3-array'
 import { Dictionary } from './dictionary.ts'
 import type { QualityLog } from './quality.ts'
-import type { SpanTraceColumns } from './span-columns.ts'
+
+/** Traces of spans, and what was logged in them. */
+export interface LoggedTraces {
+  readonly epochNs: bigint
+  readonly ids: readonly string[]
+  /** The spans of trace `i` are rows `spanOffsets[i]` to `spanOffsets[i + 1]`. */
+  readonly spanOffsets: Uint32Array
+  /** What was logged in spans; undefined where no logs were loaded. */
+  readonly logs?: SpanLogs | undefined
+  /** What services logged without naming a trace. */
+  readonly serviceLogs?: ServiceLogs | undefined
+}
 
 export interface LogRecords {
   readonly traceIds: string[]
@@ -50,7 +61,7 @@ export function savedSpanId(place: number): string {
  * them as ids, and with the first trace what services logged; `undefined` if no logs were loaded.
  */
 export function savedLogs(
-  { epochNs, ids, spanOffsets, logs, serviceLogs }: SpanTraceColumns,
+  { epochNs, ids, spanOffsets, logs, serviceLogs }: LoggedTraces,
   from: number,
   to: number,
 ): SavedLogs | undefined {

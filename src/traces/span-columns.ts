@@ -1,6 +1,6 @@
 import type { Attributes } from './attributes.ts'
 import type { Dictionary } from './dictionary.ts'
-import type { ServiceLogs, SpanLogs } from './log-records.ts'
+import type { LoggedTraces } from './log-records.ts'
 
 /** What a span says of itself; codes in `SpanColumns.kind`. */
 export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const
@@ -37,11 +37,7 @@ export interface SpanColumns {
 }
 
 /** Columns of traces that were recorded as span trees, one row a trace. */
-export interface SpanTraceColumns {
-  readonly epochNs: bigint
-  readonly ids: readonly string[]
-  /** The spans of trace `i` are rows `spanOffsets[i]` to `spanOffsets[i + 1]`. */
-  readonly spanOffsets: Uint32Array
+export interface SpanTraceColumns extends LoggedTraces {
   readonly spans: SpanColumns
   readonly services: Dictionary
   readonly operations: Dictionary
@@ -53,10 +49,6 @@ export interface SpanTraceColumns {
    * say. Undefined where none does.
    */
   readonly weight: Float64Array | undefined
-  /** What was logged in spans; undefined where no logs were loaded. */
-  readonly logs?: SpanLogs | undefined
-  /** What services logged without naming a trace. */
-  readonly serviceLogs?: ServiceLogs | undefined
 }
 
 /** How many spans each service reported under each version of itself, by service. */
