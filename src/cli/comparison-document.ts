@@ -282,9 +282,26 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
         optional(record<Quantity>({ name: TEXT, unit: orNull(TEXT) })),
       ),
     ),
-    requests: made(
-      ({ comparison: { flows } }) => ({ before: flows.count(BEFORE), after: flows.count(AFTER) }),
-      PERIOD_COUNTS,
+    requests: about(
+      'Requests that were recorded.',
+      made(
+        ({ comparison: { flows } }) => ({ before: flows.count(BEFORE), after: flows.count(AFTER) }),
+        PERIOD_COUNTS,
+      ),
+    ),
+    requestsStoodFor: about(
+      "Requests that these stand for by their sampling weights, which findings count with counts: 'weighted'; present where weights were recorded.",
+      made(
+        ({ comparison: { flows } }) => {
+          if (flows.weight === undefined) return undefined
+          const all = { before: 0, after: 0 }
+          flows.period.forEach((period, request) => {
+            all[period === BEFORE ? 'before' : 'after'] += flows.weightOf(request)
+          })
+          return all
+        },
+        optional(record<{ before: number; after: number }>({ before: NUMBER, after: NUMBER })),
+      ),
     ),
     findings: about(
       'What changed: one entry a cause (consequenceOf: null), the most important first; then what lies beneath them, which the contributions of causes include.',

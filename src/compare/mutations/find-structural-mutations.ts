@@ -269,25 +269,26 @@ const testWeightedShares = remembered((categories: Categories) => {
     return {
       ...{ before: Math.round(was.requests * before), after: Math.round(is.requests * after) },
       type: { before: Math.round(was.all * before), after: Math.round(is.all * after) },
+      shares: { before: was.requests / was.all, after: is.requests / is.all },
     }
   })
 })
 
-/** Tests each category's share of its type, of counts that `of` returns. */
+/** Tests each category's share of its type, of counts that `of` returns; `shares` where these are rounded. */
 function sharesOf(
   categories: Categories,
-  of: (category: number) => TypeCount & { readonly type: TypeCount },
+  of: (category: number) => TypeCount & { readonly type: TypeCount; readonly shares?: TypeCount },
 ) {
   const leastOf = new Map<string, number>()
   return Array.from({ length: categories.size }, (_, category) => {
-    const { before, after, type } = of(category)
+    const { before, after, type, shares } = of(category)
     const { before: ofBefore, after: ofAfter } = type
     const key = `${before + after} ${ofBefore} ${ofAfter}`
     const least = leastOf.get(key) ?? leastP(before + after, ofBefore, ofAfter)
     leastOf.set(key, least)
     return {
-      beforeShare: before / ofBefore,
-      afterShare: after / ofAfter,
+      beforeShare: shares?.before ?? before / ofBefore,
+      afterShare: shares?.after ?? after / ofAfter,
       p: fisherExact(before, ofBefore, after, ofAfter).p,
       least,
     }

@@ -85,3 +85,22 @@ test('of each request recorded, weighted tests and labels are those of raw count
     expect(of('weighted')).toEqual(of('raw'))
   }
 })
+
+test('weighted shares are those of the weights: they are not rounded, and add up to 1', () => {
+  const periods = [sampled(1, BEFORE_SHARES), sampled(2, AFTER_SHARES, 1.5)]
+  const categories = categorize(buildFlows(periods as [never, never]))
+  const { flows } = categories
+  const tests = findStructuralMutations(categories, { counts: 'weighted', smPThreshold: 'auto' })
+  const shares = Array.from({ length: categories.size }, (_, one) => tests.test(one))
+  for (const [period, share] of [
+    [0, shares.map(({ beforeShare }) => beforeShare)],
+    [1, shares.map(({ afterShare }) => afterShare)],
+  ] as const) {
+    const sums = shares.map((_, one) =>
+      categories.members(one, period).reduce((sum, request) => sum + flows.weightOf(request), 0),
+    )
+    const all = sums.reduce((sum, own) => sum + own, 0)
+    const wanted = sums.map((own) => Number((own / all).toPrecision(12)))
+    expect(share.map((own) => Number(own.toPrecision(12)))).toEqual(wanted)
+  }
+})
