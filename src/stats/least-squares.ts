@@ -1,4 +1,3 @@
-import { mean as average } from 'simple-statistics'
 // Not simple-statistics': that knows one column only. n·p² steps: the loops index with `!`.
 import { OptionError } from '../core/errors.ts'
 
@@ -16,17 +15,25 @@ const CONSTANT = 1e-9
 /**
  * Linear regression with an intercept: normal equations of scaled columns, by Cholesky with a
  * negligible ridge. Constant columns get 0; equal columns share a coefficient.
+ *
+ * @param weights of the rows, inverse to the variance of their values; by default all are equal
  */
 export function leastSquares(
   rows: readonly ArrayLike<number>[],
   values: ArrayLike<number>,
+  weights: ArrayLike<number> = new Float64Array(rows.length).fill(1),
 ): LeastSquaresFit {
   const p = checkedColumns(rows, values)
-  const n = rows.length
-  const mean = columnMeans(rows, p)
-  const meanValue = average(Array.from(values))
+  const n = rows.reduce((sum, _, i) => sum + weights[i]!, 0)
+  const mean = new Float64Array(p)
+  rows.forEach((row, i) => {
+    for (let j = 0; j < p; j++) mean[j]! += (row[j]! * weights[i]!) / n
+  })
+  const meanValue = rows.reduce((sum, _, i) => sum + (values[i]! * weights[i]!) / n, 0)
   const scale = new Float64Array(p)
-  for (const row of rows) for (let j = 0; j < p; j++) scale[j]! += (row[j]! - mean[j]!) ** 2
+  rows.forEach((row, i) => {
+    for (let j = 0; j < p; j++) scale[j]! += weights[i]! * (row[j]! - mean[j]!) ** 2
+  })
   for (let j = 0; j < p; j++) {
     const spread = Math.sqrt(scale[j]!)
     scale[j] = spread > CONSTANT * Math.abs(mean[j]!) * Math.sqrt(n) ? spread : 0
@@ -38,8 +45,8 @@ export function leastSquares(
     for (let j = 0; j < p; j++) scaled[j] = scale[j]! > 0 ? (row[j]! - mean[j]!) / scale[j]! : 0
     for (let j = 0; j < p; j++) {
       if (scaled[j] === 0) continue
-      right[j]! += scaled[j]! * (values[i]! - meanValue)
-      for (let k = 0; k <= j; k++) gram[j * p + k]! += scaled[j]! * scaled[k]!
+      right[j]! += weights[i]! * scaled[j]! * (values[i]! - meanValue)
+      for (let k = 0; k <= j; k++) gram[j * p + k]! += weights[i]! * scaled[j]! * scaled[k]!
     }
   })
   for (let j = 0; j < p; j++) gram[j * p + j]! += RIDGE
@@ -63,12 +70,6 @@ function checkedColumns(rows: readonly ArrayLike<number>[], values: ArrayLike<nu
     throw new OptionError(`rows[${wrong}]`, `${rows[wrong]!.length} columns`, expected)
   }
   return first.length
-}
-
-function columnMeans(rows: readonly ArrayLike<number>[], p: number): Float64Array {
-  const mean = new Float64Array(p)
-  for (const row of rows) for (let j = 0; j < p; j++) mean[j]! += row[j]! / rows.length
-  return mean
 }
 
 /** Solves A·x = b for a positive definite A, given and overwritten in its lower half. */

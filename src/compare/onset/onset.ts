@@ -95,7 +95,10 @@ function wanderOf(values: readonly number[]): number {
 }
 
 /** Whether less than half of a change is left of it later. */
-function fallsBack(values: readonly number[], { before: usual }: { before: number }): boolean {
+export function fallsBack(
+  values: readonly number[],
+  { before: usual }: { readonly before: number },
+): boolean {
   const lasting = lastingOf(values.length)
   const { at, before, after, ratioAt } = changePoint(values, {
     from: lasting,

@@ -1,3 +1,4 @@
+import { group } from 'd3-array'
 import { buildFlows } from '../../flows/build-flows.ts'
 import type { FlowOptions, FlowSet } from '../../flows/flow-set.ts'
 import { selectRequests } from '../../flows/select-requests.ts'
@@ -6,8 +7,9 @@ import { leastSquares } from '../../stats/least-squares.ts'
 import { midranks } from '../../stats/midranks.ts'
 import { isoTime, isTimeOfDay } from '../../traces/epoch-clock.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
+import { rootTypes } from '../steps/root-types.ts'
 import { stepTimes } from '../steps/step-times.ts'
-import type { Onset, Timed } from './onset.ts'
+import { fallsBack, type Onset, type Timed } from './onset.ts'
 
 const MIN_VALUES = 40
 /** Each period has at least this share of the recording. */
@@ -96,17 +98,25 @@ function measuresOf(flows: FlowSet): Measure[] {
   )
   const all = Array.from(flows.period.keys())
   const { outcomes } = flows
+  const { names, typeOf } = rootTypes(flows)
+  const failed = (one: number) => (outcomes?.failed(one) ? 1 : 0)
+  const ofTypes = names.length > 1 ? [...group(all, (one) => typeOf[one] as number)] : []
+  const failures = [['failures', all] as const].concat(
+    ofTypes.map(([type, own]) => [`failures of ${names[type]}`, own]),
+  )
   const ofRequests = [
     { name: 'response time', values: timed(all, (one) => flows.responseTimeUs[one] as number) },
-    ...(outcomes === undefined
-      ? []
-      : [{ name: 'failures', values: timed(all, (one) => (outcomes.failed(one) ? 1 : 0)) }]),
+    ...failures
+      .filter(([, own]) => own.some(failed))
+      .map(([name, own]) => ({ name, values: timed(own, failed) })),
   ]
   return [...steps, ...ofRequests].filter(({ values }) => values.length >= MIN_VALUES)
 }
 
-/** Twice the logarithm of how many times likelier a step must be than a drift. */
-const MIN_BETTER = 4
+/** Twice the logarithm of how many times likelier a step must be than a drift, where values are independent. */
+const MIN_BETTER = 4.5
+/** What is measured of how neighbors lean on each other is uncertain itself, and counts so much. */
+const LEANING = 0.7
 
 /** Slow drifts, by the share of the recording that is over, as columns of a regression. */
 const DRIFTS: readonly ((share: number) => number[])[] = [
@@ -120,7 +130,10 @@ const DRIFTS: readonly ((share: number) => number[])[] = [
   ]),
 ]
 
-/** Tests whether a series goes from one level to another; `null` where a drift fits it better. */
+/**
+ * Tests whether a series goes from one level to another; `null` where a drift fits it about as well,
+ * or where it goes back. Noise is that of the long run, as neighbors in time are alike.
+ */
 export function changeOf(values: readonly Timed[]) {
   const ranks = midranks(values.map(({ value }) => value))
   const count = ranks.length
@@ -130,15 +143,29 @@ export function changeOf(values: readonly Timed[]) {
     to: count - edge,
   })
   const residuals = ranks.map((rank, i) => rank - (i < at ? before : after))
-  const { p } = constantLevel(ranks, longRunVariance(residuals))
+  const noise = longRunVariance(residuals)
+  const { p } = constantLevel(ranks, noise)
+  // The more failures there are, the more they vary: each side has a noise of its own.
   const squares = (rest: readonly number[]) => rest.reduce((sum, one) => sum + one ** 2, 0)
+  const usual = squares(residuals) / count
+  const spreads = (rest: readonly number[]) =>
+    [rest.slice(0, at), rest.slice(at)].map((side) => (squares(side) + usual) / (side.length + 1))
+  const misfit = (rest: readonly number[]) =>
+    spreads(rest).reduce(
+      (sum, own, side) => sum + (side === 0 ? at : count - at) * Math.log(own),
+      0,
+    )
+  const [first, last] = spreads(residuals) as [number, number]
+  const weights = ranks.map((_, i) => 1 / (i < at ? first : last))
   const drifting = DRIFTS.map((drift) => {
     const columns = ranks.map((_, i) => drift(i / count))
-    const { predict } = leastSquares(columns, ranks)
-    return squares(ranks.map((rank, i) => rank - predict(columns[i] as number[])))
+    const { predict } = leastSquares(columns, ranks, weights)
+    return misfit(ranks.map((rank, i) => rank - predict(columns[i] as number[])))
   })
-  const isDrift = Math.min(...drifting) < squares(residuals) * Math.exp(MIN_BETTER / count)
-  if (Number.isNaN(p) || isDrift) return null
+  const isDrift =
+    Math.min(...drifting) < misfit(residuals) + MIN_BETTER * (1 + LEANING * (noise / usual - 1))
+  if (Number.isNaN(p) || isDrift || fallsBack(ranks.slice(at), { before })) return null
+  if (fallsBack(ranks.slice(0, at).reverse(), { before: after })) return null
   const timeOf = (position: number) => (values[position] as Timed).timeUs
   return {
     ...{ p, ratio: ratioAt(at), timeUs: timeOf(at) },

@@ -203,6 +203,25 @@ describe('one long recording', () => {
     },
   )
 
+  test.each([
+    ['rises all the time', (share: number) => share],
+    ['rises and falls once', (share: number) => Math.sin(2 * Math.PI * share)],
+    ['is high for a tenth of its time', (share: number) => (share > 0.4 && share < 0.5 ? 3 : 0)],
+  ])('that %s is not divided', { tags: 'full' }, (_, levelAt) => {
+    expect(dividedShare(levelAt)).toBeLessThanOrEqual(0.05)
+  })
+
+  test('of which 0.5 % fail at first and 7 % later is divided', { tags: 'full' }, () => {
+    const random = randomSource(9)
+    const failures = (i: number) => ({
+      ...{ timeUs: i * 1e6, value: random.next() < (i < 2000 ? 0.005 : 0.07) ? 1 : 0 },
+    })
+    const rounds = Array.from({ length: 40 }, () =>
+      changeOf(Array.from({ length: 4000 }, (_, i) => failures(i))),
+    )
+    expect(rounds.filter((one) => one !== null && one.p < 0.05).length).toBeGreaterThanOrEqual(36)
+  })
+
   test.each([0.15, 0.5, 0.85])(
     'that changes its level at %d is divided',
     { tags: 'full' },
