@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { compare } from '../../src/compare/comparison.ts'
 import { at } from '../../src/core/entries.ts'
+import { randomSource } from '../../src/stats/random.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import { findCases } from '../recorded-cases.ts'
@@ -25,6 +26,8 @@ const GROUPS = {
   baselines: 'a run and the other runs of the same thing',
   stretches: 'a sixth of a run and its other sixths as runs',
   'quiet-11': 'ten quiet minutes against the next ten',
+  'quiet halves': 'random halves of ten quiet minutes',
+  'quiet stretches': 'stretches of ten quiet minutes against the next',
 } as const
 type Group = keyof typeof GROUPS
 
@@ -37,10 +40,11 @@ export interface PlannedNull {
   readonly after: Stretch
 }
 
-/** A part of a file in time: `[0, 2]` is the first half, `[2, 3]` the last third. */
+/** A part of a file in time: `[0, 2]` is the first half, `[2, 3]` the last third; with a seed, of its traces shuffled. */
 export interface Stretch {
   readonly file: string
   readonly part?: readonly [number: number, of: number]
+  readonly seed?: number
 }
 
 /** One comparison that should find nothing. */
@@ -64,6 +68,10 @@ const REPEATED = 'lost-key'
 
 /** A run is cut into as many stretches: one after, all others as runs before. */
 const SIXTHS = 6
+
+/** Of the quiet hour, random halves of either period, and stretches in time, that are compared. */
+const QUIET_SEEDS = 10
+const QUIET_STRETCHES = [2, 3, 5, 7]
 
 /** Files kept in memory. */
 const MAX_KEPT = 5
@@ -152,9 +160,34 @@ export async function planNulls(data: string, quiet: string | null): Promise<Pla
             before: [{ file: join(quiet, 'before.jsonl.gz') }],
             after: { file: join(quiet, 'after.jsonl.gz') },
           },
+          ...['before', 'after'].flatMap((period) => quietParts(quiet, period)),
         ]
       : []
   return [...pairs, ...turns, ...stretches, ...baselines, ...quietPair]
+}
+
+/** Random halves of one quiet period, and each of its stretches against the one that follows. */
+function quietParts(folder: string, period: string): PlannedNull[] {
+  const file = join(folder, `${period}.jsonl.gz`)
+  const plan = (group: Group, id: string, [before, after]: readonly [Stretch, Stretch]) => ({
+    ...{ group, id: `quiet-11, ${period}, ${id}` },
+    ...{ before: [before], after },
+  })
+  const halves = Array.from({ length: QUIET_SEEDS }, (_, seed) =>
+    plan('quiet halves', `seed ${seed}`, [
+      { file, part: [0, 2], seed },
+      { file, part: [1, 2], seed },
+    ]),
+  )
+  const stretches = QUIET_STRETCHES.flatMap((of) =>
+    Array.from({ length: of - 1 }, (_, i) =>
+      plan('quiet stretches', `${i + 1} and ${i + 2} of ${of}`, [
+        { file, part: [i, of] },
+        { file, part: [i + 1, of] },
+      ]),
+    ),
+  )
+  return [...halves, ...stretches]
 }
 
 function pairsOf(count: number): [first: number, second: number][] {
@@ -199,10 +232,15 @@ async function compareNull(
 
 async function stretchOf(
   load: (file: string) => Promise<SpanTraces>,
-  { file, part }: Stretch,
+  { file, part, seed }: Stretch,
 ): Promise<SpanTraces> {
   const traces = await load(file)
-  return part === undefined ? traces : stretchInTime(traces, part)
+  if (part === undefined) return traces
+  if (seed === undefined) return stretchInTime(traces, part)
+  const rows = randomSource(seed).shuffle([...traces.ids.keys()])
+  const cut = (at: number) => Math.round((at * rows.length) / part[1])
+  // As recorded: readers list traces in the order in which they begin.
+  return traces.pick(rows.slice(cut(part[0]), cut(part[0] + 1)).sort((a, b) => a - b))
 }
 
 /** Cuts traces, in the order in which they begin, into equally many and returns one part of them. */

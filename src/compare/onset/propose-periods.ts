@@ -101,9 +101,10 @@ function measuresOf(flows: FlowSet): Measure[] {
   const { names, typeOf } = rootTypes(flows)
   const failed = (one: number) => (outcomes?.failed(one) ? 1 : 0)
   const ofTypes = names.length > 1 ? [...group(all, (one) => typeOf[one] as number)] : []
-  const failures = [['failures', all] as const].concat(
-    ofTypes.map(([type, own]) => [`failures of ${names[type]}`, own]),
-  )
+  const failures: (readonly [string, readonly number[]])[] = [
+    ['failures', all],
+    ...ofTypes.map(([type, own]) => [`failures of ${names[type]}`, own] as const),
+  ]
   const ofRequests = [
     { name: 'response time', values: timed(all, (one) => flows.responseTimeUs[one] as number) },
     ...failures
