@@ -15,13 +15,16 @@ import { evaluateNull } from './evaluate-null.ts'
 import { evaluationText } from './evaluation-text.ts'
 import { findCases } from './recorded-cases.ts'
 import { type HdxFlags, runHdxSuite } from './suites/hdx-suite.ts'
+import { runIncidentSuite } from './suites/incident-suite.ts'
 import { type NezhaFlags, runNezhaSuite } from './suites/nezha-text.ts'
 import { type NullFlags, runNullSuite } from './suites/null-suite.ts'
 import { runWhatIfEvaluation, type WhatIfFlags } from './testbed-text.ts'
 
+type Suite = 'hdx' | 'incidents' | 'nezha' | 'nulls'
+
 /** What commander makes of the options below. */
 interface EvaluateFlags extends WhatIfFlags, HdxFlags, NezhaFlags, NullFlags {
-  readonly suite?: 'hdx' | 'nezha' | 'nulls'
+  readonly suite?: Suite
   readonly whatif: boolean
   readonly null: boolean
   readonly splits: number
@@ -75,11 +78,11 @@ const FLAGS = defineOptions({
 
 /** Options that only suites take. */
 const SUITE_FLAGS = defineOptions({
-  suite: oneOf(['hdx', 'nezha', 'nulls', null], {
+  suite: oneOf(['hdx', 'incidents', 'nezha', 'nulls', null], {
     default: null,
     flag: 'suite <name>',
     sentence:
-      "Judge findings instead: on incidents that concern a minority (hdx), on Nezha's labelled faults (nezha), or on runs without a change (nulls)",
+      "Judge findings instead: on incidents that concern a minority (hdx), on such incidents made at random (incidents), on Nezha's labelled faults (nezha), or on runs without a change (nulls)",
   }),
   half: oneOf(['even', 'odd', null], {
     default: null,
@@ -141,7 +144,7 @@ async function runEvaluate(names: string[], flags: EvaluateFlags): Promise<void>
 
 async function runSuite(
   names: string[],
-  flags: EvaluateFlags & { readonly suite: 'hdx' | 'nezha' | 'nulls' },
+  flags: EvaluateFlags & { readonly suite: Suite },
 ): Promise<void> {
   const refused = flags.whatif ? '--whatif' : flags.null ? '--null' : undefined
   if (refused !== undefined) {
@@ -155,6 +158,7 @@ async function runSuite(
       `--suite ${flags.suite} takes no cases, and was given ${names.join(', ')}.`,
     )
   }
+  if (flags.suite === 'incidents') return runIncidentSuite(flags)
   return flags.suite === 'hdx' ? runHdxSuite(flags) : runNullSuite(flags)
 }
 

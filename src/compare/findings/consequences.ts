@@ -16,8 +16,15 @@ export function byContribution(a: Draft, b: Draft): number {
   return weight(b) - weight(a) || a.q - b.q
 }
 
-/** Puts each draft that is a consequence of another under it; the largest in all comes first. */
-export function nestConsequences(categories: Categories, drafts: readonly Draft[]) {
+/**
+ * Puts each draft that is a consequence of another under it; the largest in all comes first. Where
+ * requests got slower, what got faster is no reason, and comes after what is.
+ */
+export function nestConsequences(
+  categories: Categories,
+  drafts: readonly Draft[],
+  isSlower: boolean,
+) {
   const causes: { readonly cause: Draft; readonly consequences: Draft[] }[] = []
   // Of what services log otherwise, the deepest is the likeliest cause.
   const order = (draft: Draft) =>
@@ -37,8 +44,15 @@ export function nestConsequences(categories: Categories, drafts: readonly Draft[
   }
   for (const { consequences } of causes) consequences.sort(byContribution)
   return causes.sort(
-    (a, b) => placeOf(a.cause) - placeOf(b.cause) || byContribution(a.cause, b.cause),
+    (a, b) =>
+      placeOf(a.cause) - placeOf(b.cause) ||
+      (isSlower ? isGain(a.cause) - isGain(b.cause) : 0) ||
+      byContribution(a.cause, b.cause),
   )
+}
+
+function isGain({ kind, direction }: Draft): number {
+  return Number(kind === 'latency' && direction === 'faster')
 }
 
 /** Another rate of requests comes first, as all else may follow from it; what nothing accounts for last. */

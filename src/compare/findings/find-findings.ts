@@ -12,7 +12,7 @@ import {
   type ResponseTimeMutations,
 } from '../mutations/find-response-time-mutations.ts'
 import { counterOf, findStructuralMutations } from '../mutations/find-structural-mutations.ts'
-import { eventBefore, seenEvents, type TimedEvent } from '../onset/events.ts'
+import { eventBefore, onsetAt, seenEvents, type TimedEvent } from '../onset/events.ts'
 import { onsetsOf } from '../onset/finding-onsets.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
 import {
@@ -139,7 +139,8 @@ export function groupFindings(
   const draftOf = new Map(claims.map((claim) => [keyOf(claim), drafts[claim.draft]]))
   const mutationsOf = (draft: Draft) =>
     ranking.mutations.filter((mutation) => draftOf.get(keyOf(mutation)) === draft)
-  const causes = nestConsequences(categories, drafts)
+  const isSlower = changeIsClear && observedChangeUs > 0
+  const causes = nestConsequences(categories, drafts, isSlower)
   const kept = causes.slice(0, limit)
   const onsets = onsetsOf(
     kept.flatMap(({ cause, consequences }) => [cause, ...consequences]),
@@ -157,9 +158,10 @@ export function groupFindings(
     const { key, notes, eachInterval, weightUs, depth, ...told } = weighted
     const contributionUs = withConsequences(weighted, consequences)
     const all = [categories.flows.count(BEFORE), categories.flows.count(AFTER)] as const
-    const since = onsets.get(draft) ?? null
+    const began = onsets.get(draft) ?? null
     const { flows } = categories
-    const follows = since && eventBefore(since, { flows, events, services: draft.services })
+    const follows = began && eventBefore(began, { flows, events, services: draft.services })
+    const since = began && onsetAt(began, follows)
     const interference = interferences.get(draft) ?? null
     const facts = [
       ...factsOf(weighted, requests, quantity),

@@ -1,5 +1,5 @@
 import { defineOptions, number } from '../../core/options.ts'
-import { formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
+import { changeWords, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { columnarStage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
 import { grouped, percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
@@ -189,7 +189,8 @@ export class Findings extends columnarStage<FindingColumns>() {
       ...wrapped(lookText(finding), INDENT),
       ...consequences.slice(0, MAX_CONSEQUENCES_TOLD).flatMap((consequence) => {
         const { shareOfChange } = consequence
-        const part = shareOfChange > 0 ? ` (${percent(shareOfChange)})` : ''
+        const { change } = changeWords(this.quantity, this.observedChangeUs >= 0)
+        const part = shareOfChange > 0 ? ` (${percent(shareOfChange)} of the ${change})` : ''
         return wrapped(`also seen in ${consequence.title}${part}`, INDENT)
       }),
       ...(left > 0 ? [`${INDENT}and in ${left} more ${left === 1 ? 'place' : 'places'}`] : []),

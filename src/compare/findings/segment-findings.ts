@@ -34,11 +34,19 @@ export function withSegments(
 }
 
 /** Says where alone something changed: `, only where tenant.tier = enterprise`, or `mostly`. */
-export function segmentClause({ segment, steps }: Pick<Draft, 'segment' | 'steps'>): string {
+export function segmentClause({
+  segment,
+  steps,
+  what,
+}: Pick<Draft, 'segment' | 'steps' | 'what'>): string {
   if (segment === undefined) return ''
-  const { step } = segment
+  const { step, measure, operation, text } = segment
+  // Who fails may be asked for other things too.
+  const isOne =
+    measure === 'errors' && operation !== null && !what.includes(operationName({ operation }))
+  const of = isOne ? `operation = ${operationName({ operation })} and ` : ''
   const isAll = step === null || steps.every((one) => stepKey(one) === stepKey(step))
-  return `, ${isAll ? 'only' : 'mostly'} where ${segment.text}`
+  return `, ${isAll ? 'only' : 'mostly'} where ${of}${text}`
 }
 
 export function segmentFact({

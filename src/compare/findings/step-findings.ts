@@ -68,8 +68,8 @@ export function minorityNotes({ minority, shiftUs }: StepChange, quantity: Quant
   const [changed, usual] = [minority.changedUs, minority.usualUs].map((amount) =>
     formatAmount(amount, quantity),
   )
-  const take = shiftUs > 0 ? 'take' : 'took'
-  return [`those typically ${take} ${changed}, others ${usual}`]
+  const was = shiftUs > 0 ? 'is' : 'was'
+  return [`their median ${was} ${changed}, that of all before ${usual}`]
 }
 
 function groupSteps(steps: readonly StepChange[], direction: Direction): StepGroup[] {

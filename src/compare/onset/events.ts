@@ -85,6 +85,12 @@ export function eventBefore(
   return near.findLast(({ source }) => source === 'given') ?? near.findLast(isConcerned) ?? null
 }
 
+/** What began at the start, or at an event soon after it that it follows, began at that event. */
+export function onsetAt(since: Onset, follows: TimedEvent | null): Onset {
+  if (!since.fromStart || follows === null || follows.atUs <= since.timeUs) return since
+  return { ...since, timeUs: follows.atUs, fromStart: false }
+}
+
 /** Requests that a version or host has at least. */
 const MIN_SEEN = 5
 /** Chance that any version or host is missing at first, or at last, for so long by itself. */

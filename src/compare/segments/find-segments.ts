@@ -7,12 +7,14 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import {
+  dividesStrata,
   failedRequests,
   type Measured,
   measuredChoice,
   measuredFailures,
   measuredLog,
   measuredTimes,
+  onlyOperation,
 } from './measured.ts'
 import {
   calledColumns,
@@ -142,11 +144,14 @@ class DividingColumns {
   }
 
   /** Columns that divide the rows of what is measured, each in another way. */
-  of({ step, call, requests }: Measured): { coded: Coded[]; size: number } {
+  of(measured: Measured): { coded: Coded[]; size: number } {
+    const { step, call, requests, measure } = measured
     const root = this.#ofService(null)
     const service = step?.service ?? (call?.of.service as string)
     const own = step?.kind === 'request' ? [] : this.#ofService(service)
-    const columns = [...root, ...this.#called, ...own]
+    // A request that fails no longer calls what comes later: that is what became of it.
+    const called = measure === 'errors' ? [] : this.#called
+    const columns = [...root, ...called.filter((one) => dividesStrata(one, measured)), ...own]
     const known = new Map<string, Coded>()
     for (const column of columns) {
       const codes = new Uint16Array(requests.length)
@@ -360,7 +365,7 @@ function segmentOf(
   const isMore = inside.change > 0
   return {
     ...{ measure, step, call, conditions, inside, outside, p: test.p, q },
-    operation: stratum?.operation ?? null,
+    operation: stratum?.operation ?? onlyOperation(measured),
     callingOperation: stratum?.callingOperation ?? null,
     text: conditions.map(({ text }) => text).join(' and '),
     equivalents: equivalentsOf(candidate, { columns, isInside, measured }),

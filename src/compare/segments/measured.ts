@@ -5,6 +5,7 @@ import type { LogChange } from '../steps/compare-log-counts.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import type { Step, StepStratum, StepTimes } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
+import { MISSING, type RequestColumn } from './request-columns.ts'
 
 /** What segments are compared by. */
 export type Measure = 'time' | 'errors' | 'structure'
@@ -28,6 +29,8 @@ export interface Stratum {
   readonly callingOperation: string
 }
 
+/** Nearly all requests: all but this share of them. */
+const MAX_ELSE = 0.02
 /** Strata with fewer requests in a period are left out. */
 const MIN_STRATUM = 10
 
@@ -162,4 +165,20 @@ function measuredOf(
   })
   const strata = kept.map(({ operation, callingOperation }) => ({ operation, callingOperation }))
   return { ...head, strata, offsets, requests, values, blocks }
+}
+
+/** Whether an operation is divided: what nearly all or none of its requests call only stands for it. */
+export function dividesStrata({ codes }: RequestColumn, { offsets, requests }: Measured): boolean {
+  for (let stratum = 0; 2 * stratum < offsets.length - 1; stratum++) {
+    const own = requests.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])
+    const missing = own.reduce((sum, request) => sum + Number(codes[request] === MISSING), 0)
+    if (Math.min(missing, own.length - missing) > MAX_ELSE * own.length) return true
+  }
+  return false
+}
+
+/** The operation that all times are of, whoever called it. */
+export function onlyOperation({ measure, strata }: Measured): string | null {
+  const [first, ...more] = new Set(strata.map(({ operation }) => operation))
+  return measure === 'time' && more.length === 0 ? (first ?? null) : null
 }
