@@ -11,7 +11,7 @@ import { bars, colorBy, digits, distinctTexts, on, quantity, tooltip } from './b
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
 
-const SIDE = 420
+const SIDE = 340
 const BAND_STEPS = 60
 const MAX_NAMED_TOGETHER = 3
 
@@ -69,7 +69,7 @@ export const categoryCountsChart = defineChart(
         ? scatter
         : {
             hconcat: [scatter, changes(named)],
-            spacing: 40,
+            spacing: 12,
             resolve: { scale: { color: 'independent', shape: 'independent' } },
           },
     )
@@ -227,7 +227,7 @@ function hasFailed({ failedBefore = 0, failedAfter = 0 }: CategoryPoint): boolea
 }
 
 function changes(named: readonly CategoryPoint[]): SpecPart {
-  const labels = distinctTexts(named, 36, ({ root, ids }) => `${root} (${ids})`)
+  const labels = distinctTexts(named, 30, ({ root, ids }) => `${root} (${ids})`)
   const rows = named.map((point, i) => ({
     ...point,
     label: labels[i] as string,
@@ -235,7 +235,7 @@ function changes(named: readonly CategoryPoint[]): SpecPart {
   }))
   const ends = rows.map(({ change }) => change)
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)]
-  const room = (high - low) * 0.4
+  const room = (high - low) * 0.6
   return {
     ...bars({
       rows,
@@ -253,7 +253,7 @@ function changes(named: readonly CategoryPoint[]): SpecPart {
       text: 'text',
       color: { ...colorBy(LOOKS, rows), legend: null },
       tooltip: { root: 'root', category: 'ids', change: ['change', '+,~r'], kind: 'kind' },
-      width: 180,
+      width: 105,
     }),
     title: { text: 'Largest changes', anchor: 'start', fontSize: 12, fontWeight: 'normal' },
   }

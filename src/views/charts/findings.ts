@@ -49,7 +49,10 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
       from: 'startUs',
       to: 'endUs',
       text: 'amount',
-      color: colorBy(LOOKS, rows),
+      // Beside names of findings, within 800 pixels.
+      width: 300,
+      // Rows say what they are.
+      color: { ...colorBy(LOOKS, rows), legend: null },
       tooltip: {
         finding: 'label',
         contribution: 'amount',
