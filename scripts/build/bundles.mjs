@@ -104,6 +104,8 @@ function arqueroOnDemand(root) {
 export function programOptions(root) {
   return {
     ...FOR_NODE,
+    // Nobody calls its functions by name.
+    keepNames: false,
     packages: 'bundle',
     external: [...OF_STORES, 'arquero', '@modelcontextprotocol/server'],
     plugins: [arqueroOnDemand(root)],

@@ -1,4 +1,5 @@
 import type { Table } from 'arquero'
+import { visibleText } from './errors.ts'
 import { escapeHtml } from './escape.ts'
 import { type TableCells, tableCells } from './table-cells.ts'
 import { counted } from './words.ts'
@@ -40,7 +41,7 @@ export function tableHtml(table: Table, { limit = 20 }: TableDisplayOptions = {}
 export function tableText(table: Table, { limit = 20 }: TableDisplayOptions = {}): string {
   const cells = tableCells(table, limit)
   const lines = [cells.names, ...cells.rows].map((row) =>
-    row.map((cell) => shorten(cell.replace(/\s+/g, ' '), TEXT_CELL_WIDTH)),
+    row.map((cell) => shorten(visibleText(cell).replace(/\s+/g, ' '), TEXT_CELL_WIDTH)),
   )
   const widths = cells.names.map((_, column) =>
     Math.max(...lines.map((line) => line[column]?.length ?? 0)),
