@@ -30,7 +30,6 @@ const STEPS = {
       'long tests that stand beside short ones',
       () => vitest([...PROJECTS, LONG, ...filesWithLongTests()]),
     ],
-    ['speed, beside JSON.parse', bench],
     ['nbconvert', nbconvert],
   ],
 }
@@ -139,19 +138,6 @@ async function chromium() {
   process.env['FLOWDELTA_CHROMIUM'] = path
   say(path)
   return { passed: 1, failed: 0, skipped: 0 }
-}
-
-/**
- * Another program beside it makes the bench miss its target, never meet it: one of three will do.
- *
- * @returns {Promise<Counts>}
- */
-async function bench() {
-  for (let tries = 0; tries < 3; tries++) {
-    const counts = await program(['tsx', 'dist', 'cli.mjs'], [join(ROOT, 'bench', 'main.ts')])
-    if (counts.failed === 0) return counts
-  }
-  return { passed: 0, failed: 1, skipped: 0 }
 }
 
 /** @returns {Promise<Counts>} */
