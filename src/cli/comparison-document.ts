@@ -1,9 +1,10 @@
+import { fsum } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
-import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { mutationsWithin } from './comparison-budget.ts'
 import {
   about,
@@ -120,11 +121,11 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       made(
         ({ comparison: { flows } }) => {
           if (flows.weight === undefined) return undefined
-          const all = { before: 0, after: 0 }
-          flows.period.forEach((period, request) => {
-            all[period === BEFORE ? 'before' : 'after'] += flows.weightOf(request)
-          })
-          return all
+          const sumOf = (wanted: Period) =>
+            fsum(flows.period, (period, request) =>
+              period === wanted ? flows.weightOf(request) : 0,
+            )
+          return { before: sumOf(BEFORE), after: sumOf(AFTER) }
         },
         optional(record<{ before: number; after: number }>({ before: NUMBER, after: NUMBER })),
       ),
