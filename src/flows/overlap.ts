@@ -12,10 +12,14 @@ export const arrivals = remembered((flows: FlowSet): readonly [Float64Array, Flo
 
 /** How both periods lie in time; `null` unless their clocks tell the time of day. */
 export const periodOverlap = remembered((flows: FlowSet): Overlap | null => {
-  const [before, after] = arrivals(flows)
+  return overlapInTime(...arrivals(flows))
+})
+
+/** How two lists of ascending times, µs since 1970, overlap; `null` where a clock does not tell the time of day. */
+export function overlapInTime(before: Float64Array, after: Float64Array): Overlap | null {
   const tellTime = isTimeOfDay(before[0] ?? 0) && isTimeOfDay(after[0] ?? 0)
   return tellTime ? overlapOf(before, after) : null
-})
+}
 
 /** Periods that share less than this part of the shorter one are apart. */
 const MIN_SHARED = 0.01

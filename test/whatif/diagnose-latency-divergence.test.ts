@@ -85,7 +85,10 @@ describe('whether there is a change at all', () => {
     const half = (from: number) => weighed(Float64Array.from(values.slice(from, from + 300)))
     return [{ recorded: half(0) }, { recorded: half(300) }]
   }
-  const stretch = (from: number) => Uint8Array.from({ length: 300 }, (_, i) => from + i / 30)
+  const stretch = (from: number) => ({
+    stretch: Uint8Array.from({ length: 300 }, (_, i) => from + i / 30),
+    counts: new Float64Array(300).fill(1),
+  })
   const stretches = { before: stretch(0), after: stretch(10), aligned: false }
 
   test('halves of one run whose level wanders are called different in at most one of twenty cases', () => {

@@ -83,7 +83,8 @@ function sumCounts(
     chances[0] += n1
     chances[1] += n2
     if (n1 === 0 || n2 === 0) continue
-    used.push([x1, n1, x2, n2])
+    // Weighted counts are no whole numbers, as exact tests want them.
+    used.push([Math.round(x1), Math.round(n1), Math.round(x2), Math.round(n2)])
     const share = (x1 + x2) / (n1 + n2)
     const weight = (n1 * n2) / (n1 + n2)
     allWeight += weight

@@ -28,8 +28,6 @@ export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => {
   const { period, recordedIn, runs, size } = flows
   const of = new Uint8Array(size)
   const perRun = Math.min(BLOCKS, Math.floor(MAX_BLOCKS / Math.max(1, runs.length)))
-  const byTime = (requests: number[]) =>
-    requests.sort((a, b) => flows.arrivalUs(a) - flows.arrivalUs(b) || a - b)
   const all = Array.from(period.keys())
   const share = periodOverlap(flows)?.share ?? 0
   const aligned = runs.length === 1 && share >= MIN_SHARED
@@ -43,10 +41,23 @@ export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => {
         ),
       )
   members.forEach((requests, number) => {
-    byTime(requests).forEach((request, at) => {
+    const arrivalUs = Float64Array.from(requests, (request) => flows.arrivalUs(request))
+    const stretches = divideTimes(arrivalUs, perRun)
+    requests.forEach((request, i) => {
       const offset = aligned ? (period[request] as number) : number
-      of[request] = perRun * offset + Math.floor((perRun * at) / requests.length)
+      of[request] = perRun * offset + (stretches[i] as number)
     })
   })
   return { of, perRun, runs: runs.length, aligned }
 })
+
+/** Divides times into `parts` stretches of as many; gives the number of the stretch that each lies in. */
+export function divideTimes(timeUs: Float64Array, parts: number): Uint8Array {
+  const stretches = new Uint8Array(timeUs.length)
+  Uint32Array.from(timeUs.keys())
+    .sort((a, b) => (timeUs[a] as number) - (timeUs[b] as number) || a - b)
+    .forEach((number, at) => {
+      stretches[number] = Math.floor((parts * at) / timeUs.length)
+    })
+  return stretches
+}

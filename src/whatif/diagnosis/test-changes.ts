@@ -1,18 +1,26 @@
 // Over the values of every scenario: the loops index with `!`.
+import { sum } from 'd3-array'
 import type { ChoiceCounts } from '../../compare/steps/call-counts.ts'
 import { compareCounts } from '../../compare/steps/compare-counts.ts'
-import { BLOCKS, MIN_SHARED } from '../../compare/steps/time-blocks.ts'
+import { BLOCKS, divideTimes, MIN_SHARED } from '../../compare/steps/time-blocks.ts'
+import { overlapInTime } from '../../flows/overlap.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { pooledValues } from '../../stats/two-sample.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import type { EvidenceSample } from '../scenarios/scenario.ts'
 
-/** The stretch of time that each request of a period began in. */
+/** What is counted of the requests of a period. */
+interface CountedPeriod {
+  /** The stretch of time that each request began in; those of after follow on those of before. */
+  readonly stretch: Uint8Array
+  /** How much each counts: 1, or by sampling weights, which sum to the effective number of requests. */
+  readonly counts: Float64Array
+}
+
 export interface Stretches {
-  readonly before: Uint8Array
-  /** Those of after follow on those of before. */
-  readonly after: Uint8Array
+  readonly before: CountedPeriod
+  readonly after: CountedPeriod
   /** Whether both periods are of the same time, as a canary: what both share is no difference. */
   readonly aligned: boolean
 }
@@ -20,14 +28,24 @@ export interface Stretches {
 /** Divides each period into ten stretches of as many requests; periods of the same time at the same moments. */
 export function stretchesOf(base: RequestModel, target: RequestModel): Stretches {
   const [own, theirs] = [startsUs(base), startsUs(target)]
-  const [first, second] = [own.toSorted(), theirs.toSorted()]
-  const lengthUs = (times: Float64Array) => times.at(-1)! - times[0]!
-  const sharedUs = Math.min(first.at(-1)!, second.at(-1)!) - Math.max(first[0]!, second[0]!)
-  const aligned = sharedUs / Math.max(lengthUs(first), lengthUs(second)) >= MIN_SHARED
-  if (!aligned) return { before: divided(own), after: divided(theirs, BLOCKS), aligned }
-  const both = divided(Float64Array.from([...own, ...theirs]))
-  const after = both.slice(own.length).map((stretch) => stretch + BLOCKS)
-  return { before: both.slice(0, own.length), after, aligned }
+  const aligned = (overlapInTime(own.toSorted(), theirs.toSorted())?.share ?? 0) >= MIN_SHARED
+  const stretches = aligned
+    ? divideTimes(Float64Array.from([...own, ...theirs]), BLOCKS)
+    : [...divideTimes(own, BLOCKS), ...divideTimes(theirs, BLOCKS)]
+  const after = stretches.slice(own.length).map((stretch) => stretch + BLOCKS)
+  return {
+    before: { stretch: Uint8Array.from(stretches.slice(0, own.length)), counts: countsOf(base) },
+    after: { stretch: Uint8Array.from(after), counts: countsOf(target) },
+    aligned,
+  }
+}
+
+/** Source: Kish 1965, "Survey sampling", §11.7 (the effective number of requests that weigh unequally). */
+function countsOf({ recorded: { weight } }: RequestModel): Float64Array {
+  const isUneven = weight.some((own) => own !== weight[0])
+  if (!isUneven) return new Float64Array(weight.length).fill(1)
+  const scale = sum(weight) / sum(weight, (own) => own * own)
+  return weight.map((own) => own * scale)
 }
 
 /** When each request began, µs; on the clock of its period. */
@@ -38,16 +56,6 @@ function startsUs({ forest }: RequestModel): Float64Array {
     requestTrace,
     (_, request) => epochUs + traces.spans.startUs[serverSpan[requestOffsets[request]!]!]!,
   )
-}
-
-function divided(startUs: Float64Array, from = 0): Uint8Array {
-  const stretch = new Uint8Array(startUs.length)
-  Uint32Array.from(startUs.keys())
-    .sort((a, b) => startUs[a]! - startUs[b]! || a - b)
-    .forEach((request, at) => {
-      stretch[request] = from + Math.floor((BLOCKS * at) / startUs.length)
-    })
-  return stretch
 }
 
 /** Quantiles of both periods together: how many values lie beyond each is compared. */
@@ -84,11 +92,12 @@ function counted(
   holds: (value: number) => boolean,
 ): ChoiceCounts {
   const counts = { chances: new Float64Array(2 * BLOCKS), made: new Float64Array(2 * BLOCKS) }
-  const add = ({ values, requests }: EvidenceSample, stretchOf: Uint8Array) =>
+  const add = ({ values, requests }: EvidenceSample, period: CountedPeriod) =>
     values.forEach((value, i) => {
-      const stretch = stretchOf[requests[i]!]!
-      counts.chances[stretch]!++
-      if (holds(value)) counts.made[stretch]!++
+      const stretch = period.stretch[requests[i]!]!
+      const count = period.counts[requests[i]!]!
+      counts.chances[stretch]! += count
+      if (holds(value)) counts.made[stretch]! += count
     })
   add(before, stretches.before)
   add(after, stretches.after)
@@ -115,12 +124,13 @@ export interface ScenarioTests {
 }
 
 /**
- * Tests whether the response times of two periods differ, and whether what each scenario changes does,
- * though neighbors in time are alike.
+ * Tests whether the response times of two periods differ, and whether what each scenario changes
+ * does. Requests that follow each other are alike, so whole stretches of time are compared.
  *
  * Null hypothesis of each: the share of values beyond a limit, or of a kind, is that of before, wandering
  * from stretch to stretch of time as it does within the periods (`compareCounts`, whose variances rest on
  * all scenarios together). The smallest p of several limits or kinds counts, times their number.
+ * Sampled requests count by their weights.
  *
  * Limits: a drift as long as both periods is a difference.
  */
@@ -140,7 +150,7 @@ export function testScenarios(
     let at = 0
     return all.map((own) => bonferroni(own.map(() => tests[at++]!.p)))
   }
-  const [changeP = Number.NaN, ...ofOthers] = test([
+  const [ofAll, ...ofOthers] = test([
     countTimes(before, after, stretches),
     ...tried.flatMap(({ counts, responseCounts, isOfTime }) => [
       isOfTime ? [] : counts,
@@ -149,5 +159,7 @@ export function testScenarios(
   ])
   const ofTime = test(tried.map(({ counts, isOfTime }) => (isOfTime ? counts : [])))
   const ps = tried.map(({ isOfTime }, i) => (isOfTime ? ofTime[i] : ofOthers[2 * i])!)
+  // Where no limit divides the times, all are the same.
+  const changeP = ofAll === undefined || Number.isNaN(ofAll) ? 1 : ofAll
   return { changeP, ps, responsePs: tried.map((_, i) => ofOthers[2 * i + 1]!) }
 }

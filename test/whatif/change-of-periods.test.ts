@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { randomSource } from '../../src/stats/random.ts'
+import { diagnoseLatency } from '../../src/whatif/diagnosis/diagnose-latency.ts'
+import { every, makeSpans, NOON_US, requestsAt } from '../make-traces.ts'
+
+const changeP = (
+  ...periods: readonly [ReturnType<typeof makeSpans>, ReturnType<typeof makeSpans>]
+) => diagnoseLatency(...periods, { depth: 1 }).changeP
+
+interface Sampled {
+  readonly slow: number
+  readonly keeps: { readonly slow: number; readonly fast: number }
+}
+
+/** Requests of 1 ms, and a share `slow` that takes ten times as long; each kind is sampled by itself. */
+function sampled(seed: number, { slow, keeps }: Sampled) {
+  const random = randomSource(seed)
+  const spans = Array.from({ length: 1500 }, (_, i) => {
+    const isSlow = random.next() < slow
+    const probability = isSlow ? keeps.slow : keeps.fast
+    const us = random.logNormal(Math.log(isSlow ? 10_000 : 1000), 0.2)
+    const startUs = NOON_US + seed * 1e9 + 50_000 * i
+    const span = { id: 'web', trace: `t${i}`, startUs, endUs: startUs + us, probability }
+    return random.next() < probability ? [span] : []
+  })
+  return makeSpans(spans.flat())
+}
+
+describe('requests count by their sampling weights', () => {
+  const SLOW_ONES = { slow: 1, fast: 0.2 }
+  const ALIKE = { slow: 0.3, fast: 0.3 }
+  const ps = (slow: number) =>
+    Array.from({ length: 20 }, (_, seed) =>
+      changeP(
+        sampled(2 * seed, { slow: 0.1, keeps: SLOW_ONES }),
+        sampled(2 * seed + 1, { slow, keeps: ALIKE }),
+      ),
+    )
+
+  test('one population that was sampled in two ways is nearly never called different', () => {
+    expect(ps(0.1).filter((p) => p < 0.05).length).toBeLessThanOrEqual(3)
+  })
+
+  test('three times as many slow requests are seen, though fewer of them were kept', () => {
+    expect(ps(0.3).filter((p) => p < 0.05).length).toBeGreaterThanOrEqual(18)
+  })
+})
+
+test('periods whose requests all take as long do not differ', () => {
+  const period = (count: number) => makeSpans(requestsAt(every(1000, count)))
+  expect(changeP(period(200), period(150))).toBe(1)
+})
+
+test('two recordings whose clocks begin at 0 are not of the same time', () => {
+  const wave = (fromUs: number, slower = 1) =>
+    makeSpans(
+      Array.from({ length: 400 }, (_, i) => {
+        const us = slower * (1000 + 400 * Math.sin(i / 40))
+        const startUs = fromUs + 1000 * i
+        return { id: 'web', trace: `t${i}`, startUs, endUs: startUs + us }
+      }),
+    )
+  const p = (before: number, after: number) => changeP(wave(before), wave(after, 1.1))
+  expect(p(0, 0)).toBe(p(NOON_US, NOON_US + 1e9))
+  // Of the same time, they wander together.
+  expect(p(NOON_US, NOON_US)).toBeLessThan(p(0, 0) / 10)
+})
