@@ -1,3 +1,4 @@
+import type { Population } from '../whatif/calls/index-calls.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { type ProfileQuantiles, profileQuantiles } from '../whatif/recompute/latency-profile.ts'
 import type { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
@@ -21,6 +22,7 @@ import type { PrintedWarning } from './printing.ts'
 
 export interface Predictions {
   readonly requests: { readonly before: number; readonly after: number | null }
+  readonly population: Population
   readonly after: ProfileQuantiles | null
   readonly profiles: readonly ScenarioProfile[]
 }
@@ -48,6 +50,10 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
   ),
   target: optional(TEXT),
   requests: record({ before: COUNT, after: orNull(COUNT) }),
+  calls: about(
+    'Whose calls are the requests; absent where they come from outside. Empty names may be any.',
+    optional(record<Required<Population>>({ service: TEXT, operation: TEXT, caller: TEXT })),
+  ),
   unchanged: about(
     'What was recorded before against the target.',
     optional(record({ divergence: MEASURED, p: MEASURED })),
@@ -66,7 +72,7 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
     ),
   ),
   together: about(
-    'Causes that explain more of the difference at once than the first alone: ranks, and the share that each and those before it explain.',
+    'The first significant cause, then those that explain clearly more with it: ranks, also of causes that --limit cut, and the share that each and those before it explain.',
     optional(listOf(record({ rank: RANK, gain: MEASURED }))),
   ),
   predictions: about(
@@ -96,6 +102,7 @@ export function diagnosisResults(
       before: forest?.requestTrace.length ?? 0,
       after: later?.requestTrace.length ?? null,
     },
+    calls: callsOf(options),
     unchanged: { divergence: diagnosis.divergence, p: diagnosis.changeP },
     state: diagnosis.state,
     causes: ranked.slice(0, limit).map(({ scenario, parent, touched, ...cause }) => ({
@@ -111,7 +118,7 @@ export function diagnosisResults(
 }
 
 export function predictionResults(
-  { requests, after, profiles }: Predictions,
+  { requests, population, after, profiles }: Predictions,
   warnings: readonly PrintedWarning[],
 ): WhatifResults {
   const predictions = profiles.map(({ title, touched, beforeQuantiles, quantiles }) => ({
@@ -122,12 +129,17 @@ export function predictionResults(
     ...none,
     divergence: null,
     requests,
+    calls: callsOf(population),
     causes: [],
     together: undefined,
     predictions,
     warnings,
     truncated: undefined,
   }
+}
+
+function callsOf({ service = '', operation = '', caller = '' }: Population) {
+  return service || operation || caller ? { service, operation, caller } : undefined
 }
 
 function steps(

@@ -13,7 +13,7 @@ import {
 } from '../core/words.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
-import { requireSpans } from '../whatif/calls/index-calls.ts'
+import { type Population, requireSpans } from '../whatif/calls/index-calls.ts'
 import {
   type DiagnosisProgress,
   diagnoseLatencyStepwise,
@@ -225,6 +225,7 @@ function predictScenarios(
       before: forest?.requestTrace.length ?? 0,
       after: afterForest?.requestTrace.length ?? null,
     },
+    population: model,
     after: after && profileQuantiles(profileOf(new RequestModel(models, 1).recorded)),
     profiles: all.map((scenario) => applied(models, scenario)),
   }
@@ -269,14 +270,22 @@ function whatifText(diagnosis: LatencyDiagnosis, limit: number, wish?: WishTarge
     .join('\n\n')
 }
 
+/** `3,000 requests`, `1,320 calls of mds`, `12 calls of mds LOOKUP from frontend`. */
+function requestsText(
+  count: number,
+  { service = '', operation = '', caller = '' }: Population,
+): string {
+  const called = [service, operation].filter((name) => name !== '').join(' ')
+  if (called === '' && caller === '') return counted(count, 'request')
+  const of = called === '' ? '' : ` of ${shortText(called, MAX_TITLE_LENGTH)}`
+  const from = caller === '' ? '' : ` from ${shortText(caller, MAX_TITLE_LENGTH)}`
+  return `${counted(count, 'call')}${of}${from}`
+}
+
 function profilesText(diagnosis: LatencyDiagnosis): string {
   const { base, target, models, changeP, options, divergence, targetTitle } = diagnosis
   const [forest, after] = models.forests
-  const { service, operation, caller } = options
-  const names = [service, operation, caller && `from ${caller}`].filter((name) => name !== '')
-  const requests =
-    counted(forest?.requestTrace.length ?? 0, names.length > 0 ? 'call' : 'request') +
-    (names.length > 0 ? ` of ${names.join(' ')}` : '')
+  const requests = requestsText(forest?.requestTrace.length ?? 0, options)
   const size =
     after === undefined
       ? `${requests} before; target: ${shortText(targetTitle, MAX_TARGET_LENGTH)}`
@@ -356,14 +365,14 @@ function causesTable({ ranked, options }: LatencyDiagnosis, limit: number): stri
   )
 }
 
-function predictionText({ requests, after, profiles }: Predictions): string {
+function predictionText({ requests, population, after, profiles }: Predictions): string {
   const row = (name: string, { p50Us, p90Us, p99Us }: ProfileQuantiles, touched: string) => [
     shortText(name, MAX_TITLE_LENGTH),
     ...[formatDuration(p50Us), formatDuration(p90Us), formatDuration(p99Us), touched],
   ]
   const [first] = profiles
   return [
-    `Predicted for ${counted(requests.before, 'request')} before.`,
+    `Predicted for ${requestsText(requests.before, population)} before.`,
     textTable(
       ['scenario', 'p50', 'p90', 'p99', 'requests it changes'],
       [

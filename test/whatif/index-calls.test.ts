@@ -154,9 +154,31 @@ describe('calls of a service as requests', () => {
 
   test('steps within a service are none, nor what nobody calls', () => {
     expect(() => requestsOf({ service: 'store', operation: 'query' })).toThrow(
-      'Option service, operation is "store, query". Give what',
+      'Option operation is "query". Give one of call.',
     )
-    expect(() => requestsOf({ service: 'stroe' })).toThrow('its services are store, web')
+    expect(() => requestsOf({ service: 'stroe' })).toThrow(
+      'Option service is "stroe". Give store, or another of store, web.',
+    )
+    expect(() => requestsOf({ service: 'web', caller: 'web' })).toThrow('has calls of together')
+  })
+
+  test('a step whose caller was lost is none', () => {
+    const spans: SpanSketch[] = [
+      { id: 'web', startUs: 0, endUs: 100 },
+      { id: 'store', parent: 'web', startUs: 10, endUs: 90 },
+      {
+        id: 'step',
+        parent: 'absent',
+        service: 'store',
+        operation: 'query',
+        startUs: 20,
+        endUs: 30,
+      },
+      { id: 'again', parent: 'absent', service: 'store', startUs: 40, endUs: 50 },
+    ]
+    const { latencyUs, requestOffsets } = indexCalls([makeSpans(spans)], { service: 'store' })
+      .forests[0] as CallForest
+    expect(Array.from(requestOffsets.subarray(0, -1), (call) => latencyUs[call])).toEqual([80, 10])
   })
 
   test('of calls within each other, the outermost is one', () => {

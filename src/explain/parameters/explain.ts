@@ -153,7 +153,8 @@ function tableOf(
   return new ParameterTable(flows, { all: collectParameters(categories, sides), rows }, choice)
 }
 
-const MOST_CALLS = 10_000
+/** Calls of an edge that are looked at, drawn at random where there are more. */
+const MAX_CALLS = 10_000
 
 type EdgeNodes = Pick<PooledEdge, 'fromNode' | 'toNode'>
 
@@ -176,7 +177,7 @@ export function explainEdge(
   options: ExplainOptions = {},
 ): Explanation {
   const { question, sample, seed, choice, growth } = explainSettings({
-    sample: MOST_CALLS,
+    sample: MAX_CALLS,
     ...options,
   })
   const { categories } = comparison

@@ -1,9 +1,9 @@
 // Over every span of both periods: the loops index with `!`.
-import { FlowdeltaError, OptionError, requireStage } from '../../core/errors.ts'
+import { FlowdeltaError, nearestName, OptionError, requireStage } from '../../core/errors.ts'
 import { clockResolutionUs } from '../../flows/sibling-order.ts'
 import { indexSpanCalls, type SpanCalls } from '../../flows/span-calls.ts'
 import { SelectableTraces } from '../../traces/selection/selectable-traces.ts'
-import { NO_PARENT, SPAN_KINDS, type SpanTraces } from '../../traces/span-traces.ts'
+import { NO_PARENT, PARENT_MISSING, SPAN_KINDS, type SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { CallPaths } from './call-paths.ts'
 
@@ -74,15 +74,25 @@ function callsAsRequests(
   const serviceOf = (span: number) => (span < 0 ? '' : services.value(spans.service[span]!))
   const isServed = new Uint8Array(serverOf.length)
   for (const server of serverOf) if (server >= 0) isServed[server] = 1
-  const matches = serverOf.map((server, span) => {
+  const entries = Array.from(serverOf, (server, span) => {
     const own = server < 0 ? span : server
     const from = serviceOf(server < 0 ? spans.parent[span]! : span)
     const isEntry = isServed[span] === 0 && (server >= 0 || from !== serviceOf(own))
+    if (!isEntry) return undefined
+    const called = { service: serviceOf(own), operation: operations.value(spans.operation[own]!) }
+    return { ...called, caller: from, isLost: spans.parent[span] === PARENT_MISSING && server < 0 }
+  })
+  // A span whose caller was lost may be a step of a call: only what is called elsewhere is one.
+  const kindOf = (entry: Required<Population>) => JSON.stringify([entry.service, entry.operation])
+  const kinds = new Set(entries.flatMap((entry) => (entry && !entry.isLost ? kindOf(entry) : [])))
+  const matches = Uint8Array.from(entries, (entry) => {
+    if (entry === undefined || (entry.isLost && kinds.size > 0 && !kinds.has(kindOf(entry))))
+      return 0
     const fits =
-      (service === '' || serviceOf(own) === service) &&
-      (operation === '' || operations.value(spans.operation[own]!) === operation) &&
-      (caller === '' || from === caller)
-    return isEntry && fits ? 1 : 0
+      (service === '' || entry.service === service) &&
+      (operation === '' || entry.operation === operation) &&
+      (caller === '' || entry.caller === caller)
+    return fits ? 1 : 0
   })
   const isWithin = (span: number) => {
     for (let at = spans.parent[span]!; at >= 0; at = spans.parent[at]!) if (matches[at]) return true
@@ -90,12 +100,19 @@ function callsAsRequests(
   }
   const roots = Uint32Array.from(matches.keys()).filter((span) => matches[span] && !isWithin(span))
   if (roots.length > 0) return roots
-  const given = Object.entries({ service, operation, caller }).filter(([, name]) => name !== '')
-  const known = [...new Set(spans.service)].map((code) => services.value(code)).sort()
+  for (const [option, name] of Object.entries({ service, operation, caller })) {
+    const known = new Set(entries.flatMap((entry) => entry?.[option as keyof Population] || []))
+    if (name === '' || known.has(name)) continue
+    const meant = nearestName(name, [...known])
+    const all = [...known].sort()
+    const listed = `${all.slice(0, 30).join(', ')}${all.length > 30 ? ' …' : ''}`
+    const expected = meant === undefined ? `one of ${listed}` : `${meant}, or another of ${listed}`
+    throw new OptionError(option, name, expected)
+  }
   throw new OptionError(
-    given.map(([option]) => option).join(', '),
-    given.map(([, name]) => name).join(', '),
-    `what ${shownName(traces)} has calls of; its services are ${known.slice(0, 30).join(', ')}${known.length > 30 ? ' …' : ''}`,
+    'service, operation, caller',
+    [service, operation, caller].filter((name) => name !== '').join(', '),
+    `names that ${shownName(traces)} has calls of together`,
   )
 }
 

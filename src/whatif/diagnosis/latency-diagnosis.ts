@@ -98,7 +98,7 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * Significant scenarios that explain more together than the first of them does, the most likely first,
+   * The first significant scenario, then those that explain clearly more with it, the most likely first,
    * each with the share of the divergence that it and those before it explain when all are made at once.
    * Empty where nothing is significant.
    */

@@ -7,12 +7,12 @@ export interface JointCause<T> {
   readonly together: Evaluation
 }
 
-/** Most causes that are put together … */
+/** Causes that are put together at most. */
 const MAX_CAUSES = 4
-/** … of so many that come first. */
+/** How many of the most likely causes are tried. */
 const MAX_TRIED = 12
-/** Share of the base's divergence by which a further cause must bring the profile closer. */
-const LEAST_ADDED = 0.1
+/** A further cause must explain at least this share of the difference. */
+const MIN_GAIN = 0.1
 
 /**
  * Puts causes together, the most likely first, as long as a further one explains clearly more. What lies
@@ -40,7 +40,7 @@ export function putTogether<T>(
     if (chosen.some((one) => areRelated(one.cause, cause))) continue
     const together = evaluate([...chosen.map((one) => one.cause), cause])
     const isMore =
-      nearest.divergence - together.divergence >= LEAST_ADDED * unchanged.divergence &&
+      nearest.divergence - together.divergence >= MIN_GAIN * unchanged.divergence &&
       together.distanceUs < nearest.distanceUs
     if (chosen.length > 0 && !isMore) continue
     chosen.push({ cause, together })
