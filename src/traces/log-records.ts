@@ -92,13 +92,22 @@ export function savedLogs(
   }
 }
 
+/** What is noted where saved log records cannot be believed. */
+export const DAMAGED_LOGS = {
+  code: 'damaged-logs',
+  effect: 'log record skipped',
+  message: 'Log records of saved traces are not as flowdelta writes them',
+} as const
+
 /** Whether a file that says it was saved has log records as they are saved. */
 export function areSavedLogs(value: unknown): value is SavedLogs {
   if (!isColumns(value, ['trace', 'span', 'statement'], ['traces', 'statements'])) return false
   const { loose, traces, statements, trace, statement } = value as unknown as SavedLogs
   const isWithin = (indexes: readonly number[], list: readonly string[]) =>
     indexes.every((index) => list[index] !== undefined)
+  const { span } = value as unknown as SavedLogs
   return (
+    span.every((place, i) => place >= (span[i - 1] ?? 1)) &&
     isWithin(trace, traces) &&
     isWithin(statement, statements) &&
     (loose === undefined ||
@@ -188,6 +197,21 @@ export function logsOfServices(
 
 function rest(name: string, start: string): string {
   return name.startsWith(start) ? name.slice(start.length) : ''
+}
+
+/** Those that were written from a first to a last moment, µs since the traces' `epochNs`. */
+export function logsWithin(
+  { timeUs, service, statement, ...names }: ServiceLogs,
+  [fromUs, toUs]: readonly [number, number],
+): ServiceLogs {
+  const isWithin = (_: number, record: number) =>
+    timeUs[record]! >= fromUs && timeUs[record]! <= toUs
+  return {
+    ...names,
+    timeUs: timeUs.filter(isWithin),
+    service: service.filter(isWithin),
+    statement: statement.filter(isWithin),
+  }
 }
 
 /** Log records of requests, those of one span next to each other, in order of time. */

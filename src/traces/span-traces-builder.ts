@@ -1,5 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import type { Place } from '../core/errors.ts'
+import { FlowdeltaError, type Place } from '../core/errors.ts'
 import { formatDuration, type Microseconds } from '../core/words.ts'
 import { AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
@@ -132,6 +132,11 @@ export class SpanTracesBuilder {
 
   /** @param read what was logged, if logs were read */
   finish(name: string, read?: LogRecords): SpanTraces {
+    if (read !== undefined && this.#savedLogs.length > 0) {
+      throw new FlowdeltaError(
+        'These traces were saved with the log records that had been loaded with them, which would count twice. Load them without `logs`.',
+      )
+    }
     const isLoaded = (traceId: string) => this.#traces.find(traceId) !== undefined
     const records = this.#savedLogs.reduce<LogRecords | undefined>(
       (all, saved) => withSavedLogs(all, saved, isLoaded),

@@ -52,8 +52,8 @@ export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces
    *   so that other programs can read them.
    * - `traces.jsonl` or `traces.jsonl.gz`: OTLP JSON, one trace a line.
    *
-   * Log records that were loaded are kept with them. Ids of spans are not, also not in memory: their
-   * places stand for them, so that logs are to be loaded before traces are saved. OTLP keeps sampling
+   * Log records that were loaded are kept with them. Ids of spans are not kept, in memory neither:
+   * their places stand for them. Load logs before you save. OTLP keeps sampling
    * weights to 56 bits of their probability, as trace state does, and of `quality()` what was missing;
    * Parquet keeps both as they are.
    *

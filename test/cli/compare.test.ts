@@ -229,7 +229,7 @@ describe('--fail-on', () => {
   const failOn = (...conditions: readonly string[]) =>
     flowdelta('compare', ...SHORT, ...conditions.flatMap((each) => ['--fail-on', each]))
 
-  test('of several conditions names those that hold, when a finding adds an eighth to all response times', async () => {
+  test('of several conditions names those that hold, when a finding adds between 3 and 20 % to all response times', async () => {
     const holding = ['contribution>3%', 'contribution>10ms', 'any']
     const { code, err } = await failOn(...holding, 'contribution>20%', 'shift>10s')
     expect(code).toBe(1)

@@ -2,6 +2,7 @@ import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
 import { grouped, percent, printable } from '../../core/words.ts'
 import { AFTER } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
+import { condition } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSame, isSameCall } from '../steps/call-order.ts'
@@ -33,6 +34,8 @@ export function withSegments(
   return [...told, ...own.filter((draft) => !isAccounted(draft, told, categories))]
 }
 
+const OPERATION = { service: null, attribute: 'operation', isAttribute: false }
+
 /** Says where alone something changed: `, only where tenant.tier = enterprise`, or `mostly`. */
 export function segmentClause({
   segment,
@@ -44,7 +47,7 @@ export function segmentClause({
   // Who fails may be asked for other things too.
   const isOne =
     measure === 'errors' && operation !== null && !what.includes(operationName({ operation }))
-  const of = isOne ? `operation = ${operationName({ operation })} and ` : ''
+  const of = isOne ? `${condition(OPERATION, 'is', [operation]).text} and ` : ''
   const isAll = step === null || steps.every((one) => stepKey(one) === stepKey(step))
   return `, ${isAll ? 'only' : 'mostly'} where ${of}${text}`
 }

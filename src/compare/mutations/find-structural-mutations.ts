@@ -346,7 +346,7 @@ function countTypes(
 }
 
 /**
- * Returns the smallest SM_P_THRESHOLD that chance alone exceeds in a share `alpha` of comparisons.
+ * Returns the SM_P_THRESHOLD that chance alone exceeds in a share `alpha` of comparisons.
  * Counts are Poisson, so their change has twice the standard deviation of a binomial count; chances
  * of all categories add up to `alpha`. Blunt: `'auto'` tests each category instead.
  */

@@ -116,7 +116,7 @@ function measuresOf(flows: FlowSet): Measure[] {
 
 /** Twice the logarithm of how many times likelier a step must be than a drift, where values are independent. */
 const MIN_BETTER = 4.5
-/** What is measured of how neighbors lean on each other is uncertain itself, and counts so much. */
+/** Where neighbors are alike, a step must be likelier by this share of what that adds to the noise. */
 const LEANING = 0.7
 
 /** Slow drifts, by the share of the recording that is over, as columns of a regression. */

@@ -167,7 +167,7 @@ function measuredOf(
   return { ...head, strata, offsets, requests, values, blocks }
 }
 
-/** Whether an operation is divided: what nearly all or none of its requests call only stands for it. */
+/** Whether a condition divides an operation: where nearly all or none of its requests meet it, it is only another name for it. */
 export function dividesStrata({ codes }: RequestColumn, { offsets, requests }: Measured): boolean {
   for (let stratum = 0; 2 * stratum < offsets.length - 1; stratum++) {
     const own = requests.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])
@@ -177,7 +177,7 @@ export function dividesStrata({ codes }: RequestColumn, { offsets, requests }: M
   return false
 }
 
-/** The operation that all times are of, whoever called it. */
+/** The operation whose calls were measured, whoever called it. */
 export function onlyOperation({ measure, strata }: Measured): string | null {
   const [first, ...more] = new Set(strata.map(({ operation }) => operation))
   return measure === 'time' && more.length === 0 ? (first ?? null) : null

@@ -1,5 +1,5 @@
 import { type Place, TraceFormatError } from '../../core/errors.ts'
-import { areSavedLogs } from '../log-records.ts'
+import { areSavedLogs, DAMAGED_LOGS } from '../log-records.ts'
 import { MISSING_TRACES } from '../quality.ts'
 import { peek } from '../trace-source.ts'
 import { readJsonElements } from './json-elements.ts'
@@ -84,8 +84,7 @@ function readOwn({ flowdelta }: JsonObject, { quality, spans }: ReadSink, file: 
   const { logs } = flowdelta
   if (areSavedLogs(logs)) spans.addLogs(logs)
   else if (logs !== undefined) {
-    const message = 'Log records of saved traces are not as flowdelta writes them'
-    quality.note('damaged-logs', { file }, message, 'log record skipped')
+    quality.note(DAMAGED_LOGS.code, { file }, DAMAGED_LOGS.message, DAMAGED_LOGS.effect)
   }
 }
 

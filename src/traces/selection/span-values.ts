@@ -1,8 +1,9 @@
 // Runs once a span: the loops index with `!`.
+import { max, min } from 'd3-array'
 import type { AttributeValue } from '../attributes.ts'
 import type { Dictionary } from '../dictionary.ts'
 import { entriesWithin } from '../group-rows.ts'
-import { pickLogs } from '../log-records.ts'
+import { logsWithin, pickLogs } from '../log-records.ts'
 import { readOutcomes } from '../outcomes.ts'
 import { NO_PARENT, type SpanTraceColumns } from '../span-columns.ts'
 import { type BuiltIn, builtIn, type Subject } from './condition.ts'
@@ -147,5 +148,11 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
     attributes: traces.attributes.pick(kept),
     weight: weight && Float64Array.from(chosen, (trace) => weight[trace]!),
     logs: traces.logs && pickLogs(traces.logs, kept),
+    serviceLogs:
+      traces.serviceLogs &&
+      logsWithin(traces.serviceLogs, [
+        min(kept, (span) => spans.startUs[span]!) ?? 0,
+        max(kept, (span) => spans.startUs[span]! + spans.durationUs[span]!) ?? 0,
+      ]),
   }
 }

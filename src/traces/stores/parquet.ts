@@ -1,10 +1,10 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import { defineOptions } from '../../core/options.ts'
 import { counted } from '../../core/words.ts'
-import { MISSING_TRACES } from '../quality.ts'
+import { DAMAGED_LOGS } from '../log-records.ts'
 import { isFlatSpans, readFlatSpans } from './flat-spans.ts'
 import { damagedParquet, openParquet, type ParquetFile } from './parquet-file.ts'
-import { logsIn, missingIn, readSavedTraces } from './saved-traces.ts'
+import { issuesIn, logsIn, readSavedTraces } from './saved-traces.ts'
 import { storeKind } from './store.ts'
 import { isTempoBlock, readTempoBlock } from './tempo-block.ts'
 import { wantedBy } from './wanted-spans.ts'
@@ -43,8 +43,9 @@ export const parquetStore = storeKind({
           let bytes = 0
           for (const file of files) {
             query.signal?.throwIfAborted()
-            for (const { message } of missingIn(file)) {
-              sink.quality.note(MISSING_TRACES, { file: file.name }, message)
+            for (const { code, message } of issuesIn(file)) {
+              const effect = code === DAMAGED_LOGS.code ? DAMAGED_LOGS.effect : 'kept'
+              sink.quality.note(code, { file: file.name }, message, effect)
             }
             const logs = logsIn(file)
             if (logs !== undefined) sink.spans.addLogs(logs)

@@ -1,8 +1,15 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
+import { remembered } from '../../core/remembered.ts'
 import { Attributes, NUMBER, TEXT, TRUTH } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
 import { finishColumns, growingColumns, growingFloat64, growingUint32 } from '../growing-columns.ts'
-import { areSavedLogs, logsOfServices, type SavedLogs, withSavedLogs } from '../log-records.ts'
+import {
+  areSavedLogs,
+  DAMAGED_LOGS,
+  logsOfServices,
+  type SavedLogs,
+  withSavedLogs,
+} from '../log-records.ts'
 import { MISSING_TRACES, Quality, type QualityIssue } from '../quality.ts'
 import { ATTRIBUTE_TYPES } from '../readers/json-values.ts'
 import { SPAN_KINDS, SPAN_STATUSES, type SpanColumns, SpanTraces } from '../span-traces.ts'
@@ -20,16 +27,24 @@ interface Saved {
 }
 
 /** Returns what was said of a file when flowdelta wrote it; `undefined` for any other. */
-function saidOf({ metadata }: ParquetFile): Saved | undefined {
+const saidOf = remembered(({ metadata, name }: ParquetFile): Saved | undefined => {
   const said = metadata.key_value_metadata?.find(({ key }) => key === SAVED_KEY)?.value
   const saved = said === undefined ? undefined : (JSON.parse(said) as Saved)
-  const isOurs = saved?.version === 1 && (saved.logs === undefined || areSavedLogs(saved.logs))
-  return isOurs ? saved : undefined
-}
+  if (saved?.version !== 1) return undefined
+  const { logs, quality, ...own } = saved
+  const isRight =
+    logs === undefined ||
+    (areSavedLogs(logs) && !(Number(logs.span.at(-1)) > Number(metadata.num_rows)))
+  if (isRight) return saved
+  const issue = { ...DAMAGED_LOGS, place: { file: name } }
+  const counts = new Map([...quality.counts, [DAMAGED_LOGS.code, 1] as const])
+  return { ...own, quality: { ...quality, issues: [...quality.issues, issue], counts } }
+})
 
-/** Issues that say which traces were missing when flowdelta wrote a file. */
-export function missingIn(file: ParquetFile): readonly QualityIssue[] {
-  return (saidOf(file)?.quality.issues ?? []).filter(({ code }) => code === MISSING_TRACES)
+/** What flowdelta said of a file that it wrote: which traces were missing, and whether logs are damaged. */
+export function issuesIn(file: ParquetFile): readonly QualityIssue[] {
+  const told: readonly string[] = [MISSING_TRACES, DAMAGED_LOGS.code]
+  return (saidOf(file)?.quality.issues ?? []).filter(({ code }) => told.includes(code))
 }
 
 /** What was logged in the traces of a file that flowdelta wrote. */

@@ -71,8 +71,8 @@ export function storeKind<Table extends OptionTable>(kind: StoreKind<Table>): St
 }
 
 /**
- * Reads what is asked for; where conditions leave nothing, some of what there is without them, so
- * that `where` can say which of them is wrong.
+ * Reads the requests that meet the conditions. Where none does, it reads some others, so that `where`
+ * can say which condition is wrong.
  */
 export async function readOrInstead(
   query: StoreQuery,
@@ -80,9 +80,14 @@ export async function readOrInstead(
   read: (query: StoreQuery, isInstead: boolean) => Promise<void>,
 ): Promise<void> {
   const { size } = sink.spans
+  const { groups } = sink.quality
   await read(query, false)
   const isEmpty = sink.spans.size === size && query.conditions.length > 0
-  if (isEmpty) await read({ ...query, conditions: [] }, true)
+  if (!isEmpty) return
+  const { length } = groups
+  await read({ ...query, conditions: [] }, true)
+  // Nobody asked for these.
+  groups.length = length
 }
 
 /**

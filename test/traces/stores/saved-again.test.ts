@@ -127,7 +127,7 @@ function asOtlp(traces: readonly (typeof trace extends fc.Arbitrary<infer T> ? T
   return { traces: JSON.stringify({ resourceSpans }), logs: bytes }
 }
 
-test('random traces, with their logs, say the same after they are saved, in one file or two', async () => {
+test('random traces, with their logs, say the same after they are saved; in two files, all but logs that name no trace', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(trace, { minLength: 2, maxLength: 5 }), async (random) => {
       const { traces: bytes, logs } = asOtlp(random)
@@ -168,6 +168,31 @@ test.each([
   expect(loaded.quality().issues).toContainEqual(
     expect.objectContaining({ code: 'damaged-logs', effect: 'log record skipped' }),
   )
+})
+
+test('logs are refused beside traces that were saved with theirs', async () => {
+  const { traces, logs } = asOtlp(fc.sample(trace, { numRuns: 9, seed: 1 }))
+  const given = { logs: { name: 'a.log', bytes: logs } }
+  const loaded = (await loadWithLogs({ name: 'a.json', bytes: traces }, given)) as SpanTraces
+  for (const name of ['twice.jsonl', 'twice.parquet']) {
+    await loaded.save(join(FOLDER, name))
+    await expect(loadWithLogs(join(FOLDER, name), given)).rejects.toThrow(
+      'which would count twice. Load them without `logs`.',
+    )
+  }
+})
+
+test('of selected traces, log records of services are kept as far as they are of their time', async () => {
+  const { traces, logs } = asOtlp(fc.sample(trace, { numRuns: 9, seed: 1 }))
+  const given = { logs: { name: 'a.log', bytes: logs } }
+  const loaded = (await loadWithLogs({ name: 'a.json', bytes: traces }, given)) as SpanTraces
+  const all = loaded.serviceLogs?.timeUs ?? new Float64Array()
+  expect(all.length).toBeGreaterThan(0)
+  const picked = loaded.pick(loaded.ids.map((_, trace) => trace))
+  const { startUs, durationUs } = loaded.spans
+  const lastUs = Math.max(...startUs.map((us, span) => us + (durationUs[span] as number)))
+  const within = all.filter((us) => us >= Math.min(...startUs) && us <= lastUs)
+  expect(picked.serviceLogs?.timeUs).toEqual(within)
 })
 
 test('a recorded case with logs says the same after it is saved, and so do its findings', async () => {
