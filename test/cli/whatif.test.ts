@@ -37,7 +37,6 @@ describe('causes', () => {
       requests: { before: 1500, after: 1500 },
       unchanged: { divergence: diagnosis.divergence, p: diagnosis.changeP },
     })
-    expect(document.unchanged.p).toBeLessThan(1e-3)
     expect(document.causes).toHaveLength(diagnosis.size)
     expect(document.causes[0]).toEqual({
       ...{ rank: 1, depth: 1, parent: null, kind: 'count', significant: true, score: 0 },
