@@ -1,14 +1,15 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Command } from 'commander'
 import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import { entryNamed, FlowdeltaError } from '../core/errors.ts'
 import { count, defineOptions, flag, text } from '../core/options.ts'
-import { counted, readDuration } from '../core/words.ts'
+import { counted } from '../core/words.ts'
 import { explain, explainMutation } from '../explain/parameters/explain.ts'
 import { withinBudget } from './comparison-budget.ts'
 import { COMPARISON_DOCUMENT, type ExplainedRank, FINDING_DOCUMENT } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { comparisonText, findingText } from './comparison-text.ts'
+import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import { type PrintedFinding, printedFindings } from './finding-document.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { JSON_FLAG, print } from './printing.ts'
@@ -41,17 +42,18 @@ const COMPARE_FLAGS = defineOptions({
 })
 
 type CompareFlags = ComparisonFlags &
-  FlagsOf<typeof COMPARE_FLAGS> & { readonly failOn?: readonly FailOn[] }
+  FlagsOf<typeof COMPARE_FLAGS> & { readonly failOn?: readonly Condition<Finding, Comparison>[] }
 
 export function addCompare(command: Command, args: readonly string[]): void {
   addOptions(addComparisonFlags(command, args), COMPARE_FLAGS)
     .addOption(
-      new Option(
-        '--fail-on <condition>',
+      conditionOption(
+        'fail-on',
         "End with exit code 1 when a finding exceeds it: 'contribution>5%' of the time all requests " +
           "took before, 'shift>10ms' of one step, 'errors>1%' of the calls of a service of which more " +
-          "fail, or 'any'; only what became slower or fails more often counts; may be given more than once",
-      ).argParser((text: string, before: readonly FailOn[] = []) => [...before, failOn(text)]),
+          "fail, or 'any'; only what became slower or fails more often counts",
+        TERMS,
+      ),
     )
     .action(runCompare)
 }
@@ -79,13 +81,7 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
       () => findingText(whole),
     )
   }
-  for (const { text, holds } of flags.failOn ?? []) {
-    const failing = comparison.findings.findings.filter((finding) => holds(finding, comparison))
-    if (failing.length === 0) continue
-    const names = failing.map(({ rank, title }) => `#${rank} ${title}`).join('; ')
-    process.stderr.write(`flowdelta: --fail-on ${text} holds for ${names}\n`)
-    process.exitCode = 1
-  }
+  failOn(comparison, flags.failOn, TERMS)
 }
 
 /** `null` if nothing was found to explain; throws if neither finding nor mutation has the rank. */
@@ -118,11 +114,6 @@ function findingOf(comparison: Comparison, id: string): PrintedFinding {
   return entryNamed(byId, id, 'the id of a finding')
 }
 
-interface FailOn {
-  readonly text: string
-  readonly holds: (finding: Finding, comparison: Comparison) => boolean
-}
-
 /** Calls after that fail, in per cent, where a finding says that more do; else 0. */
 function errorRate({ kind, direction, size, segment, calls: [call] }: Finding): number {
   if (kind !== 'errors' || direction !== 'slower') return 0
@@ -130,37 +121,20 @@ function errorRate({ kind, direction, size, segment, calls: [call] }: Finding): 
   return 100 * (segment?.inside.afterMean ?? size.value)
 }
 
-const CONDITION = /^(contribution|shift)\s*>\s*(\d+(?:\.\d+)?)\s*(%|[a-zµμ]+)$/
-const ERRORS = /^errors\s*>\s*(\d+(?:\.\d+)?)\s*%$/
-
-/**
- * Reads what fails: `contribution>5%` (of what after would have taken before), `contribution>2s`
- * (in all), `shift>10ms` (of one step), `errors>1%` (of calls), or `any`; only what is worse.
- */
-function failOn(text: string): FailOn {
-  if (text === 'any') return { text, holds: ({ direction }) => direction === 'slower' }
-  const share = ERRORS.exec(text.trim())?.[1]
-  if (share !== undefined) return { text, holds: (finding) => errorRate(finding) > Number(share) }
-  const [, quantity, digits, unit = ''] = CONDITION.exec(text.trim()) ?? []
-  const limitUs = readDuration(`${digits}${unit}`)
-  if (quantity === undefined || (unit === '%' ? quantity === 'shift' : Number.isNaN(limitUs))) {
-    throw new InvalidArgumentError(
-      "Give 'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'.",
-    )
-  }
-  if (unit === '%') {
-    const limit = Number(digits)
-    return {
-      text,
-      holds: ({ contributionUs }, { edges }) =>
-        contributionUs > 0 && 100 * contributionUs > limit * edges.usualUs,
-    }
-  }
-  return {
-    text,
-    holds:
-      quantity === 'contribution'
-        ? ({ contributionUs }) => contributionUs > limitUs
-        : ({ changedEdges }) => changedEdges.some(({ shiftUs }) => shiftUs > limitUs),
-  }
+/** What `--fail-on` goes by; only what is worse counts. */
+const TERMS: Terms<Finding, Comparison> = {
+  things: ({ findings }) => findings.findings,
+  nameOf: ({ rank, title }) => `#${rank} ${title}`,
+  words: { any: ({ direction }) => direction === 'slower' },
+  quantities: {
+    // Of what after would have taken before, and in all.
+    contribution: {
+      percent: ({ contributionUs }, { edges }) =>
+        contributionUs > 0 ? (100 * contributionUs) / edges.usualUs : 0,
+      us: ({ contributionUs }) => contributionUs,
+    },
+    shift: { us: ({ changedEdges }) => Math.max(0, ...changedEdges.map(({ shiftUs }) => shiftUs)) },
+    errors: { percent: errorRate },
+  },
+  examples: "'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'",
 }

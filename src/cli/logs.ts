@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
-import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
+import { FlowdeltaError, show } from '../core/errors.ts'
 import { defineOptions, flag, text } from '../core/options.ts'
 import { counted, grouped, shortText } from '../core/words.ts'
 import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
@@ -31,6 +31,7 @@ import {
 } from '../views/report/log-words.ts'
 import { reportHtml } from '../views/report/report-html.ts'
 import { reportMarkdown } from '../views/report/report-markdown.ts'
+import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, adviceSentence, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import { LOGS_DOCUMENT, type PrintedLogs } from './logs-document.ts'
 import {
@@ -70,7 +71,7 @@ interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
   readonly template?: readonly string[]
   readonly fields?: LogFields
   readonly metric?: string
-  readonly failOn?: readonly FailOn[]
+  readonly failOn?: readonly Condition<LogChange, LogComparison>[]
   readonly class: LogClass
 }
 
@@ -105,10 +106,11 @@ export function addLogs(command: Command): void {
         .argParser(logClass),
     )
   command.addOption(
-    new Option(
-      '--fail-on <condition>',
-      "End with exit code 1 when it holds: 'new-errors' that only after logged, 'performance>5%' more, 'differs' of any variable, or 'any'; may be given more than once",
-    ).argParser((given: string, before: readonly FailOn[] = []) => [...before, failOn(given)]),
+    conditionOption(
+      'fail-on',
+      "End with exit code 1 when it holds: 'new-errors' that only after logged, 'performance>5%' more, 'differs' of any variable, or 'any'",
+      TERMS,
+    ),
   )
   for (const table of [LOG_READ_OPTIONS, COMPARE_OPTIONS, PRINT_FLAGS]) addOptions(command, table)
   command.action((files: readonly string[], flags: LogsFlags & Flags) =>
@@ -146,39 +148,42 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
       () => LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }),
       () => logsText({ compared, warnings, limit: limit ?? MAX_IN_TEXT }, command.options),
     )
-  for (const { text, failing } of flags.failOn ?? []) {
-    const found = failing(compared).map((each) => shortText(each, MAX_MESSAGE_LENGTH))
-    if (found.length === 0) continue
-    const more =
-      found.length > MAX_FAILING ? `; and ${grouped(found.length - MAX_FAILING)} more` : ''
-    const names = `${found.slice(0, MAX_FAILING).join('; ')}${more}`
-    process.stderr.write(visibleText(`flowdelta: --fail-on ${text} holds for ${names}\n`))
-    process.exitCode = 1
-  }
+  failOn(compared, flags.failOn, TERMS)
 }
 
-interface FailOn {
-  readonly text: string
-  readonly failing: (compared: LogComparison) => readonly string[]
+interface LogChange {
+  readonly kind: 'new-errors' | 'differs' | 'performance'
+  readonly name: string
 }
 
-function failOn(text: string): FailOn {
-  const worse = (share: number) => (compared: LogComparison) => {
-    const { significant, beforeMean, afterMean } = compared.divergence.performance
-    const isWorse = significant && afterMean - beforeMean > share * Math.abs(beforeMean)
-    return isWorse ? performanceSentences(compared).slice(0, 1) : []
-  }
-  const newNames = (compared: LogComparison) => newErrors(compared).map(({ name }) => name)
-  const percent = /^performance\s*>\s*(\d+(?:\.\d+)?)\s*%$/.exec(text.trim())?.[1]
-  if (percent !== undefined) return { text, failing: worse(Number(percent) / 100) }
-  if (text === 'new-errors') return { text, failing: newNames }
-  if (text === 'differs') {
-    return { text, failing: (compared) => differences(compared).told.map(({ name }) => name) }
-  }
-  if (text === 'any') {
-    return { text, failing: (compared) => [...newNames(compared), ...worse(0)(compared)] }
-  }
-  throw new InvalidArgumentError("Give 'new-errors', 'performance>5%', 'differs' or 'any'.")
+/** What `--fail-on` goes by. */
+const TERMS: Terms<LogChange, LogComparison> = {
+  things: (compared) => [
+    ...newErrors(compared).map(({ name }) => ({ kind: 'new-errors' as const, name })),
+    ...differences(compared).told.map(({ name }) => ({ kind: 'differs' as const, name })),
+    ...(slowdown(compared) > 0 ? performanceSentences(compared).slice(0, 1) : []).map((name) => ({
+      kind: 'performance' as const,
+      name,
+    })),
+  ],
+  nameOf: ({ name }) => name,
+  words: {
+    any: ({ kind }) => kind !== 'differs',
+    'new-errors': ({ kind }) => kind === 'new-errors',
+    differs: ({ kind }) => kind === 'differs',
+  },
+  quantities: {
+    performance: {
+      percent: ({ kind }, compared) => (kind === 'performance' ? slowdown(compared) : 0),
+    },
+  },
+  examples: "'new-errors', 'performance>5%', 'differs' or 'any'",
+}
+
+/** How much larger performance is after, in per cent; 0 where that may be chance. */
+function slowdown({ divergence }: LogComparison): number {
+  const { significant, beforeMean, afterMean } = divergence.performance
+  return significant ? (100 * (afterMean - beforeMean)) / Math.abs(beforeMean) : 0
 }
 
 function periodFiles(flags: LogsFlags, period: LogClass): readonly string[] {
@@ -259,7 +264,6 @@ function logFields(given: string): LogFields {
 /** Of what is new, all tells. */
 const MAX_MESSAGE_LENGTH = 200
 const NODES = 10
-const MAX_FAILING = 5
 
 /**
  * A comparison of logs as text: what to read it with, is performance different, what differs, where to

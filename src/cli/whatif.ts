@@ -19,7 +19,7 @@ import {
   diagnoseLatencyStepwise,
 } from '../whatif/diagnosis/diagnose-latency.ts'
 import { DIAGNOSIS_OPTIONS } from '../whatif/diagnosis/diagnosis-options.ts'
-import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
+import type { DiagnosedScenario, LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { LatencyTarget, WishTarget } from '../whatif/diagnosis/latency-target.ts'
 import { divergenceText } from '../whatif/diagnosis/target-divergence.ts'
 import {
@@ -38,6 +38,7 @@ import { RequestModel } from '../whatif/recompute/request-model.ts'
 import { applyScenario, type ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
 import { combineScenarios, parseScenario } from '../whatif/scenarios/parse-scenario.ts'
 import type { Scenario } from '../whatif/scenarios/scenario.ts'
+import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import {
   addSplit,
@@ -63,7 +64,6 @@ import {
   predictionResults,
   WHATIF_DOCUMENT,
 } from './whatif-document.ts'
-import { failOnCauses, type WhatifFailOn, whatifFailOn } from './whatif-fail-on.ts'
 import { whatifWarnings } from './whatif-warnings.ts'
 
 const { depth, beam, divergence, sampleSize, seed } = DIAGNOSIS_OPTIONS
@@ -88,7 +88,7 @@ interface WhatifFlags extends FlagsOf<typeof PRINT_FLAGS>, SplitFlags {
   readonly after?: string[]
   readonly target?: WishTarget
   readonly apply?: string[]
-  readonly failOn?: readonly WhatifFailOn[]
+  readonly failOn?: readonly Condition<DiagnosedScenario, LatencyDiagnosis>[]
 }
 
 export function addWhatif(command: Command, args: readonly string[]): void {
@@ -105,15 +105,11 @@ export function addWhatif(command: Command, args: readonly string[]): void {
       "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'attribute:cache.hit=true:90%'; put names that contain such signs between double quotes; several are also applied together",
     )
   command.addOption(
-    new Option(
-      '--fail-on <condition>',
-      "End with exit code 1 when a significant cause makes requests slower on average by more: 'impact>5%' of the mean before, 'impact>10ms', or 'any'; may be given more than once",
-    )
-      .argParser((text: string, before: readonly WhatifFailOn[] = []) => [
-        ...before,
-        whatifFailOn(text),
-      ])
-      .conflicts(['target', 'apply']),
+    conditionOption(
+      'fail-on',
+      "End with exit code 1 when a significant cause makes requests slower on average by more: 'impact>5%' of the mean before, 'impact>10ms', or 'any'",
+      TERMS,
+    ).conflicts(['target', 'apply']),
   )
   for (const table of [DIAGNOSIS_FLAGS, MODEL_FLAGS, LOAD_OPTIONS, PRINT_FLAGS])
     addOptions(command, table)
@@ -156,7 +152,20 @@ async function runWhatif(files: string[], flags: WhatifFlags & Flags): Promise<v
     () => WHATIF_DOCUMENT.write(diagnosisResults(diagnosis, limit ?? MAX_IN_JSON, warnings)),
     () => withWarnings(whatifText(diagnosis, limit ?? MAX_IN_TEXT, target), warnings),
   )
-  failOnCauses(diagnosis, flags.failOn)
+  failOn(diagnosis, flags.failOn, TERMS)
+}
+
+const TERMS: Terms<DiagnosedScenario, LatencyDiagnosis> = {
+  things: ({ ranked }) => ranked.filter(({ significant }) => significant),
+  nameOf: ({ rank, scenario }) => `#${rank} ${scenario.title}`,
+  words: { any: ({ evaluation }) => evaluation.impactUs > 0 },
+  quantities: {
+    impact: {
+      percent: ({ evaluation }, { base }) => (100 * evaluation.impactUs) / base.meanUs,
+      us: ({ evaluation }) => evaluation.impactUs,
+    },
+  },
+  examples: "'impact>5%', 'impact>10ms' or 'any'",
 }
 
 async function splitSpans(flags: WhatifFlags & Flags): Promise<[SpanTraces, SpanTraces]> {
