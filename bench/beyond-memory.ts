@@ -1,5 +1,6 @@
-// npm run bench:beyond-memory [-- SPANS in millions, default 2]: two periods in Parquet through DuckDB.
-import { execFileSync } from 'node:child_process'
+// npm run bench:beyond-memory [-- SPANS in millions, default 2]: two periods in Parquet through DuckDB,
+// and through ClickHouse's client where chdb is installed (npm install --no-save chdb).
+import { execFileSync, fork } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -103,6 +104,43 @@ function report(name: string, { traces, requests, loadSeconds, compareSeconds, p
   )
 }
 
+/** The first findings; memory is that of loading and comparing, without that of a server. */
+function list({ findings, peakMB }: Run) {
+  for (const { title, us } of findings.slice(0, 10))
+    say(`  ${(us / 1e6).toFixed(1).padStart(9)} s  ${title}`)
+  say(`  target: at most ${TARGET.MB} MB${peakMB > TARGET.MB ? ', MISSED' : ''}`)
+}
+
+function likeness(all: Run, some: Run): string {
+  const first = all.findings.slice(0, 10)
+  const places = first.map(({ id }) => some.findings.findIndex((one) => one.id === id))
+  const found = places.filter((place) => place >= 0)
+  const order = places.flatMap((place, i) => (place < 0 ? [] : [i]))
+  const correlation = found.length > 1 ? sampleRankCorrelation(order, found).toFixed(2) : '–'
+  const requests = all.requests === some.requests ? 'as many' : 'another number of'
+  return `${found.length} of the first ${first.length} findings; rank correlation ${correlation}; ${requests} requests`
+}
+
+async function throughClickHouse(paths: readonly string[]): Promise<Run | undefined> {
+  const script = fileURLToPath(new URL('./clickhouse-server.ts', import.meta.url))
+  const server = fork(script, [...paths])
+  try {
+    const { port } = await new Promise<{ port?: number }>((resolve, reject) => {
+      server.once('message', (message) => resolve(message as { port?: number }))
+      server.once('exit', (code) => reject(new Error(`The server ended with ${code}`)))
+    })
+    if (port === undefined) {
+      say('ClickHouse: NOT RUN: needs the package chdb (npm install --no-save chdb)')
+      return undefined
+    }
+    return runApart(
+      paths.map((_, i) => `clickhouse=http://127.0.0.1:${port}/period${i}?sample=${SAMPLE}`),
+    )
+  } finally {
+    if (server.connected) server.disconnect()
+  }
+}
+
 async function main(spans: number) {
   const folder = mkdtempSync(join(tmpdir(), 'flowdelta-bench-'))
   try {
@@ -110,22 +148,20 @@ async function main(spans: number) {
     const sizes = paths.map((path) => `${Math.round(statSync(path).size / 1e6)} MB`)
     say(`${spans.toLocaleString('en')} spans in two files of ${sizes.join(' and ')}`)
     const some = runApart(paths.map((path) => `duckdb:${path}?sample=${SAMPLE}`))
-    report('sample', some)
-    for (const { title, us } of some.findings)
-      say(`  ${(us / 1e6).toFixed(1).padStart(9)} s  ${title}`)
-    say(`target: at most ${TARGET.MB} MB${some.peakMB > TARGET.MB ? ', MISSED' : ''}`)
+    report('DuckDB', some)
+    list(some)
+    const others = await throughClickHouse(paths)
+    if (others !== undefined) {
+      report('ClickHouse', others)
+      list(others)
+      say(`against the sample of DuckDB: ${likeness(some, others)}`)
+    }
     if (spans > MAX_SPANS_IN_MEMORY) return
     const all = runApart(paths)
     report('in memory', all)
-    const first = all.findings.slice(0, 10)
-    for (const { title, us } of first) say(`  ${(us / 1e6).toFixed(1).padStart(9)} s  ${title}`)
-    const places = first.map(({ id }) => some.findings.findIndex((one) => one.id === id))
-    const found = places.filter((place) => place >= 0)
-    const order = places.flatMap((place, i) => (place < 0 ? [] : [i]))
-    const correlation = found.length > 1 ? sampleRankCorrelation(order, found).toFixed(2) : '–'
-    say(
-      `of the first ${first.length} findings the sample has ${found.length}; rank correlation ${correlation}`,
-    )
+    list(all)
+    say(`against all of them, the sample of DuckDB: ${likeness(all, some)}`)
+    if (others !== undefined) say(`and that of ClickHouse: ${likeness(all, others)}`)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -1,23 +1,9 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
+import { answerOf, openSession, type Session } from './chdb-session.ts'
 import { type Served, serve } from './serve.ts'
-
-interface Session {
-  query(sql: string, format?: string): string
-}
-
-/** ClickHouse in this process, where its package is installed (543 MB; `npm install --no-save chdb`). */
-function openSession(): Session | undefined {
-  try {
-    const { Session } = createRequire(import.meta.url)('chdb') as { Session: new () => Session }
-    return new Session()
-  } catch {
-    return undefined
-  }
-}
 
 const session = openSession()
 
@@ -50,23 +36,7 @@ export function insert(into: Session, table: string, lines: readonly string[]): 
   )
 }
 
-/** Serves the session over HTTP as ClickHouse does: parameters of queries stand in the address. */
+/** Serves the session over HTTP as ClickHouse does, as long as the test. */
 export function serveClickHouse(sessionOf: Session): Promise<Served> {
-  return serve((url, { body }) => {
-    const database = url.searchParams.get('database') ?? 'default'
-    const sql = body.replace(/\{(\w+):([^}]+)\}/g, (_, name: string, type: string) => {
-      const value = url.searchParams.get(`param_${name}`) ?? ''
-      return `_CAST('${value.replace(/[\\']/g, '\\$&')}', '${type}')`
-    })
-    try {
-      sessionOf.query(`USE ${database}`)
-      const [, query = '', format = ''] = /^(.*?)\s*FORMAT\s+(\w+)\s*$/s.exec(sql) ?? []
-      return { type: 'text/plain', body: sessionOf.query(query, format) }
-    } catch (error) {
-      return {
-        ...{ status: 400, type: 'text/plain', body: `${(error as Error).message}\n` },
-        headers: { 'x-clickhouse-exception-code': '62' },
-      }
-    }
-  })
+  return serve((url, { body }) => answerOf(sessionOf, url, body))
 }
