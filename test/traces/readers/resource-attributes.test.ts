@@ -20,7 +20,7 @@ describe('OTLP', () => {
           {
             spans: [
               {
-                ...{ traceId: 'a', spanId: 'b', name: 'get', attributes: [] },
+                ...{ traceId: 'a', spanId: 'b', name: 'get' },
                 ...{ startTimeUnixNano: '1000', endTimeUnixNano: '2000' },
                 attributes: [{ key: 'size', value: { intValue: '7' } }],
               },
