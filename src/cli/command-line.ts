@@ -78,6 +78,14 @@ const COMMANDS = {
     description: 'Find the single change that best explains a change of latency, or predict one',
     load: async () => (await import('./whatif.ts')).addWhatif,
   },
+  baseline: {
+    description: 'Add a summary of traces to a history of runs, or show where that changed',
+    load: async () => (await import('./baseline.ts')).addBaseline,
+  },
+  check: {
+    description: 'Check a run against a history: pass, warn or fail, for pipelines',
+    load: async () => (await import('./check.ts')).addCheck,
+  },
   mcp: {
     description: 'Offer the results to agents, as tools of the Model Context Protocol (stdio)',
     load: async () => (await import('./mcp.ts')).addMcp,

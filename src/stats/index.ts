@@ -54,6 +54,7 @@ export {
   detectableShift,
 } from './detectable-shift.ts'
 export { gammaQ, normalQuantile } from './distributions.ts'
+export { type EDivisiveOptions, eDivisive, type SeriesChange } from './e-divisive.ts'
 export { type Ecdf, ecdf } from './ecdf.ts'
 export {
   editDistance,

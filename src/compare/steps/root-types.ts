@@ -45,7 +45,7 @@ export const rootTypes = remembered((given: FlowSet): RootTypes => {
   return { names: [...numbers.keys()], typeOf }
 })
 
-function rootName({ shapes, labels }: FlowSet, shape: number): string {
+export function rootName({ shapes, labels }: FlowSet, shape: number): string {
   const { service, operation } = labels.get(shapes.labels(shape)[0]!)
   return service === '' ? operation : `${service} ${operation}`
 }

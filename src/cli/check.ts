@@ -1,0 +1,97 @@
+import type { Command } from 'commander'
+import { type CheckedType, checkRun, type RunCheck } from '../compare/baseline/check-run.ts'
+import { summarizeRun } from '../compare/baseline/run-summary.ts'
+import { defineOptions, flag, level, oneOf, text } from '../core/options.ts'
+import { LOAD_OPTIONS } from '../traces/load-traces.ts'
+import { appendRun, RUN_NAME, readHistory } from './baseline.ts'
+import { CHECK_FORMATS, type CheckResults, checkOutput, type JudgedType } from './check-formats.ts'
+import { type Condition, conditionFrom, conditionOption, failOn, type Terms } from './conditions.ts'
+import { addOptions, type Flags, type FlagsOf } from './flags.ts'
+import { loadPeriod } from './load-period.ts'
+import { writeReport } from './report.ts'
+
+const CHECK_FLAGS = defineOptions({
+  alpha: level({
+    default: 0.05,
+    sentence: 'Chance that any interval of the check, or any change of the history, is wrong',
+  }),
+  as: oneOf(CHECK_FORMATS, {
+    unit: 'format',
+    default: 'text',
+    sentence:
+      'How to print: text, json, annotations of GitHub checks, JUnit XML, the Bencher metric format, or a list for github-action-benchmark',
+  }),
+  out: text({ default: null, or: null, flag: 'out <file>', sentence: 'File to write instead' }),
+  name: RUN_NAME,
+  append: flag({ default: false, sentence: 'Add the run to the history unless it fails' }),
+})
+
+type CheckCondition = Condition<CheckedType, RunCheck>
+
+interface CheckFlags extends FlagsOf<typeof CHECK_FLAGS> {
+  readonly baseline: string
+  readonly failOn?: readonly CheckCondition[]
+  readonly warnOn?: readonly CheckCondition[]
+}
+
+const isMissing = ({ requests: [, now] }: CheckedType) => now === 0
+
+/** What conditions go by: the bounds of intervals that are nearest to no change. */
+const TERMS: Terms<CheckedType, RunCheck> = {
+  things: ({ types }) => types,
+  nameOf: ({ name }) => name,
+  words: {
+    any: (type) => type.shift.low > 0 || (type.errors?.growth.low ?? 0) > 0,
+    missing: isMissing,
+  },
+  quantities: {
+    shift: {
+      percent: ({ shift }) => 100 * shift.low,
+      us: ({ shift, medianUs: [usual] }) => shift.low * usual,
+    },
+    errors: { percent: ({ errors }) => 100 * (errors?.growth.low ?? 0) },
+  },
+  examples: "'shift>5%', 'shift>10ms', 'errors>1%', 'missing' or 'any'",
+}
+
+export function addCheck(command: Command): void {
+  command
+    .argument('<file...>', 'Traces of the run to check')
+    .requiredOption('--baseline <file>', "History that 'flowdelta baseline write' wrote")
+    .addOption(
+      conditionOption(
+        'fail-on',
+        "End with exit code 1 when requests of any type surely exceed it: 'shift>5%' or 'shift>10ms' slower, 'errors>1%' more of them failing, 'missing' where none came, or 'any' (default)",
+        TERMS,
+      ),
+    )
+    .addOption(conditionOption('warn-on', 'Warn when they surely exceed it', TERMS))
+  addOptions(addOptions(command, CHECK_FLAGS), LOAD_OPTIONS).action(runCheck)
+}
+
+async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<void> {
+  const { baseline, name, alpha, out, append, warnOn = [] } = flags
+  const conditions = flags.failOn ?? [conditionFrom('any', TERMS)]
+  const history = readHistory(baseline)
+  const run = summarizeRun(name, await loadPeriod(undefined, files, flags))
+  const check = checkRun(run, history, alpha)
+  const meets = (type: CheckedType, given: readonly CheckCondition[]) =>
+    given.filter(({ holds }) => holds(type, check)).map((condition) => condition.text)
+  const types = check.types.map((type): JudgedType => {
+    const [fails, warns] = [meets(type, conditions), meets(type, warnOn)]
+    // What the other bounds exceed cannot be ruled out.
+    const worst = { ...type, shift: { ...type.shift, low: type.shift.high } }
+    return {
+      ...type,
+      verdict: fails.length > 0 ? 'fail' : warns.length > 0 ? 'warn' : 'pass',
+      conditions: fails.length > 0 ? fails : warns,
+      possible: meets(worst, conditions).filter((each) => each.includes('>')),
+    }
+  })
+  const results: CheckResults = { check, types }
+  const printed = checkOutput(flags.as, results)
+  if (out === undefined) process.stdout.write(printed)
+  else writeReport(out, printed)
+  failOn(check, conditions, TERMS)
+  if (append && !types.some(({ verdict }) => verdict === 'fail')) appendRun(baseline, run)
+}

@@ -1,0 +1,190 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkRun, historyChanges } from '../../src/compare/baseline/check-run.ts'
+import { parseHistory, type RunSummary } from '../../src/compare/baseline/run-summary.ts'
+import { quantile } from '../../src/stats/quantile.ts'
+import { randomSource } from '../../src/stats/random.ts'
+import { flowdelta, periods, ROOT, schemaErrors } from './run-cli.ts'
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'flowdelta-check-'))
+const HISTORY = join(FOLDER, 'history.jsonl')
+const [, CONTROL = '', , CONTROL_AFTER = ''] = periods('control')
+const [, , , SLOW = ''] = periods('delay-1ms')
+const GATE = ['--fail-on', 'shift>5% and shift>500us', '--warn-on', 'shift>10%'] as const
+
+beforeAll(async () => {
+  const { code, out } = await flowdelta(
+    ...['baseline', 'write', CONTROL, '--out', HISTORY, '--name', 'v1'],
+  )
+  expect([code, out]).toEqual([0, `${HISTORY}: 7 types of requests\n`])
+})
+afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
+
+const check = (file: string, ...more: string[]) =>
+  flowdelta('check', file, '--baseline', HISTORY, ...more)
+
+describe('flowdelta check', () => {
+  test('passes another run of the same code, and says that one run tells no differences of runs', async () => {
+    const { code, out, err } = await check(CONTROL_AFTER, ...GATE, '--name', 'v2')
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toMatch(/^pass: v2 against 1 run \(v1\)\n/)
+    expect(out).toContain('Only one run before')
+  })
+
+  test('fails the types that a planted millisecond makes slower, and only those', async () => {
+    const { code, out, err } = await check(SLOW, ...GATE)
+    expect(code).toBe(1)
+    expect(out).toMatch(/^fail: /)
+    const failing = [...out.matchAll(/^frontend NFS3 (\w+) .*fail shift/gm)].map(([, name]) => name)
+    expect(failing).toEqual(['WRITE', 'CREATE', 'REMOVE', 'COMMIT'])
+    expect(err).toContain('--fail-on shift>5% and shift>500us holds for frontend NFS3 WRITE; ')
+  })
+
+  test('warns with exit code 0', async () => {
+    const { code, out } = await check(SLOW, '--fail-on', 'shift>10s', '--warn-on', 'shift>10%')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^warn: .*\n/)
+    expect(out).toMatch(/NFS3 WRITE .*warn shift>10%/)
+  })
+
+  test('says what an interval does not rule out', async () => {
+    const { code, out } = await check(CONTROL_AFTER, '--fail-on', 'shift>5%')
+    expect(code).toBe(0)
+    expect(out).toMatch(/Not ruled out, with so few requests or runs, for \d types: shift>5%\./)
+  })
+
+  test('--as json prints a document that its schema describes', async () => {
+    const { out } = await check(SLOW, ...GATE, '--as', 'json')
+    const document = JSON.parse(out)
+    expect(schemaErrors('check', document)).toBeNull()
+    expect(document).toMatchObject({ verdict: 'fail', run: 'run', baseline: ['v1'] })
+    expect(document.types[0].shift.low).toBeGreaterThan(1)
+  })
+
+  test('--as github escapes what workflow commands mean something by', async () => {
+    const { out } = await check(SLOW, ...GATE, '--as', 'github')
+    const lines = out.trim().split('\n')
+    expect(lines.filter((line) => line.startsWith('::error title=flowdelta '))).toHaveLength(4)
+    expect(lines.at(-1)).toMatch(/^::notice title=flowdelta::fail: /)
+    expect(out.replaceAll('%25', '')).not.toContain('%')
+  })
+
+  test('--as junit, bencher and benchmark-action write what these read', async () => {
+    const junit = (await check(SLOW, ...GATE, '--as', 'junit')).out
+    expect(junit).toContain('<testsuite name="flowdelta" tests="7" failures="4">')
+    expect(junit.match(/<testcase [^<>]*>/g)).toHaveLength(7)
+    expect(junit).toContain('<failure message="shift&gt;5% and shift&gt;500us">')
+    const bencher = JSON.parse((await check(SLOW, ...GATE, '--as', 'bencher')).out)
+    const { latency } = bencher['frontend NFS3 COMMIT']
+    expect(latency.value / 1e6).toBeCloseTo(1.51, 1)
+    expect(latency.lower_value).toBeLessThan(latency.value)
+    const list = JSON.parse((await check(SLOW, ...GATE, '--as', 'benchmark-action')).out)
+    expect(list[0]).toMatchObject({ name: 'frontend NFS3 WRITE', unit: 'µs' })
+  })
+
+  test('the example workflow gives only flags and conditions that there are', async () => {
+    const workflow = readFileSync(`${ROOT}docs/pipeline.yml`, 'utf8')
+    const [, flags = ''] = /flowdelta check head-\S+ --baseline \S+ (.*)\n/.exec(workflow) ?? []
+    const given = [...flags.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word!)
+    const { code, out } = await check(SLOW, ...given)
+    expect([code, out.split('\n').at(-2)]).toEqual([
+      0,
+      '::notice title=flowdelta::warn: head against 1 run (v1)',
+    ])
+  })
+
+  test('--append keeps a run that passes and not one that fails', async () => {
+    const history = join(FOLDER, 'append.jsonl')
+    writeFileSync(history, readFileSync(HISTORY))
+    const run = (file: string) =>
+      flowdelta(
+        ...['check', file, '--baseline', history, ...GATE, '--append', '--name', file.slice(-30)],
+      )
+    await run(CONTROL_AFTER)
+    await run(SLOW)
+    expect(parseHistory(readFileSync(history, 'utf8'), history)).toHaveLength(2)
+  })
+
+  test.each([
+    [[], 'is no summary of a run'],
+    [['--fail-on', 'shift>fast'], "Give 'shift>5%', 'shift>10ms', 'errors>1%', 'missing' or 'any'"],
+  ])('what cannot be read is refused: %j', async (options, message) => {
+    const broken = join(FOLDER, 'broken.jsonl')
+    appendFileSync(broken, '{"schema":"flowdelta.run/1","name":"a","types":[{"name":1}]}\n')
+    const { code, err } = await flowdelta('check', SLOW, '--baseline', broken, ...options)
+    expect(code).toBe(2)
+    expect(err).toContain(message)
+  })
+})
+
+/** A run of some types, whose levels wander from run to run; `slower` makes the first type slower. */
+function run(seed: number, { slower = 1, types = 5, wander = 0.05 } = {}): RunSummary {
+  const random = randomSource(seed)
+  return {
+    schema: 'flowdelta.run/1',
+    name: `run ${seed}`,
+    types: Array.from({ length: types }, (_, type) => {
+      const level = Math.log(1000 * (type + 1)) + wander * random.normal()
+      const all = Float64Array.from({ length: 400 }, () => random.logNormal(level, 0.6)).sort()
+      const factor = type === 0 ? slower : 1
+      const timesUs = Array.from({ length: 200 }, (_, i) => factor * quantile(all, (i + 0.5) / 200))
+      return { name: `type ${type}`, requests: all.length, failed: 4, timesUs }
+    }),
+  }
+}
+
+const surely = (checked: ReturnType<typeof checkRun>) =>
+  checked.types.filter(({ shift, errors }) => shift.low > 0 || (errors?.growth.low ?? 0) > 0)
+
+describe('a history of runs', () => {
+  test('of runs that differ by chance, at most one in twenty has a type that is surely slower', () => {
+    let alarms = 0
+    for (let seed = 0; seed < 200; seed++) {
+      const runs = Array.from({ length: 6 }, (_, i) => run(10 * seed + i + 1))
+      alarms += Number(surely(checkRun(runs[5]!, runs.slice(0, 5))).length > 0)
+    }
+    expect(alarms).toBeLessThanOrEqual(10 + 6)
+  })
+
+  test('so has a single run before whose requests are independent', () => {
+    let alarms = 0
+    for (let seed = 0; seed < 200; seed++) {
+      const still = { wander: 0 }
+      alarms += Number(
+        surely(checkRun(run(2 * seed + 1, still), [run(2 * seed + 2, still)])).length > 0,
+      )
+    }
+    expect(alarms).toBeLessThanOrEqual(10 + 6)
+  })
+
+  test('a type that takes twice as long is found, alone', () => {
+    const runs = Array.from({ length: 8 }, (_, i) => run(i + 1))
+    const found = surely(checkRun(run(99, { slower: 2 }), runs))
+    expect(found.map(({ name }) => name)).toEqual(['type 0'])
+    expect(found[0]!.shift.value).toBeCloseTo(1, 0)
+  })
+
+  test('after a change that was accepted, runs are checked against those since', () => {
+    const slower = { slower: 3 }
+    const runs = Array.from({ length: 20 }, (_, i) => run(i + 1, i < 12 ? {} : slower))
+    const [change] = historyChanges(runs)
+    expect(change).toMatchObject({ at: 12, run: 'run 13' })
+    expect(change!.types.map(({ name }) => name)).toEqual(['type 0'])
+    const checked = checkRun(run(50, slower), runs)
+    expect(checked.baseline.map(({ name }) => name)).toEqual(runs.slice(12).map(({ name }) => name))
+    expect(surely(checked)).toEqual([])
+    expect(surely(checkRun(run(51, { slower: 6 }), runs)).map(({ name }) => name)).toEqual([
+      'type 0',
+    ])
+  })
+
+  test('types that come no more are told, and new ones', () => {
+    const before = [run(1), run(2), run(3)]
+    const now = run(4, { types: 6 })
+    const checked = checkRun({ ...now, types: now.types.slice(1) }, before)
+    expect(checked.added).toEqual(['type 5'])
+    expect(checked.types.find(({ name }) => name === 'type 0')!.requests).toEqual([1200, 0])
+  })
+})
