@@ -7,6 +7,7 @@ import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
+import { evenSample } from './even-sample.ts'
 import { AFTER, BEFORE, FLOW_OPTIONS, type FlowOptions, FlowReport, FlowSet } from './flow-set.ts'
 import { measureFlows } from './measure-flows.ts'
 import { NodeLabels, parsePointLabel } from './node-labels.ts'
@@ -46,7 +47,8 @@ export function buildFlows(
   requireArgument('buildFlows([before, after])', traces, after.length <= 1, 'two periods at most')
   const runs = recordings.length - after.length
   const timed = timedFlows(recordings, runs, options)
-  return options.measure === TIME.name ? timed : measureFlows(timed, options.measure)
+  const measured = options.measure === TIME.name ? timed : measureFlows(timed, options.measure)
+  return options.sampling === 'even' ? evenSample(measured) : measured
 }
 
 function timedFlows(recordings: readonly TraceSet[], runs: number, options: FlowOptions): FlowSet {

@@ -26,6 +26,12 @@ export const FLOW_OPTIONS = defineOptions({
     flag: 'clocks <which>',
   }),
   measure: MEASURE,
+  sampling: oneOf(['recorded', 'even'], {
+    default: 'recorded',
+    sentence:
+      "Requests of a sample: 'recorded' takes all of them, 'even' leaves out some that it preferred, such as slow or failed ones, so that those of a type stand for equally many",
+    flag: 'sampling <how>',
+  }),
   slackUs: number({
     default: 1,
     min: 0,
@@ -213,6 +219,8 @@ const MEANINGS = {
   unmeasuredAfter: 'requests after of which no span says the measure: left out',
   silentBefore: 'spans before that do not say the measure, of operations that do: they have none',
   silentAfter: 'spans after that do not say the measure, of operations that do: they have none',
+  thinnedBefore: 'requests before that the sample preferred: left out',
+  thinnedAfter: 'requests after that the sample preferred: left out',
   coarseClocks: 'operations whose starts are cut to milliseconds: replies get 1 ms of slack',
   wideCalls: 'calls with too many children to learn from: built as observed',
 } as const

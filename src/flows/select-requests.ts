@@ -32,7 +32,8 @@ export function selectRequests(flows: FlowSet, selection: Selection): FlowSet {
     : new FlowSet(columns, flows.options, flows.report)
 }
 
-function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColumns {
+/** Columns of some requests of flows. */
+export function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColumns {
   const rows = Uint32Array.from([...Array.from(before), ...Array.from(after)])
   const latencies = sliced(flows.latencyUs, flows.latencyOffsets, rows)
   const { spanRows, spanOffsets } = flows

@@ -145,6 +145,7 @@ describe('flowdelta compare', () => {
       omitHosts: true,
       fold: 'none',
       measure: 'time',
+      sampling: 'recorded',
       editTokens: 'preorder',
       counts: 'scaled',
       test: 'mann-whitney',

@@ -51,7 +51,7 @@ export interface ComparedPeriods {
   readonly after: TraceSet
   readonly flows: FlowSet
   readonly categories: Pick<Categories, 'size' | 'count' | 'undecided'>
-  readonly options: Pick<ComparisonOptions, 'omitHosts' | 'counts' | 'smPThreshold'>
+  readonly options: Pick<ComparisonOptions, 'omitHosts' | 'counts' | 'smPThreshold' | 'sampling'>
 }
 
 export type FairnessCheck = (periods: ComparedPeriods) => ComparisonWarning[]

@@ -1,6 +1,8 @@
+import { group, sum } from 'd3-array'
 import { amountsName, formatAmount } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
+import { ALIKE_WEIGHT } from '../load/arrivals.ts'
 import { type RootTypes, rootTypes } from '../steps/root-types.ts'
 import {
   type ComparedPeriods,
@@ -130,8 +132,8 @@ function shiftByMix(flows: FlowSet, { names, typeOf }: RootTypes) {
   return { beforeUs, shiftUs: total(mixed) / total(counts[AFTER]) - beforeUs }
 }
 
-/** Weights alike to this factor are as good as the same. */
-const ALIKE_WEIGHT = 1.1
+/** Requests of a type are worth fewer than this share of them where their weights differ. */
+const MIN_WORTH = 0.9
 const MAX_UNRECORDED = 0.05
 /** A type with a smaller share of either period's weighed requests is not looked at. */
 const MIN_TYPE_SHARE = 0.01
@@ -146,6 +148,8 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   const recorded = [recordedShare(flows, weight, BEFORE), recordedShare(flows, weight, AFTER)]
   const [before = Number.NaN, after = Number.NaN] = recorded
   if (Math.abs(after - before) > MAX_UNRECORDED) return [partlyRecorded(before, after)]
+  const preferred = options.sampling === 'even' ? [] : unevenTypes(flows, weight)
+  if (preferred.length > 0) return [samplePrefers(preferred)]
   if (options.counts === 'weighted') return []
   const differing = typesOfOtherWeight(flows, weight)
   if (differing.length === 0) return []
@@ -163,6 +167,35 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
       advice: { counts: 'weighted' },
     }),
   ]
+}
+
+function samplePrefers(names: readonly string[]): ComparisonWarning {
+  return warning('sampling-differs', {
+    finding: `The sample preferred some requests of a type to others: ${firstOf(names)}.`,
+    effect:
+      'If slow or failed requests were preferred, requests look slower and fail more often than they do.',
+    answer: "Thin these out with `sampling: 'even'`, and count with `counts: 'weighted'`.",
+    advice: { sampling: 'even', counts: 'weighted' },
+  })
+}
+
+/** Types of which a period has requests that stand for more than others. Source: Kish 1965, §11.7. */
+function unevenTypes(flows: FlowSet, weight: Float64Array): string[] {
+  const { names, typeOf } = rootTypes(flows)
+  return [BEFORE, AFTER].flatMap((period) => {
+    const rows = Array.from(weight.keys()).filter(
+      (row) => flows.period[row] === period && !Number.isNaN(weight[row]),
+    )
+    return Array.from(group(rows, (row) => typeOf[row] as number)).flatMap(([type, own]) => {
+      const weights = own.map((row) => weight[row] as number)
+      const worth = sum(weights) ** 2 / sum(weights, (each) => each ** 2) / own.length
+      if (own.length < MIN_TYPE_SHARE * rows.length || worth >= MIN_WORTH) return []
+      const [least, most] = [Math.min(...weights), Math.max(...weights)].map((each) =>
+        Number((each as number).toPrecision(3)),
+      )
+      return `${names[type]}: one in ${least} to one in ${most} ${period === BEFORE ? 'before' : 'after'}`
+    })
+  })
 }
 
 function partlyRecorded(before: number, after: number): ComparisonWarning {

@@ -1,4 +1,5 @@
 // Runs once a request: the loops index with `!`.
+import { mean } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -6,6 +7,8 @@ import type { ChoiceCounts } from '../steps/call-counts.ts'
 import { compareCounts } from '../steps/compare-counts.ts'
 import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
 
+/** Sampling weights alike to this factor are as good as the same. */
+export const ALIKE_WEIGHT = 1.1
 const US_PER_SECOND = 1e6
 const MIN_REQUESTS = 50
 /** Windows of equal length in which the requests of a period are counted. */
@@ -47,7 +50,12 @@ export function compareArrivals(flows: FlowSet): Arrivals {
   const before = arrivalsOf(flows, BEFORE, stretches.of)
   const after = arrivalsOf(flows, AFTER, stretches.of)
   if (before === null || after === null) return { rate: null, pauses: null }
-  return { rate: compareRates(before, after), pauses: comparePauses(before, after, stretches) }
+  const isAlike = Math.abs(Math.log(after.weight / before.weight)) <= Math.log(ALIKE_WEIGHT)
+  return {
+    rate: compareRates(before, after),
+    // Between requests of a smaller sample there is more time.
+    pauses: isAlike ? comparePauses(before, after, stretches) : null,
+  }
 }
 
 interface PeriodArrivals {
@@ -97,7 +105,7 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
   const dispersion = Math.max(1, squares / (perWindow.length - 1) / mean)
   const medianUs = quantile(Float64Array.from(gapsUs).sort(), 0.5) || durationUs / count
   const pauses = gapsUs.map((gapUs, i) => (isPause[i] ? gapUs / medianUs : 0))
-  const weight = weightOf(flows, period)
+  const weight = meanWeight(flows, period)
   return { count, durationUs, dispersion, pauses, medianUs, blocks, weight }
 }
 
@@ -116,11 +124,10 @@ export function rowsByStart(
   )
 }
 
-function weightOf({ periods }: FlowSet, period: Period): number {
-  const traces = periods.at(period === AFTER ? -1 : 0)
-  if (traces?.kind !== 'spans' || traces.weight === undefined) return 1
-  const known = traces.weight.filter((weight) => Number.isFinite(weight))
-  return known.length < traces.size ? 1 : known.reduce((sum, one) => sum + one, 0) / known.length
+/** How many requests a recorded one stands for on average; 1 where some do not say. */
+function meanWeight(flows: FlowSet, wanted: Period): number {
+  const own = flows.weight?.filter((_, row) => flows.period[row] === wanted)
+  return own === undefined || own.some(Number.isNaN) ? 1 : (mean(own) ?? 1)
 }
 
 function compareRates(before: PeriodArrivals, after: PeriodArrivals): RateChange {
