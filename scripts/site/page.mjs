@@ -13,7 +13,7 @@ a { color: #1566c0; text-decoration: none; }
 a:hover, a:focus { text-decoration: underline; }
 h1, h2, h3 { line-height: 1.25; margin: 1.8em 0 .5em; }
 h1 { margin-top: .3em; }
-pre { overflow: auto; padding: .8rem 1rem; background: #8881; border-radius: 6px; font-size: .86rem; line-height: 1.45; }
+pre { overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; padding: .8rem 1rem; background: #8881; border-radius: 6px; font-size: .86rem; line-height: 1.45; }
 code { font-family: ui-monospace, monospace; font-size: .92em; }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { border: 1px solid #8884; padding: .3rem .6rem; text-align: left; vertical-align: top; }

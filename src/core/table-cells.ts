@@ -51,6 +51,11 @@ export function isDuration(name: string): boolean {
   return /(^|[a-z\d])Us$/.test(name)
 }
 
+/** The name of a column as it is said where cells carry their unit: `contribution` of `contributionUs`. */
+export function spokenName(name: string): string {
+  return isDuration(name) && name !== 'Us' ? name.slice(0, -2) : name
+}
+
 /** How a column is written, from its name and the values seen beside each other. */
 export function columnFormat(
   name: string,

@@ -1,7 +1,7 @@
 import type { Table } from 'arquero'
 import { visibleText } from './errors.ts'
 import { escapeHtml } from './escape.ts'
-import { type TableCells, tableCells } from './table-cells.ts'
+import { spokenName, type TableCells, tableCells } from './table-cells.ts'
 import { counted } from './words.ts'
 
 export interface TableDisplayOptions {
@@ -25,7 +25,11 @@ export function tableHtml(table: Table, { limit = 20 }: TableDisplayOptions = {}
   const cells = tableCells(table, limit, 'spoken')
   const title = escapeHtml(countRows(cells))
   const head = cells.names
-    .map((name, column) => htmlCell('th scope="col"', name, cells.numeric[column] === true))
+    .map((name, column) => {
+      const tag =
+        spokenName(name) === name ? 'th scope="col"' : `th scope="col" title="${escapeHtml(name)}"`
+      return htmlCell(tag, spokenName(name), cells.numeric[column] === true)
+    })
     .join('')
   const body = cells.rows.map((_, row) => htmlRow(cells, row)).join('')
   const more = moreRows(cells)

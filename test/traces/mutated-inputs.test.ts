@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { parseHistory } from '../../src/compare/baseline/run-summary.ts'
 import { compare } from '../../src/compare/comparison.ts'
 import { FlowdeltaError } from '../../src/core/errors.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
@@ -15,8 +16,13 @@ import { reportHtml } from '../../src/views/report/report-html.ts'
 import { reportMarkdown } from '../../src/views/report/report-markdown.ts'
 import { FORMAT_SAMPLES } from '../logs/formats/corpus.ts'
 
-/** Times each format is tried; FLOWDELTA_RUNS=100000 looks for longer. */
-const RUNS = Number(process.env['FLOWDELTA_RUNS'] ?? 100)
+/** How long each format is tried: `npm run fuzz` says for how many minutes, `npm test` tries a few. */
+const MINUTES = Number(process.env['FLOWDELTA_FUZZ_MINUTES'] ?? 0)
+const RUNS =
+  MINUTES > 0
+    ? { numRuns: 1e9, interruptAfterTimeLimit: MINUTES * 60_000 }
+    : { numRuns: Number(process.env['FLOWDELTA_RUNS'] ?? 100) }
+vi.setConfig({ testTimeout: 120_000 + MINUTES * 120_000 })
 
 const otlpSpan = (trace: string, id: string, parent: string, at: number) => ({
   traceId: trace.repeat(32),
@@ -261,13 +267,62 @@ function edited(
   return Uint8Array.from(bytes)
 }
 
+/** Spans of few traces, ids and services: ids collide, parents are missing or form circles, times touch. */
+const randomSpans = fc.array(
+  fc.record({
+    trace: fc.nat(2),
+    id: fc.integer({ min: 1, max: 12 }),
+    parent: fc.nat(12),
+    service: fc.nat(2),
+    operation: fc.nat(2),
+    kind: fc.nat(5),
+    status: fc.nat(2),
+    start: fc.oneof(fc.nat(20), fc.nat(5000)),
+    length: fc.oneof(fc.nat(10), fc.nat(5000), fc.constant(-3), fc.constant(4e9)),
+  }),
+  { minLength: 1, maxLength: 30 },
+)
+const concurrency = fc.constantFrom('learned' as const, 'observed' as const, 'none' as const)
+
+/** Of clocks that tell milliseconds. */
+const MAX_SLACK_US = 1000
+
+function otlpOf(spans: typeof randomSpans extends fc.Arbitrary<infer T> ? T : never) {
+  const hex = (number: number, length: number) =>
+    number === 0 ? '' : number.toString(16).padStart(length, '0')
+  const at = (us: number) => `${1_661_145_996_000_000_000n + BigInt(us) * 1000n}`
+  return {
+    resourceSpans: spans.map((span) => ({
+      resource: {
+        attributes: [{ key: 'service.name', value: { stringValue: `s${span.service}` } }],
+      },
+      scopeSpans: [
+        {
+          spans: [
+            {
+              traceId: hex(span.trace + 1, 32),
+              spanId: hex(span.id, 16),
+              parentSpanId: hex(span.parent, 16),
+              name: `op ${span.operation}`,
+              kind: span.kind,
+              startTimeUnixNano: at(span.start),
+              endTimeUnixNano: at(span.start + span.length),
+              status: { code: span.status },
+            },
+          ],
+        },
+      ],
+    })),
+  }
+}
+
 describe('whatever stands in a file, it is read, counted, or refused in words', () => {
   test.each(Object.entries(FORMATS))('%s with odd values', async (_, [document, spansIn]) => {
     await fc.assert(
       fc.asyncProperty(changes, async (all) => {
         await accountFor(JSON.stringify(changed(document, all)), spansIn)
       }),
-      { numRuns: RUNS },
+      RUNS,
     )
   })
 
@@ -281,7 +336,7 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
         expect(markdown).not.toMatch(/\bNaN\b|Infinity|undefined/)
         expect(reportHtml(comparison)).not.toMatch(/>[^<]*\bNaN\b[^<]*</)
       }),
-      { numRuns: RUNS / 10 },
+      { ...RUNS, numRuns: Math.ceil(RUNS.numRuns / 10) },
     )
   })
 
@@ -290,7 +345,7 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
       fc.asyncProperty(edits, async (all) => {
         await accountFor(edited(text, all), null)
       }),
-      { numRuns: RUNS },
+      RUNS,
     )
   })
 
@@ -305,7 +360,7 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
         const error = await loadTraces(path).catch((thrown: unknown) => thrown)
         if (error instanceof Error) expect(error).toBeInstanceOf(FlowdeltaError)
       }),
-      { numRuns: RUNS },
+      RUNS,
     )
   })
 
@@ -322,7 +377,49 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
         expect(error).toBeInstanceOf(FlowdeltaError)
         expect((error as Error).message).not.toMatch(OBEYED)
       }),
-      { numRuns: RUNS },
+      RUNS,
+    )
+  })
+
+  test('histories of runs with other bytes', () => {
+    const type = { name: 'web GET', requests: 3, failed: 0, timesUs: [1, 2, 3] }
+    const line = JSON.stringify({ schema: 'flowdelta.run/1', name: 'v1', types: [type] })
+    fc.assert(
+      fc.property(edits, (all) => {
+        const text = new TextDecoder().decode(edited(`${line}\n${line}\n`, all))
+        try {
+          const runs = parseHistory(text, 'history')
+          expect(
+            runs.flatMap(({ types }) => types.flatMap(({ timesUs }) => timesUs)),
+          ).not.toContain(Number.NaN)
+        } catch (error) {
+          expect(error).toBeInstanceOf(FlowdeltaError)
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('random spans become flows of finite times, and a period is no change of itself', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomSpans, concurrency, async (spans, how) => {
+        const traces = await accountFor(JSON.stringify(otlpOf(spans)), null)
+        if (traces === null || traces.size === 0) return
+        const flows = buildFlows([traces, traces], { concurrency: how })
+        // A trace of several roots is several requests.
+        expect(flows.count(0)).toBeGreaterThanOrEqual(traces.size)
+        expect(flows.size).toBe(2 * flows.count(0))
+        for (let request = 0; request < flows.size; request++) {
+          const latencies = flows.latencies(request)
+          expect(latencies).toHaveLength(flows.shapes.edgeCount(flows.shapeOf[request]!))
+          // A callee that ends after its caller by less than clocks tell is waited for all the same.
+          const isTime = (us: number) => us >= -MAX_SLACK_US && us < Number.POSITIVE_INFINITY
+          expect(latencies.filter((us) => !isTime(us))).toEqual(new Float64Array())
+          expect(flows.responseTimeUs[request]).toBeGreaterThanOrEqual(0)
+        }
+        expect(compare(traces, traces, { concurrency: how }).findings.findings).toEqual([])
+      }),
+      RUNS,
     )
   })
 

@@ -56,6 +56,7 @@ test('a number of some size that its column cannot hold is written without an ex
 
 test('HTML says durations in their unit, and the value in µs on hover', () => {
   const html = tableHtml(table({ shiftUs: [1042.4, -3, Number.NaN, 0] }))
+  expect(html).toMatch(/<th scope="col" title="shiftUs"[^>]*>shift<\/th>/)
   const cells = Array.from(html.matchAll(/<td( title="[^"]*")?[^>]*>([^<]*)</g), (cell) => [
     cell[1] ?? '',
     cell[2],

@@ -1,4 +1,4 @@
-import { isDuration } from '../../../core/table-cells.ts'
+import { isDuration, spokenName } from '../../../core/table-cells.ts'
 import { formatDuration, grouped, shortText } from '../../../core/words.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { columnFilter, isFilterable, isSortable, type TableColumn } from './table-columns.ts'
@@ -42,7 +42,7 @@ export function HeadCell({ table, at }: ColumnPlace) {
   const { sort } = table.state
   const place = sort.findIndex((key) => key.column === at)
   const order = sort[place]?.descending
-  const name = shortText(column.name, MAX_NAME_LENGTH)
+  const name = shortText(spokenName(column.name), MAX_NAME_LENGTH)
   const look = order === undefined ? 'none' : order ? 'descending' : 'ascending'
   const hints = [
     name === column.name ? '' : column.name,
