@@ -123,6 +123,7 @@ export function moderatedShifts(
   const spread = moderatedVariances(
     sums.map(({ logVariance }) => logVariance),
     sums.map(({ logDf }) => logDf),
+    { weighed: true },
   )
   const design = designEffects(sums, steady ? { maxShared: 1 } : {})
   return sums.map((sum, i): ModeratedShift => {

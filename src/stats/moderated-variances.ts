@@ -1,4 +1,5 @@
-import { requireNumbers } from '../core/errors.ts'
+import { sum } from 'd3-array'
+import { rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 
 /** Variances that were shrunk towards what all of them have in common. */
 export interface ModeratedVariances {
@@ -25,13 +26,19 @@ export interface ModeratedVariances {
  * prior here and becomes s₀² with d₀ degrees of freedom; limma lifts zeros to 1e-5 of the median.
  * Without any variance that tells, all results are NaN.
  *
- * Limits: of few variances d₀ is a rough estimate. The model takes them for independent.
+ * Limits: of few variances d₀ is a rough estimate. The model takes them for independent. Where
+ * degrees of freedom are very unequal, the logs of those with few drown how much the others differ:
+ * d₀ may then be infinite though variances known well disagree, unless each is weighed.
  *
  * @param variances sample variances, in any unit
  * @param df degrees of freedom of each
+ * @param options.weighed whether each counts by how well it is known, which limma 3.54 does not;
+ *   the same where all have as many degrees of freedom; default false
+ * @throws FlowdeltaError for an unknown option
  *
  * Sources: Smyth 2004, "Linear models and empirical Bayes methods for assessing differential
- * expression in microarray experiments", §6.2 (`fitFDist` of limma).
+ * expression in microarray experiments", §6.2 (`fitFDist` of limma); Paule and Mandel
+ * 1982, "Consensus values and weighting factors" (weights).
  *
  * @example
  * moderatedVariances([1, 1.2, 0.9, 8], [3, 3, 3, 3]).variances[3] < 8 // true
@@ -39,14 +46,17 @@ export interface ModeratedVariances {
 export function moderatedVariances(
   variances: ArrayLike<number>,
   df: ArrayLike<number>,
+  options: { readonly weighed?: boolean } = {},
 ): ModeratedVariances {
   requireNumbers({ variances, df })
+  rejectUnknownOptions(options, ['weighed'])
   const own = Float64Array.from(variances, (variance, i) => {
     const isTelling = variance > 0 && variance < Number.POSITIVE_INFINITY && (df[i] as number) > 0
     return isTelling ? (df[i] as number) : 0
   })
   const telling = Array.from(own.keys()).filter((i) => (own[i] as number) > 0)
-  const { prior, priorDf } = fitPrior(
+  const priorOfAll = options.weighed === true ? weighedPrior : fitPrior
+  const { prior, priorDf } = priorOfAll(
     telling.map((i) => variances[i] as number),
     telling.map((i) => own[i] as number),
   )
@@ -67,16 +77,46 @@ function fitPrior(variances: readonly number[], df: readonly number[]) {
   if (count === 0) return { prior: Number.NaN, priorDf: Number.NaN }
   if (count === 1) return { prior: variances[0] as number, priorDf: 0 }
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / count
-  const logs = variances.map((variance, i) => {
-    const half = (df[i] as number) / 2
-    return Math.log(variance) - digamma(half) + Math.log(half)
-  })
+  const logs = unbiasedLogs(variances, df)
   const center = mean(logs)
   const spread = logs.reduce((sum, log) => sum + (log - center) ** 2, 0) / (count - 1)
   const excess = spread - mean(df.map((d) => trigamma(d / 2)))
   if (!(excess > 0)) return { prior: mean(variances), priorDf: Number.POSITIVE_INFINITY }
-  const priorDf = 2 * trigammaInverse(excess)
-  return { prior: Math.exp(center + digamma(priorDf / 2) - Math.log(priorDf / 2)), priorDf }
+  return priorOf(center, excess)
+}
+
+/** The same, each log weighed by its variance and that of all: their squares sum to what is expected. */
+function weighedPrior(variances: readonly number[], df: readonly number[]) {
+  const count = variances.length
+  if (count < 2) return fitPrior(variances, df)
+  const logs = unbiasedLogs(variances, df)
+  const noise = df.map((d) => trigamma(d / 2))
+  const fitted = (excess: number) => {
+    const weights = noise.map((own) => 1 / (own + excess))
+    const center = sum(logs, (log, i) => log * weights[i]!) / sum(weights)
+    return { center, misfit: sum(logs, (log, i) => weights[i]! * (log - center) ** 2) }
+  }
+  if (!(fitted(0).misfit > count - 1)) {
+    return {
+      prior: sum(variances, (one, i) => one * df[i]!) / sum(df),
+      priorDf: Number.POSITIVE_INFINITY,
+    }
+  }
+  const excess = whereFalls((one) => fitted(one).misfit, count - 1)
+  return priorOf(fitted(excess).center, excess)
+}
+
+function priorOf(center: number, excess: number) {
+  const half = whereFalls(trigamma, excess)
+  return { prior: Math.exp(center + digamma(half) - Math.log(half)), priorDf: 2 * half }
+}
+
+/** Logs of variances, of which few degrees of freedom take nothing on average. */
+function unbiasedLogs(variances: readonly number[], df: readonly number[]): number[] {
+  return variances.map((variance, i) => {
+    const half = (df[i] as number) / 2
+    return Math.log(variance) - digamma(half) + Math.log(half)
+  })
 }
 
 /** From here on the asymptotic series are exact to double precision. */
@@ -102,12 +142,12 @@ function trigamma(x: number): number {
   return sum + 1 / at + f / 2 + series
 }
 
-/** Solves ψ′(x) = y for y > 0 by bisection on log x. */
-function trigammaInverse(y: number): number {
+/** Where a falling function of x > 0 has a value, by bisection on log x. */
+function whereFalls(value: (x: number) => number, wanted: number): number {
   let [low, high] = [Math.log(1e-8), Math.log(1e8)]
   for (let round = 0; round < 100; round++) {
     const middle = (low + high) / 2
-    if (trigamma(Math.exp(middle)) > y) low = middle
+    if (value(Math.exp(middle)) > wanted) low = middle
     else high = middle
   }
   return Math.exp((low + high) / 2)
