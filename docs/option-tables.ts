@@ -1,7 +1,8 @@
 // Writes docs/options.md from the option tables of src: npm run docs.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type OptionTable, optionRows } from '../src/core/options.ts'
+import { codeText } from '../src/core/code-literals.ts'
+import type { OptionTable } from '../src/core/options.ts'
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 export const OPTIONS_PAGE = fileURLToPath(new URL('./options.md', import.meta.url))
@@ -35,9 +36,9 @@ function section(file: string, comment: string, name: string, table: OptionTable
     .trim()
     .split('\n')
     .join(' ')
-  const rows = optionRows(table).map(
-    ({ name: option, takes, default: value, sentence: meaning }) =>
-      `| \`${option}\` | ${cell(takes)} | ${defaultText(value)} | ${cell(meaning)} |`,
+  const rows = Object.entries(table).map(
+    ([option, { expected, default: value, sentence: meaning }]) =>
+      `| \`${option}\` | ${cell(expected)} | ${defaultText(codeText(value))} | ${cell(meaning)} |`,
   )
   return `## ${name}
 

@@ -2,13 +2,12 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { historyChanges } from '../compare/baseline/check-run.ts'
 import { parseHistory, type RunSummary, summarizeRun } from '../compare/baseline/run-summary.ts'
-import { FlowdeltaError, OptionError } from '../core/errors.ts'
+import { FlowdeltaError, OptionError, visibleText } from '../core/errors.ts'
 import { defineOptions, text } from '../core/options.ts'
 import { counted, formatDuration, pValue, shortText } from '../core/words.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import { addOptions, choice, type Flags, type FlagsOf } from './flags.ts'
 import { loadPeriod } from './load-period.ts'
-import { print } from './printing.ts'
 
 /** The name that a run has in a history. */
 export const RUN_NAME = text({
@@ -47,11 +46,7 @@ async function runBaseline(
   if (action === 'show') {
     const [file = '', another] = files
     if (another !== undefined) throw new InvalidArgumentError('Give one history to show.')
-    print(
-      false,
-      () => null,
-      () => historyText(readHistory(file)),
-    )
+    process.stdout.write(`${visibleText(historyText(readHistory(file)))}\n`)
     return
   }
   if (out === undefined) throw new OptionError('out', out, 'the history to add the run to')
@@ -63,37 +58,37 @@ async function runBaseline(
 }
 
 export function readHistory(file: string): RunSummary[] {
-  let content: string
-  try {
-    content = readFileSync(file, 'utf8')
-  } catch (problem) {
-    throw new FlowdeltaError(
-      `${file} cannot be read (${(problem as NodeJS.ErrnoException).code}). Give a history that 'flowdelta baseline write' wrote.`,
-    )
-  }
-  return parseHistory(content, file)
+  return parseHistory(
+    atFile(file, () => readFileSync(file, 'utf8')),
+    file,
+  )
 }
 
 export function appendRun(file: string, run: RunSummary): void {
+  atFile(file, () => appendFileSync(file, `${JSON.stringify(run)}\n`))
+}
+
+function atFile<T>(file: string, use: () => T): T {
   try {
-    appendFileSync(file, `${JSON.stringify(run)}\n`)
+    return use()
   } catch (problem) {
     const { code } = problem as NodeJS.ErrnoException
-    throw new OptionError('out', file, `a file that can be written (${code ?? problem})`)
+    throw new FlowdeltaError(
+      `${file} cannot be opened (${code ?? problem}). Give a history that 'flowdelta baseline write' writes.`,
+    )
   }
 }
 
 const MAX_NAME_LENGTH = 90
 
 function historyText(runs: readonly RunSummary[]): string {
-  const changes = historyChanges(runs)
-  const lines = changes.flatMap(({ run, types }) => [
+  const lines = historyChanges(runs).flatMap(({ run, types }) => [
     `Changed with ${shortText(run, MAX_NAME_LENGTH)}:`,
-    ...types.map(
-      ({ name, beforeUs, afterUs, p }) =>
-        `  ${shortText(name, MAX_NAME_LENGTH)}: typically ${formatDuration(beforeUs)} → ${formatDuration(afterUs)} (${pValue(p)})`,
-    ),
+    ...types.map(({ name, levelsUs, p }) => {
+      const levels = levelsUs.map(formatDuration).join(' → ')
+      return `  ${shortText(name, MAX_NAME_LENGTH)}: typically ${levels} (${pValue(p)})`
+    }),
   ])
-  const none = 'No run from which on response times are at another level.'
-  return [counted(runs.length, 'run'), ...(changes.length === 0 ? [none] : lines)].join('\n')
+  if (lines.length === 0) lines.push('No run from which on response times are at another level.')
+  return [counted(runs.length, 'run'), ...lines].join('\n')
 }

@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import { type CheckedType, checkRun, type RunCheck } from '../compare/baseline/check-run.ts'
 import { summarizeRun } from '../compare/baseline/run-summary.ts'
+import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, level, oneOf, text } from '../core/options.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import { appendRun, RUN_NAME, readHistory } from './baseline.ts'
-import { CHECK_FORMATS, type CheckResults, checkOutput, type JudgedType } from './check-formats.ts'
+import { CHECK_FORMATS, type JudgedType } from './check-formats.ts'
 import { type Condition, conditionFrom, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { loadPeriod } from './load-period.ts'
@@ -15,7 +16,7 @@ const CHECK_FLAGS = defineOptions({
     default: 0.05,
     sentence: 'Chance that any interval of the check, or any change of the history, is wrong',
   }),
-  as: oneOf(CHECK_FORMATS, {
+  as: oneOf(Object.keys(CHECK_FORMATS) as (keyof typeof CHECK_FORMATS)[], {
     unit: 'format',
     default: 'text',
     sentence:
@@ -88,8 +89,7 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
       possible: meets(worst, conditions).filter((each) => each.includes('>')),
     }
   })
-  const results: CheckResults = { check, types }
-  const printed = checkOutput(flags.as, results)
+  const printed = visibleText(CHECK_FORMATS[flags.as]({ check, types }))
   if (out === undefined) process.stdout.write(printed)
   else writeReport(out, printed)
   failOn(check, conditions, TERMS)

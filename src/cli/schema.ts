@@ -1,5 +1,4 @@
 import { Argument, type Command } from 'commander'
-import { CHECK_DOCUMENT } from './check-formats.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { EXPLOSION_DOCUMENT } from './explosion.ts'
 import { choice } from './flags.ts'
@@ -13,7 +12,6 @@ export const DOCUMENTS = {
   explosion: EXPLOSION_DOCUMENT,
   logs: LOGS_DOCUMENT,
   whatif: WHATIF_DOCUMENT,
-  check: CHECK_DOCUMENT,
   /** Of `flowdelta compare --finding`. */
   finding: FINDING_DOCUMENT,
 } as const

@@ -249,25 +249,6 @@ export function optionsCode<Table extends OptionTable>(
   return differing.length === 0 ? '' : `{ ${differing.join(', ')} }`
 }
 
-export interface DocumentedOption {
-  readonly name: string
-  readonly takes: string
-  /** Default, as it is written in code. */
-  readonly default: string
-  readonly unit: string
-  readonly sentence: string
-}
-
-export function optionRows(table: OptionTable): DocumentedOption[] {
-  return Object.entries(table).map(([name, row]) => ({
-    name,
-    takes: row.expected,
-    default: codeText(row.default),
-    unit: row.unit ?? '',
-    sentence: row.sentence,
-  }))
-}
-
 export function optionsSchema(table: OptionTable): JsonSchema {
   const properties = Object.entries(table).map(([name, { sentence, unit, schema }]) => [
     name,

@@ -6,13 +6,14 @@ import { requireCount, requireShare } from './require-option.ts'
 export interface EDivisiveOptions {
   /** Chance of any change point where there is none. Default 0.05. */
   readonly alpha?: number
-  /** Fewest values on either side of a change point, 2 or more. Default 3. */
-  readonly minSize?: number
   /** Orders drawn for each test. Default 399. */
   readonly permutations?: number
   /** Default 1. */
   readonly seed?: number
 }
+
+/** Fewest values on either side of a change. */
+const MIN_SIZE = 3
 
 export interface SeriesChange {
   /** Number of values before the change: the first value at the new level. */
@@ -31,7 +32,7 @@ export interface SeriesChange {
  * divides, both parts are tested in the same way at half the level.
  *
  * Series that drift, or lean on the value before, are no random order, and are divided too often.
- * Fewer than `2 minSize` values give no change.
+ * Fewer than six values give no change.
  *
  * Sources: Matteson and James 2014, "A nonparametric approach for multiple change point analysis of
  * multivariate data", Journal of the American Statistical Association 109(505):334-345; Westfall and
@@ -48,10 +49,9 @@ export function eDivisive(
   options: EDivisiveOptions = {},
 ): SeriesChange[] {
   requireList('series', series)
-  rejectUnknownOptions(options, ['alpha', 'minSize', 'permutations', 'seed'])
-  const { alpha = 0.05, minSize = 3, permutations = 399, seed = 1 } = options
+  rejectUnknownOptions(options, ['alpha', 'permutations', 'seed'])
+  const { alpha = 0.05, permutations = 399, seed = 1 } = options
   requireShare('alpha', alpha)
-  requireCount('minSize', minSize, 2)
   requireCount('permutations', permutations)
   const count = series[0]?.length ?? 0
   for (const values of series) {
@@ -62,22 +62,22 @@ export function eDivisive(
   const random = randomSource(seed)
   const changes: SeriesChange[] = []
   const divide = (from: number, to: number, level: number) => {
-    if (to - from < 2 * minSize) return
+    if (to - from < 2 * MIN_SIZE) return
     const distances = series.map((values) => distancesOf(values.slice(from, to)))
     const order = Array.from({ length: to - from }, (_, i) => i)
-    const found = distances.map((each) => bestCut(each, order, minSize))
+    const found = distances.map((each) => bestCut(each, order))
     const exceeded = found.map(() => 1)
     for (let draw = 0; draw < permutations; draw++) {
       const shuffled = random.shuffle(order)
-      const most = Math.max(...distances.map((each) => bestCut(each, shuffled, minSize).statistic))
+      const most = Math.max(...distances.map((each) => bestCut(each, shuffled).statistic))
       for (const [i, { statistic }] of found.entries()) if (most >= statistic) exceeded[i]!++
     }
-    const tested = found.map(({ at, statistic }, index) => {
-      return { index, at, statistic, p: exceeded[index]! / (permutations + 1) }
+    const tested = found.map((cut, index) => {
+      return { ...cut, index, p: exceeded[index]! / (permutations + 1) }
     })
-    const first = tested.reduce((a, b) => (b.statistic > a.statistic ? b : a), tested[0]!)
+    const first = tested.reduce((a, b) => (b.statistic > a.statistic ? b : a))
     if (first.p > level) return
-    const same = tested.filter(({ at, p }) => p <= level && Math.abs(at - first.at) < minSize)
+    const same = tested.filter(({ at, p }) => p <= level && Math.abs(at - first.at) < MIN_SIZE)
     const told = same.map(({ index, p }) => ({ index, p }))
     changes.push({ at: from + first.at, series: told })
     divide(from, from + first.at, level / 2)
@@ -96,12 +96,12 @@ function distancesOf(values: readonly number[]): Float64Array[] {
 }
 
 /** Position that divides values best, in an order, by the scaled energy distance of the two parts. */
-function bestCut(distances: readonly Float64Array[], order: readonly number[], minSize: number) {
+function bestCut(distances: readonly Float64Array[], order: readonly number[]) {
   const count = order.length
   let [across, left, right] = [0, 0, 0]
   for (let i = 0; i < count; i++) for (let j = 0; j < i; j++) right += distances[i]![j]!
   let best = { at: 0, statistic: 0 }
-  for (let at = 1; at <= count - minSize; at++) {
+  for (let at = 1; at <= count - MIN_SIZE; at++) {
     const row = distances[order[at - 1]!]!
     let [toLeft, toRight] = [0, 0]
     for (let i = 0; i < at - 1; i++) toLeft += row[order[i]!]!
@@ -109,7 +109,7 @@ function bestCut(distances: readonly Float64Array[], order: readonly number[], m
     across += toRight - toLeft
     left += toLeft
     right -= toRight
-    if (at < minSize) continue
+    if (at < MIN_SIZE) continue
     const [m, n] = [at, count - at]
     const energy = (2 * across) / (m * n) - (2 * left) / (m * (m - 1)) - (2 * right) / (n * (n - 1))
     const statistic = ((m * n) / count) * energy

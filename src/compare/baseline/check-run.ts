@@ -1,4 +1,4 @@
-import { sum } from 'd3-array'
+import { mean, sum } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { eDivisive } from '../../stats/e-divisive.ts'
@@ -39,41 +39,34 @@ export interface RunCheck {
   readonly added: readonly string[]
 }
 
-/** A change of level between two runs of a history. */
+/** A change of level with a run of a history. */
 export interface HistoryChange {
-  /** Name of the first run at the new level, and its place in the history, from 0 on. */
   readonly run: string
+  /** Its place in the history, from 0 on. */
   readonly at: number
+  /** Types with their typical response times, µs, up to the changes before and after this one. */
   readonly types: readonly {
     readonly name: string
-    /** Typical response times, µs, of the runs since the change before and until the next. */
-    readonly beforeUs: number
-    readonly afterUs: number
+    readonly levelsUs: readonly [before: number, after: number]
     readonly p: number
   }[]
 }
 
 /** Finds where a history changed its level, by the types of requests that all of its runs have. */
 export function historyChanges(runs: readonly RunSummary[], alpha = 0.05): HistoryChange[] {
-  const names = (runs[0]?.types ?? [])
-    .map(({ name }) => name)
-    .filter((name) => runs.every((run) => typeOf(run, name) !== undefined))
-  const levels = names.map((name) => runs.map((run) => logLevel(typeOf(run, name))))
+  const names = (runs[0]?.types ?? []).map(({ name }) => name)
+  const common = names.filter((name) => runs.every((run) => typeOf(run, name) !== undefined))
+  const levels = common.map((name) => runs.map((run) => logLevel(typeOf(run, name))))
   const changes = eDivisive(levels, { alpha })
   return changes.map(({ at, series }, i) => {
-    const [from, to] = [changes[i - 1]?.at ?? 0, changes[i + 1]?.at ?? runs.length]
-    const mean = (index: number, first: number, end: number) =>
-      Math.exp(moments((levels[index] as number[]).slice(first, end)).mean)
-    return {
-      at,
-      run: (runs[at] as RunSummary).name,
-      types: series.map(({ index, p }) => ({
-        name: names[index] as string,
-        beforeUs: mean(index, from, at),
-        afterUs: mean(index, at, to),
-        p,
-      })),
-    }
+    const bounds = [changes[i - 1]?.at ?? 0, at, changes[i + 1]?.at ?? runs.length] as const
+    const types = series.map(({ index, p }) => {
+      const level = (from: number, to: number) =>
+        Math.exp(moments((levels[index] as number[]).slice(from, to)).mean)
+      const levelsUs = [level(bounds[0], at), level(at, bounds[2])] as const
+      return { name: common[index] as string, levelsUs, p }
+    })
+    return { at, run: (runs[at] as RunSummary).name, types }
   })
 }
 
@@ -95,48 +88,21 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
   }
   // Two intervals a type: of times and of failures.
   const level = alpha / tested.length / 2
-  const shifts = baseline.length === 1 ? ofRequests : ofRuns
-  const gone = Array.from(known).filter((name) => typeOf(run, name) === undefined)
-  return {
-    run,
-    baseline,
-    changes,
-    types: [
-      ...shifts(tested, baseline, level).map((shift, i) =>
-        checkedType((tested[i] as TypeSummary).name, { run, baseline, shift, level }),
-      ),
-      ...gone.map((name) => checkedType(name, { run, baseline, shift: UNKNOWN, level })),
-    ],
-    added: run.types.map(({ name }) => name).filter((name) => !known.has(name)),
-  }
-}
-
-const UNKNOWN: Estimate = { value: Number.NaN, low: Number.NaN, high: Number.NaN }
-
-function checkedType(
-  name: string,
-  {
-    run,
-    baseline,
-    shift,
-    level,
-  }: {
-    readonly run: RunSummary
-    readonly baseline: readonly RunSummary[]
-    readonly shift: Estimate
-    readonly level: number
-  },
-): CheckedType {
-  const now = typeOf(run, name)
-  const before = baseline.flatMap((each) => typeOf(each, name) ?? [])
-  const medians = Float64Array.from(before, ({ timesUs }) => quantile(timesUs, 0.5)).sort()
-  return {
-    name,
-    requests: [sum(before, ({ requests }) => requests), now?.requests ?? 0],
-    medianUs: [quantile(medians, 0.5), now === undefined ? Number.NaN : quantile(now.timesUs, 0.5)],
-    shift,
-    errors: now === undefined ? null : errorGrowth(before, now, level),
-  }
+  const shifts = (baseline.length === 1 ? ofRequests : ofRuns)(tested, baseline, level)
+  const types = Array.from(known, (name): CheckedType => {
+    const now = typeOf(run, name)
+    const before = baseline.flatMap((each) => typeOf(each, name) ?? [])
+    const medians = Float64Array.from(before, ({ timesUs }) => quantile(timesUs, 0.5)).sort()
+    return {
+      name,
+      requests: [sum(before, ({ requests }) => requests), now?.requests ?? 0],
+      medianUs: [quantile(medians, 0.5), now ? quantile(now.timesUs, 0.5) : Number.NaN],
+      shift: shifts[tested.indexOf(now as TypeSummary)] ?? asRatio(Number.NaN, 0, 0),
+      errors: now === undefined ? null : errorGrowth(before, now, level),
+    }
+  })
+  const added = run.types.map(({ name }) => name).filter((name) => !known.has(name))
+  return { run, baseline, changes, types, added }
 }
 
 /** Newcombe's interval of the difference of two shares, from intervals of each. */
@@ -148,17 +114,15 @@ function errorGrowth(
   if (failed === null || before.some((each) => each.failed === null)) return null
   const [x, n] = [sum(before, (each) => each.failed ?? 0), sum(before, (each) => each.requests)]
   const [usual, share] = [x / n, failed / requests]
-  const [usualLow, usualHigh] = proportionInterval(x, n, { level: 1 - level })
-  const [low, high] = proportionInterval(failed, requests, { level: 1 - level })
+  const around = (failing: number, all: number) =>
+    proportionInterval(failing, all, { level: 1 - level })
+  const [[usualLow, usualHigh], [low, high]] = [around(x, n), around(failed, requests)]
   const value = share - usual
-  return {
-    share,
-    growth: {
-      value,
-      low: value - Math.hypot(share - low, usualHigh - usual),
-      high: value + Math.hypot(high - share, usual - usualLow),
-    },
-  }
+  const [below, above] = [
+    Math.hypot(share - low, usualHigh - usual),
+    Math.hypot(high - share, usual - usualLow),
+  ]
+  return { share, growth: { value, low: value - below, high: value + above } }
 }
 
 /** Of one run before: by its requests, as if they were independent. */
@@ -172,10 +136,9 @@ function ofRequests(
     const stratum = { before: logTimes(before), after: logTimes(now) }
     const { shift, low, high } = stratifiedShift([stratum], { level: 1 - level, sorted: true })
     // Quantiles stand for more requests than there are: the interval goes with the root of these.
-    const narrower = Math.sqrt(
-      (1 / before.requests + 1 / now.requests) /
-        (1 / before.timesUs.length + 1 / now.timesUs.length),
-    )
+    const apart = (one: number, other: number) => Math.sqrt(1 / one + 1 / other)
+    const narrower =
+      apart(before.requests, now.requests) / apart(before.timesUs.length, now.timesUs.length)
     return asRatio(shift, (shift - low) * narrower, (high - shift) * narrower)
   })
 }
@@ -188,38 +151,32 @@ function ofRuns(
 ): Estimate[] {
   const measures = tested.map((now) => {
     const all = [...baseline.map((each) => typeOf(each, now.name)), now]
-    const within = all.flatMap((each) => (each === undefined ? [] : moments(logTimes(each))))
-    const known = within.filter(({ count }) => count > 1)
-    return {
-      strata: [{ means: all.map(logLevel), counts: all.map((each) => each?.requests ?? 0) }],
-      variance: known.length === 0 ? 0 : moments(known.map(({ variance }) => variance)).mean,
-    }
+    const within = all.flatMap((each) => (each ? moments(logTimes(each)).variance : []))
+    const counts = all.map((each) => each?.requests ?? 0)
+    const variance = mean(within.filter((one) => one > 0)) ?? 0
+    return { strata: [{ means: all.map(logLevel), counts }], variance }
   })
   return runShifts(measures).map(({ shift, t, df }) => {
     const reach = shift === 0 ? 0 : Math.abs(shift / t) * tQuantile(level, df)
-    return Number.isNaN(reach) ? asRatio(shift, Infinity, Infinity) : asRatio(shift, reach, reach)
+    const known = Number.isNaN(reach) ? Number.POSITIVE_INFINITY : reach
+    return asRatio(shift, known, known)
   })
 }
 
 function asRatio(shift: number, below: number, above: number): Estimate {
-  return {
-    value: Math.expm1(shift),
-    low: Math.expm1(shift - below),
-    high: Math.expm1(shift + above),
-  }
+  const [value, low, high] = [shift, shift - below, shift + above].map(Math.expm1)
+  return { value, low, high } as Estimate
 }
 
 /** The t that is exceeded to either side with this probability, by bisection. */
 function tQuantile(p: number, df: number): number {
-  if (!(df > 0)) return Number.NaN
-  let [low, high] = [0, 1]
-  while (twoSidedTP(high, df) > p && high < 1e12) high *= 2
-  for (let i = 0; i < 60; i++) {
+  let [low, high] = [0, 1e6]
+  for (let i = 0; i < 80; i++) {
     const middle = (low + high) / 2
-    if (twoSidedTP(middle, df) > p) low = middle
+    if (df > 0 && twoSidedTP(middle, df) > p) low = middle
     else high = middle
   }
-  return high
+  return df > 0 ? high : Number.NaN
 }
 
 function typeOf({ types }: RunSummary, name: string): TypeSummary | undefined {

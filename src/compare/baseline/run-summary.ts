@@ -1,7 +1,8 @@
+import { ascending, groups } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
-import { FLOW_OPTIONS, type FlowSet } from '../../flows/flow-set.ts'
+import { FLOW_OPTIONS } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { rootName } from '../steps/root-types.ts'
@@ -31,36 +32,28 @@ const MAX_TYPES = 200
 /** Summarizes a run in a few kilobytes, so that later runs can be checked without its traces. */
 export function summarizeRun(name: string, traces: TraceSet): RunSummary {
   const flows = buildFlows(traces, readOptions(FLOW_OPTIONS))
-  const types = new Map<string, number[]>()
-  for (let request = 0; request < flows.size; request++) {
-    const type = rootName(flows, flows.shapeOf[request] as number)
-    const own = types.get(type)
-    if (own === undefined) types.set(type, [request])
-    else own.push(request)
+  const { outcomes, responseTimeUs, shapeOf } = flows
+  const requests = Array.from(shapeOf, (_, request) => request)
+  const types = groups(requests, (request) => rootName(flows, shapeOf[request] as number))
+  const most = types.sort(([a, one], [b, other]) => other.length - one.length || ascending(a, b))
+  return {
+    schema: SCHEMA,
+    name,
+    types: most.slice(0, MAX_TYPES).map(([type, own]) => ({
+      name: type,
+      requests: own.length,
+      failed: outcomes ? own.filter((request) => outcomes.failed(request)).length : null,
+      timesUs: someTimes(own.map((request) => responseTimeUs[request] as number)),
+    })),
   }
-  const all = Array.from(types, ([type, requests]) => typeSummary(type, requests, flows))
-  const most = all.sort((a, b) => b.requests - a.requests || (a.name < b.name ? -1 : 1))
-  return { schema: SCHEMA, name, types: most.slice(0, MAX_TYPES) }
 }
 
-function typeSummary(name: string, requests: readonly number[], flows: FlowSet): TypeSummary {
-  const { outcomes, responseTimeUs } = flows
-  const times = Float64Array.from(requests, (request) => responseTimeUs[request] as number).sort()
-  const count = Math.min(MAX_TIMES, times.length)
-  return {
-    name,
-    requests: requests.length,
-    failed:
-      outcomes === undefined ? null : requests.filter((request) => outcomes.failed(request)).length,
-    timesUs: Array.from({ length: count }, (_, i) =>
-      Number(
-        quantile(
-          times,
-          count === times.length ? i / Math.max(1, count - 1) : (i + 0.5) / count,
-        ).toPrecision(6),
-      ),
-    ),
-  }
+function someTimes(all: readonly number[]): number[] {
+  const times = Float64Array.from(all).sort()
+  if (times.length <= MAX_TIMES) return Array.from(times)
+  return Array.from({ length: MAX_TIMES }, (_, i) =>
+    Number(quantile(times, (i + 0.5) / MAX_TIMES).toPrecision(6)),
+  )
 }
 
 /** Reads a history: a summary a line, the oldest first. */
@@ -86,20 +79,17 @@ export function parseHistory(text: string, file: string): RunSummary[] {
 function isSummary(value: unknown): value is RunSummary {
   const { schema, name, types } = (value ?? {}) as Partial<RunSummary>
   return (
-    schema === SCHEMA &&
-    typeof name === 'string' &&
-    Array.isArray(types) &&
-    types.every((type: Partial<TypeSummary> | null) => {
-      const { name, requests, failed, timesUs } = type ?? {}
-      const isCount = (count: unknown) => Number.isSafeInteger(count) && Number(count) >= 0
-      return (
-        typeof name === 'string' &&
-        isCount(requests) &&
-        (failed === null || (isCount(failed) && Number(failed) <= Number(requests))) &&
-        Array.isArray(timesUs) &&
-        timesUs.length > 0 &&
-        timesUs.every((us, i) => Number.isFinite(us) && us >= Number(timesUs[i - 1] ?? 0))
-      )
-    })
+    schema === SCHEMA && typeof name === 'string' && Array.isArray(types) && types.every(isType)
+  )
+}
+
+function isType(value: Partial<TypeSummary> | null): boolean {
+  const { name, requests = -1, failed = -1, timesUs } = value ?? {}
+  const isCount = (count: number | null) => Number.isSafeInteger(count) && Number(count) >= 0
+  if (typeof name !== 'string' || !isCount(requests) || !Array.isArray(timesUs)) return false
+  if (failed !== null && !(isCount(failed) && failed <= requests)) return false
+  return (
+    timesUs.length > 0 &&
+    timesUs.every((us, i) => Number.isFinite(us) && us >= Number(timesUs[i - 1] ?? 0))
   )
 }
