@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { historyChanges } from '../compare/baseline/check-run.ts'
 import { parseHistory, type RunSummary, summarizeRun } from '../compare/baseline/run-summary.ts'
 import { FlowdeltaError, OptionError, visibleText } from '../core/errors.ts'
-import { defineOptions, text } from '../core/options.ts'
+import { defineOptions, optionalText, text } from '../core/options.ts'
 import { counted, formatDuration, pValue, shortText } from '../core/words.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import { addOptions, choice, type Flags, type FlagsOf } from './flags.ts'
@@ -17,12 +17,10 @@ export const RUN_NAME = text({
 })
 
 const BASELINE_FLAGS = defineOptions({
-  out: text({
-    default: null,
-    or: null,
-    flag: 'out <file>',
-    sentence: 'History to add the run to, one summary a line; it is created where it is not there',
-  }),
+  out: optionalText(
+    'History to add the run to, one summary a line; it is created where it is not there',
+    'out <file>',
+  ),
   name: RUN_NAME,
 })
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type CheckedType, checkRun, type RunCheck } from '../compare/baseline/check-run.ts'
 import { summarizeRun } from '../compare/baseline/run-summary.ts'
 import { visibleText } from '../core/errors.ts'
-import { defineOptions, flag, level, oneOf, text } from '../core/options.ts'
+import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import { appendRun, RUN_NAME, readHistory } from './baseline.ts'
 import { CHECK_FORMATS, type JudgedType } from './check-formats.ts'
@@ -22,7 +22,7 @@ const CHECK_FLAGS = defineOptions({
     sentence:
       'How to print: text, json, annotations of GitHub checks, JUnit XML, the Bencher metric format, or a list for github-action-benchmark',
   }),
-  out: text({ default: null, or: null, flag: 'out <file>', sentence: 'File to write instead' }),
+  out: optionalText('File to write instead', 'out <file>'),
   name: RUN_NAME,
   append: flag({ default: false, sentence: 'Add the run to the history unless it fails' }),
 })

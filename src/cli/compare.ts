@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import { entryNamed, FlowdeltaError } from '../core/errors.ts'
-import { count, defineOptions, flag, text } from '../core/options.ts'
+import { count, defineOptions, flag, optionalCount, text } from '../core/options.ts'
 import { counted } from '../core/words.ts'
 import { explain, explainMutation } from '../explain/parameters/explain.ts'
 import { withinBudget } from './comparison-budget.ts'
@@ -33,12 +33,10 @@ const COMPARE_FLAGS = defineOptions({
     sentence: 'Print one finding in full: its mutations, edges, steps, calls and example traces',
   }),
   limit: count({ default: 1000, sentence: 'List at most this many categories and mutations' }),
-  explain: count({
-    default: null,
-    or: null,
-    unit: 'rank',
-    sentence: 'Explain the finding and the mutation of this rank by the parameters of requests',
-  }),
+  explain: optionalCount(
+    'Explain the finding and the mutation of this rank by the parameters of requests',
+    'rank',
+  ),
 })
 
 type CompareFlags = ComparisonFlags &

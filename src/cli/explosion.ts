@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import { FlowdeltaError, type OptionAdvice } from '../core/errors.ts'
-import { count, defineOptions } from '../core/options.ts'
+import { defineOptions, optionalCount } from '../core/options.ts'
 import { shortNumber } from '../core/words.ts'
 import {
   diagnoseExplosion,
@@ -26,16 +26,10 @@ import { JSON_FLAG, type PrintedWarning, print, textTable, warningLines } from '
 
 const EXPLOSION_FLAGS = defineOptions({
   json: JSON_FLAG,
-  hosts: count({
-    default: null,
-    or: null,
-    sentence: 'Hosts that each request chooses from, for the number of categories to expect',
-  }),
-  replicas: count({
-    default: null,
-    or: null,
-    sentence: 'Hosts that each request goes to, one after the other',
-  }),
+  hosts: optionalCount(
+    'Hosts that each request chooses from, for the number of categories to expect',
+  ),
+  replicas: optionalCount('Hosts that each request goes to, one after the other'),
 })
 
 export function addExplosion(command: Command): void {

@@ -8,7 +8,7 @@ import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { certaintyText, sinceText } from '../compare/findings/finding-facts.ts'
 import { proposePeriods } from '../compare/onset/propose-periods.ts'
 import { FlowdeltaError, show } from '../core/errors.ts'
-import { defineOptions, flag, text } from '../core/options.ts'
+import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { counted, grouped, printable } from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
@@ -54,13 +54,10 @@ export async function bothPeriods<Before, After>(
 }
 
 export const SPLIT_FLAGS = defineOptions({
-  split: text({
-    default: null,
-    or: null,
-    flag: 'split <how>',
-    sentence:
-      "Divide one recording into before and after instead: 'duration > 500ms', 'version = 1.42 | 1.43', a time, two stretches '10:00Z..10:30Z | 11:00Z..11:30Z', or an attribute of two values; see `traces.split`",
-  }),
+  split: optionalText(
+    "Divide one recording into before and after instead: 'duration > 500ms', 'version = 1.42 | 1.43', a time, two stretches '10:00Z..10:30Z | 11:00Z..11:30Z', or an attribute of two values; see `traces.split`",
+    'split <how>',
+  ),
 })
 
 const PROPOSE_FLAGS = defineOptions({

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError, show } from '../core/errors.ts'
-import { defineOptions, flag, text } from '../core/options.ts'
+import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { counted, grouped, shortText } from '../core/words.ts'
 import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
@@ -51,12 +51,7 @@ const { metric: _metric, class: _class, ...COMPARE_OPTIONS } = LOG_OPTIONS
 const PRINT_FLAGS = defineOptions({
   ...listFlags('variables'),
   markdown: flag({ default: false, sentence: 'Print GitHub-flavored Markdown instead of text' }),
-  out: text({
-    default: null,
-    or: null,
-    flag: 'out <file>',
-    sentence: 'Also write one HTML page, for an incident',
-  }),
+  out: optionalText('Also write one HTML page, for an incident', 'out <file>'),
 })
 
 interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {

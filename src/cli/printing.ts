@@ -1,5 +1,5 @@
 import { visibleText } from '../core/errors.ts'
-import { count, defineOptions, flag } from '../core/options.ts'
+import { defineOptions, flag, optionalCount } from '../core/options.ts'
 import { grouped } from '../core/words.ts'
 
 export interface PrintedWarning {
@@ -13,7 +13,7 @@ export const JSON_FLAG = flag({ default: false, sentence: 'Print a JSON document
 /** Flags of commands that list fewer things as text than in a document, unless `--limit` says how many. */
 export function listFlags(things: string) {
   const sentence = `List at most this many ${things} (default: ${MAX_IN_TEXT} in text, ${MAX_IN_JSON} in JSON)`
-  return defineOptions({ json: JSON_FLAG, limit: count({ default: null, or: null, sentence }) })
+  return defineOptions({ json: JSON_FLAG, limit: optionalCount(sentence) })
 }
 
 export const MAX_IN_TEXT = 12

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { OptionError } from '../core/errors.ts'
-import { defineOptions, flag, text } from '../core/options.ts'
+import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { traceTemplate } from '../core/trace-links.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { REPORT_OPTIONS, reportHtml } from '../views/report/report-html.ts'
@@ -12,12 +12,10 @@ import { addComparisonFlags, type ComparisonFlags, compareFiles } from './compar
 import { addOptions, type FlagsOf } from './flags.ts'
 
 const REPORT_FLAGS = defineOptions({
-  out: text({
-    default: null,
-    or: null,
-    flag: 'out <file>',
-    sentence: "File to write; '-' for standard output, the default with --markdown",
-  }),
+  out: optionalText(
+    "File to write; '-' for standard output, the default with --markdown",
+    'out <file>',
+  ),
   traceUrl: REPORT_OPTIONS.traceUrl,
   markdown: flag({
     default: false,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { FlowdeltaError } from '../core/errors.ts'
-import { count, defineOptions, text } from '../core/options.ts'
+import { count, defineOptions, optionalText } from '../core/options.ts'
 import { formatAmount, TIME } from '../core/quantity.ts'
 import { counted, percent, pValue, tooltipText } from '../core/words.ts'
 import type { EdgeVariance } from '../explain/variance/category-variance.ts'
@@ -46,12 +46,10 @@ import {
 } from './printing.ts'
 
 const VARIANCE_FLAGS = defineOptions({
-  marks: text({
-    default: null,
-    or: null,
-    flag: 'marks <file>',
-    sentence: 'Edges whose variance is understood, as the variance explorer saves them',
-  }),
+  marks: optionalText(
+    'Edges whose variance is understood, as the variance explorer saves them',
+    'marks <file>',
+  ),
   json: JSON_FLAG,
   limit: count({ default: 1000, sentence: 'List at most this many categories' }),
 })

@@ -80,6 +80,11 @@ export function most(at: number, unit: string, sentence: string): OptionRow<numb
   return count({ default: at, unit, sentence })
 }
 
+/** A whole number from 1 on, or `null` for none. */
+export function optionalCount(sentence: string, unit?: string): OptionRow<number | null> {
+  return count({ default: null, or: null, sentence, ...(unit !== undefined && { unit }) })
+}
+
 /** The number of something, from 0 on, or `null` for none. */
 export function optionalNumber(sentence: string): OptionRow<number | null> {
   return count({ default: null, or: null, min: 0, sentence })
@@ -170,8 +175,8 @@ export function text(row: Common<unknown> & { readonly or?: null }): OptionRow<u
 }
 
 /** A text, or `null` for none. */
-export function optionalText(sentence: string): OptionRow<string | null> {
-  return text({ default: null, or: null, sentence })
+export function optionalText(sentence: string, flag?: string | null): OptionRow<string | null> {
+  return text({ default: null, or: null, sentence, ...(flag !== undefined && { flag }) })
 }
 
 export function list(row: Common<readonly string[]>): OptionRow<readonly string[]> {

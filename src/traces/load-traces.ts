@@ -5,8 +5,8 @@ import {
   flag,
   type OptionsOf,
   oneOf,
+  optionalText,
   readOptions,
-  text,
 } from '../core/options.ts'
 import { GraphTracesBuilder } from './graph-traces.ts'
 import type { LogRecords } from './log-records.ts'
@@ -54,12 +54,10 @@ const isObject = (value: unknown) => typeof value === 'object'
 
 /** Options of `loadTraces`. */
 export const LOAD_OPTIONS = defineOptions({
-  name: text({
-    default: null,
-    or: null,
-    sentence: 'Name of the period in messages and charts, or null for the name of the first file',
-    flag: null,
-  }),
+  name: optionalText(
+    'Name of the period in messages and charts, or null for the name of the first file',
+    null,
+  ),
   format: oneOf(['auto', ...FORMATS], {
     default: 'auto',
     sentence: 'Format of all files; auto recognizes each by its content',
@@ -97,20 +95,14 @@ export const LOAD_OPTIONS = defineOptions({
     sentence:
       'Make attributes of OTLP resources and tags of Jaeger processes attributes of their spans, as resource.<key>',
   }),
-  where: text({
-    default: null,
-    or: null,
-    flag: 'where <conditions>',
-    sentence:
-      "Keep the requests for which conditions hold, as 'tenant.tier = enterprise and duration > 500ms'; see `traces.where`",
-  }),
-  between: text({
-    default: null,
-    or: null,
-    flag: 'between <from..to>',
-    sentence:
-      "Keep the requests that arrived in a stretch of time, as '2026-10-01T10:00Z..11:00Z' or '5min..10min' after the recording began",
-  }),
+  where: optionalText(
+    "Keep the requests for which conditions hold, as 'tenant.tier = enterprise and duration > 500ms'; see `traces.where`",
+    'where <conditions>',
+  ),
+  between: optionalText(
+    "Keep the requests that arrived in a stretch of time, as '2026-10-01T10:00Z..11:00Z' or '5min..10min' after the recording began",
+    'between <from..to>',
+  ),
   threads: flag({
     default: true,
     sentence:

@@ -1,7 +1,14 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { groups } from 'd3-array'
 import { OptionError, requireNumbers, requireStage } from '../../core/errors.ts'
-import { count, defineOptions, flag, type OptionsOf, oneOf, text } from '../../core/options.ts'
+import {
+  count,
+  defineOptions,
+  flag,
+  type OptionsOf,
+  oneOf,
+  optionalText,
+} from '../../core/options.ts'
 import { type StageTable, stageTable } from '../../core/stage.ts'
 import { moments } from '../../stats/moments.ts'
 import { type FlowColumns, FlowSet } from '../flow-set.ts'
@@ -26,12 +33,9 @@ export const FOLD_OPTIONS = defineOptions({
     sentence:
       'Whether labels lose their hosts first, so that rounds of a loop on different hosts are the same',
   }),
-  sizeAttribute: text({
-    default: null,
-    or: null,
-    sentence:
-      "Root's parameter that decides how often things repeat, shown instead of ×1024, as in size=320KB",
-  }),
+  sizeAttribute: optionalText(
+    "Root's parameter that decides how often things repeat, shown instead of ×1024, as in size=320KB",
+  ),
   sizeUnit: oneOf(['bytes', null], {
     default: 'bytes',
     sentence: 'Unit of sizeAttribute: bytes, shown in KB of 1,024 bytes, or null for other numbers',

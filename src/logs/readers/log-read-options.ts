@@ -5,6 +5,7 @@ import {
   list,
   type OptionsOf,
   oneOf,
+  optionalText,
   readOptions,
   text,
 } from '../../core/options.ts'
@@ -21,17 +22,10 @@ export type LogFormat = (typeof LOG_FORMATS)[number]
  * capitals do not matter: `Time` is `time`, unless there is both.
  */
 export const LOG_FIELD_OPTIONS = defineOptions({
-  time: text({
-    default: null,
-    or: null,
-    sentence: 'Field of times; by default time, timestamp, ts, @timestamp or datetime',
-  }),
-  name: text({
-    default: null,
-    or: null,
-    sentence:
-      'Field of names; by default event, name, msg, message or body, of which the last three are free text',
-  }),
+  time: optionalText('Field of times; by default time, timestamp, ts, @timestamp or datetime'),
+  name: optionalText(
+    'Field of names; by default event, name, msg, message or body, of which the last three are free text',
+  ),
   value: custom<string | readonly string[]>({
     default: 'value',
     sentence:
@@ -39,7 +33,7 @@ export const LOG_FIELD_OPTIONS = defineOptions({
     accepts: (value) => [value].flat().every((one) => typeof one === 'string'),
     expected: 'the name of a field, or a list of them',
   }),
-  instance: text({ default: null, or: null, sentence: 'Same as `instance`' }),
+  instance: optionalText('Same as `instance`'),
 })
 export type LogFields = Partial<OptionsOf<typeof LOG_FIELD_OPTIONS>>
 
@@ -50,33 +44,22 @@ export const LOG_READ_OPTIONS = defineOptions({
     sentence: "Format of all files; 'auto' recognizes each by its content",
     flag: 'format <name>',
   }),
-  instance: text({
-    default: null,
-    or: null,
-    sentence:
-      "Field, attribute (OTLP) or group (template) that says which instance a message is of, or 'path' for the file or directory",
-    flag: 'instance <field>',
-  }),
-  window: text({
-    default: null,
-    or: null,
-    sentence: "Makes each stretch of so long an instance of its own: '1m', '30s'",
-    flag: 'window <duration>',
-  }),
-  splitAt: text({
-    default: null,
-    or: null,
-    sentence:
-      "Divides one source into before and after at a time: '2026-10-01T11:15Z', or '11:15Z' on the day it begins",
-    flag: 'split-at <time>',
-  }),
-  badIf: text({
-    default: null,
-    or: null,
-    sentence:
-      "Divides the instances of one source: after are those for which conditions on fields hold, 'duration_ms > 100 and route = /cart'",
-    flag: 'bad-if <conditions>',
-  }),
+  instance: optionalText(
+    "Field, attribute (OTLP) or group (template) that says which instance a message is of, or 'path' for the file or directory",
+    'instance <field>',
+  ),
+  window: optionalText(
+    "Makes each stretch of so long an instance of its own: '1m', '30s'",
+    'window <duration>',
+  ),
+  splitAt: optionalText(
+    "Divides one source into before and after at a time: '2026-10-01T11:15Z', or '11:15Z' on the day it begins",
+    'split-at <time>',
+  ),
+  badIf: optionalText(
+    "Divides the instances of one source: after are those for which conditions on fields hold, 'duration_ms > 100 and route = /cart'",
+    'bad-if <conditions>',
+  ),
   waits: oneOf(['auto', 'always', 'never'], {
     default: 'auto',
     sentence:

@@ -3,8 +3,8 @@ import {
   defineOptions,
   type OptionsOf,
   type OptionTable,
+  optionalText,
   readOptions,
-  text,
 } from '../../core/options.ts'
 import { readDuration } from '../../core/words.ts'
 import { readMoment } from '../epoch-clock.ts'
@@ -32,18 +32,8 @@ const STORE_FILES: readonly (readonly [kind: string, name: RegExp])[] = [['parqu
 
 /** Parameters of every address. */
 const ADDRESS_OPTIONS = defineOptions({
-  where: text({
-    default: null,
-    or: null,
-    flag: null,
-    sentence: 'Conditions as of `loadTraces`, for this address alone',
-  }),
-  between: text({
-    default: null,
-    or: null,
-    flag: null,
-    sentence: 'Stretch of time as of `loadTraces`, for this address alone',
-  }),
+  where: optionalText('Conditions as of `loadTraces`, for this address alone', null),
+  between: optionalText('Stretch of time as of `loadTraces`, for this address alone', null),
 })
 
 /** The address of a store, taken apart. */

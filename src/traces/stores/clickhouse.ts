@@ -1,5 +1,5 @@
 import { FlowdeltaError } from '../../core/errors.ts'
-import { count, defineOptions, number, optionalText } from '../../core/options.ts'
+import { count, defineOptions, number, optionalCount, optionalText } from '../../core/options.ts'
 import { beginning, counted, grouped } from '../../core/words.ts'
 import {
   ATTRIBUTE_TYPES,
@@ -37,12 +37,10 @@ export const CLICKHOUSE_OPTIONS = defineOptions({
     sentence: 'How long an answer may keep silent before it is asked for again',
   }),
   tries: HTTP_PARAMETERS.tries,
-  sample: count({
-    default: null,
-    or: null,
-    unit: 'traces',
-    sentence: 'Most traces of a period, as a sample that ClickHouse draws; null for all of them',
-  }),
+  sample: optionalCount(
+    'Most traces of a period, as a sample that ClickHouse draws; null for all of them',
+    'traces',
+  ),
   seed: count({ default: 1, sentence: 'Which of all samples is drawn' }),
 })
 

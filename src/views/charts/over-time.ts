@@ -4,7 +4,7 @@ import { expectedAtLoad, loadWindows, predictor } from '../../compare/load/expec
 import { EVENT_OPTIONS } from '../../compare/onset/events.ts'
 import { type Failure, failuresOf } from '../../compare/onset/finding-onsets.ts'
 import { OptionError } from '../../core/errors.ts'
-import { count, most } from '../../core/options.ts'
+import { most, optionalCount } from '../../core/options.ts'
 import { counted, formatDuration, grouped, percent, shortText } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
@@ -30,11 +30,7 @@ const LOOKS = PERIODS.map((period) => ({
  */
 export const errorsChart = defineChart(
   {
-    rank: count({
-      default: null,
-      or: null,
-      sentence: 'Rank of the finding of errors that is drawn; by default all of them',
-    }),
+    rank: optionalCount('Rank of the finding of errors that is drawn; by default all of them'),
     limit: most(4, 'findings', 'Most findings drawn, the first ones'),
     ...EVENT_OPTIONS,
   },

@@ -3,7 +3,14 @@ import type { EdgeChange } from '../../compare/edges/find-edge-changes.ts'
 import { type Finding, isStructural, type StructureChange } from '../../compare/findings/finding.ts'
 import type { WholeShift } from '../../compare/findings/whole-shift.ts'
 import { requireStage } from '../../core/errors.ts'
-import { custom, defineOptions, type OptionsOf, readOptions, text } from '../../core/options.ts'
+import {
+  custom,
+  defineOptions,
+  type OptionsOf,
+  optionalText,
+  readOptions,
+  text,
+} from '../../core/options.ts'
 import { changeWords, type Quantity, TIME } from '../../core/quantity.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
@@ -31,13 +38,10 @@ import { power } from './power.ts'
 
 /** Options of `reportHtml` and `reportMarkdown`. */
 export const REPORT_OPTIONS = defineOptions({
-  traceUrl: text({
-    default: null,
-    or: null,
-    flag: 'trace-url <template>',
-    sentence:
-      'Address of traces with {traceId} in it, or jaeger=BASE, tempo=BASE (Grafana), zipkin=BASE',
-  }),
+  traceUrl: optionalText(
+    'Address of traces with {traceId} in it, or jaeger=BASE, tempo=BASE (Grafana), zipkin=BASE',
+    'trace-url <template>',
+  ),
   files: custom<{ readonly before: readonly string[]; readonly after: readonly string[] } | null>({
     default: null,
     accepts: (value) =>

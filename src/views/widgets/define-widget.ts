@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks'
 import {
   type OptionsOf,
   type OptionTable,
+  optionalText,
   optionsCode,
   readOptions,
-  text,
 } from '../../core/options.ts'
 import type { Palette } from '../drawing/figure.tsx'
 
@@ -61,11 +61,7 @@ export function defineWidget<Stage, Table extends OptionTable, Data>(
   return definition
 }
 
-export const STAGE_NAME = text({
-  default: null,
-  or: null,
-  sentence: 'Name of the stage in the line of code',
-})
+export const STAGE_NAME = optionalText('Name of the stage in the line of code')
 
 /** Keeps a widget's state: its options, how to change them, and the code that shows it again. */
 export function useWidgetOptions<Table extends OptionTable>(

@@ -6,7 +6,15 @@ import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mu
 import { takeSnapshot } from '../../../compare/snapshot.ts'
 import { codeText } from '../../../core/code-literals.ts'
 import { OptionError } from '../../../core/errors.ts'
-import { count, defineOptions, flag, most, type OptionsOf, text } from '../../../core/options.ts'
+import {
+  count,
+  defineOptions,
+  flag,
+  most,
+  type OptionsOf,
+  optionalCount,
+  optionalText,
+} from '../../../core/options.ts'
 import { TIME } from '../../../core/quantity.ts'
 import { columnIn } from '../../../core/stage.ts'
 import { traceLink, traceTemplate } from '../../../core/trace-links.ts'
@@ -39,21 +47,14 @@ export const RANKING_WIDGET_OPTIONS = defineOptions({
     unit: 'mutations',
     sentence: 'Mutations that open into their parameters, about 60,000 characters each',
   }),
-  opened: count({
-    default: null,
-    or: null,
-    unit: 'rank',
-    sentence: 'Rank of the mutation that is open at first; null for none',
-  }),
+  opened: optionalCount('Rank of the mutation that is open at first; null for none', 'rank'),
   threshold: flag({
     default: false,
     sentence: 'Whether the slider for the threshold and the level is open at first',
   }),
-  traceUrl: text({
-    default: null,
-    or: null,
-    sentence: 'Where traces are shown: jaeger=http://localhost:16686, or an address with {traceId}',
-  }),
+  traceUrl: optionalText(
+    'Where traces are shown: jaeger=http://localhost:16686, or an address with {traceId}',
+  ),
   name: STAGE_NAME,
 })
 

@@ -8,6 +8,7 @@ import {
   number,
   type OptionsOf,
   oneOf,
+  optionalCount,
   readOptions,
 } from '../../../core/options.ts'
 import { shortText } from '../../../core/words.ts'
@@ -44,11 +45,7 @@ export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
     accepts: Array.isArray,
     expected: "a list of changes such as { service: 'db', factor: 2 }",
   }),
-  cause: count({
-    default: null,
-    or: null,
-    sentence: 'Rank of the cause of a diagnosis whose profile is shown; null for none',
-  }),
+  cause: optionalCount('Rank of the cause of a diagnosis whose profile is shown; null for none'),
   requests: most(1500, 'requests', 'Requests that are recomputed in the page at most'),
   seed: count({ default: 1, min: 0, sentence: 'Seed of the sample of requests' }),
   name: STAGE_NAME,
