@@ -8,6 +8,9 @@ export function isTimeOfDay(sinceEpochUs: number): boolean {
   return sinceEpochUs >= YEAR_2000_US && sinceEpochUs < YEAR_9999_US
 }
 
+/** Of longer times, nanoseconds are more than a number can be. */
+const MAX_SECONDS = 1e294
+
 /** Turns absolute times into µs since one epoch: a double cannot hold nanoseconds since 1970. */
 export class EpochClock {
   #epochSeconds: number | undefined
@@ -46,6 +49,7 @@ export class EpochClock {
   }
 
   #offset(seconds: number, micros: number): number {
+    if (!(Math.abs(seconds) <= MAX_SECONDS)) return Number.NaN
     this.#epochSeconds ??= seconds
     return (seconds - this.#epochSeconds) * 1e6 + micros
   }

@@ -152,8 +152,11 @@ function spanOf({ epochNs }: TraceSet, arrivals: Float64Array): string | undefin
   const [first, last] = [least, most].map(
     (startUs) => Number(epochNs / 1000n) / 1e3 + startUs / 1e3,
   )
-  if (first === undefined || last === undefined || !isTimeOfDay(first * 1e3)) return undefined
-  const [from, to] = [first, last].map((time) => new Date(time).toISOString()) as [string, string]
+  if (![first, last].every((ms = Number.NaN) => isTimeOfDay(ms * 1e3))) return undefined
+  const [from, to] = [first, last].map((time) => new Date(time as number).toISOString()) as [
+    string,
+    string,
+  ]
   const day = (iso: string) => iso.slice(0, 10)
   const time = (iso: string) => iso.slice(11, 19)
   const end = day(from) === day(to) ? time(to) : `${day(to)} ${time(to)}`
