@@ -5,6 +5,7 @@ export { squaredVariation } from './compare/categories/categories.ts'
 export { categorize } from './compare/categories/categorize.ts'
 export type { CategoryStructure, EdgeClass } from './compare/categories/category-structure.ts'
 export type { EdgeSample, EdgeSamples } from './compare/categories/class-times.ts'
+export { labelWithoutIds, labelWithoutThreads } from './compare/categories/label-parts.ts'
 export type { Comparison, ComparisonOptions, RequestSelection } from './compare/comparison.ts'
 export { compare } from './compare/comparison.ts'
 export type { EdgeKind, PooledEdge } from './compare/edges/edge-pool.ts'
@@ -22,6 +23,14 @@ export type {
 export type { Findings } from './compare/findings/findings.ts'
 export { findInterference } from './compare/interference/find-interference.ts'
 export type { Interference, Others } from './compare/interference/interference.ts'
+export type {
+  Answer,
+  AnswerSide,
+  Ignorable,
+  Knowledge,
+  Note,
+} from './compare/knowledge/knowledge.ts'
+export { readKnowledge } from './compare/knowledge/knowledge.ts'
 export type { SampleComparison, SampleTest } from './compare/mutations/compare-samples.ts'
 export type { EffectSize, MedianEffect } from './compare/mutations/effect-size.ts'
 export type {
@@ -94,7 +103,8 @@ export {
 export type { ExplosionCause, ExplosionPart } from './explain/explosion/find-causes.ts'
 export { findHostClasses } from './explain/explosion/find-host-classes.ts'
 export type { HostClass, HostClasses } from './explain/explosion/host-classes.ts'
-export { labelWithoutIds, labelWithoutThreads } from './explain/explosion/label-parts.ts'
+export type { Question, Questions, TaughtAnswer } from './explain/explosion/teach.ts'
+export { findQuestions, teach } from './explain/explosion/teach.ts'
 export type { CoalescedFlow } from './explain/flow-pair/coalesce-flow.ts'
 export { coalesceFlow } from './explain/flow-pair/coalesce-flow.ts'
 export type {

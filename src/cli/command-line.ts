@@ -70,6 +70,11 @@ const COMMANDS = {
     description: 'Tell whether there are too many kinds of request to compare, why, and what helps',
     load: async () => (await import('./explosion.ts')).addExplosion,
   },
+  teach: {
+    description:
+      'Ask which kinds of request are the same to you, and keep answers and notes in a file',
+    load: async () => (await import('./teach.ts')).addTeach,
+  },
   logs: {
     description: 'Compare the logs of what went well with those of what did not',
     load: async () => (await import('./logs.ts')).addLogs,

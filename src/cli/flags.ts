@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { nearestName, type OptionAdvice, type OptionError, show } from '../core/errors.ts'
 import type { OptionRow, OptionsOf, OptionTable } from '../core/options.ts'
@@ -117,8 +118,17 @@ function sentence(row: OptionRow<unknown>): string {
   return `Do not ${row.sentence.charAt(0).toLowerCase()}${row.sentence.slice(1)}`
 }
 
+function textOfFile(name: string): string {
+  try {
+    return readFileSync(name, 'utf8')
+  } catch (problem) {
+    const { code } = problem as NodeJS.ErrnoException
+    throw new InvalidArgumentError(`It cannot be read (${code}). Give the name of a file.`)
+  }
+}
+
 function parsed(row: OptionRow<unknown>, text: string): unknown {
-  const value = row.parse(text)
+  const value = row.parse(row.isFile ? textOfFile(text) : text)
   if (row.accepts(value)) return value
   throw new InvalidArgumentError(`Give ${row.expected}.`)
 }

@@ -6,9 +6,11 @@ import type { ComparisonWarning } from '../compare/fairness/comparison-warning.t
 import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { certaintyText, sinceText } from '../compare/findings/finding-facts.ts'
+import { withKnowledge } from '../compare/knowledge/apply-knowledge.ts'
+import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { proposePeriods } from '../compare/onset/propose-periods.ts'
 import { FlowdeltaError, show } from '../core/errors.ts'
-import { defineOptions, flag, optionalText } from '../core/options.ts'
+import { defineOptions, flag, optionalText, pickOptions, readOptions } from '../core/options.ts'
 import { counted, grouped, printable } from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
@@ -135,7 +137,13 @@ export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWar
   })
 }
 
-const TABLES = [CATEGORY_OPTIONS, FLOW_OPTIONS, FOLD_RULE_OPTIONS, LOAD_OPTIONS]
+const CATEGORIZED = defineOptions({
+  ...CATEGORY_OPTIONS,
+  ...FLOW_OPTIONS,
+  ...FOLD_RULE_OPTIONS,
+  ...KNOWLEDGE_OPTIONS,
+})
+const TABLES = [CATEGORIZED, LOAD_OPTIONS]
 
 /** Adds what it takes to load and to categorize the traces of a single period. */
 export function addOnePeriod(command: Command): Command {
@@ -158,12 +166,12 @@ export async function categorizeFiles(
         )
       : await loadSplit(flags, [files, after])
   const periods = second === undefined ? [first] : [first, second]
-  const built = buildFlows(second ? [first, second] : first, optionsFrom(FLOW_OPTIONS, flags))
-  const { fold = 'none' } = optionsFrom(FOLD_RULE_OPTIONS, flags)
-  const { omitHosts = false } = optionsFrom(CATEGORY_OPTIONS, flags)
+  const ruled = withKnowledge(readOptions(CATEGORIZED, optionsFrom(CATEGORIZED, flags)))
+  const built = buildFlows(second ? [first, second] : first, pickOptions(FLOW_OPTIONS, ruled))
+  const { fold, omitHosts } = ruled
   const flows = fold === 'none' ? built : foldFlows(built, { log2: fold === 'log2', omitHosts })
   return {
-    categories: categorize(flows, { omitHosts }),
+    categories: categorize(flows, pickOptions(CATEGORY_OPTIONS, ruled)),
     warnings: withFlags([
       ...periods.flatMap((traces) => dataQuality(traces, [])),
       ...unfinishedFolding({ flows }),

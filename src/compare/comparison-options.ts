@@ -4,6 +4,7 @@ import { CATEGORY_OPTIONS } from './categories/categories.ts'
 import { EDGE_OPTIONS } from './edges/find-edge-changes.ts'
 import { FINDINGS_OPTIONS } from './findings/findings.ts'
 import { INTERFERENCE_OPTIONS } from './interference/interference.ts'
+import { KNOWLEDGE_OPTIONS } from './knowledge/knowledge.ts'
 import { RESPONSE_TIME_OPTIONS } from './mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from './mutations/find-structural-mutations.ts'
 import { EVENT_OPTIONS } from './onset/events.ts'
@@ -40,7 +41,12 @@ export const STAGE_OPTIONS = {
   edges: EDGE_OPTIONS,
   steps: EDGE_OPTIONS,
   segments: SEGMENT_OPTIONS,
-  findings: { ...FINDINGS_OPTIONS, ...EVENT_OPTIONS, ...INTERFERENCE_OPTIONS },
+  findings: {
+    ...FINDINGS_OPTIONS,
+    ...EVENT_OPTIONS,
+    ...INTERFERENCE_OPTIONS,
+    ...KNOWLEDGE_OPTIONS,
+  },
 } as const satisfies Record<string, OptionTable>
 
 export type StageName = keyof typeof STAGE_OPTIONS

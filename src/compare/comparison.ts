@@ -32,6 +32,7 @@ import {
 } from './findings/find-findings.ts'
 import type { Draft } from './findings/finding.ts'
 import type { Findings } from './findings/findings.ts'
+import { withKnowledge } from './knowledge/apply-knowledge.ts'
 import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
@@ -139,6 +140,7 @@ export class Comparison extends Stage {
   readonly runs: readonly TraceSet[]
   readonly after: TraceSet
   readonly options: ComparisonOptions
+  readonly #given: ComparisonOptions
   readonly #stages: Partial<Stages>
   /** Traces that it is limited to; `null` for all. */
   readonly #only: ReadonlySet<string> | null
@@ -160,7 +162,8 @@ export class Comparison extends Stage {
     super()
     this.runs = runs
     this.after = after
-    this.options = options
+    this.options = withKnowledge(options)
+    this.#given = options
     this.#only = only
     this.#stages = stages
   }
@@ -175,13 +178,13 @@ export class Comparison extends Stage {
    * shared, computed or not: changing `smPThreshold` keeps flows, categories and all tests.
    */
   with(changes: Partial<ComparisonOptions>): Comparison {
-    const options = changeOptions(COMPARISON_OPTIONS, this.options, changes)
+    const given = changeOptions(COMPARISON_OPTIONS, this.#given, changes)
+    const options = withKnowledge(given)
     const shared: Partial<Stages> = {}
     for (const name of Object.keys(UPSTREAM) as (keyof Stages)[]) {
       if (!this.#isStale(name, options)) this.#share(name, shared)
     }
-    const { runs, after } = this
-    return new Comparison({ runs, after, only: this.#only }, options, shared)
+    return new Comparison({ runs: this.runs, after: this.after, only: this.#only }, given, shared)
   }
 
   /**
@@ -202,7 +205,7 @@ export class Comparison extends Stage {
     const traces = new Set(
       [...Array.from(before), ...Array.from(after)].map((request) => traceKey(this.flows, request)),
     )
-    return new Comparison({ runs: this.runs, after: this.after, only: traces }, this.options)
+    return new Comparison({ runs: this.runs, after: this.after, only: traces }, this.#given)
   }
 
   get flows(): FlowSet {
@@ -213,9 +216,8 @@ export class Comparison extends Stage {
   #buildFlows(): FlowSet {
     const { fold, omitHosts } = this.options
     const all = buildFlows([this.runs, this.after], pickOptions(FLOW_OPTIONS, this.options))
-    const only = this.#only
-    const where = (request: number) => only?.has(traceKey(all, request)) ?? true
-    const flows = only === null ? all : selectRequests(all, requestsBetween(all, { where }))
+    const where = (request: number) => this.#only?.has(traceKey(all, request)) ?? true
+    const flows = this.#only === null ? all : selectRequests(all, requestsBetween(all, { where }))
     return fold === 'none' ? flows : foldFlows(flows, { log2: fold === 'log2', omitHosts })
   }
 
@@ -238,7 +240,9 @@ export class Comparison extends Stage {
   get structural(): StructuralMutations {
     this.#stages.structural ??= findStructuralMutations(
       this.categories,
-      this.#pick(stageOptions('structural', this.options)),
+      Object.fromEntries(
+        stageOptions('structural', this.options).map((name) => [name, this.options[name]]),
+      ),
     )
     return this.#stages.structural
   }
@@ -361,8 +365,8 @@ export class Comparison extends Stage {
    */
   warnings(): readonly ComparisonWarning[] {
     if (this.runs.length === 1) return comparisonWarnings(this)
-    const found = this.runs.map((run) => comparisonWarnings(compare(run, this.after, this.options)))
-    const named = found.flatMap((warnings, run) => {
+    const found = this.runs.map((run) => comparisonWarnings(compare(run, this.after, this.#given)))
+    return found.flatMap((warnings, run) => {
       const told = new Set(
         found.slice(0, run).flatMap((earlier) => earlier.map(({ code }) => code)),
       )
@@ -373,7 +377,6 @@ export class Comparison extends Stage {
           return { ...one, finding, message: finding }
         })
     })
-    return named
   }
 
   /** The ranked mutations. */
@@ -381,11 +384,7 @@ export class Comparison extends Stage {
     return this.ranking.table()
   }
 
-  #pick(names: readonly (keyof ComparisonOptions)[]): Partial<ComparisonOptions> {
-    return Object.fromEntries(names.map((name) => [name, this.options[name]]))
-  }
-
-  /** Whether other options reach a stage, directly or through one it is computed from. */
+  /** Whether other options reach a stage, or one it is computed from. */
   #isStale(name: keyof Stages, options: ComparisonOptions): boolean {
     return (
       stageOptions(name, options).some((option) => options[option] !== this.options[option]) ||

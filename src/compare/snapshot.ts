@@ -73,7 +73,7 @@ export function takeSnapshot(
   comparison: Comparison,
   { arrivals = false, ids = false, latenciesOf }: SnapshotParts = {},
 ): ComparisonSnapshot {
-  const { label, measure, ...options } = comparison.options
+  const { label, measure, knowledge, ...options } = comparison.options
   const folded = comparison.flows
   // Edges of folded flows are tested by what was recorded, so that is carried along with latencies.
   const refolds = folded instanceof FoldedFlows && latenciesOf !== undefined
@@ -82,7 +82,12 @@ export function takeSnapshot(
   const each = Array.from({ length: shapes.size }, (_, shape) => shape)
   return encodeColumns<SnapshotData>({
     // A function cannot be carried, and is no longer needed.
-    options: { ...options, measure: typeof measure === 'string' ? measure : named(measure) },
+    options: {
+      ...options,
+      measure: typeof measure === 'string' ? measure : named(measure),
+      // Options say already what its rule makes of them.
+      knowledge: knowledge && { ...knowledge, ignore: [] },
+    },
     labels: labelsOf(flows),
     labelTexts: label && labelsOf(folded).map((node) => [labelText(node), label(node)] as const),
     nodes: joined(each.map((shape) => shapes.labels(shape))),

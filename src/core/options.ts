@@ -15,6 +15,8 @@ export interface OptionRow<T> {
   readonly flag: string | null | undefined
   /** Whether it is switched on and off, so that its flag takes no value. */
   readonly isSwitch: boolean
+  /** Whether its flag takes the name of a file, whose text `parse` reads. */
+  readonly isFile?: boolean
   /** Words that it takes, beside numbers where it takes those. */
   readonly choices: readonly (string | null)[]
   /** Values that it takes, as a noun phrase for messages: `'a share from 0 to 1'`. */
@@ -195,14 +197,16 @@ export function custom<T>({
   expected,
   schema = {},
   parse = (given) => given,
+  isFile = false,
   ...row
 }: Common<T> & {
+  readonly isFile?: boolean
   readonly accepts: (value: unknown) => boolean
   readonly expected: string
   readonly schema?: JsonSchema
   readonly parse?: (text: string) => unknown
 }): OptionRow<T> {
-  return { ...common({ flag: null, ...row }), expected, schema, accepts, parse }
+  return { ...common({ flag: null, ...row }), expected, schema, accepts, parse, isFile }
 }
 
 /** All options of a table: those given, checked, and defaults; `undefined` counts as not given. */

@@ -144,6 +144,7 @@ describe('flowdelta compare', () => {
       clocks: 'recorded',
       omitHosts: true,
       fold: 'none',
+      knowledge: null,
       measure: 'time',
       sampling: 'recorded',
       editTokens: 'preorder',

@@ -7,6 +7,8 @@ import { Categories } from '../categories/categories.ts'
 import { type EdgeChanges, findEdgeChanges } from '../edges/find-edge-changes.ts'
 import { findInterference } from '../interference/find-interference.ts'
 import { interferenceClause, interferenceFacts } from '../interference/interference.ts'
+import { noteTexts } from '../knowledge/apply-knowledge.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
 import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
@@ -127,7 +129,11 @@ export function groupFindings(
     readonly claims: readonly Claim[]
     readonly events: readonly TimedEvent[]
   },
-  { limit = 10, interference = true } = {},
+  {
+    limit = 10,
+    interference = true,
+    knowledge = null,
+  }: { limit?: number; interference?: boolean; knowledge?: Knowledge | null } = {},
 ): Findings {
   const { ranking, evidence, edges, drafts, claims, events } = sources
   const { categories } = edges
@@ -163,14 +169,16 @@ export function groupFindings(
     const follows = began && eventBefore(began, { flows, events, services: draft.services })
     const since = began && onsetAt(began, follows)
     const interference = interferences.get(draft) ?? null
+    const id = `${draft.kind}-${fingerprint(key)}`
     const facts = [
       ...factsOf(weighted, requests, quantity),
       ...sinceFact(since, follows),
       ...interferenceFacts(interference),
+      ...noteTexts(knowledge, id),
     ]
     return {
       ...told,
-      id: `${draft.kind}-${fingerprint(key)}`,
+      id,
       rank,
       operation: operationOf(draft),
       size: sizeOf(draft, all, quantity),

@@ -1,7 +1,7 @@
+import { machineOf } from '../../compare/categories/label-parts.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { NodeLabel, NodeLabels } from '../../flows/node-labels.ts'
 import { neighborsOf, ShapeGraph } from '../../traces/shape-table.ts'
-import { machineOf } from '../explosion/label-parts.ts'
 
 export interface FlowCall {
   readonly start: number

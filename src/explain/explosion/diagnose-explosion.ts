@@ -1,5 +1,11 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
+import {
+  changesLabels,
+  withoutIds,
+  withoutMachine,
+  withoutThread,
+} from '../../compare/categories/label-parts.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { codeText } from '../../core/code-literals.ts'
 import type { OptionAdvice } from '../../core/errors.ts'
@@ -20,10 +26,9 @@ import {
 } from './find-causes.ts'
 import { findHostClasses } from './find-host-classes.ts'
 import type { HostClasses } from './host-classes.ts'
-import { changesLabels, withoutIds, withoutMachine, withoutThread } from './label-parts.ts'
 
 /** Options of `diagnoseExplosion`. */
-const EXPLOSION_OPTIONS = defineOptions({
+export const EXPLOSION_OPTIONS = defineOptions({
   fold: custom<Fold>({
     default: (flows) => foldFlows(flows, { log2: true }),
     sentence: 'Folds what flows repeat, for the remedy of that name',
@@ -253,7 +258,7 @@ function findRemedies(
   return { remedies: remedies.sort(bestFirst), leftOut, hostClasses }
 }
 
-function listRecipes(variants: ExplosionVariants, fold: Fold) {
+export function listRecipes(variants: ExplosionVariants, fold: Fold) {
   const { categories } = variants
   const recipes: Recipe[] = []
   const leftOut: { remedy: RemedyName; reason: string }[] = []

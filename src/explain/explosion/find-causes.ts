@@ -1,14 +1,6 @@
 import { cumsum, group, rollup, sort } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categorize } from '../../compare/categories/categorize.ts'
-import { counted, tooltipText } from '../../core/words.ts'
-import { buildFlows } from '../../flows/build-flows.ts'
-import { AFTER, BEFORE, type Concurrency, FlowSet } from '../../flows/flow-set.ts'
-import { NodeLabels } from '../../flows/node-labels.ts'
-import { selectRequests } from '../../flows/select-requests.ts'
-import { isTestable } from '../../stats/two-sample.ts'
-import { ShapeTable } from '../../traces/shape-table.ts'
-import type { TraceSet } from '../../traces/trace-set.ts'
 import {
   changesLabels,
   type LabelChange,
@@ -18,7 +10,15 @@ import {
   withoutIds,
   withoutMachine,
   withoutThread,
-} from './label-parts.ts'
+} from '../../compare/categories/label-parts.ts'
+import { counted, tooltipText } from '../../core/words.ts'
+import { buildFlows } from '../../flows/build-flows.ts'
+import { AFTER, BEFORE, type Concurrency, FlowSet } from '../../flows/flow-set.ts'
+import { NodeLabels } from '../../flows/node-labels.ts'
+import { selectRequests } from '../../flows/select-requests.ts'
+import { isTestable } from '../../stats/two-sample.ts'
+import { ShapeTable } from '../../traces/shape-table.ts'
+import type { TraceSet } from '../../traces/trace-set.ts'
 
 export type Fold = (flows: FlowSet) => FlowSet
 

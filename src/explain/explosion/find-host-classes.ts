@@ -1,3 +1,4 @@
+import { machineOf } from '../../compare/categories/label-parts.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
@@ -11,7 +12,6 @@ import {
   type OperationSamples,
 } from './compare-hosts.ts'
 import { HostClasses, nameClasses } from './host-classes.ts'
-import { machineOf } from './label-parts.ts'
 
 /**
  * Finds classes of hosts that perform alike, by comparing each with its peers. Classes in place of

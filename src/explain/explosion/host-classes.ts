@@ -1,10 +1,10 @@
 import { ascending, group } from 'd3-array'
+import { machineOf, onMachine } from '../../compare/categories/label-parts.ts'
 import { FlowdeltaError, show } from '../../core/errors.ts'
 import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { HostClassOptions, HostPairs, OperationSamples } from './compare-hosts.ts'
-import { machineOf, onMachine } from './label-parts.ts'
 
 /** Hosts that do the same in about the same time. */
 export interface HostClass {

@@ -1,6 +1,6 @@
-import type { Categories } from '../../compare/categories/categories.ts'
 import { requireFields } from '../../core/errors.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
+import type { Categories } from './categories.ts'
 
 export type LabelChange = (node: NodeLabel) => NodeLabel
 

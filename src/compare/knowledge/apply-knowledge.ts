@@ -1,0 +1,66 @@
+import { remembered } from '../../core/remembered.ts'
+import { printable } from '../../core/words.ts'
+import { labelText } from '../../flows/node-labels.ts'
+import { type LabelChange, withoutIds, withoutThread } from '../categories/label-parts.ts'
+import type { ComparisonOptions } from '../comparison-options.ts'
+import { listed } from '../findings/names.ts'
+import { IGNORABLE, type Ignorable, type Knowledge } from './knowledge.ts'
+
+const LABEL_CHANGES: Readonly<Partial<Record<Ignorable, LabelChange>>> = {
+  'strip ids': withoutIds,
+  'omit threads': withoutThread,
+}
+
+/** Options that decide what a category is. */
+type Ruled = Pick<ComparisonOptions, 'knowledge' | 'concurrency' | 'fold' | 'omitHosts' | 'label'>
+
+/** Options with what the rule of their knowledge makes of them; doing it again changes nothing. */
+export function withKnowledge<Options extends Ruled>(options: Options): Options {
+  const { knowledge, concurrency, fold, label } = options
+  if (knowledge === null || knowledge.ignore.length === 0) return options
+  const ignores = (what: Ignorable) => knowledge.ignore.includes(what)
+  const omitHosts = options.omitHosts || ignores('omit hosts')
+  const learned = ignores('learned order') && concurrency === 'observed' ? 'learned' : concurrency
+  return {
+    ...options,
+    omitHosts,
+    concurrency: ignores('no order') ? 'none' : learned,
+    fold: ignores('fold loops') ? 'log2' : fold,
+    label:
+      changesOf(knowledge).length === 0
+        ? label
+        : labelsOf(knowledge)(label ?? (omitHosts ? withoutHost : labelText)),
+  }
+}
+
+function changesOf({ ignore }: Knowledge): LabelChange[] {
+  return ignore.flatMap((what) => LABEL_CHANGES[what] ?? [])
+}
+
+type Label = NonNullable<ComparisonOptions['label']>
+
+const withoutHost: Label = (node) => labelText({ ...node, host: '' })
+
+/** One function a rule and label, so that stages made with it are known to be the same. */
+const labelsOf = remembered((knowledge: Knowledge) => {
+  const changes = changesOf(knowledge)
+  return remembered(
+    (label: Label): Label =>
+      (node) =>
+        label(changes.reduce((one, change) => change(one), node)),
+  )
+})
+
+/** The rule in one sentence. */
+export function ruleText({ ignore }: Pick<Knowledge, 'ignore'>): string {
+  if (ignore.length === 0) return 'Only requests with equal flows are the same.'
+  return `Requests are the same if they differ only in ${listed(ignore.map((what) => IGNORABLE[what]))}.`
+}
+
+/** Notes on a finding, also those of earlier incidents: `seen on 2026-09-03 by Ann: …`. */
+export function noteTexts(knowledge: Knowledge | null, about: string): string[] {
+  const notes = knowledge?.notes.filter((note) => note.about === about) ?? []
+  return notes.map(({ at, by, text }) => {
+    return `seen on ${at.slice(0, 10)}${by === '' ? '' : ` by ${printable(by)}`}: ${printable(text)}`
+  })
+}

@@ -1,0 +1,330 @@
+import { greatest, group } from 'd3-array'
+import type { Categories } from '../../compare/categories/categories.ts'
+import { categoriesOf } from '../../compare/categories/categorize.ts'
+import { withoutIds, withoutMachine } from '../../compare/categories/label-parts.ts'
+import type { Comparison } from '../../compare/comparison.ts'
+import { ruleText } from '../../compare/knowledge/apply-knowledge.ts'
+import {
+  type Answer,
+  type AnswerSide,
+  IGNORABLE,
+  type Ignorable,
+  KNOWLEDGE_OPTIONS,
+  type Knowledge,
+  NO_KNOWLEDGE,
+} from '../../compare/knowledge/knowledge.ts'
+import { FlowdeltaError, requireList } from '../../core/errors.ts'
+import { fingerprint } from '../../core/fingerprint.ts'
+import { readOptions } from '../../core/options.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { formatDuration, grouped, printable, shortNumber } from '../../core/words.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { labelText } from '../../flows/node-labels.ts'
+import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { ksTwoSample } from '../../stats/ks-two-sample.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { isTestable } from '../../stats/two-sample.ts'
+import { EXPLOSION_OPTIONS, listRecipes } from './diagnose-explosion.ts'
+import {
+  type CategorySizes,
+  categorySizes,
+  ExplosionVariants,
+  type Variant,
+} from './find-causes.ts'
+
+const LEVEL = 0.05
+const ALL = Object.keys(IGNORABLE) as Ignorable[]
+
+/** What a person answers about two categories of some data. */
+export interface TaughtAnswer {
+  /** Numbers of the categories. */
+  readonly one: number
+  readonly other: number
+  /** Whether their requests are the same to this person. */
+  readonly same: boolean
+  /** Who says so; default nobody in particular. */
+  readonly by?: string
+  /** When, as ISO 8601; default unknown. */
+  readonly at?: string
+}
+
+/** The categories of some data, and what they would be if some of what they differ in were ignored. */
+class Alternatives {
+  readonly categories: Categories
+  readonly known: readonly Ignorable[]
+  readonly #variants: ExplosionVariants
+  readonly #recipes: ReadonlyMap<Ignorable, Variant>
+  readonly #made = new Map<string, { categories: Categories; of: Uint32Array }>()
+
+  constructor(categories: Categories) {
+    this.categories = categories
+    this.#variants = new ExplosionVariants(categories)
+    const { recipes } = listRecipes(this.#variants, EXPLOSION_OPTIONS.fold.default)
+    const isOne = (name: string): name is Ignorable => Object.hasOwn(IGNORABLE, name)
+    this.#recipes = new Map(
+      recipes.flatMap(({ remedy, ...variant }) => (isOne(remedy) ? [[remedy, variant]] : [])),
+    )
+    this.known = ALL.filter((what) => this.#recipes.has(what))
+  }
+
+  /** Categories without some parts, and which of them most requests of each category are in. */
+  without(ignore: readonly Ignorable[]) {
+    const made = this.#made.get(ignore.join()) ?? this.#make(ignore)
+    this.#made.set(ignore.join(), made)
+    return made
+  }
+
+  #make(ignore: readonly Ignorable[]) {
+    const recipes = ignore.flatMap((what) => this.#recipes.get(what) ?? [])
+    const categories = this.#variants.categorize({
+      changes: recipes.flatMap(({ changes = [] }) => changes),
+      concurrency: recipes.findLast(({ concurrency }) => concurrency !== undefined)?.concurrency,
+      fold: recipes.find(({ fold }) => fold !== undefined)?.fold,
+    })
+    const of = Uint32Array.from({ length: this.categories.size }, (_, category) => {
+      const requests = group(
+        membersOf(this.categories, category),
+        (request) => categories.categoryOf[request],
+      )
+      return greatest(requests, ([, { length }]) => length)?.[0] ?? 0
+    })
+    return { categories, of }
+  }
+
+  /** The smallest sets of parts that make two categories one. */
+  merging(one: number, other: number): Ignorable[][] {
+    const found: Ignorable[][] = []
+    for (const ignore of subsets(this.known)) {
+      if (found.some((smaller) => smaller.every((what) => ignore.includes(what)))) continue
+      const { of } = this.without(ignore)
+      if (of[one] === of[other]) found.push(ignore)
+    }
+    return found
+  }
+}
+
+function membersOf(categories: Categories, category: number): number[] {
+  return [BEFORE, AFTER].flatMap((period) => [...categories.members(category, period)])
+}
+
+/** All sets of at least one part: smaller ones first, milder ones first among them. */
+function subsets(parts: readonly Ignorable[]): Ignorable[][] {
+  const all = Array.from({ length: 2 ** parts.length - 1 }, (_, i) =>
+    parts.filter((_, part) => ((i + 1) >> part) & 1),
+  )
+  return all.sort((a, b) => a.length - b.length)
+}
+
+/** Names a kind of request by its steps, whatever hosts it ran on and ids are in names. */
+export function sideOf(categories: Categories, category: number): AnswerSide {
+  const { from, to } = categories.outline(category)
+  const textOf = (node: number) =>
+    labelText(withoutIds(withoutMachine(categories.nodeLabel(category, node))))
+  const edges = Array.from(from, (node, edge) => `${textOf(node)} > ${textOf(to[edge] as number)}`)
+  const steps = categories.nodeCount(category)
+  return {
+    key: `flow-${fingerprint([textOf(0), ...edges.sort()].join('\n'))}`,
+    name: `${printable(textOf(0))}, ${steps} steps`,
+  }
+}
+
+/**
+ * Learns from answers which requests are the same: adds them to what is known, and finds the smallest
+ * rule that makes one category of all that are the same and of none that are not. Of equally small
+ * rules it is the mildest: ids in names, learned order, threads, repetitions, hosts, any order.
+ *
+ * The rule is of general terms, so that it serves other data as well; `compare` applies it with the
+ * option `knowledge`.
+ *
+ * @param source a comparison, or categories, that the answers are about; made without the rule
+ * @param answers what is said of categories of `source`, by their numbers
+ * @param known what was known before; default nothing
+ * @throws OptionError for something else than knowledge; FlowdeltaError for a category that there is not, for requests that are called the same though
+ *   they differ in the work they do, and where no rule respects all answers
+ *
+ * Source: Sambasivan 2013, §8.2.1, asks for semi-supervised categories; the rules are flowdelta's own.
+ *
+ * @example
+ * teach(comparison, []).ignore // []
+ */
+export function teach(
+  source: Comparison | Categories,
+  answers: readonly TaughtAnswer[],
+  known: Knowledge = NO_KNOWLEDGE,
+): Knowledge {
+  const categories = categoriesOf(source, 'teach')
+  requireList('answers', answers, 'one', 'other', 'same')
+  readOptions(KNOWLEDGE_OPTIONS, { knowledge: known })
+  const alternatives = new Alternatives(categories)
+  const added = answers.map(({ one, other, same, by = '', at = '' }): Answer => {
+    for (const category of [one, other]) requireCategory(categories, category)
+    const sides = { one: sideOf(categories, one), other: sideOf(categories, other) }
+    const merges = alternatives.merging(one, other)
+    if (same && merges.length === 0) {
+      throw new FlowdeltaError(
+        `Categories ${one} and ${other} are called the same, but they differ in more than ${ALL.map((what) => IGNORABLE[what]).join(', ')}: ` +
+          'in the work that is done. Leave them apart, or give `label` a rule of your own.',
+      )
+    }
+    return { ...sides, same, merges, by, at }
+  })
+  const all = [...known.answers, ...added]
+  return { ...known, answers: all, ignore: learn(all) }
+}
+
+function requireCategory({ size }: Categories, category: number): void {
+  if (Number.isInteger(category) && category >= 0 && category < size) return
+  throw new FlowdeltaError(
+    `There is no category ${category}. Give numbers from 0 to ${size - 1}, as \`categories.table()\` has them.`,
+  )
+}
+
+function learn(answers: readonly Answer[]): readonly Ignorable[] {
+  const merges = (rule: readonly Ignorable[], { merges }: Answer) =>
+    merges.some((set) => set.every((what) => rule.includes(what)))
+  const respects = (rule: readonly Ignorable[]) =>
+    answers.every((answer) => merges(rule, answer) === answer.same)
+  const rule = [[], ...subsets(ALL)].find(respects)
+  if (rule !== undefined) return rule
+  const told = answers.map(({ one, other, same, merges: sets }) => {
+    const what = sets.map((set) => set.join(' with ')).join(' or ')
+    return `${one.name} and ${other.name} are ${same ? 'the same' : 'not the same'}, and one by ${what || 'nothing'}`
+  })
+  throw new FlowdeltaError(
+    `No rule respects all answers: ${told.join('; ')}. Take back one of those that contradict each other.`,
+  )
+}
+
+/** Something that could be ignored, and two categories to ask a person about. */
+export interface Question extends CategorySizes {
+  readonly one: number
+  readonly other: number
+  readonly oneIs: AnswerSide
+  readonly otherIs: AnswerSide
+  readonly requests: readonly [one: number, other: number]
+  /** What both differ in: ignored if they are the same. */
+  readonly ignore: readonly Ignorable[]
+  /** Why ignoring it may be wrong: categories that it merges though their times differ. */
+  readonly objections: readonly string[]
+}
+
+interface Asked {
+  readonly questions: readonly Question[]
+  /** Sizes as they are. */
+  readonly sizes: CategorySizes
+}
+
+/** What to ask a person, the most helpful question first. */
+export class Questions extends columnarStage<Asked>() {
+  /** One row a question: the categories, what they differ in, and what ignoring it would do. */
+  table(): StageTable {
+    const rows = this.questions.map(({ ignore, objections, ...question }) => {
+      return { ...question, ignore: ignore.join(', '), objections: objections.length }
+    })
+    return rowTable(rows, [
+      'one',
+      'other',
+      'ignore',
+      'categories',
+      'testable',
+      'testableShare',
+      'medianC2',
+      'objections',
+    ])
+  }
+
+  /** All questions in words. */
+  text(): string {
+    if (this.questions.length === 0) {
+      return 'There is nothing to ask: no two categories differ only in what a rule could ignore.'
+    }
+    const { categories, testable, medianC2 } = this.sizes
+    return this.questions
+      .map(({ one, other, requests, ignore, objections, ...question }) =>
+        [
+          `Are categories ${one} (${question.oneIs.name}; ${grouped(requests[0])} requests) and ${other} ` +
+            `(${question.otherIs.name}; ${grouped(requests[1])} requests) the same to you?`,
+          `  If so: ${ruleText({ ignore })}`,
+          `  Then ${question.categories} categories instead of ${categories}, ${question.testable} instead of ` +
+            `${testable} testable; C² of the median request ${shortNumber(question.medianC2)} instead of ${shortNumber(medianC2)}.`,
+          ...objections.slice(0, 3).map((objection) => `  But ${objection}`),
+        ].join('\n'),
+      )
+      .join('\n\n')
+  }
+
+  override displayText(): string {
+    return this.text()
+  }
+}
+
+/**
+ * Proposes which two categories to ask a person about, with what the answer "the same" would do:
+ * categories, those that can be tested, C², and which categories it merges though their times
+ * differ (Kolmogorov-Smirnov within a period, false discovery rate 0.05).
+ *
+ * @param source a comparison, or categories
+ *
+ * @example
+ * findQuestions(comparison).questions.length // 0
+ */
+export function findQuestions(source: Comparison | Categories): Questions {
+  const categories = categoriesOf(source, 'findQuestions')
+  const alternatives = new Alternatives(categories)
+  const sizes = categorySizes(categories)
+  const requests = (category: number) => membersOf(categories, category).length
+  const asked: Question[] = []
+  for (const ignore of subsets(alternatives.known)) {
+    const merged = alternatives.without(ignore)
+    const groups = group(Array.from(merged.of.keys()), (category) => merged.of[category])
+    const pairs = Array.from(groups.values(), (ids) =>
+      ids.map((id) => ({ id, requests: requests(id) })).sort((a, b) => b.requests - a.requests),
+    ).filter((ids) => ids.length > 1)
+    const [one, other] = greatest(pairs, ([, second]) => second?.requests ?? 0) ?? []
+    if (one === undefined || other === undefined) continue
+    const isSmaller = (earlier: Question) =>
+      earlier.ignore.every((what) => ignore.includes(what)) &&
+      earlier.categories <= merged.categories.size
+    if (asked.some(isSmaller)) continue
+    asked.push({
+      one: one.id,
+      other: other.id,
+      oneIs: sideOf(categories, one.id),
+      otherIs: sideOf(categories, other.id),
+      requests: [one.requests, other.requests],
+      ignore,
+      objections: objectionsTo([...groups.values()], categories),
+      ...categorySizes(merged.categories),
+    })
+  }
+  asked.sort((a, b) => b.testableShare - a.testableShare || a.ignore.length - b.ignore.length)
+  return new Questions({ questions: asked, sizes })
+}
+
+/** Says which categories, merged with others, differ from these in their times within a period. */
+function objectionsTo(groups: readonly (readonly number[])[], categories: Categories): string[] {
+  const tests = groups.flatMap((ids) =>
+    ids.length < 2 ? [] : ids.flatMap((id) => testsOf(id, { ids, categories })),
+  )
+  const q = benjaminiHochberg(tests.map(({ p }) => p))
+  return tests.flatMap(({ text }, i) => ((q[i] as number) < LEVEL ? [text] : []))
+}
+
+function testsOf(
+  id: number,
+  { ids, categories }: { readonly ids: readonly number[]; readonly categories: Categories },
+) {
+  return [BEFORE, AFTER].flatMap((period) => {
+    const own = categories.responseTimes(id, period).sort()
+    const rest = ids.filter((other) => other !== id)
+    const others = Float64Array.from(
+      rest.flatMap((other) => [...categories.responseTimes(other, period)]),
+    ).sort()
+    if (!isTestable(own.length, others.length)) return []
+    const { p } = ksTwoSample(own, others, { sorted: true })
+    const [median, usual] = [quantile(own, 0.5), quantile(others, 0.5)].map(formatDuration)
+    const when = period === BEFORE ? 'before' : 'after'
+    const text = `category ${id} takes another time than those it would be merged with: ${median}, not ${usual} (medians ${when}).`
+    return [{ p, text }]
+  })
+}

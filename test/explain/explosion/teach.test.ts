@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest'
+import { categorize } from '../../../src/compare/categories/categorize.ts'
+import { compare } from '../../../src/compare/comparison.ts'
+import { ruleText } from '../../../src/compare/knowledge/apply-knowledge.ts'
+import {
+  type Ignorable,
+  NO_KNOWLEDGE,
+  readKnowledge,
+} from '../../../src/compare/knowledge/knowledge.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { findQuestions, teach } from '../../../src/explain/explosion/teach.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { compareShops } from '../../compare/findings/fixture.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { describeWithShared, sharedFile } from '../../shared.ts'
+
+const YEAR_US = 365 * 24 * 3600e6
+
+/** Requests of a web server, each to one of some hosts of a store, five or six times. */
+function period({ hosts, fromUs = 0, us = (_host: string) => 50 }: PeriodSketch) {
+  const spans = Array.from({ length: 120 }, (_, i): SpanSketch[] => {
+    const startUs = fromUs + i * 10_000
+    const host = hosts[i % hosts.length] as string
+    const calls = i % 3 === 0 ? 5 : 6
+    const each = us(host) + (i % 7)
+    const web = { trace: `t${i}`, id: 'web', startUs, endUs: startUs + 20 + calls * (each + 10) }
+    return [
+      web,
+      ...Array.from({ length: calls }, (_, k) => ({
+        ...{ trace: `t${i}`, id: `call ${k}`, parent: 'web', service: 'store', host },
+        ...{ startUs: startUs + 10 + k * (each + 10) },
+        endUs: startUs + 10 + k * (each + 10) + each,
+      })),
+    ]
+  })
+  return makeSpans(spans.flat())
+}
+
+interface PeriodSketch {
+  readonly hosts: readonly string[]
+  readonly fromUs?: number
+  readonly us?: (host: string) => number
+}
+
+const HOSTS = ['store-1', 'store-2', 'store-3', 'store-4']
+const comparison = compare(period({ hosts: HOSTS }), period({ hosts: HOSTS }))
+
+/** A question about two kinds of request that differ in this alone. */
+function pairOf(...parts: readonly Ignorable[]) {
+  const { questions } = findQuestions(comparison)
+  const found = questions.find(({ ignore }) => ignore.join() === parts.join())
+  if (found === undefined) throw new Error(`no question about ${parts}`)
+  return { one: found.one, other: found.other }
+}
+
+test('what is learned on one pair of periods serves another, a year later, on other hosts', () => {
+  expect(comparison.categories.size).toBe(8)
+  const taught = teach(comparison, [{ ...pairOf('omit hosts'), same: true, by: 'Ann' }])
+  expect(ruleText(taught)).toBe('Requests are the same if they differ only in hosts.')
+  const file = JSON.stringify(taught)
+  expect(file).not.toContain('store-')
+  const knowledge = readKnowledge(file)
+  const [before, after] = [0, 1].map((i) =>
+    period({ hosts: ['db-a', 'db-b', 'db-c', 'db-d', 'db-e'], fromUs: YEAR_US + i * 1e9 }),
+  ) as [ReturnType<typeof period>, ReturnType<typeof period>]
+  const later = compare(before, after, { knowledge })
+  expect(later.categories.size).toBe(2)
+  expect(later.with({ knowledge: null }).categories.size).toBe(10)
+  const snapshot = JSON.parse(JSON.stringify(takeSnapshot(later)))
+  expect(restoreComparison(snapshot).categories.size).toBe(2)
+})
+
+test('an answer "not the same" keeps the rule small, and later answers respect earlier ones', () => {
+  const { one, other } = pairOf('fold loops')
+  const first = teach(comparison, [{ one, other, same: false }])
+  expect(first.ignore).toEqual([])
+  const second = teach(comparison, [{ ...pairOf('omit hosts'), same: true }], first)
+  expect(second.ignore).toEqual(['omit hosts'])
+  expect(() => teach(comparison, [{ one, other, same: true }], second)).toThrow(
+    /^No rule respects all answers: .*Take back one of those/,
+  )
+  expect(() => teach(comparison, [{ one, other: 99, same: true }])).toThrow(
+    'There is no category 99. Give numbers from 0 to 7',
+  )
+})
+
+test('a question says which categories would be merged though their times differ', () => {
+  const us = (host: string) => (host === 'store-4' ? 900 : 50)
+  const slow = compare(period({ hosts: HOSTS, us }), period({ hosts: HOSTS, us }))
+  const of = (source: typeof slow) =>
+    findQuestions(source).questions.find(({ ignore }) => ignore.join() === 'omit hosts')?.objections
+  expect(of(comparison)).toEqual([])
+  expect(of(slow)?.join()).toContain('takes another time than those it would be merged with')
+})
+
+test('notes of an earlier incident stand with the same finding of another', () => {
+  const [first] = compareShops({}, { payUs: 2600 }).findings.findings
+  const note = {
+    about: first?.id ?? '',
+    text: 'Card provider.',
+    by: 'Ann',
+    at: '2026-09-03T10:00Z',
+  }
+  const knowledge = { ...NO_KNOWLEDGE, notes: [note] }
+  const later = compareShops({}, { payUs: 3100 }).with({ knowledge })
+  const told = 'seen on 2026-09-03 by Ann: Card provider.'
+  expect(later.findings.findings[0]?.facts).toContain(told)
+  const restored = restoreComparison(takeSnapshot(later, { latenciesOf: () => true }))
+  expect(restored.findings.findings[0]?.facts).toContain(told)
+})
+
+test('a damaged file is refused by the value and its place', () => {
+  expect(() => readKnowledge('{')).toThrow('is no JSON')
+  const wrong = { ...NO_KNOWLEDGE, ignore: ['weather'] }
+  expect(() => readKnowledge(JSON.stringify(wrong))).toThrow(/knowledge\.ignore\[0\].*weather/)
+  const unknown = { ...NO_KNOWLEDGE, hosts: [] }
+  expect(() => readKnowledge(JSON.stringify(unknown))).toThrow(
+    'only the fields schema, answers, ignore, notes',
+  )
+})
+
+describeWithShared('TraceWeaver tw2', () => {
+  test('one answer leaves at most 10 of 152 categories, and what changed is still found', async () => {
+    const folder = sharedFile('data/traceweaver-jaeger/tw2_media_load25_vs_150') as string
+    const before = await loadTraces(`${folder}/normal.json.gz`)
+    const after = await loadTraces(`${folder}/faulty.json.gz`)
+    const observed = compare(before, after, { concurrency: 'observed' })
+    expect(observed.categories.size).toBe(152)
+    const [question] = findQuestions(observed).questions
+    const { one = -1, other = -1 } = question ?? {}
+    const knowledge = teach(observed, [{ one, other, same: true }])
+    expect(ruleText(knowledge)).toBe(
+      'Requests are the same if they differ only in the order of calls that run at the same time.',
+    )
+    const taught = observed.with({ knowledge })
+    expect(taught.categories.size).toBeLessThanOrEqual(10)
+    const ids = ({ findings }: typeof taught) => findings.findings.map(({ id }) => id)
+    expect(ids(taught)).toEqual(ids(observed))
+    const significant = ({ responseTime, categories }: typeof taught) =>
+      Array.from({ length: categories.size }, (_, id) => responseTime.test(id)).filter(
+        ({ testable }) => testable,
+      ).length
+    expect(significant(taught)).toBeGreaterThan(significant(observed))
+    expect(categorize(buildFlows([before, after])).size).toBe(taught.categories.size)
+  })
+})
