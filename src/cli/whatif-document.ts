@@ -77,7 +77,7 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
   ),
   predictions: about(
     'With --apply: one a scenario, and of several one of all together.',
-    optional(listOf(record({ scenario: TEXT, ...CHANGE }))),
+    optional(listOf(record({ scenario: TEXT, ...CHANGE, limits: optional(TEXT) }))),
   ),
   warnings: WARNINGS,
   truncated: about('Present when --limit left something out.', optional(record({ causes: COUNT }))),
@@ -121,8 +121,9 @@ export function predictionResults(
   { requests, population, after, profiles }: Predictions,
   warnings: readonly PrintedWarning[],
 ): WhatifResults {
-  const predictions = profiles.map(({ title, touched, beforeQuantiles, quantiles }) => ({
+  const predictions = profiles.map(({ title, touched, limits, beforeQuantiles, quantiles }) => ({
     ...{ scenario: title, requests: touched, ...steps(beforeQuantiles, quantiles, after) },
+    limits: limits ?? undefined,
   }))
   const none = { parameters: undefined, target: undefined, unchanged: undefined, state: undefined }
   return {

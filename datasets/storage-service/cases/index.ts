@@ -6,6 +6,7 @@ import { createBehaviour } from './create-behaviour.ts'
 import { delay1ms } from './delay-1ms.ts'
 import { delay100us } from './delay-100us.ts'
 import { delay500us } from './delay-500us.ts'
+import { loads } from './load.ts'
 import { lostKey } from './lost-key.ts'
 import { mdsConfig } from './mds-config.ts'
 import { mdsPrefetch } from './mds-prefetch.ts'
@@ -23,6 +24,7 @@ export const cases: readonly Case[] = [
   delay1ms,
   delay500us,
   innocentBatchJob,
+  ...loads,
   lostKey,
   mdsConfig,
   mdsPrefetch,

@@ -151,7 +151,14 @@ export class LatencyDiagnosis extends Stage {
     const { scenario, evaluation, touched } = found
     const { base: before, target } = this
     const { profile } = evaluation
-    return new ScenarioProfile({ title: scenario.title, before, profile, target, touched })
+    return new ScenarioProfile({
+      title: scenario.title,
+      before,
+      profile,
+      target,
+      touched,
+      limits: null,
+    })
   }
 
   /** One row a scenario, best first; `parent` is the rank of what it lies within, 0 of those tried first. */

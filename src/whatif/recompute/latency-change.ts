@@ -36,6 +36,8 @@ export interface ScenarioEffect {
   readonly changes: readonly LatencyChange[]
   /** New weight of each request; null where weights stay. */
   readonly weight: Float64Array | null
+  /** What a prediction rests on, and how far it can be trusted. */
+  readonly limits?: string
 }
 
 /** @throws OptionError unless a change fits a period of `size` calls. */

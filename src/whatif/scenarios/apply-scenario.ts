@@ -61,11 +61,13 @@ export function applyScenario(
   const base = new RequestModel(models, period)
   const target = models.forests.length > 1 ? new RequestModel(models, period === 0 ? 1 : 0) : null
   const before = base.recorded
-  const after = base.after(chosen.apply(base, target))
+  const effect = chosen.apply(base, target)
+  const after = base.after(effect)
   return new ScenarioProfile({
     title: chosen.title,
     ...{ before: profileOf(before), profile: profileOf(after), target: null },
     touched: countTouched(before, after),
+    limits: effect.limits ?? null,
   })
 }
 
@@ -79,6 +81,8 @@ interface ScenarioProfileFields {
   readonly target: LatencyProfile | null
   /** Requests whose response time or weight is different. */
   readonly touched: number
+  /** What the prediction rests on, where it was learned from load; else null. */
+  readonly limits: string | null
 }
 
 /** The latency profile of requests as it was, and as it would be under a scenario. */

@@ -86,7 +86,8 @@ function change({ factor, addUs }: Scaling): { newTime: NewTime; words: string }
   return { newTime, words: addUs === 0 ? `+${formatDuration(0)}` : signedDuration(addUs) }
 }
 
-function matchingPaths(
+/** @throws OptionError where there is none, with those that there are */
+export function matchingPaths(
   paths: CallPaths,
   { service, operation }: Pick<Scaling, 'service' | 'operation'>,
 ): number[] {

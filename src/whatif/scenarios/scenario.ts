@@ -11,6 +11,7 @@ export type ScenarioKind =
   | 'partition'
   | 'reweight'
   | 'scale'
+  | 'load'
   | 'combined'
 
 /** Values of one period, one a request. */

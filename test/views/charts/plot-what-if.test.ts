@@ -62,7 +62,14 @@ describe('latency profiles', () => {
       LatencyProfile.ofRequests(us, weight)
     const before = profile([10, 1000], [3, 1])
     const zero = new ScenarioProfile({
-      ...{ title: 'before', before, profile: profile([0, 1000], [3, 1]), target: null, touched: 3 },
+      ...{
+        title: 'before',
+        before,
+        profile: profile([0, 1000], [3, 1]),
+        target: null,
+        touched: 3,
+        limits: null,
+      },
     })
     const chart = latencyProfilesChart(zero)
     expect(chart.description).toContain(

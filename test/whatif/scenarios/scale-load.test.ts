@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { quantile } from '../../../src/stats/quantile.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
+import { type LoadedCalls, predictAtLoad } from '../../../src/whatif/scenarios/load-curve.ts'
+import { combineScenarios, parseScenario } from '../../../src/whatif/scenarios/parse-scenario.ts'
+import { makeSpans } from '../../make-traces.ts'
+
+const SERVICE_US = 10_000
+
+/** M/M/c: Poisson arrivals, exponential service, first come first served. */
+function queue(
+  servers: number,
+  phases: readonly { readonly perSecond: number; readonly calls: number }[],
+  seed: number,
+): LoadedCalls {
+  const random = randomSource(seed)
+  const exponential = (mean: number) => -Math.log(1 - random.next()) * mean
+  const freeUs = new Array<number>(servers).fill(0)
+  let nowUs = 0
+  const times = phases.flatMap(({ perSecond, calls }) =>
+    Array.from({ length: calls }, () => {
+      nowUs += exponential(1e6 / perSecond)
+      const server = freeUs.indexOf(Math.min(...freeUs))
+      const endUs = Math.max(nowUs, freeUs[server] as number) + exponential(SERVICE_US)
+      freeUs[server] = endUs
+      return { startUs: nowUs, timeUs: endUs - nowUs }
+    }),
+  )
+  return {
+    startUs: Float64Array.from(times, ({ startUs }) => startUs),
+    timeUs: Float64Array.from(times, ({ timeUs }) => timeUs),
+    weight: new Float64Array(times.length).fill(1),
+  }
+}
+
+const at = (timeUs: Float64Array, share: number) =>
+  quantile(Float64Array.from(timeUs).sort(), share)
+
+describe('times at twice the load, from once and one and a half times', () => {
+  test.each([
+    [1, 11],
+    [1, 12],
+    [2, 11],
+    [2, 12],
+  ])('are those of M/M/%i within 20 %% (seed %i)', (servers, seed) => {
+    const once = (0.3 * servers * 1e6) / SERVICE_US
+    const truth = queue(servers, [{ perSecond: 2 * once, calls: 60_000 }], 99)
+    const seen = queue(
+      servers,
+      [
+        { perSecond: once, calls: 4000 },
+        { perSecond: 1.5 * once, calls: 4000 },
+      ],
+      seed,
+    )
+    const { shiftUs } = predictAtLoad(seen, () => 2 * once)
+    const predicted = seen.timeUs.map((us, i) => us + (shiftUs[i] as number))
+    for (const share of [0.5, 0.95]) {
+      const ratio = at(predicted, share) / at(truth.timeUs, share)
+      expect(ratio).toBeGreaterThan(0.8)
+      expect(ratio).toBeLessThan(1.2)
+    }
+  })
+
+  test('cannot be told beyond what can be served, nor far beyond what was seen', () => {
+    const phases = [30, 45].map((perSecond) => ({ perSecond, calls: 4000 }))
+    const seen = queue(1, phases, 11)
+    expect(() => predictAtLoad(seen, () => 100)).toThrow('more than twice the highest load before')
+    const busy = queue(
+      1,
+      [40, 70].map((perSecond) => ({ perSecond, calls: 4000 })),
+      11,
+    )
+    expect(() => predictAtLoad(busy, () => 120)).toThrow('cannot be predicted')
+  })
+
+  test('cannot be told where load hardly varies or calls are few', () => {
+    const even: LoadedCalls = {
+      startUs: Float64Array.from({ length: 2000 }, (_, i) => i * 1000),
+      timeUs: new Float64Array(2000).fill(500),
+      weight: new Float64Array(2000).fill(1),
+    }
+    expect(() => predictAtLoad(even, (load) => 1.5 * load)).toThrow('load hardly varies before')
+    const few = queue(1, [{ perSecond: 30, calls: 300 }], 11)
+    expect(() => predictAtLoad(few, (load) => load)).toThrow('300 calls are too few')
+  })
+})
+
+describe('load as a scenario', () => {
+  const { startUs, timeUs } = queue(
+    1,
+    [30, 45].map((perSecond) => ({ perSecond, calls: 2000 })),
+    11,
+  )
+  const models = learnExecutionModels(
+    makeSpans(
+      Array.from(startUs, (us, i) => ({
+        ...{ id: `w${i}`, service: 'web', host: `web-${i % 2}` },
+        ...{ startUs: Math.round(us), endUs: Math.round(us + (timeUs[i] as number)) },
+      })),
+    ),
+  )
+
+  test('the load as it is changes nothing; more of it makes requests slower, and says how sure that is', () => {
+    const same = applyScenario(models, 'load*1')
+    expect(same.touched).toBe(0)
+    const more = applyScenario(models, 'load*1.2')
+    expect(more.quantiles.p50Us).toBeGreaterThan(1.1 * same.quantiles.p50Us)
+    expect(more.limits).toMatch(/^Learned from times with .* a second and continued to/)
+    expect(applyScenario(models, 'web*2').limits).toBeNull()
+  })
+
+  test('a host less is as much load on those that are left, and none left is said', () => {
+    expect(applyScenario(models, 'hosts:web+1').quantiles).toEqual(
+      applyScenario(models, `load:web*${2 / 3}`).quantiles,
+    )
+    expect(() => applyScenario(models, 'hosts:web-2')).toThrow('web has 2')
+    expect(() => applyScenario(models, 'load:wbe*2')).toThrow('Give one of web')
+  })
+
+  test('with others, both count', () => {
+    const both = combineScenarios('load*1.2', 'web*0.5')
+    expect(both.title).toBe('load × 1.2, and web × 0.5')
+    const { quantiles, limits } = applyScenario(models, both)
+    const more = applyScenario(models, 'load*1.2')
+    expect(quantiles.p50Us).toBeCloseTo(more.quantiles.p50Us / 2, 3)
+    expect(limits).toBe(more.limits)
+  })
+
+  test.each([
+    ['load*1.5', 'load × 1.5'],
+    ['load:mds × 2', 'load of mds × 2'],
+    ['load=500/s', 'load 500/s'],
+    ['hosts:mds-1', 'mds on 1 host less'],
+    ['hosts:"m d"+2', 'm d on 2 hosts more'],
+    ['"load"*2', 'load × 2'],
+  ])('%s', (text, title) => {
+    const scenario = parseScenario(text)
+    expect(scenario.title).toBe(title)
+    expect(scenario.kind).toBe(text.startsWith('"') ? 'scale' : 'load')
+  })
+
+  test('no load is no load', () => {
+    expect(() => parseScenario('load*0')).toThrow('Option load is 0. Give a number above 0')
+  })
+})
