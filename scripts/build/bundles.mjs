@@ -1,5 +1,5 @@
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, extname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 import { noteBundled, writeNotices } from './notices.mjs'
 
@@ -38,42 +38,44 @@ const OF_STORES = [
  * @param {string} root
  */
 export async function bundleLibrary(root) {
-  const entries = {
-    errors: 'src/core/errors.ts',
-    index: 'src/index.ts',
-    stats: 'src/stats/index.ts',
-  }
-  const bundles = Object.entries(entries).map(async ([name, entry]) => {
-    const outfile = `dist/${name}.js`
-    await bundle(root, {
+  const errors = { errors: 'src/core/errors.ts' }
+  const others = { index: 'src/index.ts', stats: 'src/stats/index.ts' }
+  const [, chunks] = await Promise.all([
+    bundle(root, { ...FOR_NODE, entryPoints: errors, format: 'esm', outdir: 'dist' }),
+    bundle(root, {
       ...FOR_NODE,
-      ...(name === 'index' && { sourcemap: 'linked' }),
-      ...(name !== 'errors' && { plugins: [errorsBeside(root, outfile), arqueroOnDemand(root)] }),
-      entryPoints: [entry],
+      sourcemap: 'linked',
+      plugins: [errorsBeside(root), arqueroOnDemand(root)],
+      entryPoints: others,
       format: 'esm',
-      outfile,
-    })
+      outdir: 'dist',
+      // What both need is there once.
+      splitting: true,
+      chunkNames: 'lib-[name]-[hash]',
+    }),
+  ])
+  removeOthers(root, /^lib-.*\.js(\.map)?$/, chunks)
+  for (const name of Object.keys({ ...errors, ...others })) {
     // Every Node that is supported can require an ES module: one copy of each class for both.
     writeFileSync(join(root, 'dist', `${name}.cjs`), `module.exports = require('./${name}.js')\n`)
-  })
-  await Promise.all(bundles)
+  }
 }
 
 /**
  * Leaves `core/errors.ts` to the bundle of that name.
  *
  * @param {string} root
- * @param {string} outfile
  * @returns {import('esbuild').Plugin}
  */
-function errorsBeside(root, outfile) {
+function errorsBeside(root) {
   const errors = join(root, 'src', 'core', 'errors.ts')
-  const path = `./errors${extname(outfile)}`
   return {
     name: 'errors beside',
     setup: ({ onResolve }) => {
       onResolve({ filter: /\/errors\.ts$/ }, (asked) =>
-        join(asked.resolveDir, asked.path) === errors ? { path, external: true } : undefined,
+        join(asked.resolveDir, asked.path) === errors
+          ? { path: './errors.js', external: true }
+          : undefined,
       )
     },
   }
@@ -152,10 +154,19 @@ export async function bundleCommandLine(root) {
     banner: { js: `#!/usr/bin/env node\n${program.banner?.['js']}` },
     legalComments: 'eof',
   })
-  const made = new Set(chunks.map((path) => basename(path)))
-  const old = readdirSync(join(root, 'dist')).filter(
-    (name) => /^cli-.*\.js$/.test(name) && !made.has(name),
-  )
+  removeOthers(root, /^cli-.*\.js$/, chunks)
+}
+
+/**
+ * Removes what an earlier build made under other names.
+ *
+ * @param {string} root
+ * @param {RegExp} names
+ * @param {string[]} paths what this build made
+ */
+function removeOthers(root, names, paths) {
+  const made = new Set(paths.map((path) => basename(path)))
+  const old = readdirSync(join(root, 'dist')).filter((name) => names.test(name) && !made.has(name))
   for (const name of old) rmSync(join(root, 'dist', name))
 }
 
@@ -211,7 +222,8 @@ async function bundle(root, options) {
     writeFileSync(partial, contents, { mode: path.endsWith('cli.js') ? 0o755 : 0o644 })
     renameSync(partial, path)
   }
-  if (metafile !== undefined) noteBundled(basename(options.outfile ?? 'cli.js'), metafile)
+  const [first = ''] = Object.keys(options.entryPoints ?? {})
+  if (metafile !== undefined) noteBundled(basename(options.outfile ?? `${first}.js`), metafile)
   return (outputFiles ?? []).map(({ path }) => path)
 }
 
