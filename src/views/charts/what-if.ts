@@ -21,7 +21,7 @@ import { type Axis, linearDurationAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts, rowNames, ruleAt, textBeside } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
-const MAX_NAME_LENGTH = 76
+const MAX_NAME_LENGTH = 46
 const MAX_LEVEL = 8
 const DIVERGENCE_TITLES: Readonly<Record<DivergenceName, string>> = {
   kl: 'divergence from the target',
@@ -58,7 +58,7 @@ export const diagnosisChart = defineChart(
             : [
                 `Shows ${grouped(rows.length)} of ${counted(diagnosis.size, 'scenario')}: the best, and those they refine.`,
               ],
-        width: 900,
+        width: 760,
       },
       {
         data: { values: rows },
@@ -151,7 +151,7 @@ function divergencePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[]): Spe
     rows,
     axis,
     to: 'divergence',
-    color: colorBy(looks(diagnosis), rows),
+    color: colorBy(looks(diagnosis), rows, { legend: { title: null, orient: 'bottom' } }),
     tooltip: {
       scenario: 'full',
       divergence: 'text',
@@ -159,7 +159,7 @@ function divergencePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[]): Spe
       'what it changes, before and after': 'sure',
       'requests it changes': 'requests',
     },
-    width: 120,
+    width: 110,
   })
   // Numbers stand at the right end, clear of the line.
   const numbers = textBeside({
@@ -192,10 +192,10 @@ function quantilePanel(
     }),
     from: `from${big}Us`,
     to: measure,
-    color: colorBy(looks(diagnosis), rows),
+    color: colorBy(looks(diagnosis), rows, { legend: { title: null, orient: 'bottom' } }),
     tooltip: { scenario: 'full', [name]: name, target: `target${big}` },
     y: rowNames({ hidden: true }),
-    width: 140,
+    width: 90,
   })
   return withoutData(view, [thickRule(targetUs, PALETTE.after), thickRule(fromUs, PALETTE.before)])
 }

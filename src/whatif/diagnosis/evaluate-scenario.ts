@@ -1,4 +1,4 @@
-import { max, variance } from 'd3-array'
+import { max, sum, variance } from 'd3-array'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import type { ScenarioEffect } from '../recompute/latency-change.ts'
@@ -147,12 +147,17 @@ function testChange(
   if (before.values.length === 0 || after.values.length === 0) return UNTESTED
   if (measured === 'kinds') {
     const cells = 1 + Math.max(max(before.values) ?? 0, max(after.values) ?? 0)
-    const count = ({ values }: EvidenceSample) => {
+    const count = ({ values, requests }: EvidenceSample, weigh: Float64Array) => {
       const counts = new Float64Array(cells)
-      for (const kind of values) counts[kind]!++
+      values.forEach((kind, i) => {
+        counts[kind]! += weigh[requests[i]!]!
+      })
       return counts
     }
-    const { statistic, p, testable } = chiSquareTest(count(before), count(after))
+    const { statistic, p, testable } = chiSquareTest(
+      count(before, stretches.before.counts),
+      count(after, stretches.after.counts),
+    )
     if (!testable) return UNTESTED
     const strength = mayFollow ? Number.NaN : strengthOf(p, Math.sqrt(statistic) / 2)
     return {
@@ -161,7 +166,7 @@ function testChange(
       ...{ responseCounts, isOfTime: mayFollow, strength },
     }
   }
-  const { statistic, beforeCount: n1, afterCount: n2 } = ksTwoSample(before.values, after.values)
+  const { statistic, n1, n2 } = largestGap(before, after, stretches)
   const [first, second] = [thinned(before, share), thinned(after, share)]
   const ofTails = tailsP(first.values, second.values)
   return {
@@ -170,6 +175,28 @@ function testChange(
     ...{ responseCounts, isOfTime: false },
     strength: Math.max(statistic * Math.sqrt((n1 * n2) / (n1 + n2)), strengthOf(ofTails, 0)),
   }
+}
+
+/** The KS statistic of samples whose requests count as much as they stand for, and the effective sizes. */
+function largestGap(before: EvidenceSample, after: EvidenceSample, stretches: Stretches) {
+  const weights = [
+    Float64Array.from(before.requests, (request) => stretches.before.counts[request]!),
+    Float64Array.from(after.requests, (request) => stretches.after.counts[request]!),
+  ] as const
+  const [n1, n2] = [sum(weights[0]), sum(weights[1])]
+  if (weights.every((own) => own.every((weight) => weight === 1))) {
+    return { statistic: ksTwoSample(before.values, after.values).statistic, n1, n2 }
+  }
+  const steps = [
+    ...Array.from(before.values, (value, i) => ({ value, step: weights[0][i]! / n1 })),
+    ...Array.from(after.values, (value, i) => ({ value, step: -weights[1][i]! / n2 })),
+  ].sort((a, b) => a.value - b.value)
+  let [gap, statistic] = [0, 0]
+  steps.forEach(({ value, step }, i) => {
+    gap += step
+    if (value !== steps[i + 1]?.value) statistic = Math.max(statistic, Math.abs(gap))
+  })
+  return { statistic, n1, n2 }
 }
 
 /** The KS statistic in units of its spread that is as unlikely: p = 2 exp(−2s²); `beyond` where p is too small for a number. */

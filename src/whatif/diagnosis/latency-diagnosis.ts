@@ -252,7 +252,22 @@ function diagnosedScenarios(
   const firsts = Array.from(nodesOf.values(), ([first]) => first as TriedScenario)
   const { changeP, ps, responsePs } = subject.test(firsts.map(({ evaluation }) => evaluation))
   const q = benjaminiHochberg(ps)
-  const order = causesFirst(firsts, nodesOf)
+  const isSignificant = firsts.map(({ evaluation }, row) => {
+    const isNearer = evaluation.distanceUs < unchanged.distanceUs
+    const isLess = evaluation.divergence < unchanged.divergence
+    if (!(changeP < options.alpha)) return false
+    if (!isOfTraces) return isNearer && isLess
+    const p = Math.max(q[row] as number, responsePs[row] as number)
+    return p < options.alpha && evaluation.towardUs > 0 && (isNearer || isLess)
+  })
+  // What may be chance never stands before what is not. Towards a wish nothing can be compared: the nearest counts.
+  const byCause = causesFirst(firsts, nodesOf)
+  const order = isOfTraces
+    ? [
+        ...byCause.filter((row) => isSignificant[row]),
+        ...byCause.filter((row) => !isSignificant[row]),
+      ]
+    : byCause
   const rowOf = new Map(firsts.map(({ candidate }, row) => [candidate.key, row]))
   const rankOf = new Map(order.map((row, i) => [row, i + 1]))
   const scores = scoresOf(tried)
@@ -263,21 +278,13 @@ function diagnosedScenarios(
     const { divergence, distanceUs, statistic, touched } = evaluation
     const row = rowOf.get(candidate.key) as number
     // Callers come before what lies within them.
-    const isNearer = distanceUs < unchanged.distanceUs
-    const isLess = divergence < unchanged.divergence
     const parent = (node.parent && made.get(node.parent)) ?? null
     const scenario: Growing = {
       ...{ rank: rankOf.get(row) as number, scenario: candidate, depth, parent, children: [] },
       ...{ score: scores.get(node) ?? 0, divergence, distanceUs },
       ...{ gain: share(unchanged.divergence - divergence) },
       ...{ statistic, p: ps[row] as number, q: q[row] as number },
-      significant:
-        changeP < options.alpha &&
-        (isOfTraces
-          ? Math.max(q[row] as number, responsePs[row] as number) < options.alpha &&
-            evaluation.towardUs > 0 &&
-            (isNearer || isLess)
-          : isNearer && isLess),
+      significant: isSignificant[row] as boolean,
       ...{ touched, evaluation, ...profileQuantiles(evaluation.profile) },
     }
     parent?.children.push(scenario)
