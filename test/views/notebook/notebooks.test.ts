@@ -110,6 +110,12 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /Trace in time\n/,
     /log-without-trace +log record skipped +1/,
   ],
+  '13-what-people-know.ipynb': [
+    /the same to you\?\n {2}If so: Requests are the same if they differ only in how often/,
+    /But category \d+ takes another time than those it would be merged with/,
+    /\[ '(no|learned) order' \] 77 → 7\d/,
+    /seen on 2026-09-03 by Ann: Slow disks/,
+  ],
 }
 
 const notebooks = listNotebooks().map((path) => [basename(path), path] as const)
