@@ -327,17 +327,28 @@ function errorOf({ before, after, beforeMean, afterMean }: SegmentSide): number 
   return Math.sqrt(variance(before, beforeMean) + variance(after, afterMean))
 }
 
+/** Shares before are drawn to that of both sides, as half a request counted at it would. */
+const USUAL = 0.5
+
 /** Rounds of fitting, enough for counts of any size. */
 const ROUNDS = 50
 
 /**
  * Likelihood ratio of a common odds ratio against two: χ² with one degree of freedom. Counts are
- * fitted by their margins (Deming and Stephan 1940).
+ * fitted by their margins (Deming and Stephan 1940). The two or three failures before cannot say
+ * that those inside were not the usual ones there, but that is what is likely: shares before are
+ * drawn to each other.
  */
 function interactionG(inside: SegmentSide, outside: SegmentSide): number {
+  const usual =
+    sum([inside, outside], (side) => side.before * side.beforeMean) /
+    (inside.before + outside.before)
+  const [usualMade, usualOthers] = usual > 0 ? [USUAL, USUAL / usual - USUAL] : [0, 0]
   const seen = [inside, outside].flatMap(({ before, after, beforeMean, afterMean }) => [
-    ...[before * (1 - beforeMean), before * beforeMean],
-    ...[after * (1 - afterMean), after * afterMean],
+    before * (1 - beforeMean) + usualOthers,
+    before * beforeMean + usualMade,
+    after * (1 - afterMean),
+    after * afterMean,
   ])
   const fitted = seen.map(() => 1)
   for (let round = 0; round < ROUNDS; round++) {
