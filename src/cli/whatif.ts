@@ -210,7 +210,6 @@ async function diagnose(
 }
 
 const CLEAR_LINE = '\r\u001b[K'
-
 const FIRST_SHOWN_MS = 1000
 const SHOWN_EVERY_MS = 100
 
