@@ -45,6 +45,9 @@ interface SpanRecord {
   readonly version?: string | undefined
 }
 
+/** Of longer durations, sums and nanoseconds are more than a number can be. */
+const MAX_DURATION_US = 1e294
+
 /** Collects spans in any order into columns, grouped by trace, from the earliest start on. */
 export class SpanTracesBuilder {
   readonly clock = new EpochClock()
@@ -198,7 +201,8 @@ export class SpanTracesBuilder {
     if (span.traceId === '') return 'A span has no trace id'
     if (span.spanId === '') return `Span ${span.operation} has no span id`
     if (!Number.isFinite(span.startUs)) return `Span ${span.spanId} has no usable start time`
-    if (!Number.isFinite(span.durationUs)) return `Span ${span.spanId} has no usable duration`
+    if (!(Math.abs(span.durationUs) <= MAX_DURATION_US))
+      return `Span ${span.spanId} has no usable duration`
     return span.durationUs < 0
       ? `Span ${span.spanId} ends ${-span.durationUs} µs before it starts`
       : undefined
