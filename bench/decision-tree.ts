@@ -27,11 +27,13 @@ function simulatedColumns(): TreeColumn[] {
     const name = `parameter${index}`
     const missing = () => index % 5 === 4 && random.next() < MISSING
     const numbers = (draw: () => number): TreeColumn => ({
-      ...{ name, kind: 'numeric' },
+      name,
+      kind: 'numeric',
       values: Float64Array.from({ length: ROWS }, () => (missing() ? Number.NaN : draw())),
     })
     const names = (count: number): TreeColumn => ({
-      ...{ name, kind: 'categorical' },
+      name,
+      kind: 'categorical',
       codes: Int32Array.from({ length: ROWS }, () => (missing() ? -1 : random.integer(count))),
       levels: Array.from({ length: count }, (_, level) => `level${level}`),
     })

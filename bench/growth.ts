@@ -71,7 +71,9 @@ for (const [of, sizes] of Object.entries(GROWTH)) {
 }
 const chart: TopLevelSpec = {
   data: { values: points },
-  ...{ width: 520, height: 300, mark: { type: 'line', point: true } },
+  width: 520,
+  height: 300,
+  mark: { type: 'line', point: true },
   encoding: {
     x: {
       field: 'size',

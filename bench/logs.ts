@@ -117,7 +117,11 @@ async function main(megabytes: number): Promise<void> {
     const program = join(folder, 'logs.mjs')
     await build({
       entryPoints: [fileURLToPath(import.meta.url)],
-      ...{ outfile: program, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' },
+      outfile: program,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      logLevel: 'error',
       external: ['esbuild'],
     })
     const inChild = (how: string, path: string) =>

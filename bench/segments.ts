@@ -57,10 +57,17 @@ function shopPeriod(period: 0 | 1, traces: number): SpanTraces {
     ) =>
       builder.add(
         {
-          ...{ traceId: `${period}-${i}`, spanId, parentId: at.parent ?? null },
-          ...{ service: at.service, operation: at.operation, host: at.host },
-          ...{ kind: 'server', status: isFailing && spanId === 'r' ? 'error' : 'ok' },
-          ...{ startUs: startUs + fromUs, durationUs, followsFrom: false },
+          traceId: `${period}-${i}`,
+          spanId,
+          parentId: at.parent ?? null,
+          service: at.service,
+          operation: at.operation,
+          host: at.host,
+          kind: 'server',
+          status: isFailing && spanId === 'r' ? 'error' : 'ok',
+          startUs: startUs + fromUs,
+          durationUs,
+          followsFrom: false,
           attributes: attributes.map(
             ([key, value]) => [key, value] as [string, string | number | boolean],
           ),

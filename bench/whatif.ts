@@ -42,7 +42,10 @@ async function run(): Promise<string[]> {
   let diagnosis = null
   let tried = 0
   for await (const step of diagnoseLatencyStepwise(before, after, {
-    ...{ depth: DEPTH, beam: 20, pruning: 1, minimumGain: 0 },
+    depth: DEPTH,
+    beam: 20,
+    pruning: 1,
+    minimumGain: 0,
   })) {
     if (first === undefined) {
       first = seconds()

@@ -49,7 +49,10 @@ export async function evaluateCase(
     const atThreshold = comparison.with({ smPThreshold })
     const quality = evaluateComparison(atThreshold, truth)
     return {
-      ...{ name, recording, smPThreshold, categories: size },
+      name,
+      recording,
+      smPThreshold,
+      categories: size,
       ...quality,
       ...found,
       variancesP: Number.isNaN(variancesP) ? null : variancesP,

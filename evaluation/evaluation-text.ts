@@ -35,7 +35,8 @@ function qualityTable(cases: readonly EvaluatedCase[]): string {
   const head = ['case', 'SM', 'categories', 'results', 'top-10 %', 'false +%', 'coverage %']
   const rows = cases.map((row) => [
     rowName(row),
-    ...[String(row.smPThreshold), String(row.categories)],
+    String(row.smPThreshold),
+    String(row.categories),
     beside(row.results, row.thesis?.results),
     beside(row.top10RelevantPct, row.thesis?.top10RelevantPct),
     beside(row.falsePositivesPct, row.thesis?.falsePositivesPct),
@@ -103,7 +104,9 @@ function nullTable(rates: readonly NullCase[]): string {
   return textTable(
     head,
     rates.map((row) => [
-      ...[rowName(row), row.correction, String(row.comparisons)],
+      rowName(row),
+      row.correction,
+      String(row.comparisons),
       level(
         row.categoryRejectionRate,
         row.testableCategories,

@@ -80,7 +80,8 @@ export function compareHalves(
   const category = rateOf(ofCategories)
   const edge = rateOf(ofEdges)
   return {
-    ...{ comparisons, correction },
+    comparisons,
+    correction,
     categoryRejectionRate: category.rate,
     testableCategories: category.tests,
     categoryStandardError: category.standardError,

@@ -63,7 +63,9 @@ export function compareOperations(before: SpanTraces, after: SpanTraces): Compar
     const test = ksTwoSample(durations, now)
     return [
       {
-        ...{ service, operation, statistic: test.statistic },
+        service,
+        operation,
+        statistic: test.statistic,
         rejected: test.testable && test.p < ALPHA,
         p95Ratio: p95(now) / p95(durations),
       },

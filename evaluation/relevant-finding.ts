@@ -32,7 +32,11 @@ function isRelevantFinding(
       isRelevant(
         comparison,
         {
-          ...{ rank: 0, category: to, kind: 'structural', requests, contributionUs: 0 },
+          rank: 0,
+          category: to,
+          kind: 'structural',
+          requests,
+          contributionUs: 0,
           significant: true,
           precursors: [{ category: from, nsed: 0, weight: 1 }],
         },
@@ -49,7 +53,11 @@ function isRelevantFinding(
     isRelevant(
       comparison,
       {
-        ...{ rank: 0, category, kind: 'response-time', requests: 0, contributionUs: 0 },
+        rank: 0,
+        category,
+        kind: 'response-time',
+        requests: 0,
+        contributionUs: 0,
         significant: true,
         precursors: [],
       },

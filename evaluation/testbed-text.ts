@@ -23,7 +23,12 @@ export function runWhatIfEvaluation(flags: WhatIfFlags): void {
   const { changes, services, requests, drift, decoys, seed } = flags
   const start = performance.now()
   const evaluation = evaluateWhatIf({
-    ...{ changes, services, requests, drift, decoys, seed },
+    changes,
+    services,
+    requests,
+    drift,
+    decoys,
+    seed,
     progress: (done, all, change) => {
       const seconds = ((performance.now() - start) / 1000).toFixed(0)
       process.stderr.write(`${done} of ${all}, ${seconds} s: ${progressText(change)}\n`)

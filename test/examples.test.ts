@@ -85,8 +85,16 @@ describe('every example in a docstring runs and gives what it says', () => {
     const truth = JSON.parse(readFileSync(`${DATA}truth.json`, 'utf8'))
     const precursor = first?.precursors[0]?.category
     Object.assign(given, {
-      ...{ before, after, comparison, flows, categories, structural, truth, precursor },
-      ...{ mutation: first?.category, logComparison: flowdelta.compareLogs(logs) },
+      before,
+      after,
+      comparison,
+      flows,
+      categories,
+      structural,
+      truth,
+      precursor,
+      mutation: first?.category,
+      logComparison: flowdelta.compareLogs(logs),
       check: (actual: unknown, expected: string) => expect(inspect(actual)).toBe(expected),
     })
   })

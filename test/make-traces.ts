@@ -27,7 +27,9 @@ export function makeGraphs(
     const { labels, edges, id = `g${i}`, startUs = i } = rootFirst(graph)
     const latencyUs = Float64Array.from(graph.latencyUs ?? edges.map(() => 1))
     builder.add({
-      ...{ id, startUs, latencyUs },
+      id,
+      startUs,
+      latencyUs,
       responseTimeUs: graph.responseTimeUs ?? longestWay(labels.length, edges, latencyUs),
       nodeCount: labels.length,
       edgeCount: edges.length,
@@ -125,7 +127,9 @@ export function chains(
 ): GraphSketch[] {
   const edges = points.slice(1).map((_, i) => [i, i + 1] as const)
   return responseTimesUs.map((responseTimeUs) => ({
-    ...{ labels: points, edges, responseTimeUs },
+    labels: points,
+    edges,
+    responseTimeUs,
     latencyUs: edges.map(() => responseTimeUs / edges.length),
   }))
 }
@@ -146,8 +150,11 @@ export function requestsAt(
   { trace = 'request', ...sketch }: Partial<SpanSketch> = {},
 ): SpanSketch[] {
   return startsUs.map((startUs, i) => ({
-    ...{ id: 'web', trace: `${trace}-${String(i).padStart(6, '0')}`, startUs },
-    ...{ endUs: startUs + 1000, ...sketch },
+    id: 'web',
+    trace: `${trace}-${String(i).padStart(6, '0')}`,
+    startUs,
+    endUs: startUs + 1000,
+    ...sketch,
   }))
 }
 

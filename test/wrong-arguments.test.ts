@@ -10,8 +10,24 @@ const { flows, categories } = comparison
 
 /** What somebody passes by mistake, among it stages that a function does not take, and their promise. */
 const WRONG: readonly unknown[] = [
-  ...[undefined, null, 3, Number.NaN, 'x', true, {}, [], [null], [1, 2, 3], () => 1, new Date(0)],
-  ...[traces, flows, categories, comparison, comparison.steps, Promise.resolve(traces)],
+  undefined,
+  null,
+  3,
+  Number.NaN,
+  'x',
+  true,
+  {},
+  [],
+  [null],
+  [1, 2, 3],
+  () => 1,
+  new Date(0),
+  traces,
+  flows,
+  categories,
+  comparison,
+  comparison.steps,
+  Promise.resolve(traces),
 ]
 /** Anything may be shown, and what is thrown may be made of anything. */
 const TAKES_ANYTHING = /^(show|.*Error)$/

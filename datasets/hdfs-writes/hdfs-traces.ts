@@ -10,7 +10,11 @@ export function hdfsTraces(workload: HdfsWorkload = {}, name = 'hdfs'): GraphTra
     const { labels, from, to } = graph
     if (bytes > 0) builder.addAttribute(0, 'size', bytes)
     builder.add({
-      ...{ id: `hdfs-${builder.size}`, startUs, from, to, latencyUs: latencies(request) },
+      id: `hdfs-${builder.size}`,
+      startUs,
+      from,
+      to,
+      latencyUs: latencies(request),
       responseTimeUs: timesUs[labels.length - 1] as number,
       nodeCount: labels.length,
       edgeCount: from.length,

@@ -91,7 +91,8 @@ function judge(
   const named = titles.slice(0, MAX_SHOWN).join('\n').replaceAll(' = ', '=')
   const markers = distractors.flatMap(({ marker, service }) => marker ?? service ?? [])
   return {
-    ...{ way, titles },
+    way,
+    titles,
     missing: needed.filter((name) => name !== '' && !first.includes(name)),
     // A hot shard is a cause of its own beside the planted one.
     decoys: markers.filter(

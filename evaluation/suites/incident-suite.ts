@@ -83,7 +83,10 @@ function plant(random: RandomSource): Planted {
     if (share < 0.01 || share > 0.2) continue
     const kind = pick(['errors', 'latency'] as const)
     return {
-      ...{ kind, route, conditions, share },
+      kind,
+      route,
+      conditions,
+      share,
       callee: random.next() < 0.3 ? null : (calleesOf(route)[random.integer(2)] as string),
       rate: kind === 'errors' ? 0.3 + 0.7 * random.next() : 3 + 12 * random.next(),
       onset: random.next() < 0.4 ? 0 : 0.6 * random.next(),
@@ -191,7 +194,8 @@ function judge(seed: number): Judged {
     return isNot || [key, ...values].every((name) => text.includes(name))
   }
   return {
-    ...{ seed, planted },
+    seed,
+    planted,
     named: {
       operation: first.some(({ title }) => title.includes(operation)),
       service: first.some(({ services }) => services[0] === service),

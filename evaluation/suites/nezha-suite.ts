@@ -190,7 +190,9 @@ export function accuracyRows(results: readonly NezhaResult[]): AccuracyRow[] {
     const ofSystem = faults.filter((fault) => fault.system === system)
     const types = [...new Set(ofSystem.map(({ type }) => type))].sort()
     const row = (type: string, some: readonly NezhaResult[]): AccuracyRow => ({
-      ...{ system, type, faults: some.length },
+      system,
+      type,
+      faults: some.length,
       accuracy: byMethod((method) => accuracy(some.map(({ ranks }) => ranks[method]))),
     })
     return [

@@ -34,7 +34,9 @@ export async function runNezhaSuite(names: readonly string[], flags: NezhaFlags)
   }
   const start = performance.now()
   const results = await evaluateNezha(folder, {
-    ...{ names, half: flags.half, checksSentences: flags.checkSentences },
+    names,
+    half: flags.half,
+    checksSentences: flags.checkSentences,
     logs: flags.logs,
     late: flags.late,
     progress: (done, all, { id, service, ranks }) => {
@@ -131,8 +133,10 @@ function publishedTable(): string {
   return textTable(
     ['method', 'reads', 'OB', 'TT'],
     PUBLISHED.map(({ method, reads, accuracyPct }) => [
-      ...[method, reads],
-      ...[triple(accuracyPct.OB), triple(accuracyPct.TT)],
+      method,
+      reads,
+      triple(accuracyPct.OB),
+      triple(accuracyPct.TT),
     ]),
   )
 }
@@ -146,7 +150,10 @@ function caseTable(results: readonly NezhaResult[]): string {
   return textTable(
     head,
     results.map(({ id, system, type, service, ranks, services, seconds }) => [
-      ...[id, system, type, service ?? '–'],
+      id,
+      system,
+      type,
+      service ?? '–',
       ...METHODS.map((method) => String(ranks[method] ?? '–')),
       seconds.toFixed(1),
       services.slice(0, 5).join(' '),

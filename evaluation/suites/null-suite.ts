@@ -108,7 +108,8 @@ export async function planNulls(data: string, quiet: string | null): Promise<Pla
   const pairs = runs.flatMap((before, i) =>
     runs.slice(i + 1).map(
       (after): PlannedNull => ({
-        ...{ group: 'runs', id: `${before.name} and ${after.name}` },
+        group: 'runs',
+        id: `${before.name} and ${after.name}`,
         before: [{ file: before.before }],
         after: { file: after.before },
       }),
@@ -119,8 +120,10 @@ export async function planNulls(data: string, quiet: string | null): Promise<Pla
     .filter(({ name }) => SAME_RUNS.includes(name))
     .map(
       ({ name, before, after }): PlannedNull => ({
-        ...{ group: 'runs', id: `${name}, before and after` },
-        ...{ before: [{ file: before }], after: { file: after } },
+        group: 'runs',
+        id: `${name}, before and after`,
+        before: [{ file: before }],
+        after: { file: after },
       }),
     )
   const stretches = steady.flatMap(({ name, recording, before: file }) => {
@@ -128,7 +131,8 @@ export async function planNulls(data: string, quiet: string | null): Promise<Pla
     const plan = (group: Group, of: number) =>
       pairsOf(of).map(
         ([first, second]): PlannedNull => ({
-          ...{ group, id: `${run}, ${first + 1} and ${second + 1} of ${of}` },
+          group,
+          id: `${run}, ${first + 1} and ${second + 1} of ${of}`,
           before: [{ file, part: [first, of] }],
           after: { file, part: [second, of] },
         }),
@@ -136,8 +140,10 @@ export async function planNulls(data: string, quiet: string | null): Promise<Pla
     const sixths = Array.from({ length: SIXTHS }, (_, i): Stretch => ({ file, part: [i, SIXTHS] }))
     const stretches = sixths.map(
       (after, i): PlannedNull => ({
-        ...{ group: 'stretches', id: `${run}, ${i + 1} of ${SIXTHS}` },
-        ...{ before: sixths.toSpliced(i, 1), after },
+        group: 'stretches',
+        id: `${run}, ${i + 1} of ${SIXTHS}`,
+        before: sixths.toSpliced(i, 1),
+        after,
       }),
     )
     return [...plan('halves', 2), ...plan('thirds', 3), ...stretches]
@@ -147,7 +153,8 @@ export async function planNulls(data: string, quiet: string | null): Promise<Pla
     ...turns.map(({ id, after: { file } }) => ({ name: id, file })),
   ].map(
     ({ name, file }): PlannedNull => ({
-      ...{ group: 'baselines', id: `${name}, and all others` },
+      group: 'baselines',
+      id: `${name}, and all others`,
       before: runs.filter(({ before }) => before !== file).map(({ before }) => ({ file: before })),
       after: { file },
     }),
@@ -156,7 +163,8 @@ export async function planNulls(data: string, quiet: string | null): Promise<Pla
     quiet !== null && existsSync(join(quiet, 'after.jsonl.gz'))
       ? [
           {
-            ...{ group: 'quiet-11', id: 'quiet-11' },
+            group: 'quiet-11',
+            id: 'quiet-11',
             before: [{ file: join(quiet, 'before.jsonl.gz') }],
             after: { file: join(quiet, 'after.jsonl.gz') },
           },
@@ -170,8 +178,10 @@ export async function planNulls(data: string, quiet: string | null): Promise<Pla
 function quietParts(folder: string, period: string): PlannedNull[] {
   const file = join(folder, `${period}.jsonl.gz`)
   const plan = (group: Group, id: string, [before, after]: readonly [Stretch, Stretch]) => ({
-    ...{ group, id: `quiet-11, ${period}, ${id}` },
-    ...{ before: [before], after },
+    group,
+    id: `quiet-11, ${period}, ${id}`,
+    before: [before],
+    after,
   })
   const halves = Array.from({ length: QUIET_SEEDS }, (_, seed) =>
     plan('quiet halves', `seed ${seed}`, [
@@ -222,7 +232,8 @@ async function compareNull(
   const comparison = compare(earlier, later)
   const { findings } = comparison.findings
   return {
-    ...{ group, id },
+    group,
+    id,
     requests: [earlier.reduce((sum, { size }) => sum + size, 0), later.size],
     titles: findings.map(({ title }) => title),
     apart: findings.map((finding) => standsApart(finding, comparison)),
@@ -270,7 +281,8 @@ export function nullDocument(results: readonly NullResult[], half: Half) {
     schema: 'flowdelta.null-evaluation/1',
     parameters: { half },
     groups: groupsOf(results).map(({ group, comparisons }) => ({
-      ...{ group, comparisons: comparisons.length },
+      group,
+      comparisons: comparisons.length,
       reporting: comparisons.filter(({ titles }) => titles.length > 0).length,
     })),
     comparisons: results,

@@ -21,7 +21,11 @@ export interface CauseScore {
 
 /** What is not among the siblings: nothing speaks for it. */
 const NOT_TRIED: CauseScore = {
-  ...{ score: 1, callScore: 1, divergenceScore: 1, isInTree: false, evaluation: null },
+  score: 1,
+  callScore: 1,
+  divergenceScore: 1,
+  isInTree: false,
+  evaluation: null,
 }
 
 interface Family {

@@ -54,7 +54,8 @@ function wider(call: SimulatedCall): SimulatedCall {
   return {
     ...call,
     flows: call.flows.map(({ steps, replyUs, ...flow }) => ({
-      ...{ ...flow, replyUs: spread(replyUs) },
+      ...flow,
+      replyUs: spread(replyUs),
       steps: steps.map((step) => ({ ...step, preprocessingUs: spread(step.preprocessingUs) })),
     })),
   }

@@ -71,11 +71,15 @@ export function evaluateChange(
   const last = chain[chain.length - 1] as PlannedChange['chain'][number]
   const endToEndP = ksTwoSample(base.responseTimes([]), target.responseTimes([])).p
   return {
-    ...{ kind, service: last.service, operation: last.operation, depth: chain.length - 1 },
+    kind,
+    service: last.service,
+    operation: last.operation,
+    depth: chain.length - 1,
     path: chain.map(({ service }) => service).join(' › '),
     callsPerRequest:
       path < 0 ? 0 : callRows(base.forest, [path]).length / base.forest.requestTrace.length,
-    ...{ endToEndP, significant: endToEndP < options.alpha },
+    endToEndP,
+    significant: endToEndP < options.alpha,
     detected: cause.isInTree && cause.score <= options.pruning,
     labelled:
       cause.isInTree &&

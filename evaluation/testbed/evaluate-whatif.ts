@@ -42,8 +42,16 @@ export interface WhatIfEvaluationOptions {
 }
 
 const OPTIONS = [
-  ...['changes', 'services', 'requests', 'drift', 'decoys', 'seed'],
-  ...['system', 'counterpart', 'diagnosis', 'progress'],
+  'changes',
+  'services',
+  'requests',
+  'drift',
+  'decoys',
+  'seed',
+  'system',
+  'counterpart',
+  'diagnosis',
+  'progress',
 ]
 
 /**
@@ -97,7 +105,12 @@ export function evaluateWhatIf(options: WhatIfEvaluationOptions = {}): WhatIfEva
     options.progress?.(evaluated.length, changes, result)
   }
   return new WhatIfEvaluation(evaluated, {
-    ...{ requests, drift, decoys, seed, size: systemSize(system), diagnosis },
+    requests,
+    drift,
+    decoys,
+    seed,
+    size: systemSize(system),
+    diagnosis,
   })
 }
 

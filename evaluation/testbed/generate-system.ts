@@ -123,7 +123,9 @@ function orderedSteps(
     const { lowUs, highUs, cv } = NETWORK
     stage.push(steps.length)
     steps.push({
-      ...{ call: calls[callee] as SimulatedCall, after, preprocessingUs: timeOf() },
+      call: calls[callee] as SimulatedCall,
+      after,
+      preprocessingUs: timeOf(),
       networkUs: logNormalWithCv(lowUs + (highUs - lowUs) * random.next(), cv),
     })
   }

@@ -30,7 +30,8 @@ export function learnSystem(traces: TraceSet): SimulatedSystem {
   // A path's number is larger than its caller's: what it calls is made before it.
   for (let path = paths.size - 1; path >= 0; path--) {
     calls[path] = {
-      ...{ service: paths.service(path), operation: paths.operation(path) },
+      service: paths.service(path),
+      operation: paths.operation(path),
       flows: flowsOf(flows.get(path), calls, models),
     }
   }
@@ -42,7 +43,8 @@ export function learnSystem(traces: TraceSet): SimulatedSystem {
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
   return {
     roots: Array.from(weights, ([path, weight]) => ({
-      ...{ call: calls[path]!, probability: weight / total },
+      call: calls[path]!,
+      probability: weight / total,
     })),
   }
 }
@@ -73,10 +75,13 @@ function observedFlows(models: ExecutionModels): Map<number, Map<number, Observe
     const ofPath = found.get(forest.path[call]!) ?? new Map<number, ObservedFlow>()
     found.set(forest.path[call]!, ofPath)
     const flow = ofPath.get(model) ?? {
-      ...{ calls: 0, replyUs: new Moments() },
+      calls: 0,
+      replyUs: new Moments(),
       steps: nodes.map((_, node) => ({
         path: forest.path[nodeCalls[first + node]!]!,
-        ...{ preprocessingUs: new Moments(), networkUs: new Moments(), twoSided: false },
+        preprocessingUs: new Moments(),
+        networkUs: new Moments(),
+        twoSided: false,
       })),
     }
     ofPath.set(model, flow)
@@ -103,11 +108,13 @@ function flowsOf(
     return {
       probability: flow.calls / total,
       steps: flow.steps.map(({ path, preprocessingUs, networkUs, twoSided }, node) => ({
-        ...{ call: calls[path]!, after: predecessors[node]! },
+        call: calls[path]!,
+        after: predecessors[node]!,
         preprocessingUs: preprocessingUs.logNormal(),
         networkUs: twoSided ? networkUs.logNormal() : null,
       })),
-      ...{ replyAfter: returnPredecessors, replyUs: flow.replyUs.logNormal() },
+      replyAfter: returnPredecessors,
+      replyUs: flow.replyUs.logNormal(),
     }
   })
 }

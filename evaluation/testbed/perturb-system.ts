@@ -24,7 +24,8 @@ const AT_ONCE = logNormalWithCv(10, 0.3)
  */
 export function makeTerminal(system: SimulatedSystem, chain: CallChain): SimulatedSystem {
   return withCall(system, chain, ({ service, operation }) => ({
-    ...{ service, operation },
+    service,
+    operation,
     flows: [{ probability: 1, steps: [], replyAfter: [], replyUs: AT_ONCE }],
   }))
 }

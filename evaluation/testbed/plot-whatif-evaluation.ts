@@ -112,7 +112,9 @@ function bars(rows: readonly Record<string, unknown>[], title: string): SpecPart
     data: { values },
     facet: { row: { field: 'kind', type: 'nominal', sort: Object.values(KINDS), title: null } },
     spec: {
-      ...{ width: 250, height: 110, mark: { type: 'bar', tooltip: true } },
+      width: 250,
+      height: 110,
+      mark: { type: 'bar', tooltip: true },
       encoding: {
         x: { field: 'at', type: 'nominal', sort: order, axis: { title, labelAngle: 0 } },
         y: {
@@ -121,7 +123,9 @@ function bars(rows: readonly Record<string, unknown>[], title: string): SpecPart
           axis: { title: 'changes', tickMinStep: 1, tickCount: 4 },
         },
         color: {
-          ...{ field: 'outcome', type: 'nominal', legend: { title: null } },
+          field: 'outcome',
+          type: 'nominal',
+          legend: { title: null },
           scale: { domain: ['detected', 'missed'], range: [PALETTE.after, PALETTE.faint] },
         },
         // Detected ones stand below.
@@ -137,7 +141,9 @@ function scores(evaluation: WhatIfEvaluation): Chart {
     DRAWN.map(([way]) => ({
       place: `${row['k']}/${row['n']}`,
       kind: KINDS[row['kind'] as keyof typeof KINDS],
-      ...{ changes: row['changes'], ranking: RANKINGS[way], score: rounded(row[way]) },
+      changes: row['changes'],
+      ranking: RANKINGS[way],
+      score: rounded(row[way]),
     })),
   )
   const places = [...new Set(values.map(({ place }) => place))]
@@ -153,7 +159,8 @@ function scores(evaluation: WhatIfEvaluation): Chart {
         column: { field: 'kind', type: 'nominal', sort: Object.values(KINDS), title: null },
       },
       spec: {
-        ...{ width: 270, height: { step: 22 } },
+        width: 270,
+        height: { step: 22 },
         mark: { type: 'point', filled: true, size: 60, opacity: 0.9, tooltip: true },
         encoding: {
           x: shareChannel('score', 'mean score'),
@@ -182,8 +189,11 @@ function distribution(evaluation: WhatIfEvaluation): Chart {
   const values = Array.from(curves.values(), (curve) => [...curve, { ...curve.at(-1), score: 1 }])
     .flat()
     .map(({ k, n, ranking, score, share }) => ({
-      ...{ k: `k = ${k}`, n: `n = ${n}`, ranking },
-      ...{ score: rounded(score), share: rounded(share) },
+      k: `k = ${k}`,
+      n: `n = ${n}`,
+      ranking,
+      score: rounded(score),
+      share: rounded(share),
     }))
   return framedChart(
     headed(evaluation, 'How scores are distributed', [
@@ -197,7 +207,8 @@ function distribution(evaluation: WhatIfEvaluation): Chart {
         column: { field: 'k', type: 'nominal', title: null },
       },
       spec: {
-        ...{ width: 110, height: 90 },
+        width: 110,
+        height: 90,
         mark: { type: 'line', interpolate: 'step-after', strokeWidth: 2, tooltip: false },
         encoding: {
           x: shareChannel('score', 'score'),
@@ -216,7 +227,9 @@ function shareChannel(field: string, title: string): SpecPart {
 
 function rankingLook(channels: readonly ('color' | 'shape')[]): SpecPart {
   const look = (range: readonly string[]) => ({
-    ...{ field: 'ranking', type: 'nominal', scale: { domain: NAMES, range } },
+    field: 'ranking',
+    type: 'nominal',
+    scale: { domain: NAMES, range },
     legend: { title: null, columns: 2 },
   })
   return {

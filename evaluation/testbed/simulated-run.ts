@@ -57,7 +57,9 @@ export function prepareRun(
           const step = flow.steps[number] as SimulatedFlow['steps'][number]
           const { after, preprocessingUs, networkUs } = step
           return {
-            ...{ number, call: runCall(step.call), after },
+            number,
+            call: runCall(step.call),
+            after,
             preprocessingUs: shifted(preprocessingUs),
             networkUs: networkUs && drifts.shifted(networkUs, `network ${step.call.service}`),
           }

@@ -57,9 +57,13 @@ export class SimulatedSpans {
     return new SpanTraces(
       name,
       {
-        ...{ epochNs: EPOCH_NS, ids: this.#ids, spanOffsets: this.#offsets.take() },
-        ...{ services: this.services, operations: this.operations },
-        ...{ hosts: nameless(), versionNames: nameless() },
+        epochNs: EPOCH_NS,
+        ids: this.#ids,
+        spanOffsets: this.#offsets.take(),
+        services: this.services,
+        operations: this.operations,
+        hosts: nameless(),
+        versionNames: nameless(),
         spans: {
           parent: this.#parent.take(),
           startUs: this.#startUs.take(),

@@ -134,7 +134,11 @@ export class WhatIfEvaluation extends Stage {
       WAYS.flatMap((way) => {
         const scores = members.map(({ ranks }) => ranks[way]).sort((a, b) => a - b)
         return [...new Set(scores)].map((score) => ({
-          ...{ label, k: members[0].k, n: members[0].n, ranking: RANKINGS[way], score },
+          label,
+          k: members[0].k,
+          n: members[0].n,
+          ranking: RANKINGS[way],
+          score,
           share: (scores.lastIndexOf(score) + 1) / scores.length,
         }))
       }),

@@ -12,8 +12,15 @@ type Lists = Readonly<Record<(typeof LISTS)[number], readonly Json[]>>
 
 /** What a finding or a mutation rests on, by the list that is cut first. */
 const EVIDENCE = new Set([
-  ...['changedEdges', 'changedStructure', 'steps', 'calls', 'edges', 'precursors'],
-  ...['excluded', 'paths', 'parameters'],
+  'changedEdges',
+  'changedStructure',
+  'steps',
+  'calls',
+  'edges',
+  'precursors',
+  'excluded',
+  'paths',
+  'parameters',
 ])
 
 /** Entries of each list of evidence, tried one after the other. */

@@ -74,7 +74,10 @@ function evidenceTables(
       'Calls',
       ['made by', 'call', 'counted', 'after the answer of', 'before', 'after'],
       calls.map(({ of, call, kind, previous, made, chances }) => [
-        ...[name(of), name(call), kind, name(previous)],
+        name(of),
+        name(call),
+        kind,
+        name(previous),
         ...[BEFORE, AFTER].map((period) => `${grouped(made[period])}/${grouped(chances[period])}`),
       ]),
     ],

@@ -150,6 +150,7 @@ export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs
     ),
   ),
   truncated: truncated('variables', ({ compared, limit }) => ({
-    ...{ all: compared.divergence.variables.length, limit },
+    all: compared.divergence.variables.length,
+    limit,
   })),
 })

@@ -88,7 +88,9 @@ const OF_FINDING = {
 }
 const PAGING = {
   budget: {
-    ...{ type: 'integer', minimum: MIN_BUDGET, maximum: MAX_BUDGET },
+    type: 'integer',
+    minimum: MIN_BUDGET,
+    maximum: MAX_BUDGET,
     description: `Most bytes of the answer; ${DEFAULT_BUDGET} by default`,
   },
   cursor: { type: 'string', description: '`next` of the answer before, to go on with it' },
@@ -206,8 +208,15 @@ function traceOf({ flows }: Comparison, of: Period, id: string): Json[] {
   if (request < 0) return []
   const calls = ganttCalls(flows, [request]).map(
     ({ service, name, host, startUs, endUs, parent, isError, facts }, call) => ({
-      ...{ call, parent, service, operation: name, host, startUs, durationUs: endUs - startUs },
-      ...{ isError, attributes: Object.fromEntries(facts) },
+      call,
+      parent,
+      service,
+      operation: name,
+      host,
+      startUs,
+      durationUs: endUs - startUs,
+      isError,
+      attributes: Object.fromEntries(facts),
     }),
   )
   const period = of === BEFORE ? 'before' : 'after'

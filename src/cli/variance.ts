@@ -214,7 +214,8 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
       ),
     ),
     truncated: truncated('categories', ({ variance, limit }) => ({
-      ...{ all: variance.ranked.length, limit },
+      all: variance.ranked.length,
+      limit,
     })),
     spreads: about(
       'With --after: whether response times spread otherwise than before.',
@@ -237,9 +238,13 @@ export function varianceText({ variance, spreads, warnings, limit }: VarianceRes
   const table = textTable(
     ['kind of request', 'category', 'steps', ...(both ? ['period'] : []), 'requests', 'mean', 'C²'],
     shown.map(({ root, category, period, requests, meanUs, c2 }) => [
-      ...[tooltipText(root), String(category), String(variance.categories.nodeCount(category))],
-      ...[...(both ? [period] : []), String(requests)],
-      ...[formatAmount(meanUs, quantity), Number.isNaN(c2) ? '–' : c2.toPrecision(3)],
+      tooltipText(root),
+      String(category),
+      String(variance.categories.nodeCount(category)),
+      ...(both ? [period] : []),
+      String(requests),
+      formatAmount(meanUs, quantity),
+      Number.isNaN(c2) ? '–' : c2.toPrecision(3),
     ]),
   )
   return [

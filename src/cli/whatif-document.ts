@@ -30,7 +30,9 @@ export interface Predictions {
 const STEP = record({ before: MEASURED, scenario: MEASURED, after: orNull(MEASURED) })
 const CHANGE = {
   requests: about('Requests that it changes.', COUNT),
-  ...{ p50Us: STEP, p90Us: STEP, p99Us: STEP },
+  p50Us: STEP,
+  p90Us: STEP,
+  p99Us: STEP,
 }
 const DEPTH: Part<number | 'auto'> = {
   schema: { anyOf: [COUNT.schema, { const: 'auto' }] },
@@ -44,8 +46,12 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
   ),
   parameters: optional(
     record<LatencyDiagnosis['options']>({
-      ...{ depth: DEPTH, beam: COUNT, sampleSize: COUNT },
-      ...{ similarity: MEASURED, alpha: MEASURED, seed: MEASURED },
+      depth: DEPTH,
+      beam: COUNT,
+      sampleSize: COUNT,
+      similarity: MEASURED,
+      alpha: MEASURED,
+      seed: MEASURED,
     }),
   ),
   target: optional(TEXT),
@@ -63,11 +69,19 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
     'The tree of causes flattened, best first; cut at --limit.',
     listOf(
       record({
-        ...{ rank: RANK, depth: RANK },
+        rank: RANK,
+        depth: RANK,
         parent: about('Rank of the cause that this one lies within.', orNull(RANK)),
-        ...{ scenario: TEXT, kind: TEXT, service: orNull(TEXT), operation: orNull(TEXT) },
-        ...{ score: MEASURED, divergence: MEASURED, gain: MEASURED, significant: FLAG },
-        ...{ q: MEASURED, ...CHANGE },
+        scenario: TEXT,
+        kind: TEXT,
+        service: orNull(TEXT),
+        operation: orNull(TEXT),
+        score: MEASURED,
+        divergence: MEASURED,
+        gain: MEASURED,
+        significant: FLAG,
+        q: MEASURED,
+        ...CHANGE,
       }),
     ),
   ),
@@ -106,8 +120,13 @@ export function diagnosisResults(
     unchanged: { divergence: diagnosis.divergence, p: diagnosis.changeP },
     state: diagnosis.state,
     causes: ranked.slice(0, limit).map(({ scenario, parent, touched, ...cause }) => ({
-      ...{ ...cause, parent: parent?.rank ?? null, scenario: scenario.title, kind: scenario.kind },
-      ...{ service: scenario.service, operation: scenario.operation, requests: touched },
+      ...cause,
+      parent: parent?.rank ?? null,
+      scenario: scenario.title,
+      kind: scenario.kind,
+      service: scenario.service,
+      operation: scenario.operation,
+      requests: touched,
       ...steps(before, cause, after),
     })),
     together: diagnosis.together.map(({ cause, gain }) => ({ rank: cause.rank, gain })),
@@ -122,7 +141,9 @@ export function predictionResults(
   warnings: readonly PrintedWarning[],
 ): WhatifResults {
   const predictions = profiles.map(({ title, touched, limits, beforeQuantiles, quantiles }) => ({
-    ...{ scenario: title, requests: touched, ...steps(beforeQuantiles, quantiles, after) },
+    scenario: title,
+    requests: touched,
+    ...steps(beforeQuantiles, quantiles, after),
     limits: limits ?? undefined,
   }))
   const none = { parameters: undefined, target: undefined, unchanged: undefined, state: undefined }
@@ -149,7 +170,9 @@ function steps(
   after: ProfileQuantiles | null,
 ) {
   const step = (name: keyof ProfileQuantiles) => ({
-    ...{ before: before[name], scenario: scenario[name], after: after?.[name] ?? null },
+    before: before[name],
+    scenario: scenario[name],
+    after: after?.[name] ?? null,
   })
   return { p50Us: step('p50Us'), p90Us: step('p90Us'), p99Us: step('p99Us') }
 }

@@ -316,11 +316,9 @@ export class Comparison extends Stage {
 
   /** What changed, one entry a cause, whatever `correction` and `smPThreshold` make of the ranking. */
   get findings(): Findings {
+    const { ranking, drafts, claims, events } = this
     this.#stages.findings ??= groupFindings(
-      {
-        ...{ ranking: this.ranking, drafts: this.drafts, claims: this.claims },
-        ...{ ...this.#sources(), events: this.events },
-      },
+      { ranking, drafts, claims, ...this.#sources(), events },
       pickOptions(STAGE_OPTIONS.findings, this.options),
     )
     return this.#stages.findings

@@ -174,7 +174,8 @@ export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
     {
       flows: folding === null ? flows : foldFlows(flows, folding),
       columns: new RequestColumns(flows, data.columns, data.resources),
-      ...{ seen: data.seen, claims: data.claims },
+      seen: data.seen,
+      claims: data.claims,
     },
   )
 }

@@ -109,8 +109,10 @@ function spokenNumber(name: string, values: readonly unknown[]): NumberText {
   }
   const decimals = decimalsFor(values.filter(isNumber), DIGITS.spoken)
   const spoken = new Intl.NumberFormat('en-US', {
-    ...{ minimumFractionDigits: decimals, maximumFractionDigits: decimals },
-    ...{ useGrouping: 'min2', signDisplay: 'negative' },
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+    useGrouping: 'min2',
+    signDisplay: 'negative',
   })
   return (value) => {
     if (typeof value === 'bigint') return spoken.format(value).replace('-', '−')

@@ -92,7 +92,10 @@ function pathOf({ origin, pathname }: URL): string {
 function exploreTemplate(base: URL): string {
   const uid = base.searchParams.get('datasource') ?? 'tempo'
   const query = {
-    ...{ refId: 'A', datasource: { type: 'tempo', uid }, queryType: 'traceql', query: PLACE },
+    refId: 'A',
+    datasource: { type: 'tempo', uid },
+    queryType: 'traceql',
+    query: PLACE,
   }
   const panes = encodeURIComponent(JSON.stringify({ trace: { datasource: uid, queries: [query] } }))
   const state = panes.replace(encodeURIComponent(PLACE), PLACE)

@@ -61,7 +61,10 @@ export function measureFlows(flows: FlowSet, measure: Measure): FlowSet {
   return new FlowSet(
     {
       ...kept,
-      ...{ shapes, responseTimeUs, latencyUs, latencyOffsets },
+      shapes,
+      responseTimeUs,
+      latencyUs,
+      latencyOffsets,
       shapeOf: kept.shapeOf.map((shape) => numbers.get(shape)!),
     },
     { ...flows.options, measure },
@@ -69,7 +72,8 @@ export function measureFlows(flows: FlowSet, measure: Measure): FlowSet {
       ...flows.report.counts,
       unmeasuredBefore: flows.count(BEFORE) - before.length,
       unmeasuredAfter: flows.count(AFTER) - after.length,
-      ...{ silentBefore, silentAfter },
+      silentBefore,
+      silentAfter,
     }),
   )
 }

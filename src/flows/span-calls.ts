@@ -76,9 +76,17 @@ export function indexSpanCalls(traces: SpanTraces, clocks?: SpanClocks): SpanCal
     sortByStart(children.subarray(childOffsets[caller], end), startUs, endUs)
   }
   return {
-    ...{ traces, clocks, childOffsets, children, startUs, endUs, detached, outside },
+    traces,
+    clocks,
+    childOffsets,
+    children,
+    startUs,
+    endUs,
+    detached,
+    outside,
     roots: Uint32Array.from(roots),
-    ...{ clampedStarts, outsideParent },
+    clampedStarts,
+    outsideParent,
   }
 }
 

@@ -51,7 +51,8 @@ export function brownForsythe(
   const judged = first.length > 0 && second.length > 0 && n > 2
   const statistic = between === 0 ? 0 : between / (within / df[1])
   return {
-    ...{ ...sizes, df },
+    ...sizes,
+    df,
     statistic: judged ? statistic : Number.NaN,
     p: judged ? fTail(statistic, ...df) : Number.NaN,
     beforeDeviation: earlier.mean,

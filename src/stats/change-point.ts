@@ -107,9 +107,13 @@ export function changePoint(
 }
 
 const NONE: ChangePointResult = {
-  ...{ at: Number.NaN, low: Number.NaN, high: Number.NaN },
-  ...{ before: Number.NaN, after: Number.NaN },
-  ...{ pAt: () => Number.NaN, ratioAt: () => Number.NaN },
+  at: Number.NaN,
+  low: Number.NaN,
+  high: Number.NaN,
+  before: Number.NaN,
+  after: Number.NaN,
+  pAt: () => Number.NaN,
+  ratioAt: () => Number.NaN,
 }
 
 export interface ConstantLevelResult {

@@ -39,7 +39,10 @@ export function logBins(low: number, high: number, count: number): LogBins {
     i === 0 ? low : i === count ? high : Math.exp(origin + i * width),
   )
   return {
-    ...{ low, high, count, edges },
+    low,
+    high,
+    count,
+    edges,
     index(value) {
       if (value >= high) return count - 1
       if (value < low) return 0

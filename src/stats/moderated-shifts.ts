@@ -144,7 +144,10 @@ export function moderatedShifts(
     const isKnown = isEnough && logVariance > 0 && logDf > 0
     const logP = isKnown ? twoSidedTP(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN
     return {
-      ...{ beforeCount, afterCount, rankP, logP },
+      beforeCount,
+      afterCount,
+      rankP,
+      logP,
       p: bonferroni([rankP, logP]),
       probabilitySlower,
       factor: Math.exp(logDifference),
@@ -252,7 +255,9 @@ function sumStrata(
   const { weight, ...counted } = sum
   return {
     ...counted,
-    ...{ rankDifference, rankVariance, logDf },
+    rankDifference,
+    rankVariance,
+    logDf,
     periods: [...runs.filter((run) => run !== undefined), ...(steady ? [] : [later])],
     logDifference: weight === 0 ? 0 : logDifference / weight,
     logVariance: logDf === 0 ? Number.NaN : logSquares / logDf,

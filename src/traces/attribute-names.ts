@@ -50,8 +50,23 @@ function isMoment(levels: readonly string[]): boolean {
 }
 
 const IDENTIFIERS = new Set([
-  ...['id', 'ids', 'uuid', 'guid', 'soid', 'fid', 'breadcrumb', 'token', 'nonce', 'etag'],
-  ...['digest', 'hash', 'checksum', 'signature', 'handle', 'correlation', 'traceparent'],
+  'id',
+  'ids',
+  'uuid',
+  'guid',
+  'soid',
+  'fid',
+  'breadcrumb',
+  'token',
+  'nonce',
+  'etag',
+  'digest',
+  'hash',
+  'checksum',
+  'signature',
+  'handle',
+  'correlation',
+  'traceparent',
 ])
 const TIMES = new Set(['timestamp', 'datetime', 'date', 'epoch', 'ts'])
 const MOMENTS =
@@ -100,8 +115,23 @@ function wordsOf(attribute: string): string[] {
 }
 
 const RESOURCES = new Set([
-  ...['lock', 'mutex', 'semaphore', 'latch', 'queue', 'pool', 'shard', 'partition', 'table'],
-  ...['collection', 'topic', 'destination', 'bucket', 'disk', 'volume', 'device', 'resource'],
+  'lock',
+  'mutex',
+  'semaphore',
+  'latch',
+  'queue',
+  'pool',
+  'shard',
+  'partition',
+  'table',
+  'collection',
+  'topic',
+  'destination',
+  'bucket',
+  'disk',
+  'volume',
+  'device',
+  'resource',
 ])
 const NAMES = new Set(['name', 'id', 'key'])
 

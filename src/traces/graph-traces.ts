@@ -114,7 +114,9 @@ export class GraphTraces extends columnarStage<GraphColumns, SelectableTraces>(S
     const chosen = Uint32Array.from(rows)
     const { offsets, entries } = entriesWithin(this.latencyOffsets, chosen)
     const columns = {
-      ...{ shapes, labels, latencyOffsets: offsets },
+      shapes,
+      labels,
+      latencyOffsets: offsets,
       ids: Array.from(chosen, (trace) => ids[trace] ?? ''),
       startUs: Float64Array.from(chosen, (trace) => this.startUs[trace] ?? Number.NaN),
       responseTimeUs: Float64Array.from(chosen, (trace) => this.responseTimeUs[trace] ?? 0),

@@ -165,8 +165,12 @@ async function readTraces(
   rejectRepeated('parameters', parameters)
   rejectRepeated('logs', logs)
   const readers: Readonly<Record<FileFormat, TraceReader>> = {
-    ...{ dot: dotReader, otlp: otlpReader, jaeger: jaegerReader, zipkin: zipkinReader },
-    ...{ csv: csvReader(csv), xtrace: xtraceReader },
+    dot: dotReader,
+    otlp: otlpReader,
+    jaeger: jaegerReader,
+    zipkin: zipkinReader,
+    csv: csvReader(csv),
+    xtrace: xtraceReader,
   }
   const runTables = tablesOf(format, tables)
   const sources = await openAll([files].flat() as TraceSource[], format, runTables, selection)
@@ -190,7 +194,8 @@ async function readTraces(
   const sink = {
     spans: new SpanTracesBuilder(quality, beside),
     graphs: new GraphTracesBuilder(beside),
-    ...{ quality, resourceAttributes },
+    quality,
+    resourceAttributes,
   }
   // Each table of a run is opened when the one before it is read.
   async function* chunksOf(file: OpenableSource) {

@@ -75,7 +75,8 @@ export function savedLogs(
   const said = (codes: Uint32Array, texts: Dictionary) =>
     Array.from(codes, (code) => statements.code(texts.value(code)))
   return {
-    ...{ traces: traces.values, statements: statements.values },
+    traces: traces.values,
+    statements: statements.values,
     trace: Array.from(rows, (row) => traces.code(ids[bisectRight(spanOffsets, row) - 1]!)),
     span: Array.from(rows, (row) => row - base + 1),
     timeUs: sinceEpoch(logs.timeUs.subarray(first, after)),
@@ -138,7 +139,11 @@ export function withSavedLogs(
   isLoaded: (traceId: string) => boolean = () => true,
 ): LogRecords {
   const all = records ?? {
-    ...{ traceIds: [], spanIds: [], timeUs: [], statement: [], statements: new Dictionary() },
+    traceIds: [],
+    spanIds: [],
+    timeUs: [],
+    statement: [],
+    statements: new Dictionary(),
     loose: { timeUs: [], statement: [], source: [], sources: new Dictionary() },
   }
   const { traceIds, spanIds, timeUs, statement, statements, loose } = all
@@ -191,7 +196,8 @@ export function logsOfServices(
     timeUs: Float64Array.from(kept, (record) => timeUs[record]! - Number(epochNs) / 1e3),
     service: Uint32Array.from(kept, (record) => codeOf[source[record]!]!),
     statement: Uint32Array.from(kept, (record) => statement[record]!),
-    ...{ services, statements },
+    services,
+    statements,
   }
 }
 

@@ -79,8 +79,14 @@ const EXCEPTIONS = ['exception · exception.message', 'exception · exception.ty
 const MESSAGES = [
   'otel.status_description',
   ...EXCEPTIONS,
-  ...['error', 'error · message', 'error.message', 'exception.message', 'message'],
-  ...['exception.type', 'exception', 'error.type'],
+  'error',
+  'error · message',
+  'error.message',
+  'exception.message',
+  'message',
+  'exception.type',
+  'exception',
+  'error.type',
 ]
 const READ: readonly string[] = [...HTTP_CODES, ...GRPC_CODES, ESCAPED, ...MESSAGES]
 

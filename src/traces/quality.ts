@@ -74,10 +74,16 @@ export class Quality extends columnarStage<QualityCounts>() {
   groupTable(): StageTable {
     const column = <K extends keyof RequestGroup>(name: K) => this.groups.map((one) => one[name])
     return stageTable({
-      ...{ root: column('root'), outcome: column('outcome') },
-      ...{ structures: column('structures'), spans: column('spans') },
-      ...{ requests: column('requests'), sampled: column('sampled'), meanUs: column('meanUs') },
-      ...{ p50Us: column('p50Us'), p95Us: column('p95Us'), p99Us: column('p99Us') },
+      root: column('root'),
+      outcome: column('outcome'),
+      structures: column('structures'),
+      spans: column('spans'),
+      requests: column('requests'),
+      sampled: column('sampled'),
+      meanUs: column('meanUs'),
+      p50Us: column('p50Us'),
+      p95Us: column('p95Us'),
+      p99Us: column('p99Us'),
     })
   }
 

@@ -17,7 +17,10 @@ const NONE = new Uint32Array()
 const EMPTY: ShapeColumns = {
   nodeOffsets: new Uint32Array(1),
   edgeOffsets: new Uint32Array(1),
-  ...{ labels: NONE, from: NONE, to: NONE, hashes: NONE },
+  labels: NONE,
+  from: NONE,
+  to: NONE,
+  hashes: NONE,
 }
 
 /**

@@ -61,14 +61,17 @@ const FOUND: readonly KnownChange[] = [
 /** What is not found, and why. */
 const NOT_FOUND: readonly (KnownChange & { readonly reason: string })[] = [
   {
-    ...{ folder: 'nezha-trainticket/tt4_basic_return', service: 'ts-basic-service' },
+    folder: 'nezha-trainticket/tt4_basic_return',
+    service: 'ts-basic-service',
     kind: 'structure',
     reason:
       '8 of 14 calls before end with an error, none of 29 after; all eight are neighbors in time, ' +
       'as one outage would be, so p is 0.004, not sure enough among all calls. Logs show it',
   },
   {
-    ...{ folder: HDFS, periods: ['w_normal_a', 'w_netdelay_all_10ms'], service: 'Datanode' },
+    folder: HDFS,
+    periods: ['w_normal_a', 'w_netdelay_all_10ms'],
+    service: 'Datanode',
     kind: 'latency',
     reason:
       'of 72 and 54 writes of several minutes, times of writing wander so far within a run that ' +
@@ -127,7 +130,9 @@ describeWithShared('periods without a fault give no finding', () => {
   ])('random halves of %s do in few comparisons', { timeout: 240_000 }, async (file) => {
     const flows = buildFlows(await loadTraces(sharedFile(`data/${file}`) as string))
     const rates = compareHalves(flows, {
-      ...{ comparisons: COMPARISONS, correction: 'bh', edges: false },
+      comparisons: COMPARISONS,
+      correction: 'bh',
+      edges: false,
     })
     console.log(`${file}: any finding in ${100 * rates.anyFindingRate} % of ${COMPARISONS}`)
     expect(rates.anyFindingRate).toBeLessThanOrEqual(LIMIT)

@@ -70,7 +70,10 @@ describe('rare-operation: one operation in 3 % of the requests takes three times
   test('it is the first finding', () => {
     const [finding] = comparison.findings.findings
     expect(finding).toMatchObject({
-      ...{ kind: 'latency', direction: 'slower', services: ['mds'], mutations: [] },
+      kind: 'latency',
+      direction: 'slower',
+      services: ['mds'],
+      mutations: [],
       requests: 31,
     })
     expect(finding?.title).toContain('MDS GETLAYOUT')

@@ -48,7 +48,9 @@ describe('flowdelta compare', () => {
     expect(document.mutations[0].exemplars.after).toHaveLength(3)
     expect(document.findings).toMatchObject([
       {
-        ...{ kind: 'structure', direction: 'slower', mutations: [1] },
+        kind: 'structure',
+        direction: 'slower',
+        mutations: [1],
         services: ['frontend', 'storage-data'],
         changedStructure: [{ change: 'added', label: 'frontend-0 SN READ call' }],
         operation: 'NFS3 WRITE',
@@ -84,12 +86,15 @@ describe('flowdelta compare', () => {
     const first = {
       question: 'what-differs',
       conditions: [{ column: 'frontend NFS3 WRITE · count', op: '<=', value: 4096 }],
-      ...{ predicts: 'mutation', precision: 1, recall: 1 },
+      predicts: 'mutation',
+      precision: 1,
+      recall: 1,
     }
     expect(document.mutations[0].explanation.paths[0]).toMatchObject(first)
     expect(document.findings[0].explanation.paths[0]).toMatchObject(first)
     expect(document.mutations[0].explanation.excluded).toContainEqual({
-      ...{ column: 'frontend NFS3 WRITE · stable', reason: 'constant' },
+      column: 'frontend NFS3 WRITE · stable',
+      reason: 'constant',
     })
   })
 
@@ -169,7 +174,8 @@ describe('flowdelta compare', () => {
     expect(schemaErrors('compare', document)).toBeNull()
     expect(document.parameters.events).toHaveLength(2)
     expect(document.findings[0].since.follows).toEqual({
-      ...{ time: '2026-11-22T14:36:31.000Z', event: 'deploy storage-data, one replica' },
+      time: '2026-11-22T14:36:31.000Z',
+      event: 'deploy storage-data, one replica',
     })
   })
 
@@ -335,7 +341,10 @@ test('a flow of thousands of spans does not make the document endless', async ()
   const file = (name: string, slowerUs: number) => {
     const spans = Array.from({ length: 60 }, (_, trace) =>
       Array.from({ length: 500 }, (_, i) => ({
-        ...{ traceId: `t${trace}`, id: `${i + 1}`, name: `step ${i}`, timestamp: 1000 * trace + i },
+        traceId: `t${trace}`,
+        id: `${i + 1}`,
+        name: `step ${i}`,
+        timestamp: 1000 * trace + i,
         ...(i > 0 && { parentId: `${i}` }),
         duration: 2000 - 2 * i + slowerUs + trace,
         localEndpoint: { serviceName: 'deep' },

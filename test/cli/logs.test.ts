@@ -100,7 +100,11 @@ describe('the document', () => {
     expect(schemaErrors('logs', document)).toBeNull()
     expect(document.parameters.metric).toBe(FINISH[1])
     expect(document.performance).toMatchObject({
-      ...{ metric: FINISH[1], node: FINISH[1], goodCount: 6, badCount: 6, weighted: false },
+      metric: FINISH[1],
+      node: FINISH[1],
+      goodCount: 6,
+      badCount: 6,
+      weighted: false,
       leftOut: { good: 6, bad: 6 },
     })
     expect(document.variables[0].features[0]).toMatchObject({ goodCount: 12, badCount: 12 })
@@ -266,7 +270,9 @@ describe('for others', () => {
     const page = readFileSync(at('logs.html'), 'utf8')
     const headings = Array.from(page.matchAll(/<h[12]>(.*?)<\/h/g), ([, text]) => text)
     expect(headings.slice(1)).toEqual([
-      ...['Logged only after', 'What differs', 'What performance depends on'],
+      'Logged only after',
+      'What differs',
+      'What performance depends on',
     ])
     expect(page).not.toMatch(/<script|<link|<img|NaN|undefined|\[object/)
     expect(page.match(/<figure>/g)).toHaveLength(2)

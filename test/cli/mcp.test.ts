@@ -51,7 +51,9 @@ class Client {
   async start() {
     const client = { name: 'script', version: '1' }
     await this.ask('initialize', {
-      ...{ protocolVersion: '2025-06-18', capabilities: {}, clientInfo: client },
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: client,
     })
     this.#send({ method: 'notifications/initialized' })
   }
@@ -94,7 +96,12 @@ describe('flowdelta mcp', () => {
       readonly tools: readonly { readonly name: string; readonly inputSchema: object }[]
     }>('tools/list', {})
     expect(tools.map(({ name }) => name).sort()).toEqual([
-      ...['compare', 'example_traces', 'finding', 'logs', 'segments', 'whatif'],
+      'compare',
+      'example_traces',
+      'finding',
+      'logs',
+      'segments',
+      'whatif',
     ])
     expect(tools.find(({ name }) => name === 'compare')?.inputSchema).toMatchObject({
       required: ['before', 'after'],
@@ -175,7 +182,9 @@ describeWithShared('an agent with nothing but the server', () => {
             .map((end) => sharedFile(`data/hdx-eval/${incident}/${name}${end}`))
             .filter((path) => path !== undefined)
         const compared = await client.page('compare', {
-          ...{ before: period('before'), after: period('after'), budget: 16_000 },
+          before: period('before'),
+          after: period('after'),
+          budget: 16_000,
         })
         const findings = listed<Finding>(compared, 'findings').slice(0, 2)
         const details: string[] = []

@@ -33,17 +33,27 @@ describe('causes', () => {
     expect(schemaErrors('whatif', document)).toBeNull()
     const diagnosis = diagnoseLatency(before, after, { depth: 2, sampleSize: 1500 })
     expect(document).toMatchObject({
-      ...{ schema: 'flowdelta.whatif/1', divergence: 'kl', target: 'after', state: 'complete' },
+      schema: 'flowdelta.whatif/1',
+      divergence: 'kl',
+      target: 'after',
+      state: 'complete',
       requests: { before: 1500, after: 1500 },
       unchanged: { divergence: diagnosis.divergence, p: diagnosis.changeP },
     })
     expect(document.causes).toHaveLength(diagnosis.size)
     expect(document.causes[0]).toEqual({
-      ...{ rank: 1, depth: 1, parent: null, kind: 'count', significant: true, score: 0 },
+      rank: 1,
+      depth: 1,
+      parent: null,
+      kind: 'count',
+      significant: true,
+      score: 0,
       scenario: 'frontend NFS3 WRITE now calls storage-data SN READ, in 45 % of its calls',
       requests: 326,
-      ...{ service: 'frontend', operation: 'NFS3 WRITE' },
-      ...{ divergence: diagnosis.best?.divergence, gain: diagnosis.best?.gain },
+      service: 'frontend',
+      operation: 'NFS3 WRITE',
+      divergence: diagnosis.best?.divergence,
+      gain: diagnosis.best?.gain,
       q: diagnosis.best?.q,
       ...Object.fromEntries(
         (['p50Us', 'p90Us', 'p99Us'] as const).map((name) => [
@@ -120,13 +130,16 @@ describe('predictions', () => {
     expect(schemaErrors('whatif', document)).toBeNull()
     const titles = document.predictions.map((each: { scenario: string }) => each.scenario)
     expect(titles).toEqual([
-      ...['storage-data × 2', 'network to mds +1 ms'],
+      'storage-data × 2',
+      'network to mds +1 ms',
       'storage-data × 2, and network to mds +1 ms',
     ])
     const models = learnExecutionModels(before)
     const { quantiles, beforeQuantiles } = applyScenario(models, parseScenario('storage-data*2'))
     expect(document.predictions[0].p90Us).toEqual({
-      ...{ before: beforeQuantiles.p90Us, scenario: quantiles.p90Us, after: null },
+      before: beforeQuantiles.p90Us,
+      scenario: quantiles.p90Us,
+      after: null,
     })
   })
 

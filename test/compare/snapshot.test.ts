@@ -7,7 +7,12 @@ import { compareShops } from './findings/fixture.ts'
 const throughJson = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 const mutationsOf = ({ ranking }: Comparison) =>
   ranking.mutations.map(({ rank, category, kind, requests, contributionUs, precursors }) => ({
-    ...{ rank, category, kind, requests, contributionUs, precursors },
+    rank,
+    category,
+    kind,
+    requests,
+    contributionUs,
+    precursors,
   }))
 
 describe('a comparison from its snapshot', async () => {
@@ -68,7 +73,9 @@ describe('what a snapshot takes along', () => {
       Array.from({ length: restored.size }, (_, i) => restored.outcomes?.failing(i)),
     )
     expect(restored.outcomes?.kinds).toContainEqual({
-      ...{ outcome: 'error', code: 'HTTP 503', message: 'no stock' },
+      outcome: 'error',
+      code: 'HTTP 503',
+      message: 'no stock',
     })
     const { flows } = restoreComparison(throughJson(takeSnapshot(failing)))
     expect(flows.outcomes?.ofSpan).toEqual(outcomes?.roots().ofSpan)

@@ -22,7 +22,9 @@ describe('presets', () => {
         datasource: 'tempo',
         queries: [
           {
-            ...{ refId: 'A', datasource: { type: 'tempo', uid: 'tempo' }, queryType: 'traceql' },
+            refId: 'A',
+            datasource: { type: 'tempo', uid: 'tempo' },
+            queryType: 'traceql',
             query: ID,
           },
         ],

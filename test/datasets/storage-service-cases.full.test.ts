@@ -43,7 +43,12 @@ describe('the cases of the storage service', () => {
 
   const record = async (asked: Case, extent: Partial<Extent> = {}, requestsBetween = 300) => {
     const files = await recordCase(service, quick(asked, requestsBetween), {
-      ...{ requests: 60, blocks: 1, warmUp: 4, seed: 3, rehearsal: 2, ...extent },
+      requests: 60,
+      blocks: 1,
+      warmUp: 4,
+      seed: 3,
+      rehearsal: 2,
+      ...extent,
     })
     recorded.set(asked.name, {
       before: await readTraces(files.before),
@@ -178,7 +183,12 @@ describe('the cases with tenants', () => {
     await service.start()
     const record = async (asked: Case, extent: Partial<Extent>) => {
       const files = await recordCase(service, asked, {
-        ...{ requests: 160, blocks: 1, warmUp: 4, seed: 3, rehearsal: 2, ...extent },
+        requests: 160,
+        blocks: 1,
+        warmUp: 4,
+        seed: 3,
+        rehearsal: 2,
+        ...extent,
       })
       const traces = await readTraces(files.after)
       await Promise.all([rm(files.before), rm(files.after)])
@@ -243,8 +253,15 @@ describe('the cases with tenants', () => {
 
 describe('what each truth says', () => {
   const truths = [
-    ...[batchJob, brokenReplica, control, createBehaviour, innocentBatchJob],
-    ...[mdsConfig, mdsPrefetch, periodicSpikes, rmw],
+    batchJob,
+    brokenReplica,
+    control,
+    createBehaviour,
+    innocentBatchJob,
+    mdsConfig,
+    mdsPrefetch,
+    periodicSpikes,
+    rmw,
   ]
   test.each(truths)('$name: a cause unless nothing changed', ({ truth }) => {
     expect(truth.cause === null).toBe(truth.kind === 'none')

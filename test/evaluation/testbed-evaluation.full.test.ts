@@ -18,7 +18,10 @@ describe('a small evaluation', () => {
 
   beforeAll(() => {
     evaluation = evaluateWhatIf({
-      ...{ changes: 14, services: 14, requests: 400, seed: 4 },
+      changes: 14,
+      services: 14,
+      requests: 400,
+      seed: 4,
       progress: (done, all, { kind }) => progress.push(`${done} of ${all} ${kind}`),
     })
   })
@@ -100,14 +103,27 @@ test('what is no evaluation is refused', () => {
 })
 
 const scores = (diagnosis: number) => ({
-  ...{ diagnosis, diagnosisOfCalls: 0, divergenceOfCalls: 0 },
-  ...{ ksOfServices: 1, ksOfServicesByLevel: 0.5, ksOfCalls: 0.25 },
+  diagnosis,
+  diagnosisOfCalls: 0,
+  divergenceOfCalls: 0,
+  ksOfServices: 1,
+  ksOfServicesByLevel: 0.5,
+  ksOfCalls: 0.25,
 })
 
 const change = (facts: Partial<EvaluatedChange>): EvaluatedChange => ({
-  ...{ kind: 'terminal', service: 'db', operation: 'serve', path: 'front › db', depth: 1 },
-  ...{ callsPerRequest: 0.5, endToEndP: 0.5, significant: false, detected: false, labelled: false },
-  ...{ ranks: [scores(0)], ...facts },
+  kind: 'terminal',
+  service: 'db',
+  operation: 'serve',
+  path: 'front › db',
+  depth: 1,
+  callsPerRequest: 0.5,
+  endToEndP: 0.5,
+  significant: false,
+  detected: false,
+  labelled: false,
+  ranks: [scores(0)],
+  ...facts,
 })
 
 describe('the tables of an evaluation', () => {
@@ -118,13 +134,11 @@ describe('the tables of an evaluation', () => {
       change({ kind: 'substitute', depth: 2, ranks: [scores(0.5), scores(0.1)] }),
     ],
     {
-      ...{
-        requests: 1000,
-        drift: 0.03,
-        decoys: false,
-        seed: 1,
-        diagnosis: { pruning: 0.5 } as never,
-      },
+      requests: 1000,
+      drift: 0.03,
+      decoys: false,
+      seed: 1,
+      diagnosis: { pruning: 0.5 } as never,
       size: { services: 2, paths: 2, models: 2, nodes: 3 },
     },
   )
@@ -176,7 +190,11 @@ describe('the tables of an evaluation', () => {
     expectDrawable(detected)
     const means = plotWhatIfEvaluation(evaluation)
     expect(dataOf(means).flat()).toContainEqual({
-      ...{ place: '1/1', kind: 'T: terminal', changes: 2, ranking: 'diagnosis', score: 0.4 },
+      place: '1/1',
+      kind: 'T: terminal',
+      changes: 2,
+      ranking: 'diagnosis',
+      score: 0.4,
     })
     expectDrawable(means)
     expectDrawable(plotWhatIfEvaluation(evaluation, { figure: 'distribution' }))

@@ -27,7 +27,9 @@ function step(
   { startsUs, networkUs = null, after = [] }: StepSketch,
 ): SimulatedStep {
   return {
-    ...{ call, after, preprocessingUs: always(startsUs) },
+    call,
+    after,
+    preprocessingUs: always(startsUs),
     networkUs: networkUs === null ? null : always(networkUs),
   }
 }
@@ -113,8 +115,11 @@ describe('a run of a system', () => {
     // Cart is over at 7 + 20 + 115 + 20 = 162, page at 30 + 125 = 155.
     expect(spansOf(run)).toEqual([
       'front: 267',
-      ...['front: 155', 'cart: 115', 'db: 100'],
-      ...['page: 125', 'db: 100'],
+      'front: 155',
+      'cart: 115',
+      'db: 100',
+      'page: 125',
+      'db: 100',
       'db: 100',
     ])
   })

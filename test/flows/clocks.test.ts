@@ -61,7 +61,10 @@ function simulate({
       const aheadUs = Math.round(offsets[sketch.host]?.(sketch.startUs) ?? 0)
       const { host, kind = 'internal', ...rest } = sketch
       sketches.push({
-        ...{ ...rest, trace, startUs: sketch.startUs + aheadUs, endUs: sketch.endUs + aheadUs },
+        ...rest,
+        trace,
+        startUs: sketch.startUs + aheadUs,
+        endUs: sketch.endUs + aheadUs,
         ...(kinds && { kind }),
         ...(instances && host.startsWith('a-')
           ? { attributes: { 'service.instance.id': host } }
@@ -214,7 +217,8 @@ function told(before: SpanTraces, after: SpanTraces) {
 describe('clocks that disagree change no result', () => {
   const period = (offsets: typeof clocks, isAfter: boolean) =>
     simulate({
-      ...{ requests: 60, offsets },
+      requests: 60,
+      offsets,
       ...(isAfter && { fromUs: 6e8, seed: 2, workUs: 6000 }),
     })
   const expected = told(period({}, false), period({}, true))
@@ -281,8 +285,13 @@ describe('what is not a clock', () => {
       Array.from({ length: count }, (_, i): SpanSketch[] => [
         { trace: `t${i}`, id: 'r', host: 'h', startUs: 1e5 * i + 1, endUs: 1e5 * i + 5001 },
         {
-          ...{ trace: `t${i}`, id: 'c', parent: 'r', host: 'g' },
-          ...{ startUs: 1e5 * i + 4001, endUs: 1e5 * i + 5501, ...child(i) },
+          trace: `t${i}`,
+          id: 'c',
+          parent: 'r',
+          host: 'g',
+          startUs: 1e5 * i + 4001,
+          endUs: 1e5 * i + 5501,
+          ...child(i),
         },
       ]).flat(),
     )

@@ -12,7 +12,12 @@ function request(trace: string, children: readonly Child[]): SpanSketch[] {
   return [
     { trace, id: 'r', startUs: 0, endUs: 100 },
     ...children.map(([id, startUs, endUs, more]) => ({
-      ...{ trace, id, parent: 'r', service: id.replace(/\d+$/, ''), startUs, endUs },
+      trace,
+      id,
+      parent: 'r',
+      service: id.replace(/\d+$/, ''),
+      startUs,
+      endUs,
       ...more,
     })),
   ]

@@ -13,14 +13,16 @@ const flows = buildFlows([
 describe('requests between two times', () => {
   test('begin with the first and end before the second', () => {
     expect(requestsBetween(flows, { beforeUs: [1000, 3000], afterUs: [0, 1001] })).toEqual({
-      ...{ before: [1, 2], after: [4, 5] },
+      before: [1, 2],
+      after: [4, 5],
     })
   })
 
   test('are all of a period that has no range', () => {
     expect(requestsBetween(flows)).toEqual({ before: [0, 1, 2, 3], after: [4, 5, 6] })
     expect(requestsBetween(flows, { afterUs: [5000, 6000] })).toEqual({
-      ...{ before: [0, 1, 2, 3], after: [] },
+      before: [0, 1, 2, 3],
+      after: [],
     })
   })
 
@@ -33,7 +35,8 @@ describe('requests between two times', () => {
   test('can be narrowed by row', () => {
     const even = { where: (request: number) => request % 2 === 0 }
     expect(requestsBetween(flows, { ...even, beforeUs: [0, 3000] })).toEqual({
-      ...{ before: [0, 2], after: [4, 6] },
+      before: [0, 2],
+      after: [4, 6],
     })
   })
 

@@ -64,9 +64,13 @@ test('a period that recorded no weights has none beside one that did', () => {
 
 test('what was recorded of a request is found in whichever period it is put', async () => {
   const spans = ['a', 'b', 'c'].map((trace, at) => ({
-    ...{ traceId: trace.repeat(16), id: `${trace}${'0'.repeat(15)}`, name: 'o' },
-    ...{ timestamp: 1_700_000_000_000_000 + at, duration: 5 },
-    ...{ localEndpoint: { serviceName: 's' }, tags: { cause: `cause of ${trace}` } },
+    traceId: trace.repeat(16),
+    id: `${trace}${'0'.repeat(15)}`,
+    name: 'o',
+    timestamp: 1_700_000_000_000_000 + at,
+    duration: 5,
+    localEndpoint: { serviceName: 's' },
+    tags: { cause: `cause of ${trace}` },
   }))
   const file = { name: 'x.json', bytes: JSON.stringify(spans) }
   const recorded = buildFlows(await loadTraces(file, { format: 'zipkin' }))

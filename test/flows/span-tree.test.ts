@@ -20,7 +20,10 @@ function spansOf(flows: FlowSet, request: number) {
   const spans = Array.from({ length: tree.size }, (_, span) => {
     const { service, operation } = flows.labels.get(labels[2 * span] as number)
     return {
-      ...{ service, operation, span, parent: tree.parent[span] as number },
+      service,
+      operation,
+      span,
+      parent: tree.parent[span] as number,
       startNs: times[2 * span] as number,
       endNs: times[2 * span + 1] as number,
       isWaitedFor: isWaitedFor[span] === 1,
@@ -41,8 +44,10 @@ const randomSpans = fc
       const caller = parent % spans.length
       const startNs = (spans[caller]?.startNs as number) + after * 997
       spans.push({
-        ...{ name: `s${spans.length}`, parent: caller },
-        ...{ startNs, endNs: startNs + duration * 1009 },
+        name: `s${spans.length}`,
+        parent: caller,
+        startNs,
+        endNs: startNs + duration * 1009,
       })
     }
     return spans
@@ -116,7 +121,10 @@ describe('a request waited', () => {
     return spans.flatMap(({ service, isWaitedFor }) => (isWaitedFor ? [service] : [])).sort()
   }
   const child = (id: string, startUs: number, endUs: number, parent = 'r') => ({
-    ...{ id, parent, startUs, endUs },
+    id,
+    parent,
+    startUs,
+    endUs,
   })
 
   //  r ├──────────────────────────────┤

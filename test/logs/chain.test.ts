@@ -76,7 +76,9 @@ describeWithShared('the chain benchmark agrees with the oracle', () => {
     const comparison = compareLogs(logs, options)
     const graph = comparison.attention.best('event') as AttentionGraph
     const network = comparison.networks.network({
-      ...{ kind: 'event', class: options.class, featureType: 'firstAbsolute' },
+      kind: 'event',
+      class: options.class,
+      featureType: 'firstAbsolute',
     })
     expect(sorted(network.edges.map(({ from, to, weight, r2 }) => [from, to, weight, r2]))).toEqual(
       sorted(expected.edges),

@@ -51,7 +51,8 @@ describe('one continuous log', () => {
 
   test('is divided by pod, and two logs into windows', async () => {
     expect((await load({ instance: 'pod', badIf: 'status = 503' })).counts).toEqual({
-      ...{ before: 2, after: 1 },
+      before: 2,
+      after: 1,
     })
     const periods = { before: serviceLog(600), after: serviceLog(900) }
     expect((await loadLogs(periods, { window: '1m' })).counts).toEqual({ before: 9, after: 14 })

@@ -6,20 +6,20 @@ import { eventCounts, finalValues } from './readers/log-messages.ts'
 const STATUS = [200, 503]
 const line = (i: number) =>
   JSON.stringify({
-    ...{ time: 1.7e12 + i, level: i % 4 === 0 ? 'error' : 'info', msg: 'request completed' },
-    ...{
-      status: STATUS[Number(i % 4 === 0)],
-      route: i % 2 === 0 ? '/cart' : '/pay',
-      version: '1.2',
-    },
-    ...{
-      took: `${i}ms`,
-      bytes: i * 1.5,
-      request_id: `r${i}`,
-      user: { id: i },
-      tenant_id: `t${i % 2}`,
-    },
-    ...{ agent: `browser ${i}`, client_ip: '10.0.0.1', ...(i % 5 === 0 && { retried: true }) },
+    time: 1.7e12 + i,
+    level: i % 4 === 0 ? 'error' : 'info',
+    msg: 'request completed',
+    status: STATUS[Number(i % 4 === 0)],
+    route: i % 2 === 0 ? '/cart' : '/pay',
+    version: '1.2',
+    took: `${i}ms`,
+    bytes: i * 1.5,
+    request_id: `r${i}`,
+    user: { id: i },
+    tenant_id: `t${i % 2}`,
+    agent: `browser ${i}`,
+    client_ip: '10.0.0.1',
+    ...(i % 5 === 0 && { retried: true }),
   })
 
 test('fields of messages are variables: numbers are states, texts of few values tell messages apart', async () => {
@@ -50,7 +50,9 @@ test('fields of messages are variables: numbers are states, texts of few values 
   ])
   expect(logs.report.table().objects()).toContainEqual({
     issue: 'field request_id is named as an identifier',
-    ...{ effect: 'no variable', count: 40, example: 'r1' },
+    effect: 'no variable',
+    count: 40,
+    example: 'r1',
   })
 })
 

@@ -59,7 +59,9 @@ describe('findDivergence', () => {
     }
     const [first, second] = findDivergence(builder.build()).variables
     expect([first?.name, first?.score, second?.name]).toEqual([
-      ...['version', Number.POSITIVE_INFINITY, 'size'],
+      'version',
+      Number.POSITIVE_INFINITY,
+      'size',
     ])
   })
 

@@ -36,8 +36,13 @@ describe('the features of events', () => {
 
   test('times count from the first message; relative ones are shares of the run', () => {
     expect(eventOf(logs, 'piece', 0)).toEqual({
-      ...{ firstAbsolute: 100, medianAbsolute: 250, lastAbsolute: 600 },
-      ...{ firstRelative: 0.1, medianRelative: 0.25, lastRelative: 0.6, count: 4 },
+      firstAbsolute: 100,
+      medianAbsolute: 250,
+      lastAbsolute: 600,
+      firstRelative: 0.1,
+      medianRelative: 0.25,
+      lastRelative: 0.6,
+      count: 4,
     })
     expect([...logs.runTimeUs]).toEqual([1_000, 0])
   })
@@ -78,9 +83,16 @@ describe('the features of state variables', () => {
     }
     builder.logEvent(1_000, 'end')
     expect(stateOf(builder.build(), 'queue', 0)).toEqual({
-      ...{ minimum: 2, mean: 5, maximum: 8, final: 6 },
-      ...{ quarterAbsolute: 8, halfAbsolute: 2, threeQuartersAbsolute: 2 },
-      ...{ quarterRelative: 1, halfRelative: 0, threeQuartersRelative: 0 },
+      minimum: 2,
+      mean: 5,
+      maximum: 8,
+      final: 6,
+      quarterAbsolute: 8,
+      halfAbsolute: 2,
+      threeQuartersAbsolute: 2,
+      quarterRelative: 1,
+      halfRelative: 0,
+      threeQuartersRelative: 0,
     })
   })
 
@@ -97,7 +109,10 @@ describe('the features of state variables', () => {
     )
     // Summed up and divided, seven times 0.1 would be another number.
     expect([quarterAbsolute, halfAbsolute, halfRelative, mean]).toEqual([
-      ...[Number.NaN, 0.1, Number.NaN, 0.1],
+      Number.NaN,
+      0.1,
+      Number.NaN,
+      0.1,
     ])
   })
 
@@ -262,7 +277,12 @@ test('a set of logs shows an instance, an event and a state a row', () => {
   }
   const logs = builder.build()
   expect(logs.table().objects()[1]).toEqual({
-    ...{ instance: 'b', class: 'after', runTimeUs: 10, events: 1, eventMessages: 1, states: 1 },
+    instance: 'b',
+    class: 'after',
+    runTimeUs: 10,
+    events: 1,
+    eventMessages: 1,
+    states: 1,
   })
   expect(logs.eventTable().numRows()).toBe(2)
   expect(logs.stateTable().get('final', 1)).toBe(1)

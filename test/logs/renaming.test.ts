@@ -18,7 +18,9 @@ function dependencies(seed: number, cause: string, middle: string): string[] {
     builder.logEvent(second + 2_000 + 2_000 * random.next(), 'finish')
   }
   const { edges } = compareLogs(builder.build(), { metric: 'finish' }).networks.network({
-    ...{ kind: 'event', class: 'after', featureType: 'lastAbsolute' },
+    kind: 'event',
+    class: 'after',
+    featureType: 'lastAbsolute',
   })
   const roles = new Map([
     [cause, 'cause'],

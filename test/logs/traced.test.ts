@@ -42,7 +42,9 @@ function logOf(prefix: string, linesOf: (request: number) => readonly Line[]) {
   const lines = Array.from({ length: REQUESTS }, (_, i) =>
     linesOf(i).map(({ says, level = 'INFO', atUs, ids = 'both' }) =>
       JSON.stringify({
-        ...{ time: (1e15 + i * 1000 + atUs) / 1e6, level, message: says },
+        time: (1e15 + i * 1000 + atUs) / 1e6,
+        level,
+        message: says,
         ...(ids !== 'none' && { trace_id: `${prefix}${i}` }),
         ...(ids === 'both' && { span_id: 'b2' }),
       }),
@@ -135,7 +137,9 @@ test('lines of code that moved log the same statements', async () => {
 
 test('a line that logs the same at another level is another statement', () => {
   const logs = (keys: string[]) => ({
-    ...{ span: new Uint32Array(), timeUs: new Float64Array(), statement: new Uint32Array() },
+    span: new Uint32Array(),
+    timeUs: new Float64Array(),
+    statement: new Uint32Array(),
     statements: new Dictionary(keys),
   })
   const { statements, codes } = nameStatements(
@@ -205,7 +209,9 @@ function looseLog(start: number, warnings: (second: number) => number) {
       pod,
     })
     return [
-      ...[at('cache missed', 'shop-7d9f-x2'), at('beat', 'other-1'), at('swept', 'stock-5c-a1')],
+      at('cache missed', 'shop-7d9f-x2'),
+      at('beat', 'other-1'),
+      at('swept', 'stock-5c-a1'),
       ...Array.from({ length: warnings(i) }, () => at('retry reserve of 10.0.0.1', 'stock-5c-a1')),
     ]
   })

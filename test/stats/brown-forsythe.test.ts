@@ -54,7 +54,10 @@ test('a shift of one sample changes nothing', () => {
 test('equal constants are equally spread, a constant against two values is not', () => {
   expect(brownForsythe([5, 5, 5], [8, 8])).toMatchObject({ statistic: 0, p: 1, direction: 'none' })
   expect(brownForsythe([5, 5, 5], [8, 9])).toMatchObject({
-    ...{ statistic: Number.POSITIVE_INFINITY, p: 0, direction: 'wider', testable: false },
+    statistic: Number.POSITIVE_INFINITY,
+    p: 0,
+    direction: 'wider',
+    testable: false,
   })
 })
 

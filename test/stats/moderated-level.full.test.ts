@@ -40,7 +40,10 @@ for (const measures of [1, 30]) {
       testLevel(
         {
           name: `${name} that wander by ${level} and keep ${100 * how.kept} %`,
-          ...{ measures, level, ...MANY, ...how },
+          measures,
+          level,
+          ...MANY,
+          ...how,
         },
         runs,
       )

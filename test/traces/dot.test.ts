@@ -25,7 +25,9 @@ async function latencyOf(label: string) {
 describe('a graph in Spectroscope’s DOT', () => {
   test('has an id, a response time, an arrival, nodes and edges with latencies', async () => {
     expect(graphOf(await readDot(smallGraph('7')))).toEqual({
-      ...{ id: '7', startUs: 3.25, responseTimeUs: 10.5 },
+      id: '7',
+      startUs: 3.25,
+      responseTimeUs: 10.5,
       labels: ['e1__t3__CALL DEFAULT', 'e1__t3__REPLY DEFAULT'],
       edges: [['e1__t3__CALL DEFAULT', 'e1__t3__REPLY DEFAULT', 10.5]],
     })
@@ -278,7 +280,9 @@ describeWithShared('the authors’ own example', () => {
     expect(everything(traces)).toMatchObject({
       graphs: [
         {
-          ...{ id: '1', startUs: 0, responseTimeUs: 4.38146 },
+          id: '1',
+          startUs: 0,
+          responseTimeUs: 4.38146,
           edges: [
             [
               'e10__t3__NFS3_NULL_CALL_TYPE DEFAULT',

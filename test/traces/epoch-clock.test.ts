@@ -78,8 +78,16 @@ test('loaded spans count from the earliest start, exact to the nanosecond', () =
   starts.forEach((nanos, i) => {
     builder.add(
       {
-        ...{ traceId: 't', spanId: `span ${i}`, parentId: null, service: 's', operation: 'o' },
-        ...{ host: '', kind: 'internal', status: 'unset', durationUs: 1, followsFrom: false },
+        traceId: 't',
+        spanId: `span ${i}`,
+        parentId: null,
+        service: 's',
+        operation: 'o',
+        host: '',
+        kind: 'internal',
+        status: 'unset',
+        durationUs: 1,
+        followsFrom: false,
         startUs: builder.clock.offsetOfNanos(nanos),
       },
       {},

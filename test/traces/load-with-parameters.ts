@@ -11,7 +11,12 @@ Digraph G {
 `
 
 const span = (traceId: string, id: string, tags: object = {}) => ({
-  ...{ traceId, id, tags, name: `op-${id}`, timestamp: 1_000_000, duration: 250 },
+  traceId,
+  id,
+  tags,
+  name: `op-${id}`,
+  timestamp: 1_000_000,
+  duration: 250,
   localEndpoint: { serviceName: 's' },
 })
 

@@ -95,12 +95,35 @@ const zipkin = [0, 1, 2].map((i) => ({
 
 /** Values that stand where others belong; some cannot be made into numbers or text. */
 const ODD: readonly unknown[] = [
-  ...[{}, [], [[]], [{}], null, true, '', ' ', 'x', '\u001b[2J', '\u0000', '9'.repeat(400), -1, 0],
-  ...[1e300, -1e300, 1.5, 2 ** 53, { toString: 1, valueOf: 1 }, [{ toString: null }]],
-  ...[
-    { __proto__: null, key: 'k', value: { kvlistValue: { values: [{ key: { toString: 0 } }] } } },
-  ],
-  ...['constructor', '__proto__', { values: [[]] }, '1970-01-01', 'NaN', '-0', '1e9', '0x10'],
+  {},
+  [],
+  [[]],
+  [{}],
+  null,
+  true,
+  '',
+  ' ',
+  'x',
+  '\u001b[2J',
+  '\u0000',
+  '9'.repeat(400),
+  -1,
+  0,
+  1e300,
+  -1e300,
+  1.5,
+  2 ** 53,
+  { toString: 1, valueOf: 1 },
+  [{ toString: null }],
+  { __proto__: null, key: 'k', value: { kvlistValue: { values: [{ key: { toString: 0 } }] } } },
+  'constructor',
+  '__proto__',
+  { values: [[]] },
+  '1970-01-01',
+  'NaN',
+  '-0',
+  '1e9',
+  '0x10',
 ]
 const odd = fc.oneof(fc.constantFrom(...ODD), fc.jsonValue({ maxDepth: 3 }))
 
@@ -220,8 +243,13 @@ Edge: 0000000${i === 0 ? '0' : 'A'}
   )
   .join('')
 const TEXTS: Readonly<Record<string, string | Uint8Array>> = {
-  ...{ DOT: dot, CSV: csv, OTLP: JSON.stringify(otlp), Zipkin: JSON.stringify(zipkin) },
-  ...{ 'X-Trace': xtrace, gzip: gzipSync(csv), 'OTLP protobuf': protobuf() },
+  DOT: dot,
+  CSV: csv,
+  OTLP: JSON.stringify(otlp),
+  Zipkin: JSON.stringify(zipkin),
+  'X-Trace': xtrace,
+  gzip: gzipSync(csv),
+  'OTLP protobuf': protobuf(),
 }
 
 /** A length, and a message of resource, service and two spans, by the numbers of OTLP's fields. */
@@ -237,9 +265,12 @@ function protobuf(): Uint8Array {
   }
   const span = (id: number) =>
     Buffer.concat([
-      ...[field(1, Buffer.alloc(16, 7)), field(2, Buffer.alloc(8, id)), field(5, `op ${id}`)],
+      field(1, Buffer.alloc(16, 7)),
+      field(2, Buffer.alloc(8, id)),
+      field(5, `op ${id}`),
       ...(id > 1 ? [field(4, Buffer.alloc(8, 1))] : []),
-      ...[fixed(7, 1_661_145_996_000_000_000n), fixed(8, 1_661_145_996_000_500_000n)],
+      fixed(7, 1_661_145_996_000_000_000n),
+      fixed(8, 1_661_145_996_000_500_000n),
     ])
   const name = Buffer.concat([field(1, 'service.name'), field(2, field(1, 'web'))])
   const scope = Buffer.concat([field(2, span(1)), field(2, span(2))])

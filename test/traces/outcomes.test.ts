@@ -17,16 +17,27 @@ const tagged = (tags: Record<string, string | number | boolean>) =>
 function otlp(tags: Record<string, string>, fields: object = {}) {
   const attributes = tagged(tags).map(({ key, value }) => ({ key, value: { stringValue: value } }))
   const span = {
-    ...{ traceId: '5b8aa5a2d2c872e8321cf37308d69df2', spanId: '051581bf3cb55c13', name: 'GET /' },
-    ...{ startTimeUnixNano: '1000000000', endTimeUnixNano: '1000100000', attributes, ...fields },
+    traceId: '5b8aa5a2d2c872e8321cf37308d69df2',
+    spanId: '051581bf3cb55c13',
+    name: 'GET /',
+    startTimeUnixNano: '1000000000',
+    endTimeUnixNano: '1000100000',
+    attributes,
+    ...fields,
   }
   return outcomeOf(otlpReader, { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] })
 }
 
 function jaeger(tags: Record<string, string | number | boolean>, logs: object[] = []) {
   const span = {
-    ...{ traceID: 'a', spanID: 'b', operationName: 'GET /', startTime: 1e6, duration: 100 },
-    ...{ processID: 'p1', tags: tagged(tags), logs },
+    traceID: 'a',
+    spanID: 'b',
+    operationName: 'GET /',
+    startTime: 1e6,
+    duration: 100,
+    processID: 'p1',
+    tags: tagged(tags),
+    logs,
   }
   const processes = { p1: { serviceName: 'web' } }
   return outcomeOf(jaegerReader, { data: [{ traceID: 'a', spans: [span], processes }] })
@@ -42,7 +53,9 @@ const plain = (outcome: string) => ({ outcome, code: '', message: '' })
 describe('how a span ended is said', () => {
   test("by OTLP's status and its message", async () => {
     expect(await otlp({}, { status: { code: 2, message: 'no stock' } })).toEqual({
-      ...{ outcome: 'error', code: '', message: 'no stock' },
+      outcome: 'error',
+      code: '',
+      message: 'no stock',
     })
     expect(await otlp({}, { status: { code: 1 } })).toEqual(plain('ok'))
     expect(await otlp({})).toEqual(plain('unset'))
@@ -81,11 +94,15 @@ describe('how a span ended is said', () => {
   test("by Jaeger's and Zipkin's error, with what logs say", async () => {
     const logs = [{ timestamp: 1e6, fields: tagged({ event: 'error', message: 'pool is empty' }) }]
     expect(await jaeger({ error: true }, logs)).toEqual({
-      ...{ outcome: 'error', code: '', message: 'pool is empty' },
+      outcome: 'error',
+      code: '',
+      message: 'pool is empty',
     })
     expect(await jaeger({ error: false })).toEqual(plain('unset'))
     expect(await zipkin({ error: 'connection refused' })).toEqual({
-      ...{ outcome: 'error', code: '', message: 'connection refused' },
+      outcome: 'error',
+      code: '',
+      message: 'connection refused',
     })
     expect(await zipkin({ 'otel.status_code': 'OK' })).toEqual(plain('ok'))
   })

@@ -29,7 +29,12 @@ test('parameters of spans count for each trace that has the span id alone, which
 
 test('both halves of a call with one span id have its parameters, which is not ambiguous', async () => {
   const half = (kind: string) => ({
-    ...{ traceId: 'a', id: 'b', kind, name: 'get', timestamp: 1, duration: 2 },
+    traceId: 'a',
+    id: 'b',
+    kind,
+    name: 'get',
+    timestamp: 1,
+    duration: 2,
     localEndpoint: { serviceName: kind },
   })
   const set = await loadWith(JSON.stringify([half('CLIENT'), half('SERVER')]), 'spanId,n\nb,1\n')

@@ -31,7 +31,9 @@ export function graphOf(traces: GraphTraces, trace = 0) {
     traces.latencyUs[firstLatency + edge] as number,
   ])
   return {
-    ...{ id: traces.ids[trace], labels, edges },
+    id: traces.ids[trace],
+    labels,
+    edges,
     startUs: traces.startUs[trace],
     responseTimeUs: traces.responseTimeUs[trace],
   }
@@ -42,7 +44,9 @@ export function everything(traces: GraphTraces) {
   const { issues, counts, skippedTraces } = traces.quality()
   return {
     graphs: traces.ids.map((_, trace) => graphOf(traces, trace)),
-    ...{ issues, counts: [...counts], skippedTraces },
+    issues,
+    counts: [...counts],
+    skippedTraces,
   }
 }
 

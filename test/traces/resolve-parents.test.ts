@@ -19,7 +19,10 @@ function parents(traces: SpanTraces): [string, string | number][] {
 
 function issues(traces: SpanTraces) {
   return traces.quality().issues.map(({ code, effect, place, message }) => ({
-    ...{ code, effect, trace: place.trace, message },
+    code,
+    effect,
+    trace: place.trace,
+    message,
   }))
 }
 
@@ -65,7 +68,9 @@ describe('a second span with the same id', () => {
     expect(Array.from(traces.spans.startUs)).toEqual([0, 1])
     expect(issues(traces)).toEqual([
       {
-        ...{ code: 'duplicate-span', effect: 'span skipped', trace: 't' },
+        code: 'duplicate-span',
+        effect: 'span skipped',
+        trace: 't',
         message: 'Span span b is there twice; the later one is left out',
       },
     ])
@@ -100,7 +105,9 @@ describe('a span whose parent is missing', () => {
     ])
     expect(issues(traces)).toEqual([
       {
-        ...{ code: 'orphan-span', effect: 'kept', trace: 't' },
+        code: 'orphan-span',
+        effect: 'kept',
+        trace: 't',
         message:
           '2 span(s) name a parent that is not in the files; each is treated as a request of its own',
       },
@@ -133,7 +140,9 @@ describe('parents that run in a circle', () => {
     ])
     expect(issues(traces)).toEqual([
       {
-        ...{ code: 'parent-circle', effect: 'trace skipped', trace: 'bad' },
+        code: 'parent-circle',
+        effect: 'trace skipped',
+        trace: 'bad',
         message: 'Following parent ids leads back to the same span',
       },
     ])

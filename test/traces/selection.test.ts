@@ -36,15 +36,14 @@ const TRACES = makeSpans(
     return [
       { ...root, ...more, version, attributes, startUs, endUs: startUs + ms * 1000 },
       ...shards.map((shard, k) => ({
-        ...{
-          trace,
-          id: `d${k}`,
-          parent: 'r',
-          service: 'db',
-          operation: 'get',
-          startUs: startUs + k,
-        },
-        ...{ endUs: startUs + k + 100, attributes: { 'db.shard': shard, region: 'nowhere' } },
+        trace,
+        id: `d${k}`,
+        parent: 'r',
+        service: 'db',
+        operation: 'get',
+        startUs: startUs + k,
+        endUs: startUs + k + 100,
+        attributes: { 'db.shard': shard, region: 'nowhere' },
       })),
     ]
   }),
@@ -232,8 +231,11 @@ describe('traces that were selected', () => {
   test('are trace points as well, with the latencies and parameters that are theirs', () => {
     const graphs = makeGraphs(
       [1, 2, 3].map((us) => ({
-        ...{ labels: ['web-1__main__GET', 'web-1__main__END'], edges: [[0, 1]] },
-        ...{ latencyUs: [us], startUs: us, id: `g${us}` },
+        labels: ['web-1__main__GET', 'web-1__main__END'],
+        edges: [[0, 1]],
+        latencyUs: [us],
+        startUs: us,
+        id: `g${us}`,
       })),
     )
     const slow = graphs.where('duration > 1us and host = web-1__main')
@@ -249,13 +251,11 @@ describe('traces that were selected', () => {
       name: 'monday.json',
       bytes: JSON.stringify(
         [1, 2, 3].map((n) => ({
-          ...{
-            traceId: `${n}`,
-            id: `${n}`,
-            name: 'get',
-            timestamp: 1e15 + n * 1e6,
-            duration: n * 100,
-          },
+          traceId: `${n}`,
+          id: `${n}`,
+          name: 'get',
+          timestamp: 1e15 + n * 1e6,
+          duration: n * 100,
           tags: { tier: n === 1 ? 'free' : 'pro' },
         })),
       ),

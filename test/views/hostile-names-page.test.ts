@@ -49,8 +49,15 @@ function period(slowUs: number) {
         endUs: startUs + takesUs + 500,
       },
       {
-        ...{ trace, id: `${i} inner`, parent: `${i}`, service: NAMES.callee, operation, host },
-        ...{ attributes, startUs: startUs + 100, endUs: startUs + 100 + takesUs },
+        trace,
+        id: `${i} inner`,
+        parent: `${i}`,
+        service: NAMES.callee,
+        operation,
+        host,
+        attributes,
+        startUs: startUs + 100,
+        endUs: startUs + 100 + takesUs,
         status: isOdd && slowUs > 0 ? 'error' : 'unset',
       },
     ]

@@ -21,7 +21,10 @@ function randomOrders(seed: number, { nodes, count }: { nodes: number; count: nu
   }
   const orders = [...known.values()].map(
     (precedence): CallOrder => ({
-      ...{ name: 0, key: 0, nodes: Array.from({ length: nodes }, () => 0), precedence },
+      name: 0,
+      key: 0,
+      nodes: Array.from({ length: nodes }, () => 0),
+      precedence,
     }),
   )
   return { orders, calls: orders.map(() => 1 + random.integer(20)) }

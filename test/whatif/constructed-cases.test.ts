@@ -55,7 +55,12 @@ function period(seed: number, changes: Changes = {}) {
     }
     doneUs += about(500) + (largeCarts && items > 400 ? 20_000 : 0)
     below.push({
-      ...{ trace, id: 'cart', parent: 'web', startUs: atUs, endUs: doneUs, attributes: { items } },
+      trace,
+      id: 'cart',
+      parent: 'web',
+      startUs: atUs,
+      endUs: doneUs,
+      attributes: { items },
     })
     const isSlow = random.next() < 0.03
     const pricedUs = call('price', atUs, about(8000) + (isSlow ? rarelyMoreUs : 0))

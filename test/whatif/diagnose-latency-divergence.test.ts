@@ -69,7 +69,8 @@ describe('divergence to a target', () => {
 describe('whether there is a change at all', () => {
   const weighed = (latencyUs: Float64Array) => ({ latencyUs, weight: ones(latencyUs) })
   const testOf = (base: Float64Array, target: Float64Array) => ({
-    ...{ name: 'kl' as const, seed: 1 },
+    name: 'kl' as const,
+    seed: 1,
     range: { base, target, size: Math.min(base.length, target.length) },
   })
 
@@ -96,7 +97,8 @@ describe('whether there is a change at all', () => {
       // How long levels last is learned from all that is looked at.
       const tried = Array.from({ length: 10 }, (_, i) => {
         const [before, after] = wandering(200 + 10 * seed + i).map(({ recorded }) => ({
-          ...{ values: recorded.latencyUs, requests: Uint32Array.from(recorded.latencyUs.keys()) },
+          values: recorded.latencyUs,
+          requests: Uint32Array.from(recorded.latencyUs.keys()),
         })) as [EvidenceSample, EvidenceSample]
         return { counts: countTimes(before, after, stretches), responseCounts: [], isOfTime: false }
       })

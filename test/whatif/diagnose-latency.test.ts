@@ -110,18 +110,23 @@ describe('the tree', () => {
   test('as a table: one row a scenario, parents by rank', () => {
     const table = diagnosis.table()
     expect(table.columnNames()).toEqual([
-      ...['rank', 'depth', 'parent', 'scenario', 'service', 'operation', 'score', 'divergence'],
-      ...[
-        'gain',
-        'distanceUs',
-        'p50Us',
-        'p90Us',
-        'p99Us',
-        'requests',
-        'statistic',
-        'q',
-        'significant',
-      ],
+      'rank',
+      'depth',
+      'parent',
+      'scenario',
+      'service',
+      'operation',
+      'score',
+      'divergence',
+      'gain',
+      'distanceUs',
+      'p50Us',
+      'p90Us',
+      'p99Us',
+      'requests',
+      'statistic',
+      'q',
+      'significant',
     ])
     expect(table.numRows()).toBe(diagnosis.size)
     const ranks = table.array('rank')

@@ -14,7 +14,10 @@ function traces(seed: number, parallel: boolean, other: Partial<ServiceTraceOpti
       price: leaf,
       cache: leaf,
     },
-    ...{ root: 'web', requests: 800, seed, hosts: 2 },
+    root: 'web',
+    requests: 800,
+    seed,
+    hosts: 2,
     ...other,
   })
 }

@@ -28,7 +28,11 @@ function period({ seed, hits = 0.8, factors = [1, 1] }: Period) {
       { trace, id: 'web', startUs: 0, endUs: priced + about(1000) },
       { trace, id: 'store', parent: 'web', startUs: 500, endUs: stored, attributes: { hit } },
       {
-        ...{ trace, id: 'price', parent: 'web', startUs: stored + 500, endUs: priced },
+        trace,
+        id: 'price',
+        parent: 'web',
+        startUs: stored + 500,
+        endUs: priced,
         host: `price-${host}`,
       },
     )

@@ -14,7 +14,11 @@ test.each([100, 200, 400])(
   (serverUs) => {
     const [before, after] = [1, 2].map((seed) =>
       serviceTraces({
-        ...{ services, root: 'web', requests: 400, seed, name: `period ${seed}` },
+        services,
+        root: 'web',
+        requests: 400,
+        seed,
+        name: `period ${seed}`,
         ...(seed === 2 && { slower: { price: { serverUs } } }),
       }),
     )

@@ -12,7 +12,12 @@ function requests(count: number, children: (i: number) => readonly Child[]) {
   const spans = Array.from({ length: count }, (_, i): SpanSketch[] => [
     { trace: `t${i}`, id: 'web', startUs: 0, endUs: 100 },
     ...children(i).map(([service, startUs, endUs], child) => ({
-      ...{ trace: `t${i}`, id: `${child}`, parent: 'web', service, startUs, endUs },
+      trace: `t${i}`,
+      id: `${child}`,
+      parent: 'web',
+      service,
+      startUs,
+      endUs,
     })),
   ])
   return makeSpans(spans.flat())
@@ -142,8 +147,17 @@ describe('execution models', () => {
   test('show themselves as a table of models and one of their nodes', () => {
     const learned = learnExecutionModels(requests(4, () => SEQUENTIAL))
     expect(learned.table().objects()[0]).toEqual({
-      ...{ model: 0, period: 'spans', service: 'web', operation: 'call', flow: 0, nodes: 2 },
-      ...{ edges: 2, asynchronous: 0, calls: 4, ownCalls: 0, probability: 1 },
+      model: 0,
+      period: 'spans',
+      service: 'web',
+      operation: 'call',
+      flow: 0,
+      nodes: 2,
+      edges: 2,
+      asynchronous: 0,
+      calls: 4,
+      ownCalls: 0,
+      probability: 1,
     })
     expect(learned.nodeTable().slice(0, 3).objects()).toEqual([
       {

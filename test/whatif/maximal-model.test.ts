@@ -31,7 +31,11 @@ function requestOf(endMs: number, children: readonly Interval[]): RequestModel {
   const spans: SpanSketch[] = [
     { id: 'p', startUs: 0, endUs: 1000 * endMs },
     ...children.map(({ id, s, e, kind }) => ({
-      ...{ id, parent: 'p', startUs: 1000 * s, endUs: 1000 * e, ...(kind && { kind }) },
+      id,
+      parent: 'p',
+      startUs: 1000 * s,
+      endUs: 1000 * e,
+      ...(kind && { kind }),
     })),
   ]
   return new RequestModel(learnExecutionModels(makeSpans(spans)), 0)

@@ -42,7 +42,9 @@ function addCall(
     const isEarly = random.next() < 0.05
     const childUs = isEarly ? server.startUs - 1 : startUs
     const childEndUs = addCall(making, {
-      ...{ parent: server.id, depth: at.depth + 1, startUs: childUs },
+      parent: server.id,
+      depth: at.depth + 1,
+      startUs: childUs,
     })
     if (random.next() < 0.8) endUs = Math.max(endUs, childEndUs)
     startUs = random.next() < 0.5 ? endUs + ownUs() - 0.5 : startUs + ownUs()
@@ -59,12 +61,14 @@ function addSpan(
 ) {
   const kind = span.kind === 'internal' && random.next() < 0.05 ? 'producer' : span.kind
   const added = {
-    ...{ trace, id: `${spans.length}`, parent: span.parent, service: span.service, kind },
-    ...{
-      operation: kind === 'server' ? 'client' : kind,
-      startUs: span.startUs,
-      endUs: span.startUs,
-    },
+    trace,
+    id: `${spans.length}`,
+    parent: span.parent,
+    service: span.service,
+    kind,
+    operation: kind === 'server' ? 'client' : kind,
+    startUs: span.startUs,
+    endUs: span.startUs,
   }
   spans.push(added)
   return added

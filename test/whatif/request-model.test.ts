@@ -153,7 +153,9 @@ test('synchronisation points give what plain edges give: 300 calls after 300 oth
   const random = randomSource(5)
   const stage = (name: string, fromUs: number) =>
     Array.from({ length: 300 }, (_, i) => ({
-      ...{ id: `${name}${i}`, parent: 'p', service: `${name}${i}` },
+      id: `${name}${i}`,
+      parent: 'p',
+      service: `${name}${i}`,
       startUs: fromUs + random.integer(2),
       endUs: fromUs + 50 + random.integer(50),
     }))
@@ -182,8 +184,11 @@ test('synchronisation points give what plain edges give: 300 calls after 300 oth
 test('a chain of 50,000 calls does not overflow the stack', () => {
   const depth = 50_000
   const spans = Array.from({ length: depth }, (_, i) => ({
-    ...{ id: `${i}`, parent: i === 0 ? null : `${i - 1}`, service: `s${i % 3}` },
-    ...{ startUs: i, endUs: 3 * depth - i },
+    id: `${i}`,
+    parent: i === 0 ? null : `${i - 1}`,
+    service: `s${i % 3}`,
+    startUs: i,
+    endUs: 3 * depth - i,
   }))
   const model = modelOf(makeSpans(spans))
   const calls = Uint32Array.of(depth - 1)

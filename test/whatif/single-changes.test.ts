@@ -12,7 +12,9 @@ const traces = serviceTraces({
     price: { ownUs: 3000, calls: ['db'] },
     db: { ownUs: 800, calls: [] },
   },
-  ...{ root: 'web', requests: 60, seed: 1 },
+  root: 'web',
+  requests: 60,
+  seed: 1,
 })
 const models = learnExecutionModels(traces)
 

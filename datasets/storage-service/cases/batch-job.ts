@@ -25,7 +25,10 @@ const tenants = twoTenants.map(({ id, workload }) => ({
   workload: { ...workload, workers: 2, thinkMs: 20 },
 }))
 const workload: TenantsWorkload = {
-  ...{ kind: 'tenants', workers: 4, thinkMs: 20, directories: SHARED_DIRECTORIES + 1 },
+  kind: 'tenants',
+  workers: 4,
+  thinkMs: 20,
+  directories: SHARED_DIRECTORIES + 1,
   tenants,
 }
 
@@ -35,7 +38,11 @@ function withBatchJob({
   directories,
 }: Pick<ListingWorkload, 'firstDirectory' | 'directories'>) {
   const listing: ListingWorkload = {
-    ...{ kind: 'listing', workers: 1, thinkMs: 25, firstDirectory, directories },
+    kind: 'listing',
+    workers: 1,
+    thinkMs: 25,
+    firstDirectory,
+    directories,
     files: 30,
   }
   const batch = { id: BATCH, workload: listing, startsAfter: STARTS_AFTER }
@@ -94,7 +101,8 @@ export const innocentBatchJob: Case = {
       metadataServer: { ...service.metadataServer, layoutSpinUs: LAYOUT_SPIN_US },
     },
     workload: withBatchJob({
-      ...{ firstDirectory: SHARED_DIRECTORIES, directories: SHARED_DIRECTORIES + 1 },
+      firstDirectory: SHARED_DIRECTORIES,
+      directories: SHARED_DIRECTORIES + 1,
     }),
   },
   truth: {

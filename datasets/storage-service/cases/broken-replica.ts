@@ -10,7 +10,10 @@ const SPIN_US = 5000
 const FAIL_EVERY = 6
 
 const mayFail: TenantsWorkload = {
-  ...{ kind: 'tenants', workers: 2, thinkMs: 4, directories: 3 },
+  kind: 'tenants',
+  workers: 2,
+  thinkMs: 4,
+  directories: 3,
   tenants: twoTenants.map(({ id, workload }) => ({
     id,
     workload: workload.kind === 'mixed' ? { ...workload, mayFail: true } : workload,

@@ -50,7 +50,8 @@ export class Constellation {
   async start(): Promise<void> {
     this.#directory = await mkdtemp(join(scratchDirectory(), 'storage-service-'))
     const meta = await this.#storageNode('storage-meta', {
-      ...{ name: 'storage-meta', host: 'storage-meta-0' },
+      name: 'storage-meta',
+      host: 'storage-meta-0',
     })
     const dataNodePorts: Record<string, number> = {}
     for (const node of this.#dataNodes) {

@@ -34,7 +34,10 @@ export function categorize(flows: FlowSet, given: Partial<CategoryOptions> = {})
   const { categoryOf, representatives, categoryOfShape } = numberCategories(flows, groups)
   const { shapes } = flows
   const catalog = new StructureCatalog({
-    ...{ shapes, colours, representatives, categoryOfShape },
+    shapes,
+    colours,
+    representatives,
+    categoryOfShape,
     labelOf: labels.of,
     labelTexts: labels.texts,
     loopsOf: flows instanceof FoldedFlows ? (shape) => flows.loops(shape) : undefined,

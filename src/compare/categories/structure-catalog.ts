@@ -77,7 +77,8 @@ export class StructureCatalog {
     }
     const graph = this.#graph.load(shapes, shape)
     const outline = {
-      ...{ shape, labelCodes },
+      shape,
+      labelCodes,
       from: shapes.from(shape),
       to: shapes.to(shape),
       ...depthFirst(graph, labelCodes, this.#labelOrder),

@@ -176,7 +176,10 @@ function emptyValues(categories: Categories, period: Period, categoryOf: Uint32A
   const length = size === 0 ? 0 : starts[size - 1]! + requests[size - 1]!
   return {
     latencyUs: new Float64Array(length),
-    ...{ starts, requests, counts: new Uint32Array(size), critical: new Uint32Array(size) },
+    starts,
+    requests,
+    counts: new Uint32Array(size),
+    critical: new Uint32Array(size),
   }
 }
 

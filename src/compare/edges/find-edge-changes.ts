@@ -325,9 +325,13 @@ export class EdgeChanges extends Stage {
     const before = Math.max(1, flows.count(BEFORE))
     const after = Math.max(1, flows.count(AFTER))
     return Array.from(rows.values(), ({ service, kind, times, waiting }) => ({
-      ...{ service, kind, beforeUs: times[0] / before, afterUs: times[1] / after },
+      service,
+      kind,
+      beforeUs: times[0] / before,
+      afterUs: times[1] / after,
       changeUs: times[1] / after - times[0] / before,
-      ...{ beforeWaitingUs: waiting[0] / before, afterWaitingUs: waiting[1] / after },
+      beforeWaitingUs: waiting[0] / before,
+      afterWaitingUs: waiting[1] / after,
     })).sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs))
   }
 }

@@ -270,8 +270,10 @@ function inBoth({ before, after }: ComparedPeriods): ComparisonWarning[] {
   const ids = new Set(before.ids.filter(isIdentity))
   const shared = new Set(after.ids.filter((id) => ids.has(id))).size
   const affected = {
-    ...{ before: shared, after: shared },
-    ...{ ofBefore: before.size, ofAfter: after.size },
+    before: shared,
+    after: shared,
+    ofBefore: before.size,
+    ofAfter: after.size,
   }
   if (!isConsiderable(affected)) return []
   return [

@@ -72,7 +72,14 @@ export function callFindings(
     return [
       {
         ...NO_EVIDENCE,
-        ...{ kind, what, look, key, requests, contributionUs, eachInterval, calls },
+        kind,
+        what,
+        look,
+        key,
+        requests,
+        contributionUs,
+        eachInterval,
+        calls,
         direction: contributionUs < 0 ? 'faster' : 'slower',
         where: printable(service),
         categories: [...new Set([...to, ...from])],
@@ -95,13 +102,11 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
     const isElsewhere = previous !== null && previous.service !== service
     return {
       kind: one.calls.length > 0 ? 'structure' : 'concurrency',
-      ...{
-        service,
-        what: callWords(one, flows.quantity === TIME),
-        previous,
-        called: call === null ? [] : [call],
-        price,
-      },
+      service,
+      what: callWords(one, flows.quantity === TIME),
+      previous,
+      called: call === null ? [] : [call],
+      price,
       look: `${printable(service)}${isElsewhere ? `, and the answer of ${nameOf(previous, '')}` : ''}`,
       key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
       calls: toldFirst(all, one),
@@ -125,7 +130,11 @@ function toldOfOrder(changes: StepChanges): Told[] {
     const called = tests.flatMap((change) => [change.previous, change.call])
     return {
       kind: 'concurrency',
-      ...{ service: of.service, previous: null, isMoved: false, tests, price },
+      service: of.service,
+      previous: null,
+      isMoved: false,
+      tests,
+      price,
       called: called.filter((one) => one !== null),
       what: concurrencyWords(members, price.forms.counts),
       look: printable(of.service),
@@ -141,7 +150,12 @@ export function findingCall({ kind, of, previous, call, made, chances }: Finding
 
 function toldFirst({ calls, repeats }: ServiceChanges, told: ServiceChanges): FindingCall[] {
   const ofRepeats = repeats.map(({ of, call, made, chances }) => ({
-    ...{ kind: 'repeats' as const, of, previous: null, call, made, chances },
+    kind: 'repeats' as const,
+    of,
+    previous: null,
+    call,
+    made,
+    chances,
   }))
   const ofCalls = calls.map(findingCall)
   return told.calls.length > 0 ? [...ofCalls, ...ofRepeats] : [...ofRepeats, ...ofCalls]

@@ -130,7 +130,9 @@ function stepWords(edge: PooledEdge, shift: string): string {
 function groupEdgeChanges(edges: readonly EdgeChange[], direction: Direction): EdgeGroup[] {
   return groupChanges(edges, {
     isWanted: ({ changed, shiftUs }) => changed && shiftUs > 0 === (direction === 'slower'),
-    ...{ scopesOf, isWithin, callOf },
+    scopesOf,
+    isWithin,
+    callOf,
     isCompared: ({ q }) => !Number.isNaN(q),
     alone: { of: 'edge' },
   }).map(({ scope, members }) => ({ scope, edges: members }))

@@ -52,7 +52,8 @@ export function errorFindings(
       services: [service, ...callers],
       calls: [{ kind: 'fails', of, previous: null, call: null, made, chances }],
       exemplars: exemplarsOf(flows, requests),
-      ...{ p, q },
+      p,
+      q,
     }
     const seen = new Set([service])
     const withIt = change.passedOn.flatMap((passed): Draft[] => {

@@ -182,7 +182,9 @@ export function groupFindings(
       rank,
       operation: operationOf(draft),
       size: sizeOf(draft, all, quantity),
-      ...{ since, follows, interference },
+      since,
+      follows,
+      interference,
       title: `${draft.where}: ${draft.what}${segmentClause(draft)}${interferenceClause(interference)}`,
       text: facts.join(' · '),
       facts,
@@ -203,7 +205,8 @@ export function groupFindings(
   return new Findings({
     findings,
     omitted: causes.length - findings.length,
-    ...{ observedChangeUs, requests },
+    observedChangeUs,
+    requests,
     changeIsClear,
     testable: findings.length > 0 || anyTestable(sources),
     detectable: findings.length > 0 ? null : detectableOf(evidence),
@@ -232,12 +235,14 @@ function weighing({ evidence, edges }: FindingSources) {
     const [before, after] = [factorOf(ids, BEFORE), factorOf(ids, AFTER)]
     const sideOf = (side: Segment['inside']) => ({
       ...side,
-      ...{ before: Math.round(side.before * before), after: Math.round(side.after * after) },
+      before: Math.round(side.before * before),
+      after: Math.round(side.after * after),
     })
     const { segment } = draft
     const told = segment && {
       ...segment,
-      ...{ inside: sideOf(segment.inside), outside: sideOf(segment.outside) },
+      inside: sideOf(segment.inside),
+      outside: sideOf(segment.outside),
     }
     const noteOf = (note: string) =>
       segment && told && note === segmentFact(segment) ? segmentFact(told) : note

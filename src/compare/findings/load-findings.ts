@@ -81,7 +81,8 @@ function rateFinding(rate: RateChange, q: number, edges: EdgeChanges): Draft | n
         perSecond[BEFORE] * (rate.interval[1] - 1),
       ],
     },
-    ...{ p, q },
+    p,
+    q,
   }
 }
 
@@ -110,9 +111,12 @@ function pauseFindings(
       notes: ['not part of response times'],
       size: {
         value: pauses[AFTER] / requests[AFTER] - pauses[BEFORE] / requests[BEFORE],
-        ...{ unit: 'rate', per: 'request', interval: [Number.NaN, Number.NaN] },
+        unit: 'rate',
+        per: 'request',
+        interval: [Number.NaN, Number.NaN],
       },
-      ...{ p, q },
+      p,
+      q,
     },
   ]
 }

@@ -126,12 +126,16 @@ function draftOf(segment: Segment, categories: Categories): Draft {
     services: [service, ...(caller === null ? [] : [caller])],
     steps: [
       {
-        ...{ kind, service, caller, shiftUs: isTime ? inside.change : 0 },
+        kind,
+        service,
+        caller,
+        shiftUs: isTime ? inside.change : 0,
         operation: operation ?? callingOperation ?? '',
       },
     ],
     segment,
-    ...{ p: segment.p, q: segment.q },
+    p: segment.p,
+    q: segment.q,
   }
 }
 

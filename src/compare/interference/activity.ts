@@ -118,8 +118,13 @@ export function activitiesOf(
 
 function newColumns() {
   return growingColumns({
-    ...{ request: 'u32', place: 'u32', kind: 'u32', startUs: 'f64', endUs: 'f64' },
-    ...{ askedUs: 'f64', answeredUs: 'f64' },
+    request: 'u32',
+    place: 'u32',
+    kind: 'u32',
+    startUs: 'f64',
+    endUs: 'f64',
+    askedUs: 'f64',
+    answeredUs: 'f64',
   } as const)
 }
 
@@ -138,7 +143,9 @@ function staysOf(
     const calling = caller === null ? '' : operations[caller.entry]!
     const call = caller?.calls.find(({ called }) => called.includes(entry))
     return {
-      ...{ span: entry, atCaller: call?.span ?? entry, service: places.code(`service ${service}`) },
+      span: entry,
+      atCaller: call?.span ?? entry,
+      service: places.code(`service ${service}`),
       kind: kinds.code(kindOf(service, operations[entry]!, calling)),
       host: host === '' ? null : places.code(`host ${host}`),
     }
@@ -147,7 +154,10 @@ function staysOf(
     calls
       .filter(({ called }) => called.length === 0)
       .map(({ span, service }) => ({
-        ...{ span, atCaller: span, host: null, service: places.code(`service ${service}`) },
+        span,
+        atCaller: span,
+        host: null,
+        service: places.code(`service ${service}`),
         kind: kinds.code(kindOf(service, operations[span]!, operations[entry]!)),
       })),
   )

@@ -202,7 +202,12 @@ function testGroups(
       const [many, few] = [slow, rest].map((some) => shareOfOthers(some, { met: own, all }).share)
       return [
         {
-          ...{ ...name, text: textOf(name), shared, explained, p, more: many! - few! },
+          ...name,
+          text: textOf(name),
+          shared,
+          explained,
+          p,
+          more: many! - few!,
           average: mean(slow, (i) => average[placeOf.get(after.place[i]!)!]!)!,
           slow: shareOf(after, slow, of(under, after)),
           usual: shareOf(after, rest, of(under, after)),
@@ -240,7 +245,9 @@ function usualEnds({ request, kind, startUs, endUs }: Activity, period: Uint8Arr
 function othersOf(sorted: SortedActivity, calls: StepCalls): Float64Array {
   const { request, place, startUs, endUs } = sorted
   const all = overlapsOf(sorted, calls, {
-    ...{ groupOf: new Uint8Array((request.at(-1) ?? 0) + 1), groups: 1, each: true },
+    groupOf: new Uint8Array((request.at(-1) ?? 0) + 1),
+    groups: 1,
+    each: true,
   })
   const firstRow = new Map<number, number>()
   request.forEach((one, row) => {

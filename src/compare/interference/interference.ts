@@ -73,7 +73,10 @@ export class Interference extends columnarStage<InterferenceColumns>() {
 
 export const NO_INTERFERENCE = new Interference({
   step: null,
-  ...{ slowCalls: 0, usualCalls: 0, interferers: [], compared: [] },
+  slowCalls: 0,
+  usualCalls: 0,
+  interferers: [],
+  compared: [],
 })
 
 export function interferenceClause(interference: Interference | null): string {

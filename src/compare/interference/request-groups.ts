@@ -51,7 +51,9 @@ export function groupsOf(
   const byName = [...roots, ...columns.of(service).columns.filter(isNew)].filter(isNamed)
   const known = new Map<string, Group>()
   const byOperation = divide(operations, names.size, (code) => ({
-    ...{ operation: names.value(code), attribute: null, value: null },
+    operation: names.value(code),
+    attribute: null,
+    value: null,
   }))
   const named = ({ attribute, values, service: of }: RequestColumn, code: number) =>
     values[code] === ''

@@ -134,9 +134,11 @@ export function callsOf(
     const [request, place, kind] = [activity.request, activity.place, activity.kind].map(codes)
     const [startUs, endUs] = [us((row) => from[row]!), us((row) => to[row]!)]
     return {
-      ...{ request: request!, kind: kind! },
+      request: request!,
+      kind: kind!,
       ...sortCalls({ place: place!, startUs, endUs }),
-      ...{ timeUs: us((row) => timed(row)[0]), excessUs: us((row) => timed(row)[1]) },
+      timeUs: us((row) => timed(row)[0]),
+      excessUs: us((row) => timed(row)[1]),
     }
   }
   const [before, after] = [of(BEFORE), of(AFTER)]

@@ -138,7 +138,8 @@ function compareRates(before: PeriodArrivals, after: PeriodArrivals): RateChange
   const error = Math.sqrt(before.dispersion / before.count + after.dispersion / after.count)
   const reach = Math.exp(1.96 * error)
   return {
-    ...{ perSecond, ratio },
+    perSecond,
+    ratio,
     interval: [ratio / reach, ratio * reach],
     p: twoSidedTP(Math.log(ratio) / error, 2 * (WINDOWS - 1)),
   }

@@ -55,9 +55,12 @@ export function effectSize(samples: Samples): EffectSize {
   const p99 = shift({ quantile: 0.99 })
   return {
     ...medianEffect(samples),
-    ...{ meanShiftUs: mean.estimate, meanInterval: mean.interval },
-    ...{ p95ShiftUs: p95.estimate, p95Interval: p95.interval },
-    ...{ p99ShiftUs: p99.estimate, p99Interval: p99.interval },
+    meanShiftUs: mean.estimate,
+    meanInterval: mean.interval,
+    p95ShiftUs: p95.estimate,
+    p95Interval: p95.interval,
+    p99ShiftUs: p99.estimate,
+    p99Interval: p99.interval,
     wassersteinUs: wassersteinDistance(before, after).distance,
     detectableShiftUs: detectableShift(before, after.length).shift,
   }

@@ -235,7 +235,8 @@ function testStructures(
 const testShares = remembered((categories: Categories) => {
   const types = countTypes(categories)
   return sharesOf(categories, (category) => ({
-    ...{ before: categories.count(category, BEFORE), after: categories.count(category, AFTER) },
+    before: categories.count(category, BEFORE),
+    after: categories.count(category, AFTER),
     type: types[category] as TypeCount,
   }))
 })
@@ -267,7 +268,8 @@ const testWeightedShares = remembered((categories: Categories) => {
     }
     const [before, after] = [worthOf(was), worthOf(is)]
     return {
-      ...{ before: Math.round(was.requests * before), after: Math.round(is.requests * after) },
+      before: Math.round(was.requests * before),
+      after: Math.round(is.requests * after),
       type: { before: Math.round(was.all * before), after: Math.round(is.all * after) },
       shares: { before: was.requests / was.all, after: is.requests / is.all },
     }

@@ -192,7 +192,13 @@ function sightingsOf(flows: FlowSet, order: readonly number[]): Sighting[] {
         const text = JSON.stringify([of.kind, of.service, of.name])
         const missed = whole === undefined ? 0 : whole.requests - Number(whole.last === request)
         const sighting = all.get(text) ?? {
-          ...{ ...of, firstUs: timeUs, lastUs: timeUs, requests: 0, last: -1, missed, until: 0 },
+          ...of,
+          firstUs: timeUs,
+          lastUs: timeUs,
+          requests: 0,
+          last: -1,
+          missed,
+          until: 0,
         }
         all.set(text, sighting)
         return sighting

@@ -74,7 +74,8 @@ export function proposePeriods(
     beforeUs: rangeOf(before),
     afterUs: rangeOf(after),
     since: { timeUs, lowUs, highUs, isTimeOfDay: isTimeOfDay(timeUs), fromStart: false },
-    ...{ measure: first.name, split },
+    measure: first.name,
+    split,
     p,
   }
 }
@@ -169,7 +170,10 @@ export function changeOf(values: readonly Timed[]) {
   if (fallsBack(ranks.slice(0, at).reverse(), { before: after })) return null
   const timeOf = (position: number) => (values[position] as Timed).timeUs
   return {
-    ...{ p, ratio: ratioAt(at), timeUs: timeOf(at) },
-    ...{ lowUs: timeOf(Math.max(0, low - 1)), highUs: timeOf(high) },
+    p,
+    ratio: ratioAt(at),
+    timeUs: timeOf(at),
+    lowUs: timeOf(Math.max(0, low - 1)),
+    highUs: timeOf(high),
   }
 }

@@ -75,7 +75,10 @@ export function rankMutations(
     )
     .map(({ category, kind, requests, contributionUs }, i) => ({
       rank: i + 1,
-      ...{ category, kind, requests, contributionUs },
+      category,
+      kind,
+      requests,
+      contributionUs,
       significant: significant?.has(mutationKey({ category, kind })) ?? true,
       get precursors() {
         return kind === 'structural' ? precursors.of(category) : []

@@ -1,19 +1,15 @@
 // Runs once a request and column: the loops index with `!`.
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
-import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import {
+  allMeasured,
   dividesStrata,
   failedRequests,
   type Measured,
-  measuredChoice,
-  measuredFailures,
-  measuredLog,
-  measuredTimes,
   onlyOperation,
 } from './measured.ts'
 import {
@@ -115,22 +111,6 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   })
 }
 
-function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
-  const times = steps.times.flatMap((step) => measuredTimes(step) ?? [])
-  const total = ({ values }: Measured) => values.reduce((sum, value) => sum + value, 0)
-  const totals = new Map(times.map((measured) => [measured, total(measured)]))
-  return [
-    ...(steps.flows.quantity === TIME ? measuredFailures(steps.flows, failed) : []),
-    ...steps.calls
-      .filter(({ changed }) => changed)
-      .flatMap((change) => measuredChoice(steps, change) ?? []),
-    ...steps.logs
-      .filter(({ changed, kind }) => changed && kind === 'logs')
-      .flatMap((change) => measuredLog(steps, change) ?? []),
-    ...times.sort((a, b) => totals.get(b)! - totals.get(a)!),
-  ]
-}
-
 class DividingColumns {
   readonly leftOut: LeftOutAttribute[] = []
   readonly #read: RequestColumns
@@ -219,7 +199,9 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
           const isInside = rowsOf(candidate, columns, measured)
           const { stratum, choices } = candidate
           const test = testSegment(measured, isInside, {
-            ...{ stratum, isOut, level: options.alpha / (2 * choices) },
+            stratum,
+            isOut,
+            level: options.alpha / (2 * choices),
             kind: kindsOf(candidate, columns, measured),
           })
           const one = { candidate, isInside, test, q: Math.min(1, 2 * test.p * candidate.choices) }
@@ -364,13 +346,22 @@ function segmentOf(
   const shareOfChange = heldBy(test)
   const isMore = inside.change > 0
   return {
-    ...{ measure, step, call, conditions, inside, outside, p: test.p, q },
+    measure,
+    step,
+    call,
+    conditions,
+    inside,
+    outside,
+    p: test.p,
+    q,
     operation: stratum?.operation ?? onlyOperation(measured),
     callingOperation: stratum?.callingOperation ?? null,
     text: conditions.map(({ text }) => text).join(' and '),
     equivalents: equivalentsOf(candidate, { columns, isInside, measured }),
     direction: measure === 'time' ? (isMore ? 'slower' : 'faster') : isMore ? 'more' : 'less',
-    ...{ shareOfRequests, shareOfChange, lift: shareOfChange / shareOfRequests },
+    shareOfRequests,
+    shareOfChange,
+    lift: shareOfChange / shareOfRequests,
     requests: inSegment,
   }
 }

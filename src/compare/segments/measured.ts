@@ -1,4 +1,5 @@
 // Runs once a request: the loops index with `!`.
+import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import type { LogChange } from '../steps/compare-log-counts.ts'
@@ -34,7 +35,24 @@ const MAX_ELSE = 0.02
 /** Strata with fewer requests in a period are left out. */
 const MIN_STRATUM = 10
 
-export function measuredTimes({ kind, service, caller, strata }: StepTimes): Measured | null {
+/** Everything that segments are looked for in, the largest times first. */
+export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
+  const times = steps.times.flatMap((step) => measuredTimes(step) ?? [])
+  const total = ({ values }: Measured) => values.reduce((sum, value) => sum + value, 0)
+  const totals = new Map(times.map((measured) => [measured, total(measured)]))
+  return [
+    ...(steps.flows.quantity === TIME ? measuredFailures(steps.flows, failed) : []),
+    ...steps.calls
+      .filter(({ changed }) => changed)
+      .flatMap((change) => measuredChoice(steps, change) ?? []),
+    ...steps.logs
+      .filter(({ changed, kind }) => changed && kind === 'logs')
+      .flatMap((change) => measuredLog(steps, change) ?? []),
+    ...times.sort((a, b) => totals.get(b)! - totals.get(a)!),
+  ]
+}
+
+function measuredTimes({ kind, service, caller, strata }: StepTimes): Measured | null {
   const merged = new Map<string, StepStratum[]>()
   for (const stratum of strata) {
     const key = JSON.stringify([stratum.operation, stratum.callingOperation])
@@ -56,7 +74,7 @@ export function failedRequests({ shapeOf, outcomes }: FlowSet): Uint8Array {
   return Uint8Array.from(shapeOf, (_, request) => Number(outcomes?.failed(request) ?? false))
 }
 
-export function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[] {
+function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[] {
   const { of: blocks } = timeBlocks(flows)
   const services = new Map<string, number[]>()
   for (let request = 0; request < flows.size; request++) {
@@ -72,7 +90,7 @@ export function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[]
   })
 }
 
-export function measuredChoice({ flows, sites }: StepChanges, change: CallChange): Measured | null {
+function measuredChoice({ flows, sites }: StepChanges, change: CallChange): Measured | null {
   if (sites === null) return null
   const { kind, of, previous, call, chanceSites, madeSites } = change
   const requests = Array.from(flows.shapeOf.keys()).filter((one) => sites.hasAny(one, chanceSites))
@@ -81,7 +99,7 @@ export function measuredChoice({ flows, sites }: StepChanges, change: CallChange
   return measuredShares(flows, head, { requests, blocks: timeBlocks(flows).of, measure })
 }
 
-export function measuredLog({ flows }: StepChanges, change: LogChange): Measured | null {
+function measuredLog({ flows }: StepChanges, change: LogChange): Measured | null {
   const { kind, of, previous, call, able, doing } = change
   const head = { measure: 'structure', step: null, call: { kind, of, previous, call } } as const
   const requests = [...able]
@@ -106,7 +124,8 @@ function measuredShares(
   for (const request of requests) {
     const { operation } = rootOf(flows, request)
     const known = groups.get(operation) ?? {
-      ...{ operation, callingOperation: '' },
+      operation,
+      callingOperation: '',
       samples: [emptySample(), emptySample()],
     }
     groups.set(operation, known)

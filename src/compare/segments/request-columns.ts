@@ -275,8 +275,11 @@ class GrowingColumn {
       place[value] = FIRST_VALUE + i
     })
     return {
-      ...{ attribute: this.attribute, kind: 'values', service },
-      ...{ hasMissing: isMixed, hasRare: often.length < values.length },
+      attribute: this.attribute,
+      kind: 'values',
+      service,
+      hasMissing: isMixed,
+      hasRare: often.length < values.length,
       codes: placed(this.#codes, place),
       values: ['', '', ...often.map((value) => texts[value]!)],
     }
@@ -301,8 +304,11 @@ class GrowingColumn {
       place[i] = FIRST_VALUE + (above < 0 ? lows.length : above) - 1
     })
     return {
-      ...{ attribute: this.attribute, kind: 'numbers', service },
-      ...{ hasMissing: this.#known < requests, hasRare: false },
+      attribute: this.attribute,
+      kind: 'numbers',
+      service,
+      hasMissing: this.#known < requests,
+      hasRare: false,
       codes: placed(this.#codes, place),
       values: ['', '', ...lows.map(String)],
     }
@@ -380,8 +386,12 @@ export function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
     .sort(([, a], [, b]) => b - a)
     .slice(0, most)
     .map(([service]) => ({
-      ...{ attribute: service, kind: 'called', service: null, values: ['', '', 'called'] },
-      ...{ hasMissing: true, hasRare: false },
+      attribute: service,
+      kind: 'called',
+      service: null,
+      values: ['', '', 'called'],
+      hasMissing: true,
+      hasRare: false,
       codes: Uint16Array.from(flows.shapeOf, (shape) =>
         calls.get(service)!.has(shape) ? FIRST_VALUE : MISSING,
       ),

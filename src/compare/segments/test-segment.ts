@@ -158,8 +158,12 @@ function sideOf(groups: readonly (readonly [before: Moments, after: Moments])[])
     variance += second.count ** 2 * (first.variance / first.count + second.variance / second.count)
   }
   return {
-    ...{ before, after, beforeMean: beforeSum / before, afterMean: afterSum / after },
-    ...{ change: change / after, error: Math.sqrt(variance) / after },
+    before,
+    after,
+    beforeMean: beforeSum / before,
+    afterMean: afterSum / after,
+    change: change / after,
+    error: Math.sqrt(variance) / after,
   }
 }
 

@@ -274,7 +274,12 @@ function callersOf(shape: number, spans: ShapeVisits): Caller[] {
         return known >= 0 ? known : callees.push(callee) - 1
       })
       return {
-        ...{ shape, span, of: operationAt(spans, span), calls, callees, numbers },
+        shape,
+        span,
+        of: operationAt(spans, span),
+        calls,
+        callees,
+        numbers,
         context: caller === null ? '' : spans.operations[caller.entry]!,
       }
     }),

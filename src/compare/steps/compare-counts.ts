@@ -50,7 +50,8 @@ export function compareCounts(
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
     const effect = design.effects[i] as number
     return {
-      ...{ made, chances },
+      made,
+      chances,
       difference: weight === 0 ? 0 : excess / weight,
       p: pOf(
         { ...rest, excess },
@@ -95,7 +96,8 @@ function sumCounts(
       const share = total(stratum.made, range) / total(stratum.chances, range)
       const scale = weight / (range[0] < split ? n1 : n2)
       addStretches(aligned ? both : sums, stratum, {
-        ...{ range, share },
+        range,
+        share,
         scale: aligned && range[0] < split ? -scale : scale,
         numberOf: (stretch) => (aligned ? stretch % perRun : stretch),
       })

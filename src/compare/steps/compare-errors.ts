@@ -177,7 +177,11 @@ export function describeErrors(
     const failed = failures.filter(({ reachesRoot }) => reachesRoot).map(({ request }) => request)
     return [
       {
-        ...{ kind, service, ...test, q, said },
+        kind,
+        service,
+        ...test,
+        q,
+        said,
         changed: q < alpha && isLarge,
         operations: operationsOf(flows, failures),
         callers: [...new Set(failures.flatMap(({ caller }) => caller ?? []))].sort(),

@@ -64,11 +64,15 @@ export function describeStep(
     ({ operation }) => first === undefined || changed.some((one) => one.operation === operation),
   )
   return {
-    ...{ kind, service, caller },
+    kind,
+    service,
+    caller,
     ...times,
     beforeRequests: all.beforeRequests,
     afterRequests: all.afterRequests,
-    ...{ p, q, operations: described },
+    p,
+    q,
+    operations: described,
     observedUs: excessOf(concerned, ({ calls }) => calls, cutOf(told.minority)).us,
     requests: requestsOf(concerned, changed.length === 0 ? [all] : changed),
   }
@@ -153,8 +157,11 @@ function describeTimes(
     afterRequests: has.length,
     callsEach: calls / Math.max(1, has.length),
     probabilitySlower: minority === null ? test.probabilitySlower : Number.NaN,
-    ...{ p: test.p, minority },
-    ...{ shiftUs: shift, interval: [low, high], effect },
+    p: test.p,
+    minority,
+    shiftUs: shift,
+    interval: [low, high],
+    effect,
     ...contributionOf(strata, { shift, criticalCalls, minority }),
     changed: significant && Math.abs(effect) >= minimumEffect && !isNegligible,
   }

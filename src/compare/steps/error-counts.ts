@@ -45,7 +45,10 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
   const placeOf = (kind: Place['kind'], service: string) => {
     const key = JSON.stringify([kind, service])
     const known: PlaceCounts = places.get(key) ?? {
-      ...{ kind, service, calls: new Map<string, Calls>(), failures: [] },
+      kind,
+      service,
+      calls: new Map<string, Calls>(),
+      failures: [],
     }
     places.set(key, known)
     return known
@@ -67,8 +70,10 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
         const key = JSON.stringify([site.operation, site.context])
         const { operation, context } = site
         const known = calls.get(key) ?? {
-          ...{ operation, context },
-          ...{ calls: new Float64Array(size), requests: new Float64Array(size) },
+          operation,
+          context,
+          calls: new Float64Array(size),
+          requests: new Float64Array(size),
         }
         calls.set(key, known)
         for (let i = 0; i < size; i++) {
@@ -85,7 +90,7 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
     for (const { site, span, ...rest } of originsOf(visits.get(shape)!, new Set(failing))) {
       const { operation, context, caller } = site
       const outcome = outcomes.of(request, span)
-      const failure = { ...{ request, operation, context, caller, outcome }, ...rest }
+      const failure = { request, operation, context, caller, outcome, ...rest }
       placeOf(site.kind, site.service).failures.push(failure)
     }
   })

@@ -65,7 +65,13 @@ export function findStepChanges(
 }
 
 const NO_STEPS = {
-  ...{ sites: null, times: [], steps: [], calls: [], repeats: [], errors: [], logs: [] },
+  sites: null,
+  times: [],
+  steps: [],
+  calls: [],
+  repeats: [],
+  errors: [],
+  logs: [],
   arrivals: { rate: null, pauses: null, rateQ: Number.NaN, pausesQ: Number.NaN },
 }
 
@@ -151,7 +157,8 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const errorQ = [...q.slice(steps.length + ofOperations.length)]
   const logQ = errorQ.slice(errors.tested.length)
   return new StepChanges({
-    ...{ flows, options },
+    flows,
+    options,
     times: steps,
     sites,
     arrivals: { ...arrivals, rateQ, pausesQ },

@@ -121,8 +121,12 @@ class ContextTree {
     const depth = parent < 0 ? 0 : (this.#contexts[parent] as CallingContext).depth + 1
     const context = this.#contexts.length
     const none: ContextTotals = {
-      ...{ requests: 0, calls: 0 },
-      ...{ selfUs: 0, totalUs: 0, selfRequests: 0, totalRequests: 0 },
+      requests: 0,
+      calls: 0,
+      selfUs: 0,
+      totalUs: 0,
+      selfRequests: 0,
+      totalRequests: 0,
     }
     const [before, after] = [{ ...none }, { ...none }]
     this.#contexts.push({ context, parent, depth, service, name, before, after })
@@ -231,8 +235,12 @@ export class CallingContexts extends columnarStage<ContextColumns>() {
         afterRequests: after.requests,
         beforeCallsPerRequest: before.calls / this.#requests(BEFORE),
         afterCallsPerRequest: after.calls / this.#requests(AFTER),
-        ...{ beforeSelfUs, afterSelfUs, changeSelfUs: afterSelfUs - beforeSelfUs },
-        ...{ beforeTotalUs, afterTotalUs, changeTotalUs: afterTotalUs - beforeTotalUs },
+        beforeSelfUs,
+        afterSelfUs,
+        changeSelfUs: afterSelfUs - beforeSelfUs,
+        beforeTotalUs,
+        afterTotalUs,
+        changeTotalUs: afterTotalUs - beforeTotalUs,
       }
     })
     return tableIn(

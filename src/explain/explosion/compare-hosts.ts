@@ -59,8 +59,13 @@ export class HostPairs {
     this.hosts = hosts
     for (let i = 0; i < (hosts.length * (hosts.length - 1)) / 2; i++) {
       this.#pairs.push({
-        ...{ tests: 0, operation: '', statistic: Number.NaN, q: Number.NaN, effect: Number.NaN },
-        ...{ different: false, peers: false },
+        tests: 0,
+        operation: '',
+        statistic: Number.NaN,
+        q: Number.NaN,
+        effect: Number.NaN,
+        different: false,
+        peers: false,
       })
     }
   }

@@ -251,7 +251,9 @@ function findRemedies(
   const { recipes, leftOut, hostClasses } = listRecipes(variants, fold)
   const remedies = [...recipes, ...together(recipes, causes)].map(
     ({ remedy, code, options, ...variant }): Remedy => ({
-      ...{ remedy, code: code ?? codeOf(options), options: options ?? null },
+      remedy,
+      code: code ?? codeOf(options),
+      options: options ?? null,
       ...categorySizes(variants.categorize(variant)),
     }),
   )
@@ -270,11 +272,14 @@ export function listRecipes(variants: ExplosionVariants, fold: Fold) {
   } else {
     recipes.push(
       {
-        ...{ remedy: 'omit hosts', part: 'host', options: { omitHosts: true } },
+        remedy: 'omit hosts',
+        part: 'host',
+        options: { omitHosts: true },
         changes: [withoutMachine],
       },
       {
-        ...{ remedy: 'host classes', part: 'host' },
+        remedy: 'host classes',
+        part: 'host',
         code: 'label: findHostClasses(comparison).label',
         changes: [(node) => hostClasses.inClass(node)],
       },

@@ -99,8 +99,20 @@ function relabelFlows(flows: FlowSet, changes: readonly LabelChange[]): FlowSet 
   const { latencyOffsets, weight, spanRows, spanOffsets, outcomes } = flows
   return new FlowSet(
     {
-      ...{ periods, labels, shapes, ids, period, traceOf, startUs, responseTimeUs, latencyUs },
-      ...{ latencyOffsets, weight, spanRows, spanOffsets, outcomes },
+      periods,
+      labels,
+      shapes,
+      ids,
+      period,
+      traceOf,
+      startUs,
+      responseTimeUs,
+      latencyUs,
+      latencyOffsets,
+      weight,
+      spanRows,
+      spanOffsets,
+      outcomes,
       shapeOf: flows.shapeOf.map((shape) => numbers[shape] as number),
     },
     flows.options,
@@ -169,7 +181,8 @@ export function findCauses(variants: ExplosionVariants): ExplosionCauses {
   const total = drafts.reduce((sum, { weight }) => sum + weight, 0)
   const causes = drafts
     .map(({ weight, ...draft }) => ({
-      ...{ ...draft, share: total === 0 ? 0 : weight / total },
+      ...draft,
+      share: total === 0 ? 0 : weight / total,
       detail: detailOf(draft.part, categories),
     }))
     .filter(({ share }) => share >= NOTABLE)

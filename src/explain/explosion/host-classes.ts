@@ -80,7 +80,10 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
   /** One row a class. */
   classTable(): StageTable {
     const rows = this.classes.map(({ name, hosts, slowness }) => ({
-      ...{ class: name, hosts: hosts.length, slowness, names: hosts.join(' ') },
+      class: name,
+      hosts: hosts.length,
+      slowness,
+      names: hosts.join(' '),
     }))
     return rowTable(rows, ['class', 'hosts', 'slowness', 'names'])
   }

@@ -79,7 +79,10 @@ export function coalesceFlow(
     const { name, inBefore, inAfter } = group ?? node
     drawn.set(group ?? node, {
       key: group === null ? `node ${node.id}` : `group ${group.id}`,
-      ...{ name, group, inBefore, inAfter },
+      name,
+      group,
+      inBefore,
+      inAfter,
       nodes: group?.nodes ?? [node.id],
     })
   }

@@ -248,7 +248,8 @@ function describeGroup(nodes: readonly UnionNode[], edges: readonly UnionEdge[])
   const sum = (side: 'before' | 'after') =>
     edges.reduce((total, edge) => total + (edge[side]?.criticalUs ?? 0), 0)
   return {
-    ...{ service: '', host: '' },
+    service: '',
+    host: '',
     nodes: nodes.map(({ id }) => id),
     edges: edges.map(({ id }) => id),
     inBefore: nodes.some(({ inBefore }) => inBefore),

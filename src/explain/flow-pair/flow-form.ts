@@ -39,7 +39,10 @@ export function flowForm(categories: Categories, category: number): FlowForm {
     parents[edge.to]?.push(edge.from)
   }
   return {
-    ...{ category, edges, parents, children },
+    category,
+    edges,
+    parents,
+    children,
     structureNodes: preorder.slice(),
     labels: Array.from(preorder, (node) => labels[node] as string),
     tokens: editTokens(structure, 'preorder'),

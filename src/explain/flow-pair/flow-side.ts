@@ -33,12 +33,20 @@ export function flowSide(
       const { service, operation, host, phase } = categories.nodeLabel(category, structureNode)
       const shownHost = categories.options.omitHosts ? '' : host
       return {
-        ...{ label, name, service, operation, host: shownHost, phase, structureNode },
+        label,
+        name,
+        service,
+        operation,
+        host: shownHost,
+        phase,
+        structureNode,
         failed: failed[structureNode] ?? 0,
       }
     }),
     edges: form.edges.map(({ from, to, edgeClass }) => ({
-      ...{ from, to, edgeClass },
+      from,
+      to,
+      edgeClass,
       intoJoin: (edgeClasses[edgeClass] as EdgeClass).intoJoin,
       latencies: latencies[edgeClass] as EdgeLatencies,
     })),

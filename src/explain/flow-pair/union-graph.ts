@@ -80,12 +80,17 @@ export function unionGraph(
     nodes: order.map((draft, id) => unionNode(id, drafts[draft] as NodeDraft, sides)),
     edges: edges
       .map((edge) => ({
-        ...{ edge, from: idOf.get(edge.from) as number, to: idOf.get(edge.to) as number },
+        edge,
+        from: idOf.get(edge.from) as number,
+        to: idOf.get(edge.to) as number,
       }))
       .sort((a, b) => a.from - b.from || a.to - b.to)
       .map(({ edge, from, to }, id) => ({
-        ...{ id, from, to },
-        ...{ inBefore: edge.before !== null, inAfter: edge.after !== null },
+        id,
+        from,
+        to,
+        inBefore: edge.before !== null,
+        inAfter: edge.after !== null,
         before: edge.before?.latencies ?? null,
         after: edge.after?.latencies ?? null,
         intoJoin: Boolean(edge.before?.intoJoin || edge.after?.intoJoin),
@@ -127,8 +132,19 @@ function unionNode(id: number, { before, after, certainty }: NodeDraft, sides: S
     after: sides.after.nodes[after ?? -1]?.failed ?? 0,
   }
   return {
-    ...{ id, label, name, service, operation, host, phase, failed },
-    ...{ inBefore: before !== null, inAfter: after !== null, before, after, certainty },
+    id,
+    label,
+    name,
+    service,
+    operation,
+    host,
+    phase,
+    failed,
+    inBefore: before !== null,
+    inAfter: after !== null,
+    before,
+    after,
+    certainty,
   }
 }
 

@@ -101,10 +101,10 @@ export function explainMutation(
     const groups = sampleRequests([members(before), members(after)], { sample, seed })
     const form = ({ category }: FlowChoice) => flowForm(categories, category)
     const template = commonTemplate(form(before), form(after))
-    const side = (which: 'before' | 'after', { category }: FlowChoice, period: Period) => ({
-      ...{ category, period, positions: template.map((node) => node[which]) },
-      requests: groups[period] ?? [],
-    })
+    const side = (which: 'before' | 'after', { category }: FlowChoice, period: Period) => {
+      const positions = template.map((node) => node[which])
+      return { category, period, positions, requests: groups[period] ?? [] }
+    }
     return table([side('before', before, BEFORE), side('after', after, AFTER)])
   }
   const slowTable = () => {

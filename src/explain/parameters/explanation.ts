@@ -222,7 +222,8 @@ export class Explanation extends Stage {
   /** One row a parameter that does not take part, with the reason. */
   leftOutTable(): StageTable {
     const rows = this.leftOut.map(({ column, reason }) => ({
-      ...{ parameter: column, reason: LEFT_OUT_WORDS[reason] },
+      parameter: column,
+      reason: LEFT_OUT_WORDS[reason],
     }))
     return rowTable(rows, ['parameter', 'reason'])
   }
@@ -243,7 +244,8 @@ export class Explanation extends Stage {
   #with(choice: ParameterChoice): Explanation {
     const { differs, slow, slowAboveUs } = this.#made.tables
     const tables = {
-      ...{ differs: differs?.choose(choice) ?? null, slow: slow?.choose(choice) ?? null },
+      differs: differs?.choose(choice) ?? null,
+      slow: slow?.choose(choice) ?? null,
       slowAboveUs,
     }
     return new Explanation(this.subject, { ...this.#made, tables, choice, previous: this })

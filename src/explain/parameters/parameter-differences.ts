@@ -98,7 +98,9 @@ function summary(parameter: Parameter, labels: Uint8Array, label: number): Param
     const at = (share: number) => quantile(sorted, share)
     const quartiles = [at(0), at(0.25), at(0.5), at(0.75), at(1)] as const
     return {
-      ...{ known: sorted.length, missing: size - sorted.length, commonest: [] },
+      known: sorted.length,
+      missing: size - sorted.length,
+      commonest: [],
       quartiles: sorted.length === 0 ? null : quartiles,
     }
   }

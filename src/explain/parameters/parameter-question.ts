@@ -46,7 +46,9 @@ export function askWhatDiffers(
   const grow = (byRule: 'gain-ratio' | 'gini') => {
     const growTo = (maxDepth: number) =>
       growClassificationTree(table.parameters, table.rows.labels, {
-        ...{ criterion: byRule, prune, maxDepth },
+        criterion: byRule,
+        prune,
+        maxDepth,
       })
     const grown = growTo(DEEPEST)
     const first = grown.root.kind === 'split' ? grown.root.column : undefined
@@ -68,7 +70,8 @@ function differingAnswer(
   const paths = treePaths(tree, { predict: criterion === 'gini' ? 'lift' : 'majority' }).map(
     ({ conditions, predicts, weights, steps: _, ...quality }): ExplainedPath => ({
       ...quality,
-      ...{ question, conditions },
+      question,
+      conditions,
       predicts: predicts === 1 ? 'mutation' : 'precursor',
       requests: weights[0] + weights[1],
       times: meanTimes(rowsOnPath(table.parameters, conditions, table.size), table.rows.timeUs),
@@ -121,7 +124,10 @@ function slowPath(
   const [trueHere, trueRows] = isSlow ? [slowHere, slowRows] : [requests - slowHere, usualRows]
   const precision = part(trueHere, requests)
   return {
-    ...{ question: 'what-is-slow', conditions, predicts: isSlow ? 'slow' : 'usual', requests },
+    question: 'what-is-slow',
+    conditions,
+    predicts: isSlow ? 'slow' : 'usual',
+    requests,
     support: part(requests, table.size),
     precision,
     recall: part(trueHere, trueRows),

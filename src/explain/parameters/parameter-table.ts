@@ -236,7 +236,8 @@ export function typedColumn(
   const numbers = new Set(all.map(Number))
   if (!isName && all.length > 0 && all.every(isNumeric) && numbers.size === all.length) {
     return {
-      ...{ name, kind: 'numeric' },
+      name,
+      kind: 'numeric',
       values: Float64Array.from(values, (value) =>
         value === undefined ? Number.NaN : Number(value),
       ),

@@ -83,7 +83,9 @@ function compareRest(
   })
   const tests = testFamily(found, responseTime.options)
   return found.map(({ category, marks }, i) => ({
-    ...{ category, marks, test: tests[i] as RestComparison['test'] },
+    category,
+    marks,
+    test: tests[i] as RestComparison['test'],
     mutation: responseTime.test(category).rejected,
   }))
 }

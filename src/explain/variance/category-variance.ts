@@ -213,7 +213,13 @@ function findCovariances(
     const { from, to, occurrence, fromRoundBefore } = edgeClasses[other] as EdgeClass
     const { count: requests, covariance: covarianceUs2, correlation } = together[other] as CoMoments
     return {
-      ...{ edge: other, from, to, occurrence, requests, covarianceUs2, correlation },
+      edge: other,
+      from,
+      to,
+      occurrence,
+      requests,
+      covarianceUs2,
+      correlation,
       ...(fromRoundBefore && { fromRoundBefore }),
       p: p[i] as number,
       q: q[i] as number,

@@ -56,7 +56,9 @@ export function compareSpreads(
   const results = compared.map((id) => brownForsythe(times(id, BEFORE), times(id, AFTER)))
   const q = benjaminiHochberg(results.map(({ p, testable }) => (testable ? p : Number.NaN)))
   const tests = results.map((test, i) => ({
-    ...{ test, category: compared[i] as number, q: q[i] as number },
+    test,
+    category: compared[i] as number,
+    q: q[i] as number,
     rejected: (q[i] as number) < alpha,
   }))
   tests.sort((a, b) => a.test.p - b.test.p || a.category - b.category)

@@ -263,7 +263,13 @@ function localizeVariance(
       if (requests === 0) return []
       return [
         {
-          ...{ edge, from, to, occurrence, requests, meanUs, varianceUs2 },
+          edge,
+          from,
+          to,
+          occurrence,
+          requests,
+          meanUs,
+          varianceUs2,
           ...(fromRoundBefore && { fromRoundBefore }),
           onCriticalPath: requests / responseTime.count,
           c2: squaredVariation({ ...responseTime, mean: meanUs, variance: varianceUs2 }),
@@ -274,7 +280,9 @@ function localizeVariance(
     },
   )
   return new CategoryVariance({
-    ...{ categories, category, responseTime },
+    categories,
+    category,
+    responseTime,
     period: nameOfPeriod(period),
     edges: edges.sort(
       (a, b) => descending(a.share, b.share) || descending(a.varianceUs2, b.varianceUs2),

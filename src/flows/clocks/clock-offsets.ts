@@ -116,9 +116,14 @@ export function findClockOffsets(periods: readonly SpanTraces[]): FoundOffsets {
       const middleUs = (fromUs + untilUs) / 2
       const { low, high } = line.range(middleUs)
       return {
-        ...{ clock: names.value(clock), reference: names.value(reference) },
-        ...{ from: iso(fromUs), until: iso(untilUs) },
-        ...{ offsetUs: line.at(middleUs), driftPpm: line.slope * 1e6, lowUs: low, highUs: high },
+        clock: names.value(clock),
+        reference: names.value(reference),
+        from: iso(fromUs),
+        until: iso(untilUs),
+        offsetUs: line.at(middleUs),
+        driftPpm: line.slope * 1e6,
+        lowUs: low,
+        highUs: high,
         residualUs: stretch.residualUs,
         calls: stretch.calls,
         outside: stretch.outside,

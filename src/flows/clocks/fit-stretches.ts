@@ -29,8 +29,10 @@ function boundsOf({ timeUs, lowUs, highUs }: CallsBetween, rows: Uint32Array): B
     low = lowNext
   }
   const bounds = {
-    ...{ lowUs: lowUs[low]!, lowAtUs: timeUs[low]! },
-    ...{ highUs: highUs[high]!, highAtUs: timeUs[high]! },
+    lowUs: lowUs[low]!,
+    lowAtUs: timeUs[low]!,
+    highUs: highUs[high]!,
+    highAtUs: timeUs[high]!,
   }
   return bounds.lowUs > bounds.highUs ? undefined : bounds
 }
@@ -124,7 +126,14 @@ function judge(calls: CallsBetween, rows: Uint32Array, first: number, line: Line
   )
   const isOften = outside >= Math.max(MIN_OUTSIDE_CALLS, MIN_OUTSIDE * rows.length)
   return {
-    ...{ first, fromUs, untilUs, line, residualUs, calls: rows.length, outside, outsideCorrected },
+    first,
+    fromUs,
+    untilUs,
+    line,
+    residualUs,
+    calls: rows.length,
+    outside,
+    outsideCorrected,
     applied: isOften && !line.mayBeZero && outsideCorrected <= MAX_LEFT * outside,
   }
 }

@@ -86,11 +86,20 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
   const parts = { shapes, labels: texts, shapeOf, latencyUs, latencyOffsets, nodesOf }
   return new FoldedFlows(
     {
-      ...{ labels, shapes, shapeOf, latencyUs, latencyOffsets },
+      labels,
+      shapes,
+      shapeOf,
+      latencyUs,
+      latencyOffsets,
       ...foldedRecords(flows, parts),
-      ...{ ids: flows.ids, period: flows.period, recordedIn: flows.recordedIn },
-      ...{ startUs: flows.startUs, epochsUs: flows.epochsUs },
-      ...{ responseTimeUs: flows.responseTimeUs, weight: flows.weight, clocks: flows.clocks },
+      ids: flows.ids,
+      period: flows.period,
+      recordedIn: flows.recordedIn,
+      startUs: flows.startUs,
+      epochsUs: flows.epochsUs,
+      responseTimeUs: flows.responseTimeUs,
+      weight: flows.weight,
+      clocks: flows.clocks,
       outcomes: flows.outcomes?.roots(),
     },
     { unfolded: flows, folding, folded },
@@ -203,7 +212,9 @@ export function relabeled({ labels: old, shapes }: FlowSet, omitHosts: boolean) 
     return labels.code(omitHosts ? { ...label, host: '' } : label)
   })
   const texts = Array.from({ length: labels.size }, (_, code) => ({
-    ...{ code, text: labels.text(code), without: withoutHost(labels.get(code)) },
+    code,
+    text: labels.text(code),
+    without: withoutHost(labels.get(code)),
   }))
   texts.sort((a, b) => ascending(a.without, b.without) || ascending(a.text, b.text))
   const labelRank = placesIn(texts.map(({ code }) => code))
@@ -235,7 +246,9 @@ function foldedRecords(flows: FlowSet, parts: FoldedColumns): RecordColumns {
         ? graphsOfPeriod(traces, flows, { ...parts, period, traceOf })
         : traces,
     ),
-    ...{ traceOf, spanRows: undefined, spanOffsets: undefined },
+    traceOf,
+    spanRows: undefined,
+    spanOffsets: undefined,
   }
 }
 
@@ -292,7 +305,9 @@ function graphsOfPeriod(
       ids: requests.map((request) => flows.ids[request]!),
       startUs: Float64Array.from(requests, (request) => flows.startUs[request]!),
       responseTimeUs: Float64Array.from(requests, (i) => flows.responseTimeUs[i]!),
-      ...{ shapes, labels, ...joined(latencies) },
+      shapes,
+      labels,
+      ...joined(latencies),
       shapeOf: Uint32Array.from(requests, (request) => shapeOf[request]!),
       attributes: attributes.finish(nodes),
     },

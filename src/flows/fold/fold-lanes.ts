@@ -46,7 +46,12 @@ export function foldLanes(
   const { labels, inside, nodeOf, sources } = nodes
   const { from, to, notes, loops, edgeOf } = links
   const after: FoldedGraph = {
-    ...{ labels, from, to, inside, notes, loops },
+    labels,
+    from,
+    to,
+    inside,
+    notes,
+    loops,
     repetitions: [...graph.repetitions, repetition],
   }
   const rows = edgeRows(from, labels.length, loops)
@@ -296,7 +301,8 @@ function groupLaneEdges(
     if (note === undefined) return undefined
     const { first, firstLane, side, offset } = tally
     groups.push({
-      ...{ note, first },
+      note,
+      first,
       firstLanes: [side === 'to' ? -1 : firstLane, side === 'from' ? -1 : firstLane + offset],
     })
   }

@@ -209,7 +209,8 @@ export function foldedSizes(
   const rows = groups(flows.ids.keys(), (request) => groupOf[request]!)
     .sort(([a], [b]) => a - b)
     .map(([group, requests]) => ({
-      ...{ group, requests: requests.length },
+      group,
+      requests: requests.length,
       root: labels.text(shapes.labels(shapeOf[requests[0]!]!)[0] as number),
       recorded: moments(requests.map((i) => unfolded.shapes.nodeCount(unfolded.shapeOf[i]!))),
       folded: moments(requests.map((i) => shapes.nodeCount(shapeOf[i]!))),

@@ -55,7 +55,10 @@ const NOTHING: readonly EdgeNote[] = []
 
 export function unfolded({ labels, from, to }: FlowGraph): FoldedGraph {
   return {
-    ...{ labels, from, to, repetitions: [] },
+    labels,
+    from,
+    to,
+    repetitions: [],
     inside: new Array<readonly number[]>(labels.length).fill(NOWHERE),
     notes: new Array<readonly EdgeNote[]>(from.length).fill(NOTHING),
     loops: new Uint8Array(from.length),

@@ -84,7 +84,11 @@ function graphOf(
   const sum = nodes.reduce((all, { term }) => all + term, 0)
   const others = Math.max(1, nodes.length - 1)
   return {
-    ...{ kind, class: logClass, featureType, metric, nodes },
+    kind,
+    class: logClass,
+    featureType,
+    metric,
+    nodes,
     ...(variablesLeftOut > 0 && { variablesLeftOut }),
     score: score === 'sum' ? sum : sum / others,
     edges: edges.map((edge) => ({ ...edge, weight: edge.weight / mass, inTree: tree.has(edge) })),
@@ -237,7 +241,10 @@ export class Attention extends columnarStage<AttentionColumns>() {
    */
   table(): StageTable {
     const rows = this.graphs.map(({ variablesLeftOut = 0, ...graph }) => ({
-      ...{ ...graph, variablesLeftOut, feature: graph.featureType, edges: graph.edges.length },
+      ...graph,
+      variablesLeftOut,
+      feature: graph.featureType,
+      edges: graph.edges.length,
       variables: graph.nodes.length - 1,
       first: graph.nodes[1]?.name ?? '',
       second: graph.nodes[2]?.name ?? '',

@@ -110,8 +110,15 @@ function columnsOf(
   const weights =
     given === undefined ? new Float64Array(members.length).fill(1) : picked(given, members)
   const { columns, leftOut } = selectColumns({
-    ...{ logs, features, featureType, members, performance, weights },
-    ...{ own, minLeaf, mostVariables },
+    logs,
+    features,
+    featureType,
+    members,
+    performance,
+    weights,
+    own,
+    minLeaf,
+    mostVariables,
   })
   const all = sort([...columns, { name: metric.name, values: performance }], ({ name }) => name)
   return { columns: dependencyColumns(all, weights), leftOut }

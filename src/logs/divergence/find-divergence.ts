@@ -190,8 +190,10 @@ function presences(logs: LogSet, kind: VariableKind): (variable: number) => Pres
   return (variable) => {
     const [before, after] = presentIn(logs.classOf, features, variable)
     return {
-      ...{ before: before.instances, after: after.instances },
-      ...{ beforeMessages: before.messages, afterMessages: after.messages },
+      before: before.instances,
+      after: after.instances,
+      beforeMessages: before.messages,
+      afterMessages: after.messages,
       p: test(before.instances, after.instances),
       onlyIn:
         before.instances === 0 && after.instances > 0

@@ -78,7 +78,9 @@ export class LogReport extends columnarStage<LogReportData>() {
       })),
       ...this.refused.map(({ kind, name, count, example }) => ({
         issue: `${kind} ${name} without a finite ${kind === 'event' ? 'time' : 'time and value'}`,
-        ...{ effect: 'message skipped', count, example },
+        effect: 'message skipped',
+        count,
+        example,
       })),
       ...this.thinned.map(({ kind, name, instances, stride }) => ({
         issue: `${kind} ${name} has very many messages`,
@@ -88,7 +90,9 @@ export class LogReport extends columnarStage<LogReportData>() {
       })),
       ...this.fieldsLeftOut.map(({ field, reason, messages, example }) => ({
         issue: `field ${field} ${reason}`,
-        ...{ effect: 'no variable', count: messages, example },
+        effect: 'no variable',
+        count: messages,
+        example,
       })),
       ...onlyFirst('instance without messages', 'kept', this.emptyInstances),
       ...onlyFirst('file in no log format that is known', 'file skipped', this.unreadFiles),
@@ -137,8 +141,11 @@ export class ReadingNotes {
     const { lines, unreadFiles, inBothClasses, fieldsLeftOut } = this
     const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
     return {
-      ...{ lines, skipped, refused: [...this.#refused.values()] },
-      ...{ unreadFiles: [...unreadFiles], inBothClasses: [...inBothClasses] },
+      lines,
+      skipped,
+      refused: [...this.#refused.values()],
+      unreadFiles: [...unreadFiles],
+      inBothClasses: [...inBothClasses],
       fieldsLeftOut: [...fieldsLeftOut],
     }
   }

@@ -71,7 +71,10 @@ export class LogSet extends columnarStage<LogSetData>() {
     return stageTable({
       instance: this.instances,
       class: this.instances.map((_, instance) => this.classNameOf(instance)),
-      ...{ runTimeUs: this.runTimeUs, events, eventMessages, states },
+      runTimeUs: this.runTimeUs,
+      events,
+      eventMessages,
+      states,
     })
   }
 

@@ -216,7 +216,9 @@ export class MetricTail extends columnarStage<TailColumns>() {
   /** One row a class, and one for both together. */
   table(): StageTable {
     const rows = this.tails.map((tail) => ({
-      ...{ ...tail, instances: tail.count, heavy: tail.isHeavy },
+      ...tail,
+      instances: tail.count,
+      heavy: tail.isHeavy,
     }))
     return rowTable(rows, ['class', 'instances', 'outliers', 'fraction', 'heavy'])
   }

@@ -109,7 +109,8 @@ function fieldsOf(found: Readonly<Record<string, string>>): DateFields | undefin
   if (month === 0) return undefined
   return {
     year: short === undefined ? number('year') : short + (short < 70 ? 2000 : 1900),
-    ...{ month, day: number('day') },
+    month,
+    day: number('day'),
     hour: hourOf(number('hour') ?? 0, found['half']),
     minute: number('minute') ?? 0,
     second: number('second') ?? 0,

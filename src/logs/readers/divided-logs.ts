@@ -63,7 +63,10 @@ const POSITIVE: Partial<Record<ConditionOp, ConditionOp>> = {
 
 /** Any message for which a condition holds makes an instance bad: the largest number, or the least. */
 const FEATURES: Partial<Record<ConditionOp, StateFeature>> = {
-  ...{ above: 'maximum', from: 'maximum', below: 'minimum', 'up to': 'minimum' },
+  above: 'maximum',
+  from: 'maximum',
+  below: 'minimum',
+  'up to': 'minimum',
 }
 
 interface Stream {

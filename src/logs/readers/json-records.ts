@@ -10,9 +10,27 @@ import { type LogFile, SKIPPED } from './log-sink.ts'
  * OpenTelemetry; what stands around a list and says where it is from belongs to each of its records.
  */
 const LISTS = [
-  ...['resourceLogs', 'resource_logs', 'scopeLogs', 'scope_logs', 'instrumentationLibraryLogs'],
-  ...['logRecords', 'log_records', 'records', 'events', 'logEvents', 'entries', 'logs', 'hits'],
-  ...['data', 'result', 'results', 'streams', 'values', 'tables', 'rows', 'items'],
+  'resourceLogs',
+  'resource_logs',
+  'scopeLogs',
+  'scope_logs',
+  'instrumentationLibraryLogs',
+  'logRecords',
+  'log_records',
+  'records',
+  'events',
+  'logEvents',
+  'entries',
+  'logs',
+  'hits',
+  'data',
+  'result',
+  'results',
+  'streams',
+  'values',
+  'tables',
+  'rows',
+  'items',
 ]
 const IS_LIST = new Set(LISTS)
 /** What stands around a list and says where its records are from. */
@@ -25,7 +43,10 @@ export async function readJsonRecords(
 ): Promise<void> {
   const quality = new QualityLog()
   const elements = new JsonElements({
-    ...{ file, quality, lost: 'span skipped', cutAt: [...LISTS, ''] },
+    file,
+    quality,
+    lost: 'span skipped',
+    cutAt: [...LISTS, ''],
     onElement: ({ value, line }) => {
       for (const record of recordsIn(value)) reader.object(record, line)
     },

@@ -125,8 +125,13 @@ const UPTIME = '\\d{1,8}\\.\\d{6}(?=\\])'
 const TIME_ENDS = '(?!\\w|[.,]\\d|[+-]\\d\\d:?\\d\\d)'
 
 const PARTS: Readonly<Record<string, string>> = {
-  ...{ level: `(?:${ANY_LEVEL})`, LEVEL: `(?:${WORDS})`, logger: '[\\w.$/@-]+', thread: '[^\\]]*' },
-  ...{ message: '.*', text: '.*', line: '.*' },
+  level: `(?:${ANY_LEVEL})`,
+  LEVEL: `(?:${WORDS})`,
+  logger: '[\\w.$/@-]+',
+  thread: '[^\\]]*',
+  message: '.*',
+  text: '.*',
+  line: '.*',
 }
 /** A part, or a quantifier, which is none. */
 const PART = /\{(\w*[A-Za-z]\w*)(?:=((?:\\.|[^{}\\]|\{[^}]*\})*))?\}/g
@@ -142,7 +147,9 @@ export function lineLayouts(dateFormat: string): readonly LineLayout[] {
     const groups: string[] = []
     const source = compiled(pattern, time, groups)
     return {
-      ...{ name, groups, pattern: new RegExp(`^(?:${source})$`) },
+      name,
+      groups,
+      pattern: new RegExp(`^(?:${source})$`),
       isEnvelope: groups.includes('line'),
       head: pattern.includes('\\n') ? headOf(pattern, time) : undefined,
     }

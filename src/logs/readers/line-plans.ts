@@ -186,7 +186,13 @@ export class LinePlans {
       }
     }
     return {
-      ...{ time, name, isText, level, stream, free, component: classOf(logger) },
+      time,
+      name,
+      isText,
+      level,
+      stream,
+      free,
+      component: classOf(logger),
       instance: hasInstance ? instance : undefined,
       value: hasValue ? value : undefined,
       fields: fields.map((one, i) => [keys[i]!, one]),
@@ -320,7 +326,13 @@ export function outputsOf(draft: LogDraft): Outputs {
       (value ?? '') as string,
       ...fields.map(([, one]) => one),
     ],
-    ...{ isText, level, logger, stream, hasInstance, hasValue, keys },
+    isText,
+    level,
+    logger,
+    stream,
+    hasInstance,
+    hasValue,
+    keys,
     structure: `${isText} ${level} ${logger} ${stream} ${hasInstance} ${typeof time} ${typeof value} ${keys} ${kinds}`,
   }
 }

@@ -199,8 +199,14 @@ async function readInputsInto(
     const pathInstance = !isByPath ? -1 : isDivided ? 0 : builder.instanceCode(logClass, id)
     for (const source of files) {
       const sink = new LogWriter({
-        ...{ builder, fields, divided, id, logClass },
-        ...{ file: source.name, pathInstance, matcher },
+        builder,
+        fields,
+        divided,
+        id,
+        logClass,
+        file: source.name,
+        pathInstance,
+        matcher,
       })
       await readLogFile(source, { settings, sink, isRequired: isFile })
     }

@@ -176,7 +176,10 @@ export function readSettings(given: LogReadOptions): ReadSettings {
   const { value } = fields
   const isOneValue = typeof value === 'string'
   const settings: ReadSettings = {
-    ...{ timeZone, dateFormat, timeUnit, template },
+    timeZone,
+    dateFormat,
+    timeUnit,
+    template,
     format: template.length > 0 ? 'text' : format,
     instance: instance === 'path' ? undefined : instance,
     division: readDivision(options),

@@ -104,7 +104,9 @@ class RecordCollector {
     statement: [] as number[],
     statements: new Dictionary(),
     loose: {
-      ...{ timeUs: [] as number[], statement: [] as number[], source: [] as number[] },
+      timeUs: [] as number[],
+      statement: [] as number[],
+      source: [] as number[],
       sources: new Dictionary(),
     },
   }

@@ -73,7 +73,9 @@ export function chooseBinary(
     )
     return {
       ...division,
-      ...{ column: column.name, gain: (gainScale * cut.between) / target.weight, p },
+      column: column.name,
+      gain: (gainScale * cut.between) / target.weight,
+      p,
       tied: tied.map((other) => other.column.name),
     }
   }

@@ -43,7 +43,10 @@ export function chooseByGainRatio(
     ...(column.kind === 'numeric'
       ? divideByThreshold(column, lastCode, keys[keys.indexOf(lastCode) + 1]!)
       : divideByBranches(column, keys)),
-    ...{ column: best.column, gain, gainRatio, tied: others.map((other) => other.column) },
+    column: best.column,
+    gain,
+    gainRatio,
+    tied: others.map((other) => other.column),
   }
 }
 
@@ -204,8 +207,12 @@ interface NodeSums {
 }
 
 const NO_CUT = {
-  ...{ admissible: false, rawGain: 0, penalty: 0, splitInfo: 0 },
-  ...{ cuts: 0, lastCode: -1 },
+  admissible: false,
+  rawGain: 0,
+  penalty: 0,
+  splitInfo: 0,
+  cuts: 0,
+  lastCode: -1,
 }
 
 function scoreOf(

@@ -163,13 +163,11 @@ function byGini(
     const weight = first + second
     const target = {
       weights: precursors.map((precursor, i) => precursor + Number(mutations[i])),
-      ...{
-        weighted: mutations,
-        weight,
-        squares: (first * second) / weight,
-        scores: data.labels,
-        labels: true,
-      },
+      weighted: mutations,
+      weight,
+      squares: (first * second) / weight,
+      scores: data.labels,
+      labels: true,
     }
     // The impurity 2·p·(1 − p) is twice the variance.
     return chooseBinary(data.columns, node, target, groups, { ...options, gainScale: 2 })

@@ -156,20 +156,22 @@ export function divideByThreshold(
   while (shown + 1 < nextCode && values[shown + 1]! <= middle) shown++
   return {
     test: { kind: 'threshold', value: values[shown]! },
-    ...{ codes, childOf: (code) => (code <= lastCode ? 0 : 1), width: 2 },
+    codes,
+    childOf: (code) => (code <= lastCode ? 0 : 1),
+    width: 2,
   }
 }
 
 export function divideByBranches(column: CodedColumn, branches: readonly number[]): CodeDivision {
   const test: SplitTest = { kind: 'branches', codes: branches }
-  return { ...{ test, width: branches.length }, ...byTable(column, branches.map(single)) }
+  return { test, width: branches.length, ...byTable(column, branches.map(single)) }
 }
 
 export function divideBySets(
   column: CodedColumn,
   sets: readonly [readonly number[], readonly number[]],
 ): CodeDivision {
-  return { ...{ test: { kind: 'set', codes: sets }, width: 2 }, ...byTable(column, sets) }
+  return { test: { kind: 'set', codes: sets }, width: 2, ...byTable(column, sets) }
 }
 
 const single = (code: number) => [code]

@@ -98,7 +98,9 @@ export function growRegressionTree(
   const explained = scale === 'ranks' ? ranks : target
   const binary = { minLeaf, alpha: prune ? alpha : undefined, gainScale: 1 }
   const growthOf = (data: TargetData): Growth<TargetContent> => ({
-    ...{ maxDepth, leastWeight: MIN_WEIGHT, size: data.target.length },
+    maxDepth,
+    leastWeight: MIN_WEIGHT,
+    size: data.target.length,
     look: (node) => ({
       content: targetContent(node, data.target),
       choose: () => {
@@ -134,7 +136,9 @@ function narrowData(
   const narrow = (values: Float64Array) => Float64Array.from(rows, (row) => values[row]!)
   return {
     columns: columns.map((column) => narrowColumn(column, rows)),
-    ...{ target: narrow(target), explained: narrow(explained), ranks: narrow(ranks) },
+    target: narrow(target),
+    explained: narrow(explained),
+    ranks: narrow(ranks),
   }
 }
 

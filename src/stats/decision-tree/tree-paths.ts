@@ -119,8 +119,13 @@ function classificationPaths(
     const precision = shareOf(weights[own], weight)
     const separation = whole[0] === 0 || whole[1] === 0 ? 0 : Math.abs(share1 - share0)
     return {
-      ...{ ...path, predicts, weights, support: shareOf(weight, total), precision },
-      ...{ recall: own === 1 ? share1 : share0, separation },
+      ...path,
+      predicts,
+      weights,
+      support: shareOf(weight, total),
+      precision,
+      recall: own === 1 ? share1 : share0,
+      separation,
       lift: shareOf(precision, shareOf(whole[own], total)),
     }
   })

@@ -128,7 +128,10 @@ export async function readCsvTable<Part extends string>(
   let takesRest = false
   const noteRow = (message: string, line: number) =>
     quality.skip({
-      ...{ code: 'bad-row', effect: 'span skipped', place: { file, line }, message },
+      code: 'bad-row',
+      effect: 'span skipped',
+      place: { file, line },
+      message,
       next: 'Correct the row, or load without `strict` to leave it out',
     })
   const rows = new CsvRows(delimiter, (fields, line) => {

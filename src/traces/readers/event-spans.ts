@@ -52,7 +52,9 @@ export function addEventSpans(
     const around = parts.around[event]!
     if (around === COPY) {
       quality.skip({
-        ...{ code: 'duplicate-span', effect: 'span skipped', place: { ...place, trace: traceId } },
+        code: 'duplicate-span',
+        effect: 'span skipped',
+        place: { ...place, trace: traceId },
         message: `Event ${operation} of ${events.groupName(group)} is there twice; the later one is left out`,
         next: 'Remove the copy, or load without `strict`',
       })

@@ -9,30 +9,46 @@ type Message = Record<number, Field>
 
 // opentelemetry/proto/trace/v1/trace.proto and common/v1/common.proto, named as in OTLP JSON.
 const ANY_VALUE: Message = {
-  ...{ 1: ['stringValue', 'text'], 2: ['boolValue', 'boolean'], 3: ['intValue', 'integer'] },
-  ...{ 4: ['doubleValue', 'double'], 7: ['bytesValue', 'hex'] },
+  1: ['stringValue', 'text'],
+  2: ['boolValue', 'boolean'],
+  3: ['intValue', 'integer'],
+  4: ['doubleValue', 'double'],
+  7: ['bytesValue', 'hex'],
 }
 const KEY_VALUE: Message = { 1: ['key', 'text'], 2: ['value', ANY_VALUE] }
 ANY_VALUE[5] = ['arrayValue', { 1: ['values', ANY_VALUE, true] }]
 ANY_VALUE[6] = ['kvlistValue', { 1: ['values', KEY_VALUE, true] }]
 const ATTRIBUTES: Field = ['attributes', KEY_VALUE, true]
 const SPAN: Message = {
-  ...{ 1: ['traceId', 'hex'], 2: ['spanId', 'hex'], 3: ['traceState', 'text'] },
-  ...{ 4: ['parentSpanId', 'hex'], 5: ['name', 'text'], 6: ['kind', 'integer'] },
-  ...{ 7: ['startTimeUnixNano', 'nanos'], 8: ['endTimeUnixNano', 'nanos'], 9: ATTRIBUTES },
+  1: ['traceId', 'hex'],
+  2: ['spanId', 'hex'],
+  3: ['traceState', 'text'],
+  4: ['parentSpanId', 'hex'],
+  5: ['name', 'text'],
+  6: ['kind', 'integer'],
+  7: ['startTimeUnixNano', 'nanos'],
+  8: ['endTimeUnixNano', 'nanos'],
+  9: ATTRIBUTES,
   11: ['events', { 2: ['name', 'text'], 3: ATTRIBUTES }, true],
   13: ['links', { 1: ['traceId', 'hex'], 2: ['spanId', 'hex'], 4: ATTRIBUTES }, true],
   15: ['status', { 2: ['message', 'text'], 3: ['code', 'integer'] }],
 }
 const SCOPE_SPANS: Field = ['scopeSpans', { 2: ['spans', SPAN, true] }, true]
 const RESOURCE_SPANS: Message = {
-  ...{ 1: ['resource', { 1: ATTRIBUTES }], 2: SCOPE_SPANS, 1000: SCOPE_SPANS },
+  1: ['resource', { 1: ATTRIBUTES }],
+  2: SCOPE_SPANS,
+  1000: SCOPE_SPANS,
 }
 const REQUEST: Message = { 1: ['resourceSpans', RESOURCE_SPANS, true] }
 
 /** Kinds of fields by wire type: varint, 64 bits, bytes. */
 const WIRE: Readonly<Record<Kind, number>> = {
-  ...{ integer: 0, boolean: 0, nanos: 1, double: 1, text: 2, hex: 2 },
+  integer: 0,
+  boolean: 0,
+  nanos: 1,
+  double: 1,
+  text: 2,
+  hex: 2,
 }
 
 /** What stands before a message: four bytes of length, a length as varint, or the tag of field 1. */
@@ -116,7 +132,9 @@ export async function* otlpMessages(
   }
   if (rest.length === 0) return
   quality.skip({
-    ...{ code: 'truncated-file', effect: 'span skipped', place: { file } },
+    code: 'truncated-file',
+    effect: 'span skipped',
+    place: { file },
     message: `The file ends within message ${number + 1}`,
     next: 'Copy it again, or load without `strict` to leave the message out',
   })

@@ -130,7 +130,9 @@ export function reporterOf({
   const hostKey = hostKeys.find((key) => tagText(key) !== '') ?? ''
   const inColumns = ['service.name', 'host.name', hostKey]
   return {
-    ...{ service, host: tagText(hostKey), version: tagText(VERSION_ATTRIBUTE) },
+    service,
+    host: tagText(hostKey),
+    version: tagText(VERSION_ATTRIBUTE),
     attributes: entries
       .filter(([key]) => !inColumns.includes(key))
       .map(([key, value]) => [`resource.${key}`, value]),
@@ -144,7 +146,9 @@ export function reporterOfEntries(
 ): Reporter {
   const texts = new Map(entries.map(([key, value]) => [key, String(value)]))
   return reporterOf({
-    ...{ service, hostKeys: HOST_ATTRIBUTES, tagText: (key) => texts.get(key) ?? '' },
+    service,
+    hostKeys: HOST_ATTRIBUTES,
+    tagText: (key) => texts.get(key) ?? '',
     entries: keep ? entries : undefined,
   })
 }

@@ -27,7 +27,9 @@ export async function readEventTables(
 ): Promise<void> {
   requireTimeUnit('tables.timeUnit', tables.timeUnit ?? 'ns')
   const run = {
-    ...{ files, tables, sink },
+    files,
+    tables,
+    sink,
     events: new EventColumns(),
     fathers: new FatherColumns(),
   }
@@ -36,7 +38,9 @@ export async function readEventTables(
   await readEdges(run, traces)
   const { events, fathers } = run
   addEventSpans(events, fathers, {
-    ...{ sink, eventFile: files.events.name, edgeFile: files.edges.name },
+    sink,
+    eventFile: files.events.name,
+    edgeFile: files.edges.name,
     starts: traces?.startsOf(events.traces.values),
     startsEpochNs: traces?.clock.epochNs,
   })
@@ -66,8 +70,10 @@ async function readTraces({ files, tables, sink }: Run): Promise<TraceTable | un
     quality: sink.quality,
     onRow: (field, line) =>
       traces.add(field('traceId'), {
-        ...{ line, firstSeen: field('firstSeen') },
-        ...{ events: countOf(field('events')), edges: countOf(field('edges')) },
+        line,
+        firstSeen: field('firstSeen'),
+        events: countOf(field('events')),
+        edges: countOf(field('edges')),
       }),
   })
   return traces
@@ -92,7 +98,9 @@ async function readEvents(
       traces?.found(traceId, 'events')
       if (problem !== undefined) {
         quality.skip({
-          ...{ code: 'unusable-event', effect: 'span skipped', message: problem },
+          code: 'unusable-event',
+          effect: 'span skipped',
+          message: problem,
           place: { file: files.events.name, line, trace: traceId },
           next: 'Correct the event, or load without `strict` to leave it out',
         })
@@ -138,7 +146,9 @@ async function readEdges(
         if (!isRoot && start === '' && columns.fatherStart !== undefined) {
           const shown = JSON.stringify(field('fatherStart'))
           quality.skip({
-            ...{ code: 'bad-row', effect: 'span skipped', place },
+            code: 'bad-row',
+            effect: 'span skipped',
+            place,
             message: `Father ${father} of ${child} has start ${shown}, which is not a time`,
             next: 'Correct the edge, or load without `strict` to leave it out',
           })
@@ -233,7 +243,9 @@ class TraceTable {
       const place = { file: this.#file, line, trace }
       if (found.events === 0) {
         this.#quality.skip({
-          ...{ code: 'no-events', effect: 'trace skipped', place },
+          code: 'no-events',
+          effect: 'trace skipped',
+          place,
           message: 'The trace is listed but has no events',
           next: 'Look for the missing events, or load without `strict` to leave the trace out',
         })

@@ -4,8 +4,16 @@ import { printable } from '../../core/words.ts'
 
 /** How conditions hold what is known of a request against values. */
 export const CONDITION_OPS = [
-  ...(['is', 'is not', 'from', 'below', 'above', 'up to', 'recorded', 'not recorded'] as const),
-  ...(['calls', 'does not call'] as const),
+  'is',
+  'is not',
+  'from',
+  'below',
+  'above',
+  'up to',
+  'recorded',
+  'not recorded',
+  'calls',
+  'does not call',
 ] as const
 
 export type ConditionOp = (typeof CONDITION_OPS)[number]
@@ -36,14 +44,22 @@ export interface Condition extends Subject {
 
 /** What is known of every request beside attributes. A name between quotes is always an attribute. */
 export const BUILT_IN = [
-  ...(['service', 'operation', 'host', 'version', 'duration', 'outcome', 'time'] as const),
+  'service',
+  'operation',
+  'host',
+  'version',
+  'duration',
+  'outcome',
+  'time',
 ] as const
 
 export type BuiltIn = (typeof BUILT_IN)[number]
 
 /** Names of OpenTelemetry for the same. */
 const ALSO: Readonly<Record<string, BuiltIn>> = {
-  ...{ 'service.name': 'service', 'host.name': 'host', 'service.version': 'version' },
+  'service.name': 'service',
+  'host.name': 'host',
+  'service.version': 'version',
 }
 
 /** Which of `BUILT_IN` a subject asks for; `null` for an attribute. */
@@ -53,18 +69,40 @@ export function builtIn({ attribute, isAttribute }: Subject): BuiltIn | null {
 }
 
 const SIGNS: Readonly<Record<string, ConditionOp>> = {
-  ...{ '=': 'is', '==': 'is', is: 'is', '!=': 'is not', '≠': 'is not', 'is not': 'is not' },
-  ...{ '>=': 'from', '≥': 'from', '>': 'above', '<': 'below', '<=': 'up to', '≤': 'up to' },
+  '=': 'is',
+  '==': 'is',
+  is: 'is',
+  '!=': 'is not',
+  '≠': 'is not',
+  'is not': 'is not',
+  '>=': 'from',
+  '≥': 'from',
+  '>': 'above',
+  '<': 'below',
+  '<=': 'up to',
+  '≤': 'up to',
 }
 const SIGN_OF = {
-  ...{ is: '=', 'is not': 'is not', from: '≥', below: '<', above: '>', 'up to': '≤' },
+  is: '=',
+  'is not': 'is not',
+  from: '≥',
+  below: '<',
+  above: '>',
+  'up to': '≤',
 } as const
 
 /** Each condition by what holds where it does not. */
 const OPPOSITES: Readonly<Record<ConditionOp, ConditionOp>> = {
-  ...{ is: 'is not', 'is not': 'is', from: 'below', below: 'from', above: 'up to' },
-  ...{ 'up to': 'above', recorded: 'not recorded', 'not recorded': 'recorded' },
-  ...{ calls: 'does not call', 'does not call': 'calls' },
+  is: 'is not',
+  'is not': 'is',
+  from: 'below',
+  below: 'from',
+  above: 'up to',
+  'up to': 'above',
+  recorded: 'not recorded',
+  'not recorded': 'recorded',
+  calls: 'does not call',
+  'does not call': 'calls',
 }
 
 const BARE = '[^\\s"=<>!≠≤≥|,]+'

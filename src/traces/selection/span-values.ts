@@ -134,15 +134,23 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
   const bytes = (column: Uint8Array) => Uint8Array.from(kept, (span) => column[span]!)
   const times = (column: Float64Array) => Float64Array.from(kept, (span) => column[span]!)
   return {
-    ...{ epochNs, services, operations, hosts, versionNames },
+    epochNs,
+    services,
+    operations,
+    hosts,
+    versionNames,
     ids: Array.from(chosen, (trace) => ids[trace]!),
     spanOffsets: offsets,
     spans: {
       parent,
-      ...{ startUs: times(spans.startUs), durationUs: times(spans.durationUs) },
-      ...{ service: codes(spans.service), operation: codes(spans.operation) },
-      ...{ host: codes(spans.host), version: codes(spans.version) },
-      ...{ kind: bytes(spans.kind), status: bytes(spans.status) },
+      startUs: times(spans.startUs),
+      durationUs: times(spans.durationUs),
+      service: codes(spans.service),
+      operation: codes(spans.operation),
+      host: codes(spans.host),
+      version: codes(spans.version),
+      kind: bytes(spans.kind),
+      status: bytes(spans.status),
       followsFrom: bytes(spans.followsFrom),
     },
     attributes: traces.attributes.pick(kept),

@@ -23,8 +23,11 @@ const KINDS: Readonly<Record<string, () => Promise<StoreKind>>> = {
 
 /** How addresses of each kind begin. */
 const FORMS: Readonly<Record<string, string>> = {
-  ...{ jaeger: 'jaeger://host:16686', tempo: 'tempo://host:3200' },
-  ...{ clickhouse: 'clickhouse://host:8123', duckdb: 'duckdb:PATH', parquet: 'parquet:PATH' },
+  jaeger: 'jaeger://host:16686',
+  tempo: 'tempo://host:3200',
+  clickhouse: 'clickhouse://host:8123',
+  duckdb: 'duckdb:PATH',
+  parquet: 'parquet:PATH',
 }
 
 /** Files that are stores by their names alone. */

@@ -80,7 +80,11 @@ export async function conditionOf(
   const tests = await spanTests(
     conditions.filter((asked) => root === null || rootService([asked]) !== root),
     {
-      ...{ service, operation: parts.name ?? "''", literal, isRoot, someRootHas },
+      service,
+      operation: parts.name ?? "''",
+      literal,
+      isRoot,
+      someRootHas,
       attribute: isJson || resourceAttributes ? null : (key) => attribute(literal(key)),
       number: (text) => `toFloat64OrNull(${text})`,
       matches: (text, pattern) => `match(${text}, '${pattern}')`,
@@ -128,9 +132,16 @@ export async function drawSample(
     ([root, failed, structures, spans, requests, sampled, meanUs, quantiles]) => {
       const [p50Us = 0, p95Us = 0, p99Us = 0] = (quantiles as unknown[]).map(Number)
       quality.groups.push({
-        ...{ root: textOf(root), outcome: Number(failed) === 1 ? 'error' : 'ok' },
-        ...{ structures: Number(structures), spans: Number(spans), requests: Number(requests) },
-        ...{ sampled: Number(sampled), meanUs: Number(meanUs), p50Us, p95Us, p99Us },
+        root: textOf(root),
+        outcome: Number(failed) === 1 ? 'error' : 'ok',
+        structures: Number(structures),
+        spans: Number(spans),
+        requests: Number(requests),
+        sampled: Number(sampled),
+        meanUs: Number(meanUs),
+        p50Us,
+        p95Us,
+        p99Us,
       })
     },
   )

@@ -20,8 +20,18 @@ export interface SpanTable {
 
 /** What is read of a span beside id of its trace, service, time and duration. */
 export const SPAN_PARTS = [
-  ...(['spanId', 'parentId', 'traceState', 'name', 'kind', 'status', 'message'] as const),
-  ...(['resource', 'attributes', 'events', 'links', 'sampleRate'] as const),
+  'spanId',
+  'parentId',
+  'traceState',
+  'name',
+  'kind',
+  'status',
+  'message',
+  'resource',
+  'attributes',
+  'events',
+  'links',
+  'sampleRate',
 ] as const
 export type SpanPart = (typeof SPAN_PARTS)[number]
 
@@ -32,13 +42,11 @@ const typedLists = (prefix: string) =>
       `arrayMap((k, v) -> (k, toString(v), '${letter}'), ${prefix}${name}_attributes.key, ${prefix}${name}_attributes.value)`,
   ).join(', ')})`
 const JAEGER_TYPES = [
-  ...([
-    ['bool', 'b'],
-    ['double', 'n'],
-    ['int', 'n'],
-    ['str', 's'],
-    ['complex', 's'],
-  ] as const),
+  ['bool', 'b'],
+  ['double', 'n'],
+  ['int', 'n'],
+  ['str', 's'],
+  ['complex', 's'],
 ] as const
 /** The same of events or links, each of which has lists of pairs. */
 const nestedLists = (parent: string, head: string) =>
@@ -54,12 +62,21 @@ export const SPAN_TABLES: Readonly<Record<string, SpanTable>> = {
   collector: {
     needs: ['TraceId', 'SpanId', 'ParentSpanId', 'Timestamp', 'SpanName', 'SpanAttributes'],
     isTyped: false,
-    ...{ traceId: 'TraceId', service: 'ServiceName', time: 'Timestamp', duration: 'Duration' },
+    traceId: 'TraceId',
+    service: 'ServiceName',
+    time: 'Timestamp',
+    duration: 'Duration',
     attribute: (name) => [`SpanAttributes[${name}]`],
     parts: {
-      ...{ spanId: 'SpanId', parentId: 'ParentSpanId', traceState: 'TraceState' },
-      ...{ name: 'SpanName', kind: 'SpanKind', status: 'StatusCode', message: 'StatusMessage' },
-      ...{ resource: 'ResourceAttributes', attributes: 'SpanAttributes' },
+      spanId: 'SpanId',
+      parentId: 'ParentSpanId',
+      traceState: 'TraceState',
+      name: 'SpanName',
+      kind: 'SpanKind',
+      status: 'StatusCode',
+      message: 'StatusMessage',
+      resource: 'ResourceAttributes',
+      attributes: 'SpanAttributes',
       events: 'arrayZip(`Events.Name`, `Events.Attributes`)',
       links: 'arrayZip(`Links.SpanId`, `Links.Attributes`)',
       sampleRate: 'SampleRate',
@@ -68,12 +85,21 @@ export const SPAN_TABLES: Readonly<Record<string, SpanTable>> = {
   jaeger: {
     needs: ['id', 'trace_id', 'parent_span_id', 'start_time', 'duration', 'str_attributes.key'],
     isTyped: true,
-    ...{ traceId: 'trace_id', service: 'service_name', time: 'start_time', duration: 'duration' },
+    traceId: 'trace_id',
+    service: 'service_name',
+    time: 'start_time',
+    duration: 'duration',
     attribute: (name) => [`arrayFirst(x -> x.1 = ${name}, ${typedLists('')}).2`],
     parts: {
-      ...{ spanId: 'id', parentId: 'parent_span_id', traceState: 'trace_state', name: 'name' },
-      ...{ kind: 'kind', status: 'status_code', message: 'status_message' },
-      ...{ resource: typedLists('resource_'), attributes: typedLists('') },
+      spanId: 'id',
+      parentId: 'parent_span_id',
+      traceState: 'trace_state',
+      name: 'name',
+      kind: 'kind',
+      status: 'status_code',
+      message: 'status_message',
+      resource: typedLists('resource_'),
+      attributes: typedLists(''),
       events: nestedLists('events', 'events.name'),
       links: nestedLists('links', 'links.span_id'),
     },
@@ -90,7 +116,8 @@ export const SPAN_TABLES: Readonly<Record<string, SpanTable>> = {
     isTyped: true,
     traceId: 'trace_id',
     service: '`resource_string_service$$name`',
-    ...{ time: 'timestamp', duration: 'duration_nano' },
+    time: 'timestamp',
+    duration: 'duration_nano',
     attribute: (name) => [
       `attributes_string[${name}]`,
       `if(mapContains(attributes_number, ${name}), toString(attributes_number[${name}]), '')`,
@@ -98,12 +125,18 @@ export const SPAN_TABLES: Readonly<Record<string, SpanTable>> = {
     ],
     alsoFrom: 'ts_bucket_start >= toUInt64(greatest({from:Int64}, 0) / 1e9) - 1800',
     parts: {
-      ...{ spanId: 'span_id', parentId: 'parent_span_id', traceState: 'trace_state', name: 'name' },
-      ...{ kind: 'kind_string', status: 'status_code_string', message: 'status_message' },
+      spanId: 'span_id',
+      parentId: 'parent_span_id',
+      traceState: 'trace_state',
+      name: 'name',
+      kind: 'kind_string',
+      status: 'status_code_string',
+      message: 'status_message',
       resource: 'resources_string',
       attributes:
         '[toJSONString(attributes_string), toJSONString(attributes_number), toJSONString(attributes_bool)]',
-      ...{ events: 'events', links: 'links' },
+      events: 'events',
+      links: 'links',
     },
   },
 }

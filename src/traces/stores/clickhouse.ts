@@ -112,7 +112,8 @@ async function connect(location: StoreLocation, timeout: number): Promise<Client
     url: url.origin,
     ...(database !== '' && { database }),
     ...(token === undefined ? user : { access_token: token }),
-    ...{ request_timeout: timeout * 1e3, application: 'flowdelta' },
+    request_timeout: timeout * 1e3,
+    application: 'flowdelta',
     log: { level: ClickHouseLogLevel.OFF },
   })
 }
@@ -189,7 +190,10 @@ class ClickHouse {
     const isThere = (sql: string | undefined) =>
       sql !== undefined && (sql !== 'SampleRate' || table.has.has(sql))
     const read = [
-      ...[traceId, service, `toString(toUnixTimestamp64Nano(${time}))`, `toString(${duration})`],
+      traceId,
+      service,
+      `toString(toUnixTimestamp64Nano(${time}))`,
+      `toString(${duration})`,
       ...SPAN_PARTS.map((part) => {
         const sql = isThere(parts[part]) ? (parts[part] as string) : "''"
         // As text it is compared with those before.
@@ -230,7 +234,9 @@ class ClickHouse {
     let taken = 0
     const attempt = async () => {
       const answer = await this.#client.query({
-        ...{ query: sql, query_params: parameters, format: 'JSONCompactEachRow' },
+        query: sql,
+        query_params: parameters,
+        format: 'JSONCompactEachRow',
         ...(this.#signal !== null && { abort_signal: this.#signal }),
       })
       // What came before an answer broke off is not taken again.
@@ -295,8 +301,16 @@ function spanAdder(
     const [operation, kind, status, message, resource, attributes, events, links, rate] = others
     const weight = weightOf(traceId)
     add({
-      ...{ traceId, service, startNs, spanId, parentId, traceState, operation },
-      ...{ kind, status, message },
+      traceId,
+      service,
+      startNs,
+      spanId,
+      parentId,
+      traceState,
+      operation,
+      kind,
+      status,
+      message,
       durationUs: Number(duration) / 1e3,
       followsFrom: isFollowing(links, parentId, isTyped),
       attributes: entriesOf(attributes, isTyped),

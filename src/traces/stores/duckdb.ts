@@ -84,7 +84,9 @@ async function openEngine(
     )
   })
   const instance = await DuckDBInstance.create(':memory:', {
-    ...{ memory_limit: memory, threads: String(threads), temp_directory: folder },
+    memory_limit: memory,
+    threads: String(threads),
+    temp_directory: folder,
     preserve_insertion_order: 'false',
   }).catch(() => {
     throw new OptionError('memory', memory, "an amount such as '1GB'")
@@ -202,7 +204,10 @@ async function spansIn(
   const attributes = named('attributes') ?? ''
   const isReadable = READABLE.test(types.get(attributes) ?? '') && !sink.resourceAttributes
   const tests = await spanTests(conditions, {
-    ...{ service: textIn('service'), operation: textIn('operation'), literal, isRoot },
+    service: textIn('service'),
+    operation: textIn('operation'),
+    literal,
+    isRoot,
     attribute: isReadable
       ? (key) => [attributeText(`s.${quoted(attributes)}`, types.get(attributes), key)]
       : null,
@@ -218,7 +223,9 @@ async function spansIn(
   })
   const structs = columns.filter((column) => /^STRUCT|^JSON/.test(types.get(column) ?? ''))
   return {
-    ...{ source, trace, order: `${times.ns}, ${textIn('spanId')}` },
+    source,
+    trace,
+    order: `${times.ns}, ${textIn('spanId')}`,
     rate: ofEach,
     changed: [
       rate === undefined ? '' : `EXCLUDE (${quoted(rate)})`,
@@ -329,10 +336,16 @@ async function drawSample(
     const [p50Us, p95Us, p99Us] = row['quantiles'] as [number, number, number]
     const number = (name: string) => Number(row[name])
     return {
-      ...{ root: String(row['root']), outcome: row['failed'] === true ? 'error' : 'ok' },
-      ...{ structures: number('structures'), spans: number('spans') },
-      ...{ requests: number('requests'), sampled: number('due') },
-      ...{ meanUs: number('meanUs'), p50Us, p95Us, p99Us },
+      root: String(row['root']),
+      outcome: row['failed'] === true ? 'error' : 'ok',
+      structures: number('structures'),
+      spans: number('spans'),
+      requests: number('requests'),
+      sampled: number('due'),
+      meanUs: number('meanUs'),
+      p50Us,
+      p95Us,
+      p99Us,
     }
   })
 }

@@ -148,11 +148,17 @@ async function readGroup(
   for (let row = 0; row < starts.length; row++) {
     const resource = ofResource(row) as AttributeEntry[]
     add({
-      ...{ traceId: traceId(row), spanId: spanId(row), parentId: parentOf(row) },
-      ...{ service: service(row), operation: operation(row) },
-      ...{ host: host(row), version: version(row) },
+      traceId: traceId(row),
+      spanId: spanId(row),
+      parentId: parentOf(row),
+      service: service(row),
+      operation: operation(row),
+      host: host(row),
+      version: version(row),
       kind: /^\d+$/.test(kind(row)) ? Number(kind(row)) : kind(row),
-      ...{ status: status(row), message: message(row), traceState: traceState(row) },
+      status: status(row),
+      message: message(row),
+      traceState: traceState(row),
       startNs: String(starts[row]),
       durationUs: durations[row]!,
       followsFrom: follows?.[row] === true,
@@ -183,8 +189,13 @@ function textOf(value: unknown): string {
 
 /** Units of logical types and of names, in ns. */
 const UNITS: Readonly<Record<string, bigint>> = {
-  ...{ NANOS: 1n, TIMESTAMP_MICROS: 1000n, MICROS: 1000n, us: 1000n },
-  ...{ TIMESTAMP_MILLIS: 1_000_000n, MILLIS: 1_000_000n, ms: 1_000_000n },
+  NANOS: 1n,
+  TIMESTAMP_MICROS: 1000n,
+  MICROS: 1000n,
+  us: 1000n,
+  TIMESTAMP_MILLIS: 1_000_000n,
+  MILLIS: 1_000_000n,
+  ms: 1_000_000n,
 }
 /** A time since 1970 that is larger is in ns, else in µs, else in ms: each is after 1973. */
 const SMALLEST: readonly (readonly [above: bigint, unit: bigint])[] = [

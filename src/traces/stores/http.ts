@@ -124,7 +124,9 @@ export class HttpServer {
       failure instanceof PassingFailure ||
       (failure instanceof FlowdeltaError && !(failure instanceof Refusal))
     return retried(async () => read(await this.#ask(url)), {
-      ...{ tries, signal: this.#signal, isPassing },
+      tries,
+      signal: this.#signal,
+      isPassing,
     }).catch((failure) => {
       this.#signal?.throwIfAborted()
       if (!isPassing(failure)) throw failure

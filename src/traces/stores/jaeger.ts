@@ -31,12 +31,12 @@ const APIS = {
     search: ({ fromUs, toUs, service, limit, leastUs }: Search) =>
       // Names differ among versions; each takes those that it knows.
       Object.entries({
-        ...{
-          service_name: service,
-          start_time_min: rfc3339(fromUs),
-          start_time_max: rfc3339(toUs),
-        },
-        ...{ num_traces: `${limit}`, search_depth: `${limit}`, raw_traces: 'true' },
+        service_name: service,
+        start_time_min: rfc3339(fromUs),
+        start_time_max: rfc3339(toUs),
+        num_traces: `${limit}`,
+        search_depth: `${limit}`,
+        raw_traces: 'true',
         ...(leastUs > 0 && { duration_min: `${(leastUs / 1e6).toFixed(9)}s` }),
       }).flatMap(([name, value]) => [
         [`query.${name}`, value],
@@ -49,14 +49,10 @@ const APIS = {
     reader: jaegerReader,
     isEmpty404: false,
     search: ({ fromUs, toUs, service, limit, leastUs }: Search) => [
-      ...[
-        ['service', service],
-        ['limit', `${limit}`],
-      ],
-      ...[
-        ['start', `${Math.floor(fromUs)}`],
-        ['end', `${Math.ceil(toUs)}`],
-      ],
+      ['service', service],
+      ['limit', `${limit}`],
+      ['start', `${Math.floor(fromUs)}`],
+      ['end', `${Math.ceil(toUs)}`],
       ...(leastUs > 0 ? [['minDuration', `${leastUs}us`]] : []),
     ],
   },
@@ -75,7 +71,9 @@ export const jaegerStore = storeKind({
     read: async (query, sink) => {
       const whole = requireTimes(query, location.name)
       const server = new HttpServer(location, options, {
-        ...{ kind: 'jaeger', tenantHeader: 'x-tenant', signal: query.signal },
+        kind: 'jaeger',
+        tenantHeader: 'x-tenant',
+        signal: query.signal,
       })
       const version = api === 'auto' ? await versionOf(server) : api
       const { path, reader, search, isEmpty404 } = APIS[version]

@@ -117,7 +117,9 @@ async function opened(
   const valuesOf = async (what: FileMetaData, stringFromBytes: FromBytes) => {
     const pages: ArrayLike<unknown>[] = []
     await parquetRead({
-      ...{ file, compressors, metadata: what },
+      file,
+      compressors,
+      metadata: what,
       parsers: { stringFromBytes, timestampFromNanoseconds: (nanos) => nanos },
       onPage: ({ columnData }) => pages.push(columnData),
     }).catch((error) => {
@@ -130,7 +132,11 @@ async function opened(
     return group.columns.filter(({ meta_data }) => meta_data?.path_in_schema.join('\0') === key)
   }
   return {
-    ...{ name, metadata, meta, bytes: file.byteLength, leaves: leavesOf(metadata.schema) },
+    name,
+    metadata,
+    meta,
+    bytes: file.byteLength,
+    leaves: leavesOf(metadata.schema),
     async read(group, leaf, fromBytes = asText) {
       const row_groups = [{ ...group, columns: chunksOf(group, leaf) }]
       const values = await valuesOf({ ...metadata, schema, row_groups }, fromBytes)
@@ -145,7 +151,9 @@ async function opened(
       const meta_data = { ...chunk?.meta_data, path_in_schema: [leaf.element.name] }
       const alone = { ...leaf.element, repetition_type: 'OPTIONAL' } as const
       const only = {
-        ...{ ...metadata, num_rows, schema: [{ name: 'root', num_children: 1 }, alone] },
+        ...metadata,
+        num_rows,
+        schema: [{ name: 'root', num_children: 1 }, alone],
         row_groups: [{ num_rows, columns: [{ ...chunk, meta_data }] }],
       }
       return valuesOf(only, fromBytes)

@@ -58,7 +58,10 @@ export interface SpanSql {
 /** Names that attributes get from elsewhere: events, messages, resources; and quotes. */
 const DERIVED = /^(event|otel\.status_description|resource\..*)$| · |"/
 const SIGNS: Readonly<Record<string, string>> = {
-  ...{ from: '>=', above: '>', below: '<', 'up to': '<=' },
+  from: '>=',
+  above: '>',
+  below: '<',
+  'up to': '<=',
 }
 /** Texts that are printed otherwise than they are recorded. */
 const PRINTED_OTHERWISE = '[^ -~]|^ | $'

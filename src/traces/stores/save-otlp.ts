@@ -97,7 +97,9 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
   const standsFor = weight?.[trace] ?? Number.NaN
   const recorded = attributesOf(attributes.entries(row))
   return {
-    ...{ traceId: ids[trace], spanId: idOf(row), parentSpanId },
+    traceId: ids[trace],
+    spanId: idOf(row),
+    parentSpanId,
     name: operations.value(spans.operation[row]!),
     kind: spans.kind[row]! + 1,
     startTimeUnixNano: String(startNs),
@@ -107,7 +109,8 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
     ...(spans.followsFrom[row] === 1 && {
       links: [
         {
-          ...{ traceId: ids[trace], spanId: parentSpanId },
+          traceId: ids[trace],
+          spanId: parentSpanId,
           attributes: attributesOf([['opentracing.ref_type', 'follows_from']]),
         },
       ],

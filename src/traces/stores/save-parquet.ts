@@ -123,7 +123,8 @@ function columnsOf(
   }
   const plain = { encoding: 'PLAIN' }
   return Object.entries(data).map(([name, values]) => ({
-    ...{ name, data: values },
+    name,
+    data: values,
     ...(/^(Timestamp|Duration|ParentRow|SampleRate|SpanId)$/.test(name) && plain),
   }))
 }

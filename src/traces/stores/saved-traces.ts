@@ -67,8 +67,15 @@ export async function readSavedTraces(
   const [ids, services, operations] = [new Dictionary(), new Dictionary(), new Dictionary()]
   const [hosts, versionNames] = [new Dictionary(), new Dictionary()]
   const spans = growingColumns({
-    ...({ parent: 'i32', startUs: 'f64', durationUs: 'f64', service: 'u32' } as const),
-    ...({ operation: 'u32', host: 'u32', version: 'u32', kind: 'u8', status: 'u8' } as const),
+    parent: 'i32' as const,
+    startUs: 'f64' as const,
+    durationUs: 'f64' as const,
+    service: 'u32' as const,
+    operation: 'u32' as const,
+    host: 'u32' as const,
+    version: 'u32' as const,
+    kind: 'u8' as const,
+    status: 'u8' as const,
     followsFrom: 'u8',
   })
   const spanOffsets = growingUint32()
@@ -126,8 +133,14 @@ export async function readSavedTraces(
     name ?? own.name,
     {
       epochNs,
-      ...{ ids: ids.values, spanOffsets: spanOffsets.take(), spans: columns },
-      ...{ services, operations, hosts, versionNames, attributes: attributes.finish() },
+      ids: ids.values,
+      spanOffsets: spanOffsets.take(),
+      spans: columns,
+      services,
+      operations,
+      hosts,
+      versionNames,
+      attributes: attributes.finish(),
       weight: weights.some((rate) => rate !== 0) ? weights : undefined,
       ...(own.logs && logsOfRows(own.logs, { epochNs, services })),
     },

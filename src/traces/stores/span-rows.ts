@@ -51,8 +51,11 @@ export function rowAdder({ spans, resourceAttributes }: ReadSink, file: string) 
     attributes.push(...reporter.attributes)
     spans.add(
       {
-        ...{ traceId: row.traceId, spanId: row.spanId, parentId: row.parentId || null },
-        ...{ service: reporter.service, operation: row.operation },
+        traceId: row.traceId,
+        spanId: row.spanId,
+        parentId: row.parentId || null,
+        service: reporter.service,
+        operation: row.operation,
         host: row.host || reporter.host,
         version: row.version || reporter.version,
         kind: otlpKind(row.kind),

@@ -115,17 +115,23 @@ async function readGroup(
     const of = (column: Nested) => valueAt(column, place)
     const start = of(starts) as bigint
     return {
-      ...{ traceId: traceIds[place[0]!], spanId: of(spanIds), parentSpanId: of(parentIds) },
-      ...{ name: of(names), kind: Number(of(kinds)), traceState: of(states) },
+      traceId: traceIds[place[0]!],
+      spanId: of(spanIds),
+      parentSpanId: of(parentIds),
+      name: of(names),
+      kind: Number(of(kinds)),
+      traceState: of(states),
       startTimeUnixNano: String(start),
       endTimeUnixNano: String(start + (of(durations) as bigint)),
       status: { code: Number(of(codes)), message: of(messages) },
       attributes: attributesAt(ofSpans, place),
       events: (of(eventNames) as readonly string[]).map((name, i) => ({
-        ...{ name, attributes: attributesAt(ofEvents, [...place, i]) },
+        name,
+        attributes: attributesAt(ofEvents, [...place, i]),
       })),
       links: (of(linkIds) as readonly string[]).map((spanId, i) => ({
-        ...{ spanId, attributes: attributesAt(ofLinks, [...place, i]) },
+        spanId,
+        attributes: attributesAt(ofLinks, [...place, i]),
       })),
     }
   }

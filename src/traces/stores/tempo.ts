@@ -35,7 +35,9 @@ export const tempoStore = storeKind({
     read: async (query, sink) => {
       const { fromUs, toUs } = requireTimes(query, location.name)
       const server = new HttpServer(location, options, {
-        ...{ kind: 'tempo', tenantHeader: 'x-scope-orgid', signal: query.signal },
+        kind: 'tempo',
+        tenantHeader: 'x-scope-orgid',
+        signal: query.signal,
       })
       const reading = new SlicedReading({ limit, leastUs: SECOND_US })
       const traces = new TraceFetcher(server, sink)
@@ -46,8 +48,11 @@ export const tempoStore = storeKind({
         const ids = await server.get(
           '/api/search',
           {
-            ...{ q, limit: `${limit}`, spss: '1' },
-            ...{ start: `${start / SECOND_US}`, end: `${end / SECOND_US}` },
+            q,
+            limit: `${limit}`,
+            spss: '1',
+            start: `${start / SECOND_US}`,
+            end: `${end / SECOND_US}`,
           },
           (answer) => idsIn(answer, server),
         )

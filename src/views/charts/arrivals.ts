@@ -53,7 +53,10 @@ export const arrivalsChart = defineChart(
       withMarks(
         panel,
         placedMarks(marksOfPeriod(marks, flows, period), {
-          ...{ fromUs, toUs, width: WIDTH, height: panel.height },
+          fromUs,
+          toUs,
+          width: WIDTH,
+          height: panel.height,
         }),
         (field) => timeOf(period, { fromUs, toUs }, { field, title: null }),
       )

@@ -161,12 +161,16 @@ function segmentRows(segments: readonly Segment[], quantity: Quantity) {
     const shared = { segment: labels[i] as string, ...sides }
     return [
       {
-        ...{ ...shared, kind: 'share of such requests', share: shareOfRequests },
+        ...shared,
+        kind: 'share of such requests',
+        share: shareOfRequests,
         label: shared.segment,
         amount: `${percent(shareOfRequests)} of requests`,
       },
       {
-        ...{ ...shared, kind: 'share of the change', share: shareOfChange },
+        ...shared,
+        kind: 'share of the change',
+        share: shareOfChange,
         // Below the name of its segment stands what was measured; spaces make labels distinct.
         label: `${sides.inside} (others ${sides.outside})${' '.repeat(i)}`,
         amount: `${percent(shareOfChange)} of the change`,
@@ -225,11 +229,16 @@ function groupRows(shown: readonly Others[], interferers: ReadonlySet<Others>) {
     const isNamed = interferers.has(one)
     return [
       {
-        ...{ ...shared, kind: 'of slow calls’ time', share: one.slow, amount: percent(one.slow) },
+        ...shared,
+        kind: 'of slow calls’ time',
+        share: one.slow,
+        amount: percent(one.slow),
         label: isNamed ? `${others} ◂` : others,
       },
       {
-        ...{ ...shared, kind: 'of usual calls’ time', share: one.usual },
+        ...shared,
+        kind: 'of usual calls’ time',
+        share: one.usual,
         amount: percent(one.usual),
         // The bar stands below that of its group, whose name is not written twice.
         label: ' '.repeat(i + 1),

@@ -122,15 +122,22 @@ function ratesPanel(
       {
         mark: { type: 'rect', opacity: 0.15, aria: false },
         encoding: {
-          ...{ x: { ...x, field: 'fromUs' }, x2: { field: 'toUs' } },
-          ...{ y: { ...y, field: 'low' }, y2: { field: 'high' }, color, tooltip: said },
+          x: { ...x, field: 'fromUs' },
+          x2: { field: 'toUs' },
+          y: { ...y, field: 'low' },
+          y2: { field: 'high' },
+          color,
+          tooltip: said,
         },
       },
       {
         mark: { type: 'rule', strokeWidth: 2, aria: false },
         encoding: {
-          ...{ x: { ...x, field: 'fromUs' }, x2: { field: 'toUs' } },
-          ...{ y, color, tooltip: said },
+          x: { ...x, field: 'fromUs' },
+          x2: { field: 'toUs' },
+          y,
+          color,
+          tooltip: said,
         },
       },
     ],
@@ -153,7 +160,11 @@ function ratesOf(flows: FlowSet, failures: readonly Failure[], period: Period) {
     const [fromUs, toUs] = extent(members, timeOf) as [number, number]
     return {
       period: PERIOD_NAMES[period],
-      ...{ fromUs, toUs, rate: failed / members.length, low, high },
+      fromUs,
+      toUs,
+      rate: failed / members.length,
+      low,
+      high,
       when: `${formatDuration(fromUs)} to ${formatDuration(toUs)}`,
       failed: `${grouped(failed)} of ${grouped(members.length)}`,
     }
@@ -174,7 +185,9 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
   const predict = predictor(learned)
   const rows = [learned, loadWindows(flows, AFTER)].flatMap((windows, period) =>
     windows.map((window) => ({
-      ...{ rate: window.rate, share: 1 + window.excess, kind: LOAD_LOOKS[period]?.name ?? '' },
+      rate: window.rate,
+      share: 1 + window.excess,
+      kind: LOAD_LOOKS[period]?.name ?? '',
       took: percent(1 + window.excess),
       ...(period === BEFORE && { expected: 1 + predict(window) }),
     })),
@@ -206,7 +219,9 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
           data: { values: rows },
           mark: { type: 'point', filled: true, opacity: 0.7 },
           encoding: {
-            ...{ x, y: on({ ...y, axis }, 'share'), color: colorBy(LOAD_LOOKS, rows) },
+            x,
+            y: on({ ...y, axis }, 'share'),
+            color: colorBy(LOAD_LOOKS, rows),
             tooltip: tooltip({
               period: 'kind',
               'requests a second': ['rate', ',.3~r'],

@@ -66,7 +66,8 @@ export function parameterShares(
   const codes = Int32Array.from(parameter.values, (value) => codeOf.get(value) ?? -1)
   const { counts, missing } = countCodes(codes, labels, distinct.length)
   const values = counts.map((pair, code) => ({
-    ...{ label: numberText(distinct[code] as number), shares: share(pair) },
+    label: numberText(distinct[code] as number),
+    shares: share(pair),
     kind: 'value' as const,
   }))
   return { kind: 'values', values: [...values, ...missingValue(share(missing))] }
@@ -144,7 +145,9 @@ function histogram(
     ;(counts[at] as CountPair)[group]++
   })
   return {
-    ...{ kind: 'histogram', isLog, isClipped: [least < low, most > high] },
+    kind: 'histogram',
+    isLog,
+    isClipped: [least < low, most > high],
     bins: counts.map((pair, at) => ({ from: edge(at), to: edge(at + 1), shares: share(pair) })),
     missing: share(missing),
   }

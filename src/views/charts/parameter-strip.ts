@@ -60,11 +60,14 @@ export const parameterStripChart = defineChart(
     const shown = placed.filter((_, at) => Math.floor(at / every) !== Math.floor((at - 1) / every))
     const traces = table.table().array('trace') as string[]
     const rows = shown.map((row) => ({
-      ...{ own: along.valueOf(row) as string | number, value: along.textOf(row) },
-      ...{ group: groups.names[groups.labels[row] as 0 | 1], timeUs: timeUs[row] as number },
+      own: along.valueOf(row) as string | number,
+      value: along.textOf(row),
+      group: groups.names[groups.labels[row] as 0 | 1],
+      timeUs: timeUs[row] as number,
       time: Number.isNaN(timeUs[row]) ? '–' : formatDuration(timeUs[row] as number),
       trace: tooltipText(traces[row] ?? ''),
-      ...{ up: spread(row, 0), across: spread(row, 1) },
+      up: spread(row, 0),
+      across: spread(row, 1),
     }))
     const looks = groups.names.map((name, i) => ({
       name,
@@ -106,7 +109,8 @@ export const parameterStripChart = defineChart(
             },
             mark: { type: 'circle', size: rows.length > 600 ? 14 : 28, opacity: 0.6 },
             encoding: {
-              ...{ x, y },
+              x,
+              y,
               // Dots of one lane lie apart.
               ...(isLane(x) && { xOffset: apart('across') }),
               ...(isLane(y) && { yOffset: apart('up') }),
@@ -115,7 +119,9 @@ export const parameterStripChart = defineChart(
                 legend: { title: null, symbolOpacity: 1 },
               }),
               tooltip: tooltip({
-                ...{ value: 'value', group: 'group', time: 'time' },
+                value: 'value',
+                group: 'group',
+                time: 'time',
                 ...(traces.some((trace) => trace !== '') && { trace: 'trace' }),
               }),
             },
@@ -126,7 +132,8 @@ export const parameterStripChart = defineChart(
             : [
                 line(isNumeric ? 'y' : 'x', {
                   at: { at: slowAboveUs },
-                  ...{ color: PALETTE.softText, strokeDash: [5, 4] },
+                  color: PALETTE.softText,
+                  strokeDash: [5, 4],
                 }),
               ]),
         ],
@@ -208,7 +215,8 @@ function alongNumbers(
         ? { values: logTicks(low, high) }
         : { tickCount: 6, ...(isWhole && { tickMinStep: 1 }) }
       return {
-        ...{ field: 'own', type: 'quantitative' },
+        field: 'own',
+        type: 'quantitative',
         axis: { title: shortText(name, 70), labelExpr, ...ticks },
         scale: { domain: [low, high], nice: false, ...(isLog ? { type: 'log' } : { zero: false }) },
       }
@@ -265,7 +273,10 @@ function alongNames(
     textOf: (row: number) => tooltipText(levels[codes[row] as number] ?? 'missing'),
     divided: isDivided && 'The tree divides the values at the line between them.',
     axis: (): SpecPart => ({
-      ...{ field: 'own', type: 'nominal', sort: null, scale: { domain: names } },
+      field: 'own',
+      type: 'nominal',
+      sort: null,
+      scale: { domain: names },
       axis: {
         title: null,
         ticks: false,
@@ -280,7 +291,8 @@ function alongNames(
         ? [
             line('y', {
               at: { own: names[last - 1] },
-              ...{ color: PALETTE.text, strokeWidth: 2 },
+              color: PALETTE.text,
+              strokeWidth: 2,
               channel: { field: 'own', type: 'nominal', bandPosition: 1 },
             }),
           ]
@@ -290,7 +302,10 @@ function alongNames(
 
 function lanes(names: readonly string[]): SpecPart {
   return {
-    ...{ field: 'group', type: 'nominal', sort: null, scale: { domain: names } },
+    field: 'group',
+    type: 'nominal',
+    sort: null,
+    scale: { domain: names },
     axis: { title: null, labelAngle: 0, labelPadding: 6, grid: false, ticks: false, domain: false },
   }
 }

@@ -47,8 +47,12 @@ export function timeMarks(
     }),
     ...allEvents(flows, { events: all, seen: seen.slice(0, MAX_SEEN) }).map(
       ({ words, atUs, source }): TimeMark => ({
-        ...{ label: shortened(words), said: words, kind: source === 'given' ? source : 'seen' },
-        ...{ atUs, lowUs: atUs, highUs: atUs },
+        label: shortened(words),
+        said: words,
+        kind: source === 'given' ? source : 'seen',
+        atUs,
+        lowUs: atUs,
+        highUs: atUs,
       }),
     ),
   ]
@@ -71,8 +75,11 @@ export function marksOfPeriod(
     const [at = 0, low = 0, high = 0] = times.map((timeUs) => timeUs - epochUs)
     const said = `${mark.said}, ${formatDuration(startUs - atUs)} before this period`
     return {
-      ...{ ...mark, ...(isBetween && { label: `‹ ${mark.label}`, said }) },
-      ...{ atUs: at, lowUs: low, highUs: high },
+      ...mark,
+      ...(isBetween && { label: `‹ ${mark.label}`, said }),
+      atUs: at,
+      lowUs: low,
+      highUs: high,
     }
   })
 }
@@ -99,7 +106,9 @@ export function placedMarks(
     lines[line]?.push([from, to])
     const [lowUs, highUs] = [Math.max(fromUs, mark.lowUs), Math.min(toUs, mark.highUs)]
     return {
-      ...{ ...mark, lowUs, highUs },
+      ...mark,
+      lowUs,
+      highUs,
       isLeft,
       labelY: line < 0 ? null : 1 + line * LINE,
     }
@@ -132,8 +141,12 @@ export function withMarks(
         },
         ...paints.map((paint) => ({
           mark: {
-            ...{ type: 'text', fontSize: FONT_SIZE, baseline: 'top', ...paint },
-            ...{ align: isLeft ? 'right' : 'left', dx: isLeft ? -GAP : GAP },
+            type: 'text',
+            fontSize: FONT_SIZE,
+            baseline: 'top',
+            ...paint,
+            align: isLeft ? 'right' : 'left',
+            dx: isLeft ? -GAP : GAP,
           },
           encoding: {
             x: x('atUs'),

@@ -191,7 +191,9 @@ function stillTable<Row>(
   ]
   const widths = columnWidths(cells, width)
   const lines = {
-    ...{ cells, widths, across: sum(widths) + GAP * (widths.length - 1) },
+    cells,
+    widths,
+    across: sum(widths) + GAP * (widths.length - 1),
     more: rows.length - (cells.length - 1),
     anchors: columns.map(({ isNumber }) => (isNumber ? ('end' as const) : ('start' as const))),
   }

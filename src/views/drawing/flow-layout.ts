@@ -25,7 +25,12 @@ const CORNER = 14
  */
 export function flowLayout({ nodes, edges }: LayoutInput) {
   const labels = edges.map(({ from, to, labelWidth: width, labelHeight: height }) => ({
-    ...{ from, to, width, height, labelpos: 'r', labeloffset: 6 },
+    from,
+    to,
+    width,
+    height,
+    labelpos: 'r',
+    labeloffset: 6,
   }))
   const settings = { rankdir: 'TB', nodesep: 24, edgesep: 14, ranksep: 38, ...MARGINS }
   const layered = layeredGraph(nodes, labels, settings)
@@ -62,7 +67,8 @@ export function layeredGraph(
   layout(graph)
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
   return {
-    ...{ width, height },
+    width,
+    height,
     nodes: boxes.map((_, number): PlacedBox => {
       const { x, y, ...size } = graph.node(String(number)) as PlacedBox
       return { x, y, width: size.width, height: size.height }

@@ -59,7 +59,9 @@ export function layOutGraph(
   return flowLayout({
     nodes: boxes.map(({ name, detail }) => boxSize(name, detail)),
     edges: lines.map(({ from, to, text }) => ({
-      ...{ from, to, labelHeight: notes ? 2 * LINE : LINE },
+      from,
+      to,
+      labelHeight: notes ? 2 * LINE : LINE,
       labelWidth: 1.08 * textWidth(text, SIZES.text) + ASIDE,
     })),
   })

@@ -179,7 +179,9 @@ const MOST_BRANCHES = 8
 /** A tree as at most about `limit` rows: those near the root and the way to the best leaf. */
 export function treeRows(question: ParameterQuestion, { limit }: { limit: number }): TreeRow[] {
   const root = branchOf(question, question.tree.root, [], {
-    ...{ depth: 0, condition: '', wholeCondition: '' },
+    depth: 0,
+    condition: '',
+    wholeCondition: '',
   })
   const open = new Set<Branch>()
   let shown = 1
@@ -218,13 +220,15 @@ function branchOf(
           // The column is said by the row above.
           const condition = conditionWords(step).slice(step.column.length + 1)
           return branchOf(question, child, withStep(conditions, info, split.test, at), {
-            ...{ depth: way.depth + 1, condition },
+            depth: way.depth + 1,
+            condition,
             wholeCondition: step.kind === 'levels' ? `is ${step.levels.join(', ')}` : condition,
           })
         })
   const path = split === null ? leafPath(question, conditions) : undefined
   return {
-    ...{ ...way, column: split?.column ?? null },
+    ...way,
+    column: split?.column ?? null,
     isBest: path === undefined ? children.some(({ isBest }) => isBest) : path === question.paths[0],
     counts: countsOf(node, question, conditions),
     meanUs: 'mean' in node ? node.mean : null,
@@ -267,7 +271,11 @@ function summedUp(children: readonly Branch[]): readonly Branch[] {
   if (first === undefined) return children
   const condition = `is one of ${counted(small.length, 'other value')}`
   const rest: Branch = {
-    ...{ ...first, condition, wholeCondition: condition, says: null, meanUs: null },
+    ...first,
+    condition,
+    wholeCondition: condition,
+    says: null,
+    meanUs: null,
     counts: [sum(small, ({ counts }) => counts[0]), sum(small, ({ counts }) => counts[1])],
   }
   return [...children.filter((child) => !small.includes(child)), rest]

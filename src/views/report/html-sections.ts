@@ -144,7 +144,8 @@ function breakdownTable({ rows, beforeUs, afterUs }: Breakdown, of: Quantity): H
       { title: 'change', amounts: true },
     ],
     rows.map((row) => [
-      ...[row.service === '' ? html`<i>unnamed</i>` : named(row.service), KIND_NAMES[row.kind]],
+      row.service === '' ? html`<i>unnamed</i>` : named(row.service),
+      KIND_NAMES[row.kind],
       ...amountTexts(row.beforeUs, row.afterUs, of),
     ]),
     { foot: [['a mean request', '', ...amountTexts(beforeUs, afterUs, of)]] },

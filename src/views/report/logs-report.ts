@@ -125,7 +125,8 @@ export function logsMarkdown(compared: LogComparison, madeBy: string): string {
   const cell = (text: string) => written(text, MAX_NAME_LENGTH)
   const sentence = (text: string) => written(text, MAX_SENTENCE_LENGTH)
   const parts = partsOf(compared, 8).flatMap(({ heading, lead, columns, rows, notes }) => [
-    ...[`**${heading}.** ${sentence(lead)}`, ''],
+    `**${heading}.** ${sentence(lead)}`,
+    '',
     ...(rows.length === 0
       ? []
       : markdownTable(
@@ -137,15 +138,21 @@ export function logsMarkdown(compared: LogComparison, madeBy: string): string {
     '',
   ])
   const graphs = tellingGraphs(compared).flatMap((graph) => [
-    ...[`<details><summary>Look first at ${cell(graphTitle(graph))} …</summary>`, ''],
+    `<details><summary>Look first at ${cell(graphTitle(graph))} …</summary>`,
+    '',
     ...graphLines(graph)
       .slice(0, 8)
       .map((line) => `${line.replace(/\S.*/, '').slice(3)}- ${cell(line.trim())}`),
-    ...['', '</details>', ''],
+    '',
+    '</details>',
+    '',
   ])
   const sentences = performanceSentences(compared).map(sentence)
   return [
-    ...[`### ${cell(logsTitle(compared))}`, '', sentences.join(' '), ''],
+    `### ${cell(logsTitle(compared))}`,
+    '',
+    sentences.join(' '),
+    '',
     ...compared.warnings().map(({ message }) => `> ${sentence(message)}\n`),
     ...parts,
     ...graphs,

@@ -250,7 +250,9 @@ function stepsTable(finding: Finding, of: Quantity): Html {
 function stepRow(edge: EdgeChange, of: Quantity) {
   const { from, to, kind, shiftUs, interval, probabilitySlower } = edge
   return [
-    ...[named(from), named(to), kind === 'self' ? 'work' : 'network'],
+    named(from),
+    named(to),
+    kind === 'self' ? 'work' : 'network',
     differenceText(shiftUs, of),
     intervalText(interval, of),
     percent(probabilitySlower),

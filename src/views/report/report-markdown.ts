@@ -91,7 +91,8 @@ function warnings(comparison: Comparison): string[] {
   const shown = all.slice(0, MAX_WARNINGS)
   const left = all.length - shown.length
   return [
-    ...['> [!WARNING]', '> **Is this comparison fair?**'],
+    '> [!WARNING]',
+    '> **Is this comparison fair?**',
     ...shown.map(
       ({ finding }) => `> - ${markdownWithCode(shortText(finding, MAX_WARNING_LENGTH))}`,
     ),
@@ -158,7 +159,8 @@ function breakdown({ edges }: Comparison): string[] {
     ['service', 'kind', 'before', 'after', 'change'],
     [
       ...rows.map((row) => [
-        ...[written(row.service, MAX_NAME_LENGTH), KIND_NAMES[row.kind]],
+        written(row.service, MAX_NAME_LENGTH),
+        KIND_NAMES[row.kind],
         ...amountTexts(row.beforeUs, row.afterUs, of),
       ]),
       ['*a mean request*', '', ...amountTexts(beforeUs, afterUs, of)],

@@ -113,7 +113,9 @@ export async function* diagnoseLatencyStepwise(
   const stepTo = (state: LatencyDiagnosis['state']): DiagnosisProgress => {
     const last = tried[tried.length - 1]
     return {
-      ...{ tried: tried.length, planned: last?.planned ?? 0, depth: last?.depth ?? 0 },
+      tried: tried.length,
+      planned: last?.planned ?? 0,
+      depth: last?.depth ?? 0,
       scenario: last?.candidate.title ?? '',
       // What is found later does not belong to it.
       diagnosis: new LatencyDiagnosis(subject, tried.slice(), state),
@@ -181,12 +183,18 @@ export function prepareDiagnosis(
   const profile = profileOf(theirs)
   const stretches = target && stretchesOf(base, target)
   const evaluator = makeEvaluator({
-    ...{ base, target, targetWeight: theirs.weight },
+    base,
+    target,
+    targetWeight: theirs.weight,
     divergenceTo: divergenceTo(theirs.latencyUs, name, range),
-    ...{ targetProfile: profile, stretches },
+    targetProfile: profile,
+    stretches,
   })
   const subject: DiagnosisSubject = {
-    ...{ models, options, isOfTraces: target !== null, evaluator },
+    models,
+    options,
+    isOfTraces: target !== null,
+    evaluator,
     target: profile,
     targetTitle: known?.title ?? shownName((target as RequestModel).forest.traces),
     test: (tried) =>

@@ -82,7 +82,10 @@ export function makeEvaluator(measurement: Measurement): Evaluator {
     const impactUs = Number.isNaN(undone) ? movedUs : (movedUs - undone) / 2
     const towardUs = direction === 0 ? Math.abs(impactUs) : impactUs * direction
     return {
-      ...{ ...after, profile, distanceUs, impactUs },
+      ...after,
+      profile,
+      distanceUs,
+      impactUs,
       divergence: divergenceTo.from(latencyUs)(weight, weighedTarget),
       towardUs: Number.isNaN(undone) ? Math.min(towardUs, apartUs - distanceUs) : towardUs,
       touched: countTouched(recorded, after),
@@ -163,7 +166,9 @@ function testChange(
     return {
       statistic: Number.NaN,
       counts: countKinds(before, after, stretches),
-      ...{ responseCounts, isOfTime: mayFollow, strength },
+      responseCounts,
+      isOfTime: mayFollow,
+      strength,
     }
   }
   const { statistic, n1, n2 } = largestGap(before, after, stretches)
@@ -172,7 +177,8 @@ function testChange(
   return {
     statistic,
     counts: countTimes(first, second, stretches),
-    ...{ responseCounts, isOfTime: false },
+    responseCounts,
+    isOfTime: false,
     strength: Math.max(statistic * Math.sqrt((n1 * n2) / (n1 + n2)), strengthOf(ofTails, 0)),
   }
 }

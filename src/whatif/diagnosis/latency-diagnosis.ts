@@ -112,7 +112,9 @@ export class LatencyDiagnosis extends Stage {
         areRelated: (one, other) => this.#isWithin(one, other) || this.#isWithin(other, one),
       },
     ).map(({ cause, together: { divergence, profile } }) => ({
-      ...{ cause, divergence, ...profileQuantiles(profile) },
+      cause,
+      divergence,
+      ...profileQuantiles(profile),
       gain: this.divergence > 0 ? 1 - divergence / this.divergence : 0,
     }))
     return this.#together
@@ -280,12 +282,22 @@ function diagnosedScenarios(
     // Callers come before what lies within them.
     const parent = (node.parent && made.get(node.parent)) ?? null
     const scenario: Growing = {
-      ...{ rank: rankOf.get(row) as number, scenario: candidate, depth, parent, children: [] },
-      ...{ score: scores.get(node) ?? 0, divergence, distanceUs },
-      ...{ gain: share(unchanged.divergence - divergence) },
-      ...{ statistic, p: ps[row] as number, q: q[row] as number },
+      rank: rankOf.get(row) as number,
+      scenario: candidate,
+      depth,
+      parent,
+      children: [],
+      score: scores.get(node) ?? 0,
+      divergence,
+      distanceUs,
+      gain: share(unchanged.divergence - divergence),
+      statistic,
+      p: ps[row] as number,
+      q: q[row] as number,
       significant: isSignificant[row] as boolean,
-      ...{ touched, evaluation, ...profileQuantiles(evaluation.profile) },
+      touched,
+      evaluation,
+      ...profileQuantiles(evaluation.profile),
     }
     parent?.children.push(scenario)
     made.set(node, scenario)

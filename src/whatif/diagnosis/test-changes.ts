@@ -142,7 +142,8 @@ export function testScenarios(
   }: { readonly stretches: Stretches; readonly tried: readonly ScenarioCounts[] },
 ): ScenarioTests {
   const [before, after] = periods.map(({ recorded: { latencyUs } }) => ({
-    ...{ values: latencyUs, requests: Uint32Array.from(latencyUs.keys()) },
+    values: latencyUs,
+    requests: Uint32Array.from(latencyUs.keys()),
   })) as [EvidenceSample, EvidenceSample]
   const test = (all: readonly (readonly ChoiceCounts[])[]) => {
     const contrasts = all.flat().map((counts) => [counts])

@@ -199,7 +199,11 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
       const waits = [...predecessors, returnPredecessors]
       const samples = this.preprocessing(model)
       return [...nodes, reply].map((node, i) => ({
-        ...{ ...node, model: model.id, i, sample: samples[i] ?? [], waitsFor: waits[i] ?? [] },
+        ...node,
+        model: model.id,
+        i,
+        sample: samples[i] ?? [],
+        waitsFor: waits[i] ?? [],
       }))
     })
     const at = (q: number) => rows.map(({ sample }) => quantile(sample, q))

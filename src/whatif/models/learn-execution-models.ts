@@ -69,7 +69,10 @@ export function learnExecutionModels(
   const sofar: LearnedSoFar = { models: [], clusters: [], flows: 0 }
   const learned = indexed.forests.map((forest, period) =>
     learnPeriod({ ...observed[period]!, forest }, sofar, {
-      ...{ paths: indexed.paths, orders, options: chosen, period: period as 0 | 1 },
+      paths: indexed.paths,
+      orders,
+      options: chosen,
+      period: period as 0 | 1,
     }),
   )
   const { models } = sofar
@@ -137,10 +140,15 @@ function learnPeriod(
     const { nodes } = orders[members[0]!]!
     const same = sameFlow({ ...cluster, times }, earlier.get(cluster.key) ?? [], sofar, options)
     return {
-      ...{ id, period, name, flow: same?.flow ?? sofar.flows++, ...paths.named(name) },
+      id,
+      period,
+      name,
+      flow: same?.flow ?? sofar.flows++,
+      ...paths.named(name),
       // Equal names are next to each other, by start.
       nodes: nodes.map((node, at) => ({
-        ...{ ...paths.named(node), occurrence: at - nodes.indexOf(node) },
+        ...paths.named(node),
+        occurrence: at - nodes.indexOf(node),
       })),
       predecessors: graph.predecessors,
       returnPredecessors: graph.returnPredecessors,

@@ -65,7 +65,9 @@ export function applyScenario(
   const after = base.after(effect)
   return new ScenarioProfile({
     title: chosen.title,
-    ...{ before: profileOf(before), profile: profileOf(after), target: null },
+    before: profileOf(before),
+    profile: profileOf(after),
+    target: null,
     touched: countTouched(before, after),
     limits: effect.limits ?? null,
   })

@@ -66,7 +66,10 @@ function insideCandidates(context: CandidateContext, group: CallGroup): Candidat
   const reply: ChangedPart = { part: 'reply', paths: group.paths }
   const own = (what: string, parts: readonly ChangedPart[], within?: CallChange['within']) =>
     candidates(context, {
-      ...{ kind: 'preprocessing', what: `own time of ${name}${what}`, group, parts },
+      kind: 'preprocessing',
+      what: `own time of ${name}${what}`,
+      group,
+      parts,
       ...(within && { within }),
     })
   const ownTimeWithin = () => [
@@ -87,7 +90,9 @@ function insideCandidates(context: CandidateContext, group: CallGroup): Candidat
     ...(groupsByName(paths, remote).length < 2
       ? []
       : candidates(context, {
-          ...{ kind: 'children', what: `network to everything that ${name} calls,`, group },
+          kind: 'children',
+          what: `network to everything that ${name} calls,`,
+          group,
           parts: [{ part: 'network', paths: remote }],
         })),
   ]
@@ -103,7 +108,9 @@ function callCandidates(context: CandidateContext, group: CallGroup): Candidate[
 
 function networkCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
   return candidates(context, {
-    ...{ kind: 'network', what: `network to ${groupTitle(context.paths, group)}`, group },
+    kind: 'network',
+    what: `network to ${groupTitle(context.paths, group)}`,
+    group,
     parts: [{ part: 'network', paths: group.paths }],
     within: () => partsOf(context, group).flatMap((part) => networkCandidates(context, part)),
   })
@@ -115,7 +122,9 @@ function serverCandidates(context: CandidateContext, whole: CallGroup): Candidat
   if (members.length === 0) return []
   const group = callGroup(paths, members)
   return candidates(context, {
-    ...{ kind: 'server', what: `server time of ${groupTitle(paths, group)}`, group },
+    kind: 'server',
+    what: `server time of ${groupTitle(paths, group)}`,
+    group,
     parts: [{ part: 'server', paths: group.paths }],
     within: () =>
       distinct([
@@ -139,22 +148,29 @@ function candidates({ target, factors }: CandidateContext, change: CallChange): 
   const { kind, what, group, parts, within = () => [] } = change
   const key = parts.map((each) => `${each.part} ${each.paths}`).join(';')
   const shared = {
-    ...{ kind, group, within },
+    kind,
+    group,
+    within,
     evidence: (base, to) => ({
-      ...{ measured: 'times', before: timesPerRequest(base, parts) },
+      measured: 'times',
+      before: timesPerRequest(base, parts),
       after: timesPerRequest(to, parts),
     }),
   } satisfies Partial<CandidateSketch>
   if (target === null) {
     return factors.map((factor) =>
       candidate({
-        ...{ ...shared, key: `${key} × ${factor}`, title: `${what} × ${factor}` },
+        ...shared,
+        key: `${key} × ${factor}`,
+        title: `${what} × ${factor}`,
         changes: (base) => parts.map((each) => changeParts(base, each, (us) => us * factor)),
       }),
     )
   }
   const asAfter = candidate({
-    ...{ ...shared, key, title: `${what} as after` },
+    ...shared,
+    key,
+    title: `${what} as after`,
     changes: (base, to) => (to === null ? [] : parts.map((each) => mapParts(base, to, each))),
   })
   return [asAfter]

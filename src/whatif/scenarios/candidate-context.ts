@@ -51,7 +51,12 @@ export function candidateContext(
     })
   }
   return {
-    ...{ paths, base, target, minimumPartition, factors, twoSided },
+    paths,
+    base,
+    target,
+    minimumPartition,
+    factors,
+    twoSided,
     features:
       features === 'auto'
         ? [...BUILT_IN_FEATURES, ...attributeFeatures(base.forest, minimumPartition)]
@@ -80,15 +85,13 @@ export function candidate(sketch: CandidateSketch): Candidate {
   const { service = '', operation = '', paths = [] } = group ?? {}
   const [path = null, ...others] = paths
   return {
-    ...{
-      ...own,
-      service,
-      operation,
-      within,
-      isTwoWay,
-      isGiven,
-      path: others.length === 0 ? path : null,
-    },
+    ...own,
+    service,
+    operation,
+    within,
+    isTwoWay,
+    isGiven,
+    path: others.length === 0 ? path : null,
     apply: (base, target) => ({
       changes: changes?.(base, target) ?? [],
       weight: weight?.(base, target) ?? null,

@@ -46,11 +46,15 @@ function countCandidate(context: CandidateContext, divided: Callees): Candidate[
   const what = { name: groupName(callees), isRetry: isRetry(target, divided) }
   return [
     candidate({
-      ...{ kind: 'count', group, key: `count ${callees.paths}` },
+      kind: 'count',
+      group,
+      key: `count ${callees.paths}`,
       title: `${groupTitle(paths, group)} ${countWords(before, after, what)}`,
       changes: (from, to) => (to === null ? [] : countedAs(from, to, divided)),
       evidence: (from, to) => ({
-        ...{ measured: 'kinds', before: kindsOf(from, divided), after: kindsOf(to, divided) },
+        measured: 'kinds',
+        before: kindsOf(from, divided),
+        after: kindsOf(to, divided),
       }),
     }),
   ]

@@ -61,7 +61,8 @@ function callFeature(
     return partitionBy(calls.length, (i) => nameOf(calls[i]!))
   }
   return {
-    ...{ name, ofCalls },
+    name,
+    ofCalls,
     ofRequests: (model) => ofCalls(model, model.forest.requestOffsets.subarray(0, -1)),
   }
 }
@@ -316,7 +317,11 @@ export type FeatureChoice =
 
 /** Features that all traces have. */
 export const BUILT_IN_FEATURES: readonly Feature[] = [
-  ...[hostFeature, operationFeature, callsFeature, loadFeature, concurrencyFeature],
+  hostFeature,
+  operationFeature,
+  callsFeature,
+  loadFeature,
+  concurrencyFeature,
 ]
 
 const PREFIX = 'attribute:'

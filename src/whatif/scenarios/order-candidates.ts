@@ -22,7 +22,9 @@ export function orderCandidates(context: CandidateContext, group: CallGroup): Ca
   if (target === null || switchedCalls(base, target, { group, least }).length === 0) return []
   return [
     candidate({
-      ...{ kind: 'order', group, key: `order ${group.paths}` },
+      kind: 'order',
+      group,
+      key: `order ${group.paths}`,
       title: `calls of ${groupTitle(paths, group)} in the order of after`,
       changes: (from, to) =>
         to === null
@@ -33,7 +35,8 @@ export function orderCandidates(context: CandidateContext, group: CallGroup): Ca
       evidence(from, to) {
         const kept = keysInSeveralOrders([from, to], group)
         return {
-          ...{ measured: 'kinds', before: ordersOf(from, group, kept) },
+          measured: 'kinds',
+          before: ordersOf(from, group, kept),
           after: ordersOf(to, group, kept),
         }
       },
@@ -65,7 +68,8 @@ function reordered(
     own: Uint32Array,
     of: Uint32Array,
   ) => ({
-    ...{ calls: own, [name]: timesAs(timesAt(base[name], own), timesAt(target[name], of)) },
+    calls: own,
+    [name]: timesAs(timesAt(base[name], own), timesAt(target[name], of)),
   })
   const changed = to.nodes
     .map((_, node) => node)

@@ -77,7 +77,8 @@ export function parseScenario(text: string): Scenario {
   const change = { ...(part === undefined ? {} : { part: part as Part }), ...size }
   if (service === undefined) return named(name, change)
   return scaleCalls({
-    ...{ service: unquoted(service), ...change },
+    service: unquoted(service),
+    ...change,
     ...(operation !== undefined && { operation: unquoted(operation) }),
   })
 }
@@ -147,7 +148,10 @@ export function combineScenarios(...given: readonly (Scenario | string)[]): Scen
   const common = (name: 'service' | 'operation') =>
     scenarios.every((scenario) => scenario[name] === first[name]) ? first[name] : ''
   return {
-    ...{ kind: 'combined', service: common('service'), operation: common('operation'), path: null },
+    kind: 'combined',
+    service: common('service'),
+    operation: common('operation'),
+    path: null,
     title: scenarios.map(({ title }) => title).join(', and '),
     apply(base, target) {
       const effects = scenarios.map((scenario) => scenario.apply(base, target))

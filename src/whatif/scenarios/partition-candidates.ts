@@ -56,11 +56,14 @@ function partCandidates({ paths, base, target }: CandidateContext, one: OnePart)
   const place = `${feature.name}=${name} ${group.paths}`
   const what = `${groupTitle(paths, group)} ${partWords(feature.name, name)}`
   const shared = {
-    ...{ kind: 'partition', group },
+    kind: 'partition',
+    group,
     evidence: (before, after) => partEvidence(before, after, one),
   } satisfies Partial<CandidateSketch>
   const asOthers = candidate({
-    ...{ ...shared, key: `partition ${place}`, title: `${what}, as fast as the others` },
+    ...shared,
+    key: `partition ${place}`,
+    title: `${what}, as fast as the others`,
     isTwoWay: false,
     changes: (model) => {
       const { inside, outside } = dividedCalls(model, one)
@@ -71,7 +74,9 @@ function partCandidates({ paths, base, target }: CandidateContext, one: OnePart)
   const isWhole = group.paths.every((path) => paths.parent(path) < 0)
   if (target === null || (isWhole && !standsOut(base, target, one))) return [asOthers]
   const asAfter = candidate({
-    ...{ ...shared, key: `part ${place}`, title: `server time of ${what} as after` },
+    ...shared,
+    key: `part ${place}`,
+    title: `server time of ${what} as after`,
     changes: (from, to) => {
       const { inside } = dividedCalls(from, one)
       const there =
@@ -175,11 +180,15 @@ function callMixCandidates({ paths, target }: CandidateContext, mix: CallMix): C
   if (target === null || group.paths.some((path) => paths.parent(path) < 0)) return []
   return [
     candidate({
-      ...{ kind: 'partition', group, key: `mix ${feature.name} ${group.paths}` },
+      kind: 'partition',
+      group,
+      key: `mix ${feature.name} ${group.paths}`,
       title: `mix of calls to ${groupName(group)} by ${featureWords(feature.name)} as after`,
       changes: (base, to) => (to === null ? [] : mixedAs(base, to, mix)),
       evidence: (base, to) => ({
-        ...{ measured: 'kinds', before: kindsOf(base, mix), after: kindsOf(to, mix) },
+        measured: 'kinds',
+        before: kindsOf(base, mix),
+        after: kindsOf(to, mix),
       }),
     }),
   ]

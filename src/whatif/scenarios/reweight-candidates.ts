@@ -66,7 +66,8 @@ function shiftWords(before: Partition, after: Partition): string {
 
 function mixCandidate(feature: Feature, before: Partition, after: Partition): Candidate {
   return candidate({
-    ...{ kind: 'reweight', key: `mix ${feature.name}` },
+    kind: 'reweight',
+    key: `mix ${feature.name}`,
     title: `mix of requests by ${featureWords(feature.name)} as after${isGiven(feature) ? shiftWords(before, after) : ''}`,
     isGiven: isGiven(feature),
     weight({ forest: { weight } }, target) {
@@ -103,7 +104,8 @@ function frequencyCandidate(
 ): Candidate {
   const name = names[part] as string
   return candidate({
-    ...{ kind: 'reweight', key: `frequency ${feature.name}=${name} ${factor}` },
+    kind: 'reweight',
+    key: `frequency ${feature.name}=${name} ${factor}`,
     title: `${factor < 1 ? 'half' : 'twice'} as many requests ${partWords(feature.name, name)}`,
     weight: ({ forest }) => forest.weight.map((own, i) => (codes[i] === part ? own * factor : own)),
     evidence: () => ({ measured: 'kinds', before: NO_SAMPLE, after: NO_SAMPLE }),

@@ -54,7 +54,10 @@ export function reweightRequests(given: ReweightOptions): Scenario {
     ([name, share]) => `${exactPercent(share)} of requests ${partWords(feature.name, name)}`,
   )
   return {
-    ...{ kind: 'reweight', service: '', operation: '', path: null },
+    kind: 'reweight',
+    service: '',
+    operation: '',
+    path: null,
     title: words.join(', '),
     apply(base) {
       const partition = feature.ofRequests(base)

@@ -62,7 +62,10 @@ export function scaleCalls(given: ScaleOptions): Scenario {
   const { newTime, words } = change(options)
   const name = operation === '' ? service : `${service} ${operation}`
   return {
-    ...{ kind: 'scale', service, operation, path: null },
+    kind: 'scale',
+    service,
+    operation,
+    path: null,
     title: `${WORDS[part]}${name} ${words}`,
     apply(base) {
       const { paths } = base.models

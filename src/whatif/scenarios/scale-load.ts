@@ -32,7 +32,10 @@ export function scaleLoad(change: LoadChange): Scenario {
     throw new OptionError('load', size, 'a number above 0')
   }
   return {
-    ...{ kind: 'load', service, operation: '', path: null },
+    kind: 'load',
+    service,
+    operation: '',
+    path: null,
     title: titleOf(change),
     apply(base) {
       const calls = callsOf(base, service)

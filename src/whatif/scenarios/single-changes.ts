@@ -121,7 +121,8 @@ export function findSingleChanges(
     return profileSummary(profileOf(base.after(scenario.apply(base, null))))
   }
   const changes = changeables(models.paths, by).map((each) => ({
-    ...{ ...each, effects: factors.map((factor) => effect(each, factor)) },
+    ...each,
+    effects: factors.map((factor) => effect(each, factor)),
   }))
   const moved = ({ effects }: SingleChange) =>
     Math.max(...effects.map(({ meanUs }) => Math.abs(meanUs - before.meanUs)))

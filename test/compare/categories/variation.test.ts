@@ -26,7 +26,8 @@ describeWithShared('the table of categories against VarianceFinder’s numbers',
     const graphs = edges.map((latencyUs) => ({
       labels: points,
       edges: latencyUs.map((_, i) => [i, i + 1] as const),
-      ...{ latencyUs, responseTimeUs: latencyUs.reduce((sum, us) => sum + us, 0) },
+      latencyUs,
+      responseTimeUs: latencyUs.reduce((sum, us) => sum + us, 0),
     }))
     const traces = makeGraphs(graphs)
     const categories = categorize(buildFlows([traces, traces]))

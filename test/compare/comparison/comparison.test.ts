@@ -42,7 +42,10 @@ describe('compare', () => {
     const { ranking, categories } = compare(before, after)
     expect(
       ranking.mutations.map(({ rank, category, kind, requests, precursors }) => ({
-        ...{ rank, kind, requests, precursors: precursors.length },
+        rank,
+        kind,
+        requests,
+        precursors: precursors.length,
         root: categories.structure(category).root,
       })),
     ).toEqual([

@@ -43,7 +43,8 @@ function verdicts(comparison: Comparison) {
 function edgeVerdicts(comparison: Comparison) {
   return all(comparison).map((category) =>
     comparison.responseTime.edges(category).map(({ edge, onCriticalPath, test }) => ({
-      ...{ ...edge, onCriticalPath },
+      ...edge,
+      onCriticalPath,
       p: test?.p ?? null,
       rejected: test?.rejected ?? null,
     })),
@@ -96,7 +97,9 @@ describe('whatever is compared', () => {
         const summary = (comparison: Comparison) => {
           const { ranking } = comparison
           const ranked = ranking.mutations.map(({ category, kind, requests, contributionUs }) => [
-            ...[structureName(comparison, category), kind, requests],
+            structureName(comparison, category),
+            kind,
+            requests,
             Number(contributionUs.toPrecision(9)),
           ])
           const tests = verdicts(comparison).map((verdict, category) => [

@@ -35,7 +35,9 @@ function requests(
   { count, meanUs, random }: { count: number; meanUs: number; random: RandomSource },
 ): GraphSketch[] {
   return Array.from({ length: count }, () => ({
-    ...{ labels, edges, latencyUs: edges.map(() => meanUs * (0.5 + random.next())) },
+    labels,
+    edges,
+    latencyUs: edges.map(() => meanUs * (0.5 + random.next())),
   }))
 }
 

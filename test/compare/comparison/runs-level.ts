@@ -21,8 +21,11 @@ export function falseAlarms({ runs, comparisons, seed, factor = 1 }: Simulation)
   for (let one = 0; one < comparisons; one++) {
     const drawn = (number: number, slower: number) =>
       shopPeriod({
-        ...{ seed: 1000 * one + number, requests: 80 + Math.floor(120 * random.next()) },
-        ...{ networkUs: 100 * level(), stockUs: 1000 * level() * slower, payUs: 2000 * level() },
+        seed: 1000 * one + number,
+        requests: 80 + Math.floor(120 * random.next()),
+        networkUs: 100 * level(),
+        stockUs: 1000 * level() * slower,
+        payUs: 2000 * level(),
       })
     const before = Array.from({ length: runs }, (_, number) => drawn(number + 1, 1))
     const { findings } = compare(before, drawn(runs + 1, factor)).findings

@@ -35,7 +35,9 @@ describe('several runs before', () => {
   test('the order of runs does not matter', () => {
     const told = ({ findings }: typeof comparison) =>
       findings.findings.map(({ id, title, facts, contributionUs }) => ({
-        ...{ id, title, facts },
+        id,
+        title,
+        facts,
         contributionUs: Math.round(contributionUs),
       }))
     expect(told(compare(runs.toReversed(), after))).toEqual(told(comparison))

@@ -7,7 +7,8 @@ describe('results of recorded periods depend on inputs and options alone', () =>
   testSameResults(['create-behaviour', 'rare-operation', 'mds-config', 'mds-prefetch']))
 
 const incident = simulatePeriods({
-  ...{ seed: 1, requests: 1_000 },
+  seed: 1,
+  requests: 1_000,
   effectOf: ({ tier, cached }, chance) => ({
     factor: tier === 'enterprise' ? 6 : 1,
     fails: !cached && chance() < 0.1,

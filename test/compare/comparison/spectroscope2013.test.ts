@@ -120,7 +120,9 @@ let after: TraceSet
 function run(smPThreshold: number): Run {
   const theirs = sharedJson<Theirs>(`${FOLDER}/expected-threshold-${smPThreshold}.json`)
   const comparison = compare(before, after, {
-    ...{ smPThreshold, alternative: 'slower', editTokens: 'edges' },
+    smPThreshold,
+    alternative: 'slower',
+    editTokens: 'edges',
   })
   const ours = Array.from({ length: comparison.categories.size }, (_, category) =>
     ourKey(comparison, category),

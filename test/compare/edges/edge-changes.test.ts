@@ -11,8 +11,12 @@ describe('edges pooled over categories', () => {
   test('an edge of two categories is one', () => {
     expect(comparison.categories.size).toBe(2)
     expect(named('stock LOOKUP call', 'stock LOOKUP reply')).toMatchObject({
-      ...{ kind: 'self', categories: [0, 1], comparedCategories: 2 },
-      ...{ beforeRequests: 300, afterRequests: 300, changed: false },
+      kind: 'self',
+      categories: [0, 1],
+      comparedCategories: 2,
+      beforeRequests: 300,
+      afterRequests: 300,
+      changed: false,
     })
   })
 

@@ -6,8 +6,12 @@ import { coded } from './coded.ts'
 function mix(counts: Readonly<Record<string, number>>): SpanSketch[] {
   return Object.entries(counts).flatMap(([type, count]) =>
     Array.from({ length: count }, (_, i) => ({
-      ...{ id: 'root', trace: `${type}-${i}`, service: 'web', operation: type },
-      ...{ startUs: i, endUs: i + 1000 * Number.parseInt(type, 10) },
+      id: 'root',
+      trace: `${type}-${i}`,
+      service: 'web',
+      operation: type,
+      startUs: i,
+      endUs: i + 1000 * Number.parseInt(type, 10),
     })),
   )
 }

@@ -6,7 +6,8 @@ import { coded } from './coded.ts'
 /** Requests of one type, sampled with a probability. */
 function sampled(count: number, probability?: number, id = 'web'): SpanSketch[] {
   return requestsAt(every(1000, count), {
-    ...{ id, trace: id },
+    id,
+    trace: id,
     ...(probability !== undefined && { probability }),
   })
 }

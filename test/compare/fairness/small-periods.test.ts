@@ -52,7 +52,10 @@ test('undecided-structures: of structures too symmetric to compare', () => {
   )
   const withUndecided = (undecided: number) =>
     comparisonWarnings({
-      ...{ before, after, flows, options },
+      before,
+      after,
+      flows,
+      options,
       categories: { undecided, size: 1, count: () => 100 },
     }).map(({ finding }) => finding)
   expect(withUndecided(1)).toContain(

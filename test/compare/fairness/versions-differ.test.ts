@@ -4,7 +4,8 @@ import { coded } from './coded.ts'
 
 function ran(version: string | undefined, count = 20, service = 'shop'): SpanSketch[] {
   return requestsAt(every(1000, count), {
-    ...{ service, trace: `${service} ${version}` },
+    service,
+    trace: `${service} ${version}`,
     ...(version !== undefined && { version }),
   })
 }

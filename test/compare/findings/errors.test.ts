@@ -15,8 +15,12 @@ describe('of stock that fails in a tenth of the time', () => {
     (failing) => {
       const [first, ...others] = findings({}, { failing })
       expect(first).toMatchObject({
-        ...{ kind: 'errors', direction: 'slower', where: 'stock', operation: 'LOOKUP' },
-        ...{ services: ['stock'], size: { unit: 'rate', per: 'call' } },
+        kind: 'errors',
+        direction: 'slower',
+        where: 'stock',
+        operation: 'LOOKUP',
+        services: ['stock'],
+        size: { unit: 'rate', per: 'call' },
       })
       expect(first?.what).toMatch(
         /^LOOKUP fails with “no stock” in \d+ of 1,000 calls \(0 of 1,000/,
@@ -127,7 +131,9 @@ describeWithShared('errors that others planted', () => {
       all.map(({ kind, direction, what, services }) => ({ kind, direction, what, services })),
     ).toEqual([
       {
-        ...{ kind: 'errors', direction: 'slower', services: ['checkout-api'] },
+        kind: 'errors',
+        direction: 'slower',
+        services: ['checkout-api'],
         what: 'POST /api/checkout fails with “internal error” in 193 of 2,741 calls (14 of 2,823 before)',
       },
     ])

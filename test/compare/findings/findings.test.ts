@@ -15,8 +15,11 @@ import { compareShops, shopPeriod } from './fixture.ts'
 
 const summary = (comparison: ReturnType<typeof compareShops>) =>
   comparison.findings.findings.map(({ kind, direction, title, services, requests }) => ({
-    ...{ kind, direction, title: title.replace(/\d+ µs/, 'N µs') },
-    ...{ services, requests },
+    kind,
+    direction,
+    title: title.replace(/\d+ µs/, 'N µs'),
+    services,
+    requests,
   }))
 
 describe('a finding is one cause', () => {
@@ -28,7 +31,10 @@ describe('a finding is one cause', () => {
     const comparison = compareShops({}, { stockUs: 1300 })
     expect(summary(comparison)).toEqual([
       {
-        ...{ kind: 'latency', direction: 'slower', services: ['stock'], requests: 300 },
+        kind: 'latency',
+        direction: 'slower',
+        services: ['stock'],
+        requests: 300,
         title: 'stock: LOOKUP itself takes N µs longer',
       },
     ])
@@ -42,12 +48,10 @@ describe('a finding is one cause', () => {
   test('one whose calls are all slow on the way is the finding, not those it calls', () => {
     expect(summary(compareShops({}, { networkUs: 300 }))).toEqual([
       {
-        ...{
-          kind: 'latency',
-          direction: 'slower',
-          services: ['shop', 'stock', 'pay'],
-          requests: 300,
-        },
+        kind: 'latency',
+        direction: 'slower',
+        services: ['shop', 'stock', 'pay'],
+        requests: 300,
         title: 'shop: its calls to stock and pay take N µs longer in transit',
       },
     ])
@@ -65,7 +69,9 @@ describe('a finding is one cause', () => {
     const comparison = compareShops({ archive: 0.1 }, { archive: 0.4, requests: 120 })
     expect(summary(comparison)).toMatchObject([
       {
-        ...{ kind: 'structure', direction: 'slower', services: ['shop', 'stock', 'archive'] },
+        kind: 'structure',
+        direction: 'slower',
+        services: ['shop', 'stock', 'archive'],
         title:
           'shop: GET calls archive READ after stock LOOKUP in 50 of 120 calls (34 of 300 before)',
       },
@@ -73,10 +79,12 @@ describe('a finding is one cause', () => {
     const [finding] = comparison.findings.findings
     expect(finding?.steps).toEqual([])
     expect(finding?.calls[0]).toEqual({
-      ...{ kind: 'next', of: { service: 'shop', operation: 'GET' } },
+      kind: 'next',
+      of: { service: 'shop', operation: 'GET' },
       previous: { service: 'stock', operation: 'LOOKUP' },
       call: { service: 'archive', operation: 'READ' },
-      ...{ made: [34, 50], chances: [300, 120] },
+      made: [34, 50],
+      chances: [300, 120],
     })
     expect(finding?.changedStructure).toMatchObject([
       { change: 'added', label: 'shop call READ call', answered: { service: 'stock' } },
@@ -234,8 +242,16 @@ describe('findings as a stage', () => {
   test('are listed in a table, one row each', () => {
     const table = comparison.findings.table()
     expect(table.columnNames()).toEqual([
-      ...['rank', 'title', 'direction', 'requests', 'contributionUs', 'shareOfChange', 'q'],
-      ...['mutations', 'categories', 'id'],
+      'rank',
+      'title',
+      'direction',
+      'requests',
+      'contributionUs',
+      'shareOfChange',
+      'q',
+      'mutations',
+      'categories',
+      'id',
     ])
     expect(table.array('rank')).toEqual([1, 2])
   })

@@ -72,7 +72,10 @@ describe('where nothing is found', () => {
         fc.nat(1000),
         (before, after, factor, seed) => {
           const shop = (requests: number, times: number) => ({
-            ...{ requests, networkUs: 100 * times, stockUs: 1000 * times, payUs: 2000 * times },
+            requests,
+            networkUs: 100 * times,
+            stockUs: 1000 * times,
+            payUs: 2000 * times,
           })
           expectHonest(
             compareShops({ ...shop(before, 1), seed }, { ...shop(after, factor), seed: seed + 1 }),

@@ -131,7 +131,9 @@ describe('nobody is named', () => {
 
 function regular(random: Random, share: number): Job[] {
   return Array.from({ length: PERIOD_MS / 10 }, (_, i) => ({
-    ...{ atMs: i * 10, tenant: pick(random, 'abc'), operation: 'get' },
+    atMs: i * 10,
+    tenant: pick(random, 'abc'),
+    operation: 'get',
     ms: random.next() < share ? 200 + random.next() * 100 : 1 + random.next(),
   }))
 }

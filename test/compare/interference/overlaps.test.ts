@@ -28,7 +28,9 @@ test('the sweep gives what comparing every call with every other gives', () => {
         const activity = { ...own, askedUs: own.startUs, answeredUs: own.endUs }
         const calls = sortCalls(columns(asked))
         const found = overlapsOf(sortActivity(activity, own.endUs), calls, {
-          ...{ groupOf, groups: 3, each: true },
+          groupOf,
+          groups: 3,
+          each: true,
         })
         asked.forEach((call, i) => {
           for (const group of [0, 1, 2]) {

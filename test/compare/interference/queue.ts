@@ -74,16 +74,22 @@ export function queue(
       const trace = `${seed}-${i}`
       return [
         {
-          ...{ trace, id: `web${i}`, service: 'web', operation },
-          ...{
-            startUs: us(atMs - 0.2),
-            endUs: us(endMs + 0.2),
-            attributes: { 'tenant.id': tenant },
-          },
+          trace,
+          id: `web${i}`,
+          service: 'web',
+          operation,
+          startUs: us(atMs - 0.2),
+          endUs: us(endMs + 0.2),
+          attributes: { 'tenant.id': tenant },
         },
         {
-          ...{ trace, id: `db${i}`, parent: `web${i}`, service: 'db', operation: 'query' },
-          ...{ startUs: us(atMs), endUs: us(endMs) },
+          trace,
+          id: `db${i}`,
+          parent: `web${i}`,
+          service: 'db',
+          operation: 'query',
+          startUs: us(atMs),
+          endUs: us(endMs),
         },
       ]
     }),

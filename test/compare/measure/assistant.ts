@@ -55,8 +55,13 @@ export function assistantTraces(
     }
     spans.push(
       {
-        ...{ trace, id: 'r', service: 'chat', operation: isHistory ? 'GET /history' : 'POST /ask' },
-        ...{ startUs, endUs: at + 2_000, attributes: { 'tenant.tier': tier } },
+        trace,
+        id: 'r',
+        service: 'chat',
+        operation: isHistory ? 'GET /history' : 'POST /ask',
+        startUs,
+        endUs: at + 2_000,
+        attributes: { 'tenant.tier': tier },
       },
       ...calls,
     )

@@ -91,8 +91,13 @@ describe('flows by another measure', () => {
       given.flatMap((calls, i): SpanSketch[] => [
         { trace: `t${i}`, id: 'r', service: 'web', startUs: 0, endUs: 2_000 },
         ...calls.map(({ operation, rows, startUs, lastsUs }, k) => ({
-          ...{ trace: `t${i}`, id: `c${k}`, parent: 'r', service: 'db', operation },
-          ...{ startUs: startOf(startUs), endUs: startOf(startUs) + lastsUs },
+          trace: `t${i}`,
+          id: `c${k}`,
+          parent: 'r',
+          service: 'db',
+          operation,
+          startUs: startOf(startUs),
+          endUs: startOf(startUs) + lastsUs,
           attributes: rows === null ? {} : { 'db.rows': rows },
         })),
       ]),
@@ -118,7 +123,12 @@ describe('flows by another measure', () => {
 
   test('have the same kinds of request however calls overlap', () => {
     const call = (id: string, startUs: number): SpanSketch => ({
-      ...{ id, parent: 'r', service: id, startUs, endUs: startUs + 10, attributes: { rows: 1 } },
+      id,
+      parent: 'r',
+      service: id,
+      startUs,
+      endUs: startUs + 10,
+      attributes: { rows: 1 },
     })
     const request = (trace: string, a: number, b: number) =>
       [{ id: 'r', startUs: 0, endUs: 100 }, call('a', a), call('b', b)].map((one) => ({
@@ -139,7 +149,8 @@ describe('flows by another measure', () => {
     const pair = compareAssistants(7, { factor: 1.3 })
     const own = pair.with({
       measure: {
-        ...{ name: 'input', unit: 'tokens' },
+        name: 'input',
+        unit: 'tokens',
         of: ({ attribute }) => attribute(INPUT) as number | undefined,
       },
     })
@@ -160,7 +171,8 @@ describe('flows by another measure', () => {
     const answers = (unit: number | undefined) => unit
     const half = pair.with({
       measure: {
-        ...{ name: 'half', unit: 'tokens' },
+        name: 'half',
+        unit: 'tokens',
         of: ({ operation, durationUs }) =>
           answers(operation === 'answer' && durationUs % 2 === 0 ? undefined : 1),
       },

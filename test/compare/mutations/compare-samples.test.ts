@@ -22,8 +22,13 @@ describe.each(SAMPLE_TESTS.map((name) => [name] as const))('%s', (name) => {
 
   test('has the shape of every other', () => {
     expect(at(SLOWER, 'two-sided')).toMatchObject({
-      ...{ statistic: expect.any(Number), p: expect.any(Number), location: expect.any(Number) },
-      ...{ direction: 'slower', testable: true, beforeCount: 80, afterCount: 60 },
+      statistic: expect.any(Number),
+      p: expect.any(Number),
+      location: expect.any(Number),
+      direction: 'slower',
+      testable: true,
+      beforeCount: 80,
+      afterCount: 60,
     })
   })
 
@@ -46,7 +51,9 @@ describe.each(SAMPLE_TESTS.map((name) => [name] as const))('%s', (name) => {
 test('a changed tail is seen at p95, and not by the Kolmogorov-Smirnov test', () => {
   const p = (name: 'ks' | 'p95') =>
     compareSamples(TAIL.before, TAIL.after, {
-      ...{ test: name, alternative: 'two-sided', method: 'auto' },
+      test: name,
+      alternative: 'two-sided',
+      method: 'auto',
     }).p
   expect(p('ks')).toBeGreaterThan(0.05)
   expect(p('p95')).toBeLessThan(0.01)

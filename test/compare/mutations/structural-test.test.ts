@@ -30,13 +30,17 @@ describe("smPThreshold: 'auto'", () => {
 
   test('twice the load is no change', () => {
     expect(Object.values(labels([900, 100, 500], [1800, 200, 1000]))).toEqual([
-      ...['unchanged', 'unchanged', 'unchanged'],
+      'unchanged',
+      'unchanged',
+      'unchanged',
     ])
   })
 
   test('more requests of one type are no change of the structure of any', () => {
     expect(Object.values(labels([90, 10, 100], [90, 10, 900]))).toEqual([
-      ...['unchanged', 'unchanged', 'unchanged'],
+      'unchanged',
+      'unchanged',
+      'unchanged',
     ])
   })
 

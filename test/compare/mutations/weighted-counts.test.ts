@@ -32,7 +32,9 @@ test('documents have the requests that were recorded, and those that they stand 
   const documentOf = (probability?: number) =>
     COMPARISON_DOCUMENT.write({
       comparison: compare(sampled(10, probability), sampled(30, probability)),
-      ...{ limit: 10, budget: 0, explained: null },
+      limit: 10,
+      budget: 0,
+      explained: null,
     })
   const requests = { before: 10, after: 30 }
   expect(documentOf(0.1)).toMatchObject({ requests, requestsStoodFor: { before: 100, after: 300 } })

@@ -59,8 +59,10 @@ describe('versions and hosts that come or go', () => {
     )
     expect(comparison.events).toEqual([
       {
-        ...{ words: 'stock goes from 1.9 to 2.0', atUs: AFTER_US + 29.5e6 },
-        ...{ source: 'versions', services: ['stock'] },
+        words: 'stock goes from 1.9 to 2.0',
+        atUs: AFTER_US + 29.5e6,
+        source: 'versions',
+        services: ['stock'],
       },
     ])
     expect(comparison.findings.findings[0]?.facts.at(-1)).toContain(

@@ -214,7 +214,8 @@ describe('one long recording', () => {
   test('of which 0.5 % fail at first and 7 % later is divided', { tags: 'full' }, () => {
     const random = randomSource(9)
     const failures = (i: number) => ({
-      ...{ timeUs: i * 1e6, value: random.next() < (i < 2000 ? 0.005 : 0.07) ? 1 : 0 },
+      timeUs: i * 1e6,
+      value: random.next() < (i < 2000 ? 0.005 : 0.07) ? 1 : 0,
     })
     const rounds = Array.from({ length: 40 }, () =>
       changeOf(Array.from({ length: 4000 }, (_, i) => failures(i))),

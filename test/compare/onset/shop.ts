@@ -43,7 +43,9 @@ export function shop(name: string, fromUs: number, given: Shop): SpanTraces {
     span('shop', 'GET', {})
     const parent = `${trace}-shop`
     span('stock', 'LOOKUP', {
-      ...{ parent, startUs: startUs + 100, endUs: startUs + stockUs },
+      parent,
+      startUs: startUs + 100,
+      endUs: startUs + stockUs,
       ...(versionFrom !== undefined && { version: seconds >= versionFrom ? '2.0' : '1.9' }),
       ...(hosts > 0 && { host: `host-${Math.floor(hosts * draw.next() ** 3)}` }),
     })

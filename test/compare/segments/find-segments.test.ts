@@ -31,7 +31,8 @@ describe('a segment that changed alone is named', () => {
     ])
     expect(
       found({
-        ...{ seed: 3, requests: 5_000 },
+        seed: 3,
+        requests: 5_000,
         effectOf: (request, chance) => ({ fails: both(request) && chance() < 0.4 }),
       }),
     ).toEqual(['errors: tenant.tier = enterprise and cache.hit = false'])
@@ -64,7 +65,8 @@ describe('a segment that changed alone is named', () => {
   test('where one in five of its requests changed', () => {
     expect(
       found({
-        ...{ seed: 7, requests: 4_000 },
+        seed: 7,
+        requests: 4_000,
         effectOf: ({ region }, chance) => ({
           addedUs: region === 'eu' && chance() < 0.2 ? 500_000 : 0,
         }),

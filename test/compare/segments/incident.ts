@@ -94,15 +94,22 @@ function simulatePeriod(
     const trace = `${period}-${i}`
     spans.push(
       {
-        ...{ trace, id: 'r', service: 'shop', operation: request.operation, host: request.pod },
-        ...{
-          startUs,
-          endUs: startUs + storeUs + shopUs,
-          status: fails || isFailed ? 'error' : 'ok',
-        },
+        trace,
+        id: 'r',
+        service: 'shop',
+        operation: request.operation,
+        host: request.pod,
+        startUs,
+        endUs: startUs + storeUs + shopUs,
+        status: fails || isFailed ? 'error' : 'ok',
         attributes: {
-          ...{ 'tenant.tier': tier, plan: `plan-${tier}`, region: request.region, ...noise },
-          ...{ flag: request.flag, 'cache.hit': request.cached, 'body.size': request.size },
+          'tenant.tier': tier,
+          plan: `plan-${tier}`,
+          region: request.region,
+          ...noise,
+          flag: request.flag,
+          'cache.hit': request.cached,
+          'body.size': request.size,
           ...(request.coupon !== undefined && { coupon: request.coupon }),
           'user.id': `u${random.integer(1e9)}`,
           'session.key': `s${random.integer(1e9)}`,
@@ -110,8 +117,13 @@ function simulatePeriod(
         },
       },
       {
-        ...{ trace, id: 's', parent: 'r', service: 'store', operation: 'query' },
-        ...{ startUs: startUs + 1_000, endUs: startUs + 1_000 + storeUs },
+        trace,
+        id: 's',
+        parent: 'r',
+        service: 'store',
+        operation: 'query',
+        startUs: startUs + 1_000,
+        endUs: startUs + 1_000 + storeUs,
         attributes: { shard: random.integer(4), 'db.system': 'postgres' },
       },
     )

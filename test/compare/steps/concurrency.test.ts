@@ -126,8 +126,11 @@ describe('two calls that overlap in a third of requests, as each starts on its o
         { from: about(4300), us: about(3000) },
       ]
       const span = (id: string, { from, us }: { from: number; us: number }): SpanSketch => ({
-        ...{ trace: `${seed}-${i}`, id, parent: id === 'web' ? null : 'web' },
-        ...{ startUs: 1e6 * i + from, endUs: 1e6 * i + from + us },
+        trace: `${seed}-${i}`,
+        id,
+        parent: id === 'web' ? null : 'web',
+        startUs: 1e6 * i + from,
+        endUs: 1e6 * i + from + us,
       })
       const us = Math.max(a.from + a.us, b.from + b.us) + about(200)
       return [span('web', { from: 0, us }), span('a', a), span('b', b)]

@@ -174,8 +174,11 @@ describe('findings of steps', () => {
       ({ call, previous }) => call === null && previous?.service === 'tax',
     )
     expect(ends).toMatchObject({
-      ...{ kind: 'next', of: { service: 'shop', operation: 'BUY' } },
-      ...{ made: [0, 67], chances: [67, 67], changed: true },
+      kind: 'next',
+      of: { service: 'shop', operation: 'BUY' },
+      made: [0, 67],
+      chances: [67, 67],
+      changed: true,
     })
     expect(findings.findings.map(({ title }) => title)).toEqual([
       'shop: BUY no longer calls pay CHARGE after tax RATE (67 of 67 calls before)',

@@ -95,10 +95,14 @@ export function describeLogDataset(folder: URL, truth: object, instancesPerClass
 
     const distractors: Variable[] = [
       ...namesOf(file.distractors, 'events').map((name) => ({
-        ...{ name, kind: 'event', feature: 'lastAbsolute' },
+        name,
+        kind: 'event',
+        feature: 'lastAbsolute',
       })),
       ...namesOf(file.distractors, 'states').map((name) => ({
-        ...{ name, kind: 'state', feature: 'mean' },
+        name,
+        kind: 'state',
+        feature: 'mean',
       })),
     ]
     test.each(distractors)('$name differs more than the run time does, but not with it', (of) => {

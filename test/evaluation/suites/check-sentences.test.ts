@@ -14,7 +14,10 @@ const shops = (times: Shop, count = 40) =>
 describe('a sentence about a step', () => {
   const usual = shops({ cartUs: 100, adsUs: 10 })
   const cart = {
-    ...{ kind: 'work', service: 'cart', caller: null, operation: 'GetCart' },
+    kind: 'work',
+    service: 'cart',
+    caller: null,
+    operation: 'GetCart',
   } satisfies Partial<FindingStep>
 
   test('is true when a service works as much longer as said, or half of it', () => {
@@ -78,8 +81,11 @@ const inTurn = (...services: readonly string[]): SpanSketch[] => [
   { id: 'client', startUs: 0, endUs: 1000 },
   { id: 'web', parent: 'client', startUs: 0, endUs: 1000 },
   ...services.map((service, i) => ({
-    ...{ id: `call ${i}`, service, parent: 'web' },
-    ...{ startUs: 10 + 100 * i, endUs: 60 + 100 * i },
+    id: `call ${i}`,
+    service,
+    parent: 'web',
+    startUs: 10 + 100 * i,
+    endUs: 60 + 100 * i,
   })),
 ]
 
@@ -93,8 +99,12 @@ describe('a sentence about calls', () => {
   const before = draw([20, 'cart'], [20, 'cart', 'ads'])
   const after = draw([20, 'cart', 'ads'], [18, 'ads', 'cart', 'cart'], [2, 'cart'])
   const ads: FindingCall = {
-    ...{ kind: 'calls', of: operation('web'), previous: null, call: operation('ads') },
-    ...{ made: [20, 38], chances: [40, 40] },
+    kind: 'calls',
+    of: operation('web'),
+    previous: null,
+    call: operation('ads'),
+    made: [20, 38],
+    chances: [40, 40],
   }
 
   test('is true when an operation makes the call as much more often as said, or half of it', () => {
@@ -128,8 +138,11 @@ describe('a sentence about calls', () => {
 
   test('of repeated calls counts how many times requests make them', () => {
     const repeats: FindingCall = {
-      ...{ ...ads, kind: 'repeats', call: operation('cart') },
-      ...{ made: [40, 58], chances: [40, 40] },
+      ...ads,
+      kind: 'repeats',
+      call: operation('cart'),
+      made: [40, 58],
+      chances: [40, 40],
     }
     const { isTrue, measured } = checkCall([before, after], repeats)
     expect(measured).toContain('said 40 of 40 → 58 of 40, counted 40 of 40 → 58 of 40, p < 0.001')
@@ -158,7 +171,9 @@ describe('the spans bear out findings', () => {
     const graphs = (latencyUs: number) =>
       makeGraphs(
         spread(latencyUs, 60).map((us) => ({
-          ...{ labels: ['a', 'b'], edges: [[0, 1] as const], latencyUs: [us] },
+          labels: ['a', 'b'],
+          edges: [[0, 1] as const],
+          latencyUs: [us],
         })),
       )
     const comparison = compare(graphs(100), graphs(900))

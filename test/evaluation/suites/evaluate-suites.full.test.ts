@@ -13,7 +13,9 @@ describeWithShared('npm run evaluate -- --suite nezha', () => {
     expect(document.accuracy[0]).toMatchObject({ system: 'OB', type: 'all', faults: 1 })
     expect(document.nullAlarms.comparisons).toBe(1)
     expect(document.cases[0]).toMatchObject({
-      ...{ id: cases[0], type: 'network_delay', service: 'cartservice' },
+      id: cases[0],
+      type: 'network_delay',
+      service: 'cartservice',
       ranks: { flowdelta: 1, p95Tripled: null, ownTimeRise: 1 },
     })
   })

@@ -21,9 +21,15 @@ const [told, other] = [
   { isTrue: true, measured: 'said +1 ms, measured +1 ms' },
 ]
 const fault: NezhaResult = {
-  ...{ id: 'f1', system: 'OB', type: 'return', service: 'cart', requests: [300, 200] },
+  id: 'f1',
+  system: 'OB',
+  type: 'return',
+  service: 'cart',
+  requests: [300, 200],
   ranks: { flowdelta: 2, p95Tripled: null, ownTimeRise: 1, ksStatistic: 4 },
-  ...{ services: ['front', 'cart'], titles: ['front: GET takes 2 ms longer'], apart: [false] },
+  services: ['front', 'cart'],
+  titles: ['front: GET takes 2 ms longer'],
+  apart: [false],
   seconds: 0.25,
 }
 const results: readonly NezhaResult[] = [
@@ -36,7 +42,11 @@ const results: readonly NezhaResult[] = [
   },
   { ...fault, id: 'f2', type: 'exception', ranks: { ...fault.ranks, flowdelta: 1 } },
   {
-    ...{ ...fault, id: 'n1', type: 'null', service: null, titles: ['web: slower'] },
+    ...fault,
+    id: 'n1',
+    type: 'null',
+    service: null,
+    titles: ['web: slower'],
     ranks: { flowdelta: null, p95Tripled: null, ownTimeRise: null, ksStatistic: null },
   },
   { ...fault, id: 'n2', type: 'null', service: null, titles: [] },
@@ -81,7 +91,9 @@ describe('suite nezha', () => {
       sentences: [{ about: 'work', checked: 2, true: 1 }],
     })
     expect(document.accuracy[0]).toMatchObject({
-      ...{ system: 'OB', type: 'all', faults: 2 },
+      system: 'OB',
+      type: 'all',
+      faults: 2,
       accuracy: { flowdelta: [0.5, 1, 1] },
     })
     expect(Object.keys(document.accuracy[0]?.accuracy ?? {})).toEqual([...METHODS])
@@ -98,8 +110,12 @@ describe('suite nezha', () => {
 
 describe('suite nulls', () => {
   const row: NullResult = {
-    ...{ group: 'halves', id: 'rmw, 1 and 2 of 2', requests: [5, 6], titles: [] },
-    ...{ apart: [], seconds: 1 },
+    group: 'halves',
+    id: 'rmw, 1 and 2 of 2',
+    requests: [5, 6],
+    titles: [],
+    apart: [],
+    seconds: 1,
   }
   const rows: readonly NullResult[] = [
     {
@@ -146,14 +162,20 @@ describe('suite nulls', () => {
     const planned = await planNulls('datasets/storage-service', null)
     const ids = (group: string) => planned.filter((one) => one.group === group).map(({ id }) => id)
     expect(ids('runs')).toEqual([
-      ...['control and delay-100us', 'control and delay-1ms', 'control and delay-500us'],
-      ...['delay-100us and delay-1ms', 'delay-100us and delay-500us', 'delay-1ms and delay-500us'],
+      'control and delay-100us',
+      'control and delay-1ms',
+      'control and delay-500us',
+      'delay-100us and delay-1ms',
+      'delay-100us and delay-500us',
+      'delay-1ms and delay-500us',
       'control, before and after',
     ])
     expect(ids('halves')).toContain('delay-100us (2), 1 and 2 of 2')
     expect(ids('halves').join()).not.toContain('create-behaviour')
     expect(ids('thirds').filter((id) => id.startsWith('control'))).toEqual([
-      ...['control, 1 and 2 of 3', 'control, 1 and 3 of 3', 'control, 2 and 3 of 3'],
+      'control, 1 and 2 of 3',
+      'control, 1 and 3 of 3',
+      'control, 2 and 3 of 3',
     ])
     expect(ids('quiet-11')).toEqual([])
   })

@@ -24,7 +24,10 @@ function sumOfResponseTimes({ responseTimeUs, period }: FlowSet, wanted: number)
 function outline({ contexts }: CallingContexts) {
   return contexts.map(({ depth, name, before: { requests, calls, selfUs, totalUs } }) => [
     '  '.repeat(depth) + name,
-    ...[requests, calls, selfUs, totalUs],
+    requests,
+    calls,
+    selfUs,
+    totalUs,
   ])
 }
 
@@ -97,8 +100,12 @@ describe('calling contexts', () => {
     fc.assert(
       fc.property(fc.array(span, { maxLength: 12 }), (spans) => {
         const sketches: SpanSketch[] = spans.map(({ parent, startUs, lengthUs, ...rest }, i) => ({
-          ...{ id: String(i + 1), parent: String(parent % (i + 1)), service: rest.name },
-          ...{ startUs, endUs: startUs + lengthUs, followsFrom: rest.followsFrom },
+          id: String(i + 1),
+          parent: String(parent % (i + 1)),
+          service: rest.name,
+          startUs,
+          endUs: startUs + lengthUs,
+          followsFrom: rest.followsFrom,
         }))
         const flows = buildFlows(makeSpans([{ id: '0', startUs: 0, endUs: 900 }, ...sketches]))
         const found = findCallingContexts(flows)

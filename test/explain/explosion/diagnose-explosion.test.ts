@@ -26,8 +26,12 @@ function requests(
     return [
       { trace: `t${i}`, id: 'web', startUs: 0, endUs: 1000 },
       ...calls.map((call, k) => ({
-        ...{ trace: `t${i}`, id: `call ${k}`, parent: 'web', service: 'store' },
-        ...{ startUs: 10 + 100 * k, endUs: 60 + 100 * k },
+        trace: `t${i}`,
+        id: `call ${k}`,
+        parent: 'web',
+        service: 'store',
+        startUs: 10 + 100 * k,
+        endUs: 60 + 100 * k,
         ...call,
       })),
     ]
@@ -54,7 +58,9 @@ describe('the cause is named, and its remedy comes first', () => {
       '63 names of services and operations are 4 without ids; GET /user/0 is one of GET /user/#',
     )
     expect(found.remedies[0]).toMatchObject({
-      ...{ remedy: 'strip ids', code: 'label: labelWithoutIds', categories: 1 },
+      remedy: 'strip ids',
+      code: 'label: labelWithoutIds',
+      categories: 1,
     })
   })
 
@@ -78,7 +84,8 @@ describe('the cause is named, and its remedy comes first', () => {
     const found = diagnose(
       requests(60, (i) =>
         Array.from({ length: 2 + (i % 30) }, (_, k) => ({
-          ...{ startUs: 10 + 30 * k, endUs: 30 + 30 * k },
+          startUs: 10 + 30 * k,
+          endUs: 30 + 30 * k,
         })),
       ),
       {},
@@ -88,7 +95,9 @@ describe('the cause is named, and its remedy comes first', () => {
     expect(found.causes[0]?.detail).toBe('the same step occurs up to 31 times in a request')
     // 2 to 31 steps: 2–3, 4–7, 8–15, 16–31; the first two have 4 and 8 requests.
     expect(found.remedies.find(({ remedy }) => remedy === 'fold loops')).toMatchObject({
-      ...{ categories: 4, testableShare: 0.8, code: "fold: 'log2'" },
+      categories: 4,
+      testableShare: 0.8,
+      code: "fold: 'log2'",
     })
   })
 
@@ -101,10 +110,12 @@ describe('the cause is named, and its remedy comes first', () => {
     expect(found.causes.map(({ part }) => part)).toEqual(['thread'])
     expect(found.remedies.find(({ remedy }) => remedy === 'omit threads')?.categories).toBe(1)
     expect(found.leftOut).toContainEqual({
-      ...{ remedy: 'learned order', reason: 'it is so already' },
+      remedy: 'learned order',
+      reason: 'it is so already',
     })
     expect(found.leftOut).toContainEqual({
-      ...{ remedy: 'no order', reason: 'trace points carry their own forks and joins' },
+      remedy: 'no order',
+      reason: 'trace points carry their own forks and joins',
     })
   })
 
@@ -116,7 +127,8 @@ describe('the cause is named, and its remedy comes first', () => {
     ])
     expect(found.remedies[0]?.testableShare).toBe(1)
     expect(found.remedies.find(({ remedy }) => remedy === 'together')).toMatchObject({
-      ...{ categories: 1, code: 'omitHosts: true + label: labelWithoutIds' },
+      categories: 1,
+      code: 'omitHosts: true + label: labelWithoutIds',
     })
   })
 })
@@ -193,7 +205,8 @@ describe('the diagnosis', () => {
     const spans = makeSpans(requests(40, (i) => [{ host: `node${i % 20}` }]))
     const restored = restoreComparison(takeSnapshot(compare(spans, spans)))
     expect(diagnoseExplosion(restored).leftOut).toContainEqual({
-      ...{ remedy: 'no order', reason: 'the traces are not at hand' },
+      remedy: 'no order',
+      reason: 'the traces are not at hand',
     })
   })
 

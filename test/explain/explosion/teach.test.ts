@@ -28,8 +28,12 @@ function period({ hosts, fromUs = 0, us = (_host: string) => 50 }: PeriodSketch)
     return [
       web,
       ...Array.from({ length: calls }, (_, k) => ({
-        ...{ trace: `t${i}`, id: `call ${k}`, parent: 'web', service: 'store', host },
-        ...{ startUs: startUs + 10 + k * (each + 10) },
+        trace: `t${i}`,
+        id: `call ${k}`,
+        parent: 'web',
+        service: 'store',
+        host,
+        startUs: startUs + 10 + k * (each + 10),
         endUs: startUs + 10 + k * (each + 10) + each,
       })),
     ]

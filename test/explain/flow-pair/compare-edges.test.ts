@@ -14,9 +14,7 @@ describe('a category before and after', () => {
     const flows = compareFlowGraphs(responseTime, { category: 0 })
     const tests = responseTime.edges(0).map(({ test }) => test)
     expect(flows.edges.map(({ p }) => p)).toEqual(tests.map((test) => test?.p))
-    expect(flows.edges.map(({ verdict }) => verdict)).toEqual([
-      ...['unchanged', 'changed', 'unchanged'],
-    ])
+    expect(flows.edges.map(({ verdict }) => verdict)).toEqual(['unchanged', 'changed', 'unchanged'])
     const edge = edgeOf(flows, 'B>C')
     expect(edge).toMatchObject({ direction: 'slower', large: true, reason: null })
     expect(edge.shiftUs).toBeCloseTo(500, -2)
@@ -34,12 +32,10 @@ describe('a category before and after', () => {
   test('names given stand beside labels; a name of every object is no name', () => {
     const named = compareFlowGraphs(responseTime, { category: 0 }, { names: { A: 'Start' } })
     expect(named.nodes.map(({ label, name }) => [label, name])).toEqual([
-      ...[
-        ['A', 'Start'],
-        ['B', 'B'],
-        ['C', 'C'],
-        ['D', 'D'],
-      ],
+      ['A', 'Start'],
+      ['B', 'B'],
+      ['C', 'C'],
+      ['D', 'D'],
     ])
     const lower = (label: string) => label.toLowerCase()
     const all = compareFlowGraphs(responseTime, { category: 0 }, { names: lower })
@@ -63,7 +59,11 @@ describe('two categories', () => {
     expect(edgeOf(flows, 'A>B')).toMatchObject({ verdict: 'changed', direction: 'slower' })
     expect(edgeOf(flows, 'C>D').verdict).toBe('unchanged')
     expect(edgeOf(flows, 'B>C')).toMatchObject({
-      ...{ inAfter: false, verdict: 'untested', p: null, after: null, shiftUs: null },
+      inAfter: false,
+      verdict: 'untested',
+      p: null,
+      after: null,
+      shiftUs: null,
     })
     const faster = compareTexts(before, after, { stages: { alternative: 'faster' } })
     expect(edgeOf(faster, 'A>B').verdict).toBe('unchanged')
@@ -84,7 +84,10 @@ describe('two categories', () => {
 describe('why a large change is not significant', () => {
   test('it varies too much', () => {
     const wild = (us: number) => ({
-      ...{ edges: 'A>B B>C', latencyUs: { 'A>B': us }, spread: 0.99, requests: 12 },
+      edges: 'A>B B>C',
+      latencyUs: { 'A>B': us },
+      spread: 0.99,
+      requests: 12,
     })
     const edge = edgeOf(compareTexts(wild(1000), wild(1300)), 'A>B')
     expect(edge).toMatchObject({ verdict: 'unchanged', large: true, reason: 'variance' })
@@ -125,11 +128,20 @@ describe('waiting at joins', () => {
 
   test('is told from work: no latency counts where the join waited for another edge', () => {
     expect(edgeOf(flows, 'B>D').before).toEqual({
-      ...{ requests: 0, meanUs: null, medianUs: null, sdUs: null },
-      ...{ criticalShare: 0, criticalUs: 0, waitUs: 950, mostlyWaiting: true },
+      requests: 0,
+      meanUs: null,
+      medianUs: null,
+      sdUs: null,
+      criticalShare: 0,
+      criticalUs: 0,
+      waitUs: 950,
+      mostlyWaiting: true,
     })
     expect(edgeOf(flows, 'C>D').before).toMatchObject({
-      ...{ meanUs: 100, criticalShare: 1, waitUs: null, mostlyWaiting: false },
+      meanUs: 100,
+      criticalShare: 1,
+      waitUs: null,
+      mostlyWaiting: false,
     })
     expect(edgeOf(flows, 'B>D').intoJoin).toBe(true)
     expect(edgeOf(flows, 'A>B').intoJoin).toBe(false)

@@ -50,7 +50,9 @@ const forms: fc.Arbitrary<readonly [Form, Form]> = fc.oneof(
 function requests({ labels, edges }: Form, seed: number, count = 12): GraphSketch[] {
   const random = randomSource(seed)
   return Array.from({ length: count }, () => ({
-    ...{ labels, edges, latencyUs: edges.map(() => 100 * (0.5 + random.next())) },
+    labels,
+    edges,
+    latencyUs: edges.map(() => 100 * (0.5 + random.next())),
   }))
 }
 

@@ -15,8 +15,13 @@ function shop(name: string, requests: number, failing: number) {
   const spans = Array.from({ length: requests }, (_, i): SpanSketch[] => {
     const [trace, start] = [`${name}-${i}`, 10_000 * i]
     const call = (service: string, operation: string, from: number, to: number) => ({
-      ...{ trace, id: service, parent: 'r', service, operation },
-      ...{ startUs: start + from, endUs: start + to + (i % 7) },
+      trace,
+      id: service,
+      parent: 'r',
+      service,
+      operation,
+      startUs: start + from,
+      endUs: start + to + (i % 7),
     })
     const take = call('stock', 'TAKE', 100, 900)
     const calls = [

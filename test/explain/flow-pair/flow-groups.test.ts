@@ -80,7 +80,12 @@ describe('differences', () => {
     expect(members(flows, flows.differences)).toEqual(['Q R', 'X Y Z', 'W'])
     const drawn = coalesceFlow(flows, { groups: [...flows.regions, ...flows.differences] })
     expect(drawn.nodes.map(({ name }) => name)).toEqual([
-      ...['2 identical steps', '2 removed steps', '3 added steps', 'C', 'W', 'D'],
+      '2 identical steps',
+      '2 removed steps',
+      '3 added steps',
+      'C',
+      'W',
+      'D',
     ])
   })
 

@@ -28,7 +28,8 @@ describe('calls of an edge', () => {
     expect(explanation.paths[0]).toMatchObject({
       question: 'what-is-slow',
       conditions: [{ column: 'store get · host', levels: ['node7'] }],
-      ...{ predicts: 'slow', precision: 1 },
+      predicts: 'slow',
+      precision: 1,
     })
     // Where requests begin is asked only once a request.
     const differs = explanation.question('what-differs')
@@ -89,7 +90,8 @@ describeWithShared('TraceBench: 25 of 50 datanodes are slow', () => {
       operation: 'createBlockOutputStream',
       question: 'what-is-slow',
       column: 'DFSClient createBlockOutputStream · target',
-      ...{ precision: 1, recall: 1 },
+      precision: 1,
+      recall: 1,
     })
   })
 })

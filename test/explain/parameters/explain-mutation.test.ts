@@ -17,7 +17,10 @@ describe('recorded cases', () => {
     expect(explanation.paths[0]).toMatchObject({
       question: 'what-differs',
       conditions: [{ kind: 'range', column: 'frontend NFS3 WRITE · count', atMost: 4096 }],
-      ...{ predicts: 'mutation', precision: 1, recall: 1, separation: 1 },
+      predicts: 'mutation',
+      precision: 1,
+      recall: 1,
+      separation: 1,
     })
     expect(explanation.text()).toContain('frontend NFS3 WRITE · count is at most 4,096')
   })
@@ -107,7 +110,12 @@ describe('both questions', () => {
     ])
     expect(explanation.paths[0]).toMatchObject({ predicts: 'mutation', requests: 150, lift: 2 })
     expect(explanation.requestTable().columnNames()).toEqual([
-      ...['request', 'trace', 'label', 'timeUs', 'web READ · size', 'web READ · unit'],
+      'request',
+      'trace',
+      'label',
+      'timeUs',
+      'web READ · size',
+      'web READ · unit',
     ])
     expect(explanation.leftOutTable().array('parameter')).toContain('web READ · request.id')
   })
@@ -122,7 +130,10 @@ describe('both questions', () => {
     const found = (paths: readonly ExplainedPath[], mirrored: boolean) =>
       paths
         .map(({ conditions, predicts, precision, recall, requests: count }) => ({
-          ...{ conditions, precision, recall, count },
+          conditions,
+          precision,
+          recall,
+          count,
           isMutation: (predicts === 'mutation') !== mirrored,
         }))
         .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))

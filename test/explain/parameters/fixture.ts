@@ -24,12 +24,24 @@ export function requests(count: number, sketch: (i: number) => RequestSketch): S
       : []
     return [
       {
-        ...{ trace, id: `w${i}`, service: 'web', operation: 'READ', attributes: web },
-        ...{ startUs: at, endUs: at + storeUs + 20 },
+        trace,
+        id: `w${i}`,
+        service: 'web',
+        operation: 'READ',
+        attributes: web,
+        startUs: at,
+        endUs: at + storeUs + 20,
       },
       {
-        ...{ trace, id: `s${i}`, parent: `w${i}`, service: 'store', operation: 'get', host },
-        ...{ startUs: at + 10, endUs: at + 10 + storeUs, attributes: store },
+        trace,
+        id: `s${i}`,
+        parent: `w${i}`,
+        service: 'store',
+        operation: 'get',
+        host,
+        startUs: at + 10,
+        endUs: at + 10 + storeUs,
+        attributes: store,
       },
       ...inner,
     ]

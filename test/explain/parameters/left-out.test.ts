@@ -45,8 +45,21 @@ describe('by name', () => {
   })
 
   test.each([
-    ...['count', 'wait_time', 'lock.wait_us', 'peer.service', 'width', 'paid', 'grid', 'valid'],
-    ...['http.status_code', 'response.time.ms', 'timeout', 'import', 'transport', 'script', 'host'],
+    'count',
+    'wait_time',
+    'lock.wait_us',
+    'peer.service',
+    'width',
+    'paid',
+    'grid',
+    'valid',
+    'http.status_code',
+    'response.time.ms',
+    'timeout',
+    'import',
+    'transport',
+    'script',
+    'host',
   ])('%s is of use', (name) => {
     expect(reason(name, name === 'host' ? kinds : numbers)).toBeNull()
   })

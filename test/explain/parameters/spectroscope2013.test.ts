@@ -56,14 +56,21 @@ describeWithShared('the low-level parameters of the authors’ input', () => {
   test('at smPThreshold 50, say first that mutated READs have a size above 12,288', () => {
     const { paths, leftOut } = explain(comparison, read(), { sample: 'all' })
     expect(paths[0]).toMatchObject({
-      ...{ question: 'what-differs', predicts: 'mutation', requests: 125 },
+      question: 'what-differs',
+      predicts: 'mutation',
+      requests: 125,
       conditions: [{ kind: 'range', column: SIZE, above: 12_288 }],
-      ...{ precision: 1, recall: 1, separation: 1 },
+      precision: 1,
+      recall: 1,
+      separation: 1,
     })
     expect(paths[1]).toMatchObject({
-      ...{ predicts: 'precursor', requests: 260 },
+      predicts: 'precursor',
+      requests: 260,
       conditions: [{ kind: 'range', column: SIZE, atMost: 12_288 }],
-      ...{ precision: 1, recall: 1, separation: 1 },
+      precision: 1,
+      recall: 1,
+      separation: 1,
     })
     expect(leftOut).toContainEqual({
       column: 'NFS3_READ_CALL_TYPE DEFAULT · tid',

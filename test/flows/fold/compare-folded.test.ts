@@ -18,7 +18,11 @@ function writes(blockUs: number): SpanSketch[] {
         endUs: 10 + 300 * blocks,
       },
       ...Array.from({ length: blocks }, (_, block) => ({
-        ...{ trace, id: `b${i}.${block}`, parent: `w${i}`, service: 'node', operation: 'block' },
+        trace,
+        id: `b${i}.${block}`,
+        parent: `w${i}`,
+        service: 'node',
+        operation: 'block',
         host: `node${(i + block) % 7}`,
         startUs: 5 + 300 * block,
         endUs: 5 + 300 * block + blockUs + ((i * 31 + block) % 40),

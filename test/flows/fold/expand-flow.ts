@@ -61,7 +61,8 @@ export function expandGraph(graph: FoldedGraph): FlowGraph {
   let current: Growing = {
     labels: [...graph.labels],
     inside: graph.inside.map((stack) => stack.map(instanceOf)),
-    ...{ from: [...graph.from], to: [...graph.to] },
+    from: [...graph.from],
+    to: [...graph.to],
     notes: graph.notes.map((said) =>
       said.map((note) => ({ note, instance: instanceOf(note.repetition) })),
     ),
@@ -72,7 +73,8 @@ export function expandGraph(graph: FoldedGraph): FlowGraph {
   const { labels, from, to } = current
   return {
     labels: Uint32Array.from(labels),
-    ...{ from: Uint32Array.from(from), to: Uint32Array.from(to) },
+    from: Uint32Array.from(from),
+    to: Uint32Array.from(to),
   }
 }
 

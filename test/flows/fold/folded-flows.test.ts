@@ -59,7 +59,10 @@ describe('a folded flow goes wherever flows go', () => {
   test('a slower disk in the pipeline is found on its edge, not on others', () => {
     const period = (seed: number, factor: number) =>
       hdfsTraces({
-        ...{ writes: 60, portions: 30, datanodes: 3, seed },
+        writes: 60,
+        portions: 30,
+        datanodes: 3,
+        seed,
         slow: { datanode: 1, factor },
       })
     const both = foldFlows(buildFlows([period(1, 1), period(2, 3)]), { omitHosts: false })
@@ -89,12 +92,22 @@ describe('sizes of flows', () => {
     const sizes = foldedSizes(flows, categorize(flows).categoryOf)
     expect(sizes.objects()).toEqual([
       {
-        ...{ group: 0, root: 'a__client__NEW_BLOCK_CALL ×5', requests: 2 },
-        ...{ nodesMean: 101, nodesSd: 0, foldedMean: 41, foldedSd: 0 },
+        group: 0,
+        root: 'a__client__NEW_BLOCK_CALL ×5',
+        requests: 2,
+        nodesMean: 101,
+        nodesSd: 0,
+        foldedMean: 41,
+        foldedSd: 0,
       },
       {
-        ...{ group: 1, root: 'a__client__NEW_BLOCK_CALL ×20', requests: 1 },
-        ...{ nodesMean: 326, nodesSd: Number.NaN, foldedMean: 41, foldedSd: Number.NaN },
+        group: 1,
+        root: 'a__client__NEW_BLOCK_CALL ×20',
+        requests: 1,
+        nodesMean: 326,
+        nodesSd: Number.NaN,
+        foldedMean: 41,
+        foldedSd: Number.NaN,
       },
     ])
   })
@@ -153,9 +166,13 @@ describe('explaining folded flows', () => {
         return [
           { trace, id: root, service: 'web', startUs: 0, endUs: 210 + lastUs },
           ...[0, 1, 2].map((round) => ({
-            ...{ trace, id: `${root}.${round}`, parent: root, service: 'disk' },
+            trace,
+            id: `${root}.${round}`,
+            parent: root,
+            service: 'disk',
             attributes: { size: round < 2 ? 10 : 20 + 1000 * late, round },
-            ...{ startUs: 10 + 100 * round, endUs: 10 + 100 * round + (round < 2 ? 90 : lastUs) },
+            startUs: 10 + 100 * round,
+            endUs: 10 + 100 * round + (round < 2 ? 90 : lastUs),
           })),
         ]
       }).flat(),

@@ -86,8 +86,11 @@ const ENVELOPES: readonly FormatSample[] = [
     name: 'stern --output json',
     by: 'stern',
     text: json({
-      ...{ message: APP, nodeName: 'n1', namespace: 'default' },
-      ...{ podName: 'shop-7d9f8b6c5-x2x7p', containerName: 'shop' },
+      message: APP,
+      nodeName: 'n1',
+      namespace: 'default',
+      podName: 'shop-7d9f8b6c5-x2x7p',
+      containerName: 'shop',
     }),
     says: [OF_APP],
   },
@@ -131,12 +134,10 @@ const ENVELOPES: readonly FormatSample[] = [
       {
         events: [
           ...[APP, INNER].map((message, i) => ({
-            ...{
-              logStreamName: 's1',
-              timestamp: 1795357257260,
-              message,
-              ingestionTime: 1795357258000,
-            },
+            logStreamName: 's1',
+            timestamp: 1795357257260,
+            message,
+            ingestionTime: 1795357258000,
             eventId: `${i}`,
           })),
         ],
@@ -175,7 +176,9 @@ const ENVELOPES: readonly FormatSample[] = [
         {
           insertId: 'a1',
           jsonPayload: { message: 'cache miss', status: 503 },
-          ...{ severity: 'WARNING', timestamp: T, logName: 'projects/p/logs/stdout' },
+          severity: 'WARNING',
+          timestamp: T,
+          logName: 'projects/p/logs/stdout',
           resource: { type: 'k8s_container', labels: { pod_name: 'shop-1' } },
         },
       ],
@@ -194,17 +197,13 @@ const ENVELOPES: readonly FormatSample[] = [
     name: 'journalctl -o json',
     by: 'systemd',
     text: json({
-      ...{
-        __REALTIME_TIMESTAMP: '1795357257260000',
-        MESSAGE: 'cache miss for 3 keys',
-        PRIORITY: '4',
-      },
-      ...{
-        _SYSTEMD_UNIT: 'shop.service',
-        SYSLOG_IDENTIFIER: 'shop',
-        _PID: '812',
-        _HOSTNAME: 'web1',
-      },
+      __REALTIME_TIMESTAMP: '1795357257260000',
+      MESSAGE: 'cache miss for 3 keys',
+      PRIORITY: '4',
+      _SYSTEMD_UNIT: 'shop.service',
+      SYSLOG_IDENTIFIER: 'shop',
+      _PID: '812',
+      _HOSTNAME: 'web1',
     }),
     says: [{ time: T, level: 'warn', logger: 'shop', text: 'cache miss for 3 keys' }],
   },
@@ -224,8 +223,13 @@ const ENVELOPES: readonly FormatSample[] = [
     name: 'GELF',
     by: 'Graylog',
     text: json({
-      ...{ version: '1.1', host: 'web1', short_message: 'cache miss', level: 4 },
-      ...{ timestamp: 1795357257.26, _status: 503, _user_agent: 'curl' },
+      version: '1.1',
+      host: 'web1',
+      short_message: 'cache miss',
+      level: 4,
+      timestamp: 1795357257.26,
+      _status: 503,
+      _user_agent: 'curl',
     }),
     says: [{ time: T, level: 'warn', text: 'cache miss', fields: { status: 503 } }],
   },
@@ -233,7 +237,9 @@ const ENVELOPES: readonly FormatSample[] = [
     name: 'Fluent Bit, kubernetes filter',
     by: 'Fluent Bit',
     text: json({
-      ...{ date: 1795357257.26, log: `${APP}\n`, stream: 'stdout' },
+      date: 1795357257.26,
+      log: `${APP}\n`,
+      stream: 'stdout',
       kubernetes: { pod_name: 'shop-1', container_name: 'shop', labels: { app: 'shop' } },
     }),
     says: [OF_APP],
@@ -259,7 +265,9 @@ const ENVELOPES: readonly FormatSample[] = [
     text: json({
       records: [
         {
-          ...{ time: T, category: 'ContainerAppConsoleLogs', level: 'Warning' },
+          time: T,
+          category: 'ContainerAppConsoleLogs',
+          level: 'Warning',
           properties: { Log: APP, ContainerName: 'shop' },
         },
       ],
@@ -304,13 +312,12 @@ const ENVELOPES: readonly FormatSample[] = [
     name: 'Filebeat',
     by: 'Elastic',
     text: json({
-      ...{
-        '@timestamp': T,
-        '@metadata': { beat: 'filebeat' },
-        message: APP,
-        agent: { type: 'filebeat' },
-      },
-      ...{ log: { offset: 12, file: { path: '/var/log/a.log' } }, ecs: { version: '8.0.0' } },
+      '@timestamp': T,
+      '@metadata': { beat: 'filebeat' },
+      message: APP,
+      agent: { type: 'filebeat' },
+      log: { offset: 12, file: { path: '/var/log/a.log' } },
+      ecs: { version: '8.0.0' },
     }),
     says: [OF_APP],
   },
@@ -369,11 +376,9 @@ const ENVELOPES: readonly FormatSample[] = [
             {
               logRecords: [
                 {
-                  ...{
-                    timeUnixNano: '1795357257260000000',
-                    severityNumber: 13,
-                    severityText: 'WARN',
-                  },
+                  timeUnixNano: '1795357257260000000',
+                  severityNumber: 13,
+                  severityText: 'WARN',
                   body: { stringValue: 'cache miss' },
                   attributes: [{ key: 'status', value: { intValue: '503' } }],
                 },
@@ -398,7 +403,9 @@ const RECORDS: readonly FormatSample[] = [
     text: '{"level":30,"time":1795357257245,"pid":32687,"hostname":"vm","status":200,"route":"/cart","msg":"request completed"}\n{"level":50,"time":1795357257246,"pid":32687,"hostname":"vm","err":{"type":"Error","message":"boom","stack":"Error: boom\\n    at file:///tmp/gen.mjs:2:138\\n    at ModuleJob.run (node:internal/modules/esm/module_job:325:25)"},"msg":"failed"}',
     says: [
       {
-        ...{ time: '2026-11-22T14:20:57.245Z', level: 'info', text: 'request completed' },
+        time: '2026-11-22T14:20:57.245Z',
+        level: 'info',
+        text: 'request completed',
         fields: { status: 200, route: '/cart' },
       },
       { time: '2026-11-22T14:20:57.246Z', level: 'error', text: 'failed' },
@@ -438,8 +445,11 @@ const RECORDS: readonly FormatSample[] = [
     text: '{"name":"shop","hostname":"vm","pid":32687,"level":30,"status":200,"msg":"request completed","time":"2026-11-22T14:20:57.269Z","v":0}\n{"name":"shop","hostname":"vm","pid":32687,"level":50,"err":{"message":"bad","name":"TypeError","stack":"TypeError: bad\\n    at file:///tmp/gen.mjs:7:121"},"msg":"failed","time":"2026-11-22T14:20:57.269Z","v":0}',
     says: [
       {
-        ...{ time: '2026-11-22T14:20:57.269Z', level: 'info', logger: 'shop' },
-        ...{ text: 'request completed', fields: { status: 200 } },
+        time: '2026-11-22T14:20:57.269Z',
+        level: 'info',
+        logger: 'shop',
+        text: 'request completed',
+        fields: { status: 200 },
       },
       { time: '2026-11-22T14:20:57.269Z', level: 'error', logger: 'shop', text: 'failed' },
       { time: '2026-11-22T14:20:57.269Z', level: 'error', logger: 'threw TypeError', text: 'bad' },
@@ -452,7 +462,9 @@ const RECORDS: readonly FormatSample[] = [
     text: '{"status": 200, "route": "/cart", "event": "request completed", "level": "info", "timestamp": "2026-11-22T14:20:57.865945Z"}',
     says: [
       {
-        ...{ time: '2026-11-22T14:20:57.865945Z', level: 'info', text: 'request completed' },
+        time: '2026-11-22T14:20:57.865945Z',
+        level: 'info',
+        text: 'request completed',
         fields: { status: 200, route: '/cart' },
       },
     ],
@@ -464,7 +476,9 @@ const RECORDS: readonly FormatSample[] = [
     text: '2026-11-22 14:20:57 [warning  ] cache miss                     key=a n=3',
     says: [
       {
-        ...{ time: '2026-11-22T14:20:57Z', level: 'warn', text: 'cache miss' },
+        time: '2026-11-22T14:20:57Z',
+        level: 'warn',
+        text: 'cache miss',
         fields: { key: 'a', n: '3' },
       },
     ],
@@ -510,12 +524,10 @@ const RECORDS: readonly FormatSample[] = [
     text: '{"@t":"2026-11-22T14:20:57.2600000Z","@mt":"HTTP {Method} responded {StatusCode}","@l":"Warning","Method":"GET","StatusCode":503,"SourceContext":"Shop.CartController"}',
     says: [
       {
-        ...{
-          time: T,
-          level: 'warn',
-          logger: 'CartController',
-          text: 'HTTP {Method} responded {StatusCode}',
-        },
+        time: T,
+        level: 'warn',
+        logger: 'CartController',
+        text: 'HTTP {Method} responded {StatusCode}',
         fields: { Method: 'GET', StatusCode: 503 },
       },
     ],
@@ -558,7 +570,9 @@ const RECORDS: readonly FormatSample[] = [
         fields: { status: 503 },
       },
       {
-        ...{ time: '2026-11-22T14:20:57Z', level: 'error', logger: 'threw error' },
+        time: '2026-11-22T14:20:57Z',
+        level: 'error',
+        logger: 'threw error',
         text: 'dial tcp 10.0.0.1:80: connection refused',
       },
     ],
@@ -605,7 +619,8 @@ const RECORDS: readonly FormatSample[] = [
     text: '{"time_local":"22/Nov/2026:14:21:06 +0000","remote_addr":"127.0.0.1","request":"GET /cart HTTP/1.1","status":"502","request_time":"0.004","upstream":"127.0.0.1:7797"}',
     says: [
       {
-        ...{ time: '2026-11-22T14:21:06Z', text: 'GET /cart' },
+        time: '2026-11-22T14:21:06Z',
+        text: 'GET /cart',
         fields: { status: '502', request_time: '0.004', upstream: '127.0.0.1:7797' },
       },
     ],
@@ -616,7 +631,10 @@ const RECORDS: readonly FormatSample[] = [
     text: '{"level":"info","ts":1795357257.26,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"10.0.0.1","method":"GET","host":"a","uri":"/cart?x=1"},"duration":0.012,"size":17,"status":503}',
     says: [
       {
-        ...{ time: T, level: 'info', logger: 'http.log.access', text: 'handled request' },
+        time: T,
+        level: 'info',
+        logger: 'http.log.access',
+        text: 'handled request',
         fields: { status: 503, duration: 0.012, size: 17 },
       },
     ],
@@ -649,7 +667,8 @@ const RECORDS: readonly FormatSample[] = [
     text: '#Software: Microsoft Internet Information Services 10.0\n#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port sc-status time-taken\n2026-11-22 14:20:57 10.0.0.1 GET /cart - 443 503 12',
     says: [
       {
-        ...{ time: '2026-11-22T14:20:57Z', text: 'GET /cart' },
+        time: '2026-11-22T14:20:57Z',
+        text: 'GET /cart',
         fields: { 'sc-status': '503', 'time-taken': '12' },
       },
     ],
@@ -705,8 +724,10 @@ const TEXTS: readonly FormatSample[] = [
       },
       { time: '2026-11-22T14:20:59Z', level: 'error', logger: 'Cart', text: 'checkout failed' },
       {
-        ...{ time: '2026-11-22T14:20:59Z', level: 'error' },
-        ...{ logger: 'threw java.lang.IllegalStateException', text: 'no stock' },
+        time: '2026-11-22T14:20:59Z',
+        level: 'error',
+        logger: 'threw java.lang.IllegalStateException',
+        text: 'no stock',
       },
     ],
   },
@@ -716,7 +737,9 @@ const TEXTS: readonly FormatSample[] = [
     text: '22-Nov-2026 14:20:57.260 INFO [main] org.apache.catalina.startup.Catalina.start Server startup in [1041] milliseconds',
     says: [
       {
-        ...{ time: T, level: 'info', logger: 'org.apache.catalina.startup.Catalina.start' },
+        time: T,
+        level: 'info',
+        logger: 'org.apache.catalina.startup.Catalina.start',
         text: 'Server startup in [1041] milliseconds',
       },
     ],
@@ -743,7 +766,9 @@ const TEXTS: readonly FormatSample[] = [
     text: '[0.882s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 19M->7M(388M) 9.921ms',
     says: [
       {
-        ...{ time: '1970-01-01T00:00:00.882Z', level: 'info', logger: 'gc' },
+        time: '1970-01-01T00:00:00.882Z',
+        level: 'info',
+        logger: 'gc',
         text: 'GC(0) Pause Young (Normal) (G1 Evacuation Pause) 19M->7M(388M) 9.921ms',
       },
     ],
@@ -780,8 +805,10 @@ const TEXTS: readonly FormatSample[] = [
     says: [
       { time: '2026-11-22T14:20:57.866Z', level: 'error', logger: 'shop', text: 'checkout failed' },
       {
-        ...{ time: '2026-11-22T14:20:57.866Z', level: 'error' },
-        ...{ logger: 'threw ZeroDivisionError', text: 'division by zero' },
+        time: '2026-11-22T14:20:57.866Z',
+        level: 'error',
+        logger: 'threw ZeroDivisionError',
+        text: 'division by zero',
       },
       { time: '2026-11-22T14:20:57.866Z', level: 'warn', logger: 'root', text: 'cache miss' },
     ],
@@ -853,7 +880,8 @@ const TEXTS: readonly FormatSample[] = [
     says: [
       { time: '2026-11-22T14:20:57Z', text: 'GET /cart' },
       {
-        ...{ time: '2026-11-22T14:20:57Z', text: 'Completed 503 Service Unavailable' },
+        time: '2026-11-22T14:20:57Z',
+        text: 'Completed 503 Service Unavailable',
         fields: { status: '503', duration: '12ms' },
       },
     ],
@@ -947,7 +975,9 @@ const TEXTS: readonly FormatSample[] = [
     text: 'W1122 14:20:57.260000    1234 cart.go:12] "Request completed" latency="12ms" status=503\nI1122 14:20:57.260000       1 main.go:7] cache is warm',
     says: [
       {
-        ...{ time: '2000-11-22T14:20:57.260Z', level: 'warn', text: 'Request completed' },
+        time: '2000-11-22T14:20:57.260Z',
+        level: 'warn',
+        text: 'Request completed',
         fields: { latency: '12ms', status: '503' },
       },
       { time: '2000-11-22T14:20:57.260Z', level: 'info', text: 'cache is warm' },
@@ -1029,7 +1059,8 @@ const TEXTS: readonly FormatSample[] = [
     text: '[GIN] 2026/11/22 - 14:20:57 | 503 |      12.5ms |       10.0.0.1 | GET      "/cart"',
     says: [
       {
-        ...{ time: '2026-11-22T14:20:57Z', text: 'GET /cart' },
+        time: '2026-11-22T14:20:57Z',
+        text: 'GET /cart',
         fields: { status: '503', duration: '12.5ms' },
       },
     ],
@@ -1107,7 +1138,8 @@ const TEXTS: readonly FormatSample[] = [
     text: '127.0.0.1 - - [22/Nov/2026:14:21:06 +0000] "GET /cart?x=1 HTTP/1.1" 502 157 "-" "curl/7.88.1"',
     says: [
       {
-        ...{ time: '2026-11-22T14:21:06Z', text: 'GET /cart' },
+        time: '2026-11-22T14:21:06Z',
+        text: 'GET /cart',
         fields: { status: '502', bytes: '157', agent: 'curl/7.88.1' },
       },
     ],
@@ -1118,7 +1150,8 @@ const TEXTS: readonly FormatSample[] = [
     text: '10.0.0.1 - - [22/Nov/2026:14:21:06 +0000] "POST /cart HTTP/2.0" 503 17 "-" "curl" 40 0.012 [default-shop-80] [] 10.1.0.7:8080 17 0.011 503 a1b2',
     says: [
       {
-        ...{ time: '2026-11-22T14:21:06Z', text: 'POST /cart' },
+        time: '2026-11-22T14:21:06Z',
+        text: 'POST /cart',
         fields: { request_time: '0.012', upstream: 'default-shop-80', upstream_time: '0.011' },
       },
     ],
@@ -1131,7 +1164,8 @@ const TEXTS: readonly FormatSample[] = [
     says: [
       { time: '2026-11-22T14:21:05Z', level: 'info', text: 'using the "epoll" event method' },
       {
-        ...{ time: '2026-11-22T14:21:06Z', level: 'error' },
+        time: '2026-11-22T14:21:06Z',
+        level: 'error',
         text: 'connect() failed (111: Connection refused) while connecting to upstream',
         fields: { upstream: 'http://127.0.0.1:7797/cart' },
       },
@@ -1154,7 +1188,9 @@ const TEXTS: readonly FormatSample[] = [
     text: "[Sun Nov 22 14:21:06.112071 2026] [unixd:alert] [pid 396:tid 396] AH02155: getpwuid: couldn't determine user name from uid 4294967295\n[Sun Nov 22 14:21:06 2026] [error] [client 10.0.0.1] File does not exist: /a",
     says: [
       {
-        ...{ time: '2026-11-22T14:21:06.112071Z', level: 'fatal', logger: 'unixd' },
+        time: '2026-11-22T14:21:06.112071Z',
+        level: 'fatal',
+        logger: 'unixd',
         text: "AH02155: getpwuid: couldn't determine user name from uid 4294967295",
       },
       { time: '2026-11-22T14:21:06Z', level: 'error', text: 'File does not exist: /a' },
@@ -1181,7 +1217,9 @@ const TEXTS: readonly FormatSample[] = [
       .map((log) => json({ log: `${log}\n`, stream: 'stdout', time: T }))
       .join('\n'),
     says: ['0.322', '0.263', '0.198'].map((duration_ms) => ({
-      ...{ time: T, text: 'GET /cart', fields: { status: '200', duration_ms } },
+      time: T,
+      text: 'GET /cart',
+      fields: { status: '200', duration_ms },
     })),
   },
   {
@@ -1205,7 +1243,8 @@ const TEXTS: readonly FormatSample[] = [
     text: 'http 2026-11-22T14:20:57.260000Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.000 0.001 0.000 503 503 34 366 "GET http://www.example.com:80/cart HTTP/1.1" "curl/7.46.0" - - arn:aws "Root=1-58337262" "-" "-" 0 2026-11-22T14:20:57.259000Z "forward" "-" "-"',
     says: [
       {
-        ...{ time: T, text: 'GET http://www.example.com:80/cart' },
+        time: T,
+        text: 'GET http://www.example.com:80/cart',
         fields: { status: '503', target_time: '0.001' },
       },
     ],
@@ -1216,7 +1255,9 @@ const TEXTS: readonly FormatSample[] = [
     text: 'Nov 22 14:20:57 lb haproxy[14389]: 10.0.1.2:33317 [22/Nov/2026:14:20:57.260] http-in static/srv1 10/0/30/69/109 503 2750 - - ---- 1/1/1/1/0 0/0 {1wt.eu} {} "GET /index.html HTTP/1.1"',
     says: [
       {
-        ...{ time: T, logger: 'haproxy', text: 'GET /index.html' },
+        time: T,
+        logger: 'haproxy',
+        text: 'GET /index.html',
         fields: { status: '503', duration_ms: '109', backend: 'static' },
       },
     ],

@@ -13,7 +13,10 @@ import { contentOf, eventCounts, finalValues, skipped } from './log-messages.ts'
 
 function mined(texts: readonly string[], options: MiningOptions = {}): string[] {
   const tree = new DrainTree({
-    ...{ depth: 4, similarity: 0.5, maxChildren: 100, maxTemplates: 100 },
+    depth: 4,
+    similarity: 0.5,
+    maxChildren: 100,
+    maxTemplates: 100,
     ...options,
   })
   for (const text of texts) tree.add('', tokensOf(text), text)

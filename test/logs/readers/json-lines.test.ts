@@ -21,7 +21,12 @@ async function readChunks(text: string, size: number) {
   const fields = new FieldVariables(builder)
   const pathInstance = builder.instanceCode('before', 'a')
   const sink = new LogWriter({
-    ...{ builder, fields, logClass: 'before', file: 'a.jsonl', pathInstance, matcher: undefined },
+    builder,
+    fields,
+    logClass: 'before',
+    file: 'a.jsonl',
+    pathInstance,
+    matcher: undefined,
   })
   async function* chunks() {
     const bytes = new TextEncoder().encode(text)

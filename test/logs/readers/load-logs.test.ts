@@ -49,7 +49,9 @@ describe('a path is an instance', () => {
     expect(logs.report.unreadFiles).toEqual([at('job', 'picture.png')])
     expect(logs.report.table().objects()).toContainEqual({
       issue: 'file in no log format that is known',
-      ...{ effect: 'file skipped', count: 1, example: at('job', 'picture.png') },
+      effect: 'file skipped',
+      count: 1,
+      example: at('job', 'picture.png'),
     })
   })
 

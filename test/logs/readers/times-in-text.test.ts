@@ -24,17 +24,20 @@ describe('times at the beginning of lines keep their fraction and their zone', (
   test('in RFC 5424 and behind a container runtime', async () => {
     const syslog = (time: string) => `<34>1 2024-05-01T10:00:${time}Z host app 7 ID - a`
     expect(await runOf(syslog('00.100'), syslog('00.600'))).toEqual({
-      ...{ ms: 500, names: ['app: a'] },
+      ms: 500,
+      names: ['app: a'],
     })
     const stdout = (time: string) => `2024-05-01T10:00:${time}Z stdout F a`
     expect(await runOf(stdout('00.100000000'), stdout('00.600000001'))).toEqual({
-      ...{ ms: 500, names: ['a'] },
+      ms: 500,
+      names: ['a'],
     })
   })
 
   test('a number behind a time is no zone', async () => {
     expect(await runOf('2024-05-01 10:00:00 -10 °C', '2024-05-01 10:00:01 -10 °C')).toEqual({
-      ...{ ms: 1000, names: ['10 °C'] },
+      ms: 1000,
+      names: ['10 °C'],
     })
   })
 

@@ -57,7 +57,9 @@ test('as many of both in leaf and tree predict nothing; no rows neither', () => 
 test('as many of both in a leaf predict what is rarer in the tree', () => {
   const column = categorical('host', [...'aaaaaaaabb'])
   const tree = growClassificationTree([column], Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 1), {
-    ...{ criterion: 'gini', prune: false, minLeaf: 2 },
+    criterion: 'gini',
+    prune: false,
+    minLeaf: 2,
   })
   expect(tree.root).toMatchObject({ children: [{ predicts: 0 }, { predicts: 1, weights: [1, 1] }] })
 })
@@ -72,7 +74,8 @@ test('a threshold is the largest value up to the middle that any row has', () =>
   const { root } = growClassificationTree([host, count], which, { prune: false })
   expect(root).toMatchObject({ column: 'host' })
   expect(root.kind === 'split' ? root.children[1] : root).toMatchObject({
-    ...{ column: 'count', test: { kind: 'threshold', value: 4 } },
+    column: 'count',
+    test: { kind: 'threshold', value: 4 },
   })
 })
 

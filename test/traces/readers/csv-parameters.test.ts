@@ -3,15 +3,36 @@ import { attributesOf, DOT, loadWith, SPANS } from '../load-with-parameters.ts'
 
 test('numbers, truth values and text are told apart; empty fields and NULL are missing', async () => {
   const fields = {
-    ...{ whole: '4096', negative: '-3', fraction: '0.50', exponent: '1e3', plus: '+2' },
-    ...{ yes: 'TRUE', no: 'false', text: 'a b', quoted: '"a, ""b"""', postcode: '01234' },
-    ...{ huge: '9007199254740993', empty: '', blank: '""', missing: 'NULL', nothing: 'null' },
+    whole: '4096',
+    negative: '-3',
+    fraction: '0.50',
+    exponent: '1e3',
+    plus: '+2',
+    yes: 'TRUE',
+    no: 'false',
+    text: 'a b',
+    quoted: '"a, ""b"""',
+    postcode: '01234',
+    huge: '9007199254740993',
+    empty: '',
+    blank: '""',
+    missing: 'NULL',
+    nothing: 'null',
   }
   const text = `node,${Object.keys(fields).join()}\n1.10,${Object.values(fields).join()}\n`
   expect(attributesOf(await loadWith(DOT, text))[0]).toEqual({
-    ...{ whole: 4096, negative: -3, fraction: 0.5, exponent: 1000, plus: 2 },
-    ...{ yes: true, no: false, text: 'a b', quoted: 'a, "b"', postcode: '01234' },
-    ...{ huge: '9007199254740993', nothing: 'null' },
+    whole: 4096,
+    negative: -3,
+    fraction: 0.5,
+    exponent: 1000,
+    plus: 2,
+    yes: true,
+    no: false,
+    text: 'a b',
+    quoted: 'a, "b"',
+    postcode: '01234',
+    huge: '9007199254740993',
+    nothing: 'null',
   })
 })
 

@@ -100,8 +100,14 @@ describe('a directory of tables', () => {
 describe('a mapping of columns', () => {
   const tables = {
     events: {
-      ...{ file: 'e.tsv', traceId: 'trace', group: 'id', operation: 'name', service: 'svc' },
-      ...{ start: 'from', end: 'till', attributes: ['size'] },
+      file: 'e.tsv',
+      traceId: 'trace',
+      group: 'id',
+      operation: 'name',
+      service: 'svc',
+      start: 'from',
+      end: 'till',
+      attributes: ['size'],
     },
     edges: { file: 'd.tsv', traceId: 'trace', father: 'father', child: 'child' },
     timeUnit: 'ms',

@@ -30,8 +30,14 @@ function span(trace: number, id: number, more: Partial<ReadableSpan> = {}): Read
     duration: [1, 0],
     status: { code: id === 2 ? SpanStatusCode.ERROR : SpanStatusCode.UNSET, message: 'düster' },
     attributes: {
-      ...{ text: 'Zoë 🚲', yes: true, no: false, half: -0.5, negative: -3, large: 2 ** 40 },
-      ...{ list: ['a', 'b'], empty: '' },
+      text: 'Zoë 🚲',
+      yes: true,
+      no: false,
+      half: -0.5,
+      negative: -3,
+      large: 2 ** 40,
+      list: ['a', 'b'],
+      empty: '',
     },
     events: [{ name: 'retry', time: [1_795_231_411, 0], attributes: { attempt: 2 } }],
     links: [{ context: context(trace, 1), attributes: { 'opentracing.ref_type': 'follows_from' } }],
@@ -42,7 +48,9 @@ function span(trace: number, id: number, more: Partial<ReadableSpan> = {}): Read
     }),
     instrumentationScope: { name: 'test' },
     ended: true,
-    ...{ droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 },
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
     ...more,
   } as ReadableSpan
 }
@@ -123,8 +131,12 @@ test('a message that the end of the file cuts is left out and told', async () =>
 test('OTLP protobuf of logs, and damaged messages, are errors that name the message', async () => {
   const logs = ProtobufLogsSerializer.serializeRequest([
     {
-      ...{ hrTime: [1, 2], hrTimeObserved: [1, 2], body: 'hello', attributes: {} },
-      ...{ resource: resourceFromAttributes({}), instrumentationScope: { name: 'x' } },
+      hrTime: [1, 2],
+      hrTimeObserved: [1, 2],
+      body: 'hello',
+      attributes: {},
+      resource: resourceFromAttributes({}),
+      instrumentationScope: { name: 'x' },
       droppedAttributesCount: 0,
     },
   ] as never) as Uint8Array

@@ -20,8 +20,11 @@ describe('OTLP', () => {
           {
             spans: [
               {
-                ...{ traceId: 'a', spanId: 'b', name: 'get' },
-                ...{ startTimeUnixNano: '1000', endTimeUnixNano: '2000' },
+                traceId: 'a',
+                spanId: 'b',
+                name: 'get',
+                startTimeUnixNano: '1000',
+                endTimeUnixNano: '2000',
                 attributes: [{ key: 'size', value: { intValue: '7' } }],
               },
             ],
@@ -47,7 +50,9 @@ describe('OTLP', () => {
 
   test('resources are attributes of their spans, but for service, host and what names the host', async () => {
     expect(await load(otlp(RESOURCE), true)).toEqual({
-      ...{ host: 'h', service: 's', versions: new Map([['s', new Map([['v7', 1]])]]) },
+      host: 'h',
+      service: 's',
+      versions: new Map([['s', new Map([['v7', 1]])]]),
       attributes: {
         size: 7,
         'resource.service.version': 'v7',

@@ -119,8 +119,12 @@ test('attributes that are asked for reach the engine, and leave what they leave 
 test('requests that a sample already stands for are counted as often', async () => {
   const tenth = makeSpans(
     Array.from({ length: 40 }, (_, i) => ({
-      ...{ id: `${i}`, trace: `t${i}`, service: 'a', probability: 0.1 },
-      ...{ startUs: NOON_US + i * 1e6, endUs: NOON_US + i * 1e6 + 100 },
+      id: `${i}`,
+      trace: `t${i}`,
+      service: 'a',
+      probability: 0.1,
+      startUs: NOON_US + i * 1e6,
+      endUs: NOON_US + i * 1e6 + 100,
     })),
   )
   await tenth.save(pathOf('tenth.parquet'))
@@ -131,10 +135,12 @@ test('requests that a sample already stands for are counted as often', async () 
 
 describe('spans a line', () => {
   const rows = (TRACES.spanTable().objects() as Record<string, unknown>[]).map((span, i) => ({
-    ...{ trace_id: span['trace'], span_id: `${i + 1}`.padStart(16, '0') },
+    trace_id: span['trace'],
+    span_id: `${i + 1}`.padStart(16, '0'),
     parent_span_id:
       Number(span['parent']) < 0 ? '' : `${Number(span['parent']) + 1}`.padStart(16, '0'),
-    ...{ service_name: span['service'], name: span['operation'] },
+    service_name: span['service'],
+    name: span['operation'],
     start_time_unix_nano: (BigInt(NOON_US) + BigInt(Math.round(Number(span['startUs'])))) * 1000n,
     duration_us: span['durationUs'],
     status: span['status'],

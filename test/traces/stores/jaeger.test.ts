@@ -155,7 +155,9 @@ test('API v1 is spoken where there is no v3, with the same traces', async () => 
 function jaegerOf({ id, resourceSpans }: RecordedTrace) {
   const spans = resourceSpans.flatMap((each) =>
     spansOf([each]).map((span) => ({
-      ...{ traceID: id, spanID: span['spanId'], operationName: span['name'] },
+      traceID: id,
+      spanID: span['spanId'],
+      operationName: span['name'],
       references: span['parentSpanId']
         ? [{ refType: 'CHILD_OF', traceID: id, spanID: span['parentSpanId'] }]
         : [],
@@ -292,7 +294,8 @@ describeWithShared('answers that Jaeger recorded', () => {
     )
     expect(said).toContain('Span 0000000000000002 has no usable start time')
     expect(served.asked.map(({ url }) => url.searchParams.get('query.service_name'))).toEqual([
-      ...[null, null],
+      null,
+      null,
       'foo',
     ])
   })

@@ -28,7 +28,11 @@ const load = async (...given: Parameters<typeof loadTraces>) =>
 function contentOf(traces: SpanTraces) {
   const { ids, epochNs, spanOffsets, spans, versions, weight } = traces
   return {
-    ...{ ids, epochNs, spanOffsets, versions, weight },
+    ids,
+    epochNs,
+    spanOffsets,
+    versions,
+    weight,
     spans: traces.spanTable().objects(),
     followsFrom: spans.followsFrom,
     attributes: Array.from(spans.parent, (_, span) => [...traces.attributes.entries(span)]),
@@ -221,7 +225,9 @@ test('a Parquet file without the columns of spans, damaged, or under another nam
       filename: pathOf(`${name}.parquet`),
       columnData: [
         ...Object.entries({ ...texts, SpanAttributes: attributes }).map(([column, value]) => ({
-          ...{ name: column, data: [value], type: 'STRING' as const },
+          name: column,
+          data: [value],
+          type: 'STRING' as const,
         })),
         { name: 'Timestamp', data: [start], type: 'DOUBLE' },
       ],

@@ -36,11 +36,12 @@ const OTLP = JSON.stringify({
         {
           spans: [
             {
-              ...{ traceId: 'a'.repeat(32), spanId: '1'.repeat(16), name: 'buy', kind: 2 },
-              ...{
-                startTimeUnixNano: '1795231411217185447',
-                endTimeUnixNano: '1795231411217411913',
-              },
+              traceId: 'a'.repeat(32),
+              spanId: '1'.repeat(16),
+              name: 'buy',
+              kind: 2,
+              startTimeUnixNano: '1795231411217185447',
+              endTimeUnixNano: '1795231411217411913',
               traceState: 'ot=th:e',
               status: { code: 2, message: 'no' },
               attributes: [
@@ -52,15 +53,16 @@ const OTLP = JSON.stringify({
               events: [{ name: 'retry', attributes: [{ key: 'k', value: { stringValue: 'v' } }] }],
             },
             {
-              ...{ traceId: 'a'.repeat(32), spanId: '2'.repeat(16), parentSpanId: '1'.repeat(16) },
-              ...{
-                name: 'later',
-                startTimeUnixNano: '1795231411217185448',
-                endTimeUnixNano: '1795231411217185448',
-              },
+              traceId: 'a'.repeat(32),
+              spanId: '2'.repeat(16),
+              parentSpanId: '1'.repeat(16),
+              name: 'later',
+              startTimeUnixNano: '1795231411217185448',
+              endTimeUnixNano: '1795231411217185448',
               links: [
                 {
-                  ...{ traceId: 'a'.repeat(32), spanId: '1'.repeat(16) },
+                  traceId: 'a'.repeat(32),
+                  spanId: '1'.repeat(16),
                   attributes: [
                     { key: 'opentracing.ref_type', value: { stringValue: 'follows_from' } },
                   ],
@@ -68,12 +70,12 @@ const OTLP = JSON.stringify({
               ],
             },
             {
-              ...{ traceId: 'b'.repeat(32), spanId: '3'.repeat(16), parentSpanId: '9'.repeat(16) },
-              ...{
-                name: 'orphan',
-                startTimeUnixNano: '1795231411217185449',
-                endTimeUnixNano: '1795231411217185459',
-              },
+              traceId: 'b'.repeat(32),
+              spanId: '3'.repeat(16),
+              parentSpanId: '9'.repeat(16),
+              name: 'orphan',
+              startTimeUnixNano: '1795231411217185449',
+              endTimeUnixNano: '1795231411217185459',
             },
           ],
         },

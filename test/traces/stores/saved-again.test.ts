@@ -18,7 +18,8 @@ afterAll(() => rmSync(FOLDER, { recursive: true }))
 function contentOf(traces: SpanTraces) {
   const { ids, epochNs, weight, logs, serviceLogs } = traces
   return {
-    ...{ ids, spans: plainSpans(traces) },
+    ids,
+    spans: plainSpans(traces),
     weight: weight && Array.from(weight, (each) => Number(each.toPrecision(9))),
     versions: traces.versions,
     logs: logs && Array.from(traces.spans.parent.keys(), (row) => logsOfSpan(logs, row)),
@@ -41,7 +42,8 @@ async function savedAgain(traces: SpanTraces, name: string): Promise<SpanTraces>
 async function savedInTwo(traces: SpanTraces, ending: string): Promise<SpanTraces> {
   const rows = [...traces.ids.keys()]
   const files = [rows.slice(0, 1), rows.slice(1)].map((half, i) => ({
-    ...{ half, path: join(FOLDER, `part-${i}.${ending}`) },
+    half,
+    path: join(FOLDER, `part-${i}.${ending}`),
   }))
   for (const { half, path } of files) await traces.pick(half).save(path)
   return (await loadTraces(files.map(({ path }) => path))) as SpanTraces
@@ -69,9 +71,12 @@ const trace = fc.record({
       name: text,
       parent: fc.nat(5),
       follows: fc.boolean(),
-      ...{ kind: fc.integer({ min: 0, max: 5 }), status: fc.integer({ min: 0, max: 2 }) },
-      ...{ startNs: fc.nat(1e9), durationNs: fc.nat(1e9) },
-      ...{ attributes, events: fc.array(fc.record({ name: text, attributes }), { maxLength: 2 }) },
+      kind: fc.integer({ min: 0, max: 5 }),
+      status: fc.integer({ min: 0, max: 2 }),
+      startNs: fc.nat(1e9),
+      durationNs: fc.nat(1e9),
+      attributes,
+      events: fc.array(fc.record({ name: text, attributes }), { maxLength: 2 }),
       logged: fc.array(fc.constantFrom('hello', 'bye', 'disk full', 'a\tb'), { maxLength: 3 }),
     }),
     { minLength: 1, maxLength: 6 },
@@ -111,7 +116,11 @@ function asOtlp(traces: readonly (typeof trace extends fc.Arbitrary<infer T> ? T
           {
             spans: [
               {
-                ...{ ...recorded, traceId, spanId, parentSpanId, traceState: probability },
+                ...recorded,
+                traceId,
+                spanId,
+                parentSpanId,
+                traceState: probability,
                 status: { code: own.status },
                 startTimeUnixNano: String(start),
                 endTimeUnixNano: String(start + BigInt(durationNs)),

@@ -173,7 +173,9 @@ describeWithShared('charts of the authors’ example', () => {
       '14 categories: 4 gained and 3 lost more than 50 requests.',
     )
     expect(dataOf(contributions as Chart)[0]?.[0]).toMatchObject({
-      ...{ rank: 1, root: 'NFS3_READ_CALL_TYPE DEFAULT', kind: 'structural mutation' },
+      rank: 1,
+      root: 'NFS3_READ_CALL_TYPE DEFAULT',
+      kind: 'structural mutation',
       contribution: '+795 ms',
     })
   })

@@ -115,10 +115,17 @@ test('numbers are said as people say them', () => {
   expect(counted(1, 'request')).toBe('1 request')
   expect(counted(1602, 'category', 'categories')).toBe('1,602 categories')
   expect([0, 0.001, 0.5, 0.999, 1].map(percent)).toEqual([
-    ...['0 %', 'under 1 %', '50 %', 'over 99 %', '100 %'],
+    '0 %',
+    'under 1 %',
+    '50 %',
+    'over 99 %',
+    '100 %',
   ])
   expect([0, 0.0432, 0.41, 0.999].map((p) => pValue(p))).toEqual([
-    ...['p < 0.001', 'p = 0.043', 'p = 0.41', 'p > 0.99'],
+    'p < 0.001',
+    'p = 0.043',
+    'p = 0.41',
+    'p > 0.99',
   ])
 })
 
@@ -128,7 +135,9 @@ describe('the part of a flow', () => {
 
   test('is all of it within the limit', () => {
     expect(flowPart({ size: 6, from, to }, { order: [], limit: 6 })).toEqual({
-      ...{ nodes: [0, 1, 2, 3, 4, 5], edges: [0, 1, 2, 3, 4, 5], gaps: [] },
+      nodes: [0, 1, 2, 3, 4, 5],
+      edges: [0, 1, 2, 3, 4, 5],
+      gaps: [],
     })
   })
 

@@ -85,7 +85,12 @@ describe('shares of values', () => {
 
   test('numbers have four digits, whole ones all of theirs', () => {
     expect([4096, 11.3871, 145_123.4, -12_345, -0.00012345, 0].map(numberText)).toEqual([
-      ...['4,096', '11.39', '145,100', '−12,345', '−0.0001234', '0'],
+      '4,096',
+      '11.39',
+      '145,100',
+      '−12,345',
+      '−0.0001234',
+      '0',
     ])
   })
 

@@ -14,7 +14,9 @@ import {
 } from './fixture.ts'
 
 const at = (startUs: number, responseTimeUs: number) => ({
-  ...{ labels: ['A', 'B'], edges: [[0, 1] as const], latencyUs: [responseTimeUs] },
+  labels: ['A', 'B'],
+  edges: [[0, 1] as const],
+  latencyUs: [responseTimeUs],
   startUs,
 })
 

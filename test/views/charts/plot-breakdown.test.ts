@@ -39,18 +39,12 @@ test('beyond the limit the other places are one row, so that all bars add up', (
   const after = calls(6, (machine) => 100 + machine)
   const chart = breakdownChart(comparisonOf(before, after).edges, { limit: 2 })
   expect(pick(dataOf(chart)[0], 'label', 'timeUs')).toEqual([
-    ...[
-      ['m6__t1 · network', 100],
-      ['m6__t1 · network', 106],
-    ],
-    ...[
-      ['m5__t1 · network', 100],
-      ['m5__t1 · network', 105],
-    ],
-    ...[
-      ['4 other places', 400],
-      ['4 other places', 410],
-    ],
+    ['m6__t1 · network', 100],
+    ['m6__t1 · network', 106],
+    ['m5__t1 · network', 100],
+    ['m5__t1 · network', 105],
+    ['4 other places', 400],
+    ['4 other places', 410],
   ])
   expectDrawable(chart)
 })
@@ -76,7 +70,9 @@ test('places with one name when shortened keep rows of their own', () => {
   const name = (end: string) => `${'x'.repeat(40)}${end}${'y'.repeat(40)}`
   const period = upFrom(0, 12).map(() => ({
     labels: ['m0__t__A', `${name('1')}__t__B`, `${name('2')}__t__C`],
-    ...{ edges: [[0, 1] as const, [1, 2] as const], latencyUs: [10, 20], responseTimeUs: 30 },
+    edges: [[0, 1] as const, [1, 2] as const],
+    latencyUs: [10, 20],
+    responseTimeUs: 30,
   }))
   const labels = pick(dataOf(breakdownChart(comparisonOf(period, period).edges))[1], 'label')
   expect(new Set(labels.flat()).size).toBe(2)

@@ -18,16 +18,31 @@ test('a point is a category with its requests before and after, by kind', () => 
   const points = dataOf(chart)[POINTS]
   expect(points).toEqual([
     {
-      ...{ before: 10, after: 10, change: 0, kind: 'no change beyond the threshold' },
-      ...{ categories: 2, ids: '0, 1', root: 'READ, WRITE' },
+      before: 10,
+      after: 10,
+      change: 0,
+      kind: 'no change beyond the threshold',
+      categories: 2,
+      ids: '0, 1',
+      root: 'READ, WRITE',
     },
     {
-      ...{ before: 12, after: 0, change: -12, kind: 'precursor (lost requests)' },
-      ...{ categories: 1, ids: '2', root: 'GET' },
+      before: 12,
+      after: 0,
+      change: -12,
+      kind: 'precursor (lost requests)',
+      categories: 1,
+      ids: '2',
+      root: 'GET',
     },
     {
-      ...{ before: 0, after: 12, change: 12, kind: 'structural mutation (gained requests)' },
-      ...{ categories: 1, ids: '3', root: 'GET' },
+      before: 0,
+      after: 12,
+      change: 12,
+      kind: 'structural mutation (gained requests)',
+      categories: 1,
+      ids: '3',
+      root: 'GET',
     },
   ])
   expect(chart.description).toBe(

@@ -22,8 +22,12 @@ test('names that attack are text, and what is left out is said', () => {
   const spans = Array.from({ length: 5 }, (_, i) => [
     { trace: `t${i}`, id: 'r', service: `${HOSTILE}${i}`, startUs: 0, endUs: 100 },
     ...Array.from({ length: 2 + i }, (_, k) => ({
-      ...{ trace: `t${i}`, id: `c${k}`, parent: 'r', service: 'db' },
-      ...{ startUs: 5 + 10 * k, endUs: 10 + 10 * k },
+      trace: `t${i}`,
+      id: `c${k}`,
+      parent: 'r',
+      service: 'db',
+      startUs: 5 + 10 * k,
+      endUs: 10 + 10 * k,
     })),
   ]).flat()
   const chart = foldedSizesChart(foldFlows(buildFlows(makeSpans(spans))), { limit: 2 })

@@ -15,13 +15,26 @@ test('a bar is a mutation, by rank, with its contribution as one says it', () =>
   const chart = contributionsChart(smallComparison().ranking)
   expect(dataOf(chart)[0]).toEqual([
     {
-      ...{ rank: 1, label: '1. GET (3)', root: 'GET', category: 3, kind: 'structural mutation' },
-      ...{ requests: 12, contributionUs: 107_400, contribution: '+107 ms', precursors: '2' },
+      rank: 1,
+      label: '1. GET (3)',
+      root: 'GET',
+      category: 3,
+      kind: 'structural mutation',
+      requests: 12,
+      contributionUs: 107_400,
+      contribution: '+107 ms',
+      precursors: '2',
     },
     {
-      ...{ rank: 2, label: '2. WRITE (1)', root: 'WRITE', category: 1 },
-      ...{ kind: 'response-time mutation', requests: 10, contributionUs: 20_000 },
-      ...{ contribution: '+20 ms', precursors: '–' },
+      rank: 2,
+      label: '2. WRITE (1)',
+      root: 'WRITE',
+      category: 1,
+      kind: 'response-time mutation',
+      requests: 10,
+      contributionUs: 20_000,
+      contribution: '+20 ms',
+      precursors: '–',
     },
   ])
   expectDrawable(chart)

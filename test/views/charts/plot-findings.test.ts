@@ -11,7 +11,10 @@ test('bars of findings stand end to end, then the rest, then the observed change
   const chart = findingsChart(both.findings)
   const rows = dataOf(chart)[0] ?? []
   expect(pick(rows, 'kind')).toEqual([
-    ...[['finding'], ['finding'], ['not accounted for'], ['observed change']],
+    ['finding'],
+    ['finding'],
+    ['not accounted for'],
+    ['observed change'],
   ])
   const [first, second, rest, whole] = rows as { startUs: number; endUs: number }[]
   expect(first?.startUs).toBe(0)

@@ -142,11 +142,15 @@ function titlesOf({ spec }: Chart): string[] {
 test('names from logs are data only', () => {
   const expression = `'+datum.constructor('alert(1)')()+'`
   const hostile = compareChainedLogs({
-    ...{ flush: HOSTILE, write: expression, finish: '‮txt', cache: '__proto__' },
+    flush: HOSTILE,
+    write: expression,
+    finish: '‮txt',
+    cache: '__proto__',
   })
   const best = (kind: 'event' | 'state') => hostile.attention.best(kind) as AttentionGraph
   const charts = [
-    ...[plot(best('event')), plot(best('state'))],
+    plot(best('event')),
+    plot(best('state')),
     divergenceChart(hostile.divergence),
     ...hostile.divergence.variables.map(({ name }) =>
       plot(hostile.divergence, 'variable', { name }),

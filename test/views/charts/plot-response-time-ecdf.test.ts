@@ -40,8 +40,14 @@ test('the largest gap is marked and said in words', () => {
   )
   expect(dataOf(chart)[1]).toEqual([
     {
-      ...{ timeUs: 1009, low: 0, high: 1, middle: 0.5, text: 'D = 1.00 at 1.01 ms' },
-      ...{ p: 'p < 0.001', finishedBefore: '100 %', finishedAfter: '0 %' },
+      timeUs: 1009,
+      low: 0,
+      high: 1,
+      middle: 0.5,
+      text: 'D = 1.00 at 1.01 ms',
+      p: 'p < 0.001',
+      finishedBefore: '100 %',
+      finishedAfter: '0 %',
     },
   ])
   expectDrawable(chart)

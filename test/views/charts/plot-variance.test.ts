@@ -13,7 +13,8 @@ function threeSteps(latencies: readonly (readonly [number, number, number])[], n
   const graphs = latencies.map((latencyUs, i) => ({
     labels: [...names].map((point) => `m1__t1__${point}`),
     edges: [0, 1, 2].map((edge) => [edge, edge + 1] as const),
-    ...{ latencyUs, startUs: 1000 * i },
+    latencyUs,
+    startUs: 1000 * i,
     responseTimeUs: latencyUs.reduce((sum, us) => sum + us, 0),
   }))
   return comparisonOf(graphs, graphs)
@@ -42,7 +43,9 @@ describe('the waterfall', () => {
     const graphs = upFrom(0, 20).map((i) => ({
       labels: ['A', 'B'].map((point) => `m1__t1__${point}`),
       edges: [[0, 1] as const],
-      ...{ latencyUs: [100 + i], responseTimeUs: 200 + 2 * i, startUs: 1000 * i },
+      latencyUs: [100 + i],
+      responseTimeUs: 200 + 2 * i,
+      startUs: 1000 * i,
     }))
     const chart = plot(findVariance(comparisonOf(graphs, graphs)), 'waterfall', { category: 0 })
     expect(chart.description).toContain('Shares add up to 50 %, not 1')
@@ -92,7 +95,10 @@ describe('the covariances', () => {
     expect(all.length).toBe(9)
     const cells = all.filter(({ correlation }) => correlation !== null)
     const found = cells.map(({ label, column, correlation, text }) => [
-      ...[String(label).slice(0, 1), column, Number((correlation as number).toFixed(9)), text],
+      String(label).slice(0, 1),
+      column,
+      Number((correlation as number).toFixed(9)),
+      text,
     ])
     expect(found).toEqual([
       ['1', '2', 1, '1'],
@@ -210,6 +216,11 @@ describe('edges', () => {
 
 test('hardly any share is said alike whether it adds or evens out', () => {
   expect([0.37, 0.001, 0, -0.001, -0.004, -0.33].map(varianceShare)).toEqual([
-    ...['37 %', 'under 1 %', '0 %', 'under 1 %', 'under 1 %', '−33 %'],
+    '37 %',
+    'under 1 %',
+    '0 %',
+    'under 1 %',
+    'under 1 %',
+    '−33 %',
   ])
 })

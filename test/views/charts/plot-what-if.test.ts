@@ -62,14 +62,12 @@ describe('latency profiles', () => {
       LatencyProfile.ofRequests(us, weight)
     const before = profile([10, 1000], [3, 1])
     const zero = new ScenarioProfile({
-      ...{
-        title: 'before',
-        before,
-        profile: profile([0, 1000], [3, 1]),
-        target: null,
-        touched: 3,
-        limits: null,
-      },
+      title: 'before',
+      before,
+      profile: profile([0, 1000], [3, 1]),
+      target: null,
+      touched: 3,
+      limits: null,
     })
     const chart = latencyProfilesChart(zero)
     expect(chart.description).toContain(
@@ -186,8 +184,13 @@ function rootWith(calls: readonly (readonly [string, number, number, Partial<Spa
     Array.from({ length: 3 }, (_, trace) => trace).flatMap((trace) => [
       { trace: `t${trace}`, id: `root${trace}`, service: 'web', startUs: 0, endUs: 1000 },
       ...calls.map(([service, startUs, endUs, more], i) => ({
-        ...{ trace: `t${trace}`, id: `c${trace}.${i}`, parent: `root${trace}`, service },
-        ...{ startUs, endUs, ...more },
+        trace: `t${trace}`,
+        id: `c${trace}.${i}`,
+        parent: `root${trace}`,
+        service,
+        startUs,
+        endUs,
+        ...more,
       })),
     ]),
   )

@@ -12,7 +12,11 @@ export const SERVICES = {
 /** Requests to a shop of five services, and the same while `db` takes 3 ms longer. */
 export const [BEFORE, AFTER] = (['before', 'after'] as const).map((name, i) =>
   serviceTraces({
-    ...{ services: SERVICES, root: 'web', requests: 150, seed: i + 1, name },
+    services: SERVICES,
+    root: 'web',
+    requests: 150,
+    seed: i + 1,
+    name,
     ...(name === 'after' && { slower: { db: { serverUs: 3000 } } }),
   }),
 ) as [SpanTraces, SpanTraces]
@@ -25,7 +29,11 @@ export function namedServices(name: string): readonly [SpanTraces, SpanTraces] {
   }
   const period = (seed: number, serverUs: number) =>
     serviceTraces({
-      ...{ services, root: 'web', requests: 60, seed, name: `period of ${name}` },
+      services,
+      root: 'web',
+      requests: 60,
+      seed,
+      name: `period of ${name}`,
       slower: { [name]: { serverUs } },
     })
   return [period(1, 0), period(2, 5000)]

@@ -20,8 +20,13 @@ export function compareNames({ root, callee, operation, traceId }: HostileNames)
         return [
           { trace, id: 'a', service: root, operation, startUs, endUs: endUs + 20 },
           {
-            ...{ trace, id: 'b', parent: 'a', service: callee, operation },
-            ...{ startUs: startUs + 20, endUs },
+            trace,
+            id: 'b',
+            parent: 'a',
+            service: callee,
+            operation,
+            startUs: startUs + 20,
+            endUs,
           },
         ]
       }).flat(),

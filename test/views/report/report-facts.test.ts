@@ -140,7 +140,11 @@ test('mutations are rows: other time against the same kind, other work against w
 
 test('amounts are said as a person would', () => {
   expect([0.714, -0.06, -0.004, 0, Number.NaN].map(shareText)).toEqual([
-    ...['71 %', '−6 %', 'under 1 %', '0 %', '–'],
+    '71 %',
+    '−6 %',
+    'under 1 %',
+    '0 %',
+    '–',
   ])
   expect([1e-9, 0.0341, Number.NaN].map(chanceText)).toEqual(['under 0.001', '0.034', '–'])
   expect(intervalText([-8.2, 1042.4])).toBe('−8.2 µs to +1.04 ms')

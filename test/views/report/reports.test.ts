@@ -195,7 +195,9 @@ describe('both', () => {
   test('megabytes of a name do not become megabytes of report', () => {
     const long = '@'.repeat(2_000_000)
     const comparison = compareNames({
-      ...{ root: `r${long}`, callee: `c${long}`, operation: `o${long}` },
+      root: `r${long}`,
+      callee: `c${long}`,
+      operation: `o${long}`,
       traceId: (i, period) => `${period}${i}`,
     })
     expect(reportHtml(comparison).length).toBeLessThan(500_000)

@@ -19,7 +19,10 @@ import { describeInBrowser } from './open-widgets.ts'
 const timeless = makeSpans(
   Array.from({ length: 20 }, (_, i) =>
     ['web', 'db', 'cache'].map((id) => ({
-      ...{ trace: `t${i}`, id, startUs: i * 1000, endUs: i * 1000 },
+      trace: `t${i}`,
+      id,
+      startUs: i * 1000,
+      endUs: i * 1000,
       ...(id === 'web' ? {} : { parent: 'web' }),
     })),
   ).flat(),
@@ -30,7 +33,10 @@ const still = compare(timeless, timeless)
 const DEPTH = 120
 const nested = makeSpans(
   Array.from({ length: DEPTH }, (_, i) => ({
-    ...{ id: `n${i}`, operation: `call ${i}`, startUs: i, endUs: 10_000 - i },
+    id: `n${i}`,
+    operation: `call ${i}`,
+    startUs: i,
+    endUs: 10_000 - i,
     ...(i === 0 ? {} : { parent: `n${i - 1}` }),
   })),
 )

@@ -21,7 +21,13 @@ import { categoriesOf, columns, comparison, data, pasted } from './categories-fi
 describe('the table of all categories', () => {
   test('has their tests, and its code gives the same rows', () => {
     expect(columns.map(({ name }) => name)).toEqual([
-      ...['category', 'root', ...MEASURE_NAMES, 'change', 'label', 'q', 'mutation'],
+      'category',
+      'root',
+      ...MEASURE_NAMES,
+      'change',
+      'label',
+      'q',
+      'mutation',
     ])
     const table = pasted(data.table.name)
     for (const column of columns) {

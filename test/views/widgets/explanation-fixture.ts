@@ -22,7 +22,8 @@ export function mixed(options: ExplainOptions = {}): Explanation {
       const user = random.next() < 0.15 ? `u${random.integer(2)}` : isLarge ? 'u0' : 'u1'
       return {
         web: { size, kB: size / 1024, user, load: random.next() },
-        ...{ host, storeUs: 100 + 10 * random.next() + (isLarge && host === 'node1' ? 400 : 0) },
+        host,
+        storeUs: 100 + 10 * random.next() + (isLarge && host === 'node1' ? 400 : 0),
       }
     })
   }

@@ -166,12 +166,10 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
     expect(
       shares.map((words) => /value: ([\d,]+).*share of the group: (.*)$/.exec(words)?.slice(1)),
     ).toEqual([
-      ...[
-        ['4,096', '0 %'],
-        ['4,096', '100 %'],
-        ['16,384', '100 %'],
-        ['16,384', '0 %'],
-      ],
+      ['4,096', '0 %'],
+      ['4,096', '100 %'],
+      ['16,384', '100 %'],
+      ['16,384', '0 %'],
     ])
     await dots.locator('.mark-symbol.role-mark path').first().hover()
     expect(await page.locator('#vg-tooltip-element').innerText()).toContain(

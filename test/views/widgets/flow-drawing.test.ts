@@ -127,7 +127,9 @@ describe('the keyboard', () => {
 
 test('a line that only leads on to a join is told from waiting', () => {
   const drawing = flowDrawing(layOutFlow(sceneAt('steps'), 'diff'), data, {
-    ...{ pin: null, at: 0, leastApart: 0 },
+    pin: null,
+    at: 0,
+    leastApart: 0,
   })
   // D → E is shorter than X → Y → E.
   expect(hasLeads(drawing)).toBe(true)
@@ -136,7 +138,8 @@ test('a line that only leads on to a join is told from waiting', () => {
 describe('the picture', () => {
   test.each(['diff', 'side-by-side', 'animation'] as const)('of %s explains itself', (mode) => {
     const svg = flows(CHANGED, NUMBER, {
-      ...{ mode, annotations: [{ node: 6, comment: 'cold cache' }] },
+      mode,
+      annotations: [{ node: 6, comment: 'cold cache' }],
     }).svg()
     expect(svg).toContain('latency changed significantly')
     expect(svg).toContain('several steps drawn as one')
@@ -149,7 +152,9 @@ describe('the picture', () => {
   test('holds names from traces as text', () => {
     const texts = { edges: `A>${'B'}`, requests: 40 }
     const hostile = flows(comparisonOfTexts(texts, texts), 0, {
-      ...{ names: () => HOSTILE, level: 'steps', annotations: [{ node: 0, comment: HOSTILE }] },
+      names: () => HOSTILE,
+      level: 'steps',
+      annotations: [{ node: 0, comment: HOSTILE }],
     })
     expect(hostile.svg()).not.toContain('<img')
     expect(hostile.mimeBundle()['text/html']).not.toContain('<img src=x')

@@ -118,8 +118,14 @@ describe('what is drawn as one', () => {
     const { steps } = sceneAt('regions', [0])
     expect(steps.map(({ lines }) => lines[0])).toEqual(['A', 'B', 'C', 'D', 'X', 'Y', 'E', 'F'])
     expect(steps.map(({ openedGroup }) => openedGroup)).toEqual([
-      ...[0, 0, 0],
-      ...[null, null, null, null, null],
+      0,
+      0,
+      0,
+      null,
+      null,
+      null,
+      null,
+      null,
     ])
   })
 
@@ -180,7 +186,9 @@ describe('notes', () => {
       { edge: 3, comment: 'why?' },
     ])
     expect(annotated(two, { node: 3 }, { mark: true, comment: 'x' })[0]).toEqual({
-      ...{ node: 3, mark: true, comment: 'x' },
+      node: 3,
+      mark: true,
+      comment: 'x',
     })
   })
 
@@ -201,7 +209,10 @@ describe('notes', () => {
 
 test('the line of code gives back all that is set', () => {
   const changes = {
-    ...({ mode: 'side-by-side', level: 'groups', opened: [0], pin: 6 } as const),
+    mode: 'side-by-side' as const,
+    level: 'groups' as const,
+    opened: [0] as const,
+    pin: 6 as const,
     annotations: [
       { node: 0, mark: true },
       { edge: 2, comment: `it's “slow”${HOSTILE}` },

@@ -49,8 +49,15 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(await namesIn(page)).toEqual(['3 identical steps', 'D', 'X', 'Y', 'E', 'F'])
     await page.getByRole('button', { name: 'Side by side' }).click()
     expect(await namesIn(page)).toEqual([
-      ...['3 identical steps', 'D', 'E', 'F'],
-      ...['3 identical steps', 'X', 'Y', 'E', 'F'],
+      '3 identical steps',
+      'D',
+      'E',
+      'F',
+      '3 identical steps',
+      'X',
+      'Y',
+      'E',
+      'F',
     ])
     expect(await page.locator('.fd-flow-like').count()).toBeGreaterThan(1)
     expect((await stateOf(page)).mode).toBe('side-by-side')
@@ -228,7 +235,8 @@ describeInBrowser('the flow comparison in a page', (open) => {
   test('names from traces do nothing but show', async () => {
     const labels = ['A', `B${HOSTILE}`, 'C </script><img src=x onerror=alert(1)>']
     const graphs = Array.from({ length: 30 }, (_, i) => ({
-      ...{ labels, edges: [[0, 1] as const, [1, 2] as const] },
+      labels,
+      edges: [[0, 1] as const, [1, 2] as const],
       latencyUs: [100 + i, 200 + i],
     }))
     const hostile = compare(makeGraphs(graphs, 'before'), makeGraphs(graphs, 'after'))

@@ -28,7 +28,10 @@ function calledAtOnce(calls: number, seed: number, extraUs: number) {
   const requests = Array.from({ length: 12 }, (_, i): SpanSketch[] => {
     const [trace, startUs] = [`t${i}`, i * 1e6]
     const called = Array.from({ length: calls }, (__, call) => ({
-      ...{ trace, id: `c${call}`, parent: 'web', startUs: startUs + 100 },
+      trace,
+      id: `c${call}`,
+      parent: 'web',
+      startUs: startUs + 100,
       endUs: startUs + 1000 + 2000 * random.next() + (call % 10 === 0 ? extraUs : 0),
     }))
     return [{ trace, id: 'web', startUs, endUs: startUs + 5000 + extraUs }, ...called]

@@ -102,7 +102,10 @@ describeInBrowser('a trace in a page', (open) => {
     const wide = makeSpans([
       { id: 'r', startUs: 0, endUs: 10_000 },
       ...Array.from({ length: 700 }, (_, i) => ({
-        ...{ id: `c${i}`, parent: 'r', startUs: 10 * i, endUs: 10 * i + 5 },
+        id: `c${i}`,
+        parent: 'r',
+        startUs: 10 * i,
+        endUs: 10 * i + 5,
       })),
     ])
     const { page, problems } = await open([explore(wide, 'trace', { id: 't', collapsed: [] })], {

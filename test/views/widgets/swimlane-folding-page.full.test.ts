@@ -34,7 +34,11 @@ const many = calling(300, (i) => `service ${i}`, 5000)
 const atOnce = makeSpans([
   { id: 'web', startUs: 0, endUs: 1000 },
   ...Array.from({ length: 40 }, (_, i) => ({
-    ...{ id: `c${i}`, parent: 'web', service: 'db', startUs: 100 + i, endUs: 900 + i },
+    id: `c${i}`,
+    parent: 'web',
+    service: 'db',
+    startUs: 100 + i,
+    endUs: 900 + i,
   })),
 ])
 
@@ -73,7 +77,9 @@ describe('folding lanes', () => {
     expect(data.lanes[1]).toEqual({ name: 'db', tracks: 40 })
     const { lanes, placeOf } = foldLanes(data, { folded: true })
     expect(lanes[1]).toMatchObject({
-      ...{ name: 'db (+35)', title: 'db: 36 of its 40 lines are drawn as one', tracks: 5 },
+      name: 'db (+35)',
+      title: 'db: 36 of its 40 lines are drawn as one',
+      tracks: 5,
     })
     const { visits } = data.sides[0] as SwimlaneSide
     const [first, last] = [placeOf(visits[1] as PlacedVisit), placeOf(visits[30] as PlacedVisit)]

@@ -97,7 +97,12 @@ describe('a request on lanes', () => {
 
   test('gets a track for each visit at the same time', () => {
     const visit = (startUs: number, endUs: number, lane = 'a') => ({
-      ...{ lane, name: '', startUs, endUs, work: [], critical: [] },
+      lane,
+      name: '',
+      startUs,
+      endUs,
+      work: [],
+      critical: [],
     })
     expect(tracksOf([visit(0, 10), visit(5, 20), visit(10, 15), visit(0, 9, 'b')])).toEqual([
       0, 1, 0, 0,

@@ -40,7 +40,8 @@ function shown(table: StageTable, { filters = {}, ...changes }: Changes, limit =
   const data = JSON.parse(JSON.stringify(tableData(table, options)))
   const columns = tableColumns(data)
   const state = {
-    ...{ ...untouched(columns), ...changes },
+    ...untouched(columns),
+    ...changes,
     filters: columns.map(({ name }) => filters[name] ?? ''),
   }
   const kept = keptRows(data.rows, stateFilters(columns, state))
@@ -73,7 +74,8 @@ describe('the line of code', () => {
 
   test('says filters, then order, then columns', () => {
     const { code, ids } = shown(requests(), {
-      ...{ filters: { meanUs: '> 1 ms', hot: 'true' }, hidden: [at('list'), at('when')] },
+      filters: { meanUs: '> 1 ms', hot: 'true' },
+      hidden: [at('list'), at('when')],
       sort: [{ column: at('meanUs'), descending: true }],
     })
     expect(code).toBe(
@@ -208,13 +210,16 @@ describe('summaries', () => {
         { word: 'Write (a/b)', all: 1, kept: 1 },
         { word: HOSTILE, all: 1, kept: 0 },
       ],
-      ...{ distinct: 2, missing: 1 },
+      distinct: 2,
+      missing: 1,
     })
   })
 
   test('of no rows have nothing to say', () => {
     expect(columnSummarizer(column('meanUs'))(new Uint32Array())).toMatchObject({
-      ...{ min: Number.NaN, median: Number.NaN, missing: 0 },
+      min: Number.NaN,
+      median: Number.NaN,
+      missing: 0,
     })
   })
 

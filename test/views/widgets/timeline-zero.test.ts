@@ -12,7 +12,10 @@ import { makeSpans } from '../../make-traces.ts'
 function taking(...timesUs: number[]) {
   return makeSpans(
     timesUs.map((timeUs, i) => ({
-      ...{ trace: `t${i}`, id: 'web', startUs: i * 1000, endUs: i * 1000 + timeUs },
+      trace: `t${i}`,
+      id: 'web',
+      startUs: i * 1000,
+      endUs: i * 1000 + timeUs,
     })),
   )
 }

@@ -128,7 +128,11 @@ describe('summaries', () => {
       [2e6, 2],
     ])
     expect(summarizeRange(requests, [1e6, 9e6], requests)).toEqual({
-      ...{ requests: 2, all: 3, perSecond: 2, meanUs: 1.5, medianUs: 1.5 },
+      requests: 2,
+      all: 3,
+      perSecond: 2,
+      meanUs: 1.5,
+      medianUs: 1.5,
     })
     const none = summarizeRange(requests, [5e6, 9e6], requests)
     expect([none.requests, none.perSecond, none.meanUs]).toEqual([0, Number.NaN, Number.NaN])

@@ -48,7 +48,8 @@ export function compareForked({ branches, steps }: { branches: number; steps: nu
   ]).flat()
   const graphs = Array.from({ length: 20 }, (_, i) => ({
     labels: labels.map((label) => `m__t__${label}`),
-    ...{ edges, latencyUs: edges.map((_, edge) => 10 + ((i * (edge + 3)) % 17)) },
+    edges,
+    latencyUs: edges.map((_, edge) => 10 + ((i * (edge + 3)) % 17)),
   }))
   return compare(makeGraphs(graphs), makeGraphs(graphs))
 }

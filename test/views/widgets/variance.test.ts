@@ -181,7 +181,13 @@ describe('the widget', () => {
 
   test('says C² with two digits', () => {
     expect([0, 0.00001, 0.04, 5.97, 12.4, 1234, Number.NaN].map(c2Text)).toEqual([
-      ...['0', 'under 0.001', '0.040', '6.0', '12', '1,234', 'none'],
+      '0',
+      'under 0.001',
+      '0.040',
+      '6.0',
+      '12',
+      '1,234',
+      'none',
     ])
   })
 })

@@ -32,7 +32,10 @@ const change = (
   factor: number,
   more: Partial<WhatIfChange> = {},
 ): WhatIfChange => ({
-  ...{ service, operation: '', part: 'server', factor },
+  service,
+  operation: '',
+  part: 'server',
+  factor,
   ...more,
 })
 const ALL = { seed: 1, requests: 10_000, size: 10_000_000 } as const
@@ -93,8 +96,12 @@ describe('requests in a page', () => {
     const spans = (trace: string, calls: number) => [
       { trace, id: `${trace} root`, service: 'web', startUs: 0, endUs: 9000 },
       ...Array.from({ length: calls }, (_, i) => ({
-        ...{ trace, id: `${trace} ${i}`, parent: `${trace} root`, service: 'db' },
-        ...{ startUs: 10 + i, endUs: 11 + i },
+        trace,
+        id: `${trace} ${i}`,
+        parent: `${trace} root`,
+        service: 'db',
+        startUs: 10 + i,
+        endUs: 11 + i,
       })),
     ]
     const mixed = learnExecutionModels(makeSpans([...spans('a', 3), ...spans('b', 200)]))
@@ -106,7 +113,11 @@ describe('requests in a page', () => {
 
   test('names of any length fit into a page and stay distinct', () => {
     const spans = Array.from({ length: 40 }, (_, i) => ({
-      ...{ trace: `t${i >> 2}`, id: String(i), service: 'web', startUs: 0, endUs: 100 + i },
+      trace: `t${i >> 2}`,
+      id: String(i),
+      service: 'web',
+      startUs: 0,
+      endUs: 100 + i,
       operation: `${'x'.repeat(1000)} ${i}`,
     }))
     const long = learnExecutionModels(makeSpans(spans))
@@ -121,7 +132,11 @@ describe('requests in a page', () => {
     const weighed = learnExecutionModels(
       makeSpans(
         [10, 20].map((endUs, i) => ({
-          ...{ trace: `t${i}`, id: `web${i}`, service: 'web', startUs: 0, endUs },
+          trace: `t${i}`,
+          id: `web${i}`,
+          service: 'web',
+          startUs: 0,
+          endUs,
           probability: i === 0 ? 0.25 : 1,
         })),
       ),
@@ -145,7 +160,10 @@ describe('changes', () => {
     }
     expect([factorAt(-SLIDER_REACH), factorAt(0), factorAt(SLIDER_REACH)]).toEqual([0.1, 1, 10])
     expect([0, 0.001, 100, 1.01].map(placeOfFactor)).toEqual([
-      ...[-SLIDER_REACH, -SLIDER_REACH, SLIDER_REACH, 0],
+      -SLIDER_REACH,
+      -SLIDER_REACH,
+      SLIDER_REACH,
+      0,
     ])
   })
 
@@ -195,9 +213,7 @@ describe('the data', () => {
     const { paths } = restoreRequests(data.sample).models
     const services = whatIfRows(data.rows, 'service', paths)
     const operations = whatIfRows(data.rows, 'operation', paths)
-    expect(services.map(({ service }) => service)).toEqual([
-      ...['web', 'cart', 'price', 'stock', 'db'],
-    ])
+    expect(services.map(({ service }) => service)).toEqual(['web', 'cart', 'price', 'stock', 'db'])
     expect(services[0]).toMatchObject({
       operation: '',
       halved: [expect.closeTo(-0.5, 3), 0, expect.closeTo(-0.059, 3)],
@@ -209,7 +225,9 @@ describe('the data', () => {
 
   test('causes carry their facts, and what they lie within stands before them', () => {
     const { causes, causesInAll, unchanged } = dataOf(diagnosis).diagnosis ?? {
-      ...{ causes: [], causesInAll: 0, unchanged: 0 },
+      causes: [],
+      causesInAll: 0,
+      unchanged: 0,
     }
     expect(causesInAll).toBe(diagnosis.size)
     expect(unchanged).toBe(diagnosis.divergence)
@@ -227,7 +245,12 @@ describe('the data', () => {
 
   test('shares are said with their sign', () => {
     expect([-0.5, -0.123, 0.02, -0.00214, 0, -1e-9].map(halvedText)).toEqual([
-      ...['−50 %', '−12 %', '+2 %', '−0.21 %', '0 %', 'under 0.01 %'],
+      '−50 %',
+      '−12 %',
+      '+2 %',
+      '−0.21 %',
+      '0 %',
+      'under 0.01 %',
     ])
   })
 })

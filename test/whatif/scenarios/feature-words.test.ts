@@ -17,6 +17,9 @@ test.each([
 
 test('what is divided by', () => {
   expect(['host', 'calls', 'load', 'attribute:cache.hit'].map(featureWords)).toEqual([
-    ...['host', 'what they call', 'load', 'cache.hit'],
+    'host',
+    'what they call',
+    'load',
+    'cache.hit',
   ])
 })

@@ -18,7 +18,11 @@ function requestKinds(spans: readonly SpanSketch[], by: FeatureChoice): (string 
 }
 
 const request = (i: number, startUs: number, more: Partial<SpanSketch> = {}): SpanSketch => ({
-  ...{ trace: `t${i}`, id: 'web', startUs, endUs: startUs + 1000, ...more },
+  trace: `t${i}`,
+  id: 'web',
+  startUs,
+  endUs: startUs + 1000,
+  ...more,
 })
 
 describe('features of requests', () => {
@@ -54,11 +58,22 @@ describe('features of requests', () => {
 
   test('calls: what the request calls, the same whatever the order of recording', () => {
     const call = (trace: string, id: string, startUs: number): SpanSketch => ({
-      ...{ trace, id, parent: 'web', service: id.slice(0, 1), startUs, endUs: startUs + 10 },
+      trace,
+      id,
+      parent: 'web',
+      service: id.slice(0, 1),
+      startUs,
+      endUs: startUs + 10,
     })
     const spans = [
-      ...[request(0, 0), call('t0', 'a1', 10), call('t0', 'b1', 30), call('t0', 'a2', 50)],
-      ...[request(1, 0), call('t1', 'a2', 50), call('t1', 'b1', 30), call('t1', 'a1', 10)],
+      request(0, 0),
+      call('t0', 'a1', 10),
+      call('t0', 'b1', 30),
+      call('t0', 'a2', 50),
+      request(1, 0),
+      call('t1', 'a2', 50),
+      call('t1', 'b1', 30),
+      call('t1', 'a1', 10),
       request(2, 0),
     ]
     const both = '2 × a call, b call'
@@ -87,7 +102,9 @@ describe('attributeFeatures', () => {
   test('finds those that divide requests in a few large parts, and measurements, but no ids', () => {
     const found = attributeFeatures(modelOf(spans).forest, 10)
     expect(found.map(({ name }) => name)).toEqual([
-      ...['attribute:hit', 'attribute:region', 'attribute:size'],
+      'attribute:hit',
+      'attribute:region',
+      'attribute:size',
     ])
   })
 

@@ -11,7 +11,10 @@ import { makeSpans } from '../../make-traces.ts'
 
 /** Four hits of 100 µs, five misses of 900 µs, one request of 500 µs that says nothing. */
 const SPANS = Array.from({ length: 10 }, (_, i) => ({
-  ...{ trace: `t${i}`, id: 'web', startUs: i * 1000, host: i < 4 ? 'a' : 'b' },
+  trace: `t${i}`,
+  id: 'web',
+  startUs: i * 1000,
+  host: i < 4 ? 'a' : 'b',
   endUs: i * 1000 + (i < 4 ? 100 : i < 9 ? 900 : 500),
   attributes: i === 9 ? {} : { hit: i < 4, url: i % 2 === 0 ? '/cart/1' : '/stock' },
 }))
@@ -43,7 +46,10 @@ describe('reweightRequests', () => {
 
   test('the paper: 10 % of 200 ms and 90 % of 50 ms become 20 and 80', () => {
     const spans = Array.from({ length: 10 }, (_, i) => ({
-      ...{ trace: `t${i}`, id: 'web', host: i < 1 ? 'loaded' : 'idle', startUs: 0 },
+      trace: `t${i}`,
+      id: 'web',
+      host: i < 1 ? 'loaded' : 'idle',
+      startUs: 0,
       endUs: i < 1 ? 200_000 : 50_000,
     }))
     const scenario = reweightRequests({ by: 'host', shares: { loaded: 0.2 } })

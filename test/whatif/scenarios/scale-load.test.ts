@@ -97,8 +97,11 @@ describe('load as a scenario', () => {
   const models = learnExecutionModels(
     makeSpans(
       Array.from(startUs, (us, i) => ({
-        ...{ id: `w${i}`, service: 'web', host: `web-${i % 2}` },
-        ...{ startUs: Math.round(us), endUs: Math.round(us + (timeUs[i] as number)) },
+        id: `w${i}`,
+        service: 'web',
+        host: `web-${i % 2}`,
+        startUs: Math.round(us),
+        endUs: Math.round(us + (timeUs[i] as number)),
       })),
     ),
   )

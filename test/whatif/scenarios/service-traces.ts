@@ -90,7 +90,11 @@ class TraceWriter {
     }
     endUs = Math.max(endUs, atUs) + this.#time(sketch.ownUs)
     this.#write(spanId, parentId, {
-      ...{ service, host: `${service}-${hostNumber}`, kind: 'server', startUs, endUs },
+      service,
+      host: `${service}-${hostNumber}`,
+      kind: 'server',
+      startUs,
+      endUs,
       attributes: parentId === null ? [['cache.hit', hit]] : [],
     })
     return endUs
@@ -104,8 +108,13 @@ class TraceWriter {
     const repliedUs = this.serve(called, arrivedUs, { parentId: spanId })
     const endUs = repliedUs + this.#time(networkUs) + extraUs
     this.#write(spanId, parentId, {
-      ...{ service: caller, host: `${caller}-0`, kind: 'client', startUs: sentUs, endUs },
-      ...{ operation: `call ${called}`, attributes: [] },
+      service: caller,
+      host: `${caller}-0`,
+      kind: 'client',
+      startUs: sentUs,
+      endUs,
+      operation: `call ${called}`,
+      attributes: [],
     })
     return endUs
   }
@@ -126,9 +135,18 @@ class TraceWriter {
     const { service, operation = `serve ${span.service}`, startUs, endUs } = span
     this.#builder.add(
       {
-        ...{ traceId: this.#traceId, spanId, parentId, service, operation, startUs },
-        ...{ host: span.host, kind: span.kind, status: 'unset', followsFrom: false },
-        ...{ durationUs: endUs - startUs, attributes: span.attributes },
+        traceId: this.#traceId,
+        spanId,
+        parentId,
+        service,
+        operation,
+        startUs,
+        host: span.host,
+        kind: span.kind,
+        status: 'unset',
+        followsFrom: false,
+        durationUs: endUs - startUs,
+        attributes: span.attributes,
       },
       {},
     )

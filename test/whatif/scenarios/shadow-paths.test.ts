@@ -40,7 +40,12 @@ test('nine of ten must be', () => {
 test('calls to other services, and steps beside each other that call nothing, are none', () => {
   expect(shadows(gateway(0, { service: 'auth' }))).toEqual([])
   const steps = ['a', 'b'].map((id) => ({
-    ...{ id, parent: 'web', service: 'web', operation: id, startUs: 0, endUs: 100 },
+    id,
+    parent: 'web',
+    service: 'web',
+    operation: id,
+    startUs: 0,
+    endUs: 100,
   }))
   expect(shadows([{ id: 'web', startUs: 0, endUs: 100 }, ...steps])).toEqual([])
 })

@@ -109,7 +109,10 @@ export class LogTemplates extends Stage {
     return {
       templates: this.templates,
       masks: this.masks.map(({ name, pattern, isNumber = false }) => ({
-        ...{ name, pattern: pattern.source, flags: pattern.flags, isNumber },
+        name,
+        pattern: pattern.source,
+        flags: pattern.flags,
+        isNumber,
       })),
     }
   }
@@ -123,7 +126,9 @@ export class LogTemplates extends Stage {
     return new LogTemplates(
       templates as LogTemplate[],
       (masks as TemplatesData['masks']).map(({ name, pattern, flags, isNumber }) => ({
-        ...{ name, pattern: new RegExp(pattern, flags), isNumber },
+        name,
+        pattern: new RegExp(pattern, flags),
+        isNumber,
       })),
     )
   }

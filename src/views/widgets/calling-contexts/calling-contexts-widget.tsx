@@ -244,9 +244,14 @@ function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
     const go = (to: PlacedFrame | undefined) => () =>
       drawing.current?.querySelector<SVGGElement>(`[data-frame="${to?.context.context}"]`)?.focus()
     actOnKey(event, {
-      ...{ Enter: into, ' ': into, Escape: out, Backspace: out },
-      ...{ ArrowDown: go(next.below), ArrowUp: go(next.above) },
-      ...{ ArrowLeft: go(next.left), ArrowRight: go(next.right) },
+      Enter: into,
+      ' ': into,
+      Escape: out,
+      Backspace: out,
+      ArrowDown: go(next.below),
+      ArrowUp: go(next.above),
+      ArrowLeft: go(next.left),
+      ArrowRight: go(next.right),
     })
   }
   const attributes = (frame: PlacedFrame) => {
@@ -384,8 +389,11 @@ function roundedTotals({ requests, calls, ...amounts }: Readonly<ContextTotals>)
   const { selfUs, totalUs, selfRequests, totalRequests } = amounts
   const rounded = (value: number) => Number(value.toPrecision(6))
   return {
-    ...{ requests, calls },
-    ...{ selfUs: rounded(selfUs), totalUs: rounded(totalUs) },
-    ...{ selfRequests: rounded(selfRequests), totalRequests: rounded(totalRequests) },
+    requests,
+    calls,
+    selfUs: rounded(selfUs),
+    totalUs: rounded(totalUs),
+    selfRequests: rounded(selfRequests),
+    totalRequests: rounded(totalRequests),
   }
 }

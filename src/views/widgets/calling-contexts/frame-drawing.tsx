@@ -80,7 +80,9 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
   const change = changeClass(bounds, frame.change) as ChangeClass
   const color = isColored ? colors[`on-change-${change}`] : ink.text
   const [name, amount] = frameTexts(frame, {
-    ...{ measure: options.measure, quantity, isColored },
+    measure: options.measure,
+    quantity,
+    isColored,
     room: width - 2 * PADDING,
   })
   return (
@@ -231,7 +233,8 @@ export function ContextDetails(shown: Shown) {
   const isCompared = contexts.requests[AFTER] > 0
   const rows = rowsOf(shown)
   const column = (title: string, place: 0 | 1 | 2) => ({
-    ...{ title, isNumber: true },
+    title,
+    isNumber: true,
     cell: ({ values }: (typeof rows)[number]) => values[place],
   })
   return (

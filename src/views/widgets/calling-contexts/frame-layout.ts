@@ -65,8 +65,13 @@ export function allRequests({ contexts, requests }: CallingContexts): CallingCon
     totalRequests: sum(roots, (root) => totals(root, period).totalRequests),
   })
   return {
-    ...{ context: ALL, parent: ALL - 1, depth: ALL, service: '', name: 'all requests' },
-    ...{ before: of(BEFORE), after: of(AFTER) },
+    context: ALL,
+    parent: ALL - 1,
+    depth: ALL,
+    service: '',
+    name: 'all requests',
+    before: of(BEFORE),
+    after: of(AFTER),
   }
 }
 

@@ -143,10 +143,19 @@ function handsOf(
     const open = () => group !== null && toggle(group.id, node, at.part)
     const go = () => focusStep(surface.current, stepAfterKey(drawing, at, event.key))
     actOnKey(event, {
-      ...{ Enter: open, ' ': open, Escape: () => onSelect(null), p: () => onPin(node) },
+      Enter: open,
+      ' ': open,
+      Escape: () => onSelect(null),
+      p: () => onPin(node),
       Backspace: () => openedGroup !== null && toggle(openedGroup, node, at.part),
-      ...{ '+': () => zoom.zoomBy(1.4), '-': () => zoom.zoomBy(1 / 1.4) },
-      ...{ ArrowUp: go, ArrowDown: go, ArrowLeft: go, ArrowRight: go, Home: go, End: go },
+      '+': () => zoom.zoomBy(1.4),
+      '-': () => zoom.zoomBy(1 / 1.4),
+      ArrowUp: go,
+      ArrowDown: go,
+      ArrowLeft: go,
+      ArrowRight: go,
+      Home: go,
+      End: go,
     })
   }
   return {

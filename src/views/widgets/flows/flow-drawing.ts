@@ -182,7 +182,10 @@ function drawnPart(
     }
   })
   return {
-    ...{ side, isDiff, x, width: placement.width },
+    side,
+    isDiff,
+    x,
+    width: placement.width,
     steps: drawn.filter((each) => each.opacity > 0),
     links: drawnLinks.filter((each) => each.opacity > 0),
   }
@@ -221,7 +224,10 @@ function sideBySide(
     )
   }) as [FlowPart, FlowPart]
   return {
-    ...{ width: left - GAP, height, heads, parts },
+    width: left - GAP,
+    height,
+    heads,
+    parts,
     correspondences: correspondences(scene, parts, leastApart),
   }
 }

@@ -90,7 +90,8 @@ function signsOf({ scene: { steps, links }, mode, drawings }: LegendInput): Lege
   return found
     .filter(([isThere]) => isThere)
     .map(([, text, sign]) => ({
-      ...{ text, width: WIDTH },
+      text,
+      width: WIDTH,
       ...(typeof sign === 'function' ? { sign } : { look: sign }),
     }))
 }

@@ -166,7 +166,9 @@ function wishedMiddles(
       height: 20,
     })),
     edges: outer.map(({ from, to, column }) => ({
-      ...{ from, to, labelHeight: 1 },
+      from,
+      to,
+      labelHeight: 1,
       // Dagre gives labels without any size no place.
       labelWidth: column < chains ? 1 : HALF_LINE + (sizes[column]?.right ?? 0),
     })),

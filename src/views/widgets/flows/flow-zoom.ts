@@ -148,7 +148,9 @@ function flowZoom(
     if (surface.current !== null) behavior.transform(select(surface.current), transformOf(wanted))
   }
   return {
-    ...{ behavior, sight, show },
+    behavior,
+    sight,
+    show,
     zoomBy: (factor) => {
       if (surface.current !== null) behavior.scaleBy(select(surface.current), factor)
     },

@@ -117,7 +117,11 @@ function requestCalls(
       parent: rowOf.get(parent) ?? -1,
       depth,
       inner: within[number] as number,
-      ...{ service, name, host, startUs, endUs },
+      service,
+      name,
+      host,
+      startUs,
+      endUs,
       work: uncovered([startUs, endUs], (children.get(number) ?? []).map(spanOf)),
       /** When its own work was on the request's critical path. */
       critical: critical[number] as StretchUs[],

@@ -66,7 +66,9 @@ export function logsData(
         ...network,
         names: [],
         edges: network.edges.map(({ from, to, ...edge }) => ({
-          ...{ from: shownName(from), to: shownName(to), ...edge },
+          from: shownName(from),
+          to: shownName(to),
+          ...edge,
         })),
       })),
       instances: instances.map((instance) => tooltipText(logs.instances[instance] ?? '')),
@@ -228,7 +230,9 @@ export function restoreLogs({ carried }: LogsData) {
   })
   const options = { metric: metric.given, weights: 'none' as const }
   const divergence = new Divergence({
-    ...{ logs, performance, variables },
+    logs,
+    performance,
+    variables,
     options: { ...options, ...data.divergence },
   })
   const known = new Map(networks.map((network) => [networkName(network), network]))

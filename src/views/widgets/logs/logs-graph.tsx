@@ -121,9 +121,14 @@ function useNameKeys(
     const place = names.indexOf(name)
     const toggle = () => onToggle(name)
     const acts = {
-      ...{ ArrowDown: goTo(place + 1), ArrowRight: goTo(place + 1) },
-      ...{ ArrowUp: goTo(place - 1), ArrowLeft: goTo(place - 1) },
-      ...{ Home: goTo(0), End: goTo(names.length - 1), Enter: toggle, ' ': toggle },
+      ArrowDown: goTo(place + 1),
+      ArrowRight: goTo(place + 1),
+      ArrowUp: goTo(place - 1),
+      ArrowLeft: goTo(place - 1),
+      Home: goTo(0),
+      End: goTo(names.length - 1),
+      Enter: toggle,
+      ' ': toggle,
       Escape: () => open !== null && onToggle(open),
     }
     return {

@@ -147,7 +147,8 @@ export function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
     .find((each) => each !== undefined)
   const texts = { 'absolute time': formatDuration, 'relative time': percent, value: shortNumber }
   const all: readonly TestRow[] = found?.features.map((test) => ({
-    ...{ name: featureText(test.feature), test },
+    name: featureText(test.feature),
+    test,
     textOf: (value) => exactText(test.feature, value),
   })) ?? [{ name: 'performance', test: logs.performance, textOf: texts[metric.unit] }]
   const rows = all

@@ -84,7 +84,10 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
       const { rank, title, text, look, segment } = finding
       const clause = segmentClause(finding)
       return {
-        ...{ rank, text, look, what: title.replace(clause, '') },
+        rank,
+        text,
+        look,
+        what: title.replace(clause, ''),
         where: clause === '' ? 'all' : clause.slice(2),
         segment: segment && {
           ...segmentSides(segment, comparison.flows.quantity),

@@ -275,7 +275,8 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
   ]
   return [
     ...COLUMNS.map((column, at) => ({
-      ...{ title: columnIn(column, quantity), ...(cells[at] as (typeof cells)[number]) },
+      title: columnIn(column, quantity),
+      ...(cells[at] as (typeof cells)[number]),
       th: <HeadCell key={column} table={table} at={at} />,
     })),
     ...rest,

@@ -178,7 +178,10 @@ function pointTraffic(flows: FlowSet, request: number) {
     ({ from, to, stretch: [sentUs, arrivedUs], isCritical }): Message => {
       const name = pointName(nodes[to] as NodeLabel)
       return {
-        ...{ name, sentUs, arrivedUs, isCritical },
+        name,
+        sentUs,
+        arrivedUs,
+        isCritical,
         kind: /REPLY|RESPONSE|RETURN/i.test(name) ? 'reply' : 'call',
         from: visitOf.get(setOf(from)) as number,
         to: visitOf.get(setOf(to)) as number,
@@ -229,7 +232,10 @@ function spanTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes
     const working = all.filter((_, i) => !isWay[own[i] as number])
     const { lane, name, startUs } = all[0] as (typeof calls)[number]
     return {
-      ...{ lane, name, startUs, endUs: Math.max(...all.map(({ endUs }) => endUs)) },
+      lane,
+      name,
+      startUs,
+      endUs: Math.max(...all.map(({ endUs }) => endUs)),
       work: joined(working.flatMap(({ work }) => work)),
       critical: joined(working.flatMap(({ critical }) => critical)),
     }

@@ -73,7 +73,9 @@ export function tableColumns({ columns }: Pick<TableData, 'columns'>) {
     // The first values and the largest decide how numbers are written.
     const sample = kind === 'number' ? [...values.slice(0, SAMPLE), largest] : []
     return {
-      ...{ name, kind, values },
+      name,
+      kind,
+      values,
       largest,
       hasNull: values.includes(null),
       hasNaN: numbers.some(Number.isNaN),
@@ -127,7 +129,11 @@ const COMPARE = {
 }
 type Sign = keyof typeof COMPARE
 const SIGNS: Readonly<Record<string, Sign>> = {
-  ...{ '≥': '>=', '≤': '<=', '=': '===', '!=': '!==', '≠': '!==' },
+  '≥': '>=',
+  '≤': '<=',
+  '=': '===',
+  '!=': '!==',
+  '≠': '!==',
 }
 
 export function columnFilter(

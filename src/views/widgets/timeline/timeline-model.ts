@@ -109,7 +109,8 @@ export function timelineModel({ packed, marks }: Pick<TimelineData, 'packed' | '
   ]
   const smallest = min(times.filter((time) => time > 0)) ?? high
   return {
-    ...{ requests, marks },
+    requests,
+    marks,
     stepUs,
     binUs: STEPS_PER_BIN * stepUs,
     /** From the first arrival, or 0 where that is earlier, to beyond the last. */

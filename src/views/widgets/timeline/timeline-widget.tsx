@@ -260,14 +260,18 @@ function Facts({ summaries: [before, after], ranges, spanUs }: FactsProps) {
     ['before', rangeText(ranges[0], spanUs), ...facts(before)],
     ['after', rangeText(ranges[1], spanUs), ...facts(after)],
     [
-      ...['after − before', '', signed(more, grouped(Math.abs(more)))],
+      'after − before',
+      '',
+      signed(more, grouped(Math.abs(more))),
       rateChange(before.perSecond, after.perSecond),
       known(after.meanUs - before.meanUs, signedDuration),
       known(after.medianUs - before.medianUs, signedDuration),
     ],
   ]
   const columns = FACTS.map((title, i) => ({
-    ...{ title, isHead: i === 0, isNumber: i > 1 },
+    title,
+    isHead: i === 0,
+    isNumber: i > 1,
     cell: (row: readonly string[]) => row[i],
   }))
   return (

@@ -53,11 +53,13 @@ export function categoryScatter(
     }
     const both = (before: Measure, after: Measure) => `${text(before, row)} → ${text(after, row)}`
     return {
-      ...{ [across]: place(across, x), [up]: place(up, y) },
+      [across]: place(across, x),
+      [up]: place(up, y),
       root: `${shortText(text('root', row), 60)} (${category})`,
       kind: LOOKS.find(([each]) => each === (label?.[row] ?? 'unchanged'))?.[1].name ?? '',
       times: mutation?.[row] === true ? 'other response times' : '',
-      ...{ requests: both('before', 'after'), means: both('beforeMeanUs', 'afterMeanUs') },
+      requests: both('before', 'after'),
+      means: both('beforeMeanUs', 'afterMeanUs'),
       c2: both('beforeC2', 'afterC2'),
     }
   })
@@ -92,7 +94,8 @@ export function categoryScatter(
             y: on(y, up),
             fill: { ...fill, legend: label === undefined ? null : legend },
             stroke: {
-              ...{ field: 'times', type: 'nominal' },
+              field: 'times',
+              type: 'nominal',
               scale: {
                 domain: ['other response times', ''],
                 range: [PALETTE.change, 'transparent'],
@@ -101,7 +104,9 @@ export function categoryScatter(
             },
             tooltip: tooltip({
               'kind of request (category)': 'root',
-              ...{ requests: 'requests', mean: 'means', 'C²': 'c2' },
+              requests: 'requests',
+              mean: 'means',
+              'C²': 'c2',
               ...(label !== undefined && { change: 'kind', times: 'times' }),
             }),
           },

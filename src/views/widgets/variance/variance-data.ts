@@ -137,7 +137,12 @@ function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: bo
   return {
     /** Whole labels, as marks need them; empty where they are too long to be carried. */
     ...(isCarried ? { from, to } : { from: '', to: '' }),
-    ...{ edge: number, requests, onCriticalPath, meanUs, varianceUs2, share },
+    edge: number,
+    requests,
+    onCriticalPath,
+    meanUs,
+    varianceUs2,
+    share,
     name: edgeName(edge, MAX_NAME_LENGTH),
     /** What it varies together with, strongest first; `null` where that was not looked for. */
     covarying:
@@ -174,7 +179,9 @@ export function varianceGraph(found: CategoryVariance) {
     nodesInAll: flow.nextRound,
     nodes: part.nodes.map((node) => {
       const { name, where } = drawnName(categories, flow, {
-        ...{ category, node, longest: MAX_NODE_LENGTH },
+        category,
+        node,
+        longest: MAX_NODE_LENGTH,
       })
       return { name, detail: where, tooltip: tooltipText(labels[node] ?? '') }
     }),
@@ -187,7 +194,10 @@ export function varianceGraph(found: CategoryVariance) {
       })),
       ...part.gaps.map((gap) => ({
         ...ends(gap.from, gap.to),
-        ...{ edge: null, share: null, onPath: false, text: `… ${counted(gap.nodes, 'node')}` },
+        edge: null,
+        share: null,
+        onPath: false,
+        text: `… ${counted(gap.nodes, 'node')}`,
       })),
     ],
   }

@@ -105,8 +105,11 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]) {
     plans: ownPlans.values.map((number) => {
       const { order, waitsFor, replyWaitsFor, setOffsets, setNodes } = plans[number]!
       return {
-        ...{ order: [...order], waitsFor: [...waitsFor], replyWaitsFor },
-        ...{ setOffsets: [...setOffsets], setNodes: [...setNodes] },
+        order: [...order],
+        waitsFor: [...waitsFor],
+        replyWaitsFor,
+        setOffsets: [...setOffsets],
+        setNodes: [...setNodes],
       }
     }),
     sizes,
@@ -150,8 +153,16 @@ export function restoreRequests({ carried }: RequestSample): RequestModel {
   const nothing = new Uint32Array(path.length)
   const forest: CallForest = {
     traces: new SpanTracesBuilder(new QualityLog()).finish('sample'),
-    ...{ requestOffsets, request, weight, parent, childOffsets, children },
-    ...{ path, offsetUs, latencyUs, serverSpan: nothing },
+    requestOffsets,
+    request,
+    weight,
+    parent,
+    childOffsets,
+    children,
+    path,
+    offsetUs,
+    latencyUs,
+    serverSpan: nothing,
     requestTrace: Uint32Array.from(sizes.keys()),
     serverUs: latencyUs.map((us, call) => us - networkUs[call]!),
     clientSpan: new Int32Array(path.length).fill(NONE),

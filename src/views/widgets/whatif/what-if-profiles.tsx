@@ -63,7 +63,9 @@ export function predictedCurve(
   return {
     name: isChanged ? changesText(changes, MAX_NAME_LENGTH) : 'before',
     look: isChanged ? 'changed' : 'before',
-    ...{ curve: [[firstUs, 0], ...steps], shape: 'steps', facts: profileSummary(profile) },
+    curve: [[firstUs, 0], ...steps],
+    shape: 'steps',
+    facts: profileSummary(profile),
   }
 }
 

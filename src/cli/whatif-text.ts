@@ -1,0 +1,154 @@
+import { least } from 'd3-array'
+import { counted, formatDuration, grouped, percent, pValue, shortText } from '../core/words.ts'
+import type { Population } from '../whatif/calls/index-calls.ts'
+import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
+import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
+import { divergenceText } from '../whatif/diagnosis/target-divergence.ts'
+import {
+  type LatencyProfile,
+  type ProfileQuantiles,
+  profileQuantiles,
+} from '../whatif/recompute/latency-profile.ts'
+import type { Scenario } from '../whatif/scenarios/scenario.ts'
+import { leftOutLines, textTable } from './printing.ts'
+import type { Predictions } from './whatif-document.ts'
+
+const MAX_TITLE_LENGTH = 90
+const MAX_TARGET_LENGTH = 120
+
+export function whatifText(diagnosis: LatencyDiagnosis, limit: number, wish?: WishTarget): string {
+  const { ranked, state } = diagnosis
+  return [
+    profilesText(diagnosis),
+    [verdictText(diagnosis), wish === undefined ? '' : wishText(diagnosis, wish)].join(' ').trim(),
+    ranked.length === 0 ? '' : causesTable(diagnosis, limit),
+    ...leftOutLines(ranked.length - limit),
+    state === 'complete' ? '' : 'Stopped before everything was tried.',
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+/** `3,000 requests`, `1,320 calls of mds`, `12 calls of mds LOOKUP from frontend`. */
+function requestsText(
+  count: number,
+  { service = '', operation = '', caller = '' }: Population,
+): string {
+  const called = [service, operation].filter((name) => name !== '').join(' ')
+  if (called === '' && caller === '') return counted(count, 'request')
+  const of = called === '' ? '' : ` of ${shortText(called, MAX_TITLE_LENGTH)}`
+  const from = caller === '' ? '' : ` from ${shortText(caller, MAX_TITLE_LENGTH)}`
+  return `${counted(count, 'call')}${of}${from}`
+}
+
+function profilesText(diagnosis: LatencyDiagnosis): string {
+  const { base, target, models, changeP, options, divergence, targetTitle } = diagnosis
+  const [forest, after] = models.forests
+  const requests = requestsText(forest?.requestTrace.length ?? 0, options)
+  const size =
+    after === undefined
+      ? `${requests} before; target: ${shortText(targetTitle, MAX_TARGET_LENGTH)}`
+      : `${requests} before, ${grouped(after.requestTrace.length)} after`
+  const differ = changeP < options.alpha ? 'differ' : 'may be alike'
+  return (
+    `${size}: ${stepsText(profileQuantiles(base), profileQuantiles(target))}. ` +
+    (areSame(base, target)
+      ? 'The profiles are the same.'
+      : `The profiles ${differ} (${pValue(changeP)}); ${distanceText(diagnosis, divergence)} apart.`)
+  )
+}
+
+/** Small samples are apart from themselves by a divergence that expects what did not occur. */
+function areSame(one: LatencyProfile, other: LatencyProfile): boolean {
+  return (
+    one.latencyUs.length === other.latencyUs.length &&
+    one.latencyUs.every((us, i) => us === other.latencyUs[i] && one.weight[i] === other.weight[i])
+  )
+}
+
+/** Whether any scenario that was tried meets a wish, and else how near it comes. */
+function wishText(diagnosis: LatencyDiagnosis, { quantile, belowUs }: WishTarget): string {
+  const reached = diagnosis.ranked.map(({ rank, scenario }) => ({
+    title: shortText(scenario.title, 2 * MAX_TITLE_LENGTH),
+    us: diagnosis.profile(rank).profile.quantile(quantile),
+  }))
+  const nearest = least(reached, ({ us }) => us)
+  if (nearest === undefined || nearest.us <= belowUs) return ''
+  return `None that was tried meets the wish: ${nearest.title}, comes nearest with ${formatDuration(nearest.us)}.`
+}
+
+function verdictText(diagnosis: LatencyDiagnosis): string {
+  const { best, ranked, options, models, together } = diagnosis
+  if (best === null) return 'Nothing could be tried.'
+  if (!ranked.some(({ significant }) => significant)) {
+    return 'No single change explains a difference beyond chance.'
+  }
+  const title = (scenario: Scenario) => shortText(scenario.title, 2 * MAX_TITLE_LENGTH)
+  const share = models.forests.length > 1 ? ' of the difference' : ' of the way'
+  const alone =
+    best.gain > 0
+      ? `By itself it ${models.forests.length > 1 ? 'explains' : 'is'} ${percent(best.gain)}${share}.`
+      : 'By itself it brings the profiles no closer.'
+  const sure = best.significant
+    ? Number.isNaN(best.q)
+      ? ''
+      : ` What it changes did change (${pValue(best.q, 'q')}).`
+    : ` It may be chance at the ${percent(options.alpha)} level.`
+  const more = together
+    .slice(1)
+    .map(({ cause, gain }) => `${title(cause.scenario)}: ${percent(gain)}`)
+  const joint = more.length === 0 ? '' : ` Together with ${more.join('; and with ')}.`
+  return `Most likely: ${title(best.scenario)}. ${alone}${sure}${best.significant ? joint : ''}`
+}
+
+function distanceText({ options }: LatencyDiagnosis, value: number): string {
+  const text = divergenceText(options.divergence, value)
+  if (options.divergence === 'wasserstein') return `${text} a request`
+  return `${options.divergence === 'kl' ? 'Kullback-Leibler divergence' : 'largest gap'} ${text}`
+}
+
+function causesTable({ ranked, options }: LatencyDiagnosis, limit: number): string {
+  return textTable(
+    ['cause', 'within', 'alone explains', 'divergence', 'p50', 'p99', 'chance?'],
+    ranked
+      .slice(0, limit)
+      .map(({ rank, scenario, parent, gain, divergence, p50Us, p99Us, significant }) => [
+        `${rank}. ${shortText(scenario.title, MAX_TITLE_LENGTH)}`,
+        parent === null ? '' : String(parent.rank),
+        gain < 0 ? 'none' : percent(gain),
+        divergenceText(options.divergence, divergence),
+        formatDuration(p50Us),
+        formatDuration(p99Us),
+        significant ? 'no' : 'maybe',
+      ]),
+  )
+}
+
+export function predictionText({ requests, population, after, profiles }: Predictions): string {
+  const row = (name: string, { p50Us, p90Us, p99Us }: ProfileQuantiles, touched: string) => [
+    shortText(name, MAX_TITLE_LENGTH),
+    formatDuration(p50Us),
+    formatDuration(p90Us),
+    formatDuration(p99Us),
+    touched,
+  ]
+  const [first] = profiles
+  return [
+    `Predicted for ${requestsText(requests.before, population)} before.`,
+    textTable(
+      ['scenario', 'p50', 'p90', 'p99', 'requests it changes'],
+      [
+        ...(first === undefined ? [] : [row('before, as recorded', first.beforeQuantiles, '')]),
+        ...profiles.map(({ title, quantiles, touched }) => row(title, quantiles, grouped(touched))),
+        ...(after === null ? [] : [row('after, as recorded', after, '')]),
+      ],
+    ),
+    ...new Set(profiles.flatMap(({ limits }) => limits ?? [])),
+  ].join('\n\n')
+}
+
+function stepsText(before: ProfileQuantiles, after: ProfileQuantiles): string {
+  const step = (name: 'p50' | 'p90' | 'p99') =>
+    `${name} ${formatDuration(before[`${name}Us`])} → ${formatDuration(after[`${name}Us`])}`
+  return [step('p50'), step('p90'), step('p99')].join(', ')
+}
