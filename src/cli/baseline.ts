@@ -52,7 +52,7 @@ async function runBaseline(
   if (existsSync(out)) readHistory(out)
   const run = summarizeRun(name, await loadPeriod(undefined, files, flags))
   appendRun(out, run)
-  process.stdout.write(`${out}: ${counted(run.types.length, 'type')} of requests\n`)
+  process.stdout.write(`${out}: ${counted(run.types.length, 'request type')}\n`)
 }
 
 export function readHistory(file: string): RunSummary[] {
@@ -63,7 +63,10 @@ export function readHistory(file: string): RunSummary[] {
 }
 
 export function appendRun(file: string, run: RunSummary): void {
-  atFile(file, () => appendFileSync(file, `${JSON.stringify(run)}\n`))
+  atFile(file, () => {
+    const isCut = existsSync(file) && !/(^|\n)$/.test(readFileSync(file, 'utf8'))
+    appendFileSync(file, `${isCut ? '\n' : ''}${JSON.stringify(run)}\n`)
+  })
 }
 
 function atFile<T>(file: string, use: () => T): T {
@@ -87,6 +90,6 @@ function historyText(runs: readonly RunSummary[]): string {
       return `  ${shortText(name, MAX_NAME_LENGTH)}: typically ${levels} (${pValue(p)})`
     }),
   ])
-  if (lines.length === 0) lines.push('No run from which on response times are at another level.')
+  if (lines.length === 0) lines.push('Response times never changed level.')
   return [counted(runs.length, 'run'), ...lines].join('\n')
 }

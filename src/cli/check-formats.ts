@@ -66,7 +66,7 @@ function checkText(results: CheckResults): string {
     baseline.length === 1 &&
       'Only one run before: intervals do not count how much runs differ by themselves.',
     changes.length > 0 &&
-      `The history is at another level since ${shortName(changes.at(-1)?.run ?? '')}.`,
+      `Response times changed level at ${shortName(changes.at(-1)?.run ?? '')}.`,
   ]
   return [
     `${verdictOf(results)}: ${head}`,

@@ -1,5 +1,10 @@
 import type { Command } from 'commander'
-import { type CheckedType, checkRun, type RunCheck } from '../compare/baseline/check-run.ts'
+import {
+  type CheckedType,
+  checkRun,
+  type Estimate,
+  type RunCheck,
+} from '../compare/baseline/check-run.ts'
 import { summarizeRun } from '../compare/baseline/run-summary.ts'
 import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
@@ -81,7 +86,13 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
   const types = check.types.map((type): JudgedType => {
     const [fails, warns] = [meets(type, conditions), meets(type, warnOn)]
     // What the other bounds exceed cannot be ruled out.
-    const worst = { ...type, shift: { ...type.shift, low: type.shift.high } }
+    const worstOf = (of: Estimate) => ({ ...of, low: of.high })
+    const { errors } = type
+    const worst = {
+      ...type,
+      shift: worstOf(type.shift),
+      errors: errors && { ...errors, growth: worstOf(errors.growth) },
+    }
     return {
       ...type,
       verdict: fails.length > 0 ? 'fail' : warns.length > 0 ? 'warn' : 'pass',

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const { code, out } = await flowdelta(
     ...['baseline', 'write', CONTROL, '--out', HISTORY, '--name', 'v1'],
   )
-  expect([code, out]).toEqual([0, `${HISTORY}: 7 types of requests\n`])
+  expect([code, out]).toEqual([0, `${HISTORY}: 7 request types\n`])
 })
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
@@ -123,7 +123,7 @@ describe('flowdelta check', () => {
   })
 })
 
-/** A run of some types, whose levels wander from run to run; `slower` makes the first type slower. */
+/** A run of some types, whose times and failures wander from run to run; `slower` makes the first slower. */
 function run(seed: number, { slower = 1, types = 5, wander = 0.05 } = {}): RunSummary {
   const random = randomSource(seed)
   return {
@@ -134,7 +134,9 @@ function run(seed: number, { slower = 1, types = 5, wander = 0.05 } = {}): RunSu
       const all = Float64Array.from({ length: 400 }, () => random.logNormal(level, 0.6)).sort()
       const factor = type === 0 ? slower : 1
       const timesUs = Array.from({ length: 200 }, (_, i) => factor * quantile(all, (i + 0.5) / 200))
-      return { name: `type ${type}`, requests: all.length, failed: 4, timesUs }
+      const failing = 0.02 * Math.exp(10 * wander * random.normal())
+      const failed = all.filter(() => random.next() < failing).length
+      return { name: `type ${type}`, requests: all.length, failed, timesUs }
     }),
   }
 }
@@ -161,6 +163,29 @@ describe('a history of runs', () => {
       )
     }
     expect(alarms).toBeLessThanOrEqual(10 + 6)
+  })
+
+  test('a run that was added several times counts once', () => {
+    const [one, now] = [run(1, { wander: 0 }), run(2, { wander: 0 })]
+    expect(checkRun(now, [one, { ...one, name: 'again' }, one]).types).toEqual(
+      checkRun(now, [one]).types,
+    )
+  })
+
+  test('a type of which three times as many requests fail is found, alone', () => {
+    const runs = Array.from({ length: 8 }, (_, i) => run(i + 1, { wander: 0.01 }))
+    const now = run(99, { wander: 0.01 })
+    const [first, ...rest] = now.types
+    const failing = { ...first!, failed: 60 }
+    const found = surely(checkRun({ ...now, types: [failing, ...rest] }, runs))
+    expect(found.map(({ name }) => name)).toEqual(['type 0'])
+  })
+
+  test('a history whose last line was cut off its end is continued on a new one', async () => {
+    const history = join(FOLDER, 'cut.jsonl')
+    writeFileSync(history, readFileSync(HISTORY, 'utf8').trimEnd())
+    await flowdelta('baseline', 'write', CONTROL, '--out', history)
+    expect(parseHistory(readFileSync(history, 'utf8'), history)).toHaveLength(2)
   })
 
   test('a type that takes twice as long is found, alone', () => {

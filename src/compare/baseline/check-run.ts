@@ -1,6 +1,6 @@
 import { mean, sum } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
-import { twoSidedTP } from '../../stats/distributions.ts'
+import { normalQuantile, tQuantile } from '../../stats/distributions.ts'
 import { eDivisive } from '../../stats/e-divisive.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { moments } from '../../stats/moments.ts'
@@ -77,8 +77,10 @@ export function historyChanges(runs: readonly RunSummary[], alpha = 0.05): Histo
  * probability 1 − alpha (Bonferroni).
  */
 export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha = 0.05): RunCheck {
-  const changes = historyChanges(history, alpha)
-  const baseline = history.slice(changes.at(-1)?.at ?? 0)
+  // A run that was added twice tells no more than once.
+  const distinct = [...new Map(history.map((one) => [JSON.stringify(one.types), one])).values()]
+  const changes = historyChanges(distinct, alpha)
+  const baseline = distinct.slice(changes.at(-1)?.at ?? 0)
   const known = new Set(baseline.flatMap(({ types }) => types.map(({ name }) => name)))
   const tested = run.types.filter(({ name }) => known.has(name))
   if (tested.length === 0) {
@@ -89,6 +91,7 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
   // Two intervals a type: of times and of failures.
   const level = alpha / tested.length / 2
   const shifts = (baseline.length === 1 ? ofRequests : ofRuns)(tested, baseline, level)
+  const spread = overdispersion([...known], baseline, level)
   const types = Array.from(known, (name): CheckedType => {
     const now = typeOf(run, name)
     const before = baseline.flatMap((each) => typeOf(each, name) ?? [])
@@ -98,24 +101,49 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
       requests: [sum(before, ({ requests }) => requests), now?.requests ?? 0],
       medianUs: [quantile(medians, 0.5), now ? quantile(now.timesUs, 0.5) : Number.NaN],
       shift: shifts[tested.indexOf(now as TypeSummary)] ?? asRatio(Number.NaN, 0, 0),
-      errors: now === undefined ? null : errorGrowth(before, now, level),
+      errors: now === undefined ? null : errorGrowth(before, now, { level, spread }),
     }
   })
   const added = run.types.map(({ name }) => name).filter((name) => !known.has(name))
   return { run, baseline, changes, types, added }
 }
 
+/**
+ * How many times wider than of independent requests the intervals of shares must be, squared: shares
+ * of runs before vary more than these would (Pearson's χ² of all types over its degrees of freedom),
+ * and few runs hardly tell by how much (t instead of normal).
+ *
+ * Source: McCullagh and Nelder 1989, "Generalized linear models", §4.5.
+ */
+function overdispersion(names: readonly string[], runs: readonly RunSummary[], level: number) {
+  if (runs.length < 2) return 1
+  let [squares, df] = [0, 0]
+  for (const name of names) {
+    const own = runs.flatMap((run) => typeOf(run, name) ?? [])
+    const share = sum(own, ({ failed }) => failed ?? 0) / sum(own, ({ requests }) => requests)
+    if (!(share > 0 && share < 1)) continue
+    df += own.length - 1
+    squares += sum(
+      own,
+      ({ failed, requests }) =>
+        ((failed ?? 0) - requests * share) ** 2 / (requests * share * (1 - share)),
+    )
+  }
+  if (df === 0) return 1
+  return Math.max(1, squares / df) * (tQuantile(level, df) / normalQuantile(1 - level / 2)) ** 2
+}
+
 /** Newcombe's interval of the difference of two shares, from intervals of each. */
 function errorGrowth(
   before: readonly TypeSummary[],
   { failed, requests }: TypeSummary,
-  level: number,
+  { level, spread }: { readonly level: number; readonly spread: number },
 ): CheckedType['errors'] {
   if (failed === null || before.some((each) => each.failed === null)) return null
   const [x, n] = [sum(before, (each) => each.failed ?? 0), sum(before, (each) => each.requests)]
   const [usual, share] = [x / n, failed / requests]
   const around = (failing: number, all: number) =>
-    proportionInterval(failing, all, { level: 1 - level })
+    proportionInterval(failing / spread, all / spread, { level: 1 - level })
   const [[usualLow, usualHigh], [low, high]] = [around(x, n), around(failed, requests)]
   const value = share - usual
   const [below, above] = [
@@ -156,9 +184,16 @@ function ofRuns(
     const variance = mean(within.filter((one) => one > 0)) ?? 0
     return { strata: [{ means: all.map(logLevel), counts }], variance }
   })
-  return runShifts(measures).map(({ shift, t, df }) => {
-    const reach = shift === 0 ? 0 : Math.abs(shift / t) * tQuantile(level, df)
-    const known = Number.isNaN(reach) ? Number.POSITIVE_INFINITY : reach
+  return runShifts(measures).map(({ shift, t, df }, i) => {
+    // Levels that hardly differ still are as unsure as their requests make them.
+    const { strata, variance } = measures[i] as (typeof measures)[number]
+    const counts = strata[0]?.counts ?? []
+    const requests = counts.at(-1) as number
+    const ofRequests = Math.sqrt(variance * (1 / requests + 1 / (sum(counts) - requests)))
+    const ofRuns =
+      Number.isFinite(t) && shift !== 0 ? Math.abs(shift / t) * tQuantile(level, df) : 0
+    const reach = Math.max(ofRuns, ofRequests * normalQuantile(1 - level / 2))
+    const known = df > 0 ? reach : Number.POSITIVE_INFINITY
     return asRatio(shift, known, known)
   })
 }
@@ -166,17 +201,6 @@ function ofRuns(
 function asRatio(shift: number, below: number, above: number): Estimate {
   const [value, low, high] = [shift, shift - below, shift + above].map(Math.expm1)
   return { value, low, high } as Estimate
-}
-
-/** The t that is exceeded to either side with this probability, by bisection. */
-function tQuantile(p: number, df: number): number {
-  let [low, high] = [0, 1e6]
-  for (let i = 0; i < 80; i++) {
-    const middle = (low + high) / 2
-    if (df > 0 && twoSidedTP(middle, df) > p) low = middle
-    else high = middle
-  }
-  return df > 0 ? high : Number.NaN
 }
 
 function typeOf({ types }: RunSummary, name: string): TypeSummary | undefined {

@@ -1,8 +1,6 @@
 import { ascending, groups } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
-import { readOptions } from '../../core/options.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
-import { FLOW_OPTIONS } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { rootName } from '../steps/root-types.ts'
@@ -29,9 +27,12 @@ const MAX_TIMES = 200
 /** Names that hold ids make thousands of types: those with the most requests are kept. */
 const MAX_TYPES = 200
 
-/** Summarizes a run in a few kilobytes, so that later runs can be checked without its traces. */
+/**
+ * Summarizes a run in about 2 kB a type, so that later runs can be checked without its traces. Of a
+ * sample that preferred some requests of a type, some of these are left out (`sampling: 'even'`).
+ */
 export function summarizeRun(name: string, traces: TraceSet): RunSummary {
-  const flows = buildFlows(traces, readOptions(FLOW_OPTIONS))
+  const flows = buildFlows(traces, { sampling: 'even' })
   const { outcomes, responseTimeUs, shapeOf } = flows
   const requests = Array.from(shapeOf, (_, request) => request)
   const types = groups(requests, (request) => rootName(flows, shapeOf[request] as number))

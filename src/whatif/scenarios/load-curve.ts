@@ -68,8 +68,8 @@ const US_PER_SECOND = 1e6
  * Either a queue explains it: calls that met the fewest others tell how long one takes alone, and a
  * simulated queue (G/G/c, first come first served) with as many servers as fit the times seen tells
  * the rest. Or times only rise with load (isotonic regression), within the loads seen. Whichever
- * predicts held-out groups of windows better counts: the busiest third for a load above those seen,
- * every third group otherwise. Each call keeps its quantile among the calls of its group.
+ * predicts held-out groups of windows better counts: the busiest third for a load above those seen, the
+ * calmest for one below, every third group otherwise. Each call keeps its quantile among the calls of its group.
  *
  * @param loadOf the load to predict for, calls a second, by that of a group
  * @throws FlowdeltaError that says why nothing can be predicted
@@ -88,8 +88,9 @@ export function predictAtLoad(
   const [lowest, highest] = [min(loads)!, max(loads)!]
   const wanted = max(loads, loadOf)!
   const seen = `${rate(lowest)} to ${rate(highest)} a second`
-  const isBeyond = wanted > highest
-  if (isBeyond && highest < MIN_SPREAD * lowest) {
+  const [isBeyond, least] = [wanted > highest, min(loads, loadOf)!]
+  const isOutside = isBeyond || least < lowest
+  if (isOutside && highest < MIN_SPREAD * lowest) {
     throw unpredictable(
       `load hardly varies before (${seen}). Give traces of times with more and less load`,
     )
@@ -99,24 +100,33 @@ export function predictAtLoad(
       `${rate(wanted)} a second are more than twice the highest load before (${seen}). Give a smaller load, or traces of a busier time`,
     )
   }
-  const isHeldOut = (i: number) => (isBeyond ? i >= (2 * GROUPS) / 3 : i % 3 === 1)
+  if (MAX_REACH * least < lowest) {
+    throw unpredictable(
+      `${rate(least)} a second are less than half the lowest load before (${seen}). Give a larger load, or traces of a calmer time`,
+    )
+  }
+  const isHeldOut = (i: number) => {
+    if (isBeyond) return i >= (2 * GROUPS) / 3
+    return isOutside ? i < GROUPS / 3 : i % 3 === 1
+  }
   const known = groups.filter((_, i) => !isHeldOut(i))
   const heldOut = groups.filter((_, i) => isHeldOut(i))
   const queues = queuesOf(calls, groups)
   const learners = [(from: readonly LoadGroup[]) => likelyQueues(queues, from)[0]!, monotone]
   const [best] = learners
-    .slice(0, isBeyond ? 1 : 2)
+    .slice(0, isOutside ? 1 : 2)
     .map((learn) => ({ learn, error: errorOf(learn(known).curve, known, heldOut) }))
     .sort((a, b) => a.error - b.error)
   if (best === undefined || !(best.error <= MAX_ERROR)) {
     throw unpredictable(
-      `what some times tell misses others, with ${isBeyond ? 'more' : 'other'} load, by ${percent(best?.error ?? 1)} (p50 or p95). Give traces of more times with much and little load`,
+      `what some times tell misses others, with ${isBeyond ? 'more' : isOutside ? 'less' : 'other'} load, by ${percent(best?.error ?? 1)} (p50 or p95). Give traces of more times with much and little load`,
     )
   }
   const { name, curve } = best.learn(groups)
-  const rises = (isBeyond ? likelyQueues(queues, groups) : []).map((queue) =>
+  const [end, reached] = isBeyond ? [highest, wanted] : [lowest, least]
+  const rises = (isOutside ? likelyQueues(queues, groups) : []).map((queue) =>
     JUDGED.map(
-      (i) => (queue.curve(wanted)?.[i] ?? Number.POSITIVE_INFINITY) / queue.curve(highest)![i]!,
+      (i) => (queue.curve(reached)?.[i] ?? Number.POSITIVE_INFINITY) / queue.curve(end)![i]!,
     ),
   )
   const isOpen = JUDGED.some(
@@ -124,7 +134,7 @@ export function predictAtLoad(
   )
   if (isOpen) {
     throw unpredictable(
-      `queues with different numbers of servers fit the times before as well (${seen}), and differ at ${rate(wanted)} a second. Give a smaller load, or traces of a busier time`,
+      `queues with different numbers of servers fit the times before as well (${seen}), and differ at ${rate(reached)} a second. Give a load nearer to those, or traces of such a time`,
     )
   }
   const shiftUs = new Float64Array(calls.startUs.length)
@@ -145,7 +155,7 @@ export function predictAtLoad(
   return {
     shiftUs,
     limits:
-      `Learned from times with ${seen}${isBeyond ? ` and continued to ${rate(wanted)}` : ''}: ` +
+      `Learned from times with ${seen}${isOutside ? ` and continued to ${rate(reached)}` : ''}: ` +
       `${name}. It missed p50 and p95 of times held out by up to ${percent(best.error)}. ` +
       'The mix of requests is taken to stay as it was.',
   }

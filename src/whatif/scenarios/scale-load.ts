@@ -50,7 +50,8 @@ export function scaleLoad(change: LoadChange): Scenario {
         loadAfter(change, base, calls),
       )
       const replyUs = shiftUs.map((us, i) => base.replyUs[calls[i]!]! + us)
-      return { changes: [{ calls, replyUs }], weight: null, limits }
+      const spread = 'hosts' in change ? ' Each host is taken to have a queue of its own.' : ''
+      return { changes: [{ calls, replyUs }], weight: null, limits: `${limits}${spread}` }
     },
   }
 }
@@ -62,7 +63,7 @@ function titleOf(change: LoadChange): string {
   if ('perSecond' in change) return `${whose} ${change.perSecond}/s`
   const count = Math.abs(change.hosts)
   const word = count === 1 ? 'host' : 'hosts'
-  return `${service} on ${count} ${word} ${change.hosts < 0 ? 'less' : 'more'}`
+  return `${service} with ${count} ${change.hosts < 0 ? `${word} fewer` : `more ${word}`}`
 }
 
 /** Requests, or the calls of a service that come from elsewhere; ascending. */

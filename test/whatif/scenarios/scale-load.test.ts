@@ -136,8 +136,8 @@ describe('load as a scenario', () => {
     ['load*1.5', 'load × 1.5'],
     ['load:mds × 2', 'load of mds × 2'],
     ['load=500/s', 'load 500/s'],
-    ['hosts:mds-1', 'mds on 1 host less'],
-    ['hosts:"m d"+2', 'm d on 2 hosts more'],
+    ['hosts:mds-1', 'mds with 1 host fewer'],
+    ['hosts:"m d"+2', 'm d with 2 more hosts'],
     ['"load"*2', 'load × 2'],
   ])('%s', (text, title) => {
     const scenario = parseScenario(text)
