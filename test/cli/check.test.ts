@@ -145,7 +145,9 @@ const surely = (checked: ReturnType<typeof checkRun>) =>
   checked.types.filter(({ shift, errors }) => shift.low > 0 || (errors?.growth.low ?? 0) > 0)
 
 describe('a history of runs', () => {
-  test('of runs that differ by chance, at most one in twenty has a type that is surely slower', () => {
+  test('of runs that differ by chance, at most one in twenty has a type that is surely slower', {
+    tags: ['full'],
+  }, () => {
     let alarms = 0
     for (let seed = 0; seed < 200; seed++) {
       const runs = Array.from({ length: 6 }, (_, i) => run(10 * seed + i + 1))
@@ -154,7 +156,7 @@ describe('a history of runs', () => {
     expect(alarms).toBeLessThanOrEqual(10 + 6)
   })
 
-  test('so has a single run before whose requests are independent', () => {
+  test('so has a single run before whose requests are independent', { tags: ['full'] }, () => {
     let alarms = 0
     for (let seed = 0; seed < 200; seed++) {
       const still = { wander: 0 }
