@@ -31,7 +31,6 @@ const STEPS = {
       () => vitest([...PROJECTS, LONG, ...filesWithLongTests()]),
     ],
     ['nbconvert', nbconvert],
-    ['fuzzing', () => program(['..', 'scripts', 'fuzz.mjs'], ['--minutes', '0.25'])],
   ],
 }
 
