@@ -1,3 +1,4 @@
+import { bisect } from 'simple-statistics'
 import { OptionError, requireNumbers } from '../core/errors.ts'
 import type { Alternative } from './two-sample.ts'
 
@@ -358,13 +359,7 @@ function awayFromZero(value: number): number {
   return Math.abs(value) < TINY ? TINY : value
 }
 
-/** The t that is exceeded to either side with probability `p`, by bisection; `NaN` without degrees of freedom. */
+/** The t that is exceeded to either side with probability `p`; `NaN` without degrees of freedom. */
 export function tQuantile(p: number, df: number): number {
-  let [low, high] = [0, 1e6]
-  for (let i = 0; i < 80; i++) {
-    const middle = (low + high) / 2
-    if (df > 0 && twoSidedTP(middle, df) > p) low = middle
-    else high = middle
-  }
-  return df > 0 ? high : Number.NaN
+  return df > 0 ? bisect((t) => twoSidedTP(t, df) - p, 0, 1e6, 80, 1e-12) : Number.NaN
 }

@@ -1,4 +1,5 @@
 import { sum } from 'd3-array'
+import { bisect } from 'simple-statistics'
 import { rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 
 /** Variances that were shrunk towards what all of them have in common. */
@@ -142,13 +143,14 @@ function trigamma(x: number): number {
   return sum + 1 / at + f / 2 + series
 }
 
-/** Where a falling function of x > 0 has a value, by bisection on log x. */
+/** Where a falling function of x > 0 has a value. */
 function whereFalls(value: (x: number) => number, wanted: number): number {
-  let [low, high] = [Math.log(1e-8), Math.log(1e8)]
-  for (let round = 0; round < 100; round++) {
-    const middle = (low + high) / 2
-    if (value(Math.exp(middle)) > wanted) low = middle
-    else high = middle
-  }
-  return Math.exp((low + high) / 2)
+  const log = bisect(
+    (at) => value(Math.exp(at)) - wanted,
+    Math.log(1e-8),
+    Math.log(1e8),
+    100,
+    1e-14,
+  )
+  return Math.exp(log)
 }

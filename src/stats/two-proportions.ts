@@ -49,21 +49,39 @@ export function twoProportionsTest(
   const pooled = (successes1 + successes2) / (n1 + n2)
   const statistic =
     difference === 0 ? 0 : difference / Math.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
-  const [one, two] = [scoreInterval(successes1, n1), scoreInterval(successes2, n2)]
-  const low = difference - Math.hypot(successes2 / n2 - two.low, one.high - successes1 / n1)
-  const high = difference + Math.hypot(two.high - successes2 / n2, successes1 / n1 - one.low)
   return {
     statistic,
     p: erfc(Math.abs(statistic) * Math.SQRT1_2),
     difference,
-    interval: [low, high],
+    interval: differenceInterval(
+      { share: successes1 / n1, interval: scoreInterval(successes1, n1) },
+      { share: successes2 / n2, interval: scoreInterval(successes2, n2) },
+    ),
   }
 }
 
-function scoreInterval(successes: number, n: number): { low: number; high: number } {
+/** A share and its confidence interval. */
+interface KnownShare {
+  readonly share: number
+  readonly interval: readonly [low: number, high: number]
+}
+
+/** Newcombe's interval of the second share less the first, from intervals of each. */
+export function differenceInterval(
+  { share: first, interval: [firstLow, firstHigh] }: KnownShare,
+  { share: second, interval: [secondLow, secondHigh] }: KnownShare,
+): readonly [low: number, high: number] {
+  const difference = second - first
+  return [
+    difference - Math.hypot(second - secondLow, firstHigh - first),
+    difference + Math.hypot(secondHigh - second, first - firstLow),
+  ]
+}
+
+function scoreInterval(successes: number, n: number): readonly [low: number, high: number] {
   const centre = successes + Z ** 2 / 2
   const width = Z * Math.sqrt((successes * (n - successes)) / n + Z ** 2 / 4)
-  return { low: (centre - width) / (n + Z ** 2), high: (centre + width) / (n + Z ** 2) }
+  return [(centre - width) / (n + Z ** 2), (centre + width) / (n + Z ** 2)]
 }
 
 function requireGroup(group: 1 | 2, successes: number, size: number): void {

@@ -7,6 +7,7 @@ import { moments } from '../../stats/moments.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { runShifts } from '../../stats/run-shifts.ts'
+import { differenceInterval } from '../../stats/two-proportions.ts'
 import type { RunSummary, TypeSummary } from './run-summary.ts'
 
 /** An estimate with the interval that holds for all types of requests together. */
@@ -53,11 +54,11 @@ export interface HistoryChange {
 }
 
 /** Finds where a history changed its level, by the types of requests that all of its runs have. */
-export function historyChanges(runs: readonly RunSummary[], alpha = 0.05): HistoryChange[] {
+export function historyChanges(runs: readonly RunSummary[]): HistoryChange[] {
   const names = (runs[0]?.types ?? []).map(({ name }) => name)
   const common = names.filter((name) => runs.every((run) => typeOf(run, name) !== undefined))
   const levels = common.map((name) => runs.map((run) => logLevel(typeOf(run, name))))
-  const changes = eDivisive(levels, { alpha })
+  const changes = eDivisive(levels)
   return changes.map(({ at, series }, i) => {
     const bounds = [changes[i - 1]?.at ?? 0, at, changes[i + 1]?.at ?? runs.length] as const
     const types = series.map(({ index, p }) => {
@@ -79,7 +80,7 @@ export function historyChanges(runs: readonly RunSummary[], alpha = 0.05): Histo
 export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha = 0.05): RunCheck {
   // A run that was added twice tells no more than once.
   const distinct = [...new Map(history.map((one) => [JSON.stringify(one.types), one])).values()]
-  const changes = historyChanges(distinct, alpha)
+  const changes = historyChanges(distinct)
   const baseline = distinct.slice(changes.at(-1)?.at ?? 0)
   const known = new Set(baseline.flatMap(({ types }) => types.map(({ name }) => name)))
   const tested = run.types.filter(({ name }) => known.has(name))
@@ -133,24 +134,24 @@ function overdispersion(names: readonly string[], runs: readonly RunSummary[], l
   return Math.max(1, squares / df) * (tQuantile(level, df) / normalQuantile(1 - level / 2)) ** 2
 }
 
-/** Newcombe's interval of the difference of two shares, from intervals of each. */
+/** From exact intervals of both shares: a single failure where hardly any request failed is no surprise. */
 function errorGrowth(
   before: readonly TypeSummary[],
   { failed, requests }: TypeSummary,
   { level, spread }: { readonly level: number; readonly spread: number },
 ): CheckedType['errors'] {
   if (failed === null || before.some((each) => each.failed === null)) return null
-  const [x, n] = [sum(before, (each) => each.failed ?? 0), sum(before, (each) => each.requests)]
-  const [usual, share] = [x / n, failed / requests]
-  const around = (failing: number, all: number) =>
-    proportionInterval(failing / spread, all / spread, { level: 1 - level })
-  const [[usualLow, usualHigh], [low, high]] = [around(x, n), around(failed, requests)]
-  const value = share - usual
-  const [below, above] = [
-    Math.hypot(share - low, usualHigh - usual),
-    Math.hypot(high - share, usual - usualLow),
-  ]
-  return { share, growth: { value, low: value - below, high: value + above } }
+  const known = (failing: number, all: number) => ({
+    share: failing / all,
+    interval: proportionInterval(failing / spread, all / spread, { level: 1 - level }),
+  })
+  const usual = known(
+    sum(before, (each) => each.failed ?? 0),
+    sum(before, (each) => each.requests),
+  )
+  const now = known(failed, requests)
+  const [low, high] = differenceInterval(usual, now)
+  return { share: now.share, growth: { value: now.share - usual.share, low, high } }
 }
 
 /** Of one run before: by its requests, as if they were independent. */

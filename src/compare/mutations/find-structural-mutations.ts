@@ -348,7 +348,7 @@ function countTypes(
 }
 
 /**
- * Returns the SM_P_THRESHOLD that chance alone exceeds in a share `alpha` of comparisons.
+ * Returns the SM_P_THRESHOLD at which a share `alpha` of comparisons without any change find a mutation.
  * Counts are Poisson, so their change has twice the standard deviation of a binomial count; chances
  * of all categories add up to `alpha`. Blunt: `'auto'` tests each category instead.
  */

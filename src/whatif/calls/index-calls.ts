@@ -82,7 +82,7 @@ function callsAsRequests(
     const called = { service: serviceOf(own), operation: operations.value(spans.operation[own]!) }
     return { ...called, caller: from, isLost: spans.parent[span] === PARENT_MISSING && server < 0 }
   })
-  // A span whose caller was lost may be a step of a call: only what is called elsewhere is one.
+  // A span without its caller may be a step inside a call. It counts as a call only if spans with callers do.
   const kindOf = (entry: Required<Population>) => JSON.stringify([entry.service, entry.operation])
   const kinds = new Set(entries.flatMap((entry) => (entry && !entry.isLost ? kindOf(entry) : [])))
   const matches = Uint8Array.from(entries, (entry) => {

@@ -1,5 +1,6 @@
 // Over every request of a period: the loops index with `!`.
 import { max, mean, min, sum } from 'd3-array'
+import { scaleLinear } from 'd3-scale'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { counted, formatDuration, percent } from '../../core/words.ts'
 import { isotonicRegression } from '../../stats/isotonic-regression.ts'
@@ -146,10 +147,11 @@ export function predictAtLoad(
         `${rate(newLoad)} a second are more than can be served, as far as times up to ${rate(highest)} a second tell`,
       )
     }
+    const [was, is] = [between(SHARES, from), between(SHARES, to)]
     const rows = Uint32Array.from(own).sort((a, b) => calls.timeUs[a]! - calls.timeUs[b]!)
     rows.forEach((row, i) => {
       const share = (i + 0.5) / rows.length
-      shiftUs[row] = calls.timeUs[row]! * (at(to, share) / at(from, share) - 1)
+      shiftUs[row] = calls.timeUs[row]! * (is(share) / was(share) - 1)
     })
   }
   return {
@@ -217,13 +219,9 @@ function errorOf(curve: Curve, known: readonly LoadGroup[], heldOut: readonly Lo
   return Math.max(...JUDGED.map((i) => Math.abs(Math.expm1(learned[i]! - missed[i]!))))
 }
 
-/** A value between those at `SHARES`; beyond them, that of the nearest. */
-function at(values: readonly number[], share: number): number {
-  const above = SHARES.findIndex((each) => each >= share)
-  if (above <= 0) return values[above < 0 ? values.length - 1 : 0]!
-  const [low, high] = [SHARES[above - 1]!, SHARES[above]!]
-  const part = (share - low) / (high - low)
-  return values[above - 1]! * (1 - part) + values[above]! * part
+/** Straight lines between points; beyond them, the value of the nearest. */
+function between(points: readonly number[], values: Iterable<number>): (at: number) => number {
+  return scaleLinear(points, values).clamp(true)
 }
 
 /** Queues that differ in how many servers they have. */
@@ -251,11 +249,12 @@ function queuesOf({ startUs, timeUs, weight }: LoadedCalls, groups: readonly Loa
   })
   return SERVERS.map((servers) => ({
     name: `as a queue with ${counted(servers, 'server')}, where a call alone takes ${formatDuration(mean(aloneUs)!)}`,
-    curve: remembered((perSecond) => queueTimes({ servers, aloneUs, gaps }, perSecond)),
+    curve: onceEach((perSecond) => queueTimes({ servers, aloneUs, gaps }, perSecond)),
   }))
 }
 
-function remembered(curve: Curve): Curve {
+/** Computes a curve once at each load. */
+function onceEach(curve: Curve): Curve {
   const known = new Map<number, readonly number[] | null>()
   return (perSecond) => {
     const old = known.get(perSecond)
@@ -308,19 +307,12 @@ function likelyQueues(queues: readonly Model[], groups: readonly LoadGroup[]): M
 
 function monotone(groups: readonly LoadGroup[]): Model {
   const loads = groups.map(({ perSecond }) => perSecond)
-  const fitted = SHARES.map((_, i) =>
-    isotonicRegression(
-      loads,
-      groups.map(({ quantilesUs }) => quantilesUs[i]!),
-    ),
-  )
+  const fitted = SHARES.map((_, i) => {
+    const timesUs = groups.map(({ quantilesUs }) => quantilesUs[i]!)
+    return between(loads, isotonicRegression(loads, timesUs))
+  })
   return {
     name: 'rising with load in any way',
-    curve: (perSecond) => {
-      const above = loads.findIndex((load) => load >= perSecond)
-      if (above <= 0) return fitted.map((values) => values.at(above)!)
-      const part = (perSecond - loads[above - 1]!) / (loads[above]! - loads[above - 1]!)
-      return fitted.map((values) => values[above - 1]! * (1 - part) + values[above]! * part)
-    },
+    curve: (perSecond) => fitted.map((timeAt) => timeAt(perSecond)),
   }
 }
