@@ -31,6 +31,7 @@ const STEPS = {
       () => vitest([...PROJECTS, LONG, ...filesWithLongTests()]),
     ],
     ['nbconvert', nbconvert],
+    ['fuzzing', () => program(['..', 'scripts', 'fuzz.mjs'], ['--minutes', '0.25', '--seed', '1'])],
   ],
 }
 

@@ -22,8 +22,8 @@ img { max-width: 100%; height: auto; border: 1px solid #8884; border-radius: 6px
 @media (prefers-color-scheme: dark) {
   a { color: #7ab8ff; } .hljs-keyword { color: #d8a0e0; } .hljs-string { color: #9ccf86; }
 }
-@media (max-width: 50rem) {
-  body { display: block; } nav { position: static; height: auto; border: 0; } main { padding: 1rem; }
+@media (max-width: 45rem) {
+  body { display: block; } nav { position: static; height: auto; border: 0; columns: 10rem; } nav input { column-span: all; margin-bottom: .5rem; } main { padding: 1rem; }
 }
 `
 

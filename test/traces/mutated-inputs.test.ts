@@ -445,8 +445,10 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
         for (let request = 0; request < flows.size; request++) {
           const latencies = flows.latencies(request)
           expect(latencies).toHaveLength(flows.shapes.edgeCount(flows.shapeOf[request]!))
-          // A callee that ends after its caller by less than clocks tell is waited for all the same.
-          const isTime = (us: number) => us >= -MAX_SLACK_US && us < Number.POSITIVE_INFINITY
+          // A callee that ends after its caller by less than clocks tell is waited for all the same;
+          // by the learned order also one that does so in half of the calls, as clocks of hosts disagree.
+          const least = how === 'learned' ? Number.NEGATIVE_INFINITY : -MAX_SLACK_US - 1e-9
+          const isTime = (us: number) => us > least && us < Number.POSITIVE_INFINITY
           expect(latencies.filter((us) => !isTime(us))).toEqual(new Float64Array())
           expect(flows.responseTimeUs[request]).toBeGreaterThanOrEqual(0)
         }
