@@ -6,6 +6,7 @@ import { counted, grouped, shortText } from '../core/words.ts'
 import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
 import type { VariableKind } from '../logs/features/features.ts'
+import type { DerivedStates } from '../logs/features/log-builder.ts'
 import type { LogClass, LogSet } from '../logs/features/log-set.ts'
 import { fullName, type Metric } from '../logs/performance/performance-metric.ts'
 import { loadLogs } from '../logs/readers/load-logs.ts'
@@ -65,6 +66,7 @@ interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
   readonly bad?: readonly string[]
   readonly template?: readonly string[]
   readonly fields?: LogFields
+  readonly derive?: DerivedStates
   readonly metric?: string
   readonly failOn?: readonly Condition<LogChange, LogComparison>[]
   readonly class: LogClass
@@ -100,6 +102,11 @@ export function addLogs(command: Command): void {
         .default('after')
         .argParser(logClass),
     )
+  command.option(
+    '--derive <name=expression...>',
+    "States to add, computed from others: 'bytes each = bytes / sent', with / * + or - between two names or numbers; a state is its mean, an event how often it came",
+    derivedStates,
+  )
   command.addOption(
     conditionOption(
       'fail-on',
@@ -114,12 +121,13 @@ export function addLogs(command: Command): void {
 }
 
 async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void> {
-  const { template, fields, json, limit, by } = flags
+  const { template, fields, derive, json, limit, by } = flags
   const logs = await loadLogs(sourcesOf(flags), {
     ...optionsFrom(LOG_READ_OPTIONS, flags),
     ...(by !== undefined && { instance: by }),
     ...(template !== undefined && { template }),
     ...(fields !== undefined && { fields }),
+    ...(derive !== undefined && { derive }),
   })
   const compared = compareLogs(logs, {
     ...optionsFrom(COMPARE_OPTIONS, flags),
@@ -196,6 +204,26 @@ function sourcesOf({ files = [], before, after, good, bad }: LogsFlags) {
 function pathsOf(period: LogClass, paths: readonly string[] | undefined): readonly string[] {
   if (paths !== undefined) return paths
   throw new FlowdeltaError(`There are no logs to compare. Name them in --${period}.`)
+}
+
+const OPERATORS: Readonly<Record<string, (a: number, b: number) => number>> = {
+  '/': (a, b) => a / b,
+  '*': (a, b) => a * b,
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+}
+
+/** Reads `NAME = A / B`; names may have signs in them that no spaces surround. */
+function derivedStates(given: string, others: DerivedStates = {}): DerivedStates {
+  const [, name = '', left = '', sign = '', right = ''] =
+    /^\s*(.+?)\s*=\s*(.+?)\s+([-/*+])\s+(.+?)\s*$/.exec(given) ?? []
+  const compute = OPERATORS[sign]
+  if (compute === undefined) {
+    throw new InvalidArgumentError("Say 'NAME = A / B', with spaces around the sign.")
+  }
+  const value = (of: (variable: string) => number, term: string) =>
+    Number.isNaN(Number(term)) ? of(term) : Number(term)
+  return { ...others, [name]: (of) => compute(value(of, left), value(of, right)) }
 }
 
 /** Takes Distalyzer's names as well. */

@@ -1,6 +1,8 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { rollup } from 'd3-array'
 import type { Attributes, AttributeValue } from '../traces/attributes.ts'
 import type { GraphTraces } from '../traces/graph-traces.ts'
+import { GRAVE_LEVELS } from '../traces/log-records.ts'
 import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
 import type { FlowSet } from './flow-set.ts'
 
@@ -26,6 +28,22 @@ export class NodeRecords {
     }
     const row = node % 2 === 1 ? undefined : this.spanRow(request, node)
     return row === undefined ? NONE : spanRecord(traces, row)
+  }
+
+  /** How often the span of a node logged each statement; at its call, not at its reply. */
+  logged(request: number, node: number): NodeRecord {
+    const { logs, spanRows } = this.#flows
+    if (logs === undefined || spanRows === undefined || node % 2 === 1) return NONE
+    const { offsets, span, statement, statements } = logs
+    const own = statement
+      .subarray(offsets[request]!, offsets[request + 1]!)
+      .filter((_, record) => span[offsets[request]! + record] === node >> 1)
+    const nameOf = (code: number) => {
+      const { level, source, text } = statements[code]!
+      const said = [source, /#\d+$/.test(source) ? '' : text].filter((part) => part !== '')
+      return `logs ${GRAVE_LEVELS.has(level) ? `${level.toUpperCase()} ` : ''}${said.join(': ')}`
+    }
+    return [...rollup(own, ({ length }) => length, nameOf)]
   }
 
   /** Row of a node's span in its traces; undefined for trace points and flows without traces. */

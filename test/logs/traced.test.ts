@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { restoreComparison, takeSnapshot } from '../../src/compare/snapshot.ts'
-import { compare, loadTraces } from '../../src/index.ts'
+import { compare, explain, loadTraces } from '../../src/index.ts'
 import { nameStatements } from '../../src/logs/traced/statements.ts'
 import { Dictionary } from '../../src/traces/dictionary.ts'
 import { statementKey, statementParts } from '../../src/traces/log-records.ts'
@@ -287,4 +287,14 @@ describeWithShared('records with and without ids in one incident', () => {
     expect(first?.text).toMatch(/its logs have new WARN “[^”]*deprecation” \(\d+ times\)/)
     expect(first?.title).not.toMatch(/deprecation/i)
   })
+})
+
+test('an explanation separates requests by the statements that their spans log', async () => {
+  const other: readonly Line[] = [{ says: 'Stock#40 reserved from memory', atUs: 150 }]
+  const after = await load('a', (request) => (request % 4 === 0 ? USUAL : other))
+  const comparison = compare(await load('b'), after)
+  const [finding] = comparison.findings.findings
+  expect(finding?.title).toContain('new: #40')
+  const text = finding && explain(comparison, finding).text()
+  expect(text).toContain('Where stock reserve · logs Stock#40 (recorded) is yes')
 })

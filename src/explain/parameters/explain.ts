@@ -283,6 +283,7 @@ function callTable(
     const nodes = [...(hasRoot ? [0] : []), from, ...(ends.length === 1 ? [] : [to])]
     nodes.forEach((node, place) => {
       columns.add(row, place, records.of(request, callNode(node)))
+      columns.add(row, place, records.logged(request, callNode(node)))
     })
     if (hasRoot && root === REQUEST) {
       columns.add(row, 0, [['operation', placeName(rootLabel(categories, request))]])

@@ -159,7 +159,9 @@ export function collectParameters(
     for (const request of side.requests) {
       const nodes = categories.preorderOf(flows.shapeOf[request] as number)
       side.positions.forEach((position, place) => {
-        columns.add(row, place, records.of(request, nodes[position] as number))
+        const node = nodes[position] as number
+        columns.add(row, place, records.of(request, node))
+        columns.add(row, place, records.logged(request, node))
       })
       row++
     }
