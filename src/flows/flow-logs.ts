@@ -2,7 +2,11 @@
 import { nameStatements, type Statement } from '../logs/traced/statements.ts'
 import { entriesWithin } from '../traces/group-rows.ts'
 import { growingUint32 } from '../traces/growing-columns.ts'
+import { GRAVE_LEVELS } from '../traces/log-records.ts'
+import { AFTER, BEFORE } from '../traces/period.ts'
+import type { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
+import type { NodeLabels } from './node-labels.ts'
 
 /** What requests logged: one entry a record, those of a request next to each other. */
 export interface FlowLogColumns {
@@ -60,4 +64,90 @@ export function selectLogs(logs: FlowLogColumns, requests: Uint32Array): FlowLog
   const pick = (column: Uint32Array) => entries.map((entry) => column[entry]!)
   const { statements, statement, span } = logs
   return { statements, statement: pick(statement), span: pick(span), offsets }
+}
+
+/** A statement by its line, else by what it says: `WARN Records: no key for <*>`. */
+export function statementText({ level, source, text }: Statement): string {
+  const said = [source, /#\d+$/.test(source) ? '' : text].filter((part) => part !== '')
+  return `${GRAVE_LEVELS.has(level) ? `${level.toUpperCase()} ` : ''}${said.join(': ')}`
+}
+
+/** Before, a statement is stable if this share of an operation's spans logged it, or left it out. */
+const STABLE = 0.99
+/** After, so many spans, and this share, do otherwise. */
+const [MIN_OTHERWISE, MIN_SHARE] = [5, 0.05]
+
+/**
+ * Says in the replies of spans which statements they logged, of those that tell paths of the code apart:
+ * stable before, and not so after. Others vary freely and would split each structure.
+ */
+export function shapesByLogs(
+  { statements, statement, span, offsets }: FlowLogColumns,
+  {
+    labels,
+    shapes,
+    shapeOf,
+    period,
+  }: { labels: NodeLabels; shapes: ShapeTable; shapeOf: Uint32Array; period: Uint8Array },
+): Uint32Array {
+  const visit = (
+    each: (reply: number, logged: Set<number>, request: number, node: number) => void,
+  ) =>
+    shapeOf.forEach((shape, request) => {
+      const codes = shapes.labels(shape)
+      let at = offsets[request]!
+      for (let own = 0; 2 * own < codes.length; own++) {
+        const logged = new Set<number>()
+        while (at < offsets[request + 1]! && span[at] === own) logged.add(statement[at++]!)
+        each(codes[2 * own + 1]!, logged, request, 2 * own + 1)
+      }
+    })
+  const counts = new Map<string, { all: [number, number]; did: Map<number, [number, number]> }>()
+  const keyOf = (reply: number) => {
+    const { service, operation } = labels.get(reply)
+    return `${service}\t${operation}`
+  }
+  visit((reply, logged, request) => {
+    const key = keyOf(reply)
+    const of = period[request] === BEFORE ? BEFORE : AFTER
+    const own = counts.get(key) ?? { all: [0, 0], did: new Map() }
+    counts.set(key, own)
+    own.all[of]++
+    for (const one of logged) {
+      const did = own.did.get(one) ?? [0, 0]
+      own.did.set(one, did)
+      did[of]++
+    }
+  })
+  const telling = new Map<string, ReadonlySet<number>>()
+  for (const [key, { all, did }] of counts) {
+    const told = [...did].filter(([, [before, after]]) => {
+      const isLogged = before >= STABLE * all[BEFORE]
+      const isStable = all[BEFORE] > 0 && (isLogged || before <= (1 - STABLE) * all[BEFORE])
+      const otherwise = isLogged ? all[AFTER] - after : after
+      return isStable && otherwise >= Math.max(MIN_OTHERWISE, MIN_SHARE * all[AFTER])
+    })
+    if (told.length > 0) telling.set(key, new Set(told.map(([one]) => one)))
+  }
+  if (telling.size === 0) return shapeOf
+  const own = shapeOf.slice()
+  let changed = new Map<number, number>()
+  const finish = (request: number) => {
+    const shape = shapeOf[request]!
+    const codes = shapes.labels(shape).map((code, node) => changed.get(node) ?? code)
+    const [from, to] = [shapes.from(shape), shapes.to(shape)]
+    own[request] = shapes.intern(codes, codes.length, { from, to, edgeCount: from.length })
+    changed = new Map()
+  }
+  let last = -1
+  visit((reply, logged, request, node) => {
+    if (request !== last && changed.size > 0) finish(last)
+    last = request
+    const told = [...logged].filter((one) => telling.get(keyOf(reply))?.has(one))
+    if (told.length === 0) return
+    const said = told.map((one) => statementText(statements[one]!)).sort()
+    changed.set(node, labels.code({ ...labels.get(reply), logged: said.join(', ') }))
+  })
+  if (changed.size > 0) finish(last)
+  return own
 }

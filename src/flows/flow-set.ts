@@ -32,6 +32,12 @@ export const FLOW_OPTIONS = defineOptions({
       "Requests of a sample: 'recorded' takes all of them, 'even' leaves out some that it preferred, such as slow or failed ones, so that those of a type stand for equally many",
     flag: 'sampling <how>',
   }),
+  paths: oneOf(['called', 'logged'], {
+    default: 'called',
+    sentence:
+      "What tells structures apart: 'called' goes by calls; 'logged' also by the statements that nearly all or no spans of an operation logged before, and many others after",
+    flag: 'paths <which>',
+  }),
   slackUs: number({
     default: 1,
     min: 0,

@@ -13,6 +13,8 @@ export interface NodeLabel {
   /** Host, machine or pod; the empty string where none was recorded. */
   readonly host: string
   readonly phase: Phase
+  /** Of a reply with `paths: 'logged'`: statements of the span that tell paths of the code apart. */
+  readonly logged?: string
 }
 
 /** The distinct node labels of a set of flows, numbered in order of first appearance. */
@@ -44,10 +46,10 @@ export class NodeLabels {
 }
 
 /** `frontend@web-1 READ call`; a host that begins with the service's name stands alone. */
-export function labelText({ service, operation, host, phase }: NodeLabel): string {
+export function labelText({ service, operation, host, phase, logged }: NodeLabel): string {
   if (phase === 'point') return host === '' ? operation : `${host}__${operation}`
   const where = host === '' ? service : host.startsWith(service) ? host : `${service}@${host}`
-  return `${where} ${operation} ${phase}`
+  return `${where} ${operation} ${phase}${logged === undefined ? '' : ` after logging ${logged}`}`
 }
 
 export function parsePointLabel(text: string): NodeLabel {

@@ -2,8 +2,8 @@
 import { rollup } from 'd3-array'
 import type { Attributes, AttributeValue } from '../traces/attributes.ts'
 import type { GraphTraces } from '../traces/graph-traces.ts'
-import { GRAVE_LEVELS } from '../traces/log-records.ts'
 import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
+import { statementText } from './flow-logs.ts'
 import type { FlowSet } from './flow-set.ts'
 
 export type NodeRecord = readonly (readonly [key: string, value: AttributeValue])[]
@@ -38,11 +38,7 @@ export class NodeRecords {
     const own = statement
       .subarray(offsets[request]!, offsets[request + 1]!)
       .filter((_, record) => span[offsets[request]! + record] === node >> 1)
-    const nameOf = (code: number) => {
-      const { level, source, text } = statements[code]!
-      const said = [source, /#\d+$/.test(source) ? '' : text].filter((part) => part !== '')
-      return `logs ${GRAVE_LEVELS.has(level) ? `${level.toUpperCase()} ` : ''}${said.join(': ')}`
-    }
+    const nameOf = (code: number) => `logs ${statementText(statements[code]!)}`
     return [...rollup(own, ({ length }) => length, nameOf)]
   }
 

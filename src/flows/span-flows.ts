@@ -5,7 +5,7 @@ import { Outcomes, readOutcomes } from '../traces/outcomes.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock-offsets.ts'
-import { flowLogs } from './flow-logs.ts'
+import { flowLogs, shapesByLogs } from './flow-logs.ts'
 import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { NodeLabels } from './node-labels.ts'
 import { serviceLogChanges } from './service-logs.ts'
@@ -94,17 +94,22 @@ class SpanFlowBuilder {
     })
     const weight = this.#weights(periods)
     const columns = finishColumns(this.#columns)
+    const [labels, shapes] = [this.#labels, this.#shapes]
+    const logs = flowLogs(periods, runs, columns)
+    const isByLogs = options.paths === 'logged' && logs !== undefined
+    const { shapeOf } = columns
     return new FlowSet(
       {
         periods,
-        labels: this.#labels,
-        shapes: this.#shapes,
+        labels,
+        shapes,
         ids: this.#ids,
         weight,
         clocks,
         ...columns,
+        shapeOf: isByLogs ? shapesByLogs(logs, { ...columns, labels, shapes }) : shapeOf,
         outcomes: outcomesOf(periods, columns),
-        logs: flowLogs(periods, runs, columns),
+        logs,
         serviceLogs: serviceLogChanges(periods, runs),
       },
       options,

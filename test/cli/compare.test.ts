@@ -152,6 +152,7 @@ describe('flowdelta compare', () => {
       knowledge: null,
       measure: 'time',
       sampling: 'recorded',
+      paths: 'called',
       editTokens: 'preorder',
       counts: 'scaled',
       test: 'mann-whitney',

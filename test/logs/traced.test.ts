@@ -299,3 +299,24 @@ test('an explanation separates requests by the statements that their spans log',
   // Both lines divide requests alike: the first of them is named.
   expect(text).toContain('Where stock reserve · logs Stock#31 (recorded) is no, requests are of')
 })
+
+test('with paths: logged, requests of another path of the code are a category of their own', async () => {
+  const other: readonly Line[] = [
+    { says: 'Stock#31 reserve 5 pieces', atUs: 110 },
+    { says: 'Stock#40 reserved from memory', atUs: 150 },
+  ]
+  // Now and then in both periods: it tells no paths apart.
+  const retries = (lines: readonly Line[]) => (request: number) =>
+    request % 5 === 0 ? [...lines, { says: 'Stock#36 retry', atUs: 160 }] : lines
+  const [before, after] = [await load('b', retries(USUAL)), await load('a', retries(other))]
+  expect(compare(before, after).categories.size).toBe(1)
+  const comparison = compare(before, after, { paths: 'logged' })
+  const { categories, ranking } = comparison
+  expect(categories.size).toBe(2)
+  expect(categories.structure(0).labels).toContain('stock reserve reply after logging Stock#34')
+  expect(categories.structure(1).labels).toContain('stock reserve reply after logging Stock#40')
+  const [mutation] = ranking.mutations
+  expect(mutation?.kind).toBe('structural')
+  expect(mutation?.precursors.map(({ category, weight }) => [category, weight])).toEqual([[0, 1]])
+  expect(restoreComparison(takeSnapshot(comparison)).categories.size).toBe(2)
+})
