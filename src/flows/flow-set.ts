@@ -1,4 +1,4 @@
-import { defineOptions, number, type OptionsOf, oneOf } from '../core/options.ts'
+import { defineOptions, list, number, type OptionsOf, oneOf } from '../core/options.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
 import { columnarStage, Stage, type StageTable, stageTable, tableIn } from '../core/stage.ts'
 import type { Outcomes } from '../traces/outcomes.ts'
@@ -37,6 +37,13 @@ export const FLOW_OPTIONS = defineOptions({
     sentence:
       "What tells structures apart: 'called' goes by calls; 'logged' also by the statements that nearly all or no spans of an operation logged before, and many others after",
     flag: 'paths <which>',
+  }),
+  labelBy: list({
+    default: [],
+    unit: 'attributes',
+    sentence:
+      'Attributes of spans that are part of their labels, so that categories differ by them; numbers of more than 12 values by their power of two. Trace points have none',
+    flag: 'label-by <attributes>',
   }),
   slackUs: number({
     default: 1,

@@ -7,6 +7,7 @@ import type { SpanTraces } from '../traces/span-traces.ts'
 import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock-offsets.ts'
 import { flowLogs, shapesByLogs } from './flow-logs.ts'
 import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
+import { attributeLabels } from './label-attributes.ts'
 import { NodeLabels } from './node-labels.ts'
 import { serviceLogChanges } from './service-logs.ts'
 import { type SiblingOrder, siblingOrder } from './sibling-order.ts'
@@ -25,7 +26,7 @@ export function buildSpanFlows(
   const found = options.clocks === 'aligned' ? findClockOffsets(recordings) : AS_RECORDED
   const calls = recordings.map((traces, i) => indexSpanCalls(traces, found.bySpan[i]))
   const order = siblingOrder(calls, { names: nameCalls(recordings), runs }, options)
-  const builder = new SpanFlowBuilder(order)
+  const builder = new SpanFlowBuilder(order, attributeLabels(recordings, options.labelBy))
   calls.forEach((one, i) => {
     builder.addRecording(one, i, i < runs ? BEFORE : AFTER)
   })
@@ -34,6 +35,7 @@ export function buildSpanFlows(
 
 class SpanFlowBuilder {
   readonly #order: SiblingOrder
+  readonly #attributesOf: ReturnType<typeof attributeLabels>
   readonly #labels = new NodeLabels()
   readonly #shapes = new ShapeTable()
   readonly #ids: string[] = []
@@ -56,8 +58,9 @@ class SpanFlowBuilder {
   #clampedStarts = 0
   #outsideParent = 0
 
-  constructor(order: SiblingOrder) {
+  constructor(order: SiblingOrder, attributesOf: ReturnType<typeof attributeLabels>) {
     this.#order = order
+    this.#attributesOf = attributesOf
     this.#columns.latencyOffsets.push(0)
     this.#columns.spanOffsets.push(0)
   }
@@ -180,19 +183,21 @@ class SpanFlowBuilder {
 
   #labelSpans(traces: SpanTraces): [Uint32Array, Uint32Array] {
     const { spans, services, operations, hosts } = traces
-    const known = new Map<number, [number, number]>()
+    const known = new Map<number | string, [number, number]>()
     const callLabels = new Uint32Array(spans.service.length)
     const replyLabels = new Uint32Array(spans.service.length)
     for (let span = 0; span < callLabels.length; span++) {
       const service = spans.service[span]!
       const operation = spans.operation[span]!
       const host = spans.host[span]!
-      const key = (service * operations.size + operation) * hosts.size + host
+      const attributes = this.#attributesOf(traces, span)
+      const number = (service * operations.size + operation) * hosts.size + host
+      const key = attributes === '' ? number : `${number}${attributes}`
       let codes = known.get(key)
       if (codes === undefined) {
         const label = {
           service: services.value(service),
-          operation: operations.value(operation),
+          operation: `${operations.value(operation)}${attributes}`,
           host: hosts.value(host),
         }
         codes = [
