@@ -153,6 +153,7 @@ describe('flowdelta compare', () => {
       measure: 'time',
       sampling: 'recorded',
       paths: 'called',
+      labelBy: [],
       editTokens: 'preorder',
       counts: 'scaled',
       test: 'mann-whitney',
