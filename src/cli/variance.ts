@@ -16,6 +16,7 @@ import {
   VARIANCE_OPTIONS,
   type VarianceSources,
 } from '../explain/variance/find-variance.ts'
+import type { MergedBehaviors } from '../explain/variance/merged-behaviors.ts'
 import { parseVarianceMarks, type VarianceMark } from '../explain/variance/variance-marks.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import {
@@ -134,6 +135,22 @@ const EDGE = record<EdgeVariance>({
   mark: made(({ mark }) => mark ?? undefined, optional(TEXT as Part<string>)),
 })
 
+const BEHAVIOR = record<MergedBehaviors['faster']>({ requests: COUNT, medianUs: MEASURED })
+
+const MERGED = record<MergedBehaviors>({
+  category: COUNT,
+  period: TEXT,
+  from: TEXT,
+  to: TEXT,
+  occurrence: COUNT,
+  varianceShare: made(({ share }) => share, MEASURED),
+  dip: MEASURED,
+  p: MEASURED,
+  q: MEASURED,
+  faster: BEHAVIOR,
+  slower: BEHAVIOR,
+})
+
 type SpreadOf = CategorySpread & {
   readonly results: VarianceResults
   readonly found: ReturnType<VarianceSources['category']>
@@ -146,6 +163,8 @@ const CATEGORY = record<SpreadOf>({
   meanUs: MEASURED,
   varianceUs2: MEASURED,
   c2: MEASURED,
+  timeShare: about('Share of all response time that the category takes.', MEASURED),
+  importance: about('C² times timeShare.', MEASURED),
   note: made(({ found }) => found.note, TEXT),
   edges: about(
     `Largest share of the variance first, at most ${MAX_EDGES}; edgesInAll when there are more.`,
@@ -204,7 +223,7 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
     ),
     smallCategories: made(({ variance }) => variance.small, COUNT),
     categories: about(
-      'Highest C² first; cut at --limit.',
+      'Highest C² first, with --order importance highest importance; cut at --limit.',
       made(
         (results) =>
           results.variance.ranked
@@ -217,6 +236,10 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
       all: variance.ranked.length,
       limit,
     })),
+    merged: about(
+      `Edges whose latencies have more than one mode, at most ${MAX_EDGES}: instrument there.`,
+      made(({ variance }) => variance.merged, listOf(MERGED, MAX_EDGES)),
+    ),
     spreads: about(
       'With --after: whether response times spread otherwise than before.',
       made(
@@ -228,7 +251,7 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
   },
 )
 
-const MOST = { categories: 5, edges: 3, spreads: 5 } as const
+const MOST = { categories: 5, edges: 3, merged: 3, spreads: 5 } as const
 
 export function varianceText({ variance, spreads, warnings, limit }: VarianceResults): string {
   const { ranked } = variance
@@ -252,6 +275,7 @@ export function varianceText({ variance, spreads, warnings, limit }: VarianceRes
     ...warningLines(warnings),
     ...(shown.length === 0 ? [nextStep(variance)] : [table]),
     ...shown.slice(0, MOST.categories).map((spread) => sourceText(variance, spread, both)),
+    ...mergedText(variance, both),
     ...(spreads === null ? [] : [spreadsText(spreads)]),
     ...leftOutLines(ranked.length - shown.length),
   ].join('\n\n')
@@ -297,6 +321,27 @@ function edgeText(edge: EdgeVariance, edges: readonly EdgeVariance[]): string {
   const number = isOne && occurrence === 0 ? '' : ` (no. ${occurrence + 1} of that name)`
   const round = fromRoundBefore ? ' of the next round' : ''
   return `${tooltipText(from)} → ${tooltipText(to)}${round}${number}${mark === null ? '' : `, ${mark}`}`
+}
+
+function mergedText({ merged, categories }: VarianceSources, both: boolean): string[] {
+  if (merged.length === 0) return []
+  const { quantity } = categories.flows
+  const part = ({ requests, medianUs }: MergedBehaviors['faster']) =>
+    `${counted(requests, 'request')} about ${formatAmount(medianUs, quantity)}`
+  const lines = merged
+    .slice(0, MOST.merged)
+    .flatMap((edge) => [
+      `   ${tooltipText(edge.from)} → ${tooltipText(edge.to)} (category ${edge.category}${both ? `, ${edge.period}` : ''})`,
+      `      ${part(edge.faster)}, ${part(edge.slower)}; dip test ${pValue(edge.q, 'q')}`,
+    ])
+  const more = merged.length - MOST.merged
+  return [
+    [
+      'Instrument here: these steps do two things that the trace does not tell apart.',
+      ...lines,
+      ...(more > 0 ? [`   … and ${more} more`] : []),
+    ].join('\n'),
+  ]
 }
 
 function spreadsText({ overall, tests, changed, categories }: SpreadComparison): string {

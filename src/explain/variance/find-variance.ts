@@ -1,4 +1,4 @@
-import { range } from 'd3-array'
+import { range, sum } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
@@ -13,6 +13,7 @@ import {
 import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ecdf } from '../../stats/ecdf.ts'
+import type { Moments } from '../../stats/moments.ts'
 import {
   CategoryVariance,
   CoMoments,
@@ -21,6 +22,7 @@ import {
 } from './category-variance.ts'
 import { nameOfPeriod, type PeriodName, periodOfName } from './compare-spreads.ts'
 import { MarkedEdges } from './marked-edges.ts'
+import { findMergedBehaviors, type MergedBehaviors } from './merged-behaviors.ts'
 import { requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
 
 /**
@@ -29,7 +31,8 @@ import { requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
  *
  * Requests of one category do the same work, so they should take about the same time. Categories are
  * ranked by the squared coefficient of variation C² = variance / mean² of their response times;
- * above 1 a category counts as unpredictable.
+ * above 1 a category counts as unpredictable. With `order: 'importance'` by C² times the share of all
+ * response time, so that what hardly anybody asks for comes last.
  *
  * @param source a comparison, or a stage of `categorize`, also of a single period
  * @param given see {@link VARIANCE_OPTIONS}. Periods are never pooled, because a change between them is
@@ -51,7 +54,7 @@ export function findVariance(
   given: Partial<VarianceOptions> = {},
 ): VarianceSources {
   const options = readOptions(VARIANCE_OPTIONS, given)
-  const { large, period, marks } = options
+  const { large, period, marks, order } = options
   requireVarianceMarks(marks)
   const categories = categoriesOf(source, 'findVariance')
   const periods = [BEFORE, AFTER].filter(
@@ -59,18 +62,31 @@ export function findVariance(
   )
   const all = range(categories.size)
   const isLarge = (category: number, each: Period) => categories.count(category, each) > large
-  const spreadsIn = (each: Period) =>
-    all.filter((id) => isLarge(id, each)).map((id) => spreadOf(categories, id, each))
+  const spreadsIn = (each: Period) => {
+    const totalUs = sum(all, (id) => totalTime(categories.responseTimeMoments(id, each)))
+    return all
+      .filter((id) => isLarge(id, each))
+      .map((id) => spreadOf(categories, { category: id, period: each, totalUs }))
+  }
   const ranked = periods
     .flatMap(spreadsIn)
-    .sort((a, b) => descending(a.c2, b.c2) || b.requests - a.requests || a.category - b.category)
+    .sort(
+      (a, b) =>
+        descending(a[order], b[order]) || b.requests - a.requests || a.category - b.category,
+    )
   const small = all.filter((id) => periods.every((each) => !isLarge(id, each))).length
   const marked = new MarkedEdges(categories, marks)
   return new VarianceSources({ categories, options, ranked, small }, marked)
 }
 
-function spreadOf(categories: Categories, category: number, period: Period): CategorySpread {
+function spreadOf(
+  categories: Categories,
+  of: { readonly category: number; readonly period: Period; readonly totalUs: number },
+): CategorySpread {
+  const { category, period, totalUs } = of
   const moments = categories.responseTimeMoments(category, period)
+  const c2 = squaredVariation(moments)
+  const timeShare = totalTime(moments) / totalUs
   return {
     category,
     period: nameOfPeriod(period),
@@ -78,8 +94,14 @@ function spreadOf(categories: Categories, category: number, period: Period): Cat
     requests: moments.count,
     meanUs: moments.mean,
     varianceUs2: moments.variance,
-    c2: squaredVariation(moments),
+    c2,
+    timeShare,
+    importance: c2 * timeShare,
   }
+}
+
+function totalTime({ count, mean }: Moments): number {
+  return count === 0 ? 0 : count * mean
 }
 
 /** Options of `findVariance`. */
@@ -94,6 +116,11 @@ export const VARIANCE_OPTIONS = defineOptions({
     default: 'both',
     sentence: 'Period to look at; both are looked at separately, never pooled',
     flag: null,
+  }),
+  order: oneOf(['c2', 'importance'], {
+    default: 'c2',
+    sentence:
+      'Rank by C², or by importance: C² times the share of all response time that a category takes',
   }),
   marks: custom<readonly VarianceMark[]>({
     default: [],
@@ -116,12 +143,16 @@ export interface CategorySpread {
   readonly varianceUs2: number
   /** variance / mean²; above 1 a category counts as unpredictable. NaN where the mean is 0. */
   readonly c2: number
+  /** Share of the period's response time that the category takes, over all categories. */
+  readonly timeShare: number
+  /** C² × `timeShare`: what is unpredictable and matters. NaN without C². */
+  readonly importance: number
 }
 
 interface VarianceColumns {
   readonly categories: Categories
   readonly options: VarianceOptions
-  /** Tier 1: the highest C² first; those without C² last. */
+  /** Tier 1: the highest C², or importance, first; those without C² last. */
   readonly ranked: readonly CategorySpread[]
   /** How many categories were too small, in the periods asked for. */
   readonly small: number
@@ -131,6 +162,7 @@ interface VarianceColumns {
 export class VarianceSources extends columnarStage<VarianceColumns>() {
   readonly #marked: MarkedEdges
   #unused: readonly VarianceMark[] | undefined
+  #merged: readonly MergedBehaviors[] | undefined
   readonly #localized = new Map<string, CategoryVariance>()
 
   constructor(columns: VarianceColumns, marked: MarkedEdges) {
@@ -142,6 +174,15 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
   get unused(): readonly VarianceMark[] {
     this.#unused ??= this.#marked.unused()
     return this.#unused
+  }
+
+  /**
+   * Edges of ranked categories whose latencies have more than one mode, as where a cache hit and a
+   * miss are one edge: instrument there. See `dipTest`; the largest share of variance first.
+   */
+  get merged(): readonly MergedBehaviors[] {
+    this.#merged ??= findMergedBehaviors(this.ranked.map((spread) => this.category(spread)))
+    return this.#merged
   }
 
   /**
@@ -194,9 +235,10 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
     return rowTable(rows, ['period', 'c2', 'share'])
   }
 
-  /** Tier 1: one row a category and period, the highest C² first. */
+  /** Tier 1: one row a category and period, in the order asked for. */
   table(): StageTable {
-    const names = ['category', 'period', 'root', 'requests', 'meanUs', 'varianceUs2', 'c2'] as const
+    const spread = ['requests', 'meanUs', 'varianceUs2', 'c2', 'timeShare', 'importance'] as const
+    const names = ['category', 'period', 'root', ...spread] as const
     return tableIn(rowTable(this.ranked, names), this.categories.flows.quantity)
   }
 

@@ -55,6 +55,43 @@ describeWithShared('oracle variance.json', () => {
   })
 })
 
+describe('edges that merge two behaviors', () => {
+  const random = randomSource(11)
+  const edge = (slowShare: number) =>
+    random.logNormal(3, 0.3) + (random.next() < slowShare ? 200 : 0)
+
+  test('are named with their two parts, and only they', () => {
+    const latencies = Array.from({ length: 120 }, () => [edge(0), edge(0.3), edge(0)])
+    const { merged } = varianceOf(rows(['read', 'cache', 'reply'], latencies))
+    expect(merged.map(({ to }) => to)).toEqual(['cache done'])
+    const [{ faster, slower, share } = expect.fail()] = merged
+    expect(faster.requests + slower.requests).toBe(120)
+    expect(faster.medianUs).toBeLessThan(30)
+    expect(slower.medianUs).toBeGreaterThan(200)
+    expect(share).toBeGreaterThan(0.9)
+  })
+
+  test('are none where latencies have long tails', () => {
+    const named = Array.from({ length: 40 }, () => {
+      const latencies = Array.from({ length: 60 }, () => [edge(0), edge(0), edge(0)])
+      return varianceOf(rows(['read', 'cache', 'reply'], latencies)).merged.length
+    })
+    expect(named.filter((count) => count > 0)).toHaveLength(0)
+  })
+})
+
+test('importance puts a steady kind that takes most of the time before a rare one', () => {
+  const busy = Array.from({ length: 200 }, (_, i) => [1000 + (i % 2) * 900])
+  const rare = Array.from({ length: 20 }, (_, i) => [1, i % 10 === 0 ? 40 : 1])
+  const flows = buildFlows(makeGraphs([...rows(['busy'], busy), ...rows(['rare', 'end'], rare)]))
+  const ranked = (order: 'c2' | 'importance') =>
+    findVariance(categorize(flows), { order }).ranked.map(({ requests }) => requests)
+  expect(ranked('c2')).toEqual([20, 200])
+  expect(ranked('importance')).toEqual([200, 20])
+  const shares = findVariance(categorize(flows)).ranked.map(({ timeShare }) => timeShare)
+  expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12)
+})
+
 describe('tier 1', () => {
   const steady = chains(
     ['steady', 'end'],
