@@ -1,4 +1,5 @@
 // Runs once an entry of sorted samples: the loops index with `!`.
+import { requireNumbers } from '../core/errors.ts'
 
 export interface DipResult {
   /** Largest distance from the closest distribution with one mode: 1/(2n) to 1/4. */
@@ -33,6 +34,7 @@ export interface DipResult {
  * dipTest([10, 11, 12, 13, 50, 51, 52, 53]).statistic // 0.23125
  */
 export function dipTest(values: ArrayLike<number>): DipResult {
+  requireNumbers({ values })
   const sorted = Float64Array.from(values).filter(Number.isFinite).sort()
   const count = sorted.length
   const ignored = values.length - count
