@@ -14,13 +14,7 @@ import {
 import { dirname, join, relative } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import {
-  bundleCommandLine,
-  bundleEvaluation,
-  bundleLibrary,
-  bundleNotices,
-  bundleRuntime,
-} from './build/bundles.mjs'
+import { bundleEvaluation, bundleNotices, bundlePrograms, bundleRuntime } from './build/bundles.mjs'
 import { emitTypes } from './build/types.mjs'
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -45,16 +39,13 @@ const TOOLS = [
 /** @type {Step[]} */
 const STEPS = [
   {
-    name: 'library',
+    name: 'library and command line',
     inputs: [...TOOLS, 'src'],
-    outputs: ['dist/index.js', 'dist/index.cjs', 'dist/stats.js', 'dist/stats.cjs'],
-    run: bundleLibrary,
-  },
-  {
-    name: 'command line',
-    inputs: [...TOOLS, 'src'],
-    outputs: ['dist/cli.js', 'dist/trace-worker.js'],
-    run: bundleCommandLine,
+    outputs: [
+      ...['dist/index.js', 'dist/index.cjs', 'dist/stats.js', 'dist/stats.cjs'],
+      ...['dist/cli.js', 'dist/trace-worker.js'],
+    ],
+    run: bundlePrograms,
   },
   {
     name: 'evaluation',

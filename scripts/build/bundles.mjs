@@ -22,61 +22,35 @@ const FOR_NODE = {
   keepNames: true,
 }
 
-/** Packages that are loaded when a store needs them: programs that carry the rest leave them out. */
-const OF_STORES = [
+/** Packages that are loaded when a store, a table or an agent needs them. */
+const ON_DEMAND = [
   '@clickhouse/client',
+  '@duckdb/node-api',
+  '@modelcontextprotocol/server',
+  'arquero',
   'hyparquet',
   'hyparquet-compressors',
   'hyparquet-writer',
-  '@duckdb/node-api',
 ]
 
 /**
- * The library, its statistics on their own, and the errors that both throw: one class each, so that
- * `instanceof` holds whichever of them threw.
+ * How a program for Node is bundled that carries its packages with it: loading a hundred small files
+ * takes longer than many a comparison.
  *
  * @param {string} root
+ * @returns {import('esbuild').BuildOptions}
  */
-export async function bundleLibrary(root) {
-  const errors = { errors: 'src/core/errors.ts' }
-  const others = { index: 'src/index.ts', stats: 'src/stats/index.ts' }
-  const [, chunks] = await Promise.all([
-    bundle(root, { ...FOR_NODE, entryPoints: errors, format: 'esm', outdir: 'dist' }),
-    bundle(root, {
-      ...FOR_NODE,
-      sourcemap: 'linked',
-      plugins: [errorsBeside(root), arqueroOnDemand(root)],
-      entryPoints: others,
-      format: 'esm',
-      outdir: 'dist',
-      // What both need is there once.
-      splitting: true,
-      chunkNames: 'lib-[name]-[hash]',
-    }),
-  ])
-  removeOthers(root, /^lib-.*\.js(\.map)?$/, chunks)
-  for (const name of Object.keys({ ...errors, ...others })) {
-    // Every Node that is supported can require an ES module: one copy of each class for both.
-    writeFileSync(join(root, 'dist', `${name}.cjs`), `module.exports = require('./${name}.js')\n`)
-  }
-}
-
-/**
- * Leaves `core/errors.ts` to the bundle of that name.
- *
- * @param {string} root
- * @returns {import('esbuild').Plugin}
- */
-function errorsBeside(root) {
-  const errors = join(root, 'src', 'core', 'errors.ts')
+export function programOptions(root) {
   return {
-    name: 'errors beside',
-    setup: ({ onResolve }) => {
-      onResolve({ filter: /\/errors\.ts$/ }, (asked) =>
-        join(asked.resolveDir, asked.path) === errors
-          ? { path: './errors.js', external: true }
-          : undefined,
-      )
+    ...FOR_NODE,
+    packages: 'bundle',
+    external: ON_DEMAND,
+    plugins: [arqueroOnDemand(root)],
+    format: 'esm',
+    // CommonJS packages ask for Node's own modules through `require`.
+    banner: {
+      js: `import { createRequire as requireFrom } from 'node:module'
+const require = requireFrom(import.meta.url)`,
     },
   }
 }
@@ -98,25 +72,31 @@ function arqueroOnDemand(root) {
 }
 
 /**
- * How a program for Node is bundled that carries its packages with it.
+ * The library, its statistics on their own, the command line, and the threads in which both read
+ * traces. What several of them need is there once: `instanceof` holds for an error whichever of them
+ * threw it. Each command is a chunk of its own, so that --help does not load them all.
  *
  * @param {string} root
- * @returns {import('esbuild').BuildOptions}
  */
-export function programOptions(root) {
-  return {
-    ...FOR_NODE,
-    // Nobody calls its functions by name.
-    keepNames: false,
-    packages: 'bundle',
-    external: [...OF_STORES, 'arquero', '@modelcontextprotocol/server'],
-    plugins: [arqueroOnDemand(root)],
-    format: 'esm',
-    // CommonJS packages ask for Node's own modules through `require`.
-    banner: {
-      js: `import { createRequire as requireFrom } from 'node:module'
-const require = requireFrom(import.meta.url)`,
+export async function bundlePrograms(root) {
+  const libraries = { index: 'src/index.ts', stats: 'src/stats/index.ts' }
+  const chunks = await bundle(root, {
+    ...programOptions(root),
+    sourcemap: 'linked',
+    entryPoints: {
+      ...libraries,
+      cli: 'src/cli/main.ts',
+      'trace-worker': 'src/traces/readers/trace-worker.ts',
     },
+    outdir: 'dist',
+    splitting: true,
+    chunkNames: 'part-[name]-[hash]',
+    legalComments: 'eof',
+  })
+  removeOthers(root, /^part-.*\.js(\.map)?$/, chunks)
+  for (const name of Object.keys(libraries)) {
+    // Every Node that is supported can require an ES module: one copy of each class for both.
+    writeFileSync(join(root, 'dist', `${name}.cjs`), `module.exports = require('./${name}.js')\n`)
   }
 }
 
@@ -133,28 +113,6 @@ export function bundleEvaluation(root) {
     format: 'cjs',
     outfile: 'dist/evaluation.cjs',
   })
-}
-
-/**
- * The command line carries its packages with it: loading a hundred small files takes longer than
- * many a comparison. Each command is a chunk of its own, so that --help does not load them all, and
- * Arquero is loaded by few. Threads that read traces, also the library's, are
- * another entry of the same chunks.
- *
- * @param {string} root
- */
-export async function bundleCommandLine(root) {
-  const program = programOptions(root)
-  const chunks = await bundle(root, {
-    ...program,
-    entryPoints: { cli: 'src/cli/main.ts', 'trace-worker': 'src/traces/readers/trace-worker.ts' },
-    outdir: 'dist',
-    splitting: true,
-    chunkNames: 'cli-[name]-[hash]',
-    banner: { js: `#!/usr/bin/env node\n${program.banner?.['js']}` },
-    legalComments: 'eof',
-  })
-  removeOthers(root, /^cli-.*\.js$/, chunks)
 }
 
 /**
@@ -219,7 +177,7 @@ async function bundle(root, options) {
   })
   for (const { path, contents } of outputFiles ?? []) {
     const partial = `${path}.${process.pid}.partial`
-    writeFileSync(partial, contents, { mode: path.endsWith('cli.js') ? 0o755 : 0o644 })
+    writeFileSync(partial, contents)
     renameSync(partial, path)
   }
   const [first = ''] = Object.keys(options.entryPoints ?? {})
