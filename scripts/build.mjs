@@ -65,7 +65,7 @@ const STEPS = [
     inputs: [...TOOLS, 'src'],
     outputs: ['dist/widget-runtime.js'],
     run: (root) =>
-      bundleRuntime(root, 'src/views/widgets/page/widget-runtime.tsx', 'dist/widget-runtime.js'),
+      bundleRuntime(root, 'src/views/widgets/page/widget-runtime.ts', 'dist/widget-runtime.js'),
   },
   {
     name: 'notices',

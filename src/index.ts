@@ -195,6 +195,7 @@ export { plot } from './views/plot.ts'
 export type { ReportOptions } from './views/report/report-html.ts'
 export { reportHtml } from './views/report/report-html.ts'
 export { reportMarkdown } from './views/report/report-markdown.ts'
+export { toElement } from './views/widgets/page/to-element.ts'
 export type { Widget } from './views/widgets/widget.ts'
 export * from './whatif/index.ts'
 

@@ -1,4 +1,4 @@
-import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 import { noteBundled, writeNotices } from './notices.mjs'
@@ -41,59 +41,110 @@ const ON_DEMAND = [
  * @returns {import('esbuild').BuildOptions}
  */
 export function programOptions(root) {
+  const path = join(root, ARQUERO_ON_DEMAND)
   return {
     ...FOR_NODE,
     packages: 'bundle',
     external: ON_DEMAND,
-    plugins: [arqueroOnDemand(root)],
+    plugins: [replacing('arquero on demand', /\/arquero\.ts$/, () => ({ path })), builtins],
     format: 'esm',
-    // CommonJS packages ask for Node's own modules through `require`.
-    banner: {
-      js: `import { createRequire as requireFrom } from 'node:module'
-const require = requireFrom(import.meta.url)`,
-    },
   }
 }
 
+const ARQUERO_ON_DEMAND = 'scripts/build/arquero-on-demand.mjs'
+
 /**
- * Loads Arquero with the first table.
- *
- * @param {string} root
+ * What needs Node, by the name of its file in `dist`; `imports` in package.json says what bundlers
+ * for browsers take instead.
+ */
+const NODE_ONLY = {
+  arquero: ARQUERO_ON_DEMAND,
+  connect: 'src/views/notebook/connect.ts',
+  'open-file': 'src/traces/readers/open-file.ts',
+  ...Object.fromEntries(
+    ['clickhouse', 'duckdb', 'jaeger', 'save-otlp', 'save-parquet', 'tempo'].map((name) => [
+      name,
+      `src/traces/stores/${name}.ts`,
+    ]),
+  ),
+}
+
+/** What pages have instead. */
+const IN_PAGES = {
+  arquero: 'src/core/arquero.ts',
+  connect: 'src/views/widgets/page/connect-page.ts',
+  'open-file': 'src/traces/readers/fetch-file.ts',
+  'no-store': 'src/traces/stores/no-store.ts',
+}
+
+/**
+ * @param {string} name
+ * @param {RegExp} filter
+ * @param {(asked: import('esbuild').OnResolveArgs) => import('esbuild').OnResolveResult | undefined} resolve
  * @returns {import('esbuild').Plugin}
  */
-function arqueroOnDemand(root) {
-  const path = join(root, 'scripts', 'build', 'arquero-on-demand.mjs')
-  return {
-    name: 'arquero on demand',
-    setup: ({ onResolve }) => {
-      onResolve({ filter: /\/arquero\.ts$/ }, () => ({ path }))
-    },
-  }
+function replacing(name, filter, resolve) {
+  return { name, setup: ({ onResolve }) => onResolve({ filter }, resolve) }
+}
+
+/**
+ * Asks for Node's own modules as an ES module can: Commander is CommonJS and has no `require` there.
+ *
+ * @type {import('esbuild').Plugin}
+ */
+const builtins = {
+  name: 'builtins',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]commander[\\/]lib[\\/]/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(
+        /\brequire\('(node:[^']+)'\)/g,
+        "globalThis.process.getBuiltinModule('$1')",
+      ),
+    })),
 }
 
 /**
  * The library, its statistics on their own, the command line, and the threads in which both read
  * traces. What several of them need is there once: `instanceof` holds for an error whichever of them
- * threw it. Each command is a chunk of its own, so that --help does not load them all.
+ * threw it. Each command is a chunk of its own, so that --help does not load them all; so is what
+ * needs Node, so that bundlers for browsers can leave it out.
  *
  * @param {string} root
  */
 export async function bundlePrograms(root) {
   const libraries = { index: 'src/index.ts', stats: 'src/stats/index.ts' }
+  const nameOf = new Map([
+    ...Object.entries(NODE_ONLY).map(([name, path]) => [join(root, path), name]),
+    [join(root, IN_PAGES.arquero), 'arquero'],
+  ])
+  const beside = replacing('what needs Node beside the rest', /\.ts$/, (asked) => {
+    const name = nameOf.get(join(asked.resolveDir, asked.path))
+    // A store may use another's definitions: only what asks for a whole store can do without.
+    const isWhole = asked.kind === 'dynamic-import' || name === 'arquero' || name === 'connect'
+    if (name === undefined || !isWhole || asked.kind === 'entry-point') return undefined
+    return { path: `#node/${name}`, external: true }
+  })
+  /** @param {string} place @param {Record<string, string>} files */
+  const named = (place, files) =>
+    Object.fromEntries(Object.entries(files).map(([name, path]) => [`${place}-${name}`, path]))
   const chunks = await bundle(root, {
     ...programOptions(root),
     sourcemap: 'linked',
+    external: [...ON_DEMAND, 'vega', 'vega-embed', 'vega-lite'],
+    plugins: [beside, builtins],
     entryPoints: {
       ...libraries,
       cli: 'src/cli/main.ts',
       'trace-worker': 'src/traces/readers/trace-worker.ts',
+      ...named('node', NODE_ONLY),
+      ...named('page', IN_PAGES),
     },
     outdir: 'dist',
     splitting: true,
     chunkNames: 'part-[name]-[hash]',
     legalComments: 'eof',
   })
-  removeOthers(root, /^part-.*\.js(\.map)?$/, chunks)
+  removeOthers(root, /^(part|node|page)-.*\.js(\.map)?$/, chunks)
   for (const name of Object.keys(libraries)) {
     // Every Node that is supported can require an ES module: one copy of each class for both.
     writeFileSync(join(root, 'dist', `${name}.cjs`), `module.exports = require('./${name}.js')\n`)

@@ -23,6 +23,7 @@ import type { EventTables } from './readers/event-tables.ts'
 import { jaegerReader } from './readers/jaeger.ts'
 import { otlpReader } from './readers/otlp.ts'
 import { readEventTables } from './readers/read-event-tables.ts'
+import type { LoadProgress } from './readers/read-in-worker.ts'
 import { readParameters } from './readers/read-parameters.ts'
 import { recognizeFormat } from './readers/recognize-format.ts'
 import {
@@ -39,7 +40,6 @@ import { openStore, type Selection, type StoreSource, selectionOf } from './stor
 import type { TraceSet } from './trace-set.ts'
 import {
   closeChunks,
-  type LoadProgress,
   nodeFiles,
   type OpenableSource,
   openSource,
@@ -276,10 +276,9 @@ async function loadInThread(
   const paths = files.filter((file) => typeof file === 'string')
   const isCloneable = [options.parameters ?? []].flat().every((file) => typeof file === 'string')
   if (paths.length < files.length || !isCloneable) return undefined
-  const { fileBytes } = await nodeFiles()
+  const { fileBytes, hasWorker, readInWorker } = await nodeFiles()
   const bytes = await Promise.all(paths.map(fileBytes))
   if (bytes.reduce((sum, size) => sum + size, 0) < MIN_BYTES_FOR_THREAD) return undefined
-  const { hasWorker, readInWorker } = await import('./readers/read-in-worker.ts')
   // While one period is read elsewhere, this thread has nothing better to do than to read the other.
   if (!hasWorker() || (reading.elsewhere > 0 && reading.here === 0)) return undefined
   return whileReading('elsewhere', () => readInWorker(paths, options))

@@ -12,14 +12,6 @@ export interface TraceContent {
 /** Where traces come from: a path, the URL of a file, or content in memory. */
 export type TraceSource = string | URL | TraceContent
 
-/** How far a load has come. */
-export interface LoadProgress {
-  readonly file: string
-  /** Bytes read of all files so far, as they are on disk. */
-  readonly bytesRead: number
-  readonly bytesTotal: number
-}
-
 export interface OpenableSource {
   readonly name: string
   readonly bytes: number
@@ -57,7 +49,7 @@ function requireContent(source: TraceContent): void {
   throw new OptionError('files', source, 'a path, the URL of a file, or { name, bytes }')
 }
 
-/** Only what reads files needs Node; a browser hands over content. */
+/** Only what reads files needs Node; in pages `fetch-file.ts` stands in. */
 export function nodeFiles(): Promise<typeof import('./readers/open-file.ts')> {
   return import('./readers/open-file.ts')
 }

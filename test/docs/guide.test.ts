@@ -120,6 +120,7 @@ async function runCode(code: string): Promise<void> {
 }
 
 const PAGES = sitePages()
+const OBSERVABLE = readFileSync(`${ROOT}docs/observable/index.html`, 'utf8')
 const GUIDE = PAGES.filter(({ source }) => source.startsWith('docs/guide/') && !/api/.test(source))
 
 describe('every block of the guide runs and prints what the page says', () => {
@@ -148,6 +149,8 @@ describe('every block of the guide runs and prints what the page says', () => {
       } else if (language === 'text') expectSaid(printed, block)
       else if (language === 'ts') await runCode(block)
       else if (language === 'json') JSON.parse(block)
+      else if (language === 'html')
+        for (const part of block.split(/^(?= {2}<)/m)) expect(OBSERVABLE).toContain(part)
     }
     vi.restoreAllMocks()
   })

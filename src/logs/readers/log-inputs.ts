@@ -1,5 +1,10 @@
 import { OptionError } from '../../core/errors.ts'
-import { type OpenableSource, openSource, type TraceSource } from '../../traces/trace-source.ts'
+import {
+  nodeFiles,
+  type OpenableSource,
+  openSource,
+  type TraceSource,
+} from '../../traces/trace-source.ts'
 
 /** Where logs come from: paths of files or directories, URLs of them, or content in memory. */
 export type LogSource = TraceSource
@@ -31,8 +36,7 @@ export async function logInputs(paths: LogPaths): Promise<readonly LogInput[]> {
 
 async function inputOf(source: LogSource): Promise<LogInput> {
   const isPath = typeof source === 'string' || source instanceof URL
-  // Only what reads files needs Node; a browser hands over content.
-  const below = isPath ? await (await import('./open-log-files.ts')).filesBelow(source) : undefined
+  const below = isPath ? await (await nodeFiles()).filesBelow(source) : undefined
   if (below === undefined) {
     const file = await openSource(source)
     return { id: file.name, files: [file], isFile: true, isPath }

@@ -1,5 +1,5 @@
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
-import { type OpenableSource, openSource, type TraceSource } from '../trace-source.ts'
+import { nodeFiles, type OpenableSource, openSource, type TraceSource } from '../trace-source.ts'
 import type { EventTables } from './event-tables.ts'
 import { TRACEBENCH } from './tracebench.ts'
 
@@ -82,6 +82,7 @@ export async function findEventTables(
   tables: EventTables,
 ): Promise<EventTableSources | undefined> {
   if (typeof source !== 'string' && !(source instanceof URL)) return undefined
+  if ((await (await nodeFiles()).namesWithin(source)) === undefined) return undefined
   const { events } = await tablesWithin(source, tables, ['events'])
   return events === undefined ? undefined : (await eventTableSources([source], tables))[0]
 }

@@ -1,7 +1,11 @@
 import { open, readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { createGunzip } from 'node:zlib'
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
+
+export { hasWorker, readInWorker } from './read-in-worker.ts'
 
 const CHUNK_BYTES = 1 << 20
 
@@ -15,10 +19,14 @@ export async function fileSize(path: string | URL): Promise<number> {
     return found.size
   } catch (error) {
     if (error instanceof FlowdeltaError) throw error
-    throw new FlowdeltaError(
-      `${path} cannot be opened (${codeOf(error)}). Check the name and the permissions.`,
-    )
+    throw cannotOpen(path, error)
   }
+}
+
+function cannotOpen(path: string | URL, error: unknown): FlowdeltaError {
+  return new FlowdeltaError(
+    `${path} cannot be opened (${codeOf(error)}). Check the name and the permissions.`,
+  )
 }
 
 export async function fileBytes(path: string): Promise<number> {
@@ -74,9 +82,30 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : String(error)
 }
 
-export async function namesWithin(path: string): Promise<readonly string[] | undefined> {
+export async function namesWithin(path: string | URL): Promise<readonly string[] | undefined> {
   const names = await readdir(path).catch(() => undefined)
   return names?.sort()
+}
+
+/**
+ * The files below a directory, at any depth, by path in the order of code units; `undefined` for
+ * what is no directory. Links to files count as files; links to directories are not followed.
+ */
+export async function filesBelow(path: string | URL): Promise<string[] | undefined> {
+  const name = path instanceof URL ? fileURLToPath(path) : path
+  try {
+    if (!(await stat(name)).isDirectory()) return undefined
+    const files: string[] = []
+    for (const entry of await readdir(name, { recursive: true, withFileTypes: true })) {
+      const file = join(entry.parentPath, entry.name)
+      if (entry.isFile() || (entry.isSymbolicLink() && (await stat(file)).isFile())) {
+        files.push(file)
+      }
+    }
+    return files.sort((a, b) => (a < b ? -1 : Number(a > b)))
+  } catch (error) {
+    throw cannotOpen(name, error)
+  }
 }
 
 export function readTextIfThere(path: string): Promise<string | undefined> {

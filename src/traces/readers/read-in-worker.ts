@@ -3,7 +3,14 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { type PackedTraces, unpackTraces } from '../pack-traces.ts'
 import type { TraceSet } from '../trace-set.ts'
-import type { LoadProgress } from '../trace-source.ts'
+
+/** How far a load has come. */
+export interface LoadProgress {
+  readonly file: string
+  /** Bytes read of all files so far, as they are on disk. */
+  readonly bytesRead: number
+  readonly bytesTotal: number
+}
 
 export type WorkerMessage =
   | { readonly kind: 'progress'; readonly progress: LoadProgress }

@@ -1,17 +1,12 @@
 import * as vega from 'vega'
 import embed, { type VisualizationSpec } from 'vega-embed'
 import * as vegaLite from 'vega-lite'
+import { closedLoader } from '../page/closed-loader.ts'
+import { drawChart } from '../page/draw-chart.ts'
 import type { PageData } from '../page/page-data.ts'
-import {
-  type ChartPage,
-  type DrawnChart,
-  type Frame,
-  RUNTIME_MARKS,
-  runtimePromise,
-} from '../page/page-promise.ts'
+import { type ChartPage, RUNTIME_MARKS, runtimePromise } from '../page/page-promise.ts'
 import { readPageData } from '../page/read-page-data.ts'
 import { waitForPlaces } from '../page/wait-for-places.ts'
-import { closedLoader } from './closed-loader.ts'
 import { renderSvg } from './vega-renderer.ts'
 
 interface OutputPage extends ChartPage {
@@ -25,7 +20,7 @@ const EMBED_OPTIONS = {
   actions: { export: true, source: false, compiled: false, editor: false },
   vega,
   vegaLite,
-  loader: closedLoader(),
+  loader: closedLoader(vega.loader),
 } as const
 
 async function showChart(id: string, data: PageData): Promise<void> {
@@ -47,24 +42,10 @@ async function replacePicture(place: HTMLElement, spec: VisualizationSpec): Prom
   }
 }
 
-async function drawChart(
-  element: HTMLElement,
-  spec: object,
-  onFrame?: (frame: Frame) => void,
-): Promise<DrawnChart> {
-  const place = document.createElement('div')
-  element.append(place)
-  const options = { ...EMBED_OPTIONS, actions: false }
-  const { finalize, view } = await embed(place, spec as VisualizationSpec, options as never)
-  if (onFrame !== undefined) view.addSignalListener('frame', (_, frame) => onFrame(frame as Frame))
-  return {
-    remove: () => {
-      finalize()
-      place.remove()
-    },
-  }
-}
-
 // Node has no page and draws its pictures with the same Vega.
 if (typeof document === 'undefined') module.exports = { renderSvg }
-else runtimePromise<OutputPage>('charts').ready({ showChart, drawChart })
+else
+  runtimePromise<OutputPage>('charts').ready({
+    showChart,
+    drawChart: (...call) => drawChart(embed, EMBED_OPTIONS, ...call),
+  })

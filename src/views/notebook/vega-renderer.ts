@@ -3,7 +3,7 @@ import * as vega from 'vega'
 import { compile, type TopLevelSpec } from 'vega-lite'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { textWidth } from '../charts/text-width.ts'
-import { closedLoader } from './closed-loader.ts'
+import { closedLoader } from '../page/closed-loader.ts'
 
 export interface CompiledChart {
   readonly svg: string
@@ -42,7 +42,11 @@ export function compileChart(spec: object): CompiledChart {
   const logger = collectingLogger(warnings)
   const { spec: vegaSpec } = compile(spec as TopLevelSpec, { logger })
   const runtime: Runtime = vega.parse(vegaSpec as Spec)
-  const view = new vega.View(runtime, { renderer: 'none', logger, loader: closedLoader() })
+  const view = new vega.View(runtime, {
+    renderer: 'none',
+    logger,
+    loader: closedLoader(vega.loader),
+  })
   try {
     return { svg: withOwnIds(drawSvg(view.run()), JSON.stringify(spec)), warnings }
   } finally {

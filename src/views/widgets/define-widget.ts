@@ -1,4 +1,4 @@
-import type { FunctionComponent } from 'preact'
+import { type FunctionComponent, h, render } from 'preact'
 import { useState } from 'preact/hooks'
 import {
   type OptionsOf,
@@ -59,6 +59,14 @@ export function defineWidget<Stage, Table extends OptionTable, Data>(
   definition: WidgetDefinition<Stage, Table, Data>,
 ): WidgetDefinition<Stage, Table, Data> {
   return definition
+}
+
+/** Draws a widget in place of what an element of this page shows. */
+export function drawWidget({ name, view }: AnyWidget, props: AnyProps, place: HTMLElement): void {
+  const live = document.createElement('div')
+  live.className = `flowdelta fd-${name}`
+  render(h(view, props), live)
+  place.replaceChildren(live)
 }
 
 export const STAGE_NAME = optionalText('Name of the stage in the line of code')

@@ -9,6 +9,7 @@ import { pagePromise, RUNTIME_MARKS } from '../page/page-promise.ts'
 import {
   type AnyProps,
   type AnyWidget,
+  drawWidget,
   type WidgetCall,
   type WidgetDefinition,
   widgetProps,
@@ -26,6 +27,7 @@ export class Widget extends Picture {
   readonly data: unknown
   /** Whether its page needs the runtime of charts too. */
   readonly hasCharts: boolean
+  readonly #definition: AnyWidget
 
   constructor(definition: AnyWidget, props: AnyProps) {
     const { data, options } = props
@@ -35,9 +37,15 @@ export class Widget extends Picture {
       title,
       description: definition.description(data, options),
     })
+    this.#definition = definition
     this.view = definition.name
     this.data = props
     this.hasCharts = definition.hasCharts ?? false
+  }
+
+  /** Draws it, alive, into an element of this page. */
+  drawInto(place: HTMLElement): void {
+    drawWidget(this.#definition, this.data as AnyProps, place)
   }
 
   mimeBundle(): MimeBundle {

@@ -24,14 +24,25 @@ export interface Shown {
   mimeBundle(): MimeBundle
 }
 
-/** Where pages can be opened; skipped, with a notice, where there is no Chromium. */
+/** Tests of widgets in pages: see `describeWithBrowser`. */
 export function describeInBrowser(
   name: string,
   body: (open: (widgets: readonly Shown[], options?: OpenOptions) => Promise<OpenPage>) => void,
 ): void {
+  describeWithBrowser(name, (browser) =>
+    body((widgets, options) => openPage(browser(), widgets, options)),
+  )
+}
+
+/** Where pages can be opened; skipped, with a notice, where there is no Chromium. */
+export function describeWithBrowser(name: string, body: (browser: () => Browser) => void): void {
   if (executablePath === undefined) {
     console.warn(`Skipped: ${name}: there is no Chromium here.`)
-    describe.skip(name, () => body(() => Promise.reject(new Error('no Chromium'))))
+    describe.skip(name, () =>
+      body(() => {
+        throw new Error('no Chromium')
+      }),
+    )
     return
   }
   describe(name, () => {
@@ -41,7 +52,7 @@ export function describeInBrowser(
       browser = await chromium.launch({ executablePath, args })
     }, 60_000)
     afterAll(() => browser.close())
-    body((widgets, options) => openPage(browser, widgets, options))
+    body(() => browser)
   })
 }
 

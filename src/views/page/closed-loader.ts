@@ -1,8 +1,8 @@
-import { loader } from 'vega'
+import type { Loader, loader } from 'vega'
 
 /** Charts carry their data; nothing in one may reach for a file or the network. */
-export function closedLoader(): ReturnType<typeof loader> {
-  const closed = loader()
+export function closedLoader(makeLoader: typeof loader): Loader {
+  const closed = makeLoader()
   closed.load = (uri) => Promise.reject(new Error(`A chart may not load ${uri}`))
   return closed
 }

@@ -1,0 +1,21 @@
+import type { EmbedOptions, default as embed, VisualizationSpec } from 'vega-embed'
+import type { ChartPage, DrawnChart, Frame } from './page-promise.ts'
+
+/** Draws a chart into an element of the page, beside what is in it. */
+export async function drawChart(
+  draw: typeof embed,
+  options: object,
+  ...[element, spec, onFrame]: Parameters<ChartPage['drawChart']>
+): Promise<DrawnChart> {
+  const place = document.createElement('div')
+  element.append(place)
+  const own = { ...options, actions: false } as EmbedOptions
+  const { finalize, view } = await draw(place, spec as VisualizationSpec, own)
+  if (onFrame !== undefined) view.addSignalListener('frame', (_, frame) => onFrame(frame as Frame))
+  return {
+    remove: () => {
+      finalize()
+      place.remove()
+    },
+  }
+}
