@@ -1,6 +1,19 @@
 import type { CheckedType, Estimate, RunCheck } from '../compare/baseline/check-run.ts'
 import { escapeHtml } from '../core/escape.ts'
 import { counted, formatDuration, grouped, shortText } from '../core/words.ts'
+import {
+  about,
+  document,
+  listOf,
+  MEASURED,
+  made,
+  orNull,
+  type Part,
+  record,
+  SHARE,
+  TEXT,
+  words,
+} from './document.ts'
 import { printedJson, textTable } from './printing.ts'
 
 /** A type of requests with what `--fail-on` and `--warn-on` make of it. */
@@ -17,21 +30,41 @@ export interface CheckResults {
   readonly types: readonly JudgedType[]
 }
 
-/** The results as they are; what cannot be computed is null. */
-function jsonDocument(results: CheckResults): string {
-  const { run, baseline, added } = results.check
-  const names = baseline.map(({ name }) => name)
-  const schema = 'flowdelta.check/1'
-  const verdict = verdictOf(results)
-  return printedJson({
-    schema,
-    verdict,
-    run: run.name,
-    baseline: names,
-    types: results.types,
-    added,
-  })
+const VERDICT = words('pass', 'warn', 'fail')
+const ESTIMATE = record<Estimate>({
+  value: MEASURED,
+  low: about('Bounds of the interval that holds for all types together.', MEASURED),
+  high: MEASURED,
+})
+const BASELINE_AND_RUN: Part<readonly [number, number]> = {
+  schema: { type: 'array', prefixItems: [MEASURED.schema, MEASURED.schema], items: false },
+  write: (pair) => pair.map(MEASURED.write),
 }
+
+export const CHECK_DOCUMENT = document<CheckResults>('check', 'A run checked against a history.', {
+  verdict: made(verdictOf, VERDICT),
+  run: made(({ check }) => check.run.name, TEXT),
+  baseline: made(({ check }) => check.baseline.map(({ name }) => name), listOf(TEXT)),
+  types: listOf(
+    record<JudgedType>({
+      name: TEXT,
+      requests: about('In the baseline and in the run.', BASELINE_AND_RUN),
+      medianUs: BASELINE_AND_RUN,
+      shift: about('Typical ratio of response times, less 1: 0.05 is 5 % slower.', ESTIMATE),
+      errors: about(
+        'Share of requests that fail, and by how much it grew; null where traces do not say.',
+        orNull(record<NonNullable<CheckedType['errors']>>({ share: SHARE, growth: ESTIMATE })),
+      ),
+      verdict: VERDICT as Part<JudgedType['verdict']>,
+      conditions: about('That make it fail, or else warn.', listOf(TEXT)),
+      possible: about('Of --fail-on that its interval does not rule out.', listOf(TEXT)),
+    }),
+  ),
+  added: about(
+    'Types that only the run has.',
+    made(({ check }) => check.added, listOf(TEXT)),
+  ),
+})
 
 function verdictOf({ types }: CheckResults): JudgedType['verdict'] {
   const given = types.map(({ verdict }) => verdict)
@@ -154,7 +187,7 @@ function benchmarkActionList(results: CheckResults): string {
 /** What `--as` can be. */
 export const CHECK_FORMATS = {
   text: (results: CheckResults) => `${checkText(results)}\n`,
-  json: jsonDocument,
+  json: (results: CheckResults) => printedJson(CHECK_DOCUMENT.write(results)),
   github: githubCommands,
   junit: junitXml,
   bencher: bencherMetrics,

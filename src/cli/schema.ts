@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander'
+import { CHECK_DOCUMENT } from './check-formats.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { EXPLOSION_DOCUMENT } from './explosion.ts'
 import { choice } from './flags.ts'
@@ -12,6 +13,8 @@ export const DOCUMENTS = {
   explosion: EXPLOSION_DOCUMENT,
   logs: LOGS_DOCUMENT,
   whatif: WHATIF_DOCUMENT,
+  /** Of `flowdelta check --as json`. */
+  check: CHECK_DOCUMENT,
   /** Of `flowdelta compare --finding`. */
   finding: FINDING_DOCUMENT,
 } as const

@@ -6,7 +6,7 @@ import { checkRun, historyChanges } from '../../src/compare/baseline/check-run.t
 import { parseHistory, type RunSummary } from '../../src/compare/baseline/run-summary.ts'
 import { quantile } from '../../src/stats/quantile.ts'
 import { randomSource } from '../../src/stats/random.ts'
-import { flowdelta, periods, ROOT } from './run-cli.ts'
+import { flowdelta, periods, ROOT, schemaErrors } from './run-cli.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'flowdelta-check-'))
 const HISTORY = join(FOLDER, 'history.jsonl')
@@ -65,6 +65,7 @@ describe('flowdelta check', () => {
       baseline: ['v1'],
     })
     expect(document.types[0].shift.low).toBeGreaterThan(1)
+    expect(schemaErrors('check', document)).toBeNull()
   })
 
   test('--as github escapes what workflow commands mean something by', async () => {
