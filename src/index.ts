@@ -28,9 +28,11 @@ export type {
   AnswerSide,
   Ignorable,
   Knowledge,
+  Name,
   Note,
 } from './compare/knowledge/knowledge.ts'
 export { readKnowledge } from './compare/knowledge/knowledge.ts'
+export { type Nameable, type NameableThing, proposeNames } from './compare/knowledge/nameable.ts'
 export type { SampleComparison, SampleTest } from './compare/mutations/compare-samples.ts'
 export type { EffectSize, MedianEffect } from './compare/mutations/effect-size.ts'
 export type {

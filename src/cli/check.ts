@@ -6,6 +6,8 @@ import {
   type RunCheck,
 } from '../compare/baseline/check-run.ts'
 import { summarizeRun } from '../compare/baseline/run-summary.ts'
+import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
+import { nameType } from '../compare/knowledge/names.ts'
 import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
@@ -34,7 +36,7 @@ const CHECK_FLAGS = defineOptions({
 
 type CheckCondition = Condition<CheckedType, RunCheck>
 
-interface CheckFlags extends FlagsOf<typeof CHECK_FLAGS> {
+interface CheckFlags extends FlagsOf<typeof CHECK_FLAGS & typeof KNOWLEDGE_OPTIONS> {
   readonly baseline: string
   readonly failOn?: readonly CheckCondition[]
   readonly warnOn?: readonly CheckCondition[]
@@ -72,15 +74,24 @@ export function addCheck(command: Command): void {
       ),
     )
     .addOption(conditionOption('warn-on', 'Warn when they surely exceed it', TERMS))
-  addOptions(addOptions(command, CHECK_FLAGS), LOAD_OPTIONS).action(runCheck)
+  for (const table of [CHECK_FLAGS, KNOWLEDGE_OPTIONS, LOAD_OPTIONS]) addOptions(command, table)
+  command.action(runCheck)
 }
 
 async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<void> {
-  const { baseline, name, alpha, out, append, warnOn = [] } = flags
+  const { baseline, name, alpha, out, append, warnOn = [], knowledge = null } = flags
   const conditions = flags.failOn ?? [conditionFrom('any', TERMS)]
   const history = readHistory(baseline)
   const run = summarizeRun(name, await loadPeriod(undefined, files, flags))
-  const check = checkRun(run, history, alpha)
+  const found = checkRun(run, history, alpha)
+  const named = <Type extends { readonly name: string }>(types: readonly Type[]) =>
+    types.map((type) => ({ ...type, name: nameType(knowledge, type.name) }))
+  const check = {
+    ...found,
+    types: named(found.types),
+    added: found.added.map((type) => nameType(knowledge, type)),
+    changes: found.changes.map((change) => ({ ...change, types: named(change.types) })),
+  }
   const meets = (type: CheckedType, given: readonly CheckCondition[]) =>
     given.filter(({ holds }) => holds(type, check)).map((condition) => condition.text)
   const types = check.types.map((type): JudgedType => {

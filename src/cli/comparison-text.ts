@@ -1,4 +1,5 @@
 import type { Comparison } from '../compare/comparison.ts'
+import { meaningOf } from '../compare/knowledge/parts.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
@@ -252,14 +253,14 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
   const { categories } = comparison
   const { quantity } = categories.flows
   const { rank, kind, category, requests, contributionUs, significant, precursors } = mutation
-  const root = categories.root(category)
+  const root = [categories.root(category), meaningOf(categories, category)].filter(Boolean)
   const sign = contributionUs > 0 ? '+' : ''
   const cost =
     kind === 'structural' && precursors.length === 0
       ? 'cost unknown'
       : `${sign}${formatAmount(contributionUs, quantity)} in all`
   return [
-    `${rank}. ${printable(root)}`,
+    `${rank}. ${printable(root.join(': '))}`,
     `   ${kind}, category ${category}: ${cost}, ` +
       `${counted(Math.round(requests), 'request', 'requests')} ` +
       (kind === 'structural' ? 'more' : 'before') +

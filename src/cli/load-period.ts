@@ -7,7 +7,7 @@ import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { certaintyText, sinceText } from '../compare/findings/finding-facts.ts'
 import { withKnowledge } from '../compare/knowledge/apply-knowledge.ts'
-import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
+import { nameTraces } from '../compare/knowledge/names.ts'
 import { proposePeriods } from '../compare/onset/propose-periods.ts'
 import { FlowdeltaError, show } from '../core/errors.ts'
 import { defineOptions, flag, optionalText, pickOptions, readOptions } from '../core/options.ts'
@@ -141,7 +141,6 @@ const CATEGORIZED = defineOptions({
   ...CATEGORY_OPTIONS,
   ...FLOW_OPTIONS,
   ...FOLD_RULE_OPTIONS,
-  ...KNOWLEDGE_OPTIONS,
 })
 const TABLES = [CATEGORIZED, LOAD_OPTIONS]
 
@@ -167,7 +166,11 @@ export async function categorizeFiles(
       : await loadSplit(flags, [files, after])
   const periods = second === undefined ? [first] : [first, second]
   const ruled = withKnowledge(readOptions(CATEGORIZED, optionsFrom(CATEGORIZED, flags)))
-  const built = buildFlows(second ? [first, second] : first, pickOptions(FLOW_OPTIONS, ruled))
+  const named = (traces: TraceSet) => nameTraces(traces, ruled.knowledge)
+  const built = buildFlows(
+    second ? [named(first), named(second)] : named(first),
+    pickOptions(FLOW_OPTIONS, ruled),
+  )
   const { fold, omitHosts } = ruled
   const flows = fold === 'none' ? built : foldFlows(built, { log2: fold === 'log2', omitHosts })
   return {

@@ -1,5 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import type { Categories } from '../compare/categories/categories.ts'
+import type { KNOWLEDGE_OPTIONS, Knowledge } from '../compare/knowledge/knowledge.ts'
+import { withoutNames } from '../compare/knowledge/names.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { count, defineOptions, optionalText } from '../core/options.ts'
 import { formatAmount, TIME } from '../core/quantity.ts'
@@ -55,7 +58,10 @@ const VARIANCE_FLAGS = defineOptions({
   limit: count({ default: 1000, sentence: 'List at most this many categories' }),
 })
 
-interface VarianceFlags extends FlagsOf<typeof VARIANCE_FLAGS>, SplitFlags {
+interface VarianceFlags
+  extends FlagsOf<typeof VARIANCE_FLAGS>,
+    FlagsOf<typeof KNOWLEDGE_OPTIONS>,
+    SplitFlags {
   readonly after?: string[]
 }
 
@@ -76,7 +82,11 @@ async function runVariance(files: string[], flags: VarianceFlags & Flags): Promi
   const options = optionsFrom(VARIANCE_OPTIONS, flags)
   const isOne = after === undefined && flags.split === undefined
   const period = isOne ? 'before' : 'both'
-  const variance = findVariance(categories, { ...options, period, marks })
+  const variance = findVariance(categories, {
+    ...options,
+    period,
+    marks: namedMarks(marks, categories, flags.knowledge),
+  })
   const { large } = variance.options
   const results: VarianceResults = {
     variance,
@@ -101,6 +111,18 @@ async function readMarks(file: string): Promise<readonly VarianceMark[]> {
     )
   }
   return parseVarianceMarks(content, { file })
+}
+
+/** Marks on edges as they are called now: those saved before names were given hold what was recorded. */
+function namedMarks(
+  marks: readonly VarianceMark[],
+  { flows: { labels } }: Categories,
+  knowledge: Knowledge | null = null,
+): VarianceMark[] {
+  const texts = Array.from({ length: labels.size }, (_, code) => labels.text(code))
+  const named = new Map(texts.map((text) => [withoutNames(text, knowledge), text]))
+  const nameOf = (label: string) => named.get(label) ?? label
+  return marks.map((mark) => ({ ...mark, from: nameOf(mark.from), to: nameOf(mark.to) }))
 }
 
 function unusedMarks(unused: readonly VarianceMark[]): PrintedWarning[] {

@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
+import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { defineOptions } from '../core/options.ts'
 import { grouped, readDuration } from '../core/words.ts'
@@ -69,7 +71,9 @@ const MODEL_FLAGS = defineOptions({
 
 const PRINT_FLAGS = listFlags('causes')
 
-interface WhatifFlags extends FlagsOf<typeof PRINT_FLAGS>, SplitFlags {
+interface WhatifFlags
+  extends FlagsOf<typeof PRINT_FLAGS & typeof KNOWLEDGE_OPTIONS & typeof MODEL_FLAGS>,
+    SplitFlags {
   readonly before: string[]
   readonly after?: string[]
   readonly target?: WishTarget
@@ -97,13 +101,17 @@ export function addWhatif(command: Command, args: readonly string[]): void {
       TERMS,
     ).conflicts(['target', 'apply']),
   )
-  for (const table of [DIAGNOSIS_FLAGS, MODEL_FLAGS, LOAD_OPTIONS, PRINT_FLAGS])
+  for (const table of [DIAGNOSIS_FLAGS, MODEL_FLAGS, KNOWLEDGE_OPTIONS, LOAD_OPTIONS, PRINT_FLAGS])
     addOptions(command, table)
   command.action(runWhatif)
 }
 
-async function runWhatif(files: string[], flags: WhatifFlags & Flags): Promise<void> {
-  const { json, limit, apply, after, target } = flags
+async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<void> {
+  const { json, limit, apply, after, target } = given
+  // Scenarios that a person writes have the recorded names.
+  const knowledge = apply === undefined ? (given.knowledge ?? null) : null
+  const caller = nameOf(knowledge, { service: given.caller }).service
+  const flags = { ...given, ...nameOf(knowledge, given), caller }
   if ([after, target, apply, flags.split].every((given) => given === undefined)) {
     throw new FlowdeltaError(
       'There is nothing to explain. Give --after with traces, --target with a wish, or --apply with a scenario.',
@@ -111,13 +119,15 @@ async function runWhatif(files: string[], flags: WhatifFlags & Flags): Promise<v
   }
   const load = async (name: string, files: readonly string[]) =>
     requireSpans(await loadPeriod(name, files, flags), `the ${name} period`)
-  const [before, later] =
+  const [recorded, recordedLater] =
     flags.split === undefined
       ? await bothPeriods(
           load('before', flags.before),
           after === undefined ? null : load('after', after),
         )
       : await splitSpans({ ...flags, files })
+  const before = nameTraces(recorded, knowledge)
+  const later = recordedLater && nameTraces(recordedLater, knowledge)
   const warnings = whatifWarnings(later === null ? [before] : [before, later])
   if (apply !== undefined) {
     const predictions = predictScenarios(before, later, {

@@ -5,6 +5,7 @@ import { EDGE_OPTIONS } from './edges/find-edge-changes.ts'
 import { FINDINGS_OPTIONS } from './findings/findings.ts'
 import { INTERFERENCE_OPTIONS } from './interference/interference.ts'
 import { KNOWLEDGE_OPTIONS } from './knowledge/knowledge.ts'
+import { namesOf } from './knowledge/names.ts'
 import { RESPONSE_TIME_OPTIONS } from './mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from './mutations/find-structural-mutations.ts'
 import { EVENT_OPTIONS } from './onset/events.ts'
@@ -66,3 +67,34 @@ export const COMPARISON_OPTIONS = defineOptions({
 
 /** The options of every stage of a comparison; see the stages for meanings and defaults. */
 export type ComparisonOptions = OptionsOf<typeof COMPARISON_OPTIONS>
+
+const HOSTS = ['omitHosts'] as const
+
+/**
+ * The options that a stage depends on. A number as threshold needs no level: the slider of α then
+ * keeps structures and precursors. What repeats depends on hosts in labels.
+ */
+export function stageOptions(
+  name: string,
+  { smPThreshold, fold }: ComparisonOptions,
+): readonly (keyof ComparisonOptions)[] {
+  const table = name in STAGE_OPTIONS ? STAGE_OPTIONS[name as StageName] : {}
+  const names = Object.keys(table) as (keyof ComparisonOptions)[]
+  if (name === 'flows') return [...names, 'knowledge', ...(fold === 'none' ? [] : HOSTS)]
+  return name === 'structural' && smPThreshold !== 'auto'
+    ? names.filter((option) => option !== 'alpha')
+    : names
+}
+
+/** Whether a change of options reaches a stage; only findings tell more of what people know than names. */
+export function reachesStage(
+  name: string,
+  now: ComparisonOptions,
+  old: ComparisonOptions,
+): boolean {
+  return stageOptions(name, now).some((option) =>
+    option === 'knowledge' && name !== 'findings'
+      ? namesOf(now.knowledge) !== namesOf(old.knowledge)
+      : now[option] !== old[option],
+  )
+}

@@ -16,8 +16,9 @@ import {
 import {
   COMPARISON_OPTIONS,
   type ComparisonOptions,
+  reachesStage,
   STAGE_OPTIONS,
-  type StageName,
+  stageOptions,
 } from './comparison-options.ts'
 import { type EdgeChanges, findEdgeChanges } from './edges/find-edge-changes.ts'
 import type { ComparisonWarning } from './fairness/comparison-warning.ts'
@@ -33,6 +34,7 @@ import {
 import type { Draft } from './findings/finding.ts'
 import type { Findings } from './findings/findings.ts'
 import { withKnowledge } from './knowledge/apply-knowledge.ts'
+import { nameTraces } from './knowledge/names.ts'
 import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
@@ -69,22 +71,6 @@ const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   segments: ['steps', 'columns'],
   seen: ['flows'],
   findings: ['ranking', 'seen'],
-}
-
-/**
- * The options that a stage depends on. A number as threshold needs no level: the slider of α then
- * keeps structures and precursors. What repeats depends on hosts in labels.
- */
-function stageOptions(
-  name: keyof Stages,
-  { smPThreshold, fold }: ComparisonOptions,
-): readonly (keyof ComparisonOptions)[] {
-  const table = name in STAGE_OPTIONS ? STAGE_OPTIONS[name as StageName] : {}
-  const names = Object.keys(table) as (keyof ComparisonOptions)[]
-  if (name === 'flows' && fold !== 'none') return [...names, 'omitHosts']
-  return name === 'structural' && smPThreshold !== 'auto'
-    ? names.filter((option) => option !== 'alpha')
-    : names
 }
 
 interface Stages {
@@ -214,8 +200,10 @@ export class Comparison extends Stage {
   }
 
   #buildFlows(): FlowSet {
-    const { fold, omitHosts } = this.options
-    const all = buildFlows([this.runs, this.after], pickOptions(FLOW_OPTIONS, this.options))
+    const { fold, omitHosts, knowledge } = this.options
+    const named = (traces: TraceSet) => nameTraces(traces, knowledge)
+    const periods = [this.runs.map(named), named(this.after)] as const
+    const all = buildFlows(periods, pickOptions(FLOW_OPTIONS, this.options))
     const where = (request: number) => this.#only?.has(traceKey(all, request)) ?? true
     const flows = this.#only === null ? all : selectRequests(all, requestsBetween(all, { where }))
     return fold === 'none' ? flows : foldFlows(flows, { log2: fold === 'log2', omitHosts })
@@ -385,7 +373,7 @@ export class Comparison extends Stage {
   /** Whether other options reach a stage, or one it is computed from. */
   #isStale(name: keyof Stages, options: ComparisonOptions): boolean {
     return (
-      stageOptions(name, options).some((option) => options[option] !== this.options[option]) ||
+      reachesStage(name, options, this.options) ||
       UPSTREAM[name].some((upstream) => this.#isStale(upstream, options))
     )
   }

@@ -1,6 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NO_KNOWLEDGE } from '../../src/compare/knowledge/knowledge.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 import { flowdelta, ROOT } from './run-cli.ts'
 
@@ -129,6 +133,16 @@ describe('flowdelta mcp', () => {
     expect(first['change']).toEqual(printed['change'])
     expect(documents.findings).toEqual(printed['findings'])
     expect(documents.mutations).toEqual(printed['mutations'])
+  })
+
+  test('takes what people know, as flags', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'flowdelta-mcp-'))
+    const known = join(folder, 'known.json')
+    const names = [{ about: 'service:storage-data', name: 'disks', by: '', at: '' }]
+    writeFileSync(known, JSON.stringify({ ...NO_KNOWLEDGE, names }))
+    const { text } = await client.text('compare', { ...SAMPLE, flags: ['--knowledge', known] })
+    expect(text).toContain('disks (storage-data)')
+    rmSync(folder, { recursive: true })
   })
 
   test('shows the requests of a finding call by call, and answers the same twice', async () => {

@@ -18,7 +18,7 @@ test('answers and notes go into a file that other commands take', async () => {
   const taught = await flowdelta('teach', ...observed, ...said, '--out', KNOWN)
   expect(taught).toMatchObject({ code: 0, err: '' })
   expect(taught.out).toMatch(
-    /^Only requests with equal flows are the same\.\n.* 1 answer and 1 note/,
+    /^Only requests with equal flows are the same\.\n.* 1 answer, 0 names and 1 note /,
   )
   expect(JSON.parse(readFileSync(KNOWN, 'utf8')).schema).toBe('flowdelta.knowledge/1')
 
@@ -39,4 +39,33 @@ test('what is missing, wrong, or cannot be read is said', async () => {
   const nobody = await teach('--note', 'x', '--about', 'nothing', '--out', KNOWN)
   expect(nobody.err).toMatch(/--about is "nothing"\. Give the id of a finding: \w+/)
   expect((await teach('--knowledge', join(FOLDER, 'none.json'))).err).toContain('(ENOENT)')
+})
+
+test('names are shown by every command that takes traces', async () => {
+  const named = join(FOLDER, 'named.json')
+  const periods = await firstSeconds('delay-1ms', 2)
+  const name = (...args: string[]) =>
+    flowdelta('teach', ...periods, ...args.flatMap((one) => ['--name', one]), '--out', named)
+  expect((await name('service:disks=x')).err).toContain('an id that flowdelta teach lists')
+  const given = ['service:storage-data=disks', 'step:frontend NFS3 WRITE=write a file']
+  expect((await name(...given)).out).toContain('0 answers, 2 names and 0 notes')
+  const listed = await flowdelta('teach', ...periods, '--knowledge', named)
+  expect(listed.out).toContain('service:storage-data  storage-data, called disks (')
+  const [, before = ''] = periods
+  const shown = async (command: string, ...args: string[]) => {
+    const { code, out, err } = await flowdelta(command, ...args, '--knowledge', named)
+    expect([command, code, err]).toEqual([command, 0, ''])
+    return out
+  }
+  expect(await shown('compare', ...periods)).toContain('disks (storage-data)')
+  expect(await shown('report', ...periods, '--out', '-')).toContain('disks (storage-data)')
+  expect(await shown('variance', before)).toContain('frontend-0 write a file (NFS3 WRITE)')
+  expect(await shown('explosion', before, '--json')).toContain('"categories"')
+  expect(await shown('whatif', ...periods, '--service', 'storage-data')).toContain('disks')
+  expect(await shown('whatif', ...periods, '--apply', 'storage-data*0.5')).toContain('× 0.5')
+  const history = join(FOLDER, 'history.jsonl')
+  await flowdelta('baseline', 'write', before, '--out', history, '--name', 'v1')
+  const check = ['check', before, '--baseline', history] as const
+  expect(await shown(...check)).toContain('frontend write a file (NFS3 WRITE)')
+  expect(JSON.parse(await shown(...check, '--as', 'json')).types[0].name).toContain('write a file')
 })

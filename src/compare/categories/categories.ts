@@ -5,6 +5,8 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
+import { KNOWLEDGE_OPTIONS } from '../knowledge/knowledge.ts'
+import { meaningOf } from '../knowledge/parts.ts'
 import type { CategoryStructure } from './category-structure.ts'
 import { ClassTimes, collectEdgeSamples, type EdgeSamples } from './class-times.ts'
 import type { StructureCatalog } from './structure-catalog.ts'
@@ -12,6 +14,7 @@ import type { StructureOutline } from './structure-outline.ts'
 
 /** Options of `categorize`. */
 export const CATEGORY_OPTIONS = defineOptions({
+  ...KNOWLEDGE_OPTIONS,
   omitHosts: flag({ default: false, sentence: 'Leave hosts out of node labels' }),
   label: custom<((node: NodeLabel) => string) | null>({
     default: null,
@@ -191,12 +194,14 @@ export class Categories extends Stage {
   /** One row a category: root, size, and count, mean, SD and C² of response times by period. */
   table(): StageTable {
     const ids = Array.from({ length: this.size }, (_, category) => category)
+    const meanings = ids.map((category) => meaningOf(this, category))
     const before = ids.map((category) => this.responseTimeMoments(category, BEFORE))
     const after = ids.map((category) => this.responseTimeMoments(category, AFTER))
     return tableIn(
       stageTable({
         category: ids,
         root: ids.map((category) => this.root(category)),
+        ...(meanings.some((meaning) => meaning !== '') && { meaning: meanings }),
         nodes: ids.map((category) => this.nodeCount(category)),
         edges: ids.map((category) => this.edgeCount(category)),
         before: before.map(({ count }) => count),

@@ -1,6 +1,5 @@
 import { requireFields } from '../../core/errors.ts'
-import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
-import type { Categories } from './categories.ts'
+import { labelText, type NodeLabel, type NodeLabels } from '../../flows/node-labels.ts'
 
 export type LabelChange = (node: NodeLabel) => NodeLabel
 
@@ -58,8 +57,16 @@ export function labelWithoutThreads(node: NodeLabel): string {
   return labelText(withoutThread(node))
 }
 
+interface Labeled {
+  readonly flows: { readonly labels: NodeLabels }
+  readonly options: {
+    readonly label: ((node: NodeLabel) => string) | null
+    readonly omitHosts: boolean
+  }
+}
+
 export function changesLabels(
-  { flows: { labels }, options: { label, omitHosts } }: Pick<Categories, 'flows' | 'options'>,
+  { flows: { labels }, options: { label, omitHosts } }: Labeled,
   change: LabelChange,
 ): boolean {
   const rule = label ?? ((node: NodeLabel) => labelText(omitHosts ? { ...node, host: '' } : node))

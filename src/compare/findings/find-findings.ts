@@ -9,6 +9,8 @@ import { findInterference } from '../interference/find-interference.ts'
 import { interferenceClause, interferenceFacts } from '../interference/interference.ts'
 import { noteTexts } from '../knowledge/apply-knowledge.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
+import { withoutNames } from '../knowledge/names.ts'
+import { meaningOf } from '../knowledge/parts.ts'
 import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
@@ -38,6 +40,7 @@ import { factsOf, operationOf, sinceFact, sizeOf } from './finding-facts.ts'
 import { Findings } from './findings.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
+import { listed } from './names.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { segmentClause, segmentFact, withSegments } from './segment-findings.ts'
 import { stepFindings } from './step-findings.ts'
@@ -169,9 +172,11 @@ export function groupFindings(
     const follows = began && eventBefore(began, { flows, events, services: draft.services })
     const since = began && onsetAt(began, follows)
     const interference = interferences.get(draft) ?? null
-    const id = `${draft.kind}-${fingerprint(key)}`
+    const parts = withoutNames(key, knowledge).split('\n').sort()
+    const id = `${draft.kind}-${fingerprint(parts.join('\n'))}`
     const facts = [
       ...factsOf(weighted, requests, quantity),
+      ...meaningFact(categories, draft),
       ...sinceFact(since, follows),
       ...interferenceFacts(interference),
       ...noteTexts(knowledge, id),
@@ -212,6 +217,14 @@ export function groupFindings(
     detectable: findings.length > 0 ? null : detectableOf(evidence),
     flows: categories.flows,
   })
+}
+
+const MAX_MEANINGS = 2
+
+/** What people call the parts of the requests that a finding is about. */
+function meaningFact(categories: Categories, { categories: ids }: Draft): string[] {
+  const meanings = new Set(ids.map((id) => meaningOf(categories, id)).filter(Boolean))
+  return meanings.size === 0 ? [] : [`requests: ${listed([...meanings], MAX_MEANINGS)}`]
 }
 
 /** Weights what requests of drafts stand for; tests and times of each are of what was recorded. */

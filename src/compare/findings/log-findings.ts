@@ -50,7 +50,7 @@ export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeCh
         direction: price.contributionUs < 0 ? 'faster' : 'slower',
         where: printable(service),
         what: logWords(own),
-        key: JSON.stringify(own.map(({ of, kind, call }) => [of, kind, call]).sort()),
+        key: own.map(({ of, kind, call }) => JSON.stringify([of, kind, call])).join('\n'),
         categories: categoriesOf(categories, forms.now),
         requests,
         concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],

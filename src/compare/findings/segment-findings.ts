@@ -110,7 +110,7 @@ function draftOf(segment: Segment, categories: Categories): Draft {
     ...NO_EVIDENCE,
     kind: isTime ? 'latency' : 'errors',
     direction: isTime ? (direction as 'slower' | 'faster') : 'slower',
-    key: [measure, kind, caller, service, operation, segment.text].join('\n'),
+    key: JSON.stringify([measure, kind, caller, service, operation, segment.text]),
     where: `${from}${printable(service)}${kind === 'request' && name !== '' ? ` ${name}` : ''}`,
     what: isTime ? timeWords(segment, name, flows.quantity) : failureWords(segment),
     categories: categoriesOf(categories, after),

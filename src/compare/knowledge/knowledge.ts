@@ -45,6 +45,19 @@ export interface Note {
   readonly at: string
 }
 
+/** What people call a part of a system. */
+export interface Name {
+  /**
+   * What is called so, as `proposeNames` lists it: `service:SN`, `step:SN READ`, a kind
+   * of call with all that it calls (`part-…`), or a category (`flow-…`).
+   */
+  readonly about: string
+  readonly name: string
+  readonly by: string
+  /** When, as ISO 8601. */
+  readonly at: string
+}
+
 /** What people know, apart from any data: no trace, host, version or time of the data is in it. */
 export interface Knowledge {
   readonly schema: typeof KNOWLEDGE_SCHEMA
@@ -52,6 +65,8 @@ export interface Knowledge {
   /** What requests may differ in and still be of one category: learned from the answers. */
   readonly ignore: readonly Ignorable[]
   readonly notes: readonly Note[]
+  /** Default none. */
+  readonly names?: readonly Name[]
 }
 
 export const KNOWLEDGE_SCHEMA = 'flowdelta.knowledge/1'
@@ -107,7 +122,9 @@ const KNOWLEDGE: Form = {
     },
     ignore: IGNORED,
     notes: { each: { fields: { about: 'text', text: 'text', ...SAID } } },
+    names: { each: { fields: { about: 'text', name: 'text', ...SAID } } },
   },
+  optional: ['names'],
 }
 
 /** Option that takes what people know. */
@@ -116,7 +133,7 @@ export const KNOWLEDGE_OPTIONS = defineOptions({
     default: null,
     flag: 'knowledge <file>',
     sentence:
-      'What people know: rules learned from their answers, which stand above the options that they replace, and their notes; `flowdelta teach` writes it',
+      'What people know: rules learned from their answers, which stand above the options that they replace, names, and notes; `flowdelta teach` writes it',
     expected: `what readKnowledge gives (schema '${KNOWLEDGE_SCHEMA}'), or null`,
     isFile: true,
     accepts: (value) => value === null || mismatch(value, KNOWLEDGE, 'knowledge') === null,
@@ -130,7 +147,7 @@ type Form =
   | 'text'
   | { readonly oneOf: readonly unknown[] }
   | { readonly each: Form }
-  | { readonly fields: Readonly<Record<string, Form>> }
+  | { readonly fields: Readonly<Record<string, Form>>; readonly optional?: readonly string[] }
 
 interface Mismatch {
   readonly at: string
@@ -158,7 +175,11 @@ function mismatch(value: unknown, form: Form, at: string): Mismatch | null {
     return { at: `${at}.${unknown}`, value: fields[unknown], expected }
   }
   return first(
-    Object.entries(form.fields).map(([name, one]) => mismatch(fields[name], one, `${at}.${name}`)),
+    Object.entries(form.fields).map(([name, one]) =>
+      fields[name] === undefined && form.optional?.includes(name)
+        ? null
+        : mismatch(fields[name], one, `${at}.${name}`),
+    ),
   )
 }
 
@@ -174,7 +195,7 @@ function schemaOf(form: Form): JsonSchema {
   return {
     type: 'object',
     properties: Object.fromEntries(fields.map(([name, one]) => [name, schemaOf(one)])),
-    required: Object.keys(form.fields),
+    required: Object.keys(form.fields).filter((name) => !form.optional?.includes(name)),
     additionalProperties: false,
   }
 }

@@ -1,7 +1,6 @@
 import { greatest, group } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
-import { withoutIds, withoutMachine } from '../../compare/categories/label-parts.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { ruleText } from '../../compare/knowledge/apply-knowledge.ts'
 import {
@@ -13,13 +12,12 @@ import {
   type Knowledge,
   NO_KNOWLEDGE,
 } from '../../compare/knowledge/knowledge.ts'
+import { categoryKey, categoryText } from '../../compare/knowledge/parts.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
-import { fingerprint } from '../../core/fingerprint.ts'
 import { readOptions } from '../../core/options.ts'
 import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
-import { formatDuration, grouped, printable, shortNumber } from '../../core/words.ts'
+import { formatDuration, grouped, shortNumber } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { labelText } from '../../flows/node-labels.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -115,17 +113,8 @@ function subsets(parts: readonly Ignorable[]): Ignorable[][] {
   return all.sort((a, b) => a.length - b.length)
 }
 
-/** Names a kind of request by its steps, whatever hosts it ran on and ids are in names. */
 export function sideOf(categories: Categories, category: number): AnswerSide {
-  const { from, to } = categories.outline(category)
-  const textOf = (node: number) =>
-    labelText(withoutIds(withoutMachine(categories.nodeLabel(category, node))))
-  const edges = Array.from(from, (node, edge) => `${textOf(node)} > ${textOf(to[edge] as number)}`)
-  const steps = categories.nodeCount(category)
-  return {
-    key: `flow-${fingerprint([textOf(0), ...edges.sort()].join('\n'))}`,
-    name: `${printable(textOf(0))}, ${steps} steps`,
-  }
+  return { key: categoryKey(categories, category), name: categoryText(categories, category) }
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
+import { meaningOf } from '../../compare/knowledge/parts.ts'
 import { shortText } from '../../core/words.ts'
 
 interface NamedNode {
@@ -39,7 +40,9 @@ export function rootName(categories: Categories, category: number, longest: numb
   const { flows } = categories
   const { service, operation } = flows.labels.get(flows.shapes.labels(shape)[0] ?? 0)
   const name = [service, operation].filter((part) => part !== '').join(' ')
-  return shortText(name === '' ? root : name, longest)
+  const meaning = meaningOf(categories, category)
+  const text = name === '' ? root : name
+  return shortText(meaning === '' ? text : `${text}: ${meaning}`, longest)
 }
 
 export type DrawnFlow = ReturnType<typeof drawnFlow>

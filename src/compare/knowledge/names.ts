@@ -1,0 +1,165 @@
+import { remembered } from '../../core/remembered.ts'
+import { labelText, parsePointLabel } from '../../flows/node-labels.ts'
+import { Dictionary } from '../../traces/dictionary.ts'
+import { GraphTraces } from '../../traces/graph-traces.ts'
+import { SpanTraces } from '../../traces/span-traces.ts'
+import type { TraceSet } from '../../traces/trace-set.ts'
+import { stripIds } from '../categories/label-parts.ts'
+import type { Knowledge, Name } from './knowledge.ts'
+
+const SERVICE = 'service:'
+const STEP = 'step:'
+
+/** What a service is known by in a knowledge file. */
+export function serviceKey(service: string): string {
+  return SERVICE + service
+}
+
+/** What an operation of a service, or a trace point, is known by in a knowledge file. */
+export function stepKey({ service, operation }: { service: string; operation: string }): string {
+  return `${STEP}${service === '' ? '' : `${service} `}${operation}`
+}
+
+type Naming = (about: string, recorded: string) => string
+
+/** Names what was recorded: `storage node (SN)`. The recorded name stays, so none is lost or mixed up. */
+function shownAs(name: string, recorded: string): string {
+  return `${name} (${recorded})`
+}
+
+/** One function for a list of names, so that what is made with it is known to be the same. */
+const namingOf = remembered((names: readonly Name[]): Naming => {
+  const known = new Map(names.map(({ about, name }) => [about, name]))
+  return (about, recorded) => {
+    const name = known.get(about) ?? known.get(stripIds(about))
+    return name === undefined ? recorded : shownAs(name, recorded)
+  }
+})
+
+/**
+ * Returns traces whose services and steps are called as people call them: the one place where names
+ * are applied, before anything is made of traces, so that whatever shows a label shows its name.
+ */
+export function nameTraces<Traces extends TraceSet>(
+  traces: Traces,
+  knowledge: Knowledge | null,
+): Traces {
+  const names = namesOf(knowledge)
+  const isOne = ({ about }: Name) => about.startsWith(SERVICE) || about.startsWith(STEP)
+  return names.some(isOne) ? (namedBy(names)(traces) as Traces) : traces
+}
+
+/** What people call a service and its operation. */
+export function nameOf(
+  knowledge: Knowledge | null,
+  { service, operation = '' }: { readonly service: string; readonly operation?: string },
+) {
+  const naming = namingOf(namesOf(knowledge))
+  return {
+    service: naming(serviceKey(service), service),
+    operation: naming(stepKey({ service, operation }), operation),
+  }
+}
+
+/** A type of request, `shop GET`, as people call its service or its operation. */
+export function nameType(knowledge: Knowledge | null, type: string): string {
+  const words = type.split(' ')
+  // Where the service's name ends and the operation's begins is not known; points have no service.
+  const named = words.map((_, i) => {
+    const end = (i + 1) % words.length
+    const [service, operation] = [words.slice(0, end).join(' '), words.slice(end).join(' ')]
+    const shown = nameOf(knowledge, { service, operation })
+    return end === 0 ? shown.operation : `${shown.service} ${shown.operation}`
+  })
+  return named.find((one) => one !== type) ?? type
+}
+
+/** The names that are known; one list for one state of knowledge. */
+export function namesOf(knowledge: Knowledge | null): readonly Name[] {
+  return knowledge?.names ?? NONE
+}
+
+const NONE: readonly Name[] = []
+
+const namedBy = remembered((names: readonly Name[]) =>
+  remembered((traces: TraceSet): TraceSet => {
+    const naming = namingOf(names)
+    return traces.kind === 'spans' ? nameSpans(traces, naming) : namePoints(traces, naming)
+  }),
+)
+
+function nameSpans(traces: SpanTraces, naming: Naming): SpanTraces {
+  const { spans, services, operations, serviceLogs } = traces
+  const nameServices = ({ values }: Dictionary) =>
+    new NamedDictionary(values, (service) => naming(serviceKey(service), service))
+  const named = new Dictionary([...operations.values])
+  const codes = new Map<number, number>()
+  const operation = spans.operation.map((code, span) => {
+    const of = spans.service[span] as number
+    const pair = of * operations.size + code
+    const known = codes.get(pair)
+    if (known !== undefined) return known
+    const recorded = operations.value(code)
+    const about = stepKey({ service: services.value(of), operation: recorded })
+    const added = named.code(naming(about, recorded))
+    codes.set(pair, added)
+    return added
+  })
+  const columns = {
+    ...traces,
+    services: nameServices(services),
+    operations: named,
+    spans: { ...spans, operation },
+    serviceLogs: serviceLogs && { ...serviceLogs, services: nameServices(serviceLogs.services) },
+  }
+  return new SpanTraces(traces.name, columns, traces.quality())
+}
+
+function namePoints(traces: GraphTraces, naming: Naming): GraphTraces {
+  const labels = traces.labels.map((text) => {
+    const point = parsePointLabel(text)
+    const { operation } = point
+    return labelText({ ...point, operation: naming(stepKey(point), operation) })
+  })
+  return new GraphTraces(traces.name, { ...traces, labels }, traces.quality())
+}
+
+/** Services by their names, which are found by what was recorded as well. */
+class NamedDictionary extends Dictionary {
+  readonly #recorded: ReadonlyMap<string, number>
+
+  constructor(recorded: readonly string[], name: (recorded: string) => string) {
+    super(recorded.map(name))
+    this.#recorded = new Map(recorded.map((value, code) => [value, code]))
+  }
+
+  override find(value: string): number | undefined {
+    return super.find(value) ?? this.#recorded.get(value)
+  }
+}
+
+/** Text with the recorded names in place of people's: what is kept must outlast another name. */
+export function withoutNames(text: string, knowledge: Knowledge | null): string {
+  return expressionsOf(namesOf(knowledge)).reduce(
+    (one, named) => one.replace(named, (all, recorded) => recorded ?? all),
+    text,
+  )
+}
+
+const expressionsOf = remembered((names: readonly Name[]): RegExp[] =>
+  names.flatMap(({ about, name }) => {
+    const [, kind, recorded = ''] = /^(service:|step:)(.*)$/s.exec(about) ?? []
+    if (kind === undefined) return []
+    const words = recorded.split(' ')
+    // Where a service's name ends and its operation begins is not known.
+    const given = kind === SERVICE ? [recorded] : words.map((_, i) => words.slice(i).join(' '))
+    return [name, JSON.stringify(name).slice(1, -1)].map((shown) => {
+      const all = given.map((one) => escaped(one).replaceAll('#', '.+?')).join('|')
+      return new RegExp(`${escaped(shown)} \\((${all})\\)`, 'gs')
+    })
+  }),
+)
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+}
