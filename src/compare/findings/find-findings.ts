@@ -223,8 +223,10 @@ const MAX_MEANINGS = 2
 
 /** What people call the parts of the requests that a finding is about. */
 function meaningFact(categories: Categories, { categories: ids }: Draft): string[] {
-  const meanings = new Set(ids.map((id) => meaningOf(categories, id)).filter(Boolean))
-  return meanings.size === 0 ? [] : [`requests: ${listed([...meanings], MAX_MEANINGS)}`]
+  const meanings = new Set(ids.map((id) => meaningOf(categories, id)))
+  const isPart = meanings.delete('')
+  if (meanings.size === 0) return []
+  return [`${isPart ? 'among them' : 'requests'}: ${listed([...meanings], MAX_MEANINGS)}`]
 }
 
 /** Weights what requests of drafts stand for; tests and times of each are of what was recorded. */

@@ -32,7 +32,7 @@ test('a category is told by the names of its parts, in findings, tables and char
   expect(meanings.filter((meaning) => meaning === 'look into the archive')).toHaveLength(2)
   expect(meanings.filter((meaning) => meaning === '')).toHaveLength(2)
   expect(comparison.categories.table().columnNames()).not.toContain('meaning')
-  expect(named.findings.text()).toContain('requests: look into the archive')
+  expect(named.findings.text()).toContain('among them: look into the archive')
   const withArchive = meanings.indexOf('look into the archive')
   const { title } = plot(named, 'response-times', { category: withArchive })
   expect(title).toContain('shop GET: look into the archive')
