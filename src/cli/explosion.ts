@@ -5,6 +5,7 @@ import { defineOptions, optionalCount } from '../core/options.ts'
 import { shortNumber } from '../core/words.ts'
 import {
   diagnoseExplosion,
+  EXPLOSION_OPTIONS,
   type ExplosionDiagnosis,
 } from '../explain/explosion/diagnose-explosion.ts'
 import {
@@ -19,6 +20,7 @@ import {
   record,
   TEXT,
   WARNINGS,
+  words,
 } from './document.ts'
 import { addOptions, adviceFlags, type Flags, type FlagsOf, flagsOf } from './flags.ts'
 import { addOnePeriod, categorizeFiles } from './load-period.ts'
@@ -30,6 +32,7 @@ const EXPLOSION_FLAGS = defineOptions({
     'Hosts that each request chooses from, for the number of categories to expect',
   ),
   replicas: optionalCount('Hosts that each request goes to, one after the other'),
+  splits: EXPLOSION_OPTIONS.splits,
 })
 
 export function addExplosion(command: Command): void {
@@ -40,13 +43,13 @@ async function runExplosion(
   files: string[],
   flags: FlagsOf<typeof EXPLOSION_FLAGS> & Flags,
 ): Promise<void> {
-  const { json, hosts, replicas } = flags
+  const { json, hosts, replicas, splits } = flags
   if ((hosts === undefined) !== (replicas === undefined)) {
     throw new FlowdeltaError('--hosts and --replicas belong together. Give both or neither.')
   }
   const { categories, warnings } = await categorizeFiles(files, flags)
   const cluster = hosts === undefined || replicas === undefined ? null : { hosts, replicas }
-  const diagnosis = diagnoseExplosion(categories, { cluster })
+  const diagnosis = diagnoseExplosion(categories, { cluster, splits })
   print(
     json,
     () => EXPLOSION_DOCUMENT.write({ diagnosis, warnings }),
@@ -63,15 +66,19 @@ function flagText({ options }: { readonly options: OptionAdvice | null }): strin
   return options === null ? null : adviceFlags(flagsOf(COMPARISON_OPTIONS), options).join(' ')
 }
 
-const REMEDY = record<Each<ExplosionDiagnosis['remedies']>>({
-  remedy: TEXT,
-  code: about('Options of `compare`.', orNull(TEXT)),
-  flag: about('The same on the command line.', made(flagText, orNull(TEXT))),
+const SIZES = {
   categories: COUNT,
   testable: about('Categories that can be tested.', COUNT),
   requestsPerCategory: MEASURED,
   testableShare: about('Share of requests in testable categories.', MEASURED),
   medianC2: about('C² of the category of the median request.', MEASURED),
+}
+
+const REMEDY = record<Each<ExplosionDiagnosis['remedies']>>({
+  remedy: TEXT,
+  code: about('Options of `compare`.', orNull(TEXT)),
+  flag: about('The same on the command line.', made(flagText, orNull(TEXT))),
+  ...SIZES,
 })
 
 export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
@@ -110,6 +117,21 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
     remedies: about(
       'Best first.',
       made(({ diagnosis }) => diagnosis.remedies, listOf(REMEDY)),
+    ),
+    proposals: about(
+      'What makes more requests testable or lowers C², and not the other worse, best first.',
+      made(
+        ({ diagnosis }) => diagnosis.proposals,
+        listOf(
+          record<Each<ExplosionDiagnosis['proposals']>>({
+            change: words('merge', 'split'),
+            by: TEXT,
+            code: orNull(TEXT),
+            flag: made(flagText, orNull(TEXT)),
+            ...SIZES,
+          }),
+        ),
+      ),
     ),
     leftOut: about(
       'Remedies that were not tried, and why.',

@@ -7,7 +7,9 @@ export interface Place {
 }
 
 /** Options that would help, by name, with the values to give them; `null` where the user chooses. */
-export type OptionAdvice = Readonly<Record<string, string | number | boolean | null>>
+export type OptionAdvice = Readonly<
+  Record<string, string | number | boolean | null | readonly string[]>
+>
 
 /**
  * What programs tell errors by: a wrong `'argument'` or `'option'` of a call, `'format'` for a file

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { restoreComparison, takeSnapshot } from '../../src/compare/snapshot.ts'
-import { compare, explain, loadTraces } from '../../src/index.ts'
+import { type ComparisonOptions, compare, explain, loadTraces } from '../../src/index.ts'
 import { nameStatements } from '../../src/logs/traced/statements.ts'
 import { Dictionary } from '../../src/traces/dictionary.ts'
 import { statementKey, statementParts } from '../../src/traces/log-records.ts'
@@ -25,10 +25,14 @@ const USUAL: readonly Line[] = [
   { says: 'Stock#34 reserved in shelf 17', atUs: 150 },
 ]
 
-function spansOf(prefix: string): { name: string; bytes: string } {
+function spansOf(
+  prefix: string,
+  tagsOf = (_request: number) => ({}),
+): { name: string; bytes: string } {
   const spans = Array.from({ length: REQUESTS }, (_, i) => {
     const [traceId, timestamp] = [`${prefix}${i}`, 1e15 + i * 1000]
-    const root = { traceId, id: 'a1', name: 'GET /order', timestamp, duration: 400 + (i % 7) }
+    const times = { timestamp, duration: 400 + (i % 7) }
+    const root = { traceId, id: 'a1', name: 'GET /order', ...times, tags: tagsOf(i) }
     const reserve = { traceId, id: 'b2', parentId: 'a1', name: 'reserve', duration: 200 + (i % 5) }
     return [
       { ...root, localEndpoint: { serviceName: 'shop' } },
@@ -53,8 +57,14 @@ function logOf(prefix: string, linesOf: (request: number) => readonly Line[]) {
   return { name: `${prefix}.log`, bytes: lines.flat().join('\n') }
 }
 
-function load(prefix: string, linesOf: (request: number) => readonly Line[] = () => USUAL) {
-  return loadTraces(spansOf(prefix), { logs: logOf(prefix, linesOf) }) as Promise<SpanTraces>
+function load(
+  prefix: string,
+  linesOf: (request: number) => readonly Line[] = () => USUAL,
+  tagsOf?: (request: number) => object,
+) {
+  return loadTraces(spansOf(prefix, tagsOf), {
+    logs: logOf(prefix, linesOf),
+  }) as Promise<SpanTraces>
 }
 
 test('records lie in the span that they name, in order of time', async () => {
@@ -319,4 +329,25 @@ test('with paths: logged, requests of another path of the code are a category of
   expect(mutation?.kind).toBe('structural')
   expect(mutation?.precursors.map(({ category, weight }) => [category, weight])).toEqual([[0, 1]])
   expect(restoreComparison(takeSnapshot(comparison)).categories.size).toBe(2)
+})
+
+test('attributes in labels and paths of the code tell requests apart together', async () => {
+  const other: readonly Line[] = [
+    { says: 'Stock#31 reserve 5 pieces', atUs: 110 },
+    { says: 'Stock#40 reserved from memory', atUs: 150 },
+  ]
+  const tenant = (request: number) => ({ tenant: request % 2 ? 'gold' : 'free' })
+  const [before, after] = [
+    await load('b', () => USUAL, tenant),
+    await load('a', () => other, tenant),
+  ]
+  const sizeOf = (options: Partial<ComparisonOptions>) =>
+    compare(before, after, options).categories.size
+  expect(sizeOf({ labelBy: ['tenant'] })).toBe(2)
+  const both = compare(before, after, { labelBy: ['tenant'], paths: 'logged' })
+  expect(both.categories.size).toBe(4)
+  const labels = [0, 1, 2, 3].flatMap((category) => both.categories.structure(category).labels)
+  expect(labels).toContain('shop GET /order [tenant=gold] call')
+  expect(labels).toContain('stock reserve reply after logging Stock#40')
+  expect(restoreComparison(takeSnapshot(both)).categories.size).toBe(4)
 })

@@ -7,11 +7,10 @@ import {
   withoutThread,
 } from '../../compare/categories/label-parts.ts'
 import type { Comparison } from '../../compare/comparison.ts'
-import { codeText } from '../../core/code-literals.ts'
 import type { OptionAdvice } from '../../core/errors.ts'
-import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { count, custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
-import { counted, percent, shortNumber } from '../../core/words.ts'
+import { counted, percent, shortNumber, tooltipText } from '../../core/words.ts'
 import { foldFlows } from '../../flows/fold/fold-flows.ts'
 import { type ExpectedCategories, expectedCategories } from './expected-categories.ts'
 import {
@@ -26,6 +25,15 @@ import {
 } from './find-causes.ts'
 import { findHostClasses } from './find-host-classes.ts'
 import type { HostClasses } from './host-classes.ts'
+import {
+  bestFirst,
+  codeOf,
+  effectOf,
+  findSplits,
+  type Proposal,
+  proposalsOf,
+  type Split,
+} from './proposals.ts'
 
 /** Options of `diagnoseExplosion`. */
 export const EXPLOSION_OPTIONS = defineOptions({
@@ -40,6 +48,14 @@ export const EXPLOSION_OPTIONS = defineOptions({
     sentence: 'Cluster whose requests each choose some hosts, to say how many categories to expect',
     expected: 'an object with hosts and replicas, or null',
     accepts: (value) => typeof value === 'object',
+  }),
+  splits: count({
+    default: 3,
+    min: 0,
+    unit: 'attributes',
+    sentence:
+      'Attributes to try as parts of labels, those that explain most of the response times first',
+    flag: 'splits <attributes>',
   }),
 })
 
@@ -82,7 +98,7 @@ export function diagnoseExplosion(
   source: Comparison | Categories,
   given: Partial<ExplosionOptions> = {},
 ): ExplosionDiagnosis {
-  const { fold, cluster } = readOptions(EXPLOSION_OPTIONS, given)
+  const { fold, cluster, splits } = readOptions(EXPLOSION_OPTIONS, given)
   const categories = categoriesOf(source, 'diagnoseExplosion')
   const variants = new ExplosionVariants(categories)
   const found = findCauses(variants)
@@ -91,6 +107,7 @@ export function diagnoseExplosion(
     ...found,
     categories,
     ...findRemedies(variants, { fold, causes }),
+    splits: findSplits(variants, splits),
     sizes: categorySizes(categories),
     expected: cluster && expectedIn(cluster, categories.flows.size),
   })
@@ -103,6 +120,8 @@ function expectedIn({ hosts, replicas, requests }: Cluster, size: number): Expec
 interface DiagnosisContents extends ExplosionCauses, Remedies {
   readonly categories: Categories
   readonly sizes: CategorySizes
+  /** Attributes that were tried as parts of labels. */
+  readonly splits: readonly Split[]
   readonly expected: ExpectedCategories | null
 }
 
@@ -114,6 +133,14 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
   /** Whether fewer than half of the requests are in categories that can be tested. */
   get thin(): boolean {
     return !(this.sizes.testableShare >= ENOUGH)
+  }
+
+  /**
+   * What makes more requests testable or lowers C², and not the other worse: remedies, and attributes
+   * as parts of labels; the best first.
+   */
+  get proposals(): readonly Proposal[] {
+    return proposalsOf(this)
   }
 
   /** What was found, in words. */
@@ -165,12 +192,19 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
           `${c2Text(best.medianC2)} instead of ${c2Text(this.sizes.medianC2)}.`,
       )
     } else if (this.thin) lines.push('Nothing that was tried makes more requests testable.')
+    for (const { change, by, code, ...sizes } of this.proposals.slice(0, MAX_PROPOSALS)) {
+      const what = change === 'split' ? `Split by ${tooltipText(by)}` : `Merge by ${by}`
+      lines.push(`${what} (${code}): ${effectText(sizes, this.sizes)}.`)
+    }
     return lines.join('\n')
   }
 
   /** One row a remedy, the best first, below one for things as they are. */
   table(): StageTable {
-    const rows = [{ remedy: 'as it is', code: '', ...this.sizes }, ...this.remedies]
+    const rows = [
+      { remedy: 'as it is', code: '', gains: '', loses: '', ...this.sizes },
+      ...this.remedies.map((remedy) => ({ ...remedy, ...effectOf(remedy, this.sizes) })),
+    ]
     return rowTable(rows, [
       'remedy',
       'categories',
@@ -178,6 +212,8 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
       'testable',
       'testableShare',
       'medianC2',
+      'gains',
+      'loses',
       'code',
     ])
   }
@@ -191,6 +227,15 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
   override displayText(): string {
     return `${this.text()}\n${this.table().displayText()}`
   }
+}
+
+const MAX_PROPOSALS = 4
+
+function effectText(now: CategorySizes, before: CategorySizes): string {
+  return (
+    `${counted(now.categories, 'category', 'categories')}, ${percent(now.testableShare)} of requests testable ` +
+    `instead of ${percent(before.testableShare)}, C² ${c2Text(now.medianC2)} instead of ${c2Text(before.medianC2)}`
+  )
 }
 
 function sizeText({ categories, requestsPerCategory, testableShare }: CategorySizes): string {
@@ -291,7 +336,7 @@ export function listRecipes(variants: ExplosionVariants, fold: Fold) {
   }
   for (const concurrency of ['learned', 'none'] as const) {
     const remedy = concurrency === 'learned' ? 'learned order' : 'no order'
-    const built = variants.flows(concurrency)
+    const built = variants.flows({ concurrency })
     if (concurrency === categories.flows.options.concurrency) {
       leftOut.push({ remedy, reason: 'it is so already' })
     } else if (typeof built === 'string') leftOut.push({ remedy, reason: built })
@@ -335,17 +380,4 @@ function together(recipes: readonly Recipe[], causes: readonly ExplosionPart[]):
     ? combine('together, with host classes', 'host classes')
     : []
   return [...combine('together', 'omit hosts'), ...classes]
-}
-
-function codeOf(options: OptionAdvice = {}): string {
-  return Object.entries(options)
-    .map(([name, value]) => `${name}: ${codeText(value)}`)
-    .join(', ')
-}
-
-function bestFirst(a: Remedy, b: Remedy): number {
-  const percent = ({ testableShare }: Remedy) => Math.round(testableShare * 100)
-  const spread = ({ medianC2 }: Remedy) =>
-    Number.isNaN(medianC2) ? Number.MAX_VALUE : Math.round(medianC2 * 100)
-  return percent(b) - percent(a) || spread(a) - spread(b) || b.categories - a.categories
 }

@@ -13,7 +13,7 @@ import {
 } from '../../compare/categories/label-parts.ts'
 import { counted, tooltipText } from '../../core/words.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
-import { AFTER, BEFORE, type Concurrency, FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Concurrency, type FlowOptions, FlowSet } from '../../flows/flow-set.ts'
 import { NodeLabels } from '../../flows/node-labels.ts'
 import { selectRequests } from '../../flows/select-requests.ts'
 import { isTestable } from '../../stats/two-sample.ts'
@@ -24,37 +24,41 @@ export type Fold = (flows: FlowSet) => FlowSet
 
 export interface Variant {
   readonly concurrency?: Concurrency | undefined
+  readonly labelBy?: readonly string[] | undefined
   readonly changes?: readonly LabelChange[]
   readonly fold?: Fold | undefined
 }
 
 export class ExplosionVariants {
   readonly categories: Categories
-  readonly #rebuilt = new Map<Concurrency, FlowSet | string>()
+  readonly #rebuilt = new Map<string, FlowSet | string>()
 
   constructor(categories: Categories) {
     this.categories = categories
   }
 
-  flows(concurrency: Concurrency): FlowSet | string {
-    const known = this.#rebuilt.get(concurrency) ?? rebuildFlows(this.categories.flows, concurrency)
-    this.#rebuilt.set(concurrency, known)
+  /** The same requests by another order or with other attributes in labels, or why that cannot be. */
+  flows({ concurrency, labelBy }: Pick<Variant, 'concurrency' | 'labelBy'>): FlowSet | string {
+    const { flows } = this.categories
+    const own = { concurrency: flows.options.concurrency, labelBy: flows.options.labelBy }
+    const asked = { concurrency: concurrency ?? own.concurrency, labelBy: labelBy ?? own.labelBy }
+    const [key, ownKey] = [JSON.stringify(asked), JSON.stringify(own)]
+    const known = this.#rebuilt.get(key) ?? (key === ownKey ? flows : rebuildFlows(flows, asked))
+    this.#rebuilt.set(key, known)
     return known
   }
 
   /** Order first, then labels, then loops: folding needs names that repeat. */
-  categorize({ concurrency, changes = [], fold }: Variant): Categories {
+  categorize({ changes = [], fold, ...rebuilt }: Variant): Categories {
     const { flows, options } = this.categories
-    const built = concurrency === undefined ? flows : this.flows(concurrency)
+    const built = this.flows(rebuilt)
     const relabelled = relabelFlows(typeof built === 'string' ? flows : built, changes)
     const folded = fold === undefined ? relabelled : fold(relabelled)
     return folded === flows ? this.categories : categorize(folded, options)
   }
 }
 
-/** The same requests by another rule of concurrency, or why that cannot be. */
-function rebuildFlows(flows: FlowSet, concurrency: Concurrency): FlowSet | string {
-  if (flows.options.concurrency === concurrency) return flows
+function rebuildFlows(flows: FlowSet, asked: Partial<FlowOptions>): FlowSet | string {
   const [first] = flows.periods
   if (first === undefined) return 'the traces are not at hand'
   if (first.kind === 'graphs') return 'trace points carry their own forks and joins'
@@ -62,7 +66,7 @@ function rebuildFlows(flows: FlowSet, concurrency: Concurrency): FlowSet | strin
   const after = flows.periods.at(-1) as TraceSet
   const rebuilt = buildFlows(runs.length > 0 ? [runs, after] : first, {
     ...flows.options,
-    concurrency,
+    ...asked,
   })
   return sameRequests(flows, rebuilt) ?? 'the requests are not found again in their traces'
 }
@@ -158,7 +162,7 @@ const LABEL_PARTS: Readonly<Partial<Record<ExplosionPart, LabelChange>>> = {
 function orderFree(variants: ExplosionVariants): Concurrency | undefined {
   const { concurrency } = variants.categories.flows.options
   const other = concurrency === 'learned' ? 'none' : 'learned'
-  return typeof variants.flows(other) === 'string' ? undefined : other
+  return typeof variants.flows({ concurrency: other }) === 'string' ? undefined : other
 }
 
 /**
