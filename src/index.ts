@@ -115,6 +115,7 @@ export type {
 } from './explain/flow-pair/compare-flow-graphs.ts'
 export { compareFlowGraphs } from './explain/flow-pair/compare-flow-graphs.ts'
 export type { FlowComparison } from './explain/flow-pair/flow-comparison.ts'
+export type { FlowDifference, FlowDifferences } from './explain/flow-pair/flow-differences.ts'
 export type { FlowPair } from './explain/flow-pair/flow-pair.ts'
 export { explain } from './explain/parameters/explain.ts'
 export type {

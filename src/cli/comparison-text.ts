@@ -13,6 +13,8 @@ import {
   TIME,
 } from '../core/quantity.ts'
 import { counted, grouped, shortText } from '../core/words.ts'
+import { compareFlowGraphs } from '../explain/flow-pair/compare-flow-graphs.ts'
+import { chooseFlows } from '../explain/flow-pair/flow-pair.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
@@ -51,8 +53,23 @@ export function findingText({ comparison, finding }: WholeFinding): string {
     ].join('\n'),
     ...evidenceTables(finding, comparison.flows.quantity),
     ...mutations.map((mutation) => `Mutation ${mutationText(comparison, mutation, ALL)}`),
+    ...flowText(comparison, mutations[0]),
     `Example traces before: ${names(exemplars.before)}\nExample traces after: ${names(exemplars.after)}`,
   ].join('\n\n')
+}
+
+const MAX_DIFFERENCES = 3
+
+/** The largest differences within the flow of a mutation. */
+function flowText(comparison: Comparison, mutation: PrintedFinding['mutations'][0] | undefined) {
+  if (mutation === undefined || comparison.flows.quantity !== TIME) return []
+  const { ranked } = compareFlowGraphs(comparison.responseTime, chooseFlows(comparison, mutation))
+  const lines = ranked.differences
+    .slice(0, MAX_DIFFERENCES)
+    .map(({ rank, text }) => `  ${rank}. ${shortText(text, 240)}`)
+  return lines.length === 0
+    ? []
+    : [[`What differs within the flow of mutation ${mutation.rank}:`, ...lines].join('\n')]
 }
 
 /** What a finding rests on: a title, then a table. */

@@ -73,7 +73,7 @@ function leaves({ size, from }: StepGraph): Set<number> {
   return left.size === 1 ? new Set() : left
 }
 
-function reachable({ size, from, to }: StepGraph): (from: number, to: number) => boolean {
+export function reachable({ size, from, to }: StepGraph): (from: number, to: number) => boolean {
   const words = (size + 31) >>> 5
   const earlier = new Uint32Array(size * words)
   const depth = graphDepths(size, from, to)

@@ -20,6 +20,7 @@ import { flowForm } from './flow-form.ts'
 import { type FlowPair, resolvePair } from './flow-pair.ts'
 import { flowSide } from './flow-side.ts'
 import { matchNodes } from './match-nodes.ts'
+import { rankDifferences } from './rank-differences.ts'
 import { type UnionGraph, unionGraph } from './union-graph.ts'
 
 export interface FlowComparisonOptions {
@@ -40,7 +41,8 @@ export interface FlowComparisonOptions {
  * Latencies of shared edges are compared by the test of `responseTime`, at its level and with its
  * correction over the edges; an edge is tested when it is on the critical path of at least half of
  * the requests of either side. See `FlowComparison` for what each part says, `matchNodes` for how
- * nodes are matched.
+ * nodes are matched. `ranked` is a stage with a table: what differs, by its share of the change of
+ * the mean response time.
  *
  * @param pair `{ category }` for a category before and after; `{ mutation, precursors }` for a
  *   structural mutation and its likeliest precursor; `{ before: { category, period }, after }` for
@@ -57,6 +59,7 @@ export interface FlowComparisonOptions {
  * const flows = compareFlowGraphs(responseTime, { mutation, precursors })
  * flows.nodes.filter(({ inBefore }) => !inBefore).map(({ name }) => name)
  * flows.confidenceText
+ * flows.ranked.text()
  */
 export function compareFlowGraphs(
   responseTime: ResponseTimeMutations,
@@ -97,7 +100,8 @@ export function compareFlowGraphs(
     differences: oneSidedGroups(union, regions),
     components: componentTraversals(union),
   }
-  return { ...compared, confidenceText: confidenceText(compared) }
+  const told = { ...compared, confidenceText: confidenceText(compared) }
+  return { ...told, ranked: rankDifferences(told) }
 }
 
 /** Steps that lie otherwise to each other; those that moved past others are drawn twice. */
@@ -138,7 +142,7 @@ function confidenceText({
   matches,
   confidence,
   droppedMatches: dropped,
-}: Omit<FlowComparison, 'confidenceText'>): string {
+}: Omit<FlowComparison, 'confidenceText' | 'ranked'>): string {
   if (matches.length === 0) return 'No step is in both flows.'
   const doubtful = matches.filter(({ certainty }) => certainty === 'doubtful').length
   const isAll = matches.length === before.length && matches.length === after.length

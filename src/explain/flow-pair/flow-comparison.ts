@@ -1,6 +1,7 @@
 import type { OrderChange } from '../../compare/precursors/order-difference.ts'
 import type { Phase } from '../../flows/node-labels.ts'
 import type { Direction } from '../../stats/two-sample.ts'
+import type { FlowDifferences } from './flow-differences.ts'
 
 /** What latencies of an edge say, in one of two compared flows. */
 export interface EdgeLatencies {
@@ -186,4 +187,6 @@ export interface FlowComparison {
   readonly differences: readonly FlowGroup[]
   /** Traversals of one component, its service and host: every node that has either is in one. */
   readonly components: readonly FlowGroup[]
+  /** What differs, ranked by its part of the change of the mean response time. */
+  readonly ranked: FlowDifferences
 }

@@ -2,18 +2,22 @@ import { describe, expect, test } from 'vitest'
 import { annotated, shownNotes } from '../../../src/views/widgets/flows/flow-details.tsx'
 import { diffEnds } from '../../../src/views/widgets/flows/flow-lines.tsx'
 import {
-  differencesOf,
   type FlowData,
   type FlowLevel,
   type FlowScene,
   flowScene,
+  readableMode,
+  selectionOf,
 } from '../../../src/views/widgets/flows/flow-scene.ts'
 import {
   differenceWords,
   diffLabel,
   orderSentences,
+  otherDifferences,
+  shownDifferences,
   verdictWords,
 } from '../../../src/views/widgets/flows/flow-words.ts'
+import type { FlowText } from '../../explain/flow-pair/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import {
   AFTER_TEXT,
@@ -82,7 +86,7 @@ describe('what is compared', () => {
   })
 
   test.each([
-    [{ mode: 'pie' }, "'side-by-side', 'diff' or 'animation'"],
+    [{ mode: 'pie' }, "'side-by-side', 'diff', 'animation' or null"],
     [{ level: 'all' }, "'steps', 'regions'"],
     [{ opened: [77] }, 'ids of groups'],
     [{ opened: 1 }, 'a list of ids'],
@@ -229,12 +233,39 @@ test('the line of code gives back all that is set', () => {
   expect(codeOf(widget)).toBe(`explore(comparison, 'flows', { category: ${NUMBER} })`)
 })
 
-test('differences are what changed and what is on one side, from top to bottom', () => {
-  expect(differencesOf(data)).toEqual([
-    { node: idOf(data, 'D') },
-    { node: idOf(data, 'X') },
+test('differences come by their part of the change, and lead to what they are about', () => {
+  expect(data.ranked.differences.map(selectionOf)).toEqual([
     { edge: data.edges.find(({ verdict }) => verdict === 'changed')?.id },
+    { node: idOf(data, 'X') },
+    { node: idOf(data, 'D') },
   ])
+  expect(shownDifferences(data)[0]).toMatch(/^E → F takes 2\.9\d* ms longer: 97 % of the change$/)
+  expect(otherDifferences(data)).toMatch(/^All else: .* In all: 3\.0\d* ms longer\.$/)
+})
+
+describe('the first view', () => {
+  const viewOf = (before: FlowText, after: FlowText) =>
+    readableMode(propsOf(flows(comparisonOfTexts(before, after), {})).data.ranked)
+
+  test('of changed latencies is the difference, of changed structure the animation', () => {
+    expect(data.usualMode).toBe('diff')
+    expect(viewOf({ ...BEFORE_TEXT, latencyUs: {} }, { ...AFTER_TEXT, latencyUs: {} })).toBe(
+      'animation',
+    )
+  })
+
+  test('of equal flows is side by side, and says why', () => {
+    const same = flows(comparisonOfTexts(BEFORE_TEXT, BEFORE_TEXT), 0)
+    expect(propsOf(same).data.usualMode).toBe('side-by-side')
+    expect(same.svg()).toContain('Side by side, as nothing differs significantly')
+    expect(
+      flows(comparisonOfTexts(BEFORE_TEXT, BEFORE_TEXT), 0, { mode: 'diff' }).svg(),
+    ).not.toContain('Side by side, as')
+  })
+
+  test('is left out of the line of code', () => {
+    expect(codeOf(flows(CHANGED, NUMBER), { mode: 'diff' })).not.toContain('mode')
+  })
 })
 
 describe('steps that both flows have, in another order,', () => {
@@ -276,7 +307,8 @@ describe('steps that both flows have, in another order,', () => {
       expect(group).toBeNull()
       expect(orderSentences(data, nodes)).toEqual([told])
     }
-    expect(differencesOf(data)).toContainEqual({ node: data.orderChanges[0]?.first })
+    const [ranked] = data.ranked.differences.filter(({ kind }) => kind === 'order')
+    expect(ranked?.nodes).toContain(data.orderChanges[0]?.first)
   })
 
   test('that changed places are drawn twice, and told', () => {

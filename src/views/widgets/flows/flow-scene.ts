@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import type { OrderChange } from '../../../compare/precursors/order-difference.ts'
 import {
   custom,
@@ -20,6 +21,10 @@ import type {
   FlowGroup,
   UnionEdge,
 } from '../../../explain/flow-pair/flow-comparison.ts'
+import type {
+  FlowDifference,
+  FlowDifferences,
+} from '../../../explain/flow-pair/flow-differences.ts'
 import type { FlowChoice } from '../../../explain/flow-pair/flow-pair.ts'
 import { boxSize } from '../../drawing/node-link.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
@@ -85,10 +90,10 @@ export const FLOWS_WIDGET_OPTIONS = defineOptions({
     default: 0.03,
     sentence: 'Share of the mean response time from which a change of an edge is large',
   }),
-  mode: oneOf(Object.keys(MODES) as FlowMode[], {
-    default: 'diff',
+  mode: oneOf([...(Object.keys(MODES) as FlowMode[]), null], {
+    default: null,
     sentence:
-      'Both flows as one graph, two graphs with lines between the same steps, or one turning into the other',
+      'Two graphs with lines between the same steps, both flows as one graph, or one turning into the other; null picks by the kind of difference that is most of the change',
   }),
   level: oneOf([...(Object.keys(LEVELS) as FlowLevel[]), null], {
     default: null,
@@ -132,7 +137,8 @@ function flowChoice(sentence: string) {
 }
 
 export interface FlowState
-  extends Pick<FlowsWidgetOptions, 'mode' | 'opened' | 'pin' | 'at' | 'annotations'> {
+  extends Pick<FlowsWidgetOptions, 'opened' | 'pin' | 'at' | 'annotations'> {
+  readonly mode: FlowMode
   readonly level: FlowLevel
 }
 
@@ -148,11 +154,29 @@ type Model = Pick<
   'nodes' | 'edges' | 'orderChanges' | 'regions' | 'differences' | 'components' | 'confidenceText'
 >
 
+export type RankedData = Pick<FlowDifferences, 'differences' | 'rest' | 'totalUs'>
+
+/**
+ * The mode that shows best what most of the change is: structure as an animation, latencies as a
+ * difference, and whole flows beside each other. Source: Sambasivan 2013, Table 4.3.
+ */
+export function readableMode({ differences }: Pick<RankedData, 'differences'>): FlowMode {
+  if (differences.length === 0) return 'side-by-side'
+  const latency = sum(
+    differences,
+    ({ kind, changeUs }) => Math.abs(changeUs) * (kind === 'latency' ? 1 : -1),
+  )
+  const isLatency = latency === 0 ? differences[0]?.kind === 'latency' : latency > 0
+  return isLatency ? 'diff' : 'animation'
+}
+
 export interface FlowData extends Model {
   readonly before: FlowPeriodData
   readonly after: FlowPeriodData
   readonly captions: readonly FlowCaption[]
   readonly title: string
+  readonly ranked: RankedData
+  readonly usualMode: FlowMode
   readonly usualLevel: FlowLevel
   /** Whether names come from a function, which the line of code can only name. */
   readonly hasNameRule: boolean
@@ -292,14 +316,8 @@ export function selectedThing(
   return { step: steps[id ?? -1] ?? null, link: null }
 }
 
-/** What differs, from top to bottom: latencies, steps in another order, steps on one side only. */
-export function differencesOf({ edges, orderChanges, differences }: FlowData): FlowSelection[] {
-  const changes = edges
-    .filter(({ verdict, reason }) => verdict === 'changed' || reason !== null)
-    .map(({ id, from }) => ({ at: from, selection: { edge: id } }))
-  const groups = differences.map(({ nodes: [node = 0] }) => ({ at: node, selection: { node } }))
-  const orders = orderChanges.map(({ first }) => ({ at: first, selection: { node: first } }))
-  return [...changes, ...orders, ...groups]
-    .sort((a, b) => a.at - b.at)
-    .map(({ selection }) => selection)
+/** What to choose to see a difference: the edge whose latency changed, or its first step. */
+export function selectionOf({ kind, nodes, edges }: FlowDifference): FlowSelection {
+  const [[node = 0], [edge = 0]] = [nodes, edges]
+  return kind === 'latency' ? { edge } : { node }
 }

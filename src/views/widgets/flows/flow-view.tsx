@@ -1,7 +1,7 @@
 import { sum } from 'd3-array'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { grouped, shortText } from '../../../core/words.ts'
-import { StateCode, useWidth } from '../../drawing/controls.tsx'
+import { Button, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure, STILL_WIDTH, StillGroup, useIsStill } from '../../drawing/figure.tsx'
 import { exploreCode, useWidgetOptions, type ViewProps, type WidgetCall } from '../define-widget.ts'
 import { FlowBeyond, FlowCanvas, placeOfNode, stepMiddle, thingPlace } from './flow-canvas.tsx'
@@ -11,7 +11,6 @@ import { type FlowDrawing, flowDrawing, layOutFlow } from './flow-drawing.ts'
 import { FlowGraph } from './flow-graph.tsx'
 import { FlowLegend } from './flow-legend.tsx'
 import {
-  differencesOf,
   FLOWS_WIDGET_OPTIONS,
   type FlowData,
   type FlowScene,
@@ -21,8 +20,15 @@ import {
   flowScene,
   groupsAt,
   selectedThing,
+  selectionOf,
 } from './flow-scene.ts'
-import { differenceWords, periodWords } from './flow-words.ts'
+import {
+  differenceWords,
+  modeWords,
+  otherDifferences,
+  periodWords,
+  shownDifferences,
+} from './flow-words.ts'
 import { type FlowWindow, firstSight, PAD, useFlowZoom, wholeSight } from './flow-zoom.ts'
 
 export const FLOW_STYLE = `
@@ -64,7 +70,7 @@ export function FlowView(props: ViewProps<FlowData, FlowsWidgetOptions>) {
 function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const { data, call } = props
   const { options, change } = useWidgetOptions(FLOWS_WIDGET_OPTIONS, props)
-  const state: FlowState = { ...options, level: options.level ?? data.usualLevel }
+  const state = stateOf(data, options)
   const [selection, setSelection] = useState<FlowSelection | null>(null)
   const [difference, setDifference] = useState(-1)
   const [place, width] = useWidth<HTMLDivElement>(900)
@@ -86,7 +92,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const zoom = useFlowZoom(surface, layer, window, isBeside ? setScale : () => {})
   const notes = useMemo(() => shownNotes(annotations, scene, data), [annotations, scene, data])
   const thing = selectedThing(scene, data, selection)
-  const found = useMemo(() => differencesOf(data), [data])
+  const found = data.ranked.differences
   const middleOf = (node: number, part: number) => {
     const step = placeOfNode(drawing, scene, node, part)
     return step === null ? null : stepMiddle(drawing, step)
@@ -126,10 +132,12 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
     if (middle !== null) zoom.reveal(middle, { isRead: true })
   }
   const onDifference = (way: 1 | -1) => {
-    const next = (Math.max(difference, way < 0 ? 0 : -1) + way + found.length) % found.length
+    showDifference((Math.max(difference, way < 0 ? 0 : -1) + way + found.length) % found.length)
+  }
+  const showDifference = (next: number) => {
     setDifference(next)
     const target = found[next]
-    if (target !== undefined) goTo(target)
+    if (target !== undefined) goTo(selectionOf(target))
   }
   const onPin = (node: number) => {
     const { inBefore = false, inAfter = false } = data.nodes[node] ?? {}
@@ -138,7 +146,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   return (
     <section aria-label="Flow comparison">
       <h3>{data.title}</h3>
-      <p class="fd-soft">{summaryOf(data)}</p>
+      <p class="fd-soft">{summaryOf(data, options)}</p>
       <FlowControls
         {...{ data, state, difference, onDifference }}
         differenceCount={found.length}
@@ -158,6 +166,16 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
         {isBeside ? <FlowBeyond {...{ drawing, window, zoom }} /> : null}
       </div>
       <FlowLegend {...{ scene, mode, width }} drawings={[drawing]} />
+      <ol class="fd-flow-edges" aria-label="Differences, the largest part of the change first">
+        {shownDifferences(data).map((line, i) => (
+          <li key={line}>
+            <Button aria-pressed={i === difference} onClick={() => showDifference(i)}>
+              {line}
+            </Button>
+          </li>
+        ))}
+      </ol>
+      <p class="fd-soft">{otherDifferences(data)}</p>
       <FlowDetails
         {...{ data, scene, state, thing }}
         onChange={change}
@@ -184,7 +202,7 @@ const MIN_APART = 84
 
 /** The comparison without anything to open; of the animation its beginning, its state and its end. */
 function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
-  const state: FlowState = { ...options, level: options.level ?? data.usualLevel }
+  const state = stateOf(data, options)
   const { annotations } = state
   // A coarser scene where that of the state has too many boxes.
   const scene = [state, ...COARSER]
@@ -193,7 +211,10 @@ function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
   return (
     <>
       <Caption text={data.title} isHeading />
-      <Caption text={summaryOf(data)} />
+      <Caption text={summaryOf(data, options)} />
+      {[...shownDifferences(data), otherDifferences(data)].map((line, i) => (
+        <Caption key={i} text={line} />
+      ))}
       {scene === undefined ? (
         <Caption text={`${grouped(data.nodes.length)} steps are too many for a picture.`} />
       ) : (
@@ -254,16 +275,23 @@ function StillDrawings({ data, state: { mode, pin, at, annotations }, scene }: S
 
 const MARGIN_BELOW = 10
 
-function summaryOf(data: FlowData): string {
+function stateOf(data: FlowData, options: FlowsWidgetOptions): FlowState {
+  const { usualMode, usualLevel } = data
+  return { ...options, mode: options.mode ?? usualMode, level: options.level ?? usualLevel }
+}
+
+function summaryOf(data: FlowData, { mode }: FlowsWidgetOptions): string {
   const periods = `${periodWords(data.before)}; ${periodWords(data.after)}.`.replace(/^c/, 'C')
-  return `${periods} ${differenceWords(data)} ${data.confidenceText}`
+  return `${periods} ${differenceWords(data)} ${data.confidenceText}${mode === null ? ` ${modeWords(data)}` : ''}`
 }
 
 /** Returns the line of code that shows a state; what its mode does not show is left out. */
 export function flowCode(data: FlowData, options: FlowsWidgetOptions, call: WidgetCall): string {
-  const { mode, level, pin, at } = options
+  const { level, pin, at } = options
+  const { mode } = stateOf(data, options)
   const said = {
     ...options,
+    mode: mode === data.usualMode ? null : mode,
     level: level === data.usualLevel ? null : level,
     pin: mode === 'side-by-side' ? pin : null,
     at: mode === 'animation' ? at : 0,

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import type { OrderChange } from '../../../compare/precursors/order-difference.ts'
 import {
   counted,
@@ -15,8 +16,11 @@ import type {
   UnionEdge,
   UnionNode,
 } from '../../../explain/flow-pair/flow-comparison.ts'
+import { moreWords } from '../../../explain/flow-pair/flow-differences.ts'
+import { orderWords } from '../../../explain/flow-pair/rank-differences.ts'
 import {
   type FlowData,
+  type FlowMode,
   type FlowPeriodData,
   type FlowSide,
   type SceneLink,
@@ -140,17 +144,34 @@ export function failureSentences(data: FlowData, nodes: readonly number[]): stri
 export function orderSentences(data: FlowData, nodes: readonly number[]): string[] {
   return data.orderChanges
     .filter(({ first, second }) => nodes.includes(first) || nodes.includes(second))
-    .map(({ kind, first, second }) => {
-      const [one, other] = [nodeName(data, first), nodeName(data, second)]
-      const sentences: Record<OrderChange['kind'], string> = {
-        'in turn': `${other} now waits for ${one}; before, both at the same time.`,
-        together: `${other} no longer waits for ${one}: both at the same time.`,
-        reordered: `${other} now comes after ${one}, not before it.`,
-        'not waited for': `${one} no longer waits for ${other}.`,
-        'waited for': `${one} now waits for ${other}.`,
-      }
-      return sentences[kind]
-    })
+    .map((change) => `${orderWords(change, (node) => nodeName(data, node))}.`)
+}
+
+const MODE_REASONS: Readonly<Record<FlowMode, string>> = {
+  'side-by-side': 'Side by side, as nothing differs significantly: best to read whole flows.',
+  diff: 'Shown as a difference, best for latencies: they are most of what changed.',
+  animation: 'Shown as an animation, best for structure: it is most of what changed.',
+}
+
+/** Says why this is the first view. */
+export function modeWords({ usualMode }: FlowData): string {
+  return MODE_REASONS[usualMode]
+}
+
+const MAX_DIFFERENCES = 5
+
+/** The largest differences, with their parts of the change. */
+export function shownDifferences({ ranked: { differences } }: FlowData): string[] {
+  return differences.slice(0, MAX_DIFFERENCES).map(({ text }) => tooltipText(text))
+}
+
+/** What the other differences, and edges without one, add to the change. */
+export function otherDifferences({ ranked: { differences, totalUs } }: FlowData): string {
+  if (differences.length === 0) return ''
+  const others = differences.length - MAX_DIFFERENCES
+  const otherUs = totalUs - sum(differences.slice(0, MAX_DIFFERENCES), (each) => each.changeUs)
+  const more = others > 0 ? `${counted(others, 'more difference')} and all else` : 'All else'
+  return `${more}: ${moreWords(otherUs)}. In all: ${moreWords(totalUs)}.`
 }
 
 const ORDERS: Readonly<Record<OrderChange['kind'], string>> = {

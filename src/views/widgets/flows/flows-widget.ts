@@ -15,6 +15,7 @@ import {
   type FlowPeriodData,
   type FlowsWidgetOptions,
   groupsAt,
+  readableMode,
 } from './flow-scene.ts'
 import { FLOW_STYLE, FlowView } from './flow-view.tsx'
 import { differenceWords } from './flow-words.ts'
@@ -79,15 +80,18 @@ function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData
     ...(names === null ? {} : { names }),
   })
   const { nodes, edges, orderChanges, regions, differences, components, confidenceText } = flows
+  const { differences: changes, rest, totalUs } = flows.ranked
+  const ranked = { differences: changes, rest, totalUs }
   const usualLevel = readableLevel(flows)
   checkState(flows, { ...options, level: options.level ?? usualLevel })
   const side = ({ category, period, requests, meanUs }: FlowPeriodData) => {
     return { category, period, requests, meanUs }
   }
   return {
-    ...rounded({ nodes, edges, regions, differences, components }),
+    ...rounded({ nodes, edges, regions, differences, components, ranked }),
     orderChanges,
     confidenceText,
+    usualMode: readableMode(ranked),
     usualLevel,
     hasNameRule: typeof names === 'function',
     before: side(flows.before),

@@ -1,0 +1,80 @@
+import { rowTable, Stage, type StageTable } from '../../core/stage.ts'
+import { counted, formatDuration, percent } from '../../core/words.ts'
+
+/**
+ * One difference between two flows: steps on one side only, steps in another order, or an edge
+ * whose latency changed.
+ */
+export interface FlowDifference {
+  /** From 1, the largest change of time on the critical path first. */
+  readonly rank: number
+  readonly kind: 'added' | 'removed' | 'order' | 'latency'
+  /** Ids of the union's nodes that it is about: those that came, went or moved, or an edge's ends. */
+  readonly nodes: readonly number[]
+  /** Ids of the union's edges whose time it accounts for; no edge is in two differences. */
+  readonly edges: readonly number[]
+  /** Time of these edges on the critical path of a mean request, in µs. */
+  readonly beforeUs: number
+  readonly afterUs: number
+  readonly changeUs: number
+  /** `changeUs` as a share of the whole change; below 0 against it, `null` where there is none. */
+  readonly share: number | null
+  /** What it is, without its time: `X → Y takes 98 ms longer`. */
+  readonly what: string
+  /** The same with its share: `X → Y takes 98 ms longer: 72 % of the change`. */
+  readonly text: string
+}
+
+/** What edges without a difference of their own add to the change. */
+export type RestOfChange = Pick<FlowDifference, 'edges' | 'changeUs' | 'share'>
+
+/** What differs between two flows, ranked by its part of the change of the mean response time. */
+export class FlowDifferences extends Stage {
+  readonly differences: readonly FlowDifference[]
+  /** Mean response time after − before, in µs: what the differences and the rest add up to. */
+  readonly totalUs: number
+  readonly rest: RestOfChange
+
+  constructor({ differences, totalUs, rest }: Ranked) {
+    super()
+    this.differences = differences
+    this.totalUs = totalUs
+    this.rest = rest
+  }
+
+  /** A row for each difference, the largest change first. */
+  table(): StageTable {
+    return rowTable(this.differences, [...COLUMNS])
+  }
+
+  /** A line for each difference, then what is left. */
+  text(): string {
+    const { differences, totalUs } = this
+    const lines = differences.map(({ rank, text }) => `${rank}. ${text}`)
+    if (lines.length === 0) lines.push('Nothing differs significantly.')
+    return [...lines, restWords(this), `In all: ${moreWords(totalUs)}.`].join('\n')
+  }
+}
+
+type Ranked = Pick<FlowDifferences, 'differences' | 'totalUs' | 'rest'>
+
+const COLUMNS = ['rank', 'kind', 'what', 'beforeUs', 'afterUs', 'changeUs', 'share'] as const
+
+/** Less is what rounding leaves over. */
+export const NO_TIME_US = 1e-6
+
+export function moreWords(us: number): string {
+  if (Math.abs(us) <= NO_TIME_US) return 'as long as before'
+  return `${formatDuration(Math.abs(us))} ${us > 0 ? 'longer' : 'less'}`
+}
+
+export function shareWords(share: number | null): string {
+  if (share === null) return ''
+  if (share < 0) return `: ${percent(-share)} of the change, against it`
+  return `: ${percent(share)} of the change`
+}
+
+function restWords({ rest }: Ranked): string {
+  const { edges, changeUs, share } = rest
+  return `Left: ${counted(edges.length, 'edge')} without a difference, ${moreWords(changeUs)}${shareWords(share)}.`
+}

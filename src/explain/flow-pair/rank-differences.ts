@@ -1,0 +1,243 @@
+import { group, sum } from 'd3-array'
+import { type OrderChange, reachable } from '../../compare/precursors/order-difference.ts'
+import { counted, shortText } from '../../core/words.ts'
+import type { FlowComparison, UnionEdge, UnionNode } from './flow-comparison.ts'
+import {
+  type FlowDifference,
+  FlowDifferences,
+  moreWords,
+  NO_TIME_US,
+  shareWords,
+} from './flow-differences.ts'
+
+/** Two flows as one, before their differences are ranked. */
+export type ComparedFlows = Omit<FlowComparison, 'ranked'>
+
+/**
+ * Ranks the differences between two flows by how much of the change of the mean response time they
+ * are: by the change of the time that their edges have on critical paths.
+ *
+ * Steps on one side have all edges to and from them, and the edge that they stand in the place of;
+ * steps in another order have the edges between the fork and the join around them; an edge whose
+ * latency changed significantly, or much, has itself. Edges on critical paths add up to the
+ * response time, so all differences and `rest` add up to its change. Where another branch is waited
+ * for than before, a difference may be more than the whole change, and `rest` less than nothing.
+ *
+ * Source: Sambasivan 2013, §4.3.3 (task 5: which change most impacts response time); the division of
+ * the critical path is flowdelta's own.
+ */
+export function rankDifferences(flows: ComparedFlows): FlowDifferences {
+  const { nodes, edges, before, after } = flows
+  const claims = new Claims(edges)
+  const drafts = [
+    ...changedEdges(flows, claims),
+    ...oneSidedSteps(flows, claims),
+    ...stepsInOtherOrder(flows, claims),
+  ]
+  const totalUs =
+    before.meanUs === null || after.meanUs === null
+      ? criticalUs(edges, 'after') - criticalUs(edges, 'before')
+      : after.meanUs - before.meanUs
+  const shareOf = (us: number) => (Math.abs(totalUs) > NO_TIME_US ? us / totalUs : null)
+  const differences = drafts
+    .map((draft) => {
+      const own = draft.edges.map((id) => edges[id] as UnionEdge)
+      const [beforeUs, afterUs] = [criticalUs(own, 'before'), criticalUs(own, 'after')]
+      return { ...draft, beforeUs, afterUs, changeUs: afterUs - beforeUs }
+    })
+    .sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs) || first(a) - first(b))
+    .map((sized, i): FlowDifference => {
+      const share = shareOf(sized.changeUs)
+      const what = differenceText(sized, { nodes, edges })
+      return { rank: i + 1, ...sized, share, what, text: what + shareWords(share) }
+    })
+  const changeUs = totalUs - sum(differences, (difference) => difference.changeUs)
+  const rest = { edges: claims.left, changeUs, share: shareOf(changeUs) }
+  return new FlowDifferences({ differences, totalUs, rest })
+}
+
+function first({ nodes }: Pick<FlowDifference, 'nodes'>): number {
+  return Math.min(...nodes)
+}
+
+function criticalUs(edges: readonly UnionEdge[], side: 'before' | 'after'): number {
+  return sum(edges, (edge) => edge[side]?.criticalUs ?? 0)
+}
+
+type Draft = Pick<FlowDifference, 'kind' | 'nodes' | 'edges'> & {
+  /** Changes of order that it stands for. */
+  readonly orders?: readonly OrderChange[]
+}
+
+/** Which edges have a difference already. */
+class Claims {
+  readonly #free: Set<number>
+
+  constructor(edges: readonly UnionEdge[]) {
+    this.#free = new Set(edges.map(({ id }) => id))
+  }
+
+  /** Takes those of the edges that are free. */
+  take(wanted: Iterable<UnionEdge>): number[] {
+    return Array.from(wanted, ({ id }) => id).filter((id) => this.#free.delete(id))
+  }
+
+  get left(): number[] {
+    return [...this.#free]
+  }
+}
+
+function changedEdges({ edges }: ComparedFlows, claims: Claims): Draft[] {
+  return edges
+    .filter(({ verdict, reason }) => verdict === 'changed' || reason !== null)
+    .map((edge) => ({ kind: 'latency', nodes: [edge.from, edge.to], edges: claims.take([edge]) }))
+}
+
+/** Steps on one side have the edges around them, and those that they stand in the place of. */
+function oneSidedSteps(flows: ComparedFlows, claims: Claims): Draft[] {
+  const { edges, differences } = flows
+  const moved = movedNodes(flows)
+  const groups = differences.filter(({ nodes }) => !nodes.every((node) => moved.has(node)))
+  const groupOf = new Map(groups.flatMap((each) => each.nodes.map((node) => [node, each] as const)))
+  const [leaving, entering] = [group(edges, ({ from }) => from), group(edges, ({ to }) => to)]
+  const around = new Map(
+    groups.map((each) => [
+      each,
+      claims.take(
+        each.nodes.flatMap((node) => [...(entering.get(node) ?? []), ...(leaving.get(node) ?? [])]),
+      ),
+    ]),
+  )
+  for (const edge of edges) {
+    if (edge.inBefore === edge.inAfter) continue
+    const ends = new Set(entering.get(edge.to)?.map(({ from }) => groupOf.get(from)))
+    const instead = leaving
+      .get(edge.from)
+      ?.map(({ to }) => groupOf.get(to))
+      .find((each) => each?.inBefore === edge.inAfter && ends.has(each))
+    if (instead !== undefined) around.get(instead)?.push(...claims.take([edge]))
+  }
+  return Array.from(around, ([{ inAfter, nodes }, own]) => {
+    return { kind: inAfter ? 'added' : 'removed', nodes, edges: own }
+  })
+}
+
+/** Steps that are drawn twice, as they moved past others. */
+function movedNodes({ nodes, orderChanges }: ComparedFlows): ReadonlySet<number> {
+  const moved = orderChanges
+    .filter(({ kind }) => kind === 'reordered')
+    .flatMap(({ first: one, second }) => [one, second])
+    .filter((node) => !nodes[node]?.inBefore)
+  return new Set(moved.flatMap((node) => [node, twinOf(nodes, node)]))
+}
+
+/** The step of the other side that was not matched with `node`, though it is the same. */
+function twinOf(nodes: readonly UnionNode[], node: number): number {
+  const { label, inBefore, inAfter } = nodes[node] as UnionNode
+  return (
+    nodes.find(
+      (other) => other.label === label && other.inBefore === inAfter && other.inAfter === inBefore,
+    )?.id ?? node
+  )
+}
+
+/** Steps in another order have the free edges between the fork and the join around them. */
+function stepsInOtherOrder(flows: ComparedFlows, claims: Claims): Draft[] {
+  const { orderChanges } = flows
+  if (orderChanges.length === 0) return []
+  const regions = orderChanges.map(regionFinder(flows))
+  const changes = group(orderChanges.keys(), (change) => regions[change]?.key)
+  return Array.from(changes.values(), (members) => ({
+    orders: members.map((member) => orderChanges[member] as OrderChange),
+    inside: new Set(members.flatMap((member) => [...(regions[member]?.inside ?? [])])),
+  }))
+    .sort((a, b) => a.inside.size - b.inside.size)
+    .map(({ orders, inside }) => ({
+      kind: 'order',
+      orders,
+      nodes: [...new Set(orders.flatMap((order) => [order.first, order.second]))],
+      edges: claims.take(flows.edges.filter(({ from, to }) => inside.has(from) && inside.has(to))),
+    }))
+}
+
+function regionFinder({ nodes, edges }: ComparedFlows) {
+  const reach = (drawn: readonly UnionEdge[]) => {
+    const [from, to] = [drawn.map((edge) => edge.from), drawn.map((edge) => edge.to)]
+    const leads = reachable({ size: nodes.length, from, to })
+    return (one: number, other: number) => one === other || leads(one, other)
+  }
+  const anywhere = reach(edges)
+  const sides = (['inBefore', 'inAfter'] as const).map((side) => ({
+    leads: reach(edges.filter((edge) => edge[side])),
+    placeOf: (node: number) => (nodes[node]?.[side] ? node : twinOf(nodes, node)),
+  }))
+  const ids = nodes.map(({ id }) => id)
+  return ({ first: one, second: other }: OrderChange) => {
+    const isAround = (node: number, way: 'fork' | 'join', { leads, placeOf }: (typeof sides)[0]) =>
+      [placeOf(one), placeOf(other)].every((step) =>
+        way === 'fork' ? leads(node, step) : leads(step, node),
+      )
+    const around = (way: 'fork' | 'join') => {
+      const onBoth = ids.filter((node) => sides.every((side) => isAround(node, way, side)))
+      if (onBoth.length > 0) return onBoth
+      return ids.filter((node) => sides.some((side) => isAround(node, way, side)))
+    }
+    const [fork, join] = [around('fork').at(-1) ?? one, around('join')[0] ?? other]
+    const steps = sides.flatMap(({ placeOf }) => [placeOf(one), placeOf(other)])
+    const inside = ids.filter(
+      (node) =>
+        anywhere(fork, node) &&
+        anywhere(node, join) &&
+        steps.some((step) => anywhere(node, step) || anywhere(step, node)),
+    )
+    return { key: `${fork} ${join}`, inside }
+  }
+}
+
+const MAX_NAME = 60
+const MAX_NAMES = 3
+
+type Union = Pick<ComparedFlows, 'nodes' | 'edges'>
+
+function differenceText(
+  { kind, nodes: about, edges: own, changeUs, orders = [] }: Draft & { readonly changeUs: number },
+  { nodes, edges }: Union,
+): string {
+  const nameOf = (node: number) => shortText(nodes[node]?.name ?? '', MAX_NAME)
+  if (kind === 'latency') {
+    const shiftUs = edges[own[0] as number]?.shiftUs ?? 0
+    const isOnPath = Math.abs(changeUs) > NO_TIME_US
+    const name = `${nameOf(about[0] as number)} → ${nameOf(about[1] as number)}`
+    if (isOnPath) return `${name} takes ${moreWords(changeUs)}`
+    return `${name} takes ${moreWords(shiftUs)}, which nothing waits for`
+  }
+  const takes = `takes ${moreWords(changeUs)}`
+  if (kind === 'order') return `${orderText(orders, nameOf)}, which ${takes}`
+  const shown = about.slice(0, MAX_NAMES).map(nameOf)
+  const more = about.length - shown.length
+  const names = shown.join(', ') + (more > 0 ? ` and ${counted(more, 'more step')}` : '')
+  const isOne = about.length === 1
+  return `${names} ${isOne ? 'is' : 'are'} ${kind}, which ${takes}`
+}
+
+function orderText(orders: readonly OrderChange[], nameOf: (node: number) => string): string {
+  const shown = orders.slice(0, MAX_NAMES).map((order) => orderWords(order, nameOf))
+  const more = orders.length - shown.length
+  return shown.join('; ') + (more > 0 ? `; ${counted(more, 'more change')} of order` : '')
+}
+
+/** Says how two steps lie to each other now, and how they did before. */
+export function orderWords(
+  { kind, first: one, second: other }: OrderChange,
+  nameOf: (node: number) => string,
+): string {
+  const [a, b] = [nameOf(one), nameOf(other)]
+  const words: Record<OrderChange['kind'], string> = {
+    'in turn': `${b} now waits for ${a}; before, both at the same time`,
+    together: `${b} no longer waits for ${a}: both at the same time`,
+    reordered: `${b} now comes after ${a}, not before it`,
+    'not waited for': `${a} no longer waits for ${b}`,
+    'waited for': `${a} now waits for ${b}`,
+  }
+  return words[kind]
+}

@@ -1,0 +1,151 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compareTexts, type FlowText } from './fixture.ts'
+
+const of = (before: string | FlowText, after: string | FlowText) =>
+  compareTexts(before, after).ranked
+
+/** Whole latencies, so that expected times are exact. */
+const exact = (edges: string, latencyUs: Record<string, number> = {}): FlowText => {
+  return { edges, latencyUs, spread: 0 }
+}
+const kinds = ({ differences }: ReturnType<typeof of>) =>
+  differences.map(({ kind, changeUs }) => [kind, Math.round(changeUs)])
+
+test('the latency that changed most comes first, whatever its place', () => {
+  const edges = 'A>B B>C C>D D>E'
+  const ranked = of(
+    { edges, spread: 0.01 },
+    { edges, spread: 0.01, latencyUs: { 'A>B': 200, 'C>D': 400 } },
+  )
+  expect(ranked.differences.map(({ kind, nodes }) => [kind, nodes])).toEqual([
+    ['latency', [2, 3]],
+    ['latency', [0, 1]],
+  ])
+  expect(ranked.differences[0]?.text).toMatch(
+    /^C → D takes (299|30\d) µs longer: 75 % of the change$/,
+  )
+})
+
+test('an inserted step has the time around it, less that of the edge it stands in', () => {
+  const ranked = of(exact('A>B B>C'), exact('A>B B>X X>C', { 'B>X': 300, 'X>C': 50 }))
+  expect(kinds(ranked)).toEqual([['added', 250]])
+  expect(ranked.differences[0]).toMatchObject({ beforeUs: 100, afterUs: 350, share: 1 })
+  expect(ranked.text()).toBe(
+    'X is added, which takes 250 µs longer: 100 % of the change\n'.replace(/^/, '1. ') +
+      'Left: 1 edge without a difference, as long as before: 0 % of the change.\n' +
+      'In all: 250 µs longer.',
+  )
+})
+
+test('a removed step that took time is a change against a slower flow', () => {
+  const ranked = of(exact('A>X X>B B>C', { 'A>X': 300 }), exact('A>B B>Y Y>C', { 'B>Y': 900 }))
+  expect(kinds(ranked)).toEqual([
+    ['added', 900],
+    ['removed', -300],
+  ])
+  expect(ranked.differences[1]?.text).toBe(
+    'X is removed, which takes 300 µs less: 50 % of the change, against it',
+  )
+})
+
+describe('the same calls made otherwise', () => {
+  const fork = exact('S>A S>B S>C A>J B>J C>J J>Z', { 'S>A': 300, 'S>B': 200, 'S>C': 400 })
+  const chain = exact('S>A A>B B>C C>J J>Z', { 'S>A': 300, 'A>B': 200, 'B>C': 400 })
+
+  test('one after the other are one difference with all the time that it costs', () => {
+    const ranked = of(fork, chain)
+    // Before, 400 and 100 µs of C are waited for; after, 300, 200, 400 and 100.
+    expect(kinds(ranked)).toEqual([['order', 500]])
+    expect(ranked.differences[0]?.text).toContain(
+      'B now waits for A; before, both at the same time; ',
+    )
+    expect(ranked.rest.changeUs).toBeCloseTo(0, 6)
+  })
+
+  test('at the same time save as much', () => {
+    const ranked = of(chain, fork)
+    expect(kinds(ranked)).toEqual([['order', -500]])
+    expect(ranked.differences[0]?.text).toContain('no longer waits for A: both at the same time')
+  })
+
+  test('in another order are one difference, though they are drawn twice', () => {
+    const ranked = of(exact('S>A A>B B>J'), exact('S>B B>A A>J', { 'S>B': 300 }))
+    expect(kinds(ranked)).toEqual([['order', 200]])
+  })
+
+  test('beside a branch that has nothing to do with it leave that to the rest', () => {
+    const beside = ' S>K K>L L>Z'
+    const ranked = of(
+      { ...fork, edges: fork.edges + beside },
+      { ...chain, edges: chain.edges + beside },
+    )
+    expect(kinds(ranked)).toEqual([['order', 500]])
+    expect(ranked.rest.edges).toHaveLength(4)
+  })
+})
+
+test('without a change there is no share, and nothing to rank', () => {
+  const ranked = of(exact('A>B B>C'), exact('A>B B>C'))
+  expect(ranked.differences).toEqual([])
+  expect(ranked.rest).toMatchObject({ edges: [0, 1], changeUs: 0, share: null })
+  expect(ranked.text()).toMatch(/^Nothing differs significantly\./)
+  expect(ranked.table().numRows()).toBe(0)
+})
+
+test('a change that nothing waits for is last, and says so', () => {
+  const edges = 'A>B A>C B>D C>D'
+  const latencyUs = { 'A>B': 5_000, 'C>D': 100 }
+  const ranked = of({ edges, latencyUs }, { edges, latencyUs: { ...latencyUs, 'A>C': 1_000 } })
+  const [last] = ranked.differences.slice(-1)
+  expect(last?.changeUs).toBe(0)
+  expect(last?.text).toMatch(/which nothing waits for/)
+})
+
+/** Flows of few letters, edges leading from earlier to later ones; the last joins all ends. */
+const letters = fc
+  .shuffledSubarray([...'ABCDEFG'], { minLength: 2 })
+  .chain((names) =>
+    fc.tuple(
+      fc.constant(names),
+      fc.array(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 900 })), {
+        minLength: names.length,
+        maxLength: names.length,
+      }),
+    ),
+  )
+  .map(([names, parents]): FlowText => {
+    const from = ['S', ...names]
+    const latencyUs: Record<string, number> = {}
+    const left = new Set(from)
+    names.forEach((name, i) => {
+      const [at, us] = parents[i] as [number, number]
+      const parent = from[at % (i + 1)] as string
+      latencyUs[`${parent}>${name}`] = us
+      left.delete(parent)
+    })
+    for (const end of left) latencyUs[`${end}>Z`] = 10
+    return { edges: Object.keys(latencyUs).join(' '), latencyUs, requests: 12 }
+  })
+
+test('all differences and the rest have each edge once, and add up to the change', () => {
+  fc.assert(
+    fc.property(letters, letters, (before, after) => {
+      const flows = compareTexts(before, after)
+      const { differences, rest, totalUs } = flows.ranked
+      const claimed = [...differences.flatMap(({ edges }) => edges), ...rest.edges]
+      expect(claimed.sort((a, b) => a - b)).toEqual(flows.edges.map(({ id }) => id))
+      const ofRest = rest.edges.reduce((total, id) => {
+        const { before: was, after: is } = flows.edges[id] as (typeof flows.edges)[number]
+        return total + (is?.criticalUs ?? 0) - (was?.criticalUs ?? 0)
+      }, 0)
+      expect(rest.changeUs).toBeCloseTo(ofRest, 6)
+      const all = differences.reduce((total, { changeUs }) => total + changeUs, rest.changeUs)
+      expect(all).toBeCloseTo(totalUs, 6)
+      expect(totalUs).toBeCloseTo((flows.after.meanUs ?? 0) - (flows.before.meanUs ?? 0), 6)
+      const sizes = differences.map(({ changeUs }) => Math.abs(changeUs))
+      expect(sizes).toEqual([...sizes].sort((a, b) => b - a))
+    }),
+    { numRuns: 60 },
+  )
+})
