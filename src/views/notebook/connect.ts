@@ -19,8 +19,7 @@ export function connectNotebook(): void {
 
 /** Deno's kernel asks values for their bundle itself; only `show` has to send one. */
 function denoSink(complete: BundleCompleter): DisplaySink | undefined {
-  const { Deno: deno } = globalThis as { Deno?: { jupyter?: DenoJupyter } }
-  const jupyter = deno?.jupyter
+  const jupyter = denoJupyter()
   if (jupyter === undefined) return undefined
   return {
     complete,
@@ -32,6 +31,16 @@ function denoSink(complete: BundleCompleter): DisplaySink | undefined {
       })
     },
     replaceNextPrint: () => {},
+  }
+}
+
+/** Of Deno's kernel; elsewhere Deno throws when it is asked for. */
+function denoJupyter(): DenoJupyter | undefined {
+  const { Deno: deno } = globalThis as { Deno?: { jupyter?: DenoJupyter } }
+  try {
+    return deno?.jupyter
+  } catch {
+    return undefined
   }
 }
 
