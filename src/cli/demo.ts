@@ -12,11 +12,7 @@ import { addOptions, type FlagsOf } from './flags.ts'
 import { writeReport } from './report.ts'
 
 const DEMO_FLAGS = defineOptions({
-  out: text({
-    default: 'flowdelta-demo.html',
-    flag: 'out <file>',
-    sentence: 'HTML file to write',
-  }),
+  out: text({ default: 'flowdelta-demo.html', flag: 'out <file>', sentence: 'HTML file to write' }),
   open: flag({ default: true, sentence: 'Open the page in a browser, from a terminal' }),
 })
 

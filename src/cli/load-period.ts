@@ -137,11 +137,7 @@ export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWar
   })
 }
 
-const CATEGORIZED = defineOptions({
-  ...CATEGORY_OPTIONS,
-  ...FLOW_OPTIONS,
-  ...FOLD_RULE_OPTIONS,
-})
+const CATEGORIZED = defineOptions({ ...CATEGORY_OPTIONS, ...FLOW_OPTIONS, ...FOLD_RULE_OPTIONS })
 const TABLES = [CATEGORIZED, LOAD_OPTIONS]
 
 /** Adds what it takes to load and to categorize the traces of a single period. */

@@ -17,10 +17,7 @@ const REPORT_FLAGS = defineOptions({
     'out <file>',
   ),
   traceUrl: REPORT_OPTIONS.traceUrl,
-  markdown: flag({
-    default: false,
-    sentence: 'Write GitHub-flavored Markdown instead of HTML',
-  }),
+  markdown: flag({ default: false, sentence: 'Write GitHub-flavored Markdown instead of HTML' }),
 })
 
 /** What `--out` says for standard output. */

@@ -137,11 +137,7 @@ export class Comparison extends Stage {
       runs,
       after,
       only = null,
-    }: {
-      runs: readonly TraceSet[]
-      after: TraceSet
-      only?: ReadonlySet<string> | null
-    },
+    }: { runs: readonly TraceSet[]; after: TraceSet; only?: ReadonlySet<string> | null },
     options: ComparisonOptions,
     stages: Partial<Stages> = {},
   ) {

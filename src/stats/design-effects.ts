@@ -197,8 +197,5 @@ function lasting(kept: number, stretches: number): { readonly seen: number; grow
     neighbors += kept - means + all / stretches ** 2
   }
   const squares = stretches - all / stretches
-  return {
-    seen: neighbors / squares,
-    growth: ((all / stretches) * (stretches - 1)) / squares,
-  }
+  return { seen: neighbors / squares, growth: ((all / stretches) * (stretches - 1)) / squares }
 }

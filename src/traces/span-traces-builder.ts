@@ -170,10 +170,7 @@ export class SpanTracesBuilder {
       epochNs: this.clock.epochNs + BigInt(shiftNs),
       ids,
       spanOffsets,
-      spans: {
-        ...spans,
-        startUs: startUs.map((start) => Math.round(start * 1e3 - shiftNs) / 1e3),
-      },
+      spans: { ...spans, startUs: startUs.map((start) => Math.round(start * 1e3 - shiftNs) / 1e3) },
     }
     const spanId = (row: number) => this.#ids.text(order[row]!)
     const ofServices = records && logsOfServices(records, { ...grouped, services: this.#services })

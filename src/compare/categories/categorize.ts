@@ -42,13 +42,7 @@ export function categorize(flows: FlowSet, given: Partial<CategoryOptions> = {})
     labelTexts: labels.texts,
     loopsOf: flows instanceof FoldedFlows ? (shape) => flows.loops(shape) : undefined,
   })
-  return new Categories({
-    flows,
-    options,
-    categoryOf,
-    catalog,
-    undecided: groups.undecided,
-  })
+  return new Categories({ flows, options, categoryOf, catalog, undecided: groups.undecided })
 }
 
 /** The label to compare by, for each label code of the flows. */

@@ -269,12 +269,7 @@ export function duplicateTraces(periods: ComparedPeriods): ComparisonWarning[] {
 function inBoth({ before, after }: ComparedPeriods): ComparisonWarning[] {
   const ids = new Set(before.ids.filter(isIdentity))
   const shared = new Set(after.ids.filter((id) => ids.has(id))).size
-  const affected = {
-    before: shared,
-    after: shared,
-    ofBefore: before.size,
-    ofAfter: after.size,
-  }
+  const affected = { before: shared, after: shared, ofBefore: before.size, ofAfter: after.size }
   if (!isConsiderable(affected)) return []
   return [
     warning('duplicate-traces', {

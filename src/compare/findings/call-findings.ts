@@ -1,5 +1,5 @@
 import { TIME } from '../../core/quantity.ts'
-import { grouped, printable } from '../../core/words.ts'
+import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
@@ -19,7 +19,7 @@ import {
   type StructureMove,
 } from './finding.ts'
 import { addPrices, formsOf, movedRequests, type Price, priceOf } from './form-prices.ts'
-import { categoriesOf, operationName, surest } from './names.ts'
+import { calledName, callsText, categoriesOf, ofChances, operationName, surest } from './names.ts'
 import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, structureMoves } from './structure-moves.ts'
 
@@ -107,7 +107,7 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
       previous,
       called: call === null ? [] : [call],
       price,
-      look: `${printable(service)}${isElsewhere ? `, and the answer of ${nameOf(previous, '')}` : ''}`,
+      look: `${printable(service)}${isElsewhere ? `, and the answer of ${calledName(previous, '')}` : ''}`,
       key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
       calls: toldFirst(all, one),
       tests: [...all.calls, ...all.repeats],
@@ -149,14 +149,7 @@ export function findingCall({ kind, of, previous, call, made, chances }: Finding
 }
 
 function toldFirst({ calls, repeats }: ServiceChanges, told: ServiceChanges): FindingCall[] {
-  const ofRepeats = repeats.map(({ of, call, made, chances }) => ({
-    kind: 'repeats' as const,
-    of,
-    previous: null,
-    call,
-    made,
-    chances,
-  }))
+  const ofRepeats = repeats.map((one) => findingCall({ ...one, kind: 'repeats', previous: null }))
   const ofCalls = calls.map(findingCall)
   return told.calls.length > 0 ? [...ofCalls, ...ofRepeats] : [...ofRepeats, ...ofCalls]
 }
@@ -247,13 +240,13 @@ function callWords({ service, calls, repeats: [repeat] }: ServiceChanges, isTime
   if (change === undefined) {
     const { of, call, beforeTimes, afterTimes } = repeat as RepeatChange
     const times = `${rounded(afterTimes)} times instead of ${rounded(beforeTimes)}`
-    return `${operationName(of)} calls ${nameOf(call, service)} ${times}`
+    return `${operationName(of)} calls ${calledName(call, service)} ${times}`
   }
-  const { of, kind, call, previous, difference, made, chances } = change
+  const { of, kind, call, previous, difference, made } = change
   const name = operationName(of)
-  const shares = sharesOf(change)
+  const shares = `in ${callsText(change)}`
   // Amounts know no order of calls.
-  const after = previous === null || !isTime ? '' : `after ${nameOf(previous, service)}`
+  const after = previous === null || !isTime ? '' : `after ${calledName(previous, service)}`
   const nothing = previous === null ? 'without calling anything' : 'without further calls'
   const returns = after === '' ? nothing : `right ${after}`
   const replaced = calls.find(
@@ -266,29 +259,19 @@ function callWords({ service, calls, repeats: [repeat] }: ServiceChanges, isTime
   )
   if (kind === 'calls' && replaced !== undefined) {
     const [now, no] = difference > 0 ? [call, replaced.call] : [replaced.call, call]
-    return `${name} calls ${nameOf(now, service)} instead of ${nameOf(no, service)}, ${difference > 0 ? shares : sharesOf(replaced)}`
+    return `${name} calls ${calledName(now, service)} instead of ${calledName(no, service)}, in ${callsText(difference > 0 ? change : replaced)}`
   }
   if (call === null) {
     return difference > 0
       ? `${name} returns ${returns} ${shares}`
       : `${name} returns ${returns} only ${shares}`
   }
-  const what = `${nameOf(call, service)}${kind === 'next' && after !== '' ? ` ${after}` : ''}`
+  const what = `${calledName(call, service)}${kind === 'next' && after !== '' ? ` ${after}` : ''}`
   if (difference > 0)
     return `${name} ${made[BEFORE] === 0 ? 'now calls' : 'calls'} ${what} ${shares}`
   return made[AFTER] === 0
-    ? `${name} no longer calls ${what} (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} calls before)`
+    ? `${name} no longer calls ${what} (${ofChances(change, BEFORE)} calls before)`
     : `${name} calls ${what} only ${shares}`
-}
-
-function sharesOf({ made, chances }: CallChange): string {
-  return `in ${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} before)`
-}
-
-function nameOf(operation: Operation | null, service: string): string {
-  if (operation === null) return 'nothing'
-  const name = operationName(operation)
-  return operation.service === service ? name : `${printable(operation.service)} ${name}`
 }
 
 function rounded(times: number): string {

@@ -1,9 +1,9 @@
 import { group } from 'd3-array'
-import { grouped, printable } from '../../core/words.ts'
+import { grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
-import { listed, operationName } from './names.ts'
+import { calledName, listed, operationName } from './names.ts'
 
 export interface ConcurrencyChange {
   readonly of: Operation
@@ -77,14 +77,10 @@ export function concurrencyWords(
 function wordsOf(changes: readonly [CallChange, ...CallChange[]]) {
   const [{ kind, of, difference }] = changes
   const isMore = difference > 0
-  const previous = names(
-    of,
-    changes.map((change) => change.previous),
-  )
-  const next = names(
-    of,
-    changes.map((change) => change.call),
-  )
+  const named = (callsOf: (change: CallChange) => readonly (Operation | null)[]) =>
+    names(of, changes.flatMap(callsOf))
+  const previous = named((change) => [change.previous])
+  const next = named((change) => [change.call])
   const verb = (singular: string, plural: string, rest: string) => ({
     singular: `${singular} ${rest}`,
     plural: `${plural} ${rest}`,
@@ -95,10 +91,7 @@ function wordsOf(changes: readonly [CallChange, ...CallChange[]]) {
       ? verb('no longer waits', 'no longer wait', `for ${next}`)
       : verb('now waits', 'now wait', `for ${next}`)
   }
-  const all = names(
-    of,
-    changes.flatMap((change) => [change.previous, change.call]),
-  )
+  const all = named((change) => [change.previous, change.call])
   if (kind === 'before') {
     const later = changes.flatMap((change) => change.call ?? [])
     const isClear = !changes.some((one) => later.some((other) => isSameCall(one.previous, other)))
@@ -112,11 +105,7 @@ const TOGETHER = 'at the same time'
 const IN_TURN = 'one after the other'
 
 function names(of: Operation, some: readonly (Operation | null)[]): string {
-  const named = some.flatMap((one) =>
-    one === null
-      ? []
-      : [`${one.service === of.service ? '' : `${printable(one.service)} `}${operationName(one)}`],
-  )
+  const named = some.flatMap((one) => (one === null ? [] : [calledName(one, of.service)]))
   return listed([...new Set(named)].sort(), MAX_CALLS_NAMED)
 }
 
@@ -125,6 +114,9 @@ function concerns({ previous, call }: CallChange, one: Operation | null): boolea
   return isSameCall(previous, one) || isSameCall(call, one)
 }
 
-export function changedCalls({ difference, chances }: CallChange): number {
+export function changedCalls({
+  difference,
+  chances,
+}: Pick<CallChange, 'difference' | 'chances'>): number {
   return Math.abs(difference) * chances[AFTER]
 }

@@ -83,14 +83,16 @@ function isGap({ kind, changedEdges }: Draft): boolean {
   )
 }
 
+interface Pair {
+  readonly cause: Draft
+  readonly draft: Draft
+}
+
 /**
  * Whether a draft shows another's delay again: steps elsewhere longer by about as much in mostly
  * the same requests, or another path after a slow call.
  */
-function isConsequence(
-  categories: Categories,
-  { cause, draft }: { cause: Draft; draft: Draft },
-): boolean {
+function isConsequence(categories: Categories, { cause, draft }: Pair): boolean {
   if (cause.depth !== undefined && isOfCallee(categories, { cause, draft })) return true
   if (cause.kind === 'errors') return isOfErrors(categories, { cause, draft })
   if (isStructural(cause) && draft.kind === 'latency') {
@@ -118,10 +120,7 @@ function isConsequence(
 }
 
 /** Whether a service does or logs something else, or fails, where one below it does: it has its answer. */
-function isOfCallee(
-  categories: Categories,
-  { cause, draft }: { cause: Draft; draft: Draft },
-): boolean {
+function isOfCallee(categories: Categories, { cause, draft }: Pair): boolean {
   const [service, below] = [draft.services[0], cause.services[0]]
   const isAnswer = isStructural(draft) || draft.kind === 'errors'
   if (!isAnswer || service === undefined || below === undefined || service === below) return false
@@ -138,10 +137,7 @@ function isOfCallee(
   return isAbove && shareRequests(categories, { cause, draft })
 }
 
-function shareRequests(
-  categories: Categories,
-  { cause, draft }: { cause: Draft; draft: Draft },
-): boolean {
+function shareRequests(categories: Categories, { cause, draft }: Pair): boolean {
   const known = new Set(cause.categories)
   const count = (ids: readonly number[]) =>
     ids.reduce((sum, category) => sum + categories.count(category, AFTER), 0)
@@ -150,10 +146,7 @@ function shareRequests(
 }
 
 /** Whether a draft shows a failure: who fails with it, what is done after or left out. */
-function isOfErrors(
-  categories: Categories,
-  { cause, draft }: { cause: Draft; draft: Draft },
-): boolean {
+function isOfErrors(categories: Categories, { cause, draft }: Pair): boolean {
   const [failing] = cause.calls
   const isIt = (one: Operation | null) =>
     one !== null && failing !== undefined && isSame(one, failing.of)
@@ -168,10 +161,7 @@ function isOfErrors(
 }
 
 /** Whether a service's work changed as it does something else, or for the answer to a call. */
-function isSameWork(
-  categories: Categories,
-  { cause, draft }: { cause: Draft; draft: Draft },
-): boolean {
+function isSameWork(categories: Categories, { cause, draft }: Pair): boolean {
   const [service] = cause.services
   const isAlike = cause.direction === draft.direction
   const isSmall = Math.abs(draft.contributionUs) < Math.abs(cause.contributionUs)

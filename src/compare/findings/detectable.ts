@@ -1,4 +1,4 @@
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
@@ -23,27 +23,16 @@ export function detectableOf({ responseTime }: Ranking): Detectable | null {
   const requests = (one: number) => categories.count(one, BEFORE) + categories.count(one, AFTER)
   const [category] = testable.sort((a, b) => requests(b) - requests(a))
   const { flows } = categories
-  const [before, after, times] =
-    category === undefined
-      ? [
-          flows.count(BEFORE),
-          flows.count(AFTER),
-          flows.responseTimeUs.subarray(0, flows.count(BEFORE)),
-        ]
-      : [
-          categories.count(category, BEFORE),
-          categories.count(category, AFTER),
-          categories.responseTimes(category, BEFORE),
-        ]
-  const { shift } = detectableShift(times, after, {
-    alpha: options.alpha / Math.max(1, testable.length),
-  })
+  const isNone = category === undefined
+  const count = (period: Period) =>
+    isNone ? flows.count(period) : categories.count(category, period)
+  const [before, after] = [count(BEFORE), count(AFTER)]
+  const times = isNone
+    ? flows.responseTimeUs.subarray(0, before)
+    : categories.responseTimes(category, BEFORE)
+  const alpha = options.alpha / Math.max(1, testable.length)
+  const { shift } = detectableShift(times, after, { alpha })
   if (Number.isNaN(shift)) return null
-  const isAll = category === undefined || categories.size === 1
-  return {
-    root: isAll ? null : categories.nodeLabel(category, 0),
-    before,
-    after,
-    shiftUs: shift,
-  }
+  const isAll = isNone || categories.size === 1
+  return { root: isAll ? null : categories.nodeLabel(category, 0), before, after, shiftUs: shift }
 }

@@ -1,13 +1,13 @@
-import { counted, grouped, printable } from '../../core/words.ts'
+import { counted, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
-import type { ErrorChange } from '../steps/compare-errors.ts'
+import { countByPeriod, type ErrorChange } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { categoriesOf, listed, operationName } from './names.ts'
+import { callsText, categoriesOf, listed, ofChances, operationName } from './names.ts'
 
 /** A failed request weighs as much as so many that take twice as long as usual. */
 const FAILED_WEIGHT = 10
@@ -41,7 +41,7 @@ export function errorFindings(
       key: JSON.stringify([kind, service]),
       categories: categoriesOf(categories, requests),
       requests: touched,
-      concerned: byPeriod(flows, requests),
+      concerned: countByPeriod(flows, requests),
       contributionUs: 0,
       failedRequests,
       weightUs: (failedRequests * FAILED_WEIGHT + touched * MADE_GOOD_WEIGHT) * usualUs,
@@ -51,7 +51,7 @@ export function errorFindings(
       look: name,
       services: [service, ...callers],
       calls: [{ kind: 'fails', of, previous: null, call: null, made, chances }],
-      exemplars: exemplarsOf(flows, requests),
+      exemplars: firstExemplars(flows, requests),
       p,
       q,
     }
@@ -64,7 +64,7 @@ export function errorFindings(
         {
           ...origin,
           where: printable(caller),
-          what: `${operationName(passed.of)} fails with it in ${sharesOf(passed)}`,
+          what: `${operationName(passed.of)} fails with it in ${callsText(passed)}`,
           key: JSON.stringify([kind, service, caller]),
           notes: [rateText(passed)],
           services: [caller, service],
@@ -77,7 +77,8 @@ export function errorFindings(
 }
 
 /** Says what fails: `POST /pay fails with “no such promo” in 193 of 2,741 calls (14 of 2,823 before)`. */
-function errorWords({ operations, said, messages, made, chances, difference }: ErrorChange) {
+function errorWords(change: ErrorChange) {
+  const { operations, said, messages, made, difference } = change
   const [first = ''] = operations
   const isOne = operations.length === 1
   const what = isOne ? operationName({ operation: first }) : counted(operations.length, 'operation')
@@ -88,28 +89,19 @@ function errorWords({ operations, said, messages, made, chances, difference }: E
   const words = said ?? (isMost ? message.text : '')
   const saying = words === '' ? '' : ` with “${printable(words)}”`
   if (made[AFTER] === 0) {
-    return `${what} no longer ${isOne ? 'fails' : 'fail'}${saying} (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} calls before)`
+    return `${what} no longer ${isOne ? 'fails' : 'fail'}${saying} (${ofChances(change, BEFORE)} calls before)`
   }
   const only = difference > 0 ? '' : 'only '
-  return `${what} ${isOne ? 'fails' : 'fail'}${saying} ${only}in ${sharesOf({ made, chances })}`
-}
-
-function sharesOf({ made, chances }: Counts): string {
-  return `${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} before)`
+  return `${what} ${isOne ? 'fails' : 'fail'}${saying} ${only}in ${callsText(change)}`
 }
 
 function rateText({ made, chances }: Counts): string {
-  const [before, after] = [BEFORE, AFTER].map((period) => {
+  const share = (period: Period) => rate(made[period] / Math.max(1, chances[period]))
+  const interval = (period: Period) => {
     const [low, high] = proportionInterval(made[period], chances[period])
-    const share = rate(made[period] / Math.max(1, chances[period]))
-    return { share, interval: `${rate(low).replace(' %', '')}–${rate(high)}` }
-  }) as [Rate, Rate]
-  return `${after.share} of calls (95 % CI ${after.interval}), ${before.share} before (${before.interval})`
-}
-
-interface Rate {
-  readonly share: string
-  readonly interval: string
+    return `${rate(low).replace(' %', '')}–${rate(high)}`
+  }
+  return `${share(AFTER)} of calls (95 % CI ${interval(AFTER)}), ${share(BEFORE)} before (${interval(BEFORE)})`
 }
 
 function rate(share: number): string {
@@ -130,7 +122,8 @@ function failedText(change: ErrorChange): string {
   return failed[AFTER] === 0 ? 'no request fails with it' : 'as many requests fail with it'
 }
 
-function exemplarsOf(flows: FlowSet, requests: readonly number[]) {
+/** The first requests of each period among some, to look at. */
+export function firstExemplars(flows: FlowSet, requests: readonly number[]) {
   const [before, after] = [BEFORE, AFTER].map((period) =>
     requests
       .filter((request) => flows.period[request] === period)
@@ -138,10 +131,4 @@ function exemplarsOf(flows: FlowSet, requests: readonly number[]) {
       .map((request) => flows.ids[request] as string),
   ) as [string[], string[]]
   return { before, after }
-}
-
-function byPeriod(flows: FlowSet, requests: readonly number[]): [before: number, after: number] {
-  const counts: [number, number] = [0, 0]
-  for (const request of requests) counts[flows.period[request] as Period]++
-  return counts
 }

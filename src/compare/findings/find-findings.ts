@@ -271,7 +271,7 @@ function weighing({ evidence, edges }: FindingSources) {
       ...(draft.failedRequests !== undefined && { failedRequests: draft.failedRequests * after }),
     }
   }
-  const [usual, now] = [BEFORE, AFTER].map((period) => {
+  const sumsOf = (period: Period) => {
     const sums = { requests: 0, timeUs: 0 }
     flows.responseTimeUs.forEach((timeUs, request) => {
       if (flows.period[request] !== period) return
@@ -279,17 +279,13 @@ function weighing({ evidence, edges }: FindingSources) {
       sums.timeUs += flows.weightOf(request) * timeUs
     })
     return sums
-  }) as [Sums, Sums]
+  }
+  const [usual, now] = [sumsOf(BEFORE), sumsOf(AFTER)]
   return {
     weigh,
     requests: Math.round(now.requests),
     observedChangeUs: now.timeUs - (usual.timeUs / usual.requests) * now.requests,
   }
-}
-
-interface Sums {
-  readonly requests: number
-  readonly timeUs: number
 }
 
 function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Draft[] {

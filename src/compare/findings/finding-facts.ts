@@ -83,12 +83,7 @@ export function sizeOf(draft: Draft, all: Draft['concerned'], quantity: Quantity
   const [call] = calls
   const { made, chances } = call ?? { made: concerned, chances: all }
   const { difference, interval } = twoProportionsTest(made[0], chances[0], made[1], chances[1])
-  return {
-    value: difference,
-    unit: 'rate',
-    per: call === undefined ? 'request' : 'call',
-    interval,
-  }
+  return { value: difference, unit: 'rate', per: call === undefined ? 'request' : 'call', interval }
 }
 
 export function operationOf(draft: Draft): string | null {

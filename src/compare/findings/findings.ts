@@ -1,7 +1,7 @@
 import { defineOptions, number } from '../../core/options.ts'
 import { changeWords, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { columnarStage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
-import { grouped, percent } from '../../core/words.ts'
+import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import type { Detectable } from './detectable.ts'
@@ -91,8 +91,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   summary(): string {
     const { findings, omitted, observedChangeUs, quantity } = this
     if (findings.length === 0) return this.nothingText()
-    const left =
-      omitted === 0 ? '' : `${omitted} smaller ${omitted === 1 ? 'finding' : 'findings'} left out. `
+    const left = omitted === 0 ? '' : `${counted(omitted, 'smaller finding')} left out. `
     const recorded = this.flows.count(AFTER)
     const part = recorded === this.requests ? '' : ` (${grouped(recorded)} of them recorded)`
     const all = `${grouped(this.requests)} requests${part}${this.#isDrawn() ? ' of a sample' : ''}`
@@ -193,7 +192,7 @@ export class Findings extends columnarStage<FindingColumns>() {
         const part = shareOfChange > 0 ? ` (${percent(shareOfChange)} of the ${change})` : ''
         return wrapped(`also seen in ${consequence.title}${part}`, INDENT)
       }),
-      ...(left > 0 ? [`${INDENT}and in ${left} more ${left === 1 ? 'place' : 'places'}`] : []),
+      ...(left > 0 ? [`${INDENT}and in ${counted(left, 'more place')}`] : []),
     ].join('\n')
   }
 }

@@ -9,14 +9,15 @@ import { isSame, isSameCall } from '../steps/call-order.ts'
 import { ERRORS, type LogChange } from '../steps/compare-log-counts.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { findingCall } from './call-findings.ts'
+import { changedCalls } from './concurrency-findings.ts'
+import { firstExemplars } from './error-findings.ts'
 import { type Draft, isStructural, NO_EVIDENCE } from './finding.ts'
 import { formsOf, movedRequests, priceOf } from './form-prices.ts'
-import { categoriesOf, listed, operationName, surest } from './names.ts'
+import { callsText, categoriesOf, listed, ofChances, operationName, surest } from './names.ts'
 
 /** A message that stands within a sentence. */
 const MAX_TEXT_LENGTH = 80
 const MAX_NAMED = 3
-const MAX_EXEMPLARS = 3
 /** A request on another path weighs as much as so many that take twice as long: errors, others. */
 const [ERROR_WEIGHT, OTHER_WEIGHT] = [1, 0.3]
 
@@ -26,7 +27,7 @@ export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeCh
   const changed = logs.filter((one) => one.changed)
   return [...group(changed, ({ of }) => of.service)].flatMap(([service, all]): Draft[] => {
     const own = all.toSorted(
-      (a, b) => changedSpans(b) - changedSpans(a) || +(a.kind !== 'logs') - +(b.kind !== 'logs'),
+      (a, b) => changedCalls(b) - changedCalls(a) || +(a.kind !== 'logs') - +(b.kind !== 'logs'),
     )
     const [first] = own as [LogChange]
     const isMore = first.difference > 0
@@ -35,8 +36,6 @@ export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeCh
     )
     const requests = Math.max(1, movedRequests(forms))
     const price = priceOf(flows, forms, requests)
-    const ids = (some: readonly number[]) =>
-      some.slice(0, MAX_EXEMPLARS).map((request) => flows.ids[request] as string)
     const isError = own.some(
       ({ difference, statement }) =>
         difference > 0 && ERRORS.has(flows.logs?.statements[statement]?.level ?? ''),
@@ -62,7 +61,7 @@ export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeCh
         services: [service],
         calls: own.map(findingCall),
         depth: Math.max(...own.map(({ depth }) => depth)),
-        exemplars: { before: ids(usual), after: ids(forms.now) },
+        exemplars: firstExemplars(flows, [...usual, ...forms.now]),
         ...surest(own),
       },
     ]
@@ -128,10 +127,6 @@ function serviceLogText({
   return `${name} ${shortNumber(Number(often.toPrecision(2)))} times as ${factor > 1 ? 'often' : 'seldom'}`
 }
 
-function changedSpans({ difference, chances }: LogChange): number {
-  return Math.abs(difference) * chances[AFTER]
-}
-
 /** Says what an operation logs otherwise: `findContacts no longer logs #34 (22 of 23 before)`. */
 function logWords(changes: readonly LogChange[]): string {
   const [first] = changes as [LogChange]
@@ -148,11 +143,10 @@ function logWords(changes: readonly LogChange[]): string {
         kind === 'logs next' && isSameCall(call, told.call) && difference * told.difference > 0,
     )?.previous
   const after = previous == null ? '' : ` after ${nameOf(previous)}`
-  const names = (some: readonly LogChange[]) =>
-    listed(
-      some.map(({ call }) => nameOf(call)),
-      MAX_NAMED,
-    )
+  const names = (some: readonly LogChange[]) => {
+    const calls = some.map(({ call }) => nameOf(call))
+    return listed(calls, MAX_NAMED)
+  }
   const parts = [
     ...(lost.length === 0 ? [] : [lostWords(lost, names(lost))]),
     ...(more.length === 0 ? [] : [moreWords(more, names(more), lost.length > 0)]),
@@ -164,17 +158,16 @@ function logWords(changes: readonly LogChange[]): string {
 }
 
 function lostWords([first]: readonly LogChange[], names: string): string {
-  const { made, chances } = first as LogChange
-  const was = `${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])}`
-  return made[AFTER] === 0
-    ? `no longer logs ${names} (${was} calls before)`
-    : `logs ${names} only in ${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${was} before)`
+  const counts = first as LogChange
+  return counts.made[AFTER] === 0
+    ? `no longer logs ${names} (${ofChances(counts, BEFORE)} calls before)`
+    : `logs ${names} only in ${callsText(counts)}`
 }
 
 function moreWords([first]: readonly LogChange[], names: string, isFurther = false): string {
-  const { made, chances } = first as LogChange
+  const counts = first as LogChange
   const [now, more] = isFurther ? ['new:', 'more often:'] : ['now logs', 'logs']
-  return `${made[BEFORE] === 0 ? now : more} ${names} in ${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} before)`
+  return `${counts.made[BEFORE] === 0 ? now : more} ${names} in ${callsText(counts)}`
 }
 
 /** Names statements; of lines of a class that was named already, only the line: `#34`. Texts are quoted. */

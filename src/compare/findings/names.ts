@@ -1,8 +1,10 @@
-import { printable } from '../../core/words.ts'
+import { grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
+import type { Operation } from '../steps/call-order.ts'
+import type { CountsTest } from '../steps/compare-counts.ts'
 
 const MAX_KINDS_NAMED = 2
 
@@ -16,6 +18,25 @@ const GRPC_METHOD = /^\/?(?:[\w-]+\.)+[\w-]+\/([\w.-]+)$/
 /** Returns an operation to be printed; of a gRPC method, its last part: `GetProduct`. */
 export function operationName({ operation }: Pick<NodeLabel, 'operation'>): string {
   return printable(GRPC_METHOD.exec(operation)?.[1] ?? operation)
+}
+
+/** An operation that is called, with its service where that is not the caller. */
+export function calledName(operation: Operation | null, caller: string): string {
+  if (operation === null) return 'nothing'
+  const name = operationName(operation)
+  return operation.service === caller ? name : `${printable(operation.service)} ${name}`
+}
+
+type Counts = Pick<CountsTest, 'made' | 'chances'>
+
+/** How often something was done that could have been: `31 of 160`. */
+export function ofChances({ made, chances }: Counts, period: Period): string {
+  return `${grouped(made[period])} of ${grouped(chances[period])}`
+}
+
+/** The same of both periods: `31 of 160 calls (0 of 182 before)`. */
+export function callsText(counts: Counts): string {
+  return `${ofChances(counts, AFTER)} calls (${ofChances(counts, BEFORE)} before)`
 }
 
 export function stepName(node: NodeLabel): string {

@@ -8,7 +8,14 @@ import type { ResponseTimeMutations } from '../mutations/find-response-time-muta
 import { typicalTimeUs } from '../ranking/rank-mutations.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { byRequestsAfter, categoriesOf, operationName, requestsOf, rootsName } from './names.ts'
+import {
+  byRequestsAfter,
+  categoriesOf,
+  operationName,
+  requestsOf,
+  rootsName,
+  surest,
+} from './names.ts'
 import { findingStep, inFew, minorityNotes } from './step-findings.ts'
 
 /**
@@ -57,8 +64,7 @@ export function requestFindings(
         eachInterval: [sum(({ interval }) => interval[0]), sum(({ interval }) => interval[1])],
         probabilitySlower: sum(({ probabilitySlower }) => probabilitySlower),
         services: [...new Set(roots.map(place))].filter((name) => name !== ''),
-        p: Math.min(...members.map((category) => responseTime.test(category).p)),
-        q: Math.min(...members.map((category) => responseTime.test(category).q)),
+        ...surest(members.map((category) => responseTime.test(category))),
       },
     ]
   })

@@ -136,6 +136,7 @@ function mainOperation({ operations }: StepChange): string {
   return (first ?? most)?.operation ?? ''
 }
 
+const MAX_NAMED = 3
 /** Where requests make so many calls each, a time is said to be that of a call. */
 const SEVERAL = 1.2
 
@@ -148,6 +149,9 @@ function stepWords(flows: FlowSet, { scope, steps }: StepGroup): Pick<Draft, 'wh
   const side = callerSide(flows.quantity)
   const service = printable('service' in scope ? scope.service : first.service)
   const operation = operationName({ operation: mainOperation(first) })
+  const few = (names: readonly string[]) => listed(names.map(printable), MAX_NAMED)
+  const called = few(steps.map((step) => step.service))
+  const callers = few(steps.flatMap(({ caller }) => caller ?? []))
   const itself = `${workWords(flows, first, operation)} takes ${time(first)}${others(first)}`
   switch (scope.of) {
     case 'step':
@@ -158,33 +162,14 @@ function stepWords(flows: FlowSet, { scope, steps }: StepGroup): Pick<Draft, 'wh
             what: `${operation} takes ${time(first)}${side}${others(first)}`,
           }
     case 'operation':
-      return {
-        where: listed(
-          steps.map((step) => printable(step.service)),
-          3,
-        ),
-        what: itself,
-      }
-    case 'calls to': {
-      const callers = listed(
-        steps.map(({ caller }) => printable(caller as string)),
-        3,
-      )
+      return { where: called, what: itself }
+    case 'calls to':
       return {
         where: `calls to ${service}`,
         what: `${operation} takes ${time(first)}${side}, from ${callers}`,
       }
-    }
-    case 'calls by': {
-      const called = listed(
-        steps.map((step) => printable(step.service)),
-        3,
-      )
-      return {
-        where: service,
-        what: `its calls to ${called} take ${time(first)}${side}`,
-      }
-    }
+    case 'calls by':
+      return { where: service, what: `its calls to ${called} take ${time(first)}${side}` }
     case 'service':
       return { where: service, what: serviceWords(scope.service, steps, time) }
   }
@@ -243,7 +228,7 @@ function whereToLook(
   const first = 'service' in scope ? [scope.service] : called
   const services = [...new Set([...first, ...called, ...callers])]
   const isWay = isTime && steps.every(({ kind }) => kind === 'call')
-  const named = listed([...new Set(first)].map(printable), 3)
+  const named = listed([...new Set(first)].map(printable), MAX_NAMED)
   return { look: isWay ? `${named} (network, queues, connections)` : named, services }
 }
 

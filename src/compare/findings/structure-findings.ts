@@ -1,4 +1,3 @@
-import { rollup } from 'd3-array'
 import { grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -115,13 +114,7 @@ function errorOfEach(categories: Categories, moves: readonly StructureMove[]): n
 function sameStepsOtherwise(categories: Categories, { from, to }: StructureMove): string | null {
   if (from === to) return null
   const [before, after] = [categories.structure(from), categories.structure(to)]
-  const [timesBefore, timesAfter] = [before, after].map(({ labels }) =>
-    rollup(
-      labels,
-      (some) => some.length,
-      (label) => label,
-    ),
-  ) as [Map<string, number>, Map<string, number>]
+  const [timesBefore, timesAfter] = [timesOf(before.labels), timesOf(after.labels)]
   const isSame = timesBefore.size === timesAfter.size && labelsIn(timesBefore, timesAfter)
   if (!isSame) return null
   const repeated = Array.from(after.preorder).find((node) => {
@@ -150,6 +143,12 @@ function sameStepsOtherwise(categories: Categories, { from, to }: StructureMove)
     'waited for': `now wait for ${other} before ${one}`,
   }
   return `requests ${words[kind]}`
+}
+
+function timesOf(labels: readonly string[]): ReadonlyMap<string, number> {
+  const times = new Map<string, number>()
+  for (const label of labels) times.set(label, (times.get(label) ?? 0) + 1)
+  return times
 }
 
 function labelsIn(some: ReadonlyMap<string, number>, all: ReadonlyMap<string, number>): boolean {

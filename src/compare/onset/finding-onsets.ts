@@ -172,11 +172,7 @@ function callValues(
   const choice = calls.find(isSameChoice)
   if (choice === undefined || sites === null) return []
   return requestsOf(flows, (request) => sites.hasAny(request, choice.chanceSites)).map(
-    (request) => ({
-      request,
-      value: sites.hasAny(request, choice.madeSites) ? 1 : 0,
-      stratum: '',
-    }),
+    (request) => ({ request, value: sites.hasAny(request, choice.madeSites) ? 1 : 0, stratum: '' }),
   )
 }
 

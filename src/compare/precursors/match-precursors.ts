@@ -128,11 +128,7 @@ export class Precursors extends Stage {
     if (known !== undefined) return known
     const { categories, nsed, weights } = this.columns(mutation)
     const candidates = categories
-      .map((category, i) => ({
-        category,
-        nsed: nsed[i] as number,
-        weight: weights[i] as number,
-      }))
+      .map((category, i) => ({ category, nsed: nsed[i] as number, weight: weights[i] as number }))
       .sort((a, b) => b.weight - a.weight || a.category - b.category)
     this.#candidates.set(mutation, candidates)
     return candidates

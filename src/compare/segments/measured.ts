@@ -114,11 +114,7 @@ function measuredShares(
     requests,
     blocks,
     measure,
-  }: {
-    requests: readonly number[]
-    blocks: Uint8Array
-    measure: (request: number) => number
-  },
+  }: { requests: readonly number[]; blocks: Uint8Array; measure: (request: number) => number },
 ): Measured | null {
   const groups = new Map<string, Group>()
   for (const request of requests) {

@@ -13,10 +13,7 @@ import type { SegmentSide } from './test-segment.ts'
 /** Options of `findSegments`. */
 export const SEGMENT_OPTIONS = defineOptions({
   ...EDGE_OPTIONS,
-  segments: flag({
-    default: true,
-    sentence: 'Find out in which requests things changed',
-  }),
+  segments: flag({ default: true, sentence: 'Find out in which requests things changed' }),
   maxSegmentCells: number({
     default: 2e8,
     min: 0,

@@ -170,7 +170,7 @@ export function describeErrors(
     const q = Math.max(qOf[i]!, Math.min(1, test.p * tests.length))
     const isLarge = Math.abs(test.difference) >= minimumShare
     const countOf = (some: readonly Failure[]) =>
-      byPeriod(
+      countByPeriod(
         flows,
         some.map(({ request }) => request),
       )
@@ -189,7 +189,7 @@ export function describeErrors(
           .map(([text, own]) => ({ text, made: countOf(own) }))
           .sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0])),
         requests: [...new Set(failures.map(({ request }) => request))],
-        failed: byPeriod(flows, new Set(failed)),
+        failed: countByPeriod(flows, new Set(failed)),
         passedOn: passedOnOf(flows, failures, { places, blocks }),
       },
     ]
@@ -214,7 +214,7 @@ function passedOnOf(
         chances[block < split ? 0 : 1] += count
       })
     }
-    const made = byPeriod(
+    const made = countByPeriod(
       flows,
       own.map(({ request }) => request),
     )
@@ -247,7 +247,7 @@ function toldOf(tests: TestedPlace['tests'], alpha: number) {
 /** Operations that have nearly all of a change, the one of most first. */
 function operationsOf(flows: FlowSet, failures: readonly Failure[]): string[] {
   const rates = [...group(failures, ({ operation }) => operation)].map(([operation, own]) => {
-    const [before, after] = byPeriod(
+    const [before, after] = countByPeriod(
       flows,
       own.map(({ request }) => request),
     )
@@ -263,7 +263,10 @@ function operationsOf(flows: FlowSet, failures: readonly Failure[]): string[] {
   })
 }
 
-function byPeriod(flows: FlowSet, requests: Iterable<number>): [before: number, after: number] {
+export function countByPeriod(
+  flows: FlowSet,
+  requests: Iterable<number>,
+): [before: number, after: number] {
   const counts: [number, number] = [0, 0]
   for (const request of requests) counts[flows.period[request] as Period]++
   return counts

@@ -87,10 +87,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const byOperation = steps.map(({ strata }) =>
     Array.from(
       group(strata, ({ operation }) => operation),
-      ([operation, own]) => ({
-        operation,
-        strata: own.length === strata.length ? strata : own,
-      }),
+      ([operation, own]) => ({ operation, strata: own.length === strata.length ? strata : own }),
     ),
   )
   const timed = [

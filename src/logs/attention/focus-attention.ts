@@ -125,11 +125,7 @@ function spanningComponent(edges: readonly DependencyEdge[], root: string) {
     reached.add(next.name)
     parentEdge.set(next.name, next.edge)
   }
-  return {
-    names: [...reached],
-    edges: edges.filter(({ from }) => reached.has(from)),
-    parentEdge,
-  }
+  return { names: [...reached], edges: edges.filter(({ from }) => reached.has(from)), parentEdge }
 }
 
 function otherEnd({ from, to }: DependencyEdge, end: string): string {

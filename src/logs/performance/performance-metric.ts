@@ -215,11 +215,7 @@ export class MetricTail extends columnarStage<TailColumns>() {
 
   /** One row a class, and one for both together. */
   table(): StageTable {
-    const rows = this.tails.map((tail) => ({
-      ...tail,
-      instances: tail.count,
-      heavy: tail.isHeavy,
-    }))
+    const rows = this.tails.map((tail) => ({ ...tail, instances: tail.count, heavy: tail.isHeavy }))
     return rowTable(rows, ['class', 'instances', 'outliers', 'fraction', 'heavy'])
   }
 }

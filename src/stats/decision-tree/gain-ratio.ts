@@ -206,14 +206,7 @@ interface NodeSums {
   readonly information: number
 }
 
-const NO_CUT = {
-  admissible: false,
-  rawGain: 0,
-  penalty: 0,
-  splitInfo: 0,
-  cuts: 0,
-  lastCode: -1,
-}
+const NO_CUT = { admissible: false, rawGain: 0, penalty: 0, splitInfo: 0, cuts: 0, lastCode: -1 }
 
 function scoreOf(
   column: string,

@@ -26,13 +26,7 @@ export async function readEventTables(
   sink: ReadSink,
 ): Promise<void> {
   requireTimeUnit('tables.timeUnit', tables.timeUnit ?? 'ns')
-  const run = {
-    files,
-    tables,
-    sink,
-    events: new EventColumns(),
-    fathers: new FatherColumns(),
-  }
+  const run = { files, tables, sink, events: new EventColumns(), fathers: new FatherColumns() }
   const traces = await readTraces(run)
   await readEvents(run, traces)
   await readEdges(run, traces)

@@ -25,12 +25,7 @@ export function quantity(field: string): SpecPart {
 /** The channel of rows named by `label`, in the order of the data; `hidden` in panels beside the first. */
 export function rowNames({ hidden = false, grid = false, field = 'label' } = {}): SpecPart {
   const axis = { title: null, domain: false, ticks: false, labelPadding: 6, labelLimit: 520, grid }
-  return {
-    field,
-    type: 'nominal',
-    sort: null,
-    axis: hidden ? { ...axis, labels: false } : axis,
-  }
+  return { field, type: 'nominal', sort: null, axis: hidden ? { ...axis, labels: false } : axis }
 }
 
 /** Colors rows by `kind`, in the order of `looks`; those that no row has stay out of the legend. */

@@ -132,13 +132,7 @@ function ratesPanel(
       },
       {
         mark: { type: 'rule', strokeWidth: 2, aria: false },
-        encoding: {
-          x: { ...x, field: 'fromUs' },
-          x2: { field: 'toUs' },
-          y,
-          color,
-          tooltip: said,
-        },
+        encoding: { x: { ...x, field: 'fromUs' }, x2: { field: 'toUs' }, y, color, tooltip: said },
       },
     ],
   }

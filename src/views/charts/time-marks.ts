@@ -105,13 +105,7 @@ export function placedMarks(
     const line = lines.findIndex((taken) => taken.every(([start, end]) => end < from || start > to))
     lines[line]?.push([from, to])
     const [lowUs, highUs] = [Math.max(fromUs, mark.lowUs), Math.min(toUs, mark.highUs)]
-    return {
-      ...mark,
-      lowUs,
-      highUs,
-      isLeft,
-      labelY: line < 0 ? null : 1 + line * LINE,
-    }
+    return { ...mark, lowUs, highUs, isLeft, labelY: line < 0 ? null : 1 + line * LINE }
   })
 }
 
@@ -148,11 +142,7 @@ export function withMarks(
             align: isLeft ? 'right' : 'left',
             dx: isLeft ? -GAP : GAP,
           },
-          encoding: {
-            x: x('atUs'),
-            y: { value: labelY },
-            text: { field: 'label' },
-          },
+          encoding: { x: x('atUs'), y: { value: labelY }, text: { field: 'label' } },
         })),
       ],
     }

@@ -43,19 +43,13 @@ interface FlowLine extends GraphLine {
 }
 
 const KINDS = {
-  changed: {
-    text: 'latency changed significantly',
-    look: { color: 'change', width: 3.5 },
-  },
+  changed: { text: 'latency changed significantly', look: { color: 'change', width: 3.5 } },
   unchanged: { text: 'no significant change', look: { color: 'soft', width: 1.5 } },
   untested: {
     text: 'not tested (off the critical path, or few requests)',
     look: { color: 'soft', width: 1.2, dash: '5 3', opacity: 0.7 },
   },
-  gap: {
-    text: 'nodes in between are left out',
-    look: { color: 'soft', width: 2, dash: '1.5 4' },
-  },
+  gap: { text: 'nodes in between are left out', look: { color: 'soft', width: 2, dash: '1.5 4' } },
 } as const satisfies Record<string, { text: string; look: LineLook }>
 type LineKind = keyof typeof KINDS
 
@@ -83,10 +77,7 @@ export function flowPicture(
   )
   const part = flowPart(
     { size: labels.length, from: flow.from, to: flow.to },
-    {
-      order: edgesByWeight(known),
-      limit: labels.length > limit ? Math.min(limit, keep) : limit,
-    },
+    { order: edgesByWeight(known), limit: labels.length > limit ? Math.min(limit, keep) : limit },
   )
   const placeOf = new Map(part.nodes.map((node, place) => [node, place]))
   const place = (node: number | undefined) => placeOf.get(node ?? 0) ?? 0
@@ -101,12 +92,7 @@ export function flowPicture(
     const failed = failures(node)
     if (failed === '') return { name, detail: where, tooltip: full(node) }
     const detail = [where, failed].filter((line) => line !== '').join(' · ')
-    return {
-      name,
-      detail,
-      tooltip: `${full(node)}\n${failed}`,
-      look: { stroke: 'text', width: 2 },
-    }
+    return { name, detail, tooltip: `${full(node)}\n${failed}`, look: { stroke: 'text', width: 2 } }
   })
   const lines = [
     ...part.edges.flatMap((edge) => {
@@ -187,12 +173,7 @@ function flowLine(
     to,
     ends,
     of,
-  }: {
-    readonly from: number
-    readonly to: number
-    readonly ends: string
-    readonly of: Quantity
-  },
+  }: { readonly from: number; readonly to: number; readonly ends: string; readonly of: Quantity },
 ): FlowLine {
   const kind = kindOf(comparison)
   const text = latenciesText(comparison, of)
