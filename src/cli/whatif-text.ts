@@ -30,10 +30,7 @@ export function whatifText(diagnosis: LatencyDiagnosis, limit: number, wish?: Wi
 }
 
 /** `3,000 requests`, `1,320 calls of mds`, `12 calls of mds LOOKUP from frontend`. */
-function requestsText(
-  count: number,
-  { service = '', operation = '', caller = '' }: Population,
-): string {
+function requestsText(count: number, { service = '', operation = '', caller = '' }: Population) {
   const called = [service, operation].filter((name) => name !== '').join(' ')
   if (called === '' && caller === '') return counted(count, 'request')
   const of = called === '' ? '' : ` of ${shortText(called, MAX_TITLE_LENGTH)}`

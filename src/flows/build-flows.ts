@@ -67,11 +67,7 @@ function timedFlows(recordings: readonly TraceSet[], runs: number, options: Flow
 }
 
 /** Flows from trace-point graphs; the first `runs` recordings are of before. */
-function buildGraphFlows(
-  periods: readonly GraphTraces[],
-  runs: number,
-  options: FlowOptions,
-): FlowSet {
+function buildGraphFlows(periods: readonly GraphTraces[], runs: number, options: FlowOptions) {
   const labels = new NodeLabels()
   const first = periods[0] && serves(periods[0], labels) ? periods[0] : undefined
   if (periods.length === 1 && first) return flowsOf(first, labels, options)

@@ -174,10 +174,7 @@ class SilentSpans {
   }
 }
 
-function oneAfterTheOther(flows: FlowSet): {
-  readonly shapes: ShapeTable
-  readonly numbers: ReadonlyMap<number, number>
-} {
+function oneAfterTheOther(flows: FlowSet) {
   const shapes = new ShapeTable()
   const numbers = new Map<number, number>()
   const known = new Map<string, number>()

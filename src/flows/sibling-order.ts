@@ -174,10 +174,7 @@ class LearnedSiblingOrder implements SiblingOrder {
     return { spans, precedence }
   }
 
-  #combine(
-    name: number,
-    called: Pick<Combination, 'period' | 'numbers' | 'detached'>,
-  ): Combination {
+  #combine(name: number, called: Pick<Combination, 'period' | 'numbers' | 'detached'>) {
     const { period, numbers } = called
     const listing = numbers.map((_, i) => i).sort((a, b) => numbers[a]! - numbers[b]!)
     const sorted = listing.map((i) => numbers[i]!)

@@ -236,10 +236,7 @@ function timeNs({ startUs, endUs }: SpanCalls, walk: readonly number[], node: nu
   return Math.round((node & 1 ? endUs[span]! : startUs[span]!) * NS)
 }
 
-function countUnawaited(
-  followers: readonly (readonly number[])[],
-  finishers: readonly number[],
-): number {
+function countUnawaited(followers: readonly (readonly number[])[], finishers: readonly number[]) {
   return followers.filter((next, child) => next.length === 0 && !finishers.includes(child)).length
 }
 

@@ -86,10 +86,7 @@ export function detectableShift(
 }
 
 /** The smallest positive difference of two values that is enough, if larger ones are too. */
-function smallestDifference(
-  values: ArrayLike<number>,
-  isEnough: (difference: number) => boolean,
-): number {
+function smallestDifference(values: ArrayLike<number>, isEnough: (difference: number) => boolean) {
   const pairs = [{ first: values, second: values, weight: 1 }]
   let low = 0
   let high = values[values.length - 1]! - values[0]!

@@ -44,11 +44,7 @@ function commonPrefix(shorter: ArrayLike<number>, longer: ArrayLike<number>): nu
   return length
 }
 
-function commonSuffix(
-  shorter: ArrayLike<number>,
-  longer: ArrayLike<number>,
-  prefix: number,
-): number {
+function commonSuffix(shorter: ArrayLike<number>, longer: ArrayLike<number>, prefix: number) {
   const rest = shorter.length - prefix
   const shift = longer.length - shorter.length
   let length = 0
@@ -146,10 +142,7 @@ interface Band {
   readonly lastRow: number
 }
 
-function fillBand(
-  textIds: Int32Array | Uint32Array,
-  { positions, differences, lastRow }: Band,
-): void {
+function fillBand(textIds: Int32Array | Uint32Array, { positions, differences, lastRow }: Band) {
   let up = -1
   let down = 0
   for (let column = 0; column < textIds.length; column++) {

@@ -307,10 +307,7 @@ function isAscending({ values, blocks }: BlockedSample): boolean {
 }
 
 /** Midranks of both ascending samples together over their number + 1, less ½. */
-function midranks(
-  before: ArrayLike<number>,
-  after: ArrayLike<number>,
-): readonly [Float64Array, Float64Array] {
+function midranks(before: ArrayLike<number>, after: ArrayLike<number>) {
   const size = before.length + after.length
   const ranks = [new Float64Array(before.length), new Float64Array(after.length)] as const
   let [first, second] = [0, 0]

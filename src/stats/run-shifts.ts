@@ -238,10 +238,7 @@ function commonVariance(levels: readonly Levels[]): number {
  * measures that all move together, the sum of moves is as large as it can be. A measure counts by the
  * part of its variance that lies between runs: what varies within them is independent anyway.
  */
-function independentMeasures(
-  all: readonly Weighed[],
-  common: number,
-): { df: number; measures: number } {
+function independentMeasures(all: readonly Weighed[], common: number) {
   const df = Math.max(0, ...all.map((one) => one.df))
   const full = all.filter((one) => one.df === df && one.squares > 0)
   const runs = full[0]?.deviations.length ?? 0

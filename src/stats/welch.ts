@@ -92,10 +92,7 @@ interface WeightedMoments {
   readonly size: number
 }
 
-function compareMeans(
-  first: WeightedMoments,
-  second: WeightedMoments,
-): Pick<WelchResult, 'statistic' | 'df' | 'p'> {
+function compareMeans(first: WeightedMoments, second: WeightedMoments) {
   const difference = second.mean - first.mean
   const a = first.variance / first.size
   const b = second.variance / second.size

@@ -305,9 +305,7 @@ async function openAll(
   )
 }
 
-function filesOf(
-  source: OpenableSource | EventTableSources | StoreSource,
-): readonly OpenableSource[] {
+function filesOf(source: OpenableSource | EventTableSources | StoreSource) {
   if ('store' in source) return []
   if (!('tables' in source)) return [source]
   return [source.events, source.edges, source.traces].filter((file) => file !== undefined)

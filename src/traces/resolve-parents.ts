@@ -77,11 +77,7 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
 }
 
 /** Fills `index` with one trace's spans; gives what was found out about ids that repeat, if any. */
-function indexSpans(
-  spans: ArrivedSpans,
-  members: Uint32Array,
-  index: SpanIndex,
-): SharedSpanIds | undefined {
+function indexSpans(spans: ArrivedSpans, members: Uint32Array, index: SpanIndex) {
   let repeats: Map<number, number[]> | undefined
   index.reset(members.length)
   for (const row of members) {

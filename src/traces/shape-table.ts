@@ -162,11 +162,7 @@ function startsWith(longer: Uint32Array, prefix: Uint32Array): boolean {
 }
 
 /** FNV-1a over 32-bit words, finished by murmur3's mixer so that the low bits are good slots. */
-function hashShape(
-  labels: Uint32Array,
-  nodeCount: number,
-  { from, to, edgeCount }: ShapeEdges,
-): number {
+function hashShape(labels: Uint32Array, nodeCount: number, { from, to, edgeCount }: ShapeEdges) {
   let hash = 0x811c9dc5 ^ nodeCount
   for (let i = 0; i < nodeCount; i++) hash = Math.imul(hash ^ labels[i]!, 0x01000193)
   for (let i = 0; i < edgeCount; i++) {

@@ -155,11 +155,7 @@ function errorGrowth(
 }
 
 /** Of one run before: by its requests, as if they were independent. */
-function ofRequests(
-  tested: readonly TypeSummary[],
-  [base]: readonly RunSummary[],
-  level: number,
-): Estimate[] {
+function ofRequests(tested: readonly TypeSummary[], [base]: readonly RunSummary[], level: number) {
   return tested.map((now) => {
     const before = typeOf(base as RunSummary, now.name) as TypeSummary
     const stratum = { before: logTimes(before), after: logTimes(now) }
@@ -173,11 +169,7 @@ function ofRequests(
 }
 
 /** Of several: by how far their levels lie apart. */
-function ofRuns(
-  tested: readonly TypeSummary[],
-  baseline: readonly RunSummary[],
-  level: number,
-): Estimate[] {
+function ofRuns(tested: readonly TypeSummary[], baseline: readonly RunSummary[], level: number) {
   const measures = tested.map((now) => {
     const all = [...baseline.map((each) => typeOf(each, now.name)), now]
     const within = all.flatMap((each) => (each ? moments(logTimes(each)).variance : []))

@@ -67,11 +67,7 @@ export function depthFirst(
 }
 
 /** Sorts what stands from `tail` on; a handful by insertion, which spares a copy. */
-function sortTail(
-  numbers: number[],
-  tail: number,
-  compare: (a: number, b: number) => number,
-): void {
+function sortTail(numbers: number[], tail: number, compare: (a: number, b: number) => number) {
   if (numbers.length - tail > 16) {
     const sorted = numbers.slice(tail).sort(compare)
     for (let i = 0; i < sorted.length; i++) numbers[tail + i] = sorted[i] as number

@@ -53,11 +53,7 @@ interface EdgeTests {
   readonly sizes: ReadonlyMap<number, EdgeSize>
 }
 
-function testEdges(
-  times: EdgeTimes,
-  { alpha, minimumEffect }: EdgeOptions,
-  negligibleUs: number,
-): EdgeTests {
+function testEdges(times: EdgeTimes, { alpha, minimumEffect }: EdgeOptions, negligibleUs: number) {
   const p = new Float64Array(times.size).fill(Number.NaN)
   const tests = new Map<number, VanElterenResult>()
   for (let edge = 0; edge < times.size; edge++) {

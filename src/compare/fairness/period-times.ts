@@ -43,10 +43,7 @@ function swapped(before: Float64Array, after: Float64Array): ComparisonWarning[]
   ]
 }
 
-function overlapping(
-  shared: Overlap,
-  [before, after]: readonly [Float64Array, Float64Array],
-): ComparisonWarning[] {
+function overlapping(shared: Overlap, [before, after]: readonly [Float64Array, Float64Array]) {
   if (shared.kind !== 'partly mixed') return []
   return [
     warning('time-ranges', {
@@ -119,11 +116,7 @@ function isBusyWithin({ fromUs, toUs }: Gap, arrivals: Float64Array): boolean {
   return arrivals.some((us) => us > fromUs + quarterUs && us < toUs - quarterUs)
 }
 
-function holeIn(
-  arrivals: Float64Array,
-  name: 'before' | 'after',
-  isExcused: Excused,
-): ComparisonWarning[] {
+function holeIn(arrivals: Float64Array, name: 'before' | 'after', isExcused: Excused) {
   const gap = longestHole(arrivals, isExcused)
   if (gap === undefined) return []
   const gapUs = gap.toUs - gap.fromUs

@@ -80,10 +80,7 @@ function servicesOf(edge: PooledEdge): string[] {
   return [...new Set(ends)].filter((name) => name !== '')
 }
 
-function edgeWords(
-  { scope, edges }: EdgeGroup,
-  direction: Direction,
-): Pick<Draft, 'where' | 'what'> {
+function edgeWords({ scope, edges }: EdgeGroup, direction: Direction) {
   const [first] = edges as [EdgeChange]
   const shift = `${formatDuration(Math.abs(first.shiftUs))} ${direction === 'slower' ? 'longer' : 'less'}`
   const what = stepWords(first, shift)

@@ -197,10 +197,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   }
 }
 
-function movedText(
-  { measure, shiftUs, interval: [low, high] }: WholeShift,
-  quantity: Quantity,
-): string {
+function movedText({ measure, shiftUs, interval: [low, high] }: WholeShift, quantity: Quantity) {
   const who =
     measure === 'mean'
       ? `Requests took ${moreText(shiftUs, quantity)} on average`
@@ -214,11 +211,7 @@ const ALL_OF_IT = 0.995
 /** Below this share, they also say what nothing explains. */
 const MIN_EXPLAINED = 0.8
 
-function accountedText(
-  findings: readonly Finding[],
-  observedChangeUs: number,
-  quantity: Quantity,
-): string | null {
+function accountedText(findings: readonly Finding[], observedChangeUs: number, quantity: Quantity) {
   const us = findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
   const these = findings.length === 1 ? 'the finding' : 'findings'
   if (us === 0) return null

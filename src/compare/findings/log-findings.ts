@@ -112,12 +112,7 @@ function isNew({ messages: [before] }: ServiceLogChange): boolean {
   return before === 0
 }
 
-function serviceLogText({
-  level,
-  text,
-  messages: [before, after],
-  means,
-}: ServiceLogChange): string {
+function serviceLogText({ level, text, messages: [before, after], means }: ServiceLogChange) {
   const grave = GRAVE_LEVELS.has(level) ? `${level.toUpperCase()} ` : ''
   const name = `${grave}“${printable(shortText(text, MAX_TEXT_LENGTH))}”`
   if (before === 0) return `new ${name} (${grouped(after)} times)`

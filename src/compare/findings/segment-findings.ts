@@ -139,11 +139,7 @@ function draftOf(segment: Segment, categories: Categories): Draft {
   }
 }
 
-function timeWords(
-  { step, inside, callingOperation }: Segment,
-  name: string,
-  quantity: Quantity,
-): string {
+function timeWords({ step, inside, callingOperation }: Segment, name: string, quantity: Quantity) {
   const time = moreText(inside.change, quantity)
   const by =
     callingOperation === null || callingOperation === ''

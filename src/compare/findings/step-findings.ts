@@ -219,10 +219,7 @@ function others({ operations }: StepChange): string {
     : `, and so do ${changed} other operations`
 }
 
-function whereToLook(
-  { scope, steps }: StepGroup,
-  isTime: boolean,
-): Pick<Draft, 'look' | 'services'> {
+function whereToLook({ scope, steps }: StepGroup, isTime: boolean) {
   const called = steps.map(({ service }) => service)
   const callers = steps.flatMap(({ caller }) => caller ?? [])
   const first = 'service' in scope ? [scope.service] : called

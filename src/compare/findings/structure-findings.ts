@@ -3,7 +3,7 @@ import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
-import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
+import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { orderDifference } from '../precursors/order-difference.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
 import { type Draft, NO_EVIDENCE, type StructureChange, type StructureMove } from './finding.ts'
@@ -156,10 +156,7 @@ function labelsIn(some: ReadonlyMap<string, number>, all: ReadonlyMap<string, nu
 }
 
 /** Returns the significant changes of time in the calls answered just before the flows part. */
-function changedWithin(
-  { significant }: EdgeChanges,
-  changes: readonly StructureChange[],
-): EdgeChange[] {
+function changedWithin({ significant }: EdgeChanges, changes: readonly StructureChange[]) {
   const calls = changes.flatMap(({ answered }) => answered ?? [])
   return significant
     .filter(({ from, to }) => calls.some(({ labels }) => labels.has(from) && labels.has(to)))
@@ -167,10 +164,7 @@ function changedWithin(
 }
 
 /** Who answered just before the flows part and for whom it called, who goes on, and where to. */
-function servicesToLookAt(
-  changes: readonly StructureChange[],
-  gained: readonly string[],
-): string[] {
+function servicesToLookAt(changes: readonly StructureChange[], gained: readonly string[]) {
   const answered = changes.flatMap((change) => change.answered ?? [])
   const names = [
     ...answered.flatMap(({ service, restsOn }) => [service, ...restsOn]),

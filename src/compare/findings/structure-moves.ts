@@ -112,10 +112,7 @@ function nameOf({ change, label }: StructureChange): string {
  * Where two structures part: the first nodes that only one has, with the node before. Where nodes
  * are the same in another order, the edges that only one has.
  */
-function structureDifference(
-  categories: Categories,
-  { from, to }: StructureMove,
-): StructureChange[] {
+function structureDifference(categories: Categories, { from, to }: StructureMove) {
   if (from === to) return [rootChange(categories, to)]
   const { added, removed } = labelDifference(categories.structure(from), categories.structure(to))
   if (added.length === 0 && removed.length === 0) return orderDifference(categories, from, to)

@@ -338,11 +338,7 @@ function explainedBy(
   return (after.own - before.own) / (after.all - before.all)
 }
 
-function shareOf(
-  { startUs, endUs }: StepCalls,
-  kept: readonly number[],
-  met: Float64Array,
-): number {
+function shareOf({ startUs, endUs }: StepCalls, kept: readonly number[], met: Float64Array) {
   let [part, whole] = [0, 0]
   for (const i of kept) {
     const us = endUs[i]! - startUs[i]!

@@ -78,11 +78,7 @@ export function overlapsOf(
   return overlaps.map((us) => (us < MIN_US ? 0 : us))
 }
 
-function rowsByGroup(
-  rows: Uint32Array,
-  { request }: SortedActivity,
-  groupOf: ArrayLike<number>,
-): Map<number, number[]> {
+function rowsByGroup(rows: Uint32Array, { request }: SortedActivity, groupOf: ArrayLike<number>) {
   const groups = new Map<number, number[]>()
   for (const row of rows) {
     const group = groupOf[request[row]!]!

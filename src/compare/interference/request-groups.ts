@@ -83,11 +83,7 @@ export function groupsOf(
     return requests.map((request) => codes[request]!)
   }
 
-  function divide(
-    codes: readonly number[],
-    count: number,
-    nameOf: (code: number) => Group | null,
-  ): Division {
+  function divide(codes: readonly number[], count: number, nameOf: (code: number) => Group | null) {
     const counts = new Uint32Array(count)
     codes.forEach((code, i) => {
       if (period[requests[i]!] === AFTER) counts[code]!++

@@ -282,11 +282,7 @@ export class ResponseTimeMutations extends Stage {
 const OFTEN_CRITICAL = 0.5
 
 /** Compares the edge classes of one category; those on the critical path are tested. */
-function testEdges(
-  categories: Categories,
-  category: number,
-  options: ResponseTimeOptions,
-): EdgeComparison[] {
+function testEdges(categories: Categories, category: number, options: ResponseTimeOptions) {
   const { edgeClasses } = categories.structure(category)
   const samples = categories.edgeSamples(category)
   const critical = samples.map(

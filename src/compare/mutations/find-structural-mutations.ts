@@ -214,10 +214,7 @@ export interface StructuralTest {
  * structure. Benjamini-Hochberg over categories that could be significant. Sources: Fisher 1922;
  * Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
  */
-function testStructures(
-  categories: Categories,
-  { alpha, counts }: StructuralOptions,
-): StructuralTest[] {
+function testStructures(categories: Categories, { alpha, counts }: StructuralOptions) {
   const isWeighted = counts === 'weighted' && categories.flows.weight !== undefined
   const tests = (isWeighted ? testWeightedShares : testShares)(categories)
   const q = benjaminiHochberg(tests.map(({ p, least }) => (least < alpha ? p : Number.NaN)))
@@ -302,10 +299,7 @@ function sharesOf(
  * goes for a share `alpha` of comparisons; 0 where each request was recorded. Requests are recorded
  * independently of each other, with the probability that their weight is the inverse of.
  */
-function samplingMargins(
-  categories: Categories,
-  { counts, alpha }: StructuralOptions,
-): Float64Array {
+function samplingMargins(categories: Categories, { counts, alpha }: StructuralOptions) {
   const margins = new Float64Array(categories.size)
   if (counts !== 'weighted' || categories.flows.weight === undefined) return margins
   const variance = sumOfWeights(categories, (weight) => weight * Math.max(weight - 1, 0))
@@ -332,10 +326,7 @@ export interface TypeCount {
   after: number
 }
 
-function countTypes(
-  categories: Categories,
-  count = categories.count.bind(categories),
-): TypeCount[] {
+function countTypes(categories: Categories, count = categories.count.bind(categories)) {
   const types = new Map<string, TypeCount>()
   return Array.from({ length: categories.size }, (_, category) => {
     const root = categories.root(category)

@@ -145,10 +145,7 @@ function stepValues(step: FindingStep, times: readonly StepTimes[]): Value[] {
 }
 
 /** 1 for requests that make a call, 0 for those that could; of repeats, how often. */
-function callValues(
-  call: FindingCall,
-  { flows, sites, calls, repeats, logs }: StepChanges,
-): Value[] {
+function callValues(call: FindingCall, { flows, sites, calls, repeats, logs }: StepChanges) {
   const isIt = (one: { readonly of: Operation; readonly call: Operation | null }) =>
     isSame(one.of, call.of) && isSameCall(one.call, call.call)
   if (call.kind === 'repeats') {

@@ -50,10 +50,7 @@ export function matchPrecursors(
   return new Precursors(structural, options, candidates)
 }
 
-function weigh(
-  categories: readonly number[],
-  { nsed, inverse }: DistanceColumns,
-): CandidateColumns {
+function weigh(categories: readonly number[], { nsed, inverse }: DistanceColumns) {
   let sum = 0
   for (let i = 0; i < inverse.length; i++) sum += inverse[i] as number
   return { categories, nsed, weights: inverse.map((value) => value / sum) }

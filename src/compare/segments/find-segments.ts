@@ -234,11 +234,7 @@ interface Tried {
 }
 
 /** Whether times are of requests that fail: that is what became of them, not which they are. */
-function isOfFailures(
-  isInside: Uint8Array,
-  measured: Measured,
-  { failed }: SearchOptions,
-): boolean {
+function isOfFailures(isInside: Uint8Array, measured: Measured, { failed }: SearchOptions) {
   if (measured.measure !== 'time') return false
   const { offsets, requests } = measured
   let [failures, all] = [0, 0]
@@ -295,11 +291,7 @@ function heldBy({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>): n
   return own / (own + (isClear ? Math.abs(outside.change) * outside.after : 0))
 }
 
-function kindsOf(
-  { conditions }: Candidate,
-  columns: readonly Coded[],
-  { values }: Measured,
-): Uint32Array {
+function kindsOf({ conditions }: Candidate, columns: readonly Coded[], { values }: Measured) {
   const kinds = new Uint32Array(values.length)
   for (const { column } of conditions) {
     const own = columns.find((one) => one.column === column)!.codes

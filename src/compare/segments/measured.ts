@@ -145,10 +145,7 @@ function rootOf({ shapes, shapeOf, labels }: FlowSet, request: number) {
   return labels.get(shapes.labels(shapeOf[request]!)[0]!)
 }
 
-function measuredOf(
-  head: Pick<Measured, 'measure' | 'step' | 'call'>,
-  groups: readonly Group[],
-): Measured | null {
+function measuredOf(head: Pick<Measured, 'measure' | 'step' | 'call'>, groups: readonly Group[]) {
   const kept = groups.filter(({ samples }) =>
     samples.every(({ values }) => values.length >= MIN_STRATUM),
   )

@@ -116,10 +116,7 @@ function testPartsOfAfter<Test extends { readonly p: number }>(
   })
 }
 
-function timesWithin(
-  measures: readonly (readonly BlockedStratum[])[],
-  part: PartOfAfter | null,
-): readonly (readonly BlockedStratum[])[] {
+function timesWithin(measures: readonly (readonly BlockedStratum[])[], part: PartOfAfter | null) {
   if (part === null) return measures
   const cut = remembered((stratum: BlockedStratum) => ({
     before: stratum.before,
@@ -128,10 +125,7 @@ function timesWithin(
   return measures.map(remembered((strata: readonly BlockedStratum[]) => strata.map(cut)))
 }
 
-function countsWithin(
-  strata: readonly ChoiceCounts[],
-  part: PartOfAfter | null,
-): readonly ChoiceCounts[] {
+function countsWithin(strata: readonly ChoiceCounts[], part: PartOfAfter | null) {
   if (part === null) return strata
   const { after, from, to } = part
   const isLeft = (stretch: number) => stretch >= after && (stretch < from || stretch >= to)

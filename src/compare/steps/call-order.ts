@@ -165,11 +165,7 @@ export class CallSites {
   }
 
   /** Writes how the calls of a span lie in time: equal texts are equal orders. */
-  #orderOf(
-    request: number,
-    { span, calls, callees, numbers }: Caller,
-    times: Float64Array,
-  ): string {
+  #orderOf(request: number, { span, calls, callees, numbers }: Caller, times: Float64Array) {
     if (calls.length === 0) return ''
     const slack = this.#flows.options.slackUs * NS
     if (calls.length === 1) {

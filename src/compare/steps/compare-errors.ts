@@ -134,11 +134,7 @@ function measuresOf({ calls: sites, failures }: PlaceCounts): Measure[] {
   return [{ failures, said: null, calls }, ...largest.slice(0, MAX_MEASURES)]
 }
 
-function strataOf(
-  { failures, calls }: Measure,
-  { of: blockOf }: TimeBlocks,
-  ofRequests: boolean,
-): ChoiceCounts[] {
+function strataOf({ failures, calls }: Measure, { of: blockOf }: TimeBlocks, ofRequests: boolean) {
   const keyOf = ({ operation, context }: Pick<Calls, 'operation' | 'context'>) =>
     JSON.stringify([operation, context])
   const failing = group(failures, keyOf)

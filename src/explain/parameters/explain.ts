@@ -211,11 +211,7 @@ export function explainEdge(
   return new Explanation(subject, { tables, choice, growth })
 }
 
-function callsOf(
-  categories: Categories,
-  { fromNode, toNode }: EdgeNodes,
-  period: Period,
-): EdgeCall[] {
+function callsOf(categories: Categories, { fromNode, toNode }: EdgeNodes, period: Period) {
   const flows = recordedFlows(categories.flows)
   const { shapes, labels } = flows
   const edgesOf = new Map<number, readonly number[]>()

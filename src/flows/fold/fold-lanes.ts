@@ -140,11 +140,7 @@ function foldEdges(
   return { ...links, edgeOf, notes }
 }
 
-function asInFirstLane(
-  note: EdgeNote,
-  { firstLanes }: EdgeGroup,
-  match: RepetitionMatch,
-): EdgeNote {
+function asInFirstLane(note: EdgeNote, { firstLanes }: EdgeGroup, match: RepetitionMatch) {
   const lane = note.side === 'to' ? firstLanes[1] : firstLanes[0]
   const like = lane < 0 ? undefined : match[lane]?.get(note.repetition)
   return like === undefined ? note : { ...note, repetition: like }

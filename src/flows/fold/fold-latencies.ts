@@ -185,11 +185,7 @@ function planGraph(graph: FoldedGraph, labelRank: Uint32Array): WalkPlan {
 const MAX_ENTRIES = 2 ** 21
 
 /** For each step where branches join, all steps of the lane that lead there, if not too many. */
-function stepsBeforeJoins(
-  { from, labels }: FoldedGraph,
-  above: EdgeRows,
-  isStep: Uint8Array,
-): readonly (Uint32Array | undefined)[] {
+function stepsBeforeJoins({ from, labels }: FoldedGraph, above: EdgeRows, isStep: Uint8Array) {
   const before: (Uint32Array | undefined)[] = new Array(labels.length)
   const seen = new Int32Array(labels.length).fill(-1)
   let entries = 0

@@ -167,11 +167,7 @@ function hashNotes(graph: FoldedGraph): Float64Array {
 }
 
 /** Colors of nodes by what is known of nodes and edges (`said`, `null` without repetitions). */
-function foldedColors(
-  graph: FoldedGraph,
-  start: Float64Array,
-  said: Float64Array | null,
-): Float64Array {
+function foldedColors(graph: FoldedGraph, start: Float64Array, said: Float64Array | null) {
   const { from, to, loops, labels } = graph
   const below = edgeRows(from, labels.length, loops)
   const above = edgeRows(to, labels.length, loops)

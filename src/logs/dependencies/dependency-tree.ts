@@ -93,11 +93,7 @@ interface BestCut {
 const SAME_SHARE = 1e-10
 
 /** Sums of the target over the rows of a node; undefined where it does not vary there. */
-function targetSums(
-  rows: Int32Array,
-  target: Float64Array,
-  weights: Float64Array,
-): TargetSums | undefined {
+function targetSums(rows: Int32Array, target: Float64Array, weights: Float64Array) {
   let mass = 0
   let massSquared = 0
   let total = 0

@@ -7,7 +7,6 @@ import { type PerformanceMetric, performanceMetric } from '../performance/perfor
 import {
   DEPENDENCY_OPTIONS,
   type DependencyEdge,
-  type DependencyNetwork,
   DependencyNetworks,
   type DependencyOptions,
   leastMass,
@@ -48,11 +47,7 @@ interface NetworkSource {
   readonly weights: Float64Array | undefined
 }
 
-function learnNetwork(
-  key: NetworkKey,
-  source: NetworkSource,
-  options: DependencyOptions,
-): DependencyNetwork {
+function learnNetwork(key: NetworkKey, source: NetworkSource, options: DependencyOptions) {
   const { minSplit, minLeaf, stop, significance } = options
   const { logs, metric } = source
   const members = Array.from(logs.instances.keys()).filter(

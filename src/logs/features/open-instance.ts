@@ -113,10 +113,7 @@ function strides(series: Coded<EventSeries>): { code: number; stride: number }[]
   return series.flatMap(([code, { stride }]) => (stride > 1 ? [{ code, stride }] : []))
 }
 
-function featuresOf<S>(
-  series: Coded<S>,
-  features: (series: S, i: number) => number[],
-): InstanceFeatures {
+function featuresOf<S>(series: Coded<S>, features: (series: S, i: number) => number[]) {
   return {
     codes: Int32Array.from(series, ([code]) => code),
     values: Float64Array.from(series.flatMap(([, each], i) => features(each, i))),

@@ -195,12 +195,7 @@ export class LineReader {
     return this.#within(this.#draft.endLayer(), depth)
   }
 
-  #pairs(
-    keys: readonly string[],
-    values: readonly string[],
-    count: number,
-    depth: number,
-  ): boolean {
+  #pairs(keys: readonly string[], values: readonly string[], count: number, depth: number) {
     for (let i = 0; i < count; i++) this.#draft.field(keys[i] as string, values[i])
     return this.#within(this.#draft.endLayer(), depth)
   }
@@ -263,11 +258,7 @@ export class LineReader {
     this.#usual = this.#layouts.filter((one) => one === layout || this.#usual.includes(one))
   }
 
-  #match(
-    { name, pattern, groups, isEnvelope, head }: LineLayout,
-    text: string,
-    depth: number,
-  ): boolean {
+  #match({ name, pattern, groups, isEnvelope, head }: LineLayout, text: string, depth: number) {
     if (head !== undefined) return false
     const found = pattern.exec(text)
     if (found === null) return false

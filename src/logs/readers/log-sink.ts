@@ -313,11 +313,7 @@ export class LogWriter implements LogSink {
     return match.states
   }
 
-  #fields(
-    { fields = [], level, timeUs }: Omit<LogRecord, 'name'>,
-    instance: number,
-    name: string,
-  ): void {
+  #fields({ fields = [], level, timeUs }: Omit<LogRecord, 'name'>, instance: number, name: string) {
     const all = withLevel(fields, level)
     if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
   }

@@ -114,11 +114,7 @@ interface BinaryCut {
  * and 8.8; for the order, Fisher 1958, "On grouping for maximum homogeneity", Journal of the
  * American Statistical Association 53:789-798.
  */
-function bestBinaryCut(
-  { kind }: CodedColumn,
-  groups: ValueGroups,
-  minLeaf: number,
-): BinaryCut | undefined {
+function bestBinaryCut({ kind }: CodedColumn, groups: ValueGroups, minLeaf: number) {
   const { size } = groups
   if (size < 2) return undefined
   const order = kind === 'numeric' ? undefined : orderByMean(groups)
@@ -176,12 +172,7 @@ function scanCuts(
   return { between: best / weight, at, cuts, range: [low / weight, high / weight] }
 }
 
-function sameMean(
-  first: Float64Array,
-  second: Float64Array,
-  group: number,
-  other: number,
-): boolean {
+function sameMean(first: Float64Array, second: Float64Array, group: number, other: number) {
   const [one, two] = [second[group]! * first[other]!, second[other]! * first[group]!]
   return Math.abs(one - two) <= SAME_CUT * Math.max(Math.abs(one), Math.abs(two))
 }

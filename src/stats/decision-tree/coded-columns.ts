@@ -149,12 +149,7 @@ function sortableBits(values: Float64Array): { low: Uint32Array; high: Uint32Arr
 }
 
 /** Sorts `order` stably by 11 bits into `target`; false, and nothing done, if all are the same. */
-function sortByDigit(
-  word: Uint32Array,
-  shift: number,
-  order: Int32Array,
-  target: Int32Array,
-): boolean {
+function sortByDigit(word: Uint32Array, shift: number, order: Int32Array, target: Int32Array) {
   const starts = new Int32Array(DIGIT)
   for (let i = 0; i < order.length; i++) starts[(word[order[i]!]! >>> shift) & (DIGIT - 1)]!++
   let start = 0

@@ -208,10 +208,7 @@ interface NodeSums {
 
 const NO_CUT = { admissible: false, rawGain: 0, penalty: 0, splitInfo: 0, cuts: 0, lastCode: -1 }
 
-function scoreOf(
-  column: string,
-  score: Omit<GainRatioScore, 'column' | 'gain' | 'gainRatio'>,
-): GainRatioScore {
+function scoreOf(column: string, score: Omit<GainRatioScore, 'column' | 'gain' | 'gainRatio'>) {
   const gain = score.rawGain - score.penalty
   return {
     column,

@@ -129,10 +129,7 @@ interface TargetData {
   readonly ranks: Float64Array
 }
 
-function narrowData(
-  { columns, target, explained, ranks }: TargetData,
-  rows: Int32Array,
-): TargetData {
+function narrowData({ columns, target, explained, ranks }: TargetData, rows: Int32Array) {
   const narrow = (values: Float64Array) => Float64Array.from(rows, (row) => values[row]!)
   return {
     columns: columns.map((column) => narrowColumn(column, rows)),

@@ -158,10 +158,7 @@ interface Leaf<Content> extends Path {
   readonly leaf: TreeNode<Content>
 }
 
-function leavesOf<Content>(
-  root: TreeNode<Content>,
-  columns: readonly TreeColumnInfo[],
-): Leaf<Content>[] {
+function leavesOf<Content>(root: TreeNode<Content>, columns: readonly TreeColumnInfo[]) {
   const byName = new Map(columns.map((column) => [column.name, column]))
   const leaves: Leaf<Content>[] = []
   const visit = (node: TreeNode<Content>, { conditions, steps }: Path): void => {

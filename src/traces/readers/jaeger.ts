@@ -139,10 +139,7 @@ function readSpan(
   )
 }
 
-function parentOf(
-  { references, parentSpanID }: JsonObject,
-  traceId: string,
-): { parentId: string | null; followsFrom: boolean } {
+function parentOf({ references, parentSpanID }: JsonObject, traceId: string) {
   const own = objectsIn(references).filter(
     ({ traceID }) => traceID === undefined || traceID === traceId,
   )

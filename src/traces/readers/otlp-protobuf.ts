@@ -140,11 +140,7 @@ export async function* otlpMessages(
   })
 }
 
-function frameAt(
-  bytes: Uint8Array,
-  at: number,
-  framing: Framing,
-): { readonly from: number; readonly end: number } | undefined {
+function frameAt(bytes: Uint8Array, at: number, framing: Framing) {
   if (framing === 'bytes') {
     if (at + 4 > bytes.length) return undefined
     return { from: at + 4, end: at + 4 + new DataView(bytes.buffer).getUint32(at) }

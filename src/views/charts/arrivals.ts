@@ -290,11 +290,7 @@ function arrivals(source: FlowSet | Categories, period: Period, category: number
     .sort((a, b) => a.startUs - b.startUs || a.request - b.request)
 }
 
-function requestsOf(
-  source: FlowSet | Categories,
-  period: Period,
-  category: number | null,
-): ArrayLike<number> {
+function requestsOf(source: FlowSet | Categories, period: Period, category: number | null) {
   if (source instanceof Categories && category !== null) {
     source.structure(category)
     return source.members(category, period)

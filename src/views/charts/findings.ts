@@ -318,10 +318,7 @@ function rowOf({ responseTime: { categories } }: Ranking, mutation: RankedMutati
   }
 }
 
-function omissions(
-  { mutations, responseTime }: Ranking,
-  shown: readonly RankedMutation[],
-): string[] {
+function omissions({ mutations, responseTime }: Ranking, shown: readonly RankedMutation[]) {
   if (shown.length === mutations.length) return []
   const left = mutations.filter((mutation) => !shown.includes(mutation))
   const sumUs = left.reduce((sum, { contributionUs }) => sum + (contributionUs || 0), 0)

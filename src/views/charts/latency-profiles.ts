@@ -76,10 +76,7 @@ export const latencyProfilesChart = defineChart(
   },
 )
 
-function recordedCurves(
-  models: ExecutionModels,
-  { target }: LatencyProfilesChartOptions,
-): LatencyCurve[] {
+function recordedCurves(models: ExecutionModels, { target }: LatencyProfilesChartOptions) {
   if (target !== null)
     throw new OptionError('target', target, 'profiles of applyScenario beside it')
   const looks = [{ color: PALETTE.before }, { color: PALETTE.after }]

@@ -176,11 +176,7 @@ export const logVariableChart = defineChart(
   },
 )
 
-function variableOf(
-  divergence: Divergence,
-  name: string | null,
-  kind: VariableKind | null,
-): VariableDivergence {
+function variableOf(divergence: Divergence, name: string | null, kind: VariableKind | null) {
   const [first] = divergence.variables
   if (name === null && first !== undefined) return first
   for (const each of kind === null ? (['event', 'state'] as const) : [kind]) {
@@ -193,11 +189,7 @@ function variableOf(
   )
 }
 
-function featureStrip(
-  logs: LogSet,
-  { name, kind }: VariableDivergence,
-  test: FeatureTest,
-): SpecPart {
+function featureStrip(logs: LogSet, { name, kind }: VariableDivergence, test: FeatureTest) {
   const { feature, significant } = test
   const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
   const column = features.of(features.indexOf(name) as number, feature)

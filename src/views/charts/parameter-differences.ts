@@ -128,11 +128,7 @@ function panel(
   ]
 }
 
-function valueBars(
-  values: readonly ValueShares[],
-  names: readonly string[],
-  parameter: string,
-): SpecPart {
+function valueBars(values: readonly ValueShares[], names: readonly string[], parameter: string) {
   const labels = distinctTexts(values, MAX_VALUE_LENGTH, ({ label }) => label)
   const rows = values.flatMap(({ label, shares }, i) =>
     shares.map((share, group) => ({

@@ -171,11 +171,7 @@ function divergencePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[]): Spe
   return withoutData(view, [thickRule(unchanged, PALETTE.before), numbers])
 }
 
-function quantilePanel(
-  diagnosis: LatencyDiagnosis,
-  rows: readonly Row[],
-  name: 'p50' | 'p99',
-): SpecPart {
+function quantilePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[], name: 'p50' | 'p99') {
   const measure = `${name}Us` as const
   const fromUs = profileQuantiles(diagnosis.base)[measure]
   const targetUs = profileQuantiles(diagnosis.target)[measure]

@@ -158,11 +158,7 @@ const WAITS: LineLook = { color: 'soft', width: 1.5 }
 const GAP: LineLook = { ...WAITS, dash: '1.5 4' }
 const DETACHED: LineLook = { color: 'line', width: 1.5, dash: '4 3' }
 
-function executionModelPicture(
-  models: ExecutionModels,
-  model: ExecutionModel,
-  limit: number,
-): Picture {
+function executionModelPicture(models: ExecutionModels, model: ExecutionModel, limit: number) {
   const times = medianTimes(models, model)
   const { groups, replyWaitsFor } = groupedModel(model)
   const kept = groups.slice(0, limit)

@@ -313,10 +313,7 @@ function gapsOf(
   })
 }
 
-function reachable(
-  start: readonly number[],
-  nextOf: (node: number) => readonly number[],
-): Set<number> {
+function reachable(start: readonly number[], nextOf: (node: number) => readonly number[]) {
   const found = new Set(start)
   // What is added on the way is visited too.
   for (const node of found) for (const next of nextOf(node)) found.add(next)

@@ -43,10 +43,7 @@ export function renderStill(view: VNode, title: string): string {
   )
 }
 
-function stacked(
-  parts: readonly StillPart[],
-  direction: 'row' | 'column' = 'column',
-): { readonly width: number; readonly height: number; readonly content: VNode[] } {
+function stacked(parts: readonly StillPart[], direction: 'row' | 'column' = 'column') {
   const isRow = direction === 'row'
   let [at, across] = [0, 0]
   const content = parts.map((part, i) => {

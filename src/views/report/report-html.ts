@@ -135,10 +135,7 @@ function shiftTable(shifts: readonly WholeShift[], of: Quantity): Html {
   )
 }
 
-function periods(
-  comparison: Comparison,
-  files: OptionsOf<typeof REPORT_OPTIONS>['files'],
-): Html | string {
+function periods(comparison: Comparison, files: OptionsOf<typeof REPORT_OPTIONS>['files']) {
   const times = periodTimes(comparison)
   const line = (period: 'before' | 'after') => {
     const parts = [
