@@ -80,12 +80,7 @@ export function proposePeriods(
   }
 }
 
-interface Measure {
-  readonly name: string
-  readonly values: readonly Timed[]
-}
-
-function measuresOf(flows: FlowSet): Measure[] {
+function measuresOf(flows: FlowSet) {
   const timed = (requests: ArrayLike<number>, measure: (request: number, i: number) => number) =>
     Array.from(requests, (request, i) => ({
       timeUs: flows.arrivalUs(request),

@@ -174,12 +174,7 @@ interface SearchOptions extends SegmentOptions {
   readonly negligibleUs: number
 }
 
-interface Search {
-  readonly found: readonly Segment[]
-  readonly p: number
-}
-
-function search(measured: Measured, columns: readonly Coded[], options: SearchOptions): Search {
+function search(measured: Measured, columns: readonly Coded[], options: SearchOptions) {
   const found: Segment[] = []
   let smallest = 1
   let isOut: Uint8Array | null = null

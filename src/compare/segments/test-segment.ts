@@ -134,11 +134,7 @@ function together(groups: readonly Group[]): Group {
   }) as unknown as Group
 }
 
-interface Moments {
-  readonly count: number
-  readonly mean: number
-  readonly variance: number
-}
+type Moments = ReturnType<typeof momentsOf>
 
 function both<Of, To>(
   [before, after]: readonly [Of, Of],
@@ -172,7 +168,7 @@ function timesOf(groups: readonly Group[]): SegmentSide {
 }
 
 /** Mean and variance of ascending values, the slowest hundredth cut or not. */
-function momentsOf(values: readonly number[], cut = SLOWEST): Moments {
+function momentsOf(values: readonly number[], cut = SLOWEST) {
   const count = values.length
   const most = values[Math.ceil((1 - cut) * count) - 1] ?? Number.NaN
   let [sum, squares] = [0, 0]

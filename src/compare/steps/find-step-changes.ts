@@ -276,21 +276,14 @@ function keyOf({ kind, of, previous, call }: CallChoice): string {
   return JSON.stringify([kind, of, previous, call])
 }
 
-interface Move {
-  readonly byStarts: number
-  readonly byDurations: number
-}
+type Move = ReturnType<typeof moveOf>
 
 function isBorneOut({ byStarts, byDurations }: Move, difference: number): boolean {
   const sign = Math.sign(difference)
   return sign * byStarts > 0 && sign * byStarts >= sign * byDurations
 }
 
-function moveOf(
-  sites: CallSites,
-  of: CallChoice['of'],
-  callees: readonly CallChoice['of'][],
-): Move {
+function moveOf(sites: CallSites, of: CallChoice['of'], callees: readonly CallChoice['of'][]) {
   const periods = sites.timesOf(of, callees).map((rows) => {
     const [first, second] = [0, 1].map((i) =>
       Float64Array.from(rows, (row) => spanOf(row, i)[1] - spanOf(row, i)[0]).sort(),

@@ -52,13 +52,9 @@ export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeV
   return new Map(shapes.map(({ shape, spans }) => [shape, divide(spans, calleeOf)]))
 })
 
-interface Spans {
-  readonly tree: SpanTree
-  readonly services: readonly string[]
-  readonly operations: readonly string[]
-}
+type Spans = ReturnType<typeof spansOf>
 
-function spansOf(flows: FlowSet, shape: number): Spans {
+function spansOf(flows: FlowSet, shape: number) {
   const tree = spanTree(flows, shape)
   const codes = flows.shapes.labels(shape)
   const services: string[] = []

@@ -11,11 +11,7 @@ export interface WorkPart {
   readonly shiftUs: number
 }
 
-interface Part {
-  readonly span: number
-  readonly others: readonly number[]
-  readonly operation: string
-}
+type Part = ReturnType<typeof partsOf>[number]
 
 /** Operations that fewer of the requests have are passed over: they were selected by something. */
 const MIN_HAVING = 0.5
@@ -60,7 +56,7 @@ export function workParts(flows: FlowSet, { service, requests }: StepChange): Wo
     .sort((a, b) => Math.abs(b.shiftUs) - Math.abs(a.shiftUs))
 }
 
-function partsOf({ tree, visits, operations }: ShapeVisits, service: string): Part[] {
+function partsOf({ tree, visits, operations }: ShapeVisits, service: string) {
   return visits
     .filter((visit) => visit.service === service)
     .flatMap((visit) => {

@@ -72,12 +72,9 @@ export function callTree({ shapes, labels }: FlowSet, shape: number): CallTree {
   return numbered({ codes, labels, found, callAt, within }, shapes.from(shape), shapes.to(shape))
 }
 
-interface NodeRole {
-  readonly phase: 'begins' | 'ends' | 'neither'
-  readonly key: string
-}
+type NodeRole = ReturnType<typeof nodeRoles>[number]
 
-function nodeRoles(codes: Uint32Array, labels: NodeLabels): NodeRole[] {
+function nodeRoles(codes: Uint32Array, labels: NodeLabels) {
   const parts = Array.from(codes, (code, node) => {
     const label = labels.get(code)
     // A span's reply is the node after its call.

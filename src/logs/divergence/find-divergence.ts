@@ -45,11 +45,7 @@ export function findDivergence(logs: LogSet, options: Partial<DivergenceOptions>
   })
 }
 
-interface Groups {
-  readonly before: Group
-  readonly after: Group
-  readonly weights?: { readonly beforeWeights: Float64Array; readonly afterWeights: Float64Array }
-}
+type Groups = ReturnType<typeof instanceGroups>
 
 interface Group {
   readonly members: readonly number[]
@@ -57,7 +53,7 @@ interface Group {
   readonly values: Float64Array
 }
 
-function instanceGroups(logs: LogSet, weights: Float64Array | undefined): Groups {
+function instanceGroups(logs: LogSet, weights: Float64Array | undefined) {
   const [before, after] = [BEFORE, AFTER].map((code): Group => {
     // An instance without performance has no weight by it.
     const members = [...logs.instances.keys()].filter(

@@ -25,13 +25,7 @@ export interface Recorded {
 
 const MAX_LISTED = 8
 
-interface ConditionTest {
-  readonly holds: (trace: number) => boolean
-  readonly isKnown: boolean
-  readonly isRecorded: (trace: number) => boolean
-}
-
-export function conditionTest(recorded: Recorded, asked: Condition): ConditionTest {
+export function conditionTest(recorded: Recorded, asked: Condition) {
   const { op, values, orNotRecorded } = asked
   const always = () => true
   if (op === 'calls' || op === 'does not call') {

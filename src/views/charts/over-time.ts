@@ -78,12 +78,9 @@ export const errorsChart = defineChart(
   },
 )
 
-interface TimeRange {
-  readonly fromUs: number
-  readonly toUs: number
-}
+type TimeRange = ReturnType<typeof timeRange>
 
-function timeRange({ startUs }: FlowSet): TimeRange {
+function timeRange({ startUs }: FlowSet) {
   const times = startUs.filter(Number.isFinite)
   const fromUs = Math.min(0, min(times) ?? 0)
   return { fromUs, toUs: Math.max(fromUs + 1, max(times) ?? 0) }
