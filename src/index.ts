@@ -150,6 +150,7 @@ export type {
 } from './explain/variance/category-variance.ts'
 export type { SpreadComparison } from './explain/variance/compare-spreads.ts'
 export { compareSpreads, compareVariances } from './explain/variance/compare-spreads.ts'
+export type { Anomalies, AnomalousEdge, Anomaly } from './explain/variance/find-anomalies.ts'
 export type {
   CategorySpread,
   VarianceOptions,

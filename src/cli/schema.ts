@@ -4,7 +4,7 @@ import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { EXPLOSION_DOCUMENT } from './explosion.ts'
 import { choice } from './flags.ts'
 import { LOGS_DOCUMENT } from './logs-document.ts'
-import { VARIANCE_DOCUMENT } from './variance.ts'
+import { VARIANCE_DOCUMENT } from './variance-document.ts'
 import { WHATIF_DOCUMENT } from './whatif-document.ts'
 
 export const DOCUMENTS = {

@@ -4,15 +4,11 @@ import type { Categories } from '../compare/categories/categories.ts'
 import type { KNOWLEDGE_OPTIONS, Knowledge } from '../compare/knowledge/knowledge.ts'
 import { withoutNames } from '../compare/knowledge/names.ts'
 import { FlowdeltaError } from '../core/errors.ts'
-import { count, defineOptions, optionalText } from '../core/options.ts'
+import { count, defineOptions, flag, optionalText } from '../core/options.ts'
 import { formatAmount, TIME } from '../core/quantity.ts'
 import { counted, percent, pValue, tooltipText } from '../core/words.ts'
 import type { EdgeVariance } from '../explain/variance/category-variance.ts'
-import {
-  type CategorySpreadTest,
-  compareSpreads,
-  type SpreadComparison,
-} from '../explain/variance/compare-spreads.ts'
+import { compareSpreads, type SpreadComparison } from '../explain/variance/compare-spreads.ts'
 import {
   type CategorySpread,
   findVariance,
@@ -22,22 +18,6 @@ import {
 import type { MergedBehaviors } from '../explain/variance/merged-behaviors.ts'
 import { parseVarianceMarks, type VarianceMark } from '../explain/variance/variance-marks.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
-import {
-  about,
-  COUNT,
-  document,
-  FLAG,
-  listOf,
-  MEASURED,
-  made,
-  optional,
-  type Part,
-  record,
-  TEXT,
-  truncated,
-  WARNINGS,
-  words,
-} from './document.ts'
 import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import { addOnePeriod, categorizeFiles, SPLIT_FLAGS, type SplitFlags } from './load-period.ts'
 import {
@@ -48,8 +28,13 @@ import {
   textTable,
   warningLines,
 } from './printing.ts'
+import { VARIANCE_DOCUMENT, type VarianceResults } from './variance-document.ts'
 
 const VARIANCE_FLAGS = defineOptions({
+  anomalies: flag({
+    default: false,
+    sentence: 'Also find the slowest and the rarest requests, and what sets them apart',
+  }),
   marks: optionalText(
     'Edges whose variance is understood, as the variance explorer saves them',
     'marks <file>',
@@ -76,7 +61,7 @@ export function addVariance(command: Command): void {
 }
 
 async function runVariance(files: string[], flags: VarianceFlags & Flags): Promise<void> {
-  const { json, limit, after } = flags
+  const { json, limit, after, anomalies } = flags
   const marks = flags.marks === undefined ? [] : await readMarks(flags.marks)
   const { categories, warnings } = await categorizeFiles(files, flags, after)
   const options = optionsFrom(VARIANCE_OPTIONS, flags)
@@ -90,6 +75,7 @@ async function runVariance(files: string[], flags: VarianceFlags & Flags): Promi
   const { large } = variance.options
   const results: VarianceResults = {
     variance,
+    anomalies: anomalies ? variance.anomalies() : null,
     spreads: isOne ? null : compareSpreads(categories, { large }),
     warnings: [...warnings, ...unusedMarks(variance.unused)],
     limit,
@@ -134,148 +120,15 @@ function unusedMarks(unused: readonly VarianceMark[]): PrintedWarning[] {
   }))
 }
 
-export interface VarianceResults {
-  readonly variance: VarianceSources
-  readonly spreads: SpreadComparison | null
-  readonly warnings: readonly PrintedWarning[]
-  readonly limit: number
-}
-
-const MAX_EDGES = 50
-
-const EDGE = record<EdgeVariance>({
-  from: TEXT,
-  to: TEXT,
-  occurrence: COUNT,
-  fromRoundBefore: about(
-    'Present where the edge leads to the next round of a loop.',
-    made(({ fromRoundBefore }) => fromRoundBefore || undefined, optional(FLAG)),
-  ),
-  varianceUs2: MEASURED,
-  varianceShare: made(({ share }) => share, MEASURED),
-  onCriticalPath: about('Share of requests whose critical path has the edge.', MEASURED),
-  mark: made(({ mark }) => mark ?? undefined, optional(TEXT as Part<string>)),
-})
-
-const BEHAVIOR = record<MergedBehaviors['faster']>({ requests: COUNT, medianUs: MEASURED })
-
-const MERGED = record<MergedBehaviors>({
-  category: COUNT,
-  period: TEXT,
-  from: TEXT,
-  to: TEXT,
-  occurrence: COUNT,
-  varianceShare: made(({ share }) => share, MEASURED),
-  dip: MEASURED,
-  p: MEASURED,
-  q: MEASURED,
-  faster: BEHAVIOR,
-  slower: BEHAVIOR,
-})
-
-type SpreadOf = CategorySpread & {
-  readonly results: VarianceResults
-  readonly found: ReturnType<VarianceSources['category']>
-}
-
-const CATEGORY = record<SpreadOf>({
-  id: made(({ category }) => category, COUNT),
-  root: TEXT,
-  requests: COUNT,
-  meanUs: MEASURED,
-  varianceUs2: MEASURED,
-  c2: MEASURED,
-  timeShare: about('Share of all response time that the category takes.', MEASURED),
-  importance: about('C² times timeShare.', MEASURED),
-  note: made(({ found }) => found.note, TEXT),
-  edges: about(
-    `Largest share of the variance first, at most ${MAX_EDGES}; edgesInAll when there are more.`,
-    made(({ found }) => found.edges, listOf(EDGE, MAX_EDGES)),
-  ),
-  edgesInAll: made(
-    ({ found }) => (found.edges.length > MAX_EDGES ? found.edges.length : undefined),
-    optional(COUNT),
-  ),
-  period: about(
-    'Present with --after.',
-    made(
-      ({ results, period }) => (results.spreads === null ? undefined : period),
-      optional(words('before', 'after')),
-    ),
-  ),
-})
-
-const SPREAD = record<CategorySpreadTest & { readonly root: string }>({
-  id: made(({ category }) => category, COUNT),
-  root: TEXT,
-  before: made(({ test }) => test.beforeCount, COUNT),
-  after: made(({ test }) => test.afterCount, COUNT),
-  beforeDeviationUs: made(({ test }) => test.beforeDeviation, MEASURED),
-  afterDeviationUs: made(({ test }) => test.afterDeviation, MEASURED),
-  statistic: made(({ test }) => test.statistic, MEASURED),
-  p: made(({ test }) => test.p, MEASURED),
-  q: MEASURED,
-  direction: made(({ test }) => test.direction, TEXT),
-  changed: made(({ rejected }) => rejected, FLAG),
-})
-
-const SPREADS = record<{ readonly spreads: SpreadComparison; readonly limit: number }>({
-  overall: made(
-    ({ spreads }) => spreads.overall,
-    record<SpreadComparison['overall']>({ statistic: MEASURED, p: MEASURED }),
-  ),
-  categories: made(
-    ({ spreads: { tests, categories }, limit }) =>
-      tests.slice(0, limit).map((test) => ({ ...test, root: categories.root(test.category) })),
-    listOf(SPREAD),
-  ),
-})
-
-export const VARIANCE_DOCUMENT = document<VarianceResults>(
-  'variance',
-  'What `flowdelta variance --json` prints.',
-  {
-    shareBelowOne: about(
-      'Share of categories whose C² is below 1.',
-      made(({ variance }) => variance.shareBelowOne(), MEASURED),
-    ),
-    large: about(
-      VARIANCE_OPTIONS.large.sentence,
-      made(({ variance }) => variance.options.large, COUNT),
-    ),
-    smallCategories: made(({ variance }) => variance.small, COUNT),
-    categories: about(
-      'Highest C² first, with --order importance highest importance; cut at --limit.',
-      made(
-        (results) =>
-          results.variance.ranked
-            .slice(0, results.limit)
-            .map((spread) => ({ ...spread, results, found: results.variance.category(spread) })),
-        listOf(CATEGORY),
-      ),
-    ),
-    truncated: truncated('categories', ({ variance, limit }) => ({
-      all: variance.ranked.length,
-      limit,
-    })),
-    merged: about(
-      `Edges whose latencies have more than one mode, at most ${MAX_EDGES}: instrument there.`,
-      made(({ variance }) => variance.merged, listOf(MERGED, MAX_EDGES)),
-    ),
-    spreads: about(
-      'With --after: whether response times spread otherwise than before.',
-      made(
-        ({ spreads, limit }) => (spreads === null ? undefined : { spreads, limit }),
-        optional(SPREADS),
-      ),
-    ),
-    warnings: WARNINGS,
-  },
-)
-
 const MOST = { categories: 5, edges: 3, merged: 3, spreads: 5 } as const
 
-export function varianceText({ variance, spreads, warnings, limit }: VarianceResults): string {
+export function varianceText({
+  variance,
+  anomalies,
+  spreads,
+  warnings,
+  limit,
+}: VarianceResults): string {
   const { ranked } = variance
   const shown = ranked.slice(0, limit)
   const both = spreads !== null
@@ -298,6 +151,7 @@ export function varianceText({ variance, spreads, warnings, limit }: VarianceRes
     ...(shown.length === 0 ? [nextStep(variance)] : [table]),
     ...shown.slice(0, MOST.categories).map((spread) => sourceText(variance, spread, both)),
     ...mergedText(variance, both),
+    ...(anomalies === null ? [] : [anomalies.text()]),
     ...(spreads === null ? [] : [spreadsText(spreads)]),
     ...leftOutLines(ranked.length - shown.length),
   ].join('\n\n')

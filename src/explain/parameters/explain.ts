@@ -137,7 +137,7 @@ export function explainMutation(
   return new Explanation(subject, { tables, choice, growth })
 }
 
-function tableOf(
+export function tableOf(
   categories: Categories,
   sides: readonly ParameterSide[],
   { times, choice }: { readonly times: RequestTimes; readonly choice: ParameterChoice },

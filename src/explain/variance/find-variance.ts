@@ -21,6 +21,7 @@ import {
   requestEdges,
 } from './category-variance.ts'
 import { nameOfPeriod, type PeriodName, periodOfName } from './compare-spreads.ts'
+import { type ANOMALY_OPTIONS, type Anomalies, findAnomalies } from './find-anomalies.ts'
 import { MarkedEdges } from './marked-edges.ts'
 import { findMergedBehaviors, type MergedBehaviors } from './merged-behaviors.ts'
 import { requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
@@ -57,9 +58,7 @@ export function findVariance(
   const { large, period, marks, order } = options
   requireVarianceMarks(marks)
   const categories = categoriesOf(source, 'findVariance')
-  const periods = [BEFORE, AFTER].filter(
-    (each) => period === 'both' || nameOfPeriod(each) === period,
-  )
+  const periods = periodsOf(period)
   const all = range(categories.size)
   const isLarge = (category: number, each: Period) => categories.count(category, each) > large
   const spreadsIn = (each: Period) => {
@@ -77,6 +76,10 @@ export function findVariance(
   const small = all.filter((id) => periods.every((each) => !isLarge(id, each))).length
   const marked = new MarkedEdges(categories, marks)
   return new VarianceSources({ categories, options, ranked, small }, marked)
+}
+
+function periodsOf(period: VarianceOptions['period']): Period[] {
+  return [BEFORE, AFTER].filter((each) => period === 'both' || nameOfPeriod(each) === period)
 }
 
 function spreadOf(
@@ -183,6 +186,25 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
   get merged(): readonly MergedBehaviors[] {
     this.#merged ??= findMergedBehaviors(this.ranked.map((spread) => this.category(spread)))
     return this.#merged
+  }
+
+  /**
+   * Requests unlike the others of their kind within a period: the slowest of each large category,
+   * and structures that few requests with the same root have, with what sets them apart: edges,
+   * nodes, attributes. `.text()` tells those far out, `.table()` has all.
+   *
+   * @param given `tail` (default 0.01): share of a category that is its slowest where none is far
+   *   out, and share of a kind of request below which a structure is rare
+   * @throws OptionError for a share that is not between 0 and 1
+   *
+   * Source: Sambasivan 2013, §2.4, §6.1.1 and §7.6.1.
+   *
+   * @example
+   * console.log(findVariance(comparison, { period: 'after' }).anomalies().text())
+   */
+  anomalies(given: Partial<OptionsOf<typeof ANOMALY_OPTIONS>> = {}): Anomalies {
+    const { large, period } = this.options
+    return findAnomalies(this.categories, { large, periods: periodsOf(period) }, given)
   }
 
   /**

@@ -1,0 +1,368 @@
+import { greatest, group, median, range, sum } from 'd3-array'
+import type { Categories } from '../../compare/categories/categories.ts'
+import { type LabelCount, labelDifference } from '../../compare/precursors/label-difference.ts'
+import { defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
+import { formatAmount, TIME } from '../../core/quantity.ts'
+import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
+import { counted, grouped, percent, tooltipText } from '../../core/words.ts'
+import type { Period } from '../../flows/flow-set.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { flowForm } from '../flow-pair/flow-form.ts'
+import { commonTemplate, tableOf } from '../parameters/explain.ts'
+import { Explanation, explainSettings } from '../parameters/explanation.ts'
+import { type GroupWords, MUTATION_WORDS, pathSentence } from '../parameters/explanation-words.ts'
+import { sampleRequests } from '../parameters/parameter-table.ts'
+import { type EdgeVariance, requestEdges } from './category-variance.ts'
+import { nameOfPeriod, type PeriodName } from './compare-spreads.ts'
+
+/** Options of `anomalies`. */
+export const ANOMALY_OPTIONS = defineOptions({
+  tail: level({
+    default: 0.01,
+    sentence:
+      'Share of a category that counts as its slowest requests where none is far out, and share of a kind of request below which a structure is rare',
+  }),
+})
+
+type AnomalyOptions = OptionsOf<typeof ANOMALY_OPTIONS>
+
+/** An edge on which slow requests spend more time than the others of their category. */
+export interface AnomalousEdge extends Pick<EdgeVariance, 'edge' | 'from' | 'to' | 'occurrence'> {
+  /** Mean time on the critical path, in µs, of the slow requests and of the others. */
+  readonly meanUs: number
+  readonly usualUs: number
+  /** Its share of what the slow requests take longer. */
+  readonly share: number
+}
+
+/** Requests of one category and period that are unlike the others, and what sets them apart. */
+export interface Anomaly {
+  /** `'slow'`: the slowest of their category; `'rare'`: of a structure that few of their kind have. */
+  readonly kind: 'slow' | 'rare'
+  readonly category: number
+  readonly period: PeriodName
+  readonly root: string
+  /** How many they are, and of how many: those of the category, or of all with its root. */
+  readonly requests: number
+  readonly of: number
+  /** Whether they lie beyond the rest rather than at its end; always for a rare structure. */
+  readonly farOut: boolean
+  /** Median of their response times and of those they are held against, in µs. */
+  readonly medianUs: number
+  readonly usualUs: number
+  /** What they take longer in all, in µs; negative where they are faster. */
+  readonly excessUs: number
+  /** Category they are held against: their own, or the most similar large one with its root. */
+  readonly usual: number
+  /** Of slow ones: where the time goes, the largest share first. */
+  readonly edges: readonly AnomalousEdge[]
+  /** Of rare ones: nodes that the usual structure has not, or that they lack. */
+  readonly added: readonly LabelCount[]
+  readonly removed: readonly LabelCount[]
+  /** Trace ids, the slowest first. */
+  readonly exemplars: readonly string[]
+  /** Their attributes against those of the others. */
+  readonly explanation: Explanation
+}
+
+/** Interquartile ranges above the upper quartile, of logarithms: Tukey's outer fence. */
+const FENCE = 3
+const MAX_EXEMPLARS = 3
+const MAX_USUAL = 2000
+const MAX_TOLD = { anomalies: 5, edges: 2, labels: 4 } as const
+/** Edges with less of the excess are not told. */
+const MIN_SHARE = 0.05
+
+/**
+ * Finds requests in the tail of their category's response times, and structures that few requests
+ * of their kind have. Slow are those beyond Tukey's outer fence of the logarithms (upper quartile
+ * and three interquartile ranges); where there is none, the slowest `tail` of the category.
+ *
+ * Source: Sambasivan 2013, §2.4, §6.1.1 and §7.6.1, which ask for tails and rare structures; the
+ * fence is our own.
+ */
+export function findAnomalies(
+  categories: Categories,
+  of: { readonly large: number; readonly periods: readonly Period[] },
+  given: Partial<AnomalyOptions> = {},
+): Anomalies {
+  const options = readOptions(ANOMALY_OPTIONS, given)
+  const { large, periods } = of
+  const found = periods.flatMap((period) => {
+    const count = (category: number) => categories.count(category, period)
+    const all = range(categories.size).filter((category) => count(category) > 0)
+    const kinds = [...group(all, (category) => categories.root(category)).values()]
+    return [
+      ...all
+        .filter((category) => count(category) > large)
+        .flatMap((category) => slowest(categories, { category, period, ...options })),
+      ...kinds.flatMap((kind) => {
+        const total = sum(kind, count)
+        const isRare = (category: number) => count(category) <= options.tail * total
+        const usual = kind.filter((category) => !isRare(category) && count(category) > large)
+        return kind
+          .filter(isRare)
+          .flatMap((category) => rareStructure(categories, { category, period, usual, total }))
+      }),
+    ]
+  })
+  const anomalies = found.sort(
+    (a, b) => Number(b.farOut) - Number(a.farOut) || Math.abs(b.excessUs) - Math.abs(a.excessUs),
+  )
+  return new Anomalies({ categories, options, periods: periods.map(nameOfPeriod), anomalies })
+}
+
+interface Place {
+  readonly category: number
+  readonly period: Period
+}
+
+function slowest(
+  categories: Categories,
+  { category, period, tail }: Place & { readonly tail: number },
+): Anomaly[] {
+  const { responseTimeUs } = categories.flows
+  const timeOf = (request: number) => responseTimeUs[request] as number
+  const members = [...categories.members(category, period)].sort((a, b) => timeOf(b) - timeOf(a))
+  const logs = Float64Array.from(members, (request) => Math.log(timeOf(request))).reverse()
+  const upper = quantile(logs, 0.75)
+  const fence = upper + FENCE * (upper - quantile(logs, 0.25))
+  const beyond = members.filter((request) => Math.log(timeOf(request)) > fence).length
+  const count = beyond || Math.max(1, Math.floor(tail * members.length))
+  const slow = members.slice(0, count)
+  const others = members.slice(count)
+  const edges = slowEdges(categories, { category, period }, new Set(slow))
+  const same = { before: { category, requests: others }, after: { category, requests: slow } }
+  const own = { kind: 'slow', farOut: beyond > 0, of: members.length, edges } as const
+  return [anomaly(categories, period, same, { ...own, added: [], removed: [] }, SLOW_WORDS)]
+}
+
+function slowEdges(
+  categories: Categories,
+  { category, period }: Place,
+  slow: ReadonlySet<number>,
+): AnomalousEdge[] {
+  const { edgeClasses } = categories.structure(category)
+  const members = categories.members(category, period)
+  const sums = [new Float64Array(edgeClasses.length + 1), new Float64Array(edgeClasses.length + 1)]
+  let at = 0
+  for (const { criticalUs, responseTimeUs } of requestEdges(categories, category, period)) {
+    const isSlow = slow.has(members[at++] as number)
+    const means = sums[Number(isSlow)] as Float64Array
+    const count = isSlow ? slow.size : members.length - slow.size
+    const add = (us: number, edge: number) => {
+      means[edge] = (means[edge] as number) + us / count
+    }
+    criticalUs.forEach(add)
+    add(responseTimeUs, edgeClasses.length)
+  }
+  const [usual, now] = sums as [Float64Array, Float64Array]
+  const longerUs = (edge: number) => (now[edge] as number) - (usual[edge] as number)
+  return edgeClasses
+    .map(({ from, to, occurrence }, edge) => ({
+      edge,
+      from,
+      to,
+      occurrence,
+      meanUs: now[edge] as number,
+      usualUs: usual[edge] as number,
+      share: longerUs(edge) / longerUs(edgeClasses.length),
+    }))
+    .filter(({ share }) => share > 0)
+    .sort((a, b) => b.share - a.share)
+}
+
+function rareStructure(
+  categories: Categories,
+  of: Place & { readonly usual: readonly number[]; readonly total: number },
+): Anomaly[] {
+  const { category, period, usual, total } = of
+  const candidates = usual.map((other) => {
+    const difference = labelDifference(categories.structure(other), categories.structure(category))
+    const distance = sum([...difference.added, ...difference.removed], ({ count }) => count)
+    return { other, distance, ...difference }
+  })
+  const near = greatest(
+    candidates,
+    (a, b) =>
+      b.distance - a.distance ||
+      categories.count(a.other, period) - categories.count(b.other, period),
+  )
+  if (near === undefined) return []
+  const members = (each: number) => [...categories.members(each, period)]
+  const sides = {
+    before: { category: near.other, requests: members(near.other) },
+    after: { category, requests: members(category) },
+  }
+  const { added, removed } = near
+  const own = { kind: 'rare', farOut: true, of: total, edges: [], added, removed } as const
+  return [anomaly(categories, period, sides, own, RARE_WORDS)]
+}
+
+interface Side {
+  readonly category: number
+  readonly requests: readonly number[]
+}
+
+type Sides = Readonly<Record<'before' | 'after', Side>>
+
+const SLOW_WORDS = { ...MUTATION_WORDS, mutation: 'among the slowest', precursor: 'not' }
+const RARE_WORDS = { ...MUTATION_WORDS, mutation: 'of the rare structure', precursor: 'usual' }
+
+function anomaly(
+  categories: Categories,
+  period: Period,
+  sides: Sides,
+  own: Pick<Anomaly, 'kind' | 'farOut' | 'of' | 'edges' | 'added' | 'removed'>,
+  words: GroupWords,
+): Anomaly {
+  const { ids, responseTimeUs } = categories.flows
+  const timeOf = (request: number) => responseTimeUs[request] as number
+  const { category, requests } = sides.after
+  const usualUs = median(sides.before.requests, timeOf) ?? Number.NaN
+  let explanation: Explanation | undefined
+  return {
+    ...own,
+    category,
+    period: nameOfPeriod(period),
+    root: categories.root(category),
+    requests: requests.length,
+    medianUs: median(requests, timeOf) as number,
+    usualUs,
+    excessUs: sum(requests, (request) => timeOf(request) - usualUs),
+    usual: sides.before.category,
+    exemplars: requests
+      .toSorted((a, b) => timeOf(b) - timeOf(a))
+      .slice(0, MAX_EXEMPLARS)
+      .map((request) => ids[request] as string),
+    get explanation() {
+      explanation ??= explainSides(categories, sides, words)
+      return explanation
+    },
+  }
+}
+
+function explainSides(categories: Categories, sides: Sides, words: GroupWords): Explanation {
+  const { choice, growth, seed } = explainSettings({})
+  const form = ({ category }: Side) => flowForm(categories, category)
+  const template = commonTemplate(form(sides.before), form(sides.after))
+  const [usual = []] = sampleRequests([sides.before.requests], { sample: MAX_USUAL, seed })
+  const times = {
+    name: 'response time',
+    of: (request: number) => categories.flows.responseTimeUs[request] as number,
+  }
+  const table = tableOf(
+    categories,
+    (['before', 'after'] as const).map((which, group) => ({
+      category: sides[which].category,
+      period: group as Period,
+      positions: template.map((node) => node[which]),
+      requests: which === 'before' ? usual : sides.after.requests,
+    })),
+    { times, choice },
+  )
+  const { category } = sides.after
+  const title = `${categories.root(category)}, category ${category}`
+  const tables = { differs: table, slow: null, slowAboveUs: Number.NaN }
+  return new Explanation(
+    { title, time: times.name, rows: 'request', words },
+    { tables, choice, growth },
+  )
+}
+
+interface AnomalyColumns {
+  readonly categories: Categories
+  readonly options: AnomalyOptions
+  /** Periods that were searched. */
+  readonly periods: readonly PeriodName[]
+  /** Far out first, then what takes most time longer. */
+  readonly anomalies: readonly Anomaly[]
+}
+
+/** Requests unlike the others of their kind: what `variance.anomalies()` finds. */
+export class Anomalies extends columnarStage<AnomalyColumns>() {
+  /** One row an anomaly. */
+  table(): StageTable {
+    const rows = this.anomalies.map((each) => ({
+      ...each,
+      exemplars: each.exemplars.join(', '),
+      apart: apartText(each, this.categories).join('; '),
+    }))
+    const names = ['kind', 'category', 'period', 'root', 'requests', 'of', 'farOut'] as const
+    const times = ['medianUs', 'usualUs', 'excessUs', 'usual', 'apart', 'exemplars'] as const
+    return tableIn(rowTable(rows, [...names, ...times]), this.categories.flows.quantity)
+  }
+
+  /** Tells the first of each kind that are far out, with what sets them apart. */
+  text(): string {
+    const { categories, anomalies, options } = this
+    const told = (kind: Anomaly['kind']) =>
+      anomalies.filter((each) => each.kind === kind && each.farOut)
+    const heads = {
+      slow: `${categories.flows.quantity === TIME ? 'Slow' : 'Large'} requests, far out in their category`,
+      rare: `Rare structures, at most ${percent(options.tail)} of their kind`,
+    }
+    return (['slow', 'rare'] as const)
+      .flatMap((kind) => {
+        const found = told(kind)
+        const more = found.length - MAX_TOLD.anomalies
+        return [
+          `${heads[kind]}: ${
+            found.length === 0
+              ? 'none.'
+              : `${counted(
+                  sum(found, ({ requests }) => requests),
+                  'request',
+                )} in ${counted(found.length, 'category', 'categories')}.`
+          }`,
+          ...found.slice(0, MAX_TOLD.anomalies).flatMap((each) => this.#textOf(each)),
+          ...(more > 0 ? [`   … and ${more} more`] : []),
+        ]
+      })
+      .join('\n')
+  }
+
+  override displayText(): string {
+    return this.text()
+  }
+
+  #textOf(each: Anomaly): string[] {
+    const { kind, category, period, root, requests, of, medianUs, usualUs, exemplars } = each
+    const amount = (us: number) => formatAmount(us, this.categories.flows.quantity)
+    const [path] = each.explanation.paths.filter(({ predicts }) => predicts === 'mutation')
+    const { rows, words } = each.explanation.subject
+    const usual = kind === 'rare' ? ` in category ${each.usual}` : ''
+    const when = this.periods.length > 1 ? `, ${period}` : ''
+    return [
+      `   category ${category}, ${tooltipText(root)}${when}: ${grouped(requests)} of ${counted(of, 'request')}, ${amount(medianUs)} against ${amount(usualUs)}${usual}`,
+      ...apartText(each, this.categories).map((line) => `      ${line}`),
+      ...(path === undefined ? [] : [`      ${pathSentence(path, { rows, words })}`]),
+      `      traces ${exemplars.map(tooltipText).join(', ')}`,
+    ]
+  }
+}
+
+function apartText({ edges, added, removed }: Anomaly, categories: Categories): string[] {
+  const { quantity } = categories.flows
+  const amount = (us: number) => formatAmount(us, quantity)
+  const labels = (what: string, counts: readonly LabelCount[]) => {
+    const shown = counts
+      .slice(0, MAX_TOLD.labels)
+      .map(({ label, count }) => `${tooltipText(label)}${count === 1 ? '' : ` ×${count}`}`)
+    const more = counts.length - shown.length
+    return counts.length === 0
+      ? []
+      : [`${what}: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`]
+  }
+  return [
+    ...edges
+      .filter(({ share }) => share >= MIN_SHARE)
+      .slice(0, MAX_TOLD.edges)
+      .map(
+        ({ from, to, share, meanUs, usualUs }) =>
+          `${percent(share)} of the excess on ${tooltipText(from)} → ${tooltipText(to)}: ${amount(meanUs)} against ${amount(usualUs)}`,
+      ),
+    ...labels('more', added),
+    ...labels('less', removed),
+  ]
+}
