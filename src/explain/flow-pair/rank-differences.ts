@@ -128,7 +128,16 @@ function movedNodes({ nodes, orderChanges }: ComparedFlows): ReadonlySet<number>
     .filter(({ kind }) => kind === 'reordered')
     .flatMap(({ first: one, second }) => [one, second])
     .filter((node) => !nodes[node]?.inBefore)
-  return new Set(moved.flatMap((node) => [node, twinOf(nodes, node)]))
+  return new Set(withTwins(nodes, moved))
+}
+
+/** Each step once, after those that moved as they were before. */
+function withTwins(nodes: readonly UnionNode[], steps: readonly number[]): number[] {
+  return [
+    ...new Set(
+      steps.flatMap((step) => (nodes[step]?.inBefore ? [step] : [step, twinOf(nodes, step)])),
+    ),
+  ]
 }
 
 /** The step of the other side that was not matched with `node`, though it is the same. */
@@ -155,7 +164,10 @@ function stepsInOtherOrder(flows: ComparedFlows, claims: Claims): Draft[] {
     .map(({ orders, inside }) => ({
       kind: 'order',
       orders,
-      nodes: [...new Set(orders.flatMap((order) => [order.first, order.second]))],
+      nodes: withTwins(
+        flows.nodes,
+        orders.flatMap((order) => [order.first, order.second]),
+      ),
       edges: claims.take(flows.edges.filter(({ from, to }) => inside.has(from) && inside.has(to))),
     }))
 }

@@ -14,6 +14,7 @@ import {
   type FlowScene,
   flowScene,
 } from '../../../src/views/widgets/flows/flow-scene.ts'
+import type { FlowText } from '../../explain/flow-pair/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import {
   BEFORE_TEXT,
@@ -72,16 +73,17 @@ describe('the animation', () => {
     partAt(at).steps.find(({ step }) => step.lines[0] === name)?.y as number
   const seen = (at: number) => partAt(at).steps.map(({ step }) => step.lines[0])
 
-  test('does one thing after the other', () => {
+  test('shows one difference after the other, the largest first', () => {
+    const kinds = layout.animation?.stages.map((stage) => stage?.kind)
+    expect(kinds).toEqual(['latency', 'added', 'removed', undefined])
     expect(seen(0)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
-    expect(seen(0.25)).toEqual(['A', 'B', 'C', 'E', 'F'])
-    expect(seen(0.5)).toEqual(['A', 'B', 'C', 'E', 'F'])
+    expect(seen(0.25)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
+    expect(topOf(0.25, 'F')).toBeGreaterThan(topOf(0, 'F'))
+    expect(topOf(0.25, 'E')).toBe(topOf(0, 'E'))
+    expect(seen(0.5)).toEqual(['A', 'B', 'C', 'D', 'X', 'Y', 'E', 'F'])
+    expect(topOf(0.32, 'E')).toBe(topOf(0.25, 'E'))
+    expect(seen(0.75)).toEqual(['A', 'B', 'C', 'X', 'Y', 'E', 'F'])
     expect(seen(1)).toEqual(['A', 'B', 'C', 'X', 'Y', 'E', 'F'])
-    expect(topOf(0.2, 'E')).toBe(topOf(0, 'E'))
-    expect(topOf(0.4, 'E')).toBeGreaterThan(topOf(0, 'E'))
-    expect(topOf(0.75, 'E')).toBe(topOf(0.5, 'E'))
-    expect(topOf(0.75, 'F')).toBe(topOf(0.5, 'F'))
-    expect(topOf(1, 'F')).toBeGreaterThan(topOf(0.75, 'F'))
   })
 
   test('begins and ends as each flow alone, and claims no latency in between', () => {
@@ -89,19 +91,52 @@ describe('the animation', () => {
       partAt(at).links.find(({ link }) => link.verdict === 'changed')?.label
     expect(labelAt(0)).toMatch(/s$/)
     expect(labelAt(0)).not.toContain('→')
-    expect(labelAt(0.9)).toContain('→')
+    expect(labelAt(0.1)).toContain('→')
+    expect(labelAt(0.3)).not.toContain('→')
     expect(labelAt(1)).not.toContain('→')
     const captionAt = (at: number) => drawingAt(at).heads.map(({ text }) => text)
     expect(captionAt(0)).toEqual(['before'])
-    expect(captionAt(0.6)).toEqual(['in between, 3 of 4: what is new appears'])
+    expect(captionAt(0.1)).toEqual(['in between, 1 of 4: a latency changes'])
+    expect(captionAt(0.5)).toEqual(['in between, 2 of 4: steps are added'])
+    expect(captionAt(0.9)).toEqual(['in between, 4 of 4: all else changes'])
+    expect(captionAt(1)).toEqual(['after'])
+  })
+
+  test('has a change of order as a stage of its own, with the steps that moved', () => {
+    const texts = ['S>A A>B B>J J>Z', 'S>B B>A A>J J>Z'].map((edges) => ({
+      edges,
+      requests: 80,
+    })) as [FlowText, FlowText]
+    const comparison = comparisonOfTexts(...texts)
+    const own = dataOf(comparison)
+    const swap = layOutFlow(sceneAt('steps', [], own), 'animation')
+    const orders = swap.animation?.stages.filter((stage) => stage?.kind === 'order')
+    expect(orders).toHaveLength(1)
+    const moved = orders?.[0]?.nodes.map((node) => own.nodes[node]?.label)
+    expect(new Set(moved)).toEqual(new Set(['A', 'B']))
+    expect(orders?.[0]?.text).toContain('now comes after')
+    const [first, last] = [0, 1].map((at) =>
+      flowDrawing(swap, own, { pin: null, at, leastApart: 0 }).parts[0]?.steps.map(
+        ({ step }) => step.lines[0],
+      ),
+    )
+    expect(first?.join('')).toBe('SABJZ')
+    expect([...(last ?? [])].sort().join('')).toBe('ABJSZ')
   })
 
   test('has no stages in which nothing happens', () => {
-    const slower = comparisonOfTexts(BEFORE_TEXT, { ...BEFORE_TEXT, latencyUs: { 'E>F': 5_000 } })
-    const own = propsOf(flows(slower, 0)).data
-    const slowed = layOutFlow(sceneAt('steps', [], own), 'animation')
-    expect(flowDrawing(slowed, own, { pin: null, at: 0.5, leastApart: 0 }).heads).toEqual([
-      { x: 0, text: 'in between, 1 of 1: latencies change', side: null },
+    const same = comparisonOfTexts(BEFORE_TEXT, BEFORE_TEXT)
+    const own = propsOf(flows(same, 0)).data
+    const still = layOutFlow(
+      sceneAt('steps', [], {
+        ...own,
+        edges: own.edges.map((edge) => ({ ...edge, after: edge.before })),
+      }),
+      'animation',
+    )
+    expect(still.animation?.stages).toEqual([])
+    expect(flowDrawing(still, own, { pin: null, at: 0.5, leastApart: 0 }).heads).toEqual([
+      { x: 0, text: 'in between; nothing differs', side: null },
     ])
   })
 })

@@ -77,6 +77,14 @@ describeInBrowser('the flow comparison in a page', (open) => {
     tags: 'full',
   }, async () => {
     const { page, problems } = await show({ mode: 'animation' })
+    await page.getByLabel('Speed').selectOption('4')
+    await page.getByRole('button', { name: 'On by one difference' }).click()
+    await page.waitForFunction(() =>
+      document.querySelector('.fd-code')?.textContent?.includes('at: 0.333'),
+    )
+    expect(await page.getByRole('button', { pressed: true }).allTextContents()).toContainEqual(
+      expect.stringContaining('takes 2.94 ms longer'),
+    )
     await page.getByRole('button', { name: 'Play' }).click()
     await page.waitForFunction(() =>
       document.querySelector('.fd-code')?.textContent?.includes('at: 1'),
@@ -84,7 +92,9 @@ describeInBrowser('the flow comparison in a page', (open) => {
     await page.getByRole('button', { name: 'Play' }).waitFor()
     await page.getByRole('slider').fill('0.6')
     expect((await stateOf(page)).at).toBe(0.6)
-    expect(await page.locator('.fd-flow-surface').textContent()).toContain('what is new appears')
+    expect(await page.locator('.fd-flow-surface').textContent()).toContain(
+      '2 of 3: steps are added',
+    )
     expect(problems).toEqual([])
   })
 

@@ -1,5 +1,13 @@
-import { edgeLength, MIN_EDGE_LENGTH, type Placement } from './flow-placement.ts'
-import { type FlowSide, isOn, type SceneLink, type SceneStep, SIDES } from './flow-scene.ts'
+import type { FlowDifference } from '../../../explain/flow-pair/flow-differences.ts'
+import { edgeLength, type FlowMoment, MIN_EDGE_LENGTH, type Placement } from './flow-placement.ts'
+import {
+  type FlowScene,
+  type FlowSide,
+  isOn,
+  type SceneLink,
+  type SceneStep,
+  SIDES,
+} from './flow-scene.ts'
 import { diffLabel, sideLabel } from './flow-words.ts'
 
 /** Some of a scene's steps and links in their places; lists of the placement are as theirs. */
@@ -25,76 +33,136 @@ export interface FlowFrame {
   readonly label: (link: SceneLink) => string
 }
 
-const STAGES = {
-  leave: 'what is gone fades',
-  move: 'the rest makes room',
-  enter: 'what is new appears',
-  stretch: 'latencies change',
+/** A difference that is animated by itself; `null` for all that is left. */
+type FlowStage = FlowDifference | null
+
+type Stretched = SceneStep | SceneLink
+
+/** Which differences are animated one after the other, and what of a scene is there in between. */
+export interface FlowAnimation {
+  readonly stages: readonly FlowStage[]
+  /** The scene before, after each stage, and so after all. */
+  readonly moments: readonly FlowMoment[]
+  /** Whether a link has its latency of after once so many stages are over. */
+  readonly isOver: (thing: Stretched, stages: number) => boolean
 }
 
-type FlowStage = keyof typeof STAGES
+/** With more, the smaller differences are one stage. */
+const MAX_STAGES = 10
 
-const MOVED = 0.5
-
-export function flowStages({ steps, links, placement: { tops } }: PlacedFlow): FlowStage[] {
-  const things = [...steps, ...links]
-  const moves = (one: number, other: number) =>
-    // What is not there at one of the two is NaN.
-    steps.some((_, i) => Math.abs((tops[other]?.[i] ?? 0) - (tops[one]?.[i] ?? 0)) > MOVED)
-  const isStretched = (link: SceneLink) =>
-    link.inBefore && link.inAfter && link.beforeUs !== link.afterUs
-  const happens: Record<FlowStage, boolean> = {
-    leave: things.some(({ inAfter }) => !inAfter),
-    move: moves(0, 1),
-    enter: things.some(({ inBefore }) => !inBefore),
-    stretch: moves(1, 2) || links.some(isStretched),
+/**
+ * Stages of one difference each, that with the largest part of the change first, and one for all
+ * else. Source: Sambasivan 2013, §4.4.4 and §4.5, which leaves the order open.
+ */
+export function flowAnimation({ steps, links, differences }: FlowScene): FlowAnimation {
+  const byNode = new Map(differences.flatMap((each) => each.nodes.map((node) => [node, each])))
+  const byEdge = new Map(differences.flatMap((each) => each.edges.map((edge) => [edge, each])))
+  const cause = (thing: Stretched): FlowStage | undefined => {
+    const isThroughout = thing.inBefore && thing.inAfter
+    if ('nodes' in thing) {
+      return isThroughout ? undefined : (thing.nodes.map((node) => byNode.get(node))[0] ?? null)
+    }
+    if (isThroughout && thing.beforeUs === thing.afterUs) return undefined
+    const own = [thing.lead.id, ...thing.edges].map((edge) => byEdge.get(edge))
+    return own.find((each) => each !== undefined) ?? null
   }
-  return (Object.keys(STAGES) as FlowStage[]).filter((stage) => happens[stage])
+  const causes = new Map([...steps, ...links].map((thing) => [thing, cause(thing)]))
+  const seen = new Set(causes.values())
+  const ownStage = differences.filter((each) => seen.has(each)).slice(0, MAX_STAGES)
+  const isLeft = [...seen].some((each) => each !== undefined && !ownStage.includes(each as never))
+  const stages = isLeft ? [...ownStage, null] : ownStage
+  const isOver = (thing: Stretched, over: number) => {
+    const stage = stages.indexOf(causes.get(thing) ?? null)
+    return (stage < 0 ? stages.length - 1 : stage) < over
+  }
+  const moments = Array.from({ length: stages.length + 1 }, (_, over) => {
+    const isDone = (thing: Stretched) => (isOver(thing, over) ? thing.inAfter : thing.inBefore)
+    const there = new Set(steps.filter(isDone).map(({ id }) => id))
+    const canBe = links.filter(({ from, to }) => there.has(from) && there.has(to))
+    const drawn = new Set(canBe.filter(isDone))
+    // A step between two stages hangs on what led to it before, or will.
+    const entered = new Set([...drawn].map(({ to }) => to))
+    const isBetween = over > 0 && over < stages.length
+    for (const link of canBe) if (isBetween && !entered.has(link.to)) drawn.add(link)
+    const side = (link: SceneLink) => (isOver(link, over) && link.inAfter ? 'after' : 'before')
+    return {
+      isThere: steps.map(({ id }) => there.has(id)),
+      lengths: links.map((link) =>
+        drawn.has(link) ? sideLength(link, isOn(link, side(link)) ? side(link) : 'after') : null,
+      ),
+    }
+  })
+  return { stages, moments, isOver }
+}
+
+/** How many stages are over at a moment, with the part of the one that is under way. */
+export function stagesOver({ stages: { length } }: FlowAnimation, at: number): number {
+  const over = at * length
+  // Where a stage ends is no round number.
+  const near = Math.round(over)
+  return Math.abs(over - near) <= length / 1000 ? near : over
 }
 
 /** A moment of the animation; `at` runs from 0, before, to 1, after, in equal parts a stage. */
 export function flowFrame(
-  { steps, placement }: PlacedFlow,
-  stages: readonly FlowStage[],
+  { steps, links, placement }: PlacedFlow,
+  animation: FlowAnimation,
   at: number,
 ): FlowFrame & { readonly caption: string } {
-  const progress = (stage: FlowStage) => {
-    const place = stages.indexOf(stage)
-    if (place < 0) return at >= 1 ? 1 : 0
-    const share = Math.min(1, Math.max(0, at * stages.length - place))
-    return share * share * (3 - 2 * share)
+  const { stages, moments, isOver } = animation
+  const position = stagesOver(animation, at)
+  const over = Math.min(Math.floor(position), Math.max(0, stages.length - 1))
+  const share = Math.min(1, position - over)
+  const progress = (part: number) => {
+    const own = Math.min(1, Math.max(0, 3 * share - part))
+    return own * own * (3 - 2 * own)
   }
-  const [leave, move, enter] = [progress('leave'), progress('move'), progress('enter')]
-  const stretch = progress('stretch')
-  return {
-    tops: steps.map(({ inBefore, inAfter }, i) => {
-      const [start = 0, middle = 0, end = 0] = placement.tops.map((tops) => tops[i])
-      if (!inAfter) return start
-      const moved = inBefore ? start + move * (middle - start) : middle
-      return moved + stretch * (end - middle)
+  const [leave, move, enter] = [progress(0), progress(1), progress(2)]
+  const next = Math.min(over + 1, stages.length)
+  /** Between two numbers of a moment, of which one may not be there. */
+  const between = (start: number | null | undefined, end: number | null | undefined) => {
+    const [one, other] = [start ?? Number.NaN, end ?? Number.NaN]
+    if (Number.isNaN(one)) return Number.isNaN(other) ? 0 : other
+    return Number.isNaN(other) ? one : one + move * (other - one)
+  }
+  const fading = (isThere: boolean | undefined, willBe: boolean | undefined) =>
+    isThere ? (willBe ? 1 : 1 - leave) : willBe ? enter : 0
+  const [now, then] = [moments[over], moments[next]]
+  const opacityOf = new Map<Stretched, number>([
+    ...steps.map((step, i) => [step, fading(now?.isThere[i], then?.isThere[i])] as const),
+    ...links.map((link, i) => {
+      return [link, fading(now?.lengths[i] != null, then?.lengths[i] != null)] as const
     }),
-    opacity: ({ inBefore, inAfter }) => (!inAfter ? 1 - leave : !inBefore ? enter : 1),
-    workLength: (link) => {
-      if (!link.inAfter) return sideLength(link, 'before')
-      const after = sideLength(link, 'after')
-      if (!link.inBefore) return after
-      const before = sideLength(link, 'before')
-      return before + stretch * (after - before)
-    },
+  ])
+  const lengthOf = new Map(
+    links.map((link, i) => [link, between(now?.lengths[i], then?.lengths[i])]),
+  )
+  return {
+    tops: steps.map((_, i) => between(placement.tops[over]?.[i], placement.tops[next]?.[i])),
+    opacity: (thing) => opacityOf.get(thing) ?? 0,
+    workLength: (link) => lengthOf.get(link) ?? 0,
     label: (link) => {
-      if (stretch > 0 && stretch < 1) return diffLabel(link)
-      if (!link.inBefore || !link.inAfter) return diffLabel(link)
-      return sideLabel(link, stretch === 1 || at === 1 ? 'after' : 'before')
+      const isChanging = isOver(link, next) && !isOver(link, over) && share > 0 && share < 1
+      if (isChanging || !link.inBefore || !link.inAfter) return diffLabel(link)
+      return sideLabel(link, isOver(link, share === 1 ? next : over) ? 'after' : 'before')
     },
-    caption: captionAt(stages, at),
+    caption: captionAt(stages, at, position),
   }
 }
 
-function captionAt(stages: readonly FlowStage[], at: number): string {
+const STAGE_WORDS: Readonly<Record<FlowDifference['kind'], string>> = {
+  added: 'steps are added',
+  removed: 'steps are removed',
+  order: 'steps change their order',
+  latency: 'a latency changes',
+}
+
+function captionAt(stages: readonly FlowStage[], at: number, position: number): string {
   if (at <= 0) return 'before'
   if (at >= 1) return 'after'
-  const number = Math.min(stages.length - 1, Math.floor(at * stages.length))
-  const stage = stages[number]
+  const number = Math.ceil(position)
+  const stage = stages[number - 1]
   if (stage === undefined) return 'in between; nothing differs'
-  return `in between, ${number + 1} of ${stages.length}: ${STAGES[stage]}`
+  const words = stage === null ? 'all else changes' : STAGE_WORDS[stage.kind]
+  return `in between, ${number} of ${stages.length}: ${words}`
 }

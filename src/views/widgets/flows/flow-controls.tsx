@@ -3,25 +3,38 @@ import { counted, grouped } from '../../../core/words.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { type FlowData, type FlowLevel, type FlowState, LEVELS, MODES } from './flow-scene.ts'
 
-const WHOLE_MS = 4500
+const STAGE_MS = 1800
+const SPEEDS = [0.25, 0.5, 1, 2, 4]
 
-export function FlowPlayer({ at, onChange }: { at: number; onChange: (at: number) => void }) {
-  const [isPlaying, setPlaying] = useState(false)
+interface FlowPlayerProps {
+  readonly at: number
+  /** How many differences are animated one after the other. */
+  readonly stages: number
+  /** How many of them are over, with the part of the one under way. */
+  readonly over: number
+  readonly onChange: (at: number) => void
+}
+
+export function FlowPlayer({ at, stages, over, onChange }: FlowPlayerProps) {
+  const [until, setUntil] = useState<number | null>(null)
+  const [speed, setSpeed] = useState(1)
+  const isPlaying = until !== null
   useEffect(() => {
-    if (!isPlaying) return
-    const first = at >= 1 ? 0 : at
+    if (until === null) return
+    const first = at >= until ? 0 : at
     const start = performance.now()
     let frame = requestAnimationFrame(function step(now) {
-      const next = Math.min(1, first + Math.max(0, now - start) / WHOLE_MS)
+      const passed = (Math.max(0, now - start) * speed) / (STAGE_MS * Math.max(1, stages))
+      const next = Math.min(until, first + passed)
       onChange(Math.round(next * 1000) / 1000)
-      if (next < 1) frame = requestAnimationFrame(step)
-      else setPlaying(false)
+      if (next < until) frame = requestAnimationFrame(step)
+      else setUntil(null)
     })
     return () => cancelAnimationFrame(frame)
     // It goes on from where it was begun.
-  }, [isPlaying])
+  }, [until, speed])
   const show = (next: number) => {
-    setPlaying(false)
+    setUntil(null)
     onChange(next)
   }
   return (
@@ -32,7 +45,36 @@ export function FlowPlayer({ at, onChange }: { at: number; onChange: (at: number
         pressed={at === 0 ? 'before' : at === 1 ? 'after' : null}
         onPress={(side) => show(side === 'before' ? 0 : 1)}
       />
-      <Button onClick={() => setPlaying(!isPlaying)}>{isPlaying ? 'Stop' : 'Play'}</Button>
+      <fieldset class="fd-flow-set" aria-label="Play">
+        <Button
+          aria-label="Back by one difference"
+          onClick={() => show(Math.max(0, Math.ceil(over) - 1) / Math.max(1, stages))}
+        >
+          ‹
+        </Button>
+        <Button onClick={() => setUntil(isPlaying ? null : 1)}>
+          {isPlaying ? 'Stop' : 'Play'}
+        </Button>
+        <Button
+          aria-label="On by one difference"
+          onClick={() => setUntil(Math.min(stages, Math.floor(over) + 1) / Math.max(1, stages))}
+        >
+          ›
+        </Button>
+      </fieldset>
+      <label>
+        Speed
+        <select
+          value={speed}
+          onChange={({ currentTarget }) => setSpeed(Number(currentTarget.value))}
+        >
+          {SPEEDS.map((each) => (
+            <option key={each} value={each}>
+              {each} ×
+            </option>
+          ))}
+        </select>
+      </label>
       <label class="fd-flow-slider">
         before
         <input
@@ -121,7 +163,7 @@ export function FlowControls({ data, state, onChange, ...props }: FlowControlsPr
       {state.pin !== null && state.mode === 'side-by-side' ? (
         <Button onClick={() => onChange({ pin: null })}>Unpin</Button>
       ) : null}
-      {differenceCount > 0 ? (
+      {differenceCount > 0 && state.mode !== 'animation' ? (
         <fieldset class="fd-flow-set" aria-label="Differences">
           <Button aria-label="Previous difference" onClick={() => onDifference(-1)}>
             ‹

@@ -3,9 +3,10 @@ import { textWidth } from '../../charts/text-width.ts'
 import type { Point } from '../../drawing/path.ts'
 import {
   diffLength,
+  type FlowAnimation,
   type FlowFrame,
+  flowAnimation,
   flowFrame,
-  flowStages,
   type PlacedFlow,
   sideLength,
 } from './flow-animation.ts'
@@ -49,8 +50,9 @@ export interface FlowDrawing {
 
 /** Everything in its place, before it is known which mode's state is shown. */
 interface FlowLayout {
-  readonly mode: FlowMode
   readonly scene: FlowScene
+  /** `null` in the other modes. */
+  readonly animation: FlowAnimation | null
   /** Side by side, those of before and after; else the union. */
   readonly flows: readonly PlacedFlow[]
 }
@@ -72,18 +74,11 @@ export function layOutFlow(scene: FlowScene, mode: FlowMode): FlowLayout {
       const length = (link: SceneLink) => sideLength(link, side)
       return placed(shown, (link) => sideLabel(link, side), [moment(shown, side, length)])
     })
-    return { mode, scene, flows }
+    return { scene, animation: null, flows }
   }
-  const moments =
-    mode === 'diff'
-      ? [moment(scene, null, diffLength)]
-      : // Before; the steps of after with the latencies of before; after.
-        [
-          moment(scene, 'before', (link) => sideLength(link, 'before')),
-          moment(scene, 'after', (link) => sideLength(link, link.inBefore ? 'before' : 'after')),
-          moment(scene, 'after', (link) => sideLength(link, 'after')),
-        ]
-  return { mode, scene, flows: [placed(scene, diffLabel, moments)] }
+  const animation = mode === 'animation' ? flowAnimation(scene) : null
+  const moments = animation?.moments ?? [moment(scene, null, diffLength)]
+  return { scene, animation, flows: [placed(scene, diffLabel, moments)] }
 }
 
 type Shown = Pick<PlacedFlow, 'steps' | 'links'>
@@ -123,19 +118,19 @@ interface DrawingState {
 }
 
 export function flowDrawing(
-  { mode, scene, flows }: FlowLayout,
+  { scene, animation, flows }: FlowLayout,
   data: FlowData,
   { pin, at, leastApart }: DrawingState,
 ): FlowDrawing {
   const [union, after] = flows as [PlacedFlow, PlacedFlow | undefined]
   if (after !== undefined) return sideBySide(scene, [union, after], data, { pin, leastApart })
   const { width, heights, tops } = union.placement
-  if (mode === 'diff') {
+  if (animation === null) {
     const frame = { tops: tops[0] ?? [], workLength: diffLength, label: diffLabel }
     const parts = [drawnPart(union, { side: 'both', isDiff: true, x: 0, y: 0 }, frame)]
     return { width, height: heights[0] ?? 0, heads: [], correspondences: [], parts }
   }
-  const { caption, ...frame } = flowFrame(union, flowStages(union), at)
+  const { caption, ...frame } = flowFrame(union, animation, at)
   return {
     width: Math.max(width, headWidth(caption)),
     height: Math.max(...heights) + HEAD,

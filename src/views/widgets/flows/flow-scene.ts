@@ -216,6 +216,8 @@ export function flowScene(data: FlowData, { level, opened }: Pick<FlowState, 'le
       .map((edge) => sceneLink(data, edge))
       .sort((a, b) => a.from - b.from || a.to - b.to),
     stepOf: nodeOf,
+    /** Of the whole, ranked. */
+    differences: data.ranked.differences,
   }
 }
 

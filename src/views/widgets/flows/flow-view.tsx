@@ -4,6 +4,7 @@ import { grouped, shortText } from '../../../core/words.ts'
 import { Button, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure, STILL_WIDTH, StillGroup, useIsStill } from '../../drawing/figure.tsx'
 import { exploreCode, useWidgetOptions, type ViewProps, type WidgetCall } from '../define-widget.ts'
+import { stagesOver } from './flow-animation.ts'
 import { FlowBeyond, FlowCanvas, placeOfNode, stepMiddle, thingPlace } from './flow-canvas.tsx'
 import { FlowControls, FlowPlayer } from './flow-controls.tsx'
 import { FlowDetails, FlowNotes, noteSubject, shownNotes } from './flow-details.tsx'
@@ -57,7 +58,7 @@ export const FLOW_STYLE = `
 .fd-flow-changed { color: var(--fd-change-text); }
 .fd-flow-edges { margin: 4px 0; padding-left: 18px; }
 .fd-flow-edges li { margin: 2px 0; overflow-wrap: anywhere; }
-.fd-flow-details button { white-space: normal; overflow-wrap: anywhere; text-align: left; }
+.fd-flow-details button, .fd-flow-edges button { vertical-align: top; white-space: normal; overflow-wrap: anywhere; text-align: left; }
 `
 
 const MIN_HEIGHT = 240
@@ -93,6 +94,9 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const notes = useMemo(() => shownNotes(annotations, scene, data), [annotations, scene, data])
   const thing = selectedThing(scene, data, selection)
   const found = data.ranked.differences
+  const stages = layout.animation?.stages.length ?? 0
+  const over = layout.animation === null ? 0 : stagesOver(layout.animation, at)
+  const current = layout.animation?.stages[Math.ceil(over) - 1] ?? found[difference]
   const middleOf = (node: number, part: number) => {
     const step = placeOfNode(drawing, scene, node, part)
     return step === null ? null : stepMiddle(drawing, step)
@@ -121,12 +125,12 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
       opened: opened.includes(group) ? opened.filter((id) => id !== group) : [...opened, group],
     })
   }
-  const goTo = (next: FlowSelection) => {
+  const goTo = (next: FlowSelection, when?: number) => {
     setSelection(next)
     const target = selectedThing(scene, data, next)
     const { inBefore = true, inAfter = true } = target.step ?? target.link ?? {}
     const isElsewhere = mode === 'animation' && inBefore !== inAfter
-    const moment = isElsewhere ? Number(inAfter) : at
+    const moment = when ?? (isElsewhere ? Number(inAfter) : at)
     if (moment !== at) change({ at: moment })
     const middle = thingPlace(drawingAt(moment), target)
     if (middle !== null) zoom.reveal(middle, { isRead: true })
@@ -137,7 +141,9 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const showDifference = (next: number) => {
     setDifference(next)
     const target = found[next]
-    if (target !== undefined) goTo(selectionOf(target))
+    if (target === undefined) return
+    const stage = layout.animation?.stages.findIndex((each) => each?.rank === target.rank) ?? -1
+    goTo(selectionOf(target), stage < 0 ? undefined : (stage + 1) / stages)
   }
   const onPin = (node: number) => {
     const { inBefore = false, inAfter = false } = data.nodes[node] ?? {}
@@ -155,7 +161,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
         onFit={() => zoom.show(wholeSight(window))}
       />
       {mode === 'animation' ? (
-        <FlowPlayer at={at} onChange={(next) => change({ at: next })} />
+        <FlowPlayer {...{ at, over, stages }} onChange={(next) => change({ at: next })} />
       ) : null}
       <div ref={place} class="fd-flow-window">
         <FlowCanvas
@@ -169,7 +175,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
       <ol class="fd-flow-edges" aria-label="Differences, the largest part of the change first">
         {shownDifferences(data).map((line, i) => (
           <li key={line}>
-            <Button aria-pressed={i === difference} onClick={() => showDifference(i)}>
+            <Button aria-pressed={current?.rank === i + 1} onClick={() => showDifference(i)}>
               {line}
             </Button>
           </li>
