@@ -2,12 +2,19 @@ import type { Command } from 'commander'
 import type { Comparison } from '../compare/comparison.ts'
 import { listed } from '../compare/findings/names.ts'
 import { ruleText } from '../compare/knowledge/apply-knowledge.ts'
-import { type Knowledge, type Name, NO_KNOWLEDGE } from '../compare/knowledge/knowledge.ts'
+import { type Knowledge, NO_KNOWLEDGE } from '../compare/knowledge/knowledge.ts'
 import { proposeNames } from '../compare/knowledge/nameable.ts'
+import { threadText } from '../compare/knowledge/notes.ts'
+import { notesIn } from '../compare/knowledge/subjects.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { custom, defineOptions, text } from '../core/options.ts'
 import { counted } from '../core/words.ts'
-import { findQuestions, type TaughtAnswer, teach } from '../explain/explosion/teach.ts'
+import {
+  findQuestions,
+  type TaughtAnswer,
+  type TaughtNote,
+  teach,
+} from '../explain/explosion/teach.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { print, printedJson } from './printing.ts'
@@ -49,10 +56,16 @@ const TEACH_FLAGS = defineOptions({
   note: text({
     default: null,
     or: null,
-    sentence: 'What to remember about a finding',
+    sentence: 'What to remember',
     unit: 'text',
   }),
-  about: text({ default: null, or: null, sentence: 'Finding that --note is about', unit: 'id' }),
+  about: text({
+    default: null,
+    or: null,
+    sentence:
+      "What --note is about: the id of a finding, of a note that it replies to, or of what teach lists; 'category 6', or 'edge:FROM → TO'",
+    unit: 'id',
+  }),
   by: text({ default: '', sentence: 'Who says so', unit: 'name' }),
   out: text({
     default: null,
@@ -75,8 +88,8 @@ async function runTeach(files: string[], flags: TeachFlags): Promise<void> {
   if ((note === undefined) !== (about === undefined)) {
     throw new FlowdeltaError('--note and --about belong together. Give both or neither.')
   }
-  const said = [...same, ...different, ...name, ...(note === undefined ? [] : [note])]
-  if (said.length > 0 && out === undefined) {
+  const isSaid = [...same, ...different, ...name].length > 0 || note !== undefined
+  if (isSaid && out === undefined) {
     throw new OptionError('out', out, 'the file to write what is known to')
   }
   const comparison = (await compareFiles({ ...flags, files })).with({ knowledge: null })
@@ -84,15 +97,23 @@ async function runTeach(files: string[], flags: TeachFlags): Promise<void> {
     print(false, String, () =>
       [
         findQuestions(comparison).text(),
+        ...notesText(comparison.with({ knowledge })),
         "What you could name, by --name 'id=name':",
         proposeNames(comparison.with({ knowledge })).text(),
       ].join('\n\n'),
     )
     return
   }
-  const answers = [...answersOf(same, true, flags), ...answersOf(different, false, flags)]
-  const learned = named(teach(comparison, answers, knowledge), { comparison, flags })
-  const taught = noted(learned, { comparison, flags })
+  const { by } = flags
+  const notes =
+    note === undefined || about === undefined ? [] : [{ about, text: note, by, at: now() }]
+  const said = [
+    ...answersOf(same, true, flags),
+    ...answersOf(different, false, flags),
+    ...namesOf(flags),
+    ...notes,
+  ]
+  const taught = teach(comparison, said, knowledge)
   writeReport(out, printedJson(taught))
   const categories = comparison.with({ knowledge: taught }).categories.size
   const kept = listed([
@@ -115,39 +136,17 @@ function answersOf(given: readonly string[], same: boolean, { by }: TeachFlags):
   })
 }
 
-interface Taught {
-  readonly comparison: Comparison
-  readonly flags: TeachFlags
+function notesText(comparison: Comparison): string[] {
+  const { told } = notesIn(comparison)
+  const lines = told.map(({ what, thread }) => `  ${thread.id}  ${what}: ${threadText(thread)}`)
+  return lines.length === 0 ? [] : [`Notes, which --about takes to reply:\n\n${lines.join('\n')}`]
 }
 
-/** A new name stands in place of an older one of the same thing. */
-function named(known: Knowledge, { comparison, flags }: Taught): Knowledge {
-  const { things } = proposeNames(comparison)
-  const given = flags.name.map((text): Name => {
-    const at = text.lastIndexOf('=')
-    const [about, name] = [text.slice(0, at), text.slice(at + 1)]
-    if (things.some((thing) => thing.about === about)) {
-      return { about, name, by: flags.by, at: now() }
-    }
-    throw new OptionError('name', about, 'an id that flowdelta teach lists without --out')
+function namesOf({ name, by }: TeachFlags): TaughtNote[] {
+  return name.map((given) => {
+    const end = given.lastIndexOf('=')
+    return { about: given.slice(0, end), name: given.slice(end + 1), by, at: now() }
   })
-  const rest = (known.names ?? []).filter((old) => !given.some(({ about }) => about === old.about))
-  return given.length === 0 ? known : { ...known, names: [...rest, ...given] }
-}
-
-function noted(known: Knowledge, { comparison, flags }: Taught): Knowledge {
-  const { note, about, by } = flags
-  if (note === undefined || about === undefined) return known
-  const { findings } = comparison.with({ knowledge: known }).findings
-  const ids = findings.flatMap(({ id, consequences }) => [id, ...consequences.map((one) => one.id)])
-  if (!ids.includes(about)) {
-    throw new OptionError(
-      'about',
-      about,
-      `the id of a finding: ${ids.join(', ') || 'there is none'}`,
-    )
-  }
-  return { ...known, notes: [...known.notes, { about, text: note, by, at: now() }] }
 }
 
 function now(): string {

@@ -7,9 +7,9 @@ import { Categories } from '../categories/categories.ts'
 import { type EdgeChanges, findEdgeChanges } from '../edges/find-edge-changes.ts'
 import { findInterference } from '../interference/find-interference.ts'
 import { interferenceClause, interferenceFacts } from '../interference/interference.ts'
-import { noteTexts } from '../knowledge/apply-knowledge.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { withoutNames } from '../knowledge/names.ts'
+import { noteTexts } from '../knowledge/notes.ts'
 import { meaningOf } from '../knowledge/parts.ts'
 import {
   findResponseTimeMutations,
@@ -179,7 +179,10 @@ export function groupFindings(
       ...meaningFact(categories, draft),
       ...sinceFact(since, follows),
       ...interferenceFacts(interference),
-      ...noteTexts(knowledge, id),
+      ...noteTexts(knowledge, id, [
+        ...draft.services.map((service) => ({ service, operation: null })),
+        ...draft.steps,
+      ]),
     ]
     return {
       ...told,

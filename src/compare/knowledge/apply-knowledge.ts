@@ -1,5 +1,4 @@
 import { remembered } from '../../core/remembered.ts'
-import { printable } from '../../core/words.ts'
 import { labelText } from '../../flows/node-labels.ts'
 import { type LabelChange, withoutIds, withoutThread } from '../categories/label-parts.ts'
 import type { ComparisonOptions } from '../comparison-options.ts'
@@ -55,12 +54,4 @@ const labelsOf = remembered((knowledge: Knowledge) => {
 export function ruleText({ ignore }: Pick<Knowledge, 'ignore'>): string {
   if (ignore.length === 0) return 'Only requests with equal flows are the same.'
   return `Requests are the same if they differ only in ${listed(ignore.map((what) => IGNORABLE[what]))}.`
-}
-
-/** Notes on a finding, also those of earlier incidents: `seen on 2026-09-03 by Ann: …`. */
-export function noteTexts(knowledge: Knowledge | null, about: string): string[] {
-  const notes = knowledge?.notes.filter((note) => note.about === about) ?? []
-  return notes.map(({ at, by, text }) => {
-    return `seen on ${at.slice(0, 10)}${by === '' ? '' : ` by ${printable(by)}`}: ${printable(text)}`
-  })
 }

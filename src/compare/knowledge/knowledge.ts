@@ -35,10 +35,15 @@ export interface Answer {
   readonly at: string
 }
 
-/** A remark on a finding. */
+/** A remark on a finding, a service, a step, an edge, a part or a category. */
 export interface Note {
-  /** Id of the finding, which is the same wherever the same part of the system changes. */
+  /**
+   * What it is about: the id of a finding, which is the same wherever the same part of the system
+   * changes, or as in `Name`; of an edge `edge:FROM → TO`, of a reply that of the note.
+   */
   readonly about: string
+  /** Note that it replies to, `note-…`; default none. */
+  readonly to?: string
   readonly text: string
   readonly by: string
   /** When, as ISO 8601. */
@@ -121,7 +126,9 @@ const KNOWLEDGE: Form = {
       },
     },
     ignore: IGNORED,
-    notes: { each: { fields: { about: 'text', text: 'text', ...SAID } } },
+    notes: {
+      each: { fields: { about: 'text', to: 'text', text: 'text', ...SAID }, optional: ['to'] },
+    },
     names: { each: { fields: { about: 'text', name: 'text', ...SAID } } },
   },
   optional: ['names'],

@@ -49,6 +49,16 @@ export function categoryKey(categories: Categories, category: number): string {
   return `flow-${fingerprint([textOf(0), ...edges.sort()].join('\n'))}`
 }
 
+/** What an edge from one node to another is known by in a knowledge file. */
+export function edgeKey(
+  categories: Categories,
+  category: number,
+  ends: readonly [from: number, to: number],
+): string {
+  const texts = ends.map((node) => lastingText(categories, categories.nodeLabel(category, node)))
+  return `edge:${texts.join(' → ')}`
+}
+
 /** What a kind of request begins with, and how many steps it has. */
 export function categoryText(categories: Categories, category: number): string {
   const root = lastingText(categories, categories.nodeLabel(category, 0))

@@ -13,6 +13,7 @@ import {
   NO_KNOWLEDGE,
 } from '../../compare/knowledge/knowledge.ts'
 import { categoryKey, categoryText } from '../../compare/knowledge/parts.ts'
+import { withNote } from '../../compare/knowledge/subjects.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
@@ -43,6 +44,21 @@ export interface TaughtAnswer {
   /** Who says so; default nobody in particular. */
   readonly by?: string
   /** When, as ISO 8601; default unknown. */
+  readonly at?: string
+}
+
+/** A remark, or a name, of something in the data. */
+export interface TaughtNote {
+  /**
+   * Id of a finding; `service:SN`, `step:SN READ` or `part-…` as `proposeNames` lists them; `category 6`;
+   * `edge:FROM → TO` with the labels of its nodes; of a reply, the id of a note.
+   */
+  readonly about: string
+  /** What to remember, or `undefined` for a name. */
+  readonly text?: string
+  /** What it is called, which stands in place of an older name. */
+  readonly name?: string
+  readonly by?: string
   readonly at?: string
 }
 
@@ -126,7 +142,7 @@ export function sideOf(categories: Categories, category: number): AnswerSide {
  * option `knowledge`.
  *
  * @param source a comparison, or categories, that the answers are about; made without the rule
- * @param answers what is said of categories of `source`, by their numbers
+ * @param taught what is said of categories of `source`, by their numbers; notes and names
  * @param known what was known before; default nothing
  * @throws OptionError for something else than knowledge; FlowdeltaError for a category that there is not, for requests that are called the same though
  *   they differ in the work they do, and where no rule respects all answers
@@ -138,11 +154,14 @@ export function sideOf(categories: Categories, category: number): AnswerSide {
  */
 export function teach(
   source: Comparison | Categories,
-  answers: readonly TaughtAnswer[],
+  taught: readonly (TaughtAnswer | TaughtNote)[],
   known: Knowledge = NO_KNOWLEDGE,
 ): Knowledge {
   const categories = categoriesOf(source, 'teach')
-  requireList('answers', answers, 'one', 'other', 'same')
+  requireList('taught', taught)
+  const notes = taught.filter((one): one is TaughtNote => Object.hasOwn(one ?? {}, 'about'))
+  const answers = taught.filter((one): one is TaughtAnswer => !notes.includes(one as TaughtNote))
+  requireList('taught', answers, 'one', 'other', 'same')
   readOptions(KNOWLEDGE_OPTIONS, { knowledge: known })
   const alternatives = new Alternatives(categories)
   const added = answers.map(({ one, other, same, by = '', at = '' }): Answer => {
@@ -158,7 +177,8 @@ export function teach(
     return { ...sides, same, merges, by, at }
   })
   const all = [...known.answers, ...added]
-  return { ...known, answers: all, ignore: learn(all) }
+  const learned: Knowledge = { ...known, answers: all, ignore: learn(all) }
+  return notes.reduce((one, note) => withNote(one, note, source), learned)
 }
 
 function requireCategory({ size }: Categories, category: number): void {

@@ -1,4 +1,6 @@
 import type { Comparison } from '../../compare/comparison.ts'
+import { type NoteThread, saidText } from '../../compare/knowledge/notes.ts'
+import { notesIn } from '../../compare/knowledge/subjects.ts'
 import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
 import { changeWords, fromToText, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, grouped } from '../../core/words.ts'
@@ -81,6 +83,26 @@ export function fairnessSection(comparison: Comparison): Html {
             html`<li><details><summary>${withCode(finding)}</summary>${withCode(effect)} ${withCode(answer)} <span class="soft">(${code})</span></details></li>`,
         )}</ul>`
   }</section>`
+}
+
+/** Nothing where the knowledge has no notes. */
+export function notesSection(comparison: Comparison): Html | '' {
+  const { told, elsewhere } = notesIn(comparison)
+  if (told.length + elsewhere === 0) return ''
+  return html`<section><h2>What people noted</h2><ul class="notes">${told.map(
+    ({ what, thread }) =>
+      html`<li><strong>${named(what, 200)}</strong><ul>${threadItem(thread)}</ul></li>`,
+  )}</ul>${elsewhere === 0 ? '' : html`<p class="soft">${elsewhereText(elsewhere)}</p>`}</section>`
+}
+
+export function elsewhereText(notes: number): string {
+  return `${counted(notes, 'note')} of the file ${notes === 1 ? 'is' : 'are'} about what is not found here.`
+}
+
+function threadItem({ note, replies }: NoteThread): Html {
+  return html`<li>${named(note.text, 2000)} <span class="soft">${saidText(note)}</span>${
+    replies.length === 0 ? '' : html`<ul>${replies.map(threadItem)}</ul>`
+  }</li>`
 }
 
 function withCode(message: string): Html {

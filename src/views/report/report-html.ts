@@ -31,6 +31,7 @@ import {
   breakdownSection,
   fairnessSection,
   mutationsSection,
+  notesSection,
   powerSection,
 } from './html-sections.ts'
 import { logsPage } from './logs-report.ts'
@@ -107,6 +108,7 @@ ${accountingSection(comparison)}`
 ${breakdownSection(comparison)}
 ${mutationsSection(comparison)}
 ${none ? '' : seen}
+${notesSection(comparison)}
 </main>
 <footer class="soft">Made by ${madeBy}. ${comparison.findings.testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${percentOf(comparison.options.alpha)} of all comparisons find anything. ${of === TIME ? 'Durations are wall-clock times as the traces say them.' : `Requests are compared by ${of.name}, summed over their spans.`}</footer>`,
   )

@@ -1,5 +1,7 @@
 import { Comparison } from '../../compare/comparison.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
+import { threadText } from '../../compare/knowledge/notes.ts'
+import { notesIn } from '../../compare/knowledge/subjects.ts'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { changeWords } from '../../core/quantity.ts'
@@ -15,7 +17,7 @@ import {
   headline,
   shareText,
 } from './headline.ts'
-import { accounting, type Part } from './html-sections.ts'
+import { accounting, elsewhereText, type Part } from './html-sections.ts'
 import { logsMarkdown } from './logs-report.ts'
 import {
   markdownId,
@@ -31,6 +33,7 @@ import { REPORT_OPTIONS, type ReportOptions } from './report-html.ts'
 const MAX_FINDINGS = 5
 const MAX_WARNINGS = 4
 const MAX_PLACES = 5
+const MAX_NOTES = 4
 const MAX_KINDS = 3
 const MAX_TRACES = 1
 const MAX_TITLE_LENGTH = 200
@@ -79,10 +82,27 @@ export function reportMarkdown(
           `The smallest ${changeWords(known.quantity, true).change} that would have been noticed`,
           seen(known),
         )),
+    ...notes(comparison),
     `<sub>Made by ${written(madeBy, MAX_NAME_LENGTH)}.</sub>`,
     '',
   ]
   return lines.join('\n')
+}
+
+function notes(comparison: Comparison): string[] {
+  const { told, elsewhere } = notesIn(comparison)
+  if (told.length + elsewhere === 0) return []
+  const left = told.length - MAX_NOTES
+  return folded('What people noted', [
+    ...told
+      .slice(0, MAX_NOTES)
+      .map(
+        ({ what, thread }) =>
+          `- **${written(what, MAX_TITLE_LENGTH)}**: ${written(threadText(thread), MAX_TEXT_LENGTH)}`,
+      ),
+    ...(left > 0 ? [`- … and ${left} more`] : []),
+    ...(elsewhere > 0 ? [`- ${elsewhereText(elsewhere)}`] : []),
+  ])
 }
 
 function warnings(comparison: Comparison): string[] {

@@ -1,0 +1,63 @@
+import { fingerprint } from '../../core/fingerprint.ts'
+import { printable } from '../../core/words.ts'
+import type { Knowledge, Note } from './knowledge.ts'
+import { serviceKey, stepKey, withoutNames } from './names.ts'
+
+/** A note with the replies to it. */
+export interface NoteThread {
+  readonly id: string
+  readonly note: Note
+  readonly replies: readonly NoteThread[]
+}
+
+/** What a reply calls a note by. */
+export function noteId({ about, text, by, at }: Note): string {
+  return `note-${fingerprint(JSON.stringify([about, text, by, at]))}`
+}
+
+/** Notes with their replies; a reply to a note that there is not stands by itself. */
+export function threadsOf(notes: readonly Note[]): NoteThread[] {
+  const told = new Set<Note>()
+  const thread = (note: Note): NoteThread => {
+    told.add(note)
+    const id = noteId(note)
+    const replies = notes.filter((one) => one.to === id && !told.has(one)).map(thread)
+    return { id, note, replies }
+  }
+  const ids = new Set(notes.map(noteId))
+  const first = notes.filter(({ to }) => to === undefined || !ids.has(to)).map(thread)
+  // Of notes that reply to each other in a circle none is the first.
+  return [...first, ...notes.flatMap((note) => (told.has(note) ? [] : [thread(note)]))]
+}
+
+/** Who said it and when: `on 2026-09-03 by Ann`. */
+export function saidText({ at, by }: Pick<Note, 'at' | 'by'>): string {
+  return `${at === '' ? '' : `on ${at.slice(0, 10)}`}${by === '' ? '' : ` by ${printable(by)}`}`.trim()
+}
+
+/** A thread on one line: `on 2026-09-03 by Ann: A slow disk. → on 2026-09-04 by Bob: Replaced.` */
+export function threadText({ note, replies }: NoteThread): string {
+  return [`${saidText(note)}: ${printable(note.text)}`, ...replies.map(threadText)].join(' → ')
+}
+
+/** Notes on a finding, also those of earlier incidents, and on the services and steps it names. */
+export function noteTexts(
+  knowledge: Knowledge | null,
+  id: string,
+  parts: readonly { readonly service: string; readonly operation: string | null }[],
+): string[] {
+  if (knowledge === null || knowledge.notes.length === 0) return []
+  const recorded = (text: string) => withoutNames(text, knowledge)
+  const names = new Map<string, string>()
+  for (const { service, operation } of parts) {
+    names.set(serviceKey(recorded(service)), service)
+    if (operation === null) continue
+    const of = { service: recorded(service), operation: recorded(operation) }
+    names.set(stepKey(of), `${service} ${operation}`)
+  }
+  return threadsOf(knowledge.notes).flatMap((thread) => {
+    if (thread.note.about === id) return [`seen ${threadText(thread)}`]
+    const name = names.get(thread.note.about)
+    return name === undefined ? [] : [`note on ${printable(name)} ${threadText(thread)}`]
+  })
+}
