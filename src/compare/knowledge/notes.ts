@@ -36,8 +36,10 @@ export function saidText({ at, by }: Pick<Note, 'at' | 'by'>): string {
 }
 
 /** A thread on one line: `on 2026-09-03 by Ann: A slow disk. → on 2026-09-04 by Bob: Replaced.` */
-export function threadText({ note, replies }: NoteThread): string {
-  return [`${saidText(note)}: ${printable(note.text)}`, ...replies.map(threadText)].join(' → ')
+export function threadText({ note, replies }: NoteThread, verb = ''): string {
+  const said = [verb, saidText(note)].filter((part) => part !== '').join(' ')
+  const own = `${said === '' ? '' : `${said}: `}${printable(note.text)}`
+  return [own, ...replies.map((reply) => threadText(reply))].join(' → ')
 }
 
 /** Notes on a finding, also those of earlier incidents, and on the services and steps it names. */
@@ -56,8 +58,8 @@ export function noteTexts(
     names.set(stepKey(of), `${service} ${operation}`)
   }
   return threadsOf(knowledge.notes).flatMap((thread) => {
-    if (thread.note.about === id) return [`seen ${threadText(thread)}`]
+    if (thread.note.about === id) return [threadText(thread, 'seen')]
     const name = names.get(thread.note.about)
-    return name === undefined ? [] : [`note on ${printable(name)} ${threadText(thread)}`]
+    return name === undefined ? [] : [`${printable(name)}, ${threadText(thread, 'noted')}`]
   })
 }

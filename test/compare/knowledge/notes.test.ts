@@ -46,7 +46,7 @@ test('notes on findings, services, steps, categories and edges outlast their dat
   expect(facts).toContain(
     'seen on 2026-09-03 by Ann: Card provider. → on 2026-09-04 by Bob: Replaced.',
   )
-  expect(facts).toContain('note on pay on 2026-09-03 by Ann: Ours since May.')
+  expect(facts).toContain('pay, noted on 2026-09-03 by Ann: Ours since May.')
 })
 
 test('reports list notes with their replies, and count those of other data', () => {
