@@ -13,7 +13,7 @@ import {
 /** Whether an entry of a ranked list is a right answer. */
 export function isRelevant(
   { categories, responseTime }: Comparison,
-  mutation: RankedMutation,
+  mutation: Pick<RankedMutation, 'category' | 'kind' | 'precursors'>,
   predicate: RelevantPredicate,
 ): boolean {
   const { category } = mutation

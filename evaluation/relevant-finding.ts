@@ -28,16 +28,12 @@ function isRelevantFinding(
   const { changedEdges, moves, categories } = finding
   if (predicate.none) return false
   if (isStructural(finding)) {
-    return moves.some(({ from, to, requests }) =>
+    return moves.some(({ from, to }) =>
       isRelevant(
         comparison,
         {
-          rank: 0,
           category: to,
           kind: 'structural',
-          requests,
-          contributionUs: 0,
-          significant: true,
           precursors: [{ category: from, nsed: 0, weight: 1 }],
         },
         predicate,
@@ -53,12 +49,8 @@ function isRelevantFinding(
     isRelevant(
       comparison,
       {
-        rank: 0,
         category,
         kind: 'response-time',
-        requests: 0,
-        contributionUs: 0,
-        significant: true,
         precursors: [],
       },
       predicate,

@@ -266,10 +266,14 @@ function nothingFound({ categories, responseTime }: Comparison): string {
   )
 }
 
+/** Differences of a smaller share are not told. */
+const MIN_TOLD = 0.01
+
 function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3): string {
   const { categories } = comparison
   const { quantity } = categories.flows
   const { rank, kind, category, requests, contributionUs, significant, precursors } = mutation
+  const { remainingUs } = mutation
   const root = [categories.root(category), meaningOf(categories, category)].filter(Boolean)
   const sign = contributionUs > 0 ? '+' : ''
   const cost =
@@ -282,6 +286,9 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
       `${counted(Math.round(requests), 'request', 'requests')} ` +
       (kind === 'structural' ? 'more' : 'before') +
       (significant ? '' : '; not significant when corrected'),
+    ...(Math.abs(remainingUs - contributionUs) < MIN_TOLD * Math.abs(contributionUs)
+      ? []
+      : [`   ${formatAmount(remainingUs, quantity)} once those above are repaired`]),
     ...(kind === 'structural'
       ? structuralLines(comparison, mutation)
       : responseTimeLines(comparison, category, most)),

@@ -94,6 +94,8 @@ function mutationPart(maxEdges: number, maxPrecursors: number) {
     kind: words('structural', 'response-time'),
     requests: NUMBER,
     contributionUs: NUMBER,
+    combinedUs: about('Contribution of both mutations of its category.', NUMBER),
+    remainingUs: about('Contribution once those of higher rank are repaired.', NUMBER),
     significant: about(
       'Whether it holds when tests are corrected for their number, as findings require.',
       FLAG,

@@ -164,8 +164,14 @@ function summary(variance: VarianceSources): string {
     `${counted(ranked.length, 'category', 'categories')} of more than ${options.large} requests` +
     (Number.isNaN(below) ? '' : `; C² below 1 in ${percent(below)} of them`) +
     (ranked.length > 0 && Number.isNaN(below) ? '; none has a C², as they took 0 µs' : '') +
-    (small === 0 ? '.' : `; ${counted(small, 'smaller one')} left out.`)
+    (small === 0 ? '.' : `; ${counted(small, 'smaller one')} left out${smallText(variance)}.`)
   )
+}
+
+/** The share of requests in categories that are not large, as Tables 3.2 and 3.3 of the thesis have it. */
+function smallText({ categories, options: { large } }: VarianceSources): string {
+  const shares = categories.sizes({ large }).array('inLargeShare') as number[]
+  return `, with ${shares.map((share) => percent(1 - share)).join(' and ')} of the requests`
 }
 
 /** What to do where nothing is large enough. */

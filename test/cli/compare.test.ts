@@ -158,6 +158,7 @@ describe('flowdelta compare', () => {
       counts: 'scaled',
       test: 'mann-whitney',
       centre: 'median',
+      rankBy: 'mutation',
       segments: true,
       events: [],
     })

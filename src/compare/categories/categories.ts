@@ -1,6 +1,14 @@
+import { range, sum } from 'd3-array'
 import { requireFields } from '../../core/errors.ts'
-import { custom, defineOptions, flag, type OptionsOf } from '../../core/options.ts'
-import { Stage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
+import {
+  custom,
+  defineOptions,
+  flag,
+  number,
+  type OptionsOf,
+  readOptions,
+} from '../../core/options.ts'
+import { rowTable, Stage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
@@ -23,6 +31,28 @@ export const CATEGORY_OPTIONS = defineOptions({
     accepts: (value) => value === null || typeof value === 'function',
   }),
 })
+
+/** Options of `sizes`. */
+const SIZE_OPTIONS = defineOptions({
+  large: number({
+    default: 10,
+    min: 0,
+    unit: 'requests',
+    sentence: 'Categories of more requests than this in a period are large',
+  }),
+})
+
+const SIZE_COLUMNS = [
+  'period',
+  'requests',
+  'categories',
+  'nodesMean',
+  'nodesSd',
+  'categoryNodesMean',
+  'categoryNodesSd',
+  'largeShare',
+  'inLargeShare',
+] as const
 
 /** Options that categories were made with. */
 export type CategoryOptions = OptionsOf<typeof CATEGORY_OPTIONS>
@@ -219,6 +249,48 @@ export class Categories extends Stage {
       }),
       this.flows.quantity,
     )
+  }
+
+  /**
+   * How large flows and categories are, a row a period that has requests: `requests`, `categories`,
+   * mean and SD of the number of nodes over requests (`nodesMean`) and over categories
+   * (`categoryNodesMean`), and the share of categories that are large (`largeShare`) with the share
+   * of requests in them (`inLargeShare`).
+   *
+   * @param options.large categories of more requests than this in the period are large; default 10
+   * @throws OptionError for a number that is negative
+   *
+   * Source: Sambasivan 2013, Tables 3.1 to 3.3.
+   *
+   * @example
+   * comparison.categories.sizes().print()
+   */
+  sizes(given: Partial<OptionsOf<typeof SIZE_OPTIONS>> = {}): StageTable {
+    const { large } = readOptions(SIZE_OPTIONS, given)
+    const rows = ([BEFORE, AFTER] as const).flatMap((period) => {
+      const count = (category: number) => this.count(category, period)
+      const seen = range(this.size).filter((category) => count(category) > 0)
+      if (seen.length === 0) return []
+      const requests = sum(seen, count)
+      const nodes = seen.map((category) => this.nodeCount(category))
+      const ofRequests = moments(seen.flatMap((one, i) => Array(count(one)).fill(nodes[i])))
+      const ofCategories = moments(nodes)
+      const isLarge = seen.filter((category) => count(category) > large)
+      return [
+        {
+          period: period === BEFORE ? 'before' : 'after',
+          requests,
+          categories: seen.length,
+          nodesMean: ofRequests.mean,
+          nodesSd: ofRequests.sd,
+          categoryNodesMean: ofCategories.mean,
+          categoryNodesSd: ofCategories.sd,
+          largeShare: isLarge.length / seen.length,
+          inLargeShare: sum(isLarge, count) / requests,
+        },
+      ]
+    })
+    return rowTable(rows, SIZE_COLUMNS)
   }
 
   /** Requests of a category that failed; 0 where outcomes were not recorded. */

@@ -335,10 +335,6 @@ function anyTestable({ evidence: { responseTime }, edges }: FindingSources) {
 function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) {
   const [move] = moves
   return exemplars(categories, {
-    rank: 0,
-    requests: 0,
-    contributionUs: 0,
-    significant: true,
     category: move?.to ?? (ids[0] as number),
     kind: move === undefined ? 'response-time' : 'structural',
     precursors: move === undefined ? [] : [{ category: move.from, nsed: 0, weight: 1 }],

@@ -1,3 +1,4 @@
+import { cumsum } from 'd3-array'
 import { defineOptions, number } from '../../core/options.ts'
 import { changeWords, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { columnarStage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
@@ -152,9 +153,15 @@ export class Findings extends columnarStage<FindingColumns>() {
       : `${counts}, even a large shift could have been missed.`
   }
 
-  /** One row a finding. */
+  /**
+   * One row a finding. `remainingUs` is what is left of the change once it and those before it are
+   * repaired: rerun the comparison then, as one cause may show in several findings.
+   *
+   * Source: Sambasivan 2013, §2.5.
+   */
   table(): StageTable {
     const column = <T>(value: (finding: Finding) => T) => this.findings.map(value)
+    const repairedUs = cumsum(this.findings, ({ contributionUs }) => contributionUs)
     return tableIn(
       stageTable({
         rank: column(({ rank }) => rank),
@@ -162,6 +169,7 @@ export class Findings extends columnarStage<FindingColumns>() {
         direction: column(({ direction }) => direction),
         requests: column(({ requests }) => requests),
         contributionUs: column(({ contributionUs }) => contributionUs),
+        remainingUs: Array.from(repairedUs, (us) => this.observedChangeUs - us),
         shareOfChange: column(({ shareOfChange }) => shareOfChange),
         q: column(({ q }) => q),
         mutations: column(({ mutations }) => mutations.map(({ rank }) => rank).join(', ')),

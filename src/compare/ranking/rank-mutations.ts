@@ -1,3 +1,4 @@
+import { rollup, sum } from 'd3-array'
 import {
   FlowdeltaError,
   rejectUnknownOptions,
@@ -17,7 +18,7 @@ import {
 } from '../mutations/find-structural-mutations.ts'
 import { type PrecursorCandidate, Precursors } from '../precursors/match-precursors.ts'
 
-type Unranked = Omit<RankedMutation, 'rank' | 'precursors' | 'significant'>
+type Unranked = Pick<RankedMutation, 'category' | 'kind' | 'requests' | 'contributionUs'>
 
 /**
  * Ranks mutations by what they contribute to the change in the sum of response times.
@@ -32,8 +33,14 @@ type Unranked = Omit<RankedMutation, 'rank' | 'precursors' | 'significant'>
  * A category that is both is split into two virtual ones, one of each kind. Changes that save
  * time have negative contributions and stand at the end.
  *
+ * Mutations are not independent: where a precursor became slower itself, repairing that changes
+ * what its structural mutation contributes. `remainingUs` is what a mutation contributes once those
+ * before it are repaired, `combinedUs` what both mutations of its category do together.
+ *
  * @param options.centre what stands for a category's response times: `'mean'` (default, as in the
  *   thesis), `'median'`, or `'trimmed'` (the mean without the extreme tenths)
+ * @param options.rankBy `'mutation'` (default): each by its own contribution; `'category'`: by that of
+ *   both mutations of its category, so that these stand together
  * @param options.claimed mutations that a finding accounts for: only they are marked significant.
  *   Without it, all of the ranking are
  * @throws FlowdeltaError when the two stages come from different categories, OptionError for an
@@ -53,7 +60,7 @@ export function rankMutations(
   requireStage('rankMutations(responseTime, precursors)', responseTime, ResponseTimeMutations)
   requireStage('rankMutations(responseTime, precursors)', precursors, Precursors)
   const options = readOptions(RANKING_OPTIONS, given)
-  const { centre } = options
+  const { centre, rankBy } = options
   const { categories } = responseTime
   if (precursors.structural.categories !== categories) {
     throw new FlowdeltaError(
@@ -62,28 +69,45 @@ export function rankMutations(
     )
   }
   const unranked = [
-    ...precursors.structural.mutations.map((category) => structural(precursors, category, centre)),
+    ...precursors.structural.mutations.map((category) =>
+      structural(precursors, category, { centre }),
+    ),
     ...responseTime.mutations.map((category) => timed(precursors.structural, category, centre)),
   ]
   const significant = claimed && new Set(claimed.map(mutationKey))
+  const combined = rollup(
+    unranked,
+    (both) => sum(both, ({ contributionUs }) => contributionUs),
+    ({ category }) => category,
+  )
+  const combinedUs = ({ category }: Unranked) => combined.get(category) as number
+  const repaired = new Set<number>()
   const mutations = unranked
     .sort(
       (a, b) =>
+        (rankBy === 'category' ? combinedUs(b) - combinedUs(a) || a.category - b.category : 0) ||
         b.contributionUs - a.contributionUs ||
         a.category - b.category ||
         a.kind.localeCompare(b.kind, 'en'),
     )
-    .map(({ category, kind, requests, contributionUs }, i) => ({
-      rank: i + 1,
-      category,
-      kind,
-      requests,
-      contributionUs,
-      significant: significant?.has(mutationKey({ category, kind })) ?? true,
-      get precursors() {
-        return kind === 'structural' ? precursors.of(category) : []
-      },
-    }))
+    .map((mutation, i) => {
+      const { category, kind } = mutation
+      const isTimed = kind === 'response-time'
+      const { contributionUs: remainingUs } = isTimed
+        ? mutation
+        : structural(precursors, category, { centre, repaired })
+      if (isTimed) repaired.add(category)
+      return {
+        rank: i + 1,
+        ...mutation,
+        combinedUs: combinedUs(mutation),
+        remainingUs,
+        significant: significant?.has(mutationKey({ category, kind })) ?? true,
+        get precursors() {
+          return isTimed ? [] : precursors.of(category)
+        },
+      }
+    })
   return new Ranking(responseTime, precursors, { mutations, options })
 }
 
@@ -94,9 +118,20 @@ function mutationKey({ category, kind }: Claimed): string {
   return `${category} ${kind}`
 }
 
-function structural(precursors: Precursors, category: number, centre: Centre): Unranked {
+const NONE: ReadonlySet<number> = new Set()
+
+/** @param how.repaired categories that take what they took before */
+function structural(
+  precursors: Precursors,
+  category: number,
+  { centre, repaired = NONE }: { readonly centre: Centre; readonly repaired?: ReadonlySet<number> },
+): Unranked {
   const { categories, changes, options } = precursors.structural
-  const usual = (one: number) => usualTimeUs(categories, one, { centre, counts: options.counts })
+  const how = { centre, counts: options.counts }
+  const usual = (one: number) =>
+    repaired.has(one)
+      ? typicalTimeUs(categories, { category: one, period: BEFORE, ...how })
+      : usualTimeUs(categories, one, how)
   const candidates = precursors.columns(category)
   let usedToTakeUs = 0
   for (let i = 0; i < candidates.weights.length; i++) {
@@ -138,6 +173,11 @@ export const RANKING_OPTIONS = defineOptions({
       "What stands for a category's response times; 'trimmed' leaves out the extreme tenths",
     flag: 'centre <statistic>',
   }),
+  rankBy: oneOf(['mutation', 'category'], {
+    default: 'mutation',
+    sentence:
+      'Rank mutations each by its own contribution, or by that of both mutations of its category together',
+  }),
 })
 
 /** Options that mutations were ranked with. */
@@ -163,6 +203,10 @@ export interface RankedMutation {
   readonly requests: number
   /** What this change adds to the sum of all response times, in µs; negative where it saves. */
   readonly contributionUs: number
+  /** What both mutations of its category add together, in µs. */
+  readonly combinedUs: number
+  /** What it still adds once those of higher rank are repaired, in µs. */
+  readonly remainingUs: number
   /**
    * Whether a finding accounts for it, so that it holds when tests are corrected for their number.
    * What is not significant may be chance.
@@ -209,6 +253,8 @@ export class Ranking extends Stage {
         ),
         requests: mutations.map(({ requests }) => requests),
         contributionUs: mutations.map(({ contributionUs }) => contributionUs),
+        combinedUs: mutations.map(({ combinedUs }) => combinedUs),
+        remainingUs: mutations.map(({ remainingUs }) => remainingUs),
         significant: mutations.map(({ significant }) => significant),
         precursors: mutations.map(({ precursors }) =>
           precursors.map(({ category, weight }) => `${category} (${percent(weight)})`).join(', '),
@@ -237,16 +283,16 @@ export function typicalTimeUs(
   const { flows } = categories
   if (centre === 'mean' && counts === 'weighted' && flows.weight !== undefined) {
     const members = categories.members(category, period)
-    const sum = (of: (request: number) => number) =>
-      members.reduce((all, request) => all + flows.weightOf(request) * of(request), 0)
-    return sum((request) => flows.responseTimeUs[request] as number) / sum(() => 1)
+    const timeUs = (request: number) => flows.responseTimeUs[request] as number
+    const weightOf = (request: number) => flows.weightOf(request)
+    return sum(members, (one) => weightOf(one) * timeUs(one)) / sum(members, weightOf)
   }
   if (centre === 'mean') return categories.responseTimeMoments(category, period).mean
   const times = categories.responseTimes(category, period).sort()
   if (centre === 'median') return quantile(times, 0.5)
   const cut = Math.floor(TRIM * times.length)
   const kept = times.subarray(cut, times.length - cut)
-  return kept.reduce((sum, time) => sum + time, 0) / kept.length
+  return sum(kept) / kept.length
 }
 
 /** Trace ids of typical requests, for looking at. */
@@ -261,7 +307,7 @@ export interface Exemplars {
  */
 export function exemplars(
   categories: Categories,
-  mutation: RankedMutation,
+  mutation: Claimed & Pick<RankedMutation, 'precursors'>,
   options: { readonly count?: number } = {},
 ): Exemplars {
   requireFields('exemplars(categories, mutation)', mutation, 'category', 'kind')

@@ -46,6 +46,20 @@ describeWithShared('the table of categories against VarianceFinder’s numbers',
   })
 })
 
+test('sizes: two of 14 requests are in a small category, and flows are larger over categories', () => {
+  const many = chains(['a', 'b'], Array(12).fill(5))
+  const few = chains(['c', 'd', 'e', 'f'], [1, 2])
+  const categories = categorize(buildFlows([makeGraphs([...many, ...few]), makeGraphs(many)]))
+  const [before, after] = categories.sizes().objects() as Record<string, number>[]
+  expect(before).toMatchObject({ period: 'before', requests: 14, categories: 2, largeShare: 0.5 })
+  expect(before?.['inLargeShare']).toBeCloseTo(12 / 14, 12)
+  expect(before?.['nodesMean']).toBeCloseTo((12 * 2 + 2 * 4) / 14, 12)
+  expect([before?.['categoryNodesMean'], before?.['categoryNodesSd']]).toEqual([3, Math.SQRT2])
+  expect(after).toMatchObject({ period: 'after', categories: 1, largeShare: 1, inLargeShare: 1 })
+  expect(categories.sizes({ large: 1 }).get('inLargeShare', 0)).toBe(1)
+  expect(() => categories.sizes({ large: -1 })).toThrow('Option large is -1.')
+})
+
 describe('C²', () => {
   const table = categorize(
     buildFlows([

@@ -135,6 +135,8 @@ describe('whatever is compared', () => {
           one.ranking.mutations.map((mutation) => ({
             ...mutation,
             contributionUs: mutation.contributionUs * 2 ** power,
+            combinedUs: mutation.combinedUs * 2 ** power,
+            remainingUs: mutation.remainingUs * 2 ** power,
           })),
         )
       }),

@@ -202,6 +202,48 @@ describe('ranking', () => {
     expect(timed?.contributionUs).toBeCloseTo(20 * 1000, 6)
   })
 
+  const both = () =>
+    compared(
+      [...chains(HIT, around(100, 100)), ...chains(MISS, around(1000, 20))],
+      [...chains(HIT, around(400, 40)), ...chains(MISS, around(2000, 80))],
+    )
+
+  test('once a slower precursor is repaired, its mutation has more left to contribute', () => {
+    const left = both().ranking.mutations.map(({ kind, category, contributionUs, remainingUs }) => [
+      `${kind} ${category}`,
+      Math.round(contributionUs),
+      Math.round(remainingUs),
+    ])
+    expect(left).toEqual([
+      ['structural 1', 60 * (2000 - 400), 60 * (2000 - 400)],
+      ['response-time 0', 100 * 300, 100 * 300],
+      ['response-time 1', 20 * 1000, 20 * 1000],
+    ])
+    // The same change, its precursor's slowdown first: 60 × (2000 − 100) are left.
+    const slowed = compared(
+      [...chains(HIT, around(100, 100)), ...chains(MISS, around(110, 20))],
+      [...chains(HIT, around(400, 40)), ...chains(MISS, around(500, 80))],
+    ).ranking.mutations
+    expect(slowed.map(({ kind, category }) => `${kind} ${category}`)).toEqual([
+      'response-time 0',
+      'response-time 1',
+      'structural 1',
+    ])
+    expect(slowed[2]?.contributionUs).toBeCloseTo(60 * (500 - 400), 6)
+    expect(slowed[2]?.remainingUs).toBeCloseTo(60 * (110 - 100), 6)
+  })
+
+  test('by category, both mutations of one stand together', () => {
+    const { ranking } = both().with({ rankBy: 'category' })
+    expect(ranking.mutations.map(({ kind, category }) => `${kind} ${category}`)).toEqual([
+      'structural 1',
+      'response-time 1',
+      'response-time 0',
+    ])
+    const [{ combinedUs } = expect.fail()] = ranking.mutations
+    expect(combinedUs).toBeCloseTo(60 * 1600 + 20 * 1000, 6)
+  })
+
   test('what saves time stands at the end, with a negative contribution', () => {
     const { ranking } = compared(
       [...chains(WRITE, around(1000, 50)), ...chains(HIT, around(10, 50))],

@@ -23,6 +23,7 @@ const laterOptions: fc.Arbitrary<Partial<ComparisonOptions>> = fc.record(
     oneToN: fc.boolean(),
     editTokens: fc.constantFrom('preorder', 'edges'),
     centre: fc.constantFrom('mean', 'median', 'trimmed'),
+    rankBy: fc.constantFrom('mutation', 'category'),
     minimumEffect: fc.constantFrom(0.03, 0, 0.2),
   },
   { requiredKeys: [] },

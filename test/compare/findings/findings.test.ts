@@ -247,6 +247,7 @@ describe('findings as a stage', () => {
       'direction',
       'requests',
       'contributionUs',
+      'remainingUs',
       'shareOfChange',
       'q',
       'mutations',
