@@ -223,7 +223,7 @@ function differenceText(
     if (isOnPath) return `${name} takes ${moreWords(changeUs)}`
     return `${name} takes ${moreWords(shiftUs)}, which nothing waits for`
   }
-  const takes = `takes ${moreWords(changeUs)}`
+  const takes = Math.abs(changeUs) > NO_TIME_US ? `takes ${moreWords(changeUs)}` : 'costs no time'
   if (kind === 'order') return `${orderText(orders, nameOf)}, which ${takes}`
   const shown = about.slice(0, MAX_NAMES).map(nameOf)
   const more = about.length - shown.length

@@ -49,25 +49,63 @@ describe('lines between the same steps', () => {
   })
 
   test('are level at the pinned step', () => {
-    const layouts = layOutFlow(sceneAt('steps'), 'side-by-side')
-    const levelAt = (pin: number | null, step: number) => {
-      const drawing = flowDrawing(layouts, data, { pin, at: 0, leastApart: 0 })
-      const { from, to } = drawing.correspondences.find((line) => line.step === step) as never as {
-        from: { y: number }
-        to: { y: number }
-      }
-      return to.y - from.y
+    const levelAt = (pins: readonly number[], step: number) => {
+      const layouts = layOutFlow(sceneAt('steps'), 'side-by-side', pins)
+      const { correspondences } = flowDrawing(layouts, data, { at: 0, leastApart: 0 })
+      const line = correspondences.find((each) => each.step === step)
+      return (line?.to.y ?? 0) - (line?.from.y ?? 0)
     }
-    expect(levelAt(null, 0)).toBe(0)
-    expect(levelAt(null, 6)).toBeGreaterThan(40)
-    expect(levelAt(6, 6)).toBe(0)
-    expect(levelAt(6, 0)).toBe(-levelAt(null, 6))
+    const [root, e, f] = ['A', 'E', 'F'].map(
+      (label) => data.nodes.find((node) => node.label === label)?.id as number,
+    ) as [number, number, number]
+    expect(levelAt([], root)).toBe(0)
+    expect(levelAt([], e)).toBeGreaterThan(40)
+    expect(levelAt([], f)).toBeGreaterThan(levelAt([], e))
+    expect(levelAt([e], e)).toBe(0)
+    expect(levelAt([e], f)).toBeGreaterThan(0)
+    for (const step of [root, e, f]) expect(levelAt([e, f], step)).toBe(0)
+  })
+
+  test('are short between chains, whatever stands above them', () => {
+    const layout = layOutFlow(sceneAt('steps'), 'side-by-side')
+    const { correspondences } = flowDrawing(layout, data, { at: 0, leastApart: 0 })
+    for (const { from, to } of correspondences) expect(to.x - from.x).toBeLessThan(200)
+  })
+
+  test('are no longer than the wider flow and the gap, and flows do not overlap', () => {
+    const [narrow, wide] = ['S>A A>J S>B B>J J>Z', 'S>A A>J S>B B>J J>Z S>X X>Y Y>J S>W W>J'].map(
+      (edges) => ({ edges, requests: 80 }),
+    ) as [FlowText, FlowText]
+    for (const [before, after] of [
+      [narrow, wide],
+      [wide, narrow],
+    ] as const) {
+      const own = dataOf(comparisonOfTexts(before, after))
+      const scene = sceneAt('steps', [], own)
+      const { correspondences, parts } = flowDrawing(layOutFlow(scene, 'side-by-side'), own, {
+        at: 0,
+        leastApart: 0,
+      })
+      expect(correspondences.length).toBeGreaterThan(4)
+      const apart = correspondences.map(({ from, to }) => to.x - from.x)
+      const [left, right] = parts.map(({ x, width }) => [x, x + width]) as [number[], number[]]
+      expect(Math.min(...apart)).toBeGreaterThan(0)
+      expect(right[0]).toBeGreaterThan(left[1] as number)
+      const order = (side: 'from' | 'to') =>
+        correspondences
+          .filter(({ step }) => ['A', 'B'].includes(own.nodes[step]?.label ?? ''))
+          .sort((a, b) => a[side].x - b[side].x)
+          .map(({ step }) => step)
+      expect(order('from')).toEqual(order('to'))
+      const mean = apart.reduce((total, each) => total + each, 0) / apart.length
+      expect(mean).toBeLessThan((right[1] as number) - (left[0] as number))
+    }
   })
 })
 
 describe('the animation', () => {
   const layout = layOutFlow(sceneAt('steps'), 'animation')
-  const drawingAt = (at: number) => flowDrawing(layout, data, { pin: null, at, leastApart: 0 })
+  const drawingAt = (at: number) => flowDrawing(layout, data, { at, leastApart: 0 })
   const partAt = (at: number) => drawingAt(at).parts[0] as FlowPart
   const topOf = (at: number, name: string) =>
     partAt(at).steps.find(({ step }) => step.lines[0] === name)?.y as number
@@ -116,7 +154,7 @@ describe('the animation', () => {
     expect(new Set(moved)).toEqual(new Set(['A', 'B']))
     expect(orders?.[0]?.text).toContain('now comes after')
     const [first, last] = [0, 1].map((at) =>
-      flowDrawing(swap, own, { pin: null, at, leastApart: 0 }).parts[0]?.steps.map(
+      flowDrawing(swap, own, { at, leastApart: 0 }).parts[0]?.steps.map(
         ({ step }) => step.lines[0],
       ),
     )
@@ -135,7 +173,7 @@ describe('the animation', () => {
       'animation',
     )
     expect(still.animation?.stages).toEqual([])
-    expect(flowDrawing(still, own, { pin: null, at: 0.5, leastApart: 0 }).heads).toEqual([
+    expect(flowDrawing(still, own, { at: 0.5, leastApart: 0 }).heads).toEqual([
       { x: 0, text: 'in between; nothing differs', side: null },
     ])
   })
@@ -144,7 +182,7 @@ describe('the animation', () => {
 describe('the keyboard', () => {
   const at = (mode: 'diff' | 'side-by-side', place: number, part: number, key: string) =>
     stepAfterKey(
-      flowDrawing(layOutFlow(sceneAt('steps'), mode), data, { pin: null, at: 0, leastApart: 0 }),
+      flowDrawing(layOutFlow(sceneAt('steps'), mode), data, { at: 0, leastApart: 0 }),
       { part, place },
       key,
     )
@@ -162,7 +200,6 @@ describe('the keyboard', () => {
 
 test('a line that only leads on to a join is told from waiting', () => {
   const drawing = flowDrawing(layOutFlow(sceneAt('steps'), 'diff'), data, {
-    pin: null,
     at: 0,
     leastApart: 0,
   })

@@ -90,7 +90,7 @@ describe('what is compared', () => {
     [{ level: 'all' }, "'steps', 'regions'"],
     [{ opened: [77] }, 'ids of groups'],
     [{ opened: 1 }, 'a list of ids'],
-    [{ pin: 99 }, 'the id of a step that is in both flows'],
+    [{ pins: [99] }, 'ids of steps that are in both flows'],
     [{ at: 2 }, 'a share from 0 to 1'],
     [{ annotations: [{ node: 99, mark: true }] }, 'notes such as'],
     [{ annotations: [{ node: 0, edge: 0 }] }, 'notes such as'],
@@ -101,7 +101,7 @@ describe('what is compared', () => {
   })
 
   test('a step that is in one flow only cannot be pinned', () => {
-    expect(() => flows(CHANGED, NUMBER, { pin: idOf(data, 'D') })).toThrow('Option pin')
+    expect(() => flows(CHANGED, NUMBER, { pins: [idOf(data, 'D')] })).toThrow('Option pins')
   })
 })
 
@@ -216,7 +216,7 @@ test('the line of code gives back all that is set', () => {
     mode: 'side-by-side' as const,
     level: 'groups' as const,
     opened: [0] as const,
-    pin: 6 as const,
+    pins: [6] as const,
     annotations: [
       { node: 0, mark: true },
       { edge: 2, comment: `it's “slow”${HOSTILE}` },

@@ -148,9 +148,9 @@ describeInBrowser('the flow comparison in a page', (open) => {
     await page.getByRole('button', { name: /^Pin/ }).click()
     const [one, other] = (await topsOf(page, 'F')) as [number, number]
     expect(Math.abs(one - other)).toBeLessThanOrEqual(1)
-    expect((await stateOf(page)).pin).toBe(7)
+    expect((await stateOf(page)).pins).toEqual([7])
     await page.getByRole('button', { name: 'Unpin' }).first().click()
-    expect((await stateOf(page)).pin).toBe(null)
+    expect((await stateOf(page)).pins).toEqual([])
     expect(problems).toEqual([])
   })
 

@@ -108,7 +108,7 @@ describe('what is seen of two flows beside each other at first', () => {
 
 test('a mode that is none is answered with all modes', () => {
   expect(() => flows(CHANGED, 0, { mode: 'difference' as never })).toThrow(
-    "Option mode is \"difference\". Give 'side-by-side', 'diff' or 'animation'.",
+    "Option mode is \"difference\". Give 'side-by-side', 'diff', 'animation' or null.",
   )
 })
 

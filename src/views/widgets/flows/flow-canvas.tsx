@@ -79,7 +79,7 @@ interface FlowCanvasProps {
   readonly scene: FlowScene
   readonly drawing: FlowDrawing
   readonly notes: ShownNotes
-  readonly pin: number | null
+  readonly pinned: readonly number[]
   readonly thing: SelectedThing
   readonly window: FlowWindow
   readonly zoom: FlowZoom
@@ -91,7 +91,7 @@ interface FlowCanvasProps {
 }
 
 export function FlowCanvas(props: FlowCanvasProps) {
-  const { data, scene, drawing, notes, pin, thing, window, surface, layer } = props
+  const { data, scene, drawing, notes, pinned, thing, window, surface, layer } = props
   // The graph the reader is in, where a step is drawn in both.
   const current = useRef(0)
   const awaited = useRef<number | null>(null)
@@ -116,7 +116,7 @@ export function FlowCanvas(props: FlowCanvasProps) {
         <FlowGraph
           {...{ data, drawing, notes }}
           hands={handsOf(props, current, awaited)}
-          pinned={pin === null ? null : (scene.stepOf[pin] ?? null)}
+          pinned={pinned}
           selectedStep={thing.step?.id ?? null}
           selectedEdge={thing.link?.lead.id ?? null}
         />

@@ -160,8 +160,8 @@ export function FlowControls({ data, state, onChange, ...props }: FlowControlsPr
       {state.opened.length > 0 ? (
         <Button onClick={() => onChange({ opened: [] })}>Fold all</Button>
       ) : null}
-      {state.pin !== null && state.mode === 'side-by-side' ? (
-        <Button onClick={() => onChange({ pin: null })}>Unpin</Button>
+      {state.pins.length > 0 && state.mode === 'side-by-side' ? (
+        <Button onClick={() => onChange({ pins: [] })}>Unpin all</Button>
       ) : null}
       {differenceCount > 0 && state.mode !== 'animation' ? (
         <fieldset class="fd-flow-set" aria-label="Differences">

@@ -177,7 +177,8 @@ function StepDetails(props: FlowDetailsProps & { readonly step: SceneStep }) {
   const { group, nodes, openedGroup } = step
   const node = nodes[0] as number
   const canPin = state.mode === 'side-by-side' && step.inBefore && step.inAfter
-  const isPinned = state.pin !== null && nodes.includes(state.pin)
+  const others = state.pins.filter((pin) => !nodes.includes(pin))
+  const isPinned = others.length < state.pins.length
   const near = scene.links.filter(({ from, to }) => from === step.id || to === step.id)
   return (
     <>
@@ -198,7 +199,10 @@ function StepDetails(props: FlowDetailsProps & { readonly step: SceneStep }) {
           <Button onClick={() => onToggle(openedGroup)}>Fold back</Button>
         )}
         {canPin ? (
-          <Button aria-pressed={isPinned} onClick={() => onChange({ pin: isPinned ? null : node })}>
+          <Button
+            aria-pressed={isPinned}
+            onClick={() => onChange({ pins: isPinned ? others : [...others, node] })}
+          >
             {isPinned ? 'Unpin' : 'Pin: align both flows here'}
           </Button>
         ) : null}

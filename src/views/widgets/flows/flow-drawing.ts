@@ -1,4 +1,4 @@
-import { group } from 'd3-array'
+import { cross, group, least as smallest, sum } from 'd3-array'
 import { textWidth } from '../../charts/text-width.ts'
 import type { Point } from '../../drawing/path.ts'
 import {
@@ -10,7 +10,7 @@ import {
   type PlacedFlow,
   sideLength,
 } from './flow-animation.ts'
-import { type FlowMoment, placeFlow } from './flow-placement.ts'
+import { type FlowMoment, placeFlow, topsAt } from './flow-placement.ts'
 import {
   type FlowData,
   type FlowMode,
@@ -64,21 +64,60 @@ const GAP = 110
 export const HEAD_SIZE = 12.5
 export const HEAD_SIGN = 18
 
-/** Does all that takes time; what depends on pin and animation comes after. */
-export function layOutFlow(scene: FlowScene, mode: FlowMode): FlowLayout {
-  const { steps, links } = scene
-  if (mode === 'side-by-side') {
-    const flows = SIDES.map((side) => {
-      const isThere = (thing: SceneStep | SceneLink) => isOn(thing, side)
-      const shown = { steps: steps.filter(isThere), links: links.filter(isThere) }
-      const length = (link: SceneLink) => sideLength(link, side)
-      return placed(shown, (link) => sideLabel(link, side), [moment(shown, side, length)])
-    })
-    return { scene, animation: null, flows }
-  }
+/** Does all that takes time; what depends on the moment comes after. */
+export function layOutFlow(
+  scene: FlowScene,
+  mode: FlowMode,
+  pins: readonly number[] = [],
+): FlowLayout {
+  if (mode === 'side-by-side')
+    return { scene, animation: null, flows: besideEachOther(scene, pins) }
   const animation = mode === 'animation' ? flowAnimation(scene) : null
   const moments = animation?.moments ?? [moment(scene, null, diffLength)]
   return { scene, animation, flows: [placed(scene, diffLabel, moments)] }
+}
+
+/** Both flows, each the way around that brings the same steps closest to each other. */
+function besideEachOther({ steps, links, stepOf }: FlowScene, pins: readonly number[]) {
+  const sides = SIDES.map((side) => {
+    const isThere = (thing: SceneStep | SceneLink) => isOn(thing, side)
+    const shown = { steps: steps.filter(isThere), links: links.filter(isThere) }
+    const label = (link: SceneLink) => sideLabel(link, side)
+    return { shown, label, moment: moment(shown, side, (link) => sideLength(link, side)) }
+  })
+  const pinned = [...new Set(pins.map((pin) => stepOf[pin]))].map((pin) =>
+    sides.map(({ shown }) => shown.steps.findIndex(({ id }) => id === pin)),
+  )
+  const least = sides.map(({ shown }) => shown.steps.map(() => 0))
+  // What moves down takes what follows along; steps that changed places are never all level.
+  for (let turn = 0; turn <= pinned.length; turn++) {
+    const tops = sides.map(({ shown, label, moment: own }, i) =>
+      topsAt(placementInput(shown, label), { ...own, least: least[i] ?? [] }),
+    )
+    for (const places of pinned) {
+      const level = Math.max(...places.map((place, i) => tops[i]?.[place] ?? 0))
+      places.forEach((place, i) => {
+        if (place >= 0) (least[i] as number[])[place] = level
+      })
+    }
+  }
+  const ways = sides.map(({ shown, label, moment: own }, i) =>
+    [false, true].map((isMirrored) =>
+      placed(shown, label, [{ ...own, least: least[i] ?? [] }], isMirrored),
+    ),
+  )
+  const pairs = cross(ways[0] as PlacedFlow[], ways[1] as PlacedFlow[])
+  return smallest(pairs, ([before, after]) => distanceApart(before, after)) as PlacedFlow[]
+}
+
+/** How far the same steps are from each other, squared, so that they keep their order as well. */
+function distanceApart(before: PlacedFlow, after: PlacedFlow): number {
+  const middles = new Map(after.steps.map(({ id }, i) => [id, after.placement.middles[i]]))
+  return sum(before.steps, ({ id }, i) => {
+    const there = middles.get(id)
+    if (there === undefined) return 0
+    return (before.placement.width - (before.placement.middles[i] as number) + GAP + there) ** 2
+  })
 }
 
 type Shown = Pick<PlacedFlow, 'steps' | 'links'>
@@ -99,7 +138,13 @@ function placed(
   { steps, links }: Shown,
   label: (link: SceneLink) => string,
   moments: readonly FlowMoment[],
+  isMirrored = false,
 ): PlacedFlow {
+  const placement = placeFlow(placementInput({ steps, links }, label), moments, { isMirrored })
+  return { steps, links, placement }
+}
+
+function placementInput({ steps, links }: Shown, label: (link: SceneLink) => string) {
   const placeOf = new Map(steps.map(({ id }, place) => [id, place]))
   const lines = links.map((link) => ({
     from: placeOf.get(link.from) as number,
@@ -107,11 +152,10 @@ function placed(
     // Those of changed edges are bold.
     labelWidth: 1.08 * textWidth(label(link), LABEL_SIZE),
   }))
-  return { steps, links, placement: placeFlow({ boxes: steps, lines }, moments) }
+  return { boxes: steps, lines }
 }
 
 interface DrawingState {
-  readonly pin: number | null
   readonly at: number
   /** Correspondence lines nearer to each other than this are left out within a run. */
   readonly leastApart: number
@@ -120,10 +164,10 @@ interface DrawingState {
 export function flowDrawing(
   { scene, animation, flows }: FlowLayout,
   data: FlowData,
-  { pin, at, leastApart }: DrawingState,
+  { at, leastApart }: DrawingState,
 ): FlowDrawing {
   const [union, after] = flows as [PlacedFlow, PlacedFlow | undefined]
-  if (after !== undefined) return sideBySide(scene, [union, after], data, { pin, leastApart })
+  if (after !== undefined) return sideBySide(scene, [union, after], data, leastApart)
   const { width, heights, tops } = union.placement
   if (animation === null) {
     const frame = { tops: tops[0] ?? [], workLength: diffLength, label: diffLabel }
@@ -190,14 +234,8 @@ function sideBySide(
   scene: FlowScene,
   flows: readonly [before: PlacedFlow, after: PlacedFlow],
   data: FlowData,
-  { pin, leastApart }: Pick<DrawingState, 'pin' | 'leastApart'>,
+  leastApart: number,
 ): FlowDrawing {
-  // How much further down the flow after has to stand so that the pinned step is at one height.
-  const pinned = pin === null ? undefined : scene.stepOf[pin]
-  const [one, other] = flows.map(
-    ({ steps, placement }) => placement.tops[0]?.[steps.findIndex(({ id }) => id === pinned)],
-  )
-  const down = one === undefined || other === undefined ? 0 : one - other
   const heads: { x: number; text: string; side: FlowSide }[] = []
   let [left, height] = [0, 0]
   const parts = flows.map((flow, i) => {
@@ -205,16 +243,16 @@ function sideBySide(
     const { width, heights, tops } = flow.placement
     const text = periodWords(data[side])
     const room = Math.max(headWidth(text), width)
-    const y = HEAD + Math.max(0, i === 0 ? -down : down)
     heads.push({ x: left, text, side })
-    height = Math.max(height, y + (heights[0] ?? 0))
-    const x = left + (room - width) / 2
+    height = Math.max(height, HEAD + (heights[0] ?? 0))
+    // Side by side as close as their heads allow.
+    const x = i === 0 ? left + room - width : left
     left += room + GAP
     const workLength = (link: SceneLink) => sideLength(link, side)
     const label = (link: SceneLink) => sideLabel(link, side)
     return drawnPart(
       flow,
-      { side, isDiff: false, x, y },
+      { side, isDiff: false, x, y: HEAD },
       { tops: tops[0] ?? [], workLength, label },
     )
   }) as [FlowPart, FlowPart]

@@ -29,7 +29,7 @@ interface FlowGraphProps {
   readonly data: FlowData
   readonly drawing: FlowDrawing
   readonly notes: ShownNotes
-  readonly pinned?: number | null
+  readonly pinned?: readonly number[]
   readonly selectedStep?: number | null
   readonly selectedEdge?: number | null
   readonly hands?: FlowHands
@@ -37,7 +37,7 @@ interface FlowGraphProps {
 
 export function FlowGraph(props: FlowGraphProps) {
   const ink = useInk()
-  const { drawing, selectedStep = null, pinned = null } = props
+  const { drawing, selectedStep = null, pinned = [] } = props
   return (
     <>
       {drawing.heads.map(({ x, text, side }) => (
@@ -49,7 +49,7 @@ export function FlowGraph(props: FlowGraphProps) {
         </g>
       ))}
       {drawing.correspondences.map(({ step, from, to, isEnd }) => {
-        const isClose = step === selectedStep || step === pinned
+        const isClose = step === selectedStep || pinned.includes(step)
         if (!isEnd && !isClose) return null
         const color = isClose ? ink.text : ink.soft
         return (
@@ -72,7 +72,7 @@ export function FlowGraph(props: FlowGraphProps) {
 }
 
 function Part({ part, number, ...props }: FlowGraphProps & { part: FlowPart; number: number }) {
-  const { data, notes, pinned, selectedStep, selectedEdge, hands } = props
+  const { data, notes, pinned = [], selectedStep, selectedEdge, hands } = props
   return (
     <>
       {part.links.map((drawn) => {
@@ -97,7 +97,7 @@ function Part({ part, number, ...props }: FlowGraphProps & { part: FlowPart; num
               drawn={drawn}
               words={stepWords(data, step)}
               notes={notes.steps.get(step.id)}
-              isPinned={step.id === pinned}
+              isPinned={pinned.includes(step.id)}
               isSelected={step.id === selectedStep}
               hands={hands?.step(drawn, number, place)}
             />

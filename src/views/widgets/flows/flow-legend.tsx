@@ -64,7 +64,7 @@ function signsOf({ scene: { steps, links }, mode, drawings }: LegendInput): Lege
     [links.some(isGone), 'only before', { color: 'before', width: STROKE.work }],
     [links.some(isNew), 'only after', { color: 'after', width: STROKE.work }],
     [waits, 'waiting for another branch', { color: 'text', width: STROKE.wait }],
-    [drawings.some(hasLeads), 'takes no time, only leads on to a join', LEAD],
+    [drawings.some(hasLeads), 'takes no time, only leads on to a join or a pin', LEAD],
     [isChanged, 'latency changed significantly', (ink) => outlined(ink, ink.change)],
     [
       isQuiet,

@@ -25,6 +25,8 @@ interface BoxLine {
 export interface FlowMoment {
   readonly lengths: readonly (number | null)[]
   readonly isThere: readonly boolean[]
+  /** How far down boxes are at the least, in pixels; 0 without. */
+  readonly least?: readonly number[]
 }
 
 interface PlacementInput {
@@ -45,9 +47,14 @@ const MAX_FOR_DAGRE = 700
 
 /**
  * Places a graph, time running down: a box begins where the last line into it ends; chains stand
- * straight below each other. Nothing overlaps at any moment, and columns stay.
+ * straight below each other. Nothing overlaps at any moment, and columns stay. Mirrored, what would
+ * stand at the left stands at the right.
  */
-export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[]) {
+export function placeFlow(
+  input: PlacementInput,
+  moments: readonly FlowMoment[],
+  { isMirrored = false }: { readonly isMirrored?: boolean } = {},
+) {
   const { boxes, lines } = input
   const tops = moments.map((moment) => topsAt(input, moment))
   const columns = columnsOf(input)
@@ -74,7 +81,7 @@ export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[])
   const middles = columnMiddles(
     sizes.map((size, i) => ({
       ...size,
-      wish: wishes[i] ?? 0,
+      wish: (isMirrored ? -1 : 1) * (wishes[i] ?? 0),
       rows: rows.map((ranges) => ranges[i] ?? null),
     })),
   )
@@ -91,8 +98,11 @@ export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[])
 }
 
 /** How far down each box begins: as soon as the last line into it has ended. */
-function topsAt({ boxes, lines }: PlacementInput, { lengths, isThere }: FlowMoment): number[] {
-  const tops = boxes.map((_, box) => (isThere[box] ? 0 : Number.NaN))
+export function topsAt(
+  { boxes, lines }: PlacementInput,
+  { lengths, isThere, least = [] }: FlowMoment,
+): number[] {
+  const tops = boxes.map((_, box) => (isThere[box] ? (least[box] ?? 0) : Number.NaN))
   // Lines are in order of where they start: what leads to a start has been seen.
   lines.forEach(({ from, to }, line) => {
     const length = lengths[line] ?? null

@@ -3,7 +3,6 @@ import type { OrderChange } from '../../../compare/precursors/order-difference.t
 import {
   custom,
   defineOptions,
-  number,
   type OptionsOf,
   oneOf,
   optionalNumber,
@@ -106,10 +105,11 @@ export const FLOWS_WIDGET_OPTIONS = defineOptions({
     expected: 'a list of ids of groups',
     accepts: (ids) => Array.isArray(ids),
   }),
-  pin: number({
-    default: null,
-    or: null,
-    sentence: 'Side by side, the id of the step at which both flows are aligned; null for the root',
+  pins: custom<readonly number[]>({
+    default: [],
+    sentence: 'Side by side, ids of steps that stand at one height in both flows, beside the root',
+    expected: 'a list of ids of steps',
+    accepts: (ids) => Array.isArray(ids),
   }),
   at: share({ default: 0, sentence: 'How far the animation is, from before to after' }),
   annotations: custom<readonly FlowAnnotation[]>({
@@ -137,7 +137,7 @@ function flowChoice(sentence: string) {
 }
 
 export interface FlowState
-  extends Pick<FlowsWidgetOptions, 'opened' | 'pin' | 'at' | 'annotations'> {
+  extends Pick<FlowsWidgetOptions, 'opened' | 'pins' | 'at' | 'annotations'> {
   readonly mode: FlowMode
   readonly level: FlowLevel
 }

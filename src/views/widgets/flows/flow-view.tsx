@@ -80,14 +80,14 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   /** A step that stays where it is in the window while others come or go. */
   const anchor = useRef<{ node: number; part: number; x: number; y: number } | null>(null)
 
-  const { mode, level, opened, pin, at, annotations } = state
+  const { mode, level, opened, pins, at, annotations } = state
   const isBeside = mode === 'side-by-side'
   const scene = useMemo(() => flowScene(data, { level, opened }), [data, level, opened])
-  const layout = useMemo(() => layOutFlow(scene, mode), [scene, mode])
+  const layout = useMemo(() => layOutFlow(scene, mode, pins), [scene, mode, pins])
   const [scale, setScale] = useState(1)
   const drawingAt = (moment: number) =>
-    flowDrawing(layout, data, { pin, at: moment, leastApart: MIN_APART / scale })
-  const drawing = useMemo(() => drawingAt(at), [layout, data, pin, at, scale])
+    flowDrawing(layout, data, { at: moment, leastApart: MIN_APART / scale })
+  const drawing = useMemo(() => drawingAt(at), [layout, data, at, scale])
   const window = windowOf(width, drawing, isBeside)
   // Only lines between two flows follow the scale.
   const zoom = useFlowZoom(surface, layer, window, isBeside ? setScale : () => {})
@@ -113,7 +113,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
     const { k, x, y } = zoom.sight()
     if (kept === null || middle === null) zoom.show({ k, x, y })
     else zoom.show({ k, x: kept.x - k * middle.x, y: kept.y - k * middle.y })
-  }, [scene, pin])
+  }, [scene, pins])
 
   const toggle = (group: number, part = 0) => {
     const node = groupsAt(data, level).find(({ id }) => id === group)?.nodes[0] ?? 0
@@ -147,7 +147,9 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   }
   const onPin = (node: number) => {
     const { inBefore = false, inAfter = false } = data.nodes[node] ?? {}
-    if (isBeside && inBefore && inAfter) change({ pin: pin === node ? null : node })
+    const others = pins.filter((pin) => scene.stepOf[pin] !== scene.stepOf[node])
+    if (!isBeside || !inBefore || !inAfter) return
+    change({ pins: others.length < pins.length ? others : [...pins, node] })
   }
   return (
     <section aria-label="Flow comparison">
@@ -165,7 +167,8 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
       ) : null}
       <div ref={place} class="fd-flow-window">
         <FlowCanvas
-          {...{ data, scene, drawing, notes, pin, thing, window, zoom, surface, layer, onPin }}
+          {...{ data, scene, drawing, notes, thing, window, zoom, surface, layer, onPin }}
+          pinned={pins.map((pin) => scene.stepOf[pin] as number)}
           onSelect={setSelection}
           onToggle={toggle}
         />
@@ -246,16 +249,16 @@ interface StillProps {
   readonly scene: FlowScene
 }
 
-function StillDrawings({ data, state: { mode, pin, at, annotations }, scene }: StillProps) {
-  const layout = layOutFlow(scene, mode)
+function StillDrawings({ data, state: { mode, pins, at, annotations }, scene }: StillProps) {
+  const layout = layOutFlow(scene, mode, pins)
   const moments = mode === 'animation' ? [...new Set([0, at, 1])] : [at]
   const drawings = moments.map((moment) =>
-    flowDrawing(layout, data, { pin, at: moment, leastApart: MIN_APART }),
+    flowDrawing(layout, data, { at: moment, leastApart: MIN_APART }),
   )
   const drawn = sum(drawings, ({ width }) => width + STILL_GAP) - STILL_GAP
   const width = Math.max(STILL_WIDTH, drawn)
   const notes = shownNotes(annotations, scene, data)
-  const pinned = pin === null ? null : (scene.stepOf[pin] ?? null)
+  const pinned = pins.map((pin) => scene.stepOf[pin] as number)
   // Drawings that are narrower than the still stand in its middle.
   const indentOf = (i: number) => (i === 0 ? Math.round((width - drawn) / 2) : 0)
   return (
@@ -293,13 +296,13 @@ function summaryOf(data: FlowData, { mode }: FlowsWidgetOptions): string {
 
 /** Returns the line of code that shows a state; what its mode does not show is left out. */
 export function flowCode(data: FlowData, options: FlowsWidgetOptions, call: WidgetCall): string {
-  const { level, pin, at } = options
+  const { level, pins, at } = options
   const { mode } = stateOf(data, options)
   const said = {
     ...options,
     mode: mode === data.usualMode ? null : mode,
     level: level === data.usualLevel ? null : level,
-    pin: mode === 'side-by-side' ? pin : null,
+    pins: mode === 'side-by-side' ? pins : [],
     at: mode === 'animation' ? at : 0,
   }
   return exploreCode(FLOWS_WIDGET_OPTIONS, said, call, data.hasNameRule ? ['names'] : [])

@@ -133,12 +133,12 @@ function readableLevel(flows: FlowComparison): FlowLevel {
 
 function checkState(
   flows: FlowComparison,
-  { level, opened, pin, annotations }: FlowsWidgetOptions & { readonly level: FlowLevel },
+  { level, opened, pins, annotations }: FlowsWidgetOptions & { readonly level: FlowLevel },
 ): void {
   coalesceFlow(flows, { groups: groupsAt(flows, level), opened })
-  const pinned = flows.nodes[pin ?? 0]
-  if (pin !== null && !(pinned?.inBefore && pinned.inAfter)) {
-    throw new OptionError('pin', pin, 'the id of a step that is in both flows, or null')
+  const unpinned = pins.find((pin) => !(flows.nodes[pin]?.inBefore && flows.nodes[pin]?.inAfter))
+  if (unpinned !== undefined) {
+    throw new OptionError('pins', unpinned, 'ids of steps that are in both flows')
   }
   const wrong = annotations.find((note) => !isNote(note, flows))
   if (wrong === undefined) return
