@@ -5,16 +5,11 @@ import { ruleText } from '../compare/knowledge/apply-knowledge.ts'
 import { type Knowledge, NO_KNOWLEDGE } from '../compare/knowledge/knowledge.ts'
 import { proposeNames } from '../compare/knowledge/nameable.ts'
 import { threadText } from '../compare/knowledge/notes.ts'
-import { notesIn } from '../compare/knowledge/subjects.ts'
+import { notesIn, type TaughtNote } from '../compare/knowledge/subjects.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { custom, defineOptions, text } from '../core/options.ts'
 import { counted } from '../core/words.ts'
-import {
-  findQuestions,
-  type TaughtAnswer,
-  type TaughtNote,
-  teach,
-} from '../explain/explosion/teach.ts'
+import { findQuestions, type TaughtAnswer, teach } from '../explain/explosion/teach.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { print, printedJson } from './printing.ts'

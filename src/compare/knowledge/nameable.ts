@@ -5,9 +5,8 @@ import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import { categoriesOf } from '../categories/categorize.ts'
 import type { Comparison } from '../comparison.ts'
-import { listed, operationName } from '../findings/names.ts'
-import { namesOf, serviceKey, stepKey, withoutNames } from './names.ts'
-import { type Part, partsOf } from './parts.ts'
+import { namesOf, withoutNames } from './names.ts'
+import { type Subject, subjectsIn } from './subjects.ts'
 
 /** Something that a person could name. */
 export interface NameableThing {
@@ -65,61 +64,28 @@ export class Nameable extends columnarStage<Nameables>() {
  */
 export function proposeNames(source: Comparison | Categories): Nameable {
   const categories = categoriesOf(source, 'proposeNames')
-  const { flows, options } = categories
-  const found = new Map<string, { thing: Thing; in: Set<number>; within: Set<string | null> }>()
-  const add = (thing: Thing, category: number, within: string | null = null) => {
-    const known = found.get(thing.about) ?? { thing, in: new Set(), within: new Set() }
-    found.set(thing.about, known)
-    known.in.add(category)
-    known.within.add(within)
-  }
-  const recorded = (text: string) => withoutNames(text, options.knowledge)
-  for (let category = 0; category < categories.size; category++) {
-    for (const code of new Set(flows.shapes.labels(categories.outline(category).shape))) {
-      const { service: shown, operation: does } = flows.labels.get(code)
-      const [service, operation] = [recorded(shown), recorded(does)]
-      if (service !== '') add({ about: serviceKey(service), what: service, calls: 1 }, category)
-      add({ about: stepKey({ service, operation }), what: operation, calls: 1 }, category)
-    }
-    const parts = partsOf(categories, category)
-    for (const part of parts.filter(({ calls }) => calls > 1)) {
-      const { key: about, calls, within } = part
-      add({ about, what: partText(part, parts), calls }, category, within)
-    }
-  }
-  const names = new Map(namesOf(options.knowledge).map(({ about, name }) => [about, name]))
+  const { knowledge } = categories.options
+  const names = new Map(namesOf(knowledge).map(({ about, name }) => [about, name]))
   const requestsOf = (category: number) =>
     categories.count(category, BEFORE) + categories.count(category, AFTER)
-  const things = [...found.values()]
-    .filter(({ thing, ...where }) => !thing.about.startsWith('part-') || isRepeated(where))
-    .map(({ thing, in: ids }) => ({
-      ...thing,
-      name: names.get(thing.about) ?? '',
-      categories: ids.size,
-      requests: sum([...ids], requestsOf),
-    }))
+  const things = ['service', 'step', 'part'].flatMap((kind) =>
+    [...subjectsIn(categories)(kind).values()]
+      .filter((subject) => kind !== 'part' || isRepeated(subject))
+      .map(({ about, what, calls, categories: ids }) => ({
+        about,
+        what: withoutNames(what, knowledge),
+        name: names.get(about) ?? '',
+        categories: ids.size,
+        requests: sum([...ids], requestsOf),
+        calls,
+      })),
+  )
   return new Nameable({
     things: things.sort((a, b) => b.requests * b.calls - a.requests * a.calls),
   })
 }
 
-type Thing = Pick<NameableThing, 'about' | 'what' | 'calls'>
-
-/** Whether several categories have a part, and not always within the same larger one. */
-function isRepeated(where: { in: ReadonlySet<number>; within: ReadonlySet<string | null> }) {
-  return where.in.size > 1 && (where.within.size > 1 || where.within.has(null))
-}
-
-function partText(part: Part, parts: readonly Part[]): string {
-  const own = operationName(part.node)
-  const called = new Set<string>()
-  let level = part.children
-  while (level.length > 0) {
-    const calls = level.map((call) => parts[call] as Part)
-    for (const { node } of calls) called.add(operationName(node))
-    level = calls.flatMap(({ children }) => children)
-  }
-  // A client and its server often have one name.
-  called.delete(own)
-  return called.size === 0 ? own : `${own} with ${listed([...called], 3)}`
+/** Whether several categories have a part of several calls, and not always within the same larger one. */
+function isRepeated({ calls, categories, within }: Subject): boolean {
+  return calls > 1 && categories.size > 1 && (within.size > 1 || within.has(null))
 }

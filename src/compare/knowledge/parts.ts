@@ -33,18 +33,19 @@ export interface Part {
   readonly children: readonly number[]
 }
 
-/** A label as it is in other data: without host and ids, and as it was recorded. */
-function lastingText(categories: Categories, { service, operation, ...rest }: NodeLabel): string {
-  const { knowledge } = categories.options
-  const recorded = (text: string) => withoutNames(text, knowledge)
-  const node = { ...rest, service: recorded(service), operation: recorded(operation) }
-  return labelText(withoutIds(withoutMachine(node)))
-}
+/** Labels as they are in other data: without hosts and ids, and as they were recorded. */
+const lastingTexts = remembered(({ options: { knowledge } }: Categories) =>
+  remembered(({ service, operation, ...rest }: NodeLabel) => {
+    const recorded = (text: string) => withoutNames(text, knowledge)
+    const node = { ...rest, service: recorded(service), operation: recorded(operation) }
+    return labelText(withoutIds(withoutMachine(node)))
+  }),
+)
 
 /** Names a kind of request by its steps, whatever hosts it ran on and ids are in names. */
 export function categoryKey(categories: Categories, category: number): string {
   const { from, to } = categories.outline(category)
-  const textOf = (node: number) => lastingText(categories, categories.nodeLabel(category, node))
+  const textOf = (node: number) => lastingTexts(categories)(categories.nodeLabel(category, node))
   const edges = Array.from(from, (node, edge) => `${textOf(node)} > ${textOf(to[edge]!)}`)
   return `flow-${fingerprint([textOf(0), ...edges.sort()].join('\n'))}`
 }
@@ -55,13 +56,13 @@ export function edgeKey(
   category: number,
   ends: readonly [from: number, to: number],
 ): string {
-  const texts = ends.map((node) => lastingText(categories, categories.nodeLabel(category, node)))
+  const texts = ends.map((node) => lastingTexts(categories)(categories.nodeLabel(category, node)))
   return `edge:${texts.join(' → ')}`
 }
 
 /** What a kind of request begins with, and how many steps it has. */
 export function categoryText(categories: Categories, category: number): string {
-  const root = lastingText(categories, categories.nodeLabel(category, 0))
+  const root = lastingTexts(categories)(categories.nodeLabel(category, 0))
   return `${printable(root)}, ${counted(categories.nodeCount(category), 'step')}`
 }
 
@@ -92,7 +93,7 @@ function findParts(categories: Categories, category: number): readonly Part[] {
       called.add(keys[child]!)
       calls[span]! += calls[child]!
     }
-    const own = lastingText(categories, flows.labels.get(nodes[2 * span]!))
+    const own = lastingTexts(categories)(flows.labels.get(nodes[2 * span]!))
     keys[span] = `part-${fingerprint([own, ...[...called].sort()].join('\n'))}`
   }
   return keys.map((key, span) => ({

@@ -3,10 +3,11 @@ import { remembered } from '../../core/remembered.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Comparison } from '../comparison.ts'
 import type { Finding } from '../findings/finding.ts'
+import { listed, operationName } from '../findings/names.ts'
 import type { Knowledge } from './knowledge.ts'
 import { serviceKey, stepKey, withoutNames } from './names.ts'
 import { noteId, threadsOf } from './notes.ts'
-import { categoryKey, edgeKey, partsOf } from './parts.ts'
+import { categoryKey, edgeKey, type Part, partsOf } from './parts.ts'
 
 /**
  * What is known with a further note, or a name in place of an older one.
@@ -15,7 +16,7 @@ import { categoryKey, edgeKey, partsOf } from './parts.ts'
  */
 export function withNote(
   known: Knowledge,
-  { about: asked, text, name, by = '', at = '' }: Told,
+  { about: asked, text, name, by = '', at = '' }: TaughtNote,
   source: Comparison | Categories,
 ): Knowledge {
   const answered = known.notes.find((note) => noteId(note) === asked)
@@ -42,9 +43,16 @@ export function withNote(
   }
 }
 
-interface Told {
+/** A remark, or a name, of something in the data. */
+export interface TaughtNote {
+  /**
+   * Id of a finding; `service:SN`, `step:SN READ` or `part-…` as `proposeNames` lists them; `category 6`;
+   * `edge:FROM → TO` with the labels of its nodes; of a reply, the id of a note.
+   */
   readonly about: string
+  /** What to remember, or `undefined` for a name. */
   readonly text?: string
+  /** What it is called, which stands in place of an older name. */
   readonly name?: string
   readonly by?: string
   readonly at?: string
@@ -55,13 +63,22 @@ export interface Subject {
   /** What it is known by in other data as well. */
   readonly about: string
   readonly what: string
+  /** Calls in it, itself included. */
+  readonly calls: number
+  /** Categories that have it. */
+  readonly categories: ReadonlySet<number>
+  /** Of a part, keys of the calls that make it; `null` for none. */
+  readonly within: ReadonlySet<string | null>
 }
 
 /**
  * What a key of a knowledge file stands for here, or `undefined` where there is no such thing. Also
  * takes `category 6`, and labels of edges with their hosts. Each kind is listed when it is asked for.
  */
-export function subjectOf(source: Comparison | Categories, asked: string): Subject | undefined {
+export function subjectOf(
+  source: Comparison | Categories,
+  asked: string,
+): Pick<Subject, 'about' | 'what'> | undefined {
   const [, kind = ''] = /^([a-z]+)/.exec(asked) ?? []
   const categories = 'categories' in source ? source.categories : source
   if ('findings' in source) {
@@ -85,7 +102,8 @@ export function notesIn(comparison: Comparison) {
   return { told, elsewhere: threads.length - told.length }
 }
 
-const subjectsIn = remembered((categories: Categories) => {
+/** What there is of a kind, by its keys; listed when it is first asked for. */
+export const subjectsIn = remembered((categories: Categories) => {
   const found = new Map<string, ReadonlyMap<string, Subject>>()
   return (kind: string) => {
     const known = found.get(kind) ?? listSubjects(categories, kind)
@@ -94,37 +112,65 @@ const subjectsIn = remembered((categories: Categories) => {
   }
 })
 
+interface Place {
+  readonly category: number
+  readonly calls?: number
+  readonly within?: string | null
+  /** Another key of the same. */
+  readonly also?: string
+}
+
 function listSubjects(categories: Categories, kind: string): Map<string, Subject> {
   const { flows, options } = categories
-  const found = new Map<string, Subject>()
-  const add = (subject: Subject, ...also: readonly string[]) => {
-    for (const key of [subject.about, ...also]) if (!found.has(key)) found.set(key, subject)
-  }
   const recorded = (text: string) => withoutNames(text, options.knowledge)
-  if (kind === 'service' || kind === 'step') {
-    for (let code = 0; code < flows.labels.size; code++) {
-      const { service, operation } = flows.labels.get(code)
-      const of = { service: recorded(service), operation: recorded(operation) }
-      add({ about: serviceKey(of.service), what: service })
-      add({ about: stepKey(of), what: `${service} ${operation}`.trim() })
+  const found = new Map<string, Subject & { categories: Set<number>; within: Set<string | null> }>()
+  const add = (about: string, what: string, place: Place) => {
+    const { category, calls = 1, within = null, also = about } = place
+    const known = found.get(about) ?? {
+      ...{ about, what, calls },
+      ...{ categories: new Set(), within: new Set() },
     }
-    return found
+    known.categories.add(category)
+    known.within.add(within)
+    for (const key of [about, also]) found.set(key, known)
   }
   for (let category = 0; category < categories.size; category++) {
-    const root = `${categories.root(category)}, category ${category}`
-    if (kind === 'flow' || kind === 'category') {
-      add({ about: categoryKey(categories, category), what: root }, `category ${category}`)
+    if (kind === 'service' || kind === 'step') {
+      for (const code of new Set(flows.shapes.labels(categories.outline(category).shape))) {
+        const { service, operation } = flows.labels.get(code)
+        const of = { service: recorded(service), operation: recorded(operation) }
+        if (kind === 'step') add(stepKey(of), `${service} ${operation}`.trim(), { category })
+        else if (service !== '') add(serviceKey(of.service), service, { category })
+      }
+    } else if (kind === 'flow' || kind === 'category') {
+      const also = `category ${category}`
+      const what = `${categories.root(category)}, ${also}`
+      add(categoryKey(categories, category), what, { category, also })
+    } else if (kind === 'part') {
+      const parts = partsOf(categories, category)
+      for (const part of parts) add(part.key, partText(part, parts), { category, ...part })
+    } else if (kind === 'edge') {
+      const { labels, from, to } = categories.structure(category)
+      from.forEach((start, edge) => {
+        const ends = [start, to[edge] as number] as const
+        const what = ends.map((node) => labels[node]).join(' → ')
+        add(edgeKey(categories, category, ends), what, { category, also: `edge:${what}` })
+      })
     }
-    for (const { key, node } of kind === 'part' ? partsOf(categories, category) : []) {
-      add({ about: key, what: `${node.service} ${node.operation} and what it calls` })
-    }
-    if (kind !== 'edge') continue
-    const { labels, from, to } = categories.structure(category)
-    from.forEach((start, edge) => {
-      const ends = [start, to[edge] as number] as const
-      const what = ends.map((node) => labels[node]).join(' → ')
-      add({ about: edgeKey(categories, category, ends), what }, `edge:${what}`)
-    })
   }
   return found
+}
+
+function partText(part: Part, parts: readonly Part[]): string {
+  const own = operationName(part.node)
+  const called = new Set<string>()
+  let level = part.children
+  while (level.length > 0) {
+    const calls = level.map((call) => parts[call] as Part)
+    for (const { node } of calls) called.add(operationName(node))
+    level = calls.flatMap(({ children }) => children)
+  }
+  // A client and its server often have one name.
+  called.delete(own)
+  return called.size === 0 ? own : `${own} with ${listed([...called], 3)}`
 }

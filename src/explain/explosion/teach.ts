@@ -13,7 +13,7 @@ import {
   NO_KNOWLEDGE,
 } from '../../compare/knowledge/knowledge.ts'
 import { categoryKey, categoryText } from '../../compare/knowledge/parts.ts'
-import { withNote } from '../../compare/knowledge/subjects.ts'
+import { type TaughtNote, withNote } from '../../compare/knowledge/subjects.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
@@ -44,21 +44,6 @@ export interface TaughtAnswer {
   /** Who says so; default nobody in particular. */
   readonly by?: string
   /** When, as ISO 8601; default unknown. */
-  readonly at?: string
-}
-
-/** A remark, or a name, of something in the data. */
-export interface TaughtNote {
-  /**
-   * Id of a finding; `service:SN`, `step:SN READ` or `part-…` as `proposeNames` lists them; `category 6`;
-   * `edge:FROM → TO` with the labels of its nodes; of a reply, the id of a note.
-   */
-  readonly about: string
-  /** What to remember, or `undefined` for a name. */
-  readonly text?: string
-  /** What it is called, which stands in place of an older name. */
-  readonly name?: string
-  readonly by?: string
   readonly at?: string
 }
 

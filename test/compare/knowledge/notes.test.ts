@@ -2,9 +2,7 @@ import { expect, test } from 'vitest'
 import { type Knowledge, readKnowledge } from '../../../src/compare/knowledge/knowledge.ts'
 import { noteId, threadsOf } from '../../../src/compare/knowledge/notes.ts'
 import { notesIn, subjectOf } from '../../../src/compare/knowledge/subjects.ts'
-import { teach } from '../../../src/explain/explosion/teach.ts'
-import { reportHtml } from '../../../src/views/report/report-html.ts'
-import { reportMarkdown } from '../../../src/views/report/report-markdown.ts'
+import { reportHtml, reportMarkdown, teach } from '../../../src/index.ts'
 import { compareShops } from '../findings/fixture.ts'
 
 const comparison = compareShops({}, { payUs: 3100 })
