@@ -9,14 +9,9 @@ import {
 } from '../../core/errors.ts'
 import { counted, percent } from '../../core/words.ts'
 import { type CoalescedNode, coalesceFlow } from './coalesce-flow.ts'
-import type {
-  FlowComparison,
-  FlowGroup,
-  FlowSide,
-  UnionEdge,
-  UnionNode,
-} from './flow-comparison.ts'
+import type { FlowComparison, FlowGroup, FlowSide, UnionNode } from './flow-comparison.ts'
 import { flowForm } from './flow-form.ts'
+import { acyclicPartition, groupsOf } from './flow-groups.ts'
 import { type FlowPair, resolvePair } from './flow-pair.ts'
 import { flowSide } from './flow-side.ts'
 import { matchNodes } from './match-nodes.ts'
@@ -235,115 +230,4 @@ function componentTraversals({ nodes, edges }: UnionGraph): FlowGroup[] {
 function placeName({ service, host }: UnionNode): string {
   if (host === '') return service
   return host.startsWith(service) ? host : `${service}@${host}`
-}
-
-type GroupDraft = Omit<FlowGroup, 'id' | 'kind' | 'name'>
-
-function groupsOf({ nodes, edges }: UnionGraph, partOf: ArrayLike<number>): GroupDraft[] {
-  const inner = edges.filter(({ from, to }) => partOf[from] === partOf[to])
-  const inside = group(inner, ({ from }) => Number(partOf[from]))
-  return Array.from(group(nodes, ({ id }) => Number(partOf[id])))
-    .sort(([a], [b]) => a - b)
-    .map(([part, own]) => describeGroup(own, inside.get(part) ?? []))
-}
-
-function describeGroup(nodes: readonly UnionNode[], edges: readonly UnionEdge[]): GroupDraft {
-  const changedEdges = edges.filter(({ verdict }) => verdict === 'changed').length
-  const sum = (side: 'before' | 'after') =>
-    edges.reduce((total, edge) => total + (edge[side]?.criticalUs ?? 0), 0)
-  return {
-    service: '',
-    host: '',
-    nodes: nodes.map(({ id }) => id),
-    edges: edges.map(({ id }) => id),
-    inBefore: nodes.some(({ inBefore }) => inBefore),
-    inAfter: nodes.some(({ inAfter }) => inAfter),
-    identical:
-      changedEdges === 0 &&
-      [...nodes, ...edges].every(({ inBefore, inAfter }) => inBefore && inAfter),
-    changedEdges,
-    quietEdges: edges.filter(({ reason }) => reason !== null).length,
-    beforeUs: sum('before'),
-    afterUs: sum('after'),
-  }
-}
-
-interface ForwardEdge {
-  readonly from: number
-  readonly to: number
-}
-
-/**
- * Divides a graph into parts, connected by binding edges, that close no cycle as one node each: by
- * the most edges that do not bind on any way to a node, then merged while there is no way round.
- * Edges come in ascending order of `from`.
- */
-function acyclicPartition(
-  size: number,
-  edges: readonly ForwardEdge[],
-  binding: readonly boolean[],
-): Uint32Array {
-  const level = new Uint32Array(size)
-  edges.forEach(({ from, to }, edge) => {
-    const reached = (level[from] as number) + (binding[edge] ? 0 : 1)
-    if (reached > (level[to] as number)) level[to] = reached
-  })
-  const partOf = Uint32Array.from(level.keys())
-  const bound = edges.filter((_, edge) => binding[edge])
-  for (const { from, to } of bound) {
-    if (level[from] === level[to]) merge(partOf, from, to)
-  }
-  let graph = partGraph(partOf, edges, binding)
-  for (let merged = true; merged; ) {
-    merged = false
-    for (const { from, to } of bound) {
-      const [one, other] = [partOf[from] as number, partOf[to] as number]
-      if (one === other || hasWayRound(one, other, graph)) continue
-      merge(partOf, from, to)
-      graph = partGraph(partOf, edges, binding)
-      merged = true
-    }
-  }
-  const numbers = new Map(Array.from(new Set(partOf), (part, number) => [part, number]))
-  return partOf.map((part) => numbers.get(part) as number)
-}
-
-function merge(partOf: Uint32Array, a: number, b: number): void {
-  const [one, other] = [partOf[a] as number, partOf[b] as number]
-  const [kept, gone] = [Math.min(one, other), Math.max(one, other)]
-  if (kept === gone) return
-  for (let node = partOf.indexOf(gone); node >= 0; node = partOf.indexOf(gone, node)) {
-    partOf[node] = kept
-  }
-}
-
-type PartGraph = ReadonlyMap<number, ReadonlyMap<number, boolean>>
-
-function partGraph(
-  partOf: Uint32Array,
-  edges: readonly ForwardEdge[],
-  binding: readonly boolean[],
-): PartGraph {
-  const graph = new Map<number, Map<number, boolean>>()
-  edges.forEach(({ from, to }, edge) => {
-    const [one, other] = [partOf[from] as number, partOf[to] as number]
-    if (one === other) return
-    const next = graph.get(one) ?? new Map<number, boolean>()
-    graph.set(one, next)
-    next.set(other, (next.get(other) ?? true) && binding[edge] === true)
-  })
-  return graph
-}
-
-function hasWayRound(start: number, end: number, graph: PartGraph): boolean {
-  if (graph.get(start)?.get(end) === false) return true
-  const seen = new Set<number>()
-  const pending = [...(graph.get(start)?.keys() ?? [])].filter((part) => part !== end)
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    if (part === end) return true
-    if (seen.has(part)) continue
-    seen.add(part)
-    pending.push(...(graph.get(part)?.keys() ?? []))
-  }
-  return false
 }

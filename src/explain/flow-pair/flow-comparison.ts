@@ -135,8 +135,8 @@ export interface UnionEdge extends EdgeVerdict {
 /** Nodes of the union that can be shown as one, without hiding what leads where. */
 export interface FlowGroup {
   readonly id: number
-  /** What its nodes have in common: the same on both sides; on one side only; at one place. */
-  readonly kind: 'identical' | 'added' | 'removed' | 'component'
+  /** What its nodes have in common: the same on both sides; on one side only; at one place; none. */
+  readonly kind: 'identical' | 'added' | 'removed' | 'component' | 'others'
   /** Said of the whole: `23 identical steps`, `4 added steps`, or where the steps happen. */
   readonly name: string
   /** Service and host of a component's traversal; the empty string for steps at several places. */

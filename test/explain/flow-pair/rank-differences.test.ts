@@ -1,5 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { coalesceFlow } from '../../../src/explain/flow-pair/coalesce-flow.ts'
+import type { FlowDifference } from '../../../src/explain/flow-pair/flow-differences.ts'
+import { focusGroups } from '../../../src/explain/flow-pair/flow-groups.ts'
 import { compareTexts, type FlowText } from './fixture.ts'
 
 const of = (before: string | FlowText, after: string | FlowText) =>
@@ -127,6 +130,59 @@ const letters = fc
     for (const end of left) latencyUs[`${end}>Z`] = 10
     return { edges: Object.keys(latencyUs).join(' '), latencyUs, requests: 12 }
   })
+
+describe('the surroundings of a difference', () => {
+  const chain = 'A>B B>C C>D D>E E>F F>G G>H H>I'
+  const shown = (before: FlowText, after: FlowText, rank = 1) => {
+    const flows = compareTexts(before, after)
+    const groups = focusGroups(flows, flows.ranked.differences[rank - 1] as FlowDifference)
+    return coalesceFlow(flows, { groups }).nodes.map(({ name }) => name)
+  }
+
+  test('are its steps and those next to them; all else is folded', () => {
+    const slower = exact(chain, { 'E>F': 900, 'A>B': 300 })
+    expect(shown(exact(chain), slower)).toEqual([
+      '3 other steps',
+      'D',
+      'E',
+      'F',
+      'G',
+      '2 other steps',
+    ])
+    expect(shown(exact(chain), slower, 2)).toEqual(['A', 'B', 'C', '6 other steps'])
+  })
+
+  test('fold a difference of many steps itself, and other differences with the rest', () => {
+    const many = Array.from({ length: 20 }, (_, i) => `X${i}`)
+    const inserted = ['D', ...many, 'E'].flatMap((name, i, all) =>
+      i > 0 ? [`${all[i - 1]}>${name}`] : [],
+    )
+    const after = chain.replace('D>E', inserted.join(' ')).replace('G>H', 'G>Y Y>H')
+    expect(shown(exact(chain), exact(after))).toEqual([
+      '3 other steps',
+      'D',
+      '20 added steps',
+      'E',
+      '5 other steps',
+    ])
+  })
+})
+
+test('whatever is folded around a difference, each step is drawn once and no cycle arises', () => {
+  fc.assert(
+    fc.property(letters, letters, (before, after) => {
+      const flows = compareTexts(before, after)
+      for (const difference of flows.ranked.differences) {
+        const { nodes, edges } = coalesceFlow(flows, { groups: focusGroups(flows, difference) })
+        expect(nodes.flatMap((node) => node.nodes).sort((a, b) => a - b)).toEqual(
+          flows.nodes.map(({ id }) => id),
+        )
+        for (const { from, to } of edges) expect(from).toBeLessThan(to)
+      }
+    }),
+    { numRuns: 30 },
+  )
+})
 
 test('all differences and the rest have each edge once, and add up to the change', () => {
   fc.assert(

@@ -89,6 +89,7 @@ describe('what is compared', () => {
     [{ mode: 'pie' }, "'side-by-side', 'diff', 'animation' or null"],
     [{ level: 'all' }, "'steps', 'regions'"],
     [{ opened: [77] }, 'ids of groups'],
+    [{ level: 'focus', focus: 9 }, 'the rank of a difference, from 1 to 3'],
     [{ opened: 1 }, 'a list of ids'],
     [{ pins: [99] }, 'ids of steps that are in both flows'],
     [{ at: 2 }, 'a share from 0 to 1'],
@@ -131,6 +132,15 @@ describe('what is drawn as one', () => {
       null,
       null,
     ])
+  })
+
+  test('all but the surroundings of one difference', () => {
+    const near = (focus: number) => namesIn(flowScene(data, { level: 'focus', focus, opened: [] }))
+    expect(near(1)).toEqual(['4 other steps', 'D', 'Y', 'E', 'F'])
+    expect(near(3)).toEqual(['2 other steps', 'C', 'D', '2 added steps', 'E', 'F'])
+    expect(codeOf(flows(CHANGED, NUMBER), { level: 'focus', focus: 3 })).toContain(
+      "{ category: 1, level: 'focus', focus: 3 }",
+    )
   })
 
   test('readable names stand alone in their boxes', () => {

@@ -123,13 +123,14 @@ interface FlowControlsProps {
 }
 
 export function FlowControls({ data, state, onChange, ...props }: FlowControlsProps) {
-  const { regions, differences, components } = data
+  const { regions, differences, components, ranked } = data
   const { zoomBy, onFit, difference, differenceCount, onDifference } = props
   const hasGroups: Readonly<Record<FlowLevel, boolean>> = {
     steps: true,
     regions: regions.length > 0,
     groups: differences.some(({ nodes }) => nodes.length > 1),
     components: components.length > 0,
+    focus: ranked.differences.length > 0,
   }
   const levels = (Object.keys(LEVELS) as FlowLevel[]).filter(
     (level) => level === state.level || hasGroups[level],

@@ -1,6 +1,7 @@
 import { sum } from 'd3-array'
 import type { OrderChange } from '../../../compare/precursors/order-difference.ts'
 import {
+  count,
   custom,
   defineOptions,
   type OptionsOf,
@@ -24,6 +25,7 @@ import type {
   FlowDifference,
   FlowDifferences,
 } from '../../../explain/flow-pair/flow-differences.ts'
+import { focusGroups } from '../../../explain/flow-pair/flow-groups.ts'
 import type { FlowChoice } from '../../../explain/flow-pair/flow-pair.ts'
 import { boxSize } from '../../drawing/node-link.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
@@ -41,6 +43,7 @@ export const LEVELS = {
   regions: 'what is the same as one',
   groups: 'what is the same, added or removed as one',
   components: 'components',
+  focus: 'one difference and what is around it',
 }
 export type FlowLevel = keyof typeof LEVELS
 
@@ -97,7 +100,11 @@ export const FLOWS_WIDGET_OPTIONS = defineOptions({
   level: oneOf([...(Object.keys(LEVELS) as FlowLevel[]), null], {
     default: null,
     sentence:
-      'How steps are grouped: not at all, identical steps as one box, also added and removed ones, or all steps of a component; null picks the first with few enough boxes to read',
+      'How steps are grouped: not at all, identical steps as one box, also added and removed ones, all steps of a component, or all that is far from one difference; null picks the first with few enough boxes to read',
+  }),
+  focus: count({
+    default: 1,
+    sentence: 'At the level focus, the rank of the difference that is shown',
   }),
   opened: custom<readonly number[]>({
     default: [],
@@ -137,7 +144,7 @@ function flowChoice(sentence: string) {
 }
 
 export interface FlowState
-  extends Pick<FlowsWidgetOptions, 'opened' | 'pins' | 'at' | 'annotations'> {
+  extends Pick<FlowsWidgetOptions, 'focus' | 'opened' | 'pins' | 'at' | 'annotations'> {
   readonly mode: FlowMode
   readonly level: FlowLevel
 }
@@ -152,7 +159,7 @@ export type FlowCaption = readonly [name: string, where: string]
 type Model = Pick<
   FlowComparison,
   'nodes' | 'edges' | 'orderChanges' | 'regions' | 'differences' | 'components' | 'confidenceText'
->
+> & { readonly ranked: RankedData }
 
 export type RankedData = Pick<FlowDifferences, 'differences' | 'rest' | 'totalUs'>
 
@@ -175,7 +182,6 @@ export interface FlowData extends Model {
   readonly after: FlowPeriodData
   readonly captions: readonly FlowCaption[]
   readonly title: string
-  readonly ranked: RankedData
   readonly usualMode: FlowMode
   readonly usualLevel: FlowLevel
   /** Whether names come from a function, which the line of code can only name. */
@@ -183,12 +189,14 @@ export interface FlowData extends Model {
 }
 
 export function groupsAt(
-  { regions, differences, components }: Model,
-  level: FlowLevel,
+  { regions, differences, components, ranked, ...union }: Model,
+  { level, focus }: Pick<FlowState, 'level' | 'focus'>,
 ): Model['regions'] {
   if (level === 'steps') return []
+  const difference = ranked.differences[focus - 1]
+  if (level === 'focus' && difference !== undefined) return focusGroups(union, difference)
   if (level === 'regions') return regions
-  return level === 'groups' ? [...regions, ...differences] : components
+  return level === 'components' ? components : [...regions, ...differences]
 }
 
 /** A box: a step, or a group of steps drawn as one. */
@@ -203,8 +211,11 @@ const MAX_CAPTION = 32
 /** Boxes have room for a sign in the corner. */
 const MIN_WIDTH = 72
 
-export function flowScene(data: FlowData, { level, opened }: Pick<FlowState, 'level' | 'opened'>) {
-  const groups = groupsAt(data, level)
+export function flowScene(
+  data: FlowData,
+  { level, opened, focus = 1 }: Pick<FlowState, 'level' | 'opened'> & { readonly focus?: number },
+) {
+  const groups = groupsAt(data, { level, focus })
   const { nodes, edges, nodeOf } = coalesceFlow(data, { groups, opened })
   const openedGroup = new Map<number, number>()
   for (const { id, nodes: members } of groups) {

@@ -73,16 +73,19 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const { options, change } = useWidgetOptions(FLOWS_WIDGET_OPTIONS, props)
   const state = stateOf(data, options)
   const [selection, setSelection] = useState<FlowSelection | null>(null)
-  const [difference, setDifference] = useState(-1)
+  const [difference, setDifference] = useState(state.level === 'focus' ? state.focus - 1 : -1)
   const [place, width] = useWidth<HTMLDivElement>(900)
   const surface = useRef<SVGSVGElement | null>(null)
   const layer = useRef<SVGGElement | null>(null)
   /** A step that stays where it is in the window while others come or go. */
   const anchor = useRef<{ node: number; part: number; x: number; y: number } | null>(null)
 
-  const { mode, level, opened, pins, at, annotations } = state
+  const { mode, level, focus, opened, pins, at, annotations } = state
   const isBeside = mode === 'side-by-side'
-  const scene = useMemo(() => flowScene(data, { level, opened }), [data, level, opened])
+  const scene = useMemo(
+    () => flowScene(data, { level, focus, opened }),
+    [data, level, focus, opened],
+  )
   const layout = useMemo(() => layOutFlow(scene, mode, pins), [scene, mode, pins])
   const [scale, setScale] = useState(1)
   const drawingAt = (moment: number) =>
@@ -105,7 +108,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   useLayoutEffect(() => {
     const root = stepMiddle(drawing, { part: 0, place: 0 })
     zoom.show(firstSight(window, { isBeside, ...(root === null ? {} : { rootX: root.x }) }))
-  }, [mode, level, width])
+  }, [mode, level, focus, width])
   useLayoutEffect(() => {
     const kept = anchor.current
     anchor.current = null
@@ -116,7 +119,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   }, [scene, pins])
 
   const toggle = (group: number, part = 0) => {
-    const node = groupsAt(data, level).find(({ id }) => id === group)?.nodes[0] ?? 0
+    const node = groupsAt(data, state).find(({ id }) => id === group)?.nodes[0] ?? 0
     const middle = middleOf(node, part)
     const { k, x, y } = zoom.sight()
     if (middle !== null) anchor.current = { node, part, x: x + k * middle.x, y: y + k * middle.y }
@@ -142,6 +145,10 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
     setDifference(next)
     const target = found[next]
     if (target === undefined) return
+    if (level === 'focus') {
+      setSelection(selectionOf(target))
+      return change({ focus: target.rank, opened: [] })
+    }
     const stage = layout.animation?.stages.findIndex((each) => each?.rank === target.rank) ?? -1
     goTo(selectionOf(target), stage < 0 ? undefined : (stage + 1) / stages)
   }
@@ -296,7 +303,7 @@ function summaryOf(data: FlowData, { mode }: FlowsWidgetOptions): string {
 
 /** Returns the line of code that shows a state; what its mode does not show is left out. */
 export function flowCode(data: FlowData, options: FlowsWidgetOptions, call: WidgetCall): string {
-  const { level, pins, at } = options
+  const { level, focus, pins, at } = options
   const { mode } = stateOf(data, options)
   const said = {
     ...options,
@@ -304,6 +311,7 @@ export function flowCode(data: FlowData, options: FlowsWidgetOptions, call: Widg
     level: level === data.usualLevel ? null : level,
     pins: mode === 'side-by-side' ? pins : [],
     at: mode === 'animation' ? at : 0,
+    focus: level === 'focus' ? focus : 1,
   }
   return exploreCode(FLOWS_WIDGET_OPTIONS, said, call, data.hasNameRule ? ['names'] : [])
 }

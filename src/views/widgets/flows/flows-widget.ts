@@ -125,7 +125,7 @@ const MAX_BOXES = { regions: 60, groups: 120 } as const
 
 function readableLevel(flows: FlowComparison): FlowLevel {
   const boxes = (level: FlowLevel) =>
-    coalesceFlow(flows, { groups: groupsAt(flows, level) }).nodes.length
+    coalesceFlow(flows, { groups: groupsAt(flows, { level, focus: 1 }) }).nodes.length
   if (boxes('regions') <= MAX_BOXES.regions) return 'regions'
   if (boxes('groups') <= MAX_BOXES.groups) return 'groups'
   return boxes('components') < boxes('groups') ? 'components' : 'groups'
@@ -133,9 +133,13 @@ function readableLevel(flows: FlowComparison): FlowLevel {
 
 function checkState(
   flows: FlowComparison,
-  { level, opened, pins, annotations }: FlowsWidgetOptions & { readonly level: FlowLevel },
+  { level, focus, opened, pins, annotations }: FlowsWidgetOptions & { readonly level: FlowLevel },
 ): void {
-  coalesceFlow(flows, { groups: groupsAt(flows, level), opened })
+  coalesceFlow(flows, { groups: groupsAt(flows, { level, focus }), opened })
+  const { length } = flows.ranked.differences
+  if (focus > Math.max(1, length)) {
+    throw new OptionError('focus', focus, `the rank of a difference, from 1 to ${length}`)
+  }
   const unpinned = pins.find((pin) => !(flows.nodes[pin]?.inBefore && flows.nodes[pin]?.inAfter))
   if (unpinned !== undefined) {
     throw new OptionError('pins', unpinned, 'ids of steps that are in both flows')
