@@ -39,7 +39,7 @@ import { divergenceChart, logVariableChart } from './charts/logs.ts'
 import { errorsChart, loadChart } from './charts/over-time.ts'
 import { parameterDifferencesChart } from './charts/parameter-differences.ts'
 import { parameterStripChart } from './charts/parameter-strip.ts'
-import { responseTimesChart } from './charts/response-times.ts'
+import { edgeTimesChart, responseTimesChart } from './charts/response-times.ts'
 import {
   squaredVariationChart,
   type VariationSets,
@@ -76,6 +76,7 @@ const STAGES = [
       segments: ofPart((whole: Comparison) => whole.segments, segmentsChart),
       interference: ofPart(interferenceOf, interferenceChart),
       'response-times': ofPart((whole: Comparison) => whole.responseTime, responseTimesChart),
+      edge: ofPart((whole: Comparison) => whole.responseTime, edgeTimesChart),
       flow: ofPart((whole: Comparison) => whole.responseTime, flowDrawing),
       variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
       arrivals: arrivalsChart,
@@ -111,7 +112,10 @@ const STAGES = [
     },
   ],
   [Ranking, { contributions: contributionsChart }],
-  [ResponseTimeMutations, { 'response-times': responseTimesChart, flow: flowDrawing }],
+  [
+    ResponseTimeMutations,
+    { 'response-times': responseTimesChart, edge: edgeTimesChart, flow: flowDrawing },
+  ],
   [ScenarioProfile, OF_PROFILES],
   [Segments, { segments: segmentsChart }],
   [SingleChanges, { tornado: singleChangesChart }],

@@ -68,7 +68,15 @@ const comparison = compare(period(0), period(3000), {
   label: ({ operation, service }) => service + operation,
 })
 const CHARTS = ['findings', 'contributions', 'shifts', 'breakdown', 'counts', 'segments'] as const
-const MORE_CHARTS = ['response-times', 'flow', 'variation', 'arrivals', 'errors', 'load'] as const
+const MORE_CHARTS = [
+  'response-times',
+  'edge',
+  'flow',
+  'variation',
+  'arrivals',
+  'errors',
+  'load',
+] as const
 const charts = [...CHARTS, ...MORE_CHARTS].map((kind) => plot(comparison, kind as 'findings'))
 const [finding] = comparison.findings.findings
 

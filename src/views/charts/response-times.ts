@@ -1,12 +1,24 @@
-import { extent } from 'd3-array'
+import { extent, greatest } from 'd3-array'
+import type { Categories } from '../../compare/categories/categories.ts'
+import type { EdgeSamples } from '../../compare/categories/class-times.ts'
 import type {
+  EdgeComparison,
   FamilyTest,
   ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
-import { optionalNumber } from '../../core/options.ts'
-import { amountsName, changeWords, formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
-import { counted, grouped, percent, pValue } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { OptionError } from '../../core/errors.ts'
+import { oneOf, optionalNumber } from '../../core/options.ts'
+import {
+  amountsName,
+  changeWords,
+  formatAmount,
+  fromToText,
+  type Quantity,
+  TIME,
+} from '../../core/quantity.ts'
+import { counted, grouped, percent, pValue, shortText } from '../../core/words.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import { type Axis, durationAxis, shareAxis } from './axes.ts'
 import { curves, quantity, tooltip } from './builders.ts'
@@ -30,36 +42,139 @@ export const responseTimesChart = defineChart(
   (responseTime: ResponseTimeMutations, { category: asked }) => {
     const category = asked ?? tellingCategory(responseTime)
     const { categories } = responseTime
-    const test = responseTime.test(category)
-    const before = ecdf(categories.responseTimes(category, BEFORE))
-    const after = ecdf(categories.responseTimes(category, AFTER))
     const of = categories.flows.quantity
-    const x = timeAxis(before, after, of)
-    const gap = {
-      test,
-      before: shareAt(before, test.location),
-      after: shareAt(after, test.location),
-    }
-    return framedChart(
-      {
-        title: `${of === TIME ? 'Response times' : of.name} of ${rootName(categories, category, 60)} (category ${category})`,
-        subtitle: [finding(gap, of), verdict(test, responseTime)],
-        omissions: thinningNote([before, after]),
-        width: 560,
-      },
-      curves({
-        x,
-        y: shareAxis(of === TIME ? 'share of requests finished' : 'share of requests up to'),
-        curves: [
-          { name: 'before', color: PALETTE.before, points: stepsBetween(before, x.domain) },
-          { name: 'after', color: PALETTE.after, points: stepsBetween(after, x.domain) },
-        ],
-        over: gapMark(gap, x, of),
-        fields: ['period', 'timeUs', 'share'],
-      }),
-    )
+    return gapChart(responseTime, {
+      title: `${of === TIME ? 'Response times' : of.name} of ${rootName(categories, category, 60)} (category ${category})`,
+      amounts: amountsName(of),
+      ended: 'had finished',
+      counted: 'request',
+      test: responseTime.test(category),
+      times: [BEFORE, AFTER].map((period) => categories.responseTimes(category, period)),
+    })
   },
 )
+
+/**
+ * Draws the times of one edge of a category as cumulative shares, before and after; of folded flows
+ * also every round by itself. Source: Sambasivan 2013, §2.6.2 and Figure 3.6b.
+ */
+export const edgeTimesChart = defineChart(
+  {
+    category: optionalNumber(
+      'Category; by default the one whose response times differ most surely',
+    ),
+    edge: optionalNumber(
+      'Number of the edge in its category; by default the changed one whose mean moved furthest',
+    ),
+    each: oneOf(['request', 'round'], {
+      default: 'request',
+      sentence:
+        'Draw one time a request, as tested, or every time that it passes the edge, as folded loops do',
+    }),
+  },
+  (responseTime: ResponseTimeMutations, { category: asked, edge: askedEdge, each }) => {
+    const category = asked ?? tellingCategory(responseTime)
+    const { categories } = responseTime
+    const edges = responseTime.edges(category)
+    const edge = askedEdge == null ? tellingEdge(edges) : edges[askedEdge]
+    if (edge === undefined) {
+      const wanted = edges.length === 0 ? 'a category that has edges' : `0 to ${edges.length - 1}`
+      throw new OptionError('edge', askedEdge, wanted)
+    }
+    const { from, to, fromRoundBefore } = edge.edge
+    const samples = categories.edgeSamples(category)[edge.number] as EdgeSamples
+    const again = fromRoundBefore ? ' of the next round' : ''
+    const ofAll = each === 'round'
+    return gapChart(responseTime, {
+      title: `${shortText(from, 45)} → ${shortText(to, 45)}${again} (category ${category})`,
+      amounts: ofAll ? 'time of each round' : 'time on the edge',
+      ended: 'were through',
+      counted: ofAll ? 'round' : 'request',
+      test: ofAll ? null : edge.test,
+      times: ofAll
+        ? [BEFORE, AFTER].map((period) => everyTime(categories, { category, period }, edge.number))
+        : [samples.before.latencyUs, samples.after.latencyUs],
+    })
+  },
+)
+
+function tellingEdge(edges: readonly EdgeComparison[]): EdgeComparison | undefined {
+  const shiftUs = ({ beforeMeanUs, afterMeanUs }: EdgeComparison) =>
+    Math.abs(afterMeanUs - beforeMeanUs) || 0
+  const changed = ({ test }: EdgeComparison) => Number(test?.rejected === true)
+  return greatest(edges, (a, b) => changed(a) - changed(b) || shiftUs(a) - shiftUs(b))
+}
+
+/** Times of an edge class in every request, as often as each has it. */
+function everyTime(
+  categories: Categories,
+  { category, period }: { readonly category: number; readonly period: Period },
+  edge: number,
+): Float64Array {
+  const flows = recordedFlows(categories.flows)
+  const found = [...categories.members(category, period)].flatMap((request) => {
+    const latencies = flows.latencies(request)
+    return [...categories.recordedClassOf(request)].flatMap((number, at) =>
+      number === edge ? [latencies[at] as number] : [],
+    )
+  })
+  return Float64Array.from(found)
+}
+
+interface Distributions {
+  readonly title: string
+  readonly amounts: string
+  /** What requests did by a time. */
+  readonly ended: string
+  readonly counted: string
+  /** Test of the two; `null` where none was made. */
+  readonly test: FamilyTest | null
+  /** Times before and after, in µs. */
+  readonly times: readonly Float64Array[]
+}
+
+function gapChart(responseTime: ResponseTimeMutations, of: Distributions) {
+  const { quantity } = responseTime.categories.flows
+  const [before, after] = of.times.map((times) => ecdf(times)) as [Ecdf, Ecdf]
+  const x = timeAxis(before, after, { ...of, quantity })
+  const gap = of.test && {
+    ...of,
+    test: of.test,
+    before: shareAt(before, of.test.location),
+    after: shareAt(after, of.test.location),
+  }
+  return framedChart(
+    {
+      title: of.title,
+      subtitle:
+        gap === null
+          ? [
+              `Median ${fromToText(medianOf(before), medianOf(after), quantity)}: ${counted(before.count, of.counted)} before, ${grouped(after.count)} after; not tested.`,
+            ]
+          : [finding(gap, quantity), verdict(gap.test, responseTime)],
+      omissions: thinningNote([before, after]),
+      width: 560,
+    },
+    curves({
+      x,
+      y: shareAxis(
+        quantity === TIME
+          ? `share of ${of.counted}s ${of.ended.replace(/^\w+ /, '')}`
+          : `share of ${of.counted}s up to`,
+      ),
+      curves: [
+        { name: 'before', color: PALETTE.before, points: stepsBetween(before, x.domain) },
+        { name: 'after', color: PALETTE.after, points: stepsBetween(after, x.domain) },
+      ],
+      over: gap === null ? [] : gapMark(gap, x, quantity),
+      fields: ['period', 'timeUs', 'share'],
+    }),
+  )
+}
+
+function medianOf({ x, y }: Ecdf): number {
+  return x[y.findIndex((share) => share >= 0.5)] ?? Number.NaN
+}
 
 export function tellingCategory(responseTime: ResponseTimeMutations): number {
   let best = 0
@@ -75,28 +190,34 @@ export function tellingCategory(responseTime: ResponseTimeMutations): number {
 
 interface Gap {
   readonly test: FamilyTest
+  readonly ended: string
+  readonly counted: string
   readonly before: number
   readonly after: number
 }
 
-function timeAxis(before: Ecdf, after: Ecdf, of: Quantity): Axis {
+function timeAxis(
+  before: Ecdf,
+  after: Ecdf,
+  { amounts: title, quantity: of }: { readonly amounts: string; readonly quantity: Quantity },
+): Axis {
   const ends = [before, after].flatMap(({ x }) =>
     x.length === 0 ? [] : ([x[0], x.at(-1)] as number[]),
   )
   const [lowUs = 0, highUs = 1000] = extent(ends)
-  return durationAxis({ lowUs, highUs, title: amountsName(of), of }, WIDE)
+  return durationAxis({ lowUs, highUs, title, of }, WIDE)
 }
 
-function finding({ test, before, after }: Gap, of: Quantity): string {
+function finding({ test, before, after, ended, counted }: Gap, of: Quantity): string {
   const { beforeCount, afterCount, location, direction, statistic } = test
   if (beforeCount === 0 || afterCount === 0) {
-    return `No requests of this category ${beforeCount === 0 ? 'before' : 'after'}: nothing to compare.`
+    return `No ${counted}s of this category ${beforeCount === 0 ? 'before' : 'after'}: nothing to compare.`
   }
   if (statistic === 0)
     return `${of === TIME ? 'Response times are' : `${of.name} is`} the same in both periods.`
   const shares =
     of === TIME
-      ? `by ${formatAmount(location, of)}, ${percent(before)} of the requests before and ${percent(after)} of those after had finished.`
+      ? `by ${formatAmount(location, of)}, ${percent(before)} of the ${counted}s before and ${percent(after)} of those after ${ended}.`
       : `${percent(before)} of the requests before and ${percent(after)} of those after have up to ${formatAmount(location, of)}.`
   return test.rejected && direction !== 'none'
     ? `After is ${changeWords(of, direction === 'slower').how}: ${shares}`

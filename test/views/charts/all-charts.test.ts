@@ -9,7 +9,7 @@ import { type Chart, Drawing } from '../../../src/views/charts/chart.ts'
 import { breakdownChart, edgeChangesChart } from '../../../src/views/charts/edges.ts'
 import { contributionsChart, findingsChart } from '../../../src/views/charts/findings.ts'
 import { errorsChart, loadChart } from '../../../src/views/charts/over-time.ts'
-import { responseTimesChart } from '../../../src/views/charts/response-times.ts'
+import { edgeTimesChart, responseTimesChart } from '../../../src/views/charts/response-times.ts'
 import { squaredVariationChart } from '../../../src/views/charts/squared-variation.ts'
 import { plot } from '../../../src/views/plot.ts'
 import { makeGraphs, makeSpans } from '../../make-traces.ts'
@@ -40,6 +40,8 @@ function everyChart(comparison: Comparison): (Chart | Drawing)[] {
     findingsChart(findings),
     plot(responseTime, 'flow', { category }),
     responseTimesChart(responseTime, { category }),
+    edgeTimesChart(responseTime, { category }),
+    edgeTimesChart(responseTime, { category, each: 'round' }),
     squaredVariationChart(categories, { large: 2 }),
     breakdownChart(edges),
     plot(explanation, 'differences'),

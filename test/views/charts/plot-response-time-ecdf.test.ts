@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { responseTimesChart } from '../../../src/views/charts/response-times.ts'
+import { edgeTimesChart, responseTimesChart } from '../../../src/views/charts/response-times.ts'
 import {
   chain,
   comparisonOf,
@@ -137,4 +137,39 @@ test('a category that is not there is refused', () => {
   expect(() => responseTimesChart(smallComparison().responseTime, { category: 9 })).toThrow(
     'There is no category 9; there are 0 to 3.',
   )
+})
+
+test('the chart of an edge takes the one that changed most, with its own test', () => {
+  const through = (us: number) =>
+    upFrom(us, 20).map((time) => ({
+      labels: ['A', 'B', 'C'],
+      edges: [
+        [0, 1],
+        [1, 2],
+      ] as const,
+      latencyUs: [5, time],
+    }))
+  const { responseTime } = comparisonOf(through(10), through(100))
+  const chart = edgeTimesChart(responseTime)
+  expect(chart.title).toBe('B → C (category 0)')
+  expect(chart.description).toContain('100 % of the requests before and 0 % of those after were')
+  expect(edgeTimesChart(responseTime, { edge: 0 }).title).toBe('A → B (category 0)')
+  expect(() => edgeTimesChart(responseTime, { edge: 7 })).toThrow('Option edge is 7. Give 0 to 1.')
+})
+
+test('of folded flows, rounds can be drawn one by one', () => {
+  const rounds = (us: number) =>
+    upFrom(us, 12).map((time) => ({
+      labels: ['ROOT', ...Array(3).fill(['X', 'Y']).flat()] as string[],
+      edges: upFrom(0, 6).map((from) => [from, from + 1] as const),
+      latencyUs: [1, time, 2, time + 50, 2, time],
+    }))
+  const { responseTime, categories } = comparisonOf(rounds(10), rounds(300), { fold: 'exact' })
+  const { edgeClasses } = categories.structure(0)
+  const edge = edgeClasses.findIndex(({ from, to }) => from === 'X' && to === 'Y')
+  const chart = edgeTimesChart(responseTime, { category: 0, edge, each: 'round' })
+  expect(chart.description).toContain('Median 18 µs → 308 µs: 36 rounds before, 36 after')
+  const ends = dataOf(chart)[0]?.filter(({ period }) => period === 'before') ?? []
+  expect([ends[1]?.['timeUs'], ends.at(-2)?.['timeUs']]).toEqual([10, 10 + 11 + 50])
+  expectDrawable(chart)
 })
