@@ -104,6 +104,62 @@ describe('calls in time', () => {
     ])
   })
 
+  test('show what the server does not account for as the way there and back', () => {
+    const spans = makeSpans([
+      { id: 'web', service: 'web', operation: 'GET', kind: 'server', startUs: 0, endUs: 100 },
+      {
+        id: 'out',
+        parent: 'web',
+        service: 'web',
+        operation: 'call',
+        kind: 'client',
+        startUs: 10,
+        endUs: 70,
+      },
+      {
+        id: 'in',
+        parent: 'out',
+        service: 'db',
+        operation: 'call',
+        kind: 'server',
+        startUs: 25,
+        endUs: 60,
+      },
+      {
+        id: 'cache',
+        parent: 'web',
+        service: 'web',
+        operation: 'get',
+        kind: 'client',
+        startUs: 75,
+        endUs: 90,
+      },
+    ])
+    const calls = ganttCalls(buildFlows(spans), [0])
+    const ways = calls.filter(({ isOnTheWay }) => isOnTheWay)
+    // Of the call to the cache, the server's side was not recorded.
+    expect(ways.map(({ service, name, work }) => [service, name, work])).toEqual([
+      [
+        'web',
+        'call',
+        [
+          [10, 25],
+          [60, 70],
+        ],
+      ],
+    ])
+    const points = ['a__t__R_CALL', 'b__t__R_CALL', 'b__t__R_REPLY', 'a__t__R_REPLY']
+    const graphs = makeGraphs(chains(points, [100]))
+    const drawn = ganttCalls(buildFlows(graphs), [0])
+    expect(drawn.map(({ host, isOnTheWay }) => [host, isOnTheWay])).toEqual([
+      ['a__t', true],
+      ['b__t', false],
+    ])
+    const svg = explore(spans, 'trace').svg()
+    expect(svg).toContain('on the way to what it calls and back: network, queues')
+    expect(explore(small, 'trace').svg()).not.toContain('network, queues')
+  })
+
   test('are those of the spans, in every request', () => {
     const traces = flows.periods[0]
     if (traces?.kind !== 'spans') throw new Error('not spans')

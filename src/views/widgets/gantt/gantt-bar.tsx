@@ -6,6 +6,9 @@ import type { GanttRow } from './gantt-model.ts'
 
 export const ROW = 22
 
+/** Hollow: nothing is known to work. */
+export const ON_THE_WAY = { 'fill-opacity': 0, 'stroke-width': 1.5, 'stroke-dasharray': '3 2' }
+
 interface BarProps {
   readonly row: GanttRow
   readonly range: StretchUs
@@ -13,7 +16,7 @@ interface BarProps {
   readonly color: string
 }
 
-/** A call in time: thick at work, thin waiting, underlined on the critical path, pale if folded. */
+/** A call in time: thick at work, hollow on the way to what it calls, thin waiting, underlined on the critical path, pale if folded. */
 export function Bar({ row: { call, isFolded, critical }, range, width, color }: BarProps) {
   const ink = useInk()
   const x = scaleLinear(range, [0, width]).clamp(true)
@@ -35,7 +38,7 @@ export function Bar({ row: { call, isFolded, critical }, range, width, color }: 
     <g>
       <TimeGrid range={range} width={width} lines={[0, ROW]} />
       {across('whole', [[call.startUs, call.endUs]], { ...bar, ...whole })}
-      {across('work', call.work, { ...bar, y: 4, height: 10 })}
+      {across('work', call.work, { ...bar, y: 4, height: 10, ...(call.isOnTheWay && ON_THE_WAY) })}
       {across('path', critical, { fill: ink.text, stroke: ink.text, y: 16, height: 3 })}
       {call.logs.flatMap(({ afterUs, isGrave, said }, i) => {
         const atUs = call.startUs + afterUs

@@ -112,6 +112,8 @@ function requestCalls(
     const call = calls[number] as FlowCall
     const { parent, depth, service, name, host } = call
     const [startUs, endUs] = spanOf(number)
+    const callees = children.get(number) ?? []
+    const { kind, ...facts } = recorded(call)
     return {
       /** Number of the call it is made by; -1 for the beginning of a request. */
       parent: rowOf.get(parent) ?? -1,
@@ -122,12 +124,30 @@ function requestCalls(
       host,
       startUs,
       endUs,
-      work: uncovered([startUs, endUs], (children.get(number) ?? []).map(spanOf)),
+      work: uncovered([startUs, endUs], callees.map(spanOf)),
+      /** Its own time is that of the way to what it calls and back: network and queues. */
+      isOnTheWay: isOnTheWay(
+        call,
+        kind,
+        callees.map((callee) => calls[callee] as FlowCall),
+      ),
       /** When its own work was on the request's critical path. */
       critical: critical[number] as StretchUs[],
-      ...recorded(call),
+      ...facts,
     }
   })
+}
+
+/**
+ * The caller's side of calls of other services or hosts: what they do not account for is no work.
+ * Source: Sambasivan 2013, §7.5, on Dapper, which subtracts the server's time from the client's.
+ */
+function isOnTheWay(caller: FlowCall, kind: string | null, callees: readonly FlowCall[]): boolean {
+  const isCallee = ({ service, host, name }: FlowCall) =>
+    (service !== caller.service || host !== caller.host) &&
+    // Trace points of both sides have one name.
+    (kind === 'client' || (kind === null && name === caller.name))
+  return callees.length > 0 && callees.every(isCallee)
 }
 
 /** More parameters of one call are not carried along. */
@@ -146,10 +166,10 @@ function factsOf(flows: FlowSet, request: number) {
     if (traces?.kind !== 'spans') {
       const nodes = end < 0 || end === start ? [start] : [start, end]
       const facts = nodes.flatMap((node) => records.of(request, node))
-      return { isError: false, facts: shortened(facts), logs: [] }
+      return { kind: null, isError: false, facts: shortened(facts), logs: [] }
     }
     const row = records.spanRow(request, start)
-    if (row === undefined) return { isError: false, facts: [], logs: [] }
+    if (row === undefined) return { kind: '', isError: false, facts: [], logs: [] }
     const { spans, attributes } = traces
     const logged = traces.logs === undefined ? [] : logsOfSpan(traces.logs, row)
     const logs = logged.map(({ timeUs, level, source, text }) => ({
@@ -158,13 +178,14 @@ function factsOf(flows: FlowSet, request: number) {
       said: [level.toUpperCase(), source, text].filter((part) => part !== '').join(' '),
     }))
     const status = SPAN_STATUSES[spans.status[row] as number] ?? 'unset'
+    const kind: string = SPAN_KINDS[spans.kind[row] as number] ?? 'internal'
     const facts: NodeRecord = [
-      ['kind', SPAN_KINDS[spans.kind[row] as number] ?? 'internal'],
+      ['kind', kind],
       ...(status === 'unset' ? [] : [['status', status] as const]),
       ...logs.map(({ afterUs, said }) => [`logged ${formatDuration(afterUs)} in`, said] as const),
       ...attributes.entries(row),
     ]
-    return { isError: status === 'error', facts: shortened(facts), logs }
+    return { kind, isError: status === 'error', facts: shortened(facts), logs }
   }
 }
 

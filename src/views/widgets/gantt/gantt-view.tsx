@@ -20,7 +20,7 @@ import {
   ZoomArea,
 } from '../../drawing/time-range.tsx'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { Bar, LogMark, ROW } from './gantt-bar.tsx'
+import { Bar, LogMark, ON_THE_WAY, ROW } from './gantt-bar.tsx'
 import {
   callMatches,
   GANTT_OPTIONS,
@@ -209,6 +209,16 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
             name: 'waits for what it calls',
             mark: <rect width="24" y="7" height="2" fill={color} opacity="0.75" />,
           },
+          ...(calls.some(({ isOnTheWay }) => isOnTheWay)
+            ? [
+                {
+                  name: 'on the way to what it calls and back: network, queues',
+                  mark: (
+                    <rect width="24" y="3" height="10" stroke={color} fill="none" {...ON_THE_WAY} />
+                  ),
+                },
+              ]
+            : []),
           {
             name: 'on the critical path',
             mark: <rect width="24" y="10" height="3" fill={ink.text} />,
@@ -313,7 +323,7 @@ function CallName({ row: { number, call, isFolded }, width, onFold }: CallNamePr
 }
 
 function Details({ data, call }: { data: GanttData; call: GanttCall }) {
-  const { startUs, endUs, work, critical, facts, host, service, inner } = call
+  const { startUs, endUs, work, isOnTheWay, critical, facts, host, service, inner } = call
   const criticalUs = lengthUs(critical)
   const share = percent(criticalUs / data.responseTimeUs)
   const times: GanttCall['facts'] = [
@@ -322,7 +332,7 @@ function Details({ data, call }: { data: GanttData; call: GanttCall }) {
       startUs === 0 ? 'with the trace' : `${formatDuration(startUs)} after the trace began`,
     ],
     ['took', formatDuration(endUs - startUs)],
-    ['worked', formatDuration(lengthUs(work))],
+    [isOnTheWay ? 'network and queues' : 'worked', formatDuration(lengthUs(work))],
     ['waited for what it called', formatDuration(endUs - startUs - lengthUs(work))],
     [
       'itself on the critical path',

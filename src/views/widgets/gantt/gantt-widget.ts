@@ -21,7 +21,8 @@ import { GANTT_STYLE, GanttView } from './gantt-view.tsx'
 const MIN_LENGTH_US = 1
 
 /**
- * A trace as a Gantt chart: a row a call, thick where it works, thin where it waits, underlined on
+ * A trace as a Gantt chart: a row a call, thick where it works, hollow where
+ * it is on the way to what it calls and back, thin where it waits, underlined on
  * the critical path. Of trace-point graphs, call and reply make a row, as does each other step.
  */
 export const ganttWidget = defineWidget({
