@@ -5,6 +5,7 @@ import type { OptionsOf, OptionTable } from '../core/options.ts'
 import { TIME } from '../core/quantity.ts'
 import { isTable } from '../core/stage.ts'
 import { CallingContexts } from '../explain/calling-contexts/find-calling-contexts.ts'
+import { Questions } from '../explain/explosion/teach.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
 import { VarianceSources } from '../explain/variance/find-variance.ts'
 import { LogComparison } from '../logs/compare-logs.ts'
@@ -17,6 +18,7 @@ import { explanationWidget } from './widgets/explanation/explanation-widget.tsx'
 import { flowsWidget } from './widgets/flows/flows-widget.ts'
 import { ganttWidget } from './widgets/gantt/gantt-widget.ts'
 import { logsWidget } from './widgets/logs/logs-widget.tsx'
+import { questionsWidget } from './widgets/questions/questions-widget.tsx'
 import { rankingWidget } from './widgets/ranking/ranking-widget.tsx'
 import { swimlanesWidget } from './widgets/swimlanes/swimlanes-widget.tsx'
 import { exploreTable } from './widgets/table/table-widget.ts'
@@ -38,6 +40,7 @@ const OF_COMPARISON = {
 const OF_CONTEXTS = { 'calling-contexts': defined(callingContextsWidget) }
 const OF_EXPLANATION = { explanation: defined(explanationWidget) }
 const OF_LOGS = { logs: defined(logsWidget) }
+const OF_QUESTIONS = { questions: defined(questionsWidget) }
 const OF_VARIANCE = { variance: defined(varianceWidget) }
 const OF_TABLE = { table: exploreTable }
 const OF_TRACES = { trace: defined(ganttWidget) }
@@ -53,6 +56,7 @@ const STAGES: readonly {
   { is: (stage) => stage instanceof CallingContexts, name: 'contexts', kinds: OF_CONTEXTS },
   { is: (stage) => stage instanceof Explanation, name: 'explanation', kinds: OF_EXPLANATION },
   { is: (stage) => stage instanceof LogComparison, name: 'logs', kinds: OF_LOGS },
+  { is: (stage) => stage instanceof Questions, name: 'questions', kinds: OF_QUESTIONS },
   { is: (stage) => stage instanceof VarianceSources, name: 'variance', kinds: OF_VARIANCE },
   { is: isTable, name: 'table', kinds: OF_TABLE },
   { is: (stage) => stage instanceof LatencyDiagnosis, name: 'diagnosis', kinds: OF_WHAT_IF },
@@ -69,6 +73,7 @@ export type Explorable =
   | Explanation
   | LatencyDiagnosis
   | LogComparison
+  | Questions
   | TraceSet
   | VarianceSources
 
@@ -80,13 +85,15 @@ type WidgetsOf<Of> = Of extends Comparison
       ? typeof OF_EXPLANATION
       : Of extends LogComparison
         ? typeof OF_LOGS
-        : Of extends VarianceSources
-          ? typeof OF_VARIANCE
-          : Of extends ColumnTable
-            ? typeof OF_TABLE
-            : Of extends LatencyDiagnosis | ExecutionModels
-              ? typeof OF_WHAT_IF
-              : typeof OF_TRACES
+        : Of extends Questions
+          ? typeof OF_QUESTIONS
+          : Of extends VarianceSources
+            ? typeof OF_VARIANCE
+            : Of extends ColumnTable
+              ? typeof OF_TABLE
+              : Of extends LatencyDiagnosis | ExecutionModels
+                ? typeof OF_WHAT_IF
+                : typeof OF_TRACES
 
 /** Kinds of widget that a stage has. */
 export type ExploreKind<Of> = keyof WidgetsOf<Of> & string
@@ -112,7 +119,7 @@ type Explorer = (stage: unknown, options: object, call: WidgetCall) => Widget
  * widget answers to mouse and keyboard, without a kernel; its state stands below it as code.
  *
  * @param stage a comparison, calling contexts, an explanation, a comparison of logs, a diagnosis,
- *   execution models, traces or a table
+ *   execution models, questions of `findQuestions`, traces or a table
  * @param kind which of the stage's widgets; your editor lists them, and so does the error for a kind
  *   that the stage does not have
  * @param options of the widget, such as `limit`; they may follow the stage where no kind is given

@@ -166,6 +166,18 @@ export function teach(
   return notes.reduce((one, note) => withNote(one, note, source), learned)
 }
 
+/** The first two that suit each other, in the order given. */
+function firstPair<One>(
+  list: readonly One[],
+  suits: (one: One, other: One) => boolean,
+): readonly [One, One] | undefined {
+  for (const [at, one] of list.entries()) {
+    const other = list.slice(at + 1).find((each) => suits(one, each))
+    if (other !== undefined) return [one, other]
+  }
+  return undefined
+}
+
 function requireCategory({ size }: Categories, category: number): void {
   if (Number.isInteger(category) && category >= 0 && category < size) return
   throw new FlowdeltaError(
@@ -232,19 +244,20 @@ export class Questions extends columnarStage<Asked>() {
     if (this.questions.length === 0) {
       return 'There is nothing to ask: no two categories differ only in what a rule could ignore.'
     }
+    return this.questions.map((question) => this.linesOf(question).join('\n  ')).join('\n\n')
+  }
+
+  /** A question in words: what is asked, and what the answer "the same" would do. */
+  linesOf({ one, other, requests, ignore, objections, ...question }: Question): string[] {
     const { categories, testable, medianC2 } = this.sizes
-    return this.questions
-      .map(({ one, other, requests, ignore, objections, ...question }) =>
-        [
-          `Are categories ${one} (${question.oneIs.name}; ${grouped(requests[0])} requests) and ${other} ` +
-            `(${question.otherIs.name}; ${grouped(requests[1])} requests) the same to you?`,
-          `  If so: ${ruleText({ ignore })}`,
-          `  Then ${question.categories} categories instead of ${categories}, ${question.testable} instead of ` +
-            `${testable} testable; C² of the median request ${shortNumber(question.medianC2)} instead of ${shortNumber(medianC2)}.`,
-          ...objections.slice(0, 3).map((objection) => `  But ${objection}`),
-        ].join('\n'),
-      )
-      .join('\n\n')
+    return [
+      `Are categories ${one} (${question.oneIs.name}; ${grouped(requests[0])} requests) and ${other} ` +
+        `(${question.otherIs.name}; ${grouped(requests[1])} requests) the same to you?`,
+      `If so: ${ruleText({ ignore })}`,
+      `Then ${question.categories} categories instead of ${categories}, ${question.testable} instead of ` +
+        `${testable} testable; C² of the median request ${shortNumber(question.medianC2)} instead of ${shortNumber(medianC2)}.`,
+      ...objections.slice(0, 3).map((objection) => `But ${objection}`),
+    ]
   }
 
   override displayText(): string {
@@ -271,10 +284,17 @@ export function findQuestions(source: Comparison | Categories): Questions {
   for (const ignore of subsets(alternatives.known)) {
     const merged = alternatives.without(ignore)
     const groups = group(Array.from(merged.of.keys()), (category) => merged.of[category])
-    const pairs = Array.from(groups.values(), (ids) =>
-      ids.map((id) => ({ id, requests: requests(id) })).sort((a, b) => b.requests - a.requests),
-    ).filter((ids) => ids.length > 1)
-    const [one, other] = greatest(pairs, ([, second]) => second?.requests ?? 0) ?? []
+    const smaller = subsets(ignore).slice(0, -1)
+    const pairs = Array.from(groups.values(), (ids) => {
+      const sorted = ids.map((id) => ({ id, requests: requests(id) }))
+      sorted.sort((a, b) => b.requests - a.requests)
+      return firstPair(sorted, (one, other) =>
+        smaller.every(
+          (set) => alternatives.without(set).of[one.id] !== alternatives.without(set).of[other.id],
+        ),
+      )
+    })
+    const [one, other] = greatest(pairs, (pair) => pair?.[1].requests ?? 0) ?? []
     if (one === undefined || other === undefined) continue
     const isSmaller = (earlier: Question) =>
       earlier.ignore.every((what) => ignore.includes(what)) &&

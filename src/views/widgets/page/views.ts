@@ -4,6 +4,7 @@ import { explanationWidget } from '../explanation/explanation-widget.tsx'
 import { flowsWidget } from '../flows/flows-widget.ts'
 import { ganttWidget } from '../gantt/gantt-widget.ts'
 import { logsWidget } from '../logs/logs-widget.tsx'
+import { questionsWidget } from '../questions/questions-widget.tsx'
 import { rankingWidget } from '../ranking/ranking-widget.tsx'
 import { swimlanesWidget } from '../swimlanes/swimlanes-widget.tsx'
 import { tableWidget } from '../table/table-widget.ts'
@@ -20,6 +21,7 @@ export const DEFINITIONS: readonly AnyWidget[] = [
   logsWidget,
   tableWidget,
   timelineWidget,
+  questionsWidget,
   rankingWidget,
   varianceWidget,
   whatIfWidget,
