@@ -8,6 +8,7 @@
 import { connectCharts } from '../src/views/notebook/connect-charts.ts'
 
 export { evaluateComparison } from './evaluate-comparison.ts'
+export { type HdfsRow, hdfsTable, type NodeCounts, THESIS_HDFS_TABLE } from './hdfs-table.ts'
 export { compareHalves, type NullRates } from './null-comparisons.ts'
 export { type BaselineQualities, operationBaselines } from './operation-baselines.ts'
 export { type RankedQuality, rankedQuality } from './ranked-quality.ts'

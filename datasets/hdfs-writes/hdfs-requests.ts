@@ -17,14 +17,37 @@ export interface HdfsWorkload {
   readonly portions?: number
   /** Share of writes that end within a block, at any portion. Default 0. */
   readonly partial?: number
+  /** Share of writes that end just before the end of a block, in its last sixteenth. Default 0. */
+  readonly nearly?: number
+  /** Portions of the writes, in turn, instead of whole blocks. Default none. */
+  readonly sizes?: readonly number[]
+  /** Share of the other requests that read a block. Default 0.78. */
+  readonly reads?: number
+  /** SD of the logarithm of the pace that all of a request's times share. Default 0.25. */
+  readonly pace?: number
   /** A datanode, by number, whose disk takes `factor` times as long. Default `null`. */
   readonly slow?: { readonly datanode: number; readonly factor: number } | null
   /** Default 1. */
   readonly seed?: number
 }
 
-/** A run like the thesis's `rand sort` (Tables 3.6 and 3.7): 1,530 requests, 139 of them writes. */
-export const RAND_SORT: HdfsWorkload = { writes: 139, others: 1391, partial: 0.015 }
+/**
+ * Runs like those of Sambasivan 2013, Tables 3.5 to 3.7. `rand sort` writes what it sorts: blocks,
+ * some of them not full, at paces that give the C² of its writes, 0.45.
+ */
+export const RAND_SORT: HdfsWorkload = {
+  writes: 139,
+  others: 1391,
+  partial: 0.015,
+  nearly: 0.095,
+  pace: 0.61,
+}
+
+/** `word count` reads as much and writes little, in whole blocks. */
+export const WORD_COUNT: HdfsWorkload = { writes: 8, others: 1017, reads: 0.81 }
+
+/** `grep` finds nothing: it writes two small files. */
+export const GREP: HdfsWorkload = { writes: 2, others: 1039, sizes: [1, 3], reads: 0.83 }
 
 /** One simulated request. */
 export interface HdfsRequest {
@@ -38,10 +61,11 @@ export interface HdfsRequest {
 }
 
 const PORTION_BYTES = 64 * 1024
-/** How much latencies vary from edge to edge, and all of a request's together (of the logarithm). */
+/** How much latencies vary from edge to edge (SD of the logarithm). */
 const EDGE_SIGMA = 0.3
-const REQUEST_SIGMA = 0.25
 const BETWEEN_US = 20_000
+/** The last part of a block, one in so many, is where writes of `nearly` end. */
+const LAST = 16
 
 /**
  * Requests to an HDFS cluster, one after the other, simulated. The datanodes of a write's pipeline
@@ -56,6 +80,10 @@ export function* hdfsRequests({
   replication = 3,
   portions = 1024,
   partial = 0,
+  nearly = 0,
+  sizes = [],
+  reads = 0.78,
+  pace = 0.25,
   slow = null,
   seed = 1,
 }: HdfsWorkload = {}): Generator<HdfsRequest> {
@@ -69,17 +97,21 @@ export function* hdfsRequests({
   const slowed = slow === null ? undefined : `${machines[slow.datanode]}__datanode__WRITE_PORTION`
   const isWrite = random.shuffle(Array.from({ length: writes + others }, (_, i) => i < writes))
   let startUs = 0
+  let sized = 0
   for (const write of isWrite) {
     startUs += 2 * BETWEEN_US * random.next()
     const shuffled = random.shuffle(machines)
     let graph: WriteGraph
     let written = 0
     if (write) {
-      written = random.next() < partial ? 1 + random.integer(portions) : portions
+      const ends = random.next()
+      if (ends < partial) written = 1 + random.integer(portions)
+      else if (ends < partial + nearly) written = portions - random.integer(portions / LAST)
+      else written = sizes.length === 0 ? portions : (sizes[sized++ % sizes.length] as number)
       graph = blockWrite({ pipeline: shuffled.slice(0, replication), portions: written })
-    } else graph = random.next() < 0.78 ? blockRead(shuffled, random) : fileLookup(shuffled)
+    } else graph = random.next() < reads ? blockRead(shuffled, random) : fileLookup(shuffled)
     const slowTarget = { label: slowed, factor: slow?.factor ?? 1 }
-    const timesUs = simulate(graph, random, slowTarget)
+    const timesUs = simulate(graph, random, { pace, slow: slowTarget })
     yield { graph, timesUs, startUs, bytes: written * PORTION_BYTES }
   }
 }
@@ -88,13 +120,13 @@ export function* hdfsRequests({
 function simulate(
   { labels, from, to, typicalUs }: WriteGraph,
   random: RandomSource,
-  slow: { label: string | undefined; factor: number },
+  how: { pace: number; slow: { label: string | undefined; factor: number } },
 ): Float64Array {
   const timesUs = new Float64Array(labels.length)
-  const pace = random.logNormal(0, REQUEST_SIGMA)
+  const pace = random.logNormal(0, how.pace)
   for (let edge = 0; edge < from.length; edge++) {
     const target = to[edge] as number
-    const factor = labels[target] === slow.label ? slow.factor : 1
+    const factor = labels[target] === how.slow.label ? how.slow.factor : 1
     const workUs = (typicalUs[edge] as number) * pace * factor * random.logNormal(0, EDGE_SIGMA)
     const arrivalUs = (timesUs[from[edge] as number] as number) + workUs
     timesUs[target] = Math.max(timesUs[target] as number, arrivalUs)
