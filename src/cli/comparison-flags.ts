@@ -109,9 +109,7 @@ function requireOnce(runs: readonly (readonly string[])[]): void {
   const seen = new Set<string>()
   for (const files of runs) {
     for (const name of new Set(files)) {
-      if (seen.has(resolve(name))) {
-        throw new OptionError('before', name, 'each run its own files')
-      }
+      if (seen.has(resolve(name))) throw new OptionError('before', name, 'each run its own files')
       seen.add(resolve(name))
     }
   }

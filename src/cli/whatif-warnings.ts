@@ -22,13 +22,11 @@ function lostSpans(traces: TraceSet): ComparisonWarning[] {
   const { orphaned, rootless } = missingSpans(traces)
   const found = (code: WarningCode, count: number, what: string, effect: string) =>
     isOften(count, traces)
-      ? [
-          warning(code, {
-            finding: `${traces.name}: ${partOf(count, traces.size)} traces ${what}.`,
-            effect,
-            answer: 'Load the files of all services.',
-          }),
-        ]
+      ? warning(code, {
+          finding: `${traces.name}: ${partOf(count, traces.size)} traces ${what}.`,
+          effect,
+          answer: 'Load the files of all services.',
+        })
       : []
   return [
     ...found(
@@ -50,16 +48,13 @@ function lostSpans(traces: TraceSet): ComparisonWarning[] {
 function differingClocks(traces: TraceSet): ComparisonWarning[] {
   const skewed = traces.quality().counts.get('clock-skew') ?? 0
   if (!isOften(skewed, traces, MIN_SKEWED)) return []
-  return [
-    warning('clock-skew', {
-      finding: `${traces.name}: ${partOf(skewed, traces.size)} traces have spans that begin before or end after their parent on another host.`,
-      effect:
-        'Where both client and server were recorded, clocks do not matter; elsewhere, calls that seem ' +
-        'to end after their caller count as not waited for, and times before calls are off.',
-      answer:
-        '`traces.quality().issues` says how far off they are. Record client and server spans.',
-    }),
-  ]
+  return warning('clock-skew', {
+    finding: `${traces.name}: ${partOf(skewed, traces.size)} traces have spans that begin before or end after their parent on another host.`,
+    effect:
+      'Where both client and server were recorded, clocks do not matter; elsewhere, calls that seem ' +
+      'to end after their caller count as not waited for, and times before calls are off.',
+    answer: '`traces.quality().issues` says how far off they are. Record client and server spans.',
+  })
 }
 
 function isOften(count: number, { size }: TraceSet, leastShare?: number): boolean {

@@ -157,9 +157,7 @@ class SpanFlowBuilder {
       precedence.followers.forEach((next, i) => {
         for (const j of next) this.#edge(calls, walk, 2 * (first + i) + 1, 2 * (first + j))
       })
-      for (const i of precedence.finishers) {
-        this.#edge(calls, walk, 2 * (first + i) + 1, 2 * k + 1)
-      }
+      for (const i of precedence.finishers) this.#edge(calls, walk, 2 * (first + i) + 1, 2 * k + 1)
       if (precedence.finishers.length === 0) this.#edge(calls, walk, 2 * k, 2 * k + 1)
       this.#asynchronousSpans += countUnawaited(precedence.followers, precedence.finishers)
     }

@@ -70,8 +70,6 @@ function deviations(ascending: ArrayLike<number>): { mean: number; squares: numb
   for (let i = 0; i < n; i++) sum += Math.abs((ascending[i] as number) - median)
   const mean = sum / n
   let squares = 0
-  for (let i = 0; i < n; i++) {
-    squares += (Math.abs((ascending[i] as number) - median) - mean) ** 2
-  }
+  for (let i = 0; i < n; i++) squares += (Math.abs((ascending[i] as number) - median) - mean) ** 2
   return { mean, squares }
 }

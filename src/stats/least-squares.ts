@@ -51,9 +51,7 @@ export function leastSquares(
   })
   for (let j = 0; j < p; j++) gram[j * p + j]! += RIDGE
   const coefficients = solveCholesky(gram, right)
-  for (let j = 0; j < p; j++) {
-    coefficients[j] = scale[j]! > 0 ? coefficients[j]! / scale[j]! : 0
-  }
+  for (let j = 0; j < p; j++) coefficients[j] = scale[j]! > 0 ? coefficients[j]! / scale[j]! : 0
   const intercept = meanValue - dot(coefficients, mean)
   return { intercept, coefficients, predict: (row) => intercept + dot(coefficients, row) }
 }

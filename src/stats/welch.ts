@@ -116,9 +116,7 @@ function weightedMoments(
   requireWeights(sample, weights, option)
   const kept: number[] = []
   for (let i = 0; i < sample.length; i++) if (Number.isFinite(sample[i])) kept.push(i)
-  if (kept.length === 0) {
-    return { count: 0, mean: Number.NaN, variance: Number.NaN, size: 0 }
-  }
+  if (kept.length === 0) return { count: 0, mean: Number.NaN, variance: Number.NaN, size: 0 }
   // A mean of deviations from one of the values is exact where all are equal.
   const origin = sample[kept[0]!]!
   let mass = 0

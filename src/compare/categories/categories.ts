@@ -154,9 +154,7 @@ export class Categories extends Stage {
     const { responseTimeUs } = this.flows
     const members = this.members(category, period)
     const times = new Float64Array(members.length)
-    for (let i = 0; i < times.length; i++) {
-      times[i] = responseTimeUs[members[i] as number] as number
-    }
+    for (let i = 0; i < times.length; i++) times[i] = responseTimeUs[members[i] as number] as number
     return times
   }
 

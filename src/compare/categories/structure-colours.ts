@@ -301,9 +301,7 @@ export class PairInterner {
       const found = this.#slots[slot] as number
       if (found === 0) return this.#add(first, second, slot)
       const row = found - 1
-      if (this.#first[row] === first && this.#second[row] === second) {
-        return row + this.#firstNumber
-      }
+      if (this.#first[row] === first && this.#second[row] === second) return row + this.#firstNumber
       slot = (slot + 1) & mask
     }
   }

@@ -60,11 +60,13 @@ type WarningParts = Pick<ComparisonWarning, 'finding' | 'effect' | 'answer'> & {
   readonly advice?: OptionAdvice
 }
 
+/** A single warning, as checks return them: in a list. */
 export function warning(
   code: WarningCode,
   { finding, effect, answer, advice = {} }: WarningParts,
-): ComparisonWarning {
-  return { code, finding, effect, answer, advice, message: finding, detail: `${effect} ${answer}` }
+): ComparisonWarning[] {
+  const detail = `${effect} ${answer}`
+  return [{ code, finding, effect, answer, advice, message: finding, detail }]
 }
 
 export function exactPercent(share: number): string {

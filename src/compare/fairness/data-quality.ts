@@ -25,7 +25,7 @@ export function dataQuality(
 }
 
 function selectedTraces(traces: TraceSet): ComparisonWarning[] {
-  return traces.quality().selected.map(({ condition, traces: kept, of, leftOut }) => {
+  return traces.quality().selected.flatMap(({ condition, traces: kept, of, leftOut }) => {
     const rest =
       leftOut === 0 || leftOut === of - kept ? '' : `; ${grouped(leftOut)} are in no group`
     return warning('selected', {
@@ -40,13 +40,11 @@ function missingTraces(traces: TraceSet): ComparisonWarning[] {
   const found = traces.quality().issues.filter(({ code }) => code === MISSING_TRACES)
   if (found.length === 0) return []
   const said = found.map(({ place, message }) => `${describePlace(place)}${message}`)
-  return [
-    warning('missing-traces', {
-      finding: `${traces.name} lacks traces that its store has: ${said.join('; ')}.`,
-      effect: 'Requests may look rarer, or of another mix, than they were.',
-      answer: 'Fetch both periods again as it says, or shorter ones.',
-    }),
-  ]
+  return warning('missing-traces', {
+    finding: `${traces.name} lacks traces that its store has: ${said.join('; ')}.`,
+    effect: 'Requests may look rarer, or of another mix, than they were.',
+    answer: 'Fetch both periods again as it says, or shorter ones.',
+  })
 }
 
 function loadProblems(traces: TraceSet, told: readonly ComparisonWarning[]): ComparisonWarning[] {
@@ -61,21 +59,17 @@ function loadProblems(traces: TraceSet, told: readonly ComparisonWarning[]): Com
   })
   const { skippedTraces } = quality
   if (skippedTraces === 0) {
-    return [
-      warning('data-quality', {
-        finding: `${traces.name}: some data is questionable: ${found.join('; ')}.`,
-        effect: 'Spans that cannot be used are left out; the rest is used as it is.',
-        answer: ISSUES,
-      }),
-    ]
+    return warning('data-quality', {
+      finding: `${traces.name}: some data is questionable: ${found.join('; ')}.`,
+      effect: 'Spans that cannot be used are left out; the rest is used as it is.',
+      answer: ISSUES,
+    })
   }
   const all = skippedTraces + quality.traces
-  return [
-    warning('skipped-traces', {
-      finding: `${traces.name}: ${partOf(skippedTraces, all)} traces could not be used: ${found.join('; ')}.`,
-      effect: 'They are left out, so anything they have in common is missing from the results.',
-      answer: `${ISSUES} Load with \`strict: true\` to stop at the first.`,
-      advice: { strict: true },
-    }),
-  ]
+  return warning('skipped-traces', {
+    finding: `${traces.name}: ${partOf(skippedTraces, all)} traces could not be used: ${found.join('; ')}.`,
+    effect: 'They are left out, so anything they have in common is missing from the results.',
+    answer: `${ISSUES} Load with \`strict: true\` to stop at the first.`,
+    advice: { strict: true },
+  })
 }

@@ -27,19 +27,17 @@ export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
   if (ratio <= ALIKE_LOAD || allowsForLoad(periods)) return []
   const kind = after > before ? 'structural mutations' : 'precursors'
   const passing = passingByLoad(periods, after / before)
-  return [
-    warning('unequal-load', {
-      finding: `There are ${before} requests before and ${after} after.`,
-      effect:
-        `Every category ${after > before ? 'gains' : 'loses'} requests with the load: that alone makes ` +
-        `${passing === 0 ? 'none' : passing} of ${periods.categories.size} categories pass ` +
-        `SM_P_THRESHOLD (${options.smPThreshold}) as ${kind}.`,
-      answer:
-        "Compare periods of equal load, scale counts with `counts: 'scaled'`, or " +
-        "test shares instead of counts with `smPThreshold: 'auto'`.",
-      advice: { counts: 'scaled', smPThreshold: 'auto' },
-    }),
-  ]
+  return warning('unequal-load', {
+    finding: `There are ${before} requests before and ${after} after.`,
+    effect:
+      `Every category ${after > before ? 'gains' : 'loses'} requests with the load: that alone makes ` +
+      `${passing === 0 ? 'none' : passing} of ${periods.categories.size} categories pass ` +
+      `SM_P_THRESHOLD (${options.smPThreshold}) as ${kind}.`,
+    answer:
+      "Compare periods of equal load, scale counts with `counts: 'scaled'`, or " +
+      "test shares instead of counts with `smPThreshold: 'auto'`.",
+    advice: { counts: 'scaled', smPThreshold: 'auto' },
+  })
 }
 
 function allowsForLoad({ flows, options }: ComparedPeriods): boolean {
@@ -71,14 +69,12 @@ export function smallPeriods({ flows, categories, options }: ComparedPeriods): C
       : []),
   ]
   if (problems.length === 0) return []
-  return [
-    warning('small-periods', {
-      finding: `With ${before} requests before and ${after} after, ${problems.join(', and ')}.`,
-      effect: 'No finding does not mean no change.',
-      answer: 'Load longer periods, or lower `smPThreshold`.',
-      advice: { smPThreshold: null },
-    }),
-  ]
+  return warning('small-periods', {
+    finding: `With ${before} requests before and ${after} after, ${problems.join(', and ')}.`,
+    effect: 'No finding does not mean no change.',
+    answer: 'Load longer periods, or lower `smPThreshold`.',
+    advice: { smPThreshold: null },
+  })
 }
 
 function hasTestable(categories: ComparedPeriods['categories']): boolean {
@@ -97,16 +93,14 @@ export function nothingInCommon({ categories }: ComparedPeriods): ComparisonWarn
     if (categories.count(category, BEFORE) > 0 && categories.count(category, AFTER) > 0) return []
   }
   if (size === 0) return []
-  return [
-    warning('nothing-in-common', {
-      finding: 'No category has requests in both periods: every request has a new structure.',
-      effect: 'Response times cannot be compared, and everything looks new.',
-      answer:
-        'Check that both periods traced the same requests with the same instrumentation. If labels ' +
-        'differ by host or name, leave that out with `omitHosts` or `label`.',
-      advice: { omitHosts: true },
-    }),
-  ]
+  return warning('nothing-in-common', {
+    finding: 'No category has requests in both periods: every request has a new structure.',
+    effect: 'Response times cannot be compared, and everything looks new.',
+    answer:
+      'Check that both periods traced the same requests with the same instrumentation. If labels ' +
+      'differ by host or name, leave that out with `omitHosts` or `label`.',
+    advice: { omitHosts: true },
+  })
 }
 
 /** Whether services run on other hosts than before, while hosts are part of node labels. */
@@ -123,14 +117,12 @@ export function hostsDiffer({ flows, options }: ComparedPeriods): ComparisonWarn
     moved.map(([service]) => service),
     { most: 10 },
   )
-  return [
-    warning('hosts-differ', {
-      finding: `${services}: all hosts changed between the periods.`,
-      effect: 'Every request through them looks like a new structure.',
-      answer: 'Leave hosts out of labels with `omitHosts: true`.',
-      advice: { omitHosts: true },
-    }),
-  ]
+  return warning('hosts-differ', {
+    finding: `${services}: all hosts changed between the periods.`,
+    effect: 'Every request through them looks like a new structure.',
+    answer: 'Leave hosts out of labels with `omitHosts: true`.',
+    advice: { omitHosts: true },
+  })
 }
 
 function hostsByService({ shapeOf, shapes, labels, period }: FlowSet, wanted: Period) {
@@ -162,14 +154,11 @@ export function versionsDiffer({ before, after }: ComparedPeriods): ComparisonWa
   if (before.kind !== 'spans' || after.kind !== 'spans') return []
   const changed = changedVersions(before.versions, after.versions)
   if (changed.length === 0) return []
-  return [
-    warning('versions-differ', {
-      finding: `Service versions changed: ${firstOf(changed, { separator: '; ' })}.`,
-      effect: 'The release alone may explain what changed.',
-      answer:
-        'Load periods with the same versions, unless the release is what you are looking into.',
-    }),
-  ]
+  return warning('versions-differ', {
+    finding: `Service versions changed: ${firstOf(changed, { separator: '; ' })}.`,
+    effect: 'The release alone may explain what changed.',
+    answer: 'Load periods with the same versions, unless the release is what you are looking into.',
+  })
 }
 
 /** The services whose versions changed beyond chance, the surest first. */
@@ -221,27 +210,23 @@ function versionText(versions: Versions): string {
 export function undecidedStructures({ categories }: ComparedPeriods): ComparisonWarning[] {
   const { undecided } = categories
   if (undecided === 0) return []
-  return [
-    warning('undecided-structures', {
-      finding: `${undecided} pair(s) of flows are too symmetric to compare within the step budget.`,
-      effect: 'They count as different structures, so one category may appear as several.',
-      answer: 'Give their nodes more telling labels with `label`.',
-    }),
-  ]
+  return warning('undecided-structures', {
+    finding: `${undecided} pair(s) of flows are too symmetric to compare within the step budget.`,
+    effect: 'They count as different structures, so one category may appear as several.',
+    answer: 'Give their nodes more telling labels with `label`.',
+  })
 }
 
 /** Whether some flows are so tangled that the search for repetitions stopped early. */
 export function unfinishedFolding({ flows }: { readonly flows: FlowSet }): ComparisonWarning[] {
   const unfinished = flows instanceof FoldedFlows ? flows.unfinished : 0
   if (unfinished === 0) return []
-  return [
-    warning('unfinished-folding', {
-      finding: `The search for repetitions stopped early in ${counted(unfinished, 'recorded form')} of flows.`,
-      effect: 'Their repetitions may not be folded, so one category may appear as several.',
-      answer: "Compare with `fold: 'none'` to see them as they were recorded.",
-      advice: { fold: 'none' },
-    }),
-  ]
+  return warning('unfinished-folding', {
+    finding: `The search for repetitions stopped early in ${counted(unfinished, 'recorded form')} of flows.`,
+    effect: 'Their repetitions may not be folded, so one category may appear as several.',
+    answer: "Compare with `fold: 'none'` to see them as they were recorded.",
+    advice: { fold: 'none' },
+  })
 }
 
 /** One request of a period is extreme when it takes this share of all its requests' time. */
@@ -268,17 +253,15 @@ function extremeOf({ flows }: ComparedPeriods, period: Period): ComparisonWarnin
   const slowestUs = flows.responseTimeUs[slowest] as number
   if (!(slowestUs > EXTREME_SHARE * totalUs)) return []
   const when = period === BEFORE ? 'before' : 'after'
-  return [
-    warning('extreme-request', {
-      finding:
-        `One request ${when}, trace ${flows.ids[slowest]}, took ${formatAmount(slowestUs, flows.quantity)}, ` +
-        `${percent(slowestUs / totalUs)} of what all ${count} requests took.`,
-      effect:
-        'It dominates means, contributions and shares of the change; medians and tests are not affected.',
-      answer: "Look at that trace, and rank with `centre: 'median'`.",
-      advice: { centre: 'median' },
-    }),
-  ]
+  return warning('extreme-request', {
+    finding:
+      `One request ${when}, trace ${flows.ids[slowest]}, took ${formatAmount(slowestUs, flows.quantity)}, ` +
+      `${percent(slowestUs / totalUs)} of what all ${count} requests took.`,
+    effect:
+      'It dominates means, contributions and shares of the change; medians and tests are not affected.',
+    answer: "Look at that trace, and rank with `centre: 'median'`.",
+    advice: { centre: 'median' },
+  })
 }
 
 /** Periods in which more requests than this take no time at all were recorded too coarsely. */
@@ -293,14 +276,12 @@ export function noDurations({ flows }: ComparedPeriods): ComparisonWarning[] {
       0,
     )
     if (count === 0 || zeros <= MAX_ZEROS * count) return []
-    return [
-      warning('no-durations', {
-        finding: `${exactPercent(zeros / count)} of the requests ${period === BEFORE ? 'before' : 'after'} took 0 µs.`,
-        effect:
-          'Their durations are missing or rounded to a coarse unit, so no change of time can be seen.',
-        answer: 'Export the traces with their durations, in µs or finer.',
-      }),
-    ]
+    return warning('no-durations', {
+      finding: `${exactPercent(zeros / count)} of the requests ${period === BEFORE ? 'before' : 'after'} took 0 µs.`,
+      effect:
+        'Their durations are missing or rounded to a coarse unit, so no change of time can be seen.',
+      answer: 'Export the traces with their durations, in µs or finer.',
+    })
   })
 }
 
@@ -311,27 +292,23 @@ export function unmeasured({ flows }: ComparedPeriods): ComparisonWarning[] {
   const { name } = flows.quantity
   const all = [flows.count(BEFORE) + unmeasuredBefore, flows.count(AFTER) + unmeasuredAfter]
   const left = `${partOf(unmeasuredBefore, all[0] ?? 0)} requests before and ${partOf(unmeasuredAfter, all[1] ?? 0)} after`
-  return [
-    warning('unmeasured', {
-      finding:
-        `${left} have no ${name}` +
-        (silentBefore + silentAfter === 0
-          ? '.'
-          : `; nor do ${grouped(silentBefore)} spans before and ${grouped(silentAfter)} after of operations that have it elsewhere.`),
-      effect: 'These requests are left out; such spans count as having none of it.',
-      answer: `Record ${name} with every span of these operations, if they have any.`,
-    }),
-  ]
+  return warning('unmeasured', {
+    finding:
+      `${left} have no ${name}` +
+      (silentBefore + silentAfter === 0
+        ? '.'
+        : `; nor do ${grouped(silentBefore)} spans before and ${grouped(silentAfter)} after of operations that have it elsewhere.`),
+    effect: 'These requests are left out; such spans count as having none of it.',
+    answer: `Record ${name} with every span of these operations, if they have any.`,
+  })
 }
 
 export function noWeights({ flows, options }: ComparedPeriods): ComparisonWarning[] {
   if (options.counts !== 'weighted' || flows.weight !== undefined) return []
-  return [
-    warning('no-weights', {
-      finding: 'Counts should be weighted, but no trace records its sampling probability.',
-      effect: 'Every request counts once.',
-      answer: "Record the sampling probability with the traces, or use `counts: 'raw'`.",
-      advice: { counts: 'raw' },
-    }),
-  ]
+  return warning('no-weights', {
+    finding: 'Counts should be weighted, but no trace records its sampling probability.',
+    effect: 'Every request counts once.',
+    answer: "Record the sampling probability with the traces, or use `counts: 'raw'`.",
+    advice: { counts: 'raw' },
+  })
 }

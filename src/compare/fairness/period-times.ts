@@ -33,29 +33,25 @@ export function timeRanges({ flows }: ComparedPeriods): ComparisonWarning[] {
 function swapped(before: Float64Array, after: Float64Array): ComparisonWarning[] {
   const aheadUs = (before[0] ?? Number.NaN) - (after.at(-1) ?? Number.NaN)
   if (!(aheadUs > 0)) return []
-  return [
-    warning('time-ranges', {
-      finding: `The after period ends ${formatDuration(aheadUs)} before the before period begins.`,
-      effect:
-        'If the files were swapped, every result is reversed: what is called slower became faster.',
-      answer: 'Swap before and after, unless you mean to compare with a later period.',
-    }),
-  ]
+  return warning('time-ranges', {
+    finding: `The after period ends ${formatDuration(aheadUs)} before the before period begins.`,
+    effect:
+      'If the files were swapped, every result is reversed: what is called slower became faster.',
+    answer: 'Swap before and after, unless you mean to compare with a later period.',
+  })
 }
 
 function overlapping(shared: Overlap, [before, after]: readonly [Float64Array, Float64Array]) {
   if (shared.kind !== 'partly mixed') return []
-  return [
-    warning('time-ranges', {
-      finding:
-        `The periods overlap for ${formatDuration(shared.sharedUs)}: ` +
-        `${partOf(shared.before, before.length)} requests before and ` +
-        `${partOf(shared.after, after.length)} after arrived in it.`,
-      effect:
-        'Both periods contain requests from the overlap, so changes look smaller than they are, or are missed.',
-      answer: 'Load files that do not overlap, or cut the flows by arrival with `selectRequests`.',
-    }),
-  ]
+  return warning('time-ranges', {
+    finding:
+      `The periods overlap for ${formatDuration(shared.sharedUs)}: ` +
+      `${partOf(shared.before, before.length)} requests before and ` +
+      `${partOf(shared.after, after.length)} after arrived in it.`,
+    effect:
+      'Both periods contain requests from the overlap, so changes look smaller than they are, or are missed.',
+    answer: 'Load files that do not overlap, or cut the flows by arrival with `selectRequests`.',
+  })
 }
 
 function otherLength(before: Float64Array, after: Float64Array): ComparisonWarning[] {
@@ -70,16 +66,14 @@ function otherLength(before: Float64Array, after: Float64Array): ComparisonWarni
   const deviation = (before.length - 1 - all * share) / Math.sqrt(all * share * (1 - share))
   if (Math.abs(deviation) < LARGE_DEVIATION) return []
   const [perSecondBefore, perSecondAfter] = rates.map((rate) => Number((rate * 1e6).toPrecision(3)))
-  return [
-    warning('time-ranges', {
-      finding:
-        `The before period lasts ${formatDuration(beforeUs)}, the after period ${formatDuration(afterUs)}, ` +
-        `with ${perSecondBefore} and ${perSecondAfter} requests per second.`,
-      effect:
-        'The request rate changed, which the counts alone do not show; queues and caches depend on it.',
-      answer: 'Load periods of the same length and rate, or consider the rate as a cause.',
-    }),
-  ]
+  return warning('time-ranges', {
+    finding:
+      `The before period lasts ${formatDuration(beforeUs)}, the after period ${formatDuration(afterUs)}, ` +
+      `with ${perSecondBefore} and ${perSecondAfter} requests per second.`,
+    effect:
+      'The request rate changed, which the counts alone do not show; queues and caches depend on it.',
+    answer: 'Load periods of the same length and rate, or consider the rate as a cause.',
+  })
 }
 
 const GAP_LEVEL = 1e-4
@@ -122,17 +116,15 @@ function holeIn(arrivals: Float64Array, name: 'before' | 'after', isExcused: Exc
   const gapUs = gap.toUs - gap.fromUs
   const share = gapUs / lengthUs(arrivals)
   const startUs = gap.fromUs - (arrivals[0] as number)
-  return [
-    warning('missing-intervals', {
-      finding:
-        `No request of the ${name} period arrived for ${formatDuration(gapUs)} (${exactPercent(share)} of it), ` +
-        `from ${formatDuration(startUs)} after its start.`,
-      effect:
-        'Traces may be missing, or the system stood still. Results leave that time out, and counts are too low.',
-      answer:
-        'Load the missing files, or cut the flows to the time before or after the gap with `selectRequests`.',
-    }),
-  ]
+  return warning('missing-intervals', {
+    finding:
+      `No request of the ${name} period arrived for ${formatDuration(gapUs)} (${exactPercent(share)} of it), ` +
+      `from ${formatDuration(startUs)} after its start.`,
+    effect:
+      'Traces may be missing, or the system stood still. Results leave that time out, and counts are too low.',
+    answer:
+      'Load the missing files, or cut the flows to the time before or after the gap with `selectRequests`.',
+  })
 }
 
 /** The longest gap that is too long for chance and not excused. */

@@ -43,23 +43,21 @@ export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarni
   const shares = differing.map(
     ({ name, before, after }) => `${name} ${exactPercent(before)} → ${exactPercent(after)}`,
   )
-  return [
-    warning('request-mix', {
-      finding: `The request mix changed (shares of requests): ${firstOf(shares)}.`,
-      effect:
-        `The mix alone moves the mean ${amountsName(flows.quantity)} of all requests by ` +
-        `${shiftUs > 0 ? '+' : ''}${formatAmount(shiftUs, flows.quantity)} (${signedPercent(shiftUs / beforeUs)} of ${formatAmount(beforeUs, flows.quantity)})` +
-        (isAuto
-          ? '.'
-          : ', and categories of these types gain or lose requests without a change of structure.'),
-      answer:
-        'Compare times within categories, as response-time mutations do' +
-        (isAuto
-          ? ', and not the means of all requests.'
-          : "; `smPThreshold: 'auto'` compares counts within each type."),
-      advice: isAuto ? {} : { smPThreshold: 'auto' },
-    }),
-  ]
+  return warning('request-mix', {
+    finding: `The request mix changed (shares of requests): ${firstOf(shares)}.`,
+    effect:
+      `The mix alone moves the mean ${amountsName(flows.quantity)} of all requests by ` +
+      `${shiftUs > 0 ? '+' : ''}${formatAmount(shiftUs, flows.quantity)} (${signedPercent(shiftUs / beforeUs)} of ${formatAmount(beforeUs, flows.quantity)})` +
+      (isAuto
+        ? '.'
+        : ', and categories of these types gain or lose requests without a change of structure.'),
+    answer:
+      'Compare times within categories, as response-time mutations do' +
+      (isAuto
+        ? ', and not the means of all requests.'
+        : "; `smPThreshold: 'auto'` compares counts within each type."),
+    advice: isAuto ? {} : { smPThreshold: 'auto' },
+  })
 }
 
 /** Types whose shares differ by more than chance and enough to matter, the largest change first. */
@@ -147,9 +145,9 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   if (weight === undefined) return []
   const recorded = [recordedShare(flows, weight, BEFORE), recordedShare(flows, weight, AFTER)]
   const [before = Number.NaN, after = Number.NaN] = recorded
-  if (Math.abs(after - before) > MAX_UNRECORDED) return [partlyRecorded(before, after)]
+  if (Math.abs(after - before) > MAX_UNRECORDED) return partlyRecorded(before, after)
   const preferred = options.sampling === 'even' ? [] : unevenTypes(flows, weight)
-  if (preferred.length > 0) return [samplePrefers(preferred)]
+  if (preferred.length > 0) return samplePrefers(preferred)
   if (options.counts === 'weighted') return []
   const differing = typesOfOtherWeight(flows, weight)
   if (differing.length === 0) return []
@@ -157,19 +155,17 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
     const count = flows.count(period as Period)
     return `${count} recorded requests stand for ${estimate(flows, weight, period as Period)}`
   })
-  return [
-    warning('sampling-differs', {
-      finding: `The sampling probability changed: ${firstOf(differing)}.`,
-      effect:
-        `Counts change with it: ${estimates[0]} before, ${estimates[1]} after. ` +
-        'Times are not affected, unless slow or failed requests were preferred.',
-      answer: "Count each request by its weight with `counts: 'weighted'`.",
-      advice: { counts: 'weighted' },
-    }),
-  ]
+  return warning('sampling-differs', {
+    finding: `The sampling probability changed: ${firstOf(differing)}.`,
+    effect:
+      `Counts change with it: ${estimates[0]} before, ${estimates[1]} after. ` +
+      'Times are not affected, unless slow or failed requests were preferred.',
+    answer: "Count each request by its weight with `counts: 'weighted'`.",
+    advice: { counts: 'weighted' },
+  })
 }
 
-function samplePrefers(names: readonly string[]): ComparisonWarning {
+function samplePrefers(names: readonly string[]): ComparisonWarning[] {
   return warning('sampling-differs', {
     finding: `The sample preferred some requests of a type to others: ${firstOf(names)}.`,
     effect:
@@ -198,7 +194,7 @@ function unevenTypes(flows: FlowSet, weight: Float64Array): string[] {
   })
 }
 
-function partlyRecorded(before: number, after: number): ComparisonWarning {
+function partlyRecorded(before: number, after: number): ComparisonWarning[] {
   return warning('sampling-differs', {
     finding: `The sampling probability was recorded for ${exactPercent(before)} of the requests before and ${exactPercent(after)} after.`,
     effect:

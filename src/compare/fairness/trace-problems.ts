@@ -164,20 +164,18 @@ export function clockSkew({ before, after, flows }: ComparedPeriods): Comparison
   }
   if (!differsInShare(affected)) return []
   const { clampedStarts, outsideParent } = flows.report.counts
-  return [
-    warning('clock-skew', {
-      finding: `${affectedText(affected)} have spans that begin before or end after their parent on another host.${correctionText(corrected)}`,
-      effect:
-        'Clocks moved, or callers no longer wait: that may be the change itself. Edges between ' +
-        'hosts are off by the difference of their clocks; calls that end after their caller count ' +
-        `as not waited for. Spans moved to the start of their parent: ${clampedStarts}; ` +
-        `entirely outside it: ${outsideParent}.`,
-      answer:
-        'Trust findings, which compare durations and the way there and back as one, more than ' +
-        'single edges between hosts; see `comparison.flows.clocks` and `traces.quality().issues` ' +
-        'for how far off clocks are.',
-    }),
-  ]
+  return warning('clock-skew', {
+    finding: `${affectedText(affected)} have spans that begin before or end after their parent on another host.${correctionText(corrected)}`,
+    effect:
+      'Clocks moved, or callers no longer wait: that may be the change itself. Edges between ' +
+      'hosts are off by the difference of their clocks; calls that end after their caller count ' +
+      `as not waited for. Spans moved to the start of their parent: ${clampedStarts}; ` +
+      `entirely outside it: ${outsideParent}.`,
+    answer:
+      'Trust findings, which compare durations and the way there and back as one, more than ' +
+      'single edges between hosts; see `comparison.flows.clocks` and `traces.quality().issues` ' +
+      'for how far off clocks are.',
+  })
 }
 
 function correctionText(corrected: readonly ClockOffset[]): string {
@@ -206,17 +204,15 @@ export function orphans({ before, after }: ComparedPeriods): ComparisonWarning[]
     ofAfter: after.size,
   }
   if (!isConsiderable(affected)) return []
-  return [
-    warning('orphans', {
-      finding: `${affectedText(affected)} have spans whose parent is not in the files.`,
-      effect:
-        'Each such span counts as a request of its own ' +
-        `(${missingBefore.orphans} before, ${missingAfter.orphans} after), ` +
-        'and the request it belongs to looks simpler than it is.',
-      answer:
-        'Load the files of all services for both periods; or leave these requests out with `selectRequests`.',
-    }),
-  ]
+  return warning('orphans', {
+    finding: `${affectedText(affected)} have spans whose parent is not in the files.`,
+    effect:
+      'Each such span counts as a request of its own ' +
+      `(${missingBefore.orphans} before, ${missingAfter.orphans} after), ` +
+      'and the request it belongs to looks simpler than it is.',
+    answer:
+      'Load the files of all services for both periods; or leave these requests out with `selectRequests`.',
+  })
 }
 
 /** Where nearly all traces of both periods have no root, the callers were never traced. */
@@ -243,19 +239,17 @@ export function truncatedTraces({ before, after }: ComparedPeriods): ComparisonW
       'were under way at a border of the period and have less than half the spans usual for their root',
     ],
   ] as const
-  return [
-    warning('truncated-traces', {
-      finding:
-        `${affectedText(affected)} are cut: ` +
-        `${causes
-          .filter(([count]) => count > 0)
-          .map(([count, what]) => `${count} ${what}`)
-          .join(', ')}.`,
-      effect: 'What is left of them counts as shorter requests with other structures.',
-      answer:
-        'Load files that reach beyond both ends of the period, or leave the requests at its ends out with `selectRequests`.',
-    }),
-  ]
+  return warning('truncated-traces', {
+    finding:
+      `${affectedText(affected)} are cut: ` +
+      `${causes
+        .filter(([count]) => count > 0)
+        .map(([count, what]) => `${count} ${what}`)
+        .join(', ')}.`,
+    effect: 'What is left of them counts as shorter requests with other structures.',
+    answer:
+      'Load files that reach beyond both ends of the period, or leave the requests at its ends out with `selectRequests`.',
+  })
 }
 
 /** Shorter ids number the traces of a file; they do not tell a trace from all others. */
@@ -271,14 +265,12 @@ function inBoth({ before, after }: ComparedPeriods): ComparisonWarning[] {
   const shared = new Set(after.ids.filter((id) => ids.has(id))).size
   const affected = { before: shared, after: shared, ofBefore: before.size, ofAfter: after.size }
   if (!isConsiderable(affected)) return []
-  return [
-    warning('duplicate-traces', {
-      finding: `${affectedText(affected)} have ids that occur in both periods.`,
-      effect:
-        'Requests in both periods make them look more alike; a request whose spans are split between them counts as two.',
-      answer: 'Load files that do not overlap, or cut the flows by arrival with `selectRequests`.',
-    }),
-  ]
+  return warning('duplicate-traces', {
+    finding: `${affectedText(affected)} have ids that occur in both periods.`,
+    effect:
+      'Requests in both periods make them look more alike; a request whose spans are split between them counts as two.',
+    answer: 'Load files that do not overlap, or cut the flows by arrival with `selectRequests`.',
+  })
 }
 
 function withinOne({ before, after }: ComparedPeriods): ComparisonWarning[] {
@@ -287,16 +279,14 @@ function withinOne({ before, after }: ComparedPeriods): ComparisonWarning[] {
   const affected = { before: was.traces, after: is.traces, ...sizes }
   if (!isConsiderable(affected)) return []
   const least = was.isCut || is.isCut ? 'At least ' : ''
-  return [
-    warning('duplicate-traces', {
-      finding: `${least}${affectedText(affected)} occur twice within their period.`,
-      effect:
-        before.kind === 'spans'
-          ? 'Only the first copy of each span counts, which is right if the others are copies.'
-          : 'Each counts once per copy.',
-      answer: 'Load each file once, and see `traces.quality().issues` for which.',
-    }),
-  ]
+  return warning('duplicate-traces', {
+    finding: `${least}${affectedText(affected)} occur twice within their period.`,
+    effect:
+      before.kind === 'spans'
+        ? 'Only the first copy of each span counts, which is right if the others are copies.'
+        : 'Each counts once per copy.',
+    answer: 'Load each file once, and see `traces.quality().issues` for which.',
+  })
 }
 
 /** Traces with copies: of spans, as far as quality lists them; of graphs, by their ids. */

@@ -56,7 +56,7 @@ export function callFindings(
   const least = smPThreshold === 'auto' ? 0 : smPThreshold
   const moves = structureMoves(precursors)
   const all = [...changedServices(changes).map(toldOfService(changes)), ...toldOfOrder(changes)]
-  return all.flatMap((told): Draft[] => {
+  return all.flatMap((told): Draft | [] => {
     const { kind, service, what, look, key, previous, called, calls, tests, isMoved } = told
     const { forms, requests, ...costOfForms } = told.price
     if (requests < least) return []
@@ -69,28 +69,26 @@ export function callFindings(
       ? { ...cost, contributionUs: (cost.contributionUs / cost.requests) * requests }
       : costOfForms
     const changedStructure = groupMoves(categories, own)[0]?.changes ?? []
-    return [
-      {
-        ...NO_EVIDENCE,
-        kind,
-        what,
-        look,
-        key,
-        requests,
-        contributionUs,
-        eachInterval,
-        calls,
-        direction: contributionUs < 0 ? 'faster' : 'slower',
-        where: printable(service),
-        categories: [...new Set([...to, ...from])],
-        concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],
-        probabilitySlower: Number.NaN,
-        services: suspects(service, { previous, called, changedStructure }),
-        changedStructure,
-        moves: own,
-        ...surest(tests),
-      },
-    ]
+    return {
+      ...NO_EVIDENCE,
+      kind,
+      what,
+      look,
+      key,
+      requests,
+      contributionUs,
+      eachInterval,
+      calls,
+      direction: contributionUs < 0 ? 'faster' : 'slower',
+      where: printable(service),
+      categories: [...new Set([...to, ...from])],
+      concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],
+      probabilitySlower: Number.NaN,
+      services: suspects(service, { previous, called, changedStructure }),
+      changedStructure,
+      moves: own,
+      ...surest(tests),
+    }
   })
 }
 

@@ -56,21 +56,19 @@ export function errorFindings(
       q,
     }
     const seen = new Set([service])
-    const withIt = change.passedOn.flatMap((passed): Draft[] => {
+    const withIt = change.passedOn.flatMap((passed): Draft | [] => {
       const { service: caller } = passed.of
       if (seen.has(caller)) return []
       seen.add(caller)
-      return [
-        {
-          ...origin,
-          where: printable(caller),
-          what: `${operationName(passed.of)} fails with it in ${callsText(passed)}`,
-          key: JSON.stringify([kind, service, caller]),
-          notes: [rateText(passed)],
-          services: [caller, service],
-          calls: [{ ...passed, kind: 'fails with', previous: of, call: null }],
-        },
-      ]
+      return {
+        ...origin,
+        where: printable(caller),
+        what: `${operationName(passed.of)} fails with it in ${callsText(passed)}`,
+        key: JSON.stringify([kind, service, caller]),
+        notes: [rateText(passed)],
+        services: [caller, service],
+        calls: [{ ...passed, kind: 'fails with', previous: of, call: null }],
+      }
     })
     return [origin, ...withIt]
   })

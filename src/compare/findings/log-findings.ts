@@ -25,7 +25,7 @@ const [ERROR_WEIGHT, OTHER_WEIGHT] = [1, 0.3]
 export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeChanges): Draft[] {
   const usualUs = usualMeanUs(flows)
   const changed = logs.filter((one) => one.changed)
-  return [...group(changed, ({ of }) => of.service)].flatMap(([service, all]): Draft[] => {
+  return [...group(changed, ({ of }) => of.service)].flatMap(([service, all]): Draft | [] => {
     const own = all.toSorted(
       (a, b) => changedCalls(b) - changedCalls(a) || +(a.kind !== 'logs') - +(b.kind !== 'logs'),
     )
@@ -42,29 +42,27 @@ export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeCh
     )
     const weight = isError ? ERROR_WEIGHT : OTHER_WEIGHT
     const usual = forms.usual.filter((request) => flows.period[request] === BEFORE)
-    return [
-      {
-        ...NO_EVIDENCE,
-        kind: 'structure',
-        direction: price.contributionUs < 0 ? 'faster' : 'slower',
-        where: printable(service),
-        what: logWords(own),
-        key: own.map(({ of, kind, call }) => JSON.stringify([of, kind, call])).join('\n'),
-        categories: categoriesOf(categories, forms.now),
-        requests,
-        concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],
-        contributionUs: price.contributionUs,
-        weightUs: Math.max(Math.abs(price.contributionUs), requests * weight * usualUs),
-        eachInterval: price.eachInterval,
-        probabilitySlower: Number.NaN,
-        look: printable(service),
-        services: [service],
-        calls: own.map(findingCall),
-        depth: Math.max(...own.map(({ depth }) => depth)),
-        exemplars: firstExemplars(flows, [...usual, ...forms.now]),
-        ...surest(own),
-      },
-    ]
+    return {
+      ...NO_EVIDENCE,
+      kind: 'structure',
+      direction: price.contributionUs < 0 ? 'faster' : 'slower',
+      where: printable(service),
+      what: logWords(own),
+      key: own.map(({ of, kind, call }) => JSON.stringify([of, kind, call])).join('\n'),
+      categories: categoriesOf(categories, forms.now),
+      requests,
+      concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],
+      contributionUs: price.contributionUs,
+      weightUs: Math.max(Math.abs(price.contributionUs), requests * weight * usualUs),
+      eachInterval: price.eachInterval,
+      probabilitySlower: Number.NaN,
+      look: printable(service),
+      services: [service],
+      calls: own.map(findingCall),
+      depth: Math.max(...own.map(({ depth }) => depth)),
+      exemplars: firstExemplars(flows, [...usual, ...forms.now]),
+      ...surest(own),
+    }
   })
 }
 

@@ -33,7 +33,7 @@ export function requestFindings(
     const matters = !explained.has(category) && Math.abs(shiftUs) >= minimumEffect * beforeUs
     return matters ? [{ category, shiftUs, requests: categories.count(category, AFTER) }] : []
   })
-  return (['slower', 'faster'] as const).flatMap((direction): Draft[] => {
+  return (['slower', 'faster'] as const).flatMap((direction): Draft | [] => {
     const found = shifted.filter(({ shiftUs }) => shiftUs < 0 === (direction === 'faster'))
     const members = found.map(({ category }) => category)
     const contributionUs = found.reduce((sum, one) => sum + one.shiftUs * one.requests, 0)
@@ -49,24 +49,22 @@ export function requestFindings(
     const sum = (value: (effect: (typeof effects)[number]) => number) =>
       effects.reduce((total, effect) => total + effect.share * value(effect), 0)
     const shift = moreText(contributionUs / requests, categories.flows.quantity)
-    return [
-      {
-        ...NO_EVIDENCE,
-        kind: 'unattributed',
-        key: `requests ${direction}`,
-        direction,
-        where: rootsName(roots),
-        what: `requests take ${shift}, spread over many steps`,
-        categories: concerned,
-        requests,
-        concerned: counts,
-        contributionUs,
-        eachInterval: [sum(({ interval }) => interval[0]), sum(({ interval }) => interval[1])],
-        probabilitySlower: sum(({ probabilitySlower }) => probabilitySlower),
-        services: [...new Set(roots.map(place))].filter((name) => name !== ''),
-        ...surest(members.map((category) => responseTime.test(category))),
-      },
-    ]
+    return {
+      ...NO_EVIDENCE,
+      kind: 'unattributed',
+      key: `requests ${direction}`,
+      direction,
+      where: rootsName(roots),
+      what: `requests take ${shift}, spread over many steps`,
+      categories: concerned,
+      requests,
+      concerned: counts,
+      contributionUs,
+      eachInterval: [sum(({ interval }) => interval[0]), sum(({ interval }) => interval[1])],
+      probabilitySlower: sum(({ probabilitySlower }) => probabilitySlower),
+      services: [...new Set(roots.map(place))].filter((name) => name !== ''),
+      ...surest(members.map((category) => responseTime.test(category))),
+    }
   })
 }
 
@@ -89,7 +87,7 @@ export function unattributedFindings(
   { drafts, edges: { categories } }: { drafts: readonly Draft[]; edges: EdgeChanges },
 ): Draft[] {
   const shareAt = sharesAtRoots(flows, categories)
-  return steps.flatMap((step): Draft[] => {
+  return steps.flatMap((step): Draft | [] => {
     const { kind, changed, service, operations, shiftUs, observedUs, requests } = step
     if (kind !== 'request' || !changed) return []
     const after = requests.filter((request) => flows.period[request] === AFTER)
@@ -111,31 +109,29 @@ export function unattributedFindings(
     const partOf = isPart ? `${formatAmount(Math.abs(eachUs), flows.quantity)} of which` : 'which'
     const [low, high] = step.interval.map((bound) => bound - shiftUs) as [number, number]
     const slower = shiftUs > 0
-    return [
-      {
-        ...NO_EVIDENCE,
-        kind: 'unattributed',
-        direction: slower ? 'slower' : 'faster',
-        key: `requests ${slower ? 'slower' : 'faster'} ${service}`,
-        where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
-        what:
-          `requests take ${moreText(isPart ? shiftUs : eachUs, flows.quantity)}` +
-          inFew(step, 'them') +
-          (shares.every((us) => us === 0)
-            ? '; no single step changed enough to be sure of'
-            : `, ${partOf} no single step explains`),
-        categories: categoriesOf(categories, after),
-        requests: after.length,
-        concerned: [requests.length - after.length, after.length],
-        contributionUs: leftUs,
-        eachInterval: [eachUs + low, eachUs + high],
-        probabilitySlower: step.probabilitySlower,
-        notes: minorityNotes(step, flows.quantity),
-        steps: [findingStep(step)],
-        p: step.p,
-        q: step.q,
-      },
-    ]
+    return {
+      ...NO_EVIDENCE,
+      kind: 'unattributed',
+      direction: slower ? 'slower' : 'faster',
+      key: `requests ${slower ? 'slower' : 'faster'} ${service}`,
+      where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
+      what:
+        `requests take ${moreText(isPart ? shiftUs : eachUs, flows.quantity)}` +
+        inFew(step, 'them') +
+        (shares.every((us) => us === 0)
+          ? '; no single step changed enough to be sure of'
+          : `, ${partOf} no single step explains`),
+      categories: categoriesOf(categories, after),
+      requests: after.length,
+      concerned: [requests.length - after.length, after.length],
+      contributionUs: leftUs,
+      eachInterval: [eachUs + low, eachUs + high],
+      probabilitySlower: step.probabilitySlower,
+      notes: minorityNotes(step, flows.quantity),
+      steps: [findingStep(step)],
+      p: step.p,
+      q: step.q,
+    }
   })
 }
 

@@ -179,7 +179,7 @@ function testGroups(
     const under = overlapsOf(whole, after, any)
     const always = overlapsOf(whole, throughout, any)
     const underBefore = overlapsOf(whole, before, any)
-    return groups.flatMap((name, number): Tested[] => {
+    return groups.flatMap((name, number): Tested | [] => {
       const of = (values: Float64Array, { startUs: { length } }: Calls) =>
         values.subarray(number * length, (number + 1) * length)
       const own = of(met, after)
@@ -200,20 +200,18 @@ function testGroups(
         average[i % places.length]! += us / lengthUs
       })
       const [many, few] = [slow, rest].map((some) => shareOfOthers(some, { met: own, all }).share)
-      return [
-        {
-          ...name,
-          text: textOf(name),
-          shared,
-          explained,
-          p,
-          more: many! - few!,
-          average: mean(slow, (i) => average[placeOf.get(after.place[i]!)!]!)!,
-          slow: shareOf(after, slow, of(under, after)),
-          usual: shareOf(after, rest, of(under, after)),
-          before: shareOf(before, keptBefore, of(underBefore, before)),
-        },
-      ]
+      return {
+        ...name,
+        text: textOf(name),
+        shared,
+        explained,
+        p,
+        more: many! - few!,
+        average: mean(slow, (i) => average[placeOf.get(after.place[i]!)!]!)!,
+        slow: shareOf(after, slow, of(under, after)),
+        usual: shareOf(after, rest, of(under, after)),
+        before: shareOf(before, keptBefore, of(underBefore, before)),
+      }
     })
   })
 }

@@ -157,7 +157,7 @@ export function describeErrors(
     minimumShare,
   }: { q: readonly number[] } & Pick<EdgeOptions, 'alpha' | 'minimumShare'>,
 ): ErrorChange[] {
-  return tested.flatMap(({ counts, tests }, i): ErrorChange[] => {
+  return tested.flatMap(({ counts, tests }, i): ErrorChange | [] => {
     const told = toldOf(tests, alpha)
     if (told === undefined) return []
     const { measure, test } = told
@@ -171,24 +171,22 @@ export function describeErrors(
         some.map(({ request }) => request),
       )
     const failed = failures.filter(({ reachesRoot }) => reachesRoot).map(({ request }) => request)
-    return [
-      {
-        kind,
-        service,
-        ...test,
-        q,
-        said,
-        changed: q < alpha && isLarge,
-        operations: operationsOf(flows, failures),
-        callers: [...new Set(failures.flatMap(({ caller }) => caller ?? []))].sort(),
-        messages: [...group(failures, saidOf)]
-          .map(([text, own]) => ({ text, made: countOf(own) }))
-          .sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0])),
-        requests: [...new Set(failures.map(({ request }) => request))],
-        failed: countByPeriod(flows, new Set(failed)),
-        passedOn: passedOnOf(flows, failures, { places, blocks }),
-      },
-    ]
+    return {
+      kind,
+      service,
+      ...test,
+      q,
+      said,
+      changed: q < alpha && isLarge,
+      operations: operationsOf(flows, failures),
+      callers: [...new Set(failures.flatMap(({ caller }) => caller ?? []))].sort(),
+      messages: [...group(failures, saidOf)]
+        .map(([text, own]) => ({ text, made: countOf(own) }))
+        .sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0])),
+      requests: [...new Set(failures.map(({ request }) => request))],
+      failed: countByPeriod(flows, new Set(failed)),
+      passedOn: passedOnOf(flows, failures, { places, blocks }),
+    }
   })
 }
 

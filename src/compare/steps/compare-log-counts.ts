@@ -251,7 +251,7 @@ class OperationLogs {
       service,
       operation: statementName(statements[Number(statement)]!, service),
     })
-    return [...this.#made].flatMap(([one, { requests, places, times }]): LogCounts[] => {
+    return [...this.#made].flatMap(([one, { requests, places, times }]): LogCounts | [] => {
       const [first = '', next] = one.split(' ')
       const isNext = next !== undefined
       const said = isNext ? next : first
@@ -265,21 +265,19 @@ class OperationLogs {
       const spans = strata('spans')
       const able = sum(spans, ({ chances }) => sum(chances))
       if (Math.min(times, able - times) < MIN_SPANS) return []
-      return [
-        {
-          kind: isNext ? 'logs next' : 'logs',
-          of: this.of,
-          previous: isNext ? named(first) : null,
-          call: said === '' ? null : named(said),
-          statement: said === '' ? -1 : Number(said),
-          strata: spans,
-          ofRequests: strata('requests'),
-          doing: requests,
-          able: isNext ? this.#made.get(first)!.requests : this.requests,
-          place: places / times,
-          depth: this.depth,
-        },
-      ]
+      return {
+        kind: isNext ? 'logs next' : 'logs',
+        of: this.of,
+        previous: isNext ? named(first) : null,
+        call: said === '' ? null : named(said),
+        statement: said === '' ? -1 : Number(said),
+        strata: spans,
+        ofRequests: strata('requests'),
+        doing: requests,
+        able: isNext ? this.#made.get(first)!.requests : this.requests,
+        place: places / times,
+        depth: this.depth,
+      }
     })
   }
 }

@@ -30,9 +30,7 @@ export function findCallingContexts(flows: FlowSet): CallingContexts {
   requireStage('findCallingContexts(flows)', flows, FlowSet)
   const tree = new ContextTree(flows)
   const finder = new CriticalPathFinder(flows)
-  for (let request = 0; request < flows.size; request++) {
-    tree.add(request, finder.edges(request))
-  }
+  for (let request = 0; request < flows.size; request++) tree.add(request, finder.edges(request))
   const requests = [flows.count(BEFORE), flows.count(AFTER)] as const
   return new CallingContexts({ contexts: tree.finish(), requests, quantity: flows.quantity })
 }

@@ -59,9 +59,7 @@ export function foldLanes(
   if (to.some((node, edge) => node === 0 && loops[edge] === 0)) return undefined
   const laneOf = new Int32Array(lanes.laneOf.length).fill(-1)
   for (const nodes of lanes.roles) {
-    for (let at = 0; at < order.length; at++) {
-      laneOf[nodes[order[at]!]!] = at
-    }
+    for (let at = 0; at < order.length; at++) laneOf[nodes[order[at]!]!] = at
   }
   const step = { before: graph, after, nodeOf, sources, edgeOf, laneOf }
   return keepsOrder(step, { before: below, after: rows }) ? step : undefined
@@ -79,9 +77,7 @@ function foldNodes(
     const role = roleOf[node]!
     if (role < 0) nodeOf[node] = kept.push(node) - 1
     else {
-      if (placeOfRole[role] === -1) {
-        placeOfRole[role] = kept.push(roles[role]![first]!) - 1
-      }
+      if (placeOfRole[role] === -1) placeOfRole[role] = kept.push(roles[role]![first]!) - 1
       nodeOf[node] = placeOfRole[role]!
     }
   }
@@ -320,9 +316,7 @@ function noteOf(
   lanes: number,
   repetition: number,
 ): EdgeNote | undefined {
-  if (side === 'inside') {
-    return count === lanes - offset ? { repetition, side, offset } : undefined
-  }
+  if (side === 'inside') return count === lanes - offset ? { repetition, side, offset } : undefined
   if (count === lanes) return { repetition, side, lanes: 'all' }
   if (count !== 1) return undefined
   if (firstLane === 0) return { repetition, side, lanes: 'first' }

@@ -60,9 +60,7 @@ export class LineBytes {
       else return Number(this.text(from, to))
     }
     const isLong = last - first > EXACT_DIGITS || digits > Number.MAX_SAFE_INTEGER
-    if (isLong || decimals === 0 || last === first) {
-      return Number(this.text(from, to))
-    }
+    if (isLong || decimals === 0 || last === first) return Number(this.text(from, to))
     const value = decimals > 0 ? digits / POWERS[decimals]! : digits
     return isNegative ? -value : value
   }

@@ -42,9 +42,7 @@ async function inputOf(source: LogSource): Promise<LogInput> {
     return { id: file.name, files: [file], isFile: true, isPath }
   }
   const name = source instanceof URL ? decodeURIComponent(source.pathname) : String(source)
-  if (below.length === 0) {
-    throw new OptionError('paths', name, 'a directory with files in it')
-  }
+  if (below.length === 0) throw new OptionError('paths', name, 'a directory with files in it')
   const id = name.replace(/(.)[\\/]+$/, '$1')
   return { id, files: await Promise.all(below.map(openSource)), isFile: false, isPath }
 }

@@ -116,9 +116,7 @@ class DotRun {
     if (header === null) throw new DotProblem('missing-header', scanner.line, NO_HEADER)
     parser.parse()
     const { nodeCount, edgeCount, labels, from, to, latencyUs } = parser
-    for (let node = 0; node < nodeCount; node++) {
-      labels[node] = this.#labelCode(labels[node]!)
-    }
+    for (let node = 0; node < nodeCount; node++) labels[node] = this.#labelCode(labels[node]!)
     const { graphs } = this.#sink
     const { id, responseTimeUs, startUs } = header
     const graph = { id, responseTimeUs, startUs, nodeCount, edgeCount, labels, from, to, latencyUs }

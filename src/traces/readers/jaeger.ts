@@ -51,9 +51,7 @@ export const jaegerReader: TraceReader = {
 }
 
 function tracesIn(value: object, sink: ReadSink, file: string): readonly JsonObject[] {
-  if (Array.isArray(value)) {
-    return objectsIn(value).flatMap((inner) => tracesIn(inner, sink, file))
-  }
+  if (Array.isArray(value)) return objectsIn(value).flatMap((inner) => tracesIn(inner, sink, file))
   const { data, errors } = value as JsonObject
   for (const error of objectsIn(errors)) {
     const { msg } = error

@@ -126,9 +126,7 @@ export class JsonScanner {
       if (bytes[++at] === NEWLINE) break
     }
     this.at = at
-    if (at < end && bytes[at] === NEWLINE) {
-      this.problem = 'A text has no closing quote on its line'
-    }
+    if (at < end && bytes[at] === NEWLINE) this.problem = 'A text has no closing quote on its line'
     return false
   }
 

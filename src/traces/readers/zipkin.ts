@@ -90,8 +90,6 @@ function attributesOf(tags: readonly [string, unknown][], annotations: unknown):
     const text = textOf(value)
     if (key !== 'error' || !/^(true|false|)$/.test(text)) entries.push([key, numberOrText(text)])
   }
-  for (const { value } of objectsIn(annotations)) {
-    entries.push(...eventEntries(textOf(value), []))
-  }
+  for (const { value } of objectsIn(annotations)) entries.push(...eventEntries(textOf(value), []))
   return entries
 }

@@ -242,9 +242,7 @@ export function dependencyTitle({ metric, kind, featureType }: AttentionGraph): 
 }
 
 function dependencyWords({ nodes, edges, class: logClass }: AttentionGraph) {
-  if (nodes.length < 2) {
-    return [`In the ${logClass} period it depends on no other logged variable.`]
-  }
+  if (nodes.length < 2) return [`In the ${logClass} period it depends on no other logged variable.`]
   return [
     `Learned from the ${logClass} period. Larger letters: differs more between before and after. Thicker lines: depends more strongly.`,
     edges.some(({ directed }) => directed) && 'Arrows: always in this order.',
