@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
-import { entryNamed, FlowdeltaError } from '../core/errors.ts'
+import { FlowdeltaError } from '../core/errors.ts'
 import { count, defineOptions, flag, optionalCount, text } from '../core/options.ts'
 import { counted } from '../core/words.ts'
 import { explain, explainMutation } from '../explain/parameters/explain.ts'
@@ -10,7 +10,7 @@ import { COMPARISON_DOCUMENT, type ExplainedRank, FINDING_DOCUMENT } from './com
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { comparisonText, findingText } from './comparison-text.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
-import { type PrintedFinding, printedFindings } from './finding-document.ts'
+import { findingWithId, type PrintedFinding } from './finding-document.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { JSON_FLAG, print } from './printing.ts'
 
@@ -104,12 +104,8 @@ function explainRank(comparison: Comparison, rank: number): ExplainedRank | null
 }
 
 function findingOf(comparison: Comparison, id: string): PrintedFinding {
-  const findings = printedFindings(comparison)
-  if (findings.length === 0) {
-    throw new FlowdeltaError(`--finding ${id}: this comparison has no findings.`)
-  }
-  const byId = Object.fromEntries(findings.map((finding) => [finding.id, finding]))
-  return entryNamed(byId, id, 'the id of a finding')
+  if (comparison.findings.findings.length > 0) return findingWithId(comparison, id)
+  throw new FlowdeltaError(`--finding ${id}: this comparison has no findings.`)
 }
 
 /** Calls after that fail, in per cent, where a finding says that more do; else 0. */

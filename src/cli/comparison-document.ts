@@ -1,10 +1,9 @@
-import { fsum } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
-import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { mutationsWithin } from './comparison-budget.ts'
 import {
   about,
@@ -119,14 +118,8 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     requestsStoodFor: about(
       "Requests that these stand for by their sampling weights, which findings count with counts: 'weighted'; present where weights were recorded.",
       made(
-        ({ comparison: { flows } }) => {
-          if (flows.weight === undefined) return undefined
-          const sumOf = (wanted: Period) =>
-            fsum(flows.period, (period, request) =>
-              period === wanted ? flows.weightOf(request) : 0,
-            )
-          return { before: sumOf(BEFORE), after: sumOf(AFTER) }
-        },
+        ({ comparison: { flows } }) =>
+          flows.weight && { before: flows.stoodFor(BEFORE), after: flows.stoodFor(AFTER) },
         optional(record<{ before: number; after: number }>({ before: NUMBER, after: NUMBER })),
       ),
     ),

@@ -1,3 +1,4 @@
+import { range } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
 import { meaningOf } from '../compare/knowledge/parts.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
@@ -203,11 +204,7 @@ function overview(comparison: Comparison): string {
   const standFor = (period: Period) => {
     const recorded = grouped(flows.count(period))
     if (comparison.options.counts !== 'weighted' || flows.weight === undefined) return recorded
-    const sum = flows.period.reduce(
-      (all, own, request) => (own === period ? all + flows.weightOf(request) : all),
-      0,
-    )
-    return `${grouped(Math.round(sum))} (${recorded} recorded)`
+    return `${grouped(flows.stoodFor(period))} (${recorded} recorded)`
   }
   const isDrawn = flows.periods.some((traces) =>
     traces.quality().groups.some(({ requests, sampled }) => sampled < requests),
@@ -256,14 +253,8 @@ function responseTimes({ flows }: Comparison): string {
 
 /** Ranking nothing means as much as could be tested. */
 function nothingFound({ categories, responseTime }: Comparison): string {
-  let testable = 0
-  for (let category = 0; category < categories.size; category++) {
-    if (responseTime.test(category).testable) testable++
-  }
-  return (
-    `${testable} of ${counted(categories.size, 'category', 'categories')} ` +
-    'had enough requests to test.'
-  )
+  const testable = range(categories.size).filter((one) => responseTime.test(one).testable).length
+  return `${testable} of ${counted(categories.size, 'category', 'categories')} had enough requests to test.`
 }
 
 /** Differences of a smaller share are not told. */

@@ -13,6 +13,7 @@ import type { Onset } from '../compare/onset/onset.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
 import { CALL_CHOICES } from '../compare/steps/call-counts.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
+import { entryNamed } from '../core/errors.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { pathSentence } from '../explain/parameters/explanation-words.ts'
 import type { ParameterDifference } from '../explain/parameters/parameter-differences.ts'
@@ -40,19 +41,10 @@ import {
 } from './document.ts'
 import { INTERFERENCE, SEGMENT } from './finding-scope-document.ts'
 
-interface FindingLimits {
-  readonly steps: number
-  readonly parts: number
-  readonly calls: number
-}
-
+const ALL = Number.POSITIVE_INFINITY
 /** Listed with one of many findings; `changedSteps` and `changedParts` say how many there are. */
-const LIMITS: FindingLimits = { steps: 10, parts: 50, calls: 20 }
-const NO_LIMITS: FindingLimits = {
-  steps: Number.POSITIVE_INFINITY,
-  parts: Number.POSITIVE_INFINITY,
-  calls: Number.POSITIVE_INFINITY,
-}
+const LIMITS = { steps: 10, parts: 50, calls: 20 }
+const NO_LIMITS = { steps: ALL, parts: ALL, calls: ALL }
 const MAX_PATHS = 20
 const MAX_PARAMETERS = 50
 const MAX_LEFT_OUT = 200
@@ -227,7 +219,7 @@ const FINDING_REQUESTS = record<PrintedFinding>({
   after: made(({ concerned, all }) => ({ n: concerned[1], of: all[1] }), REQUESTS_OF),
 })
 
-function findingPart({ steps, parts, calls }: FindingLimits) {
+function findingPart({ steps, parts, calls }: typeof LIMITS) {
   const cut = (max: number, counted: string) =>
     Number.isFinite(max) ? `, at most ${max}${counted && `; ${counted} counts all`}` : ''
   return record<PrintedFinding>({
@@ -318,6 +310,12 @@ export function printedFindings({ findings, flows }: Comparison): PrintedFinding
       consequences.map((finding) => ({ ...finding, consequenceOf: id, all })),
     ),
   ]
+}
+
+/** The finding of an id; throws for another, and says which was meant. */
+export function findingWithId(comparison: Comparison, id: unknown): PrintedFinding {
+  const byId = printedFindings(comparison).map((finding) => [finding.id, finding] as const)
+  return entryNamed(Object.fromEntries(byId), id, 'the id of a finding')
 }
 
 export type Explained<T> = T & { readonly explanation?: Explanation | undefined }

@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Comparison } from '../compare/comparison.ts'
-import { entryNamed, FlowdeltaError } from '../core/errors.ts'
+import { FlowdeltaError } from '../core/errors.ts'
 import { fingerprint } from '../core/fingerprint.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { ganttCalls } from '../views/widgets/gantt/gantt-model.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
-import { printedFindings } from './finding-document.ts'
+import { findingWithId } from './finding-document.ts'
 import { SEGMENT } from './finding-scope-document.ts'
 import type { Flags } from './flags.ts'
 
@@ -197,9 +197,7 @@ function known({ comparison = [...kept.keys()].at(-1) }: Asked): Comparison {
 
 function findingOf(asked: Asked) {
   const comparison = known(asked)
-  const all = printedFindings(comparison).map((finding) => [finding.id, finding] as const)
-  const finding = entryNamed(Object.fromEntries(all), asked.finding, 'the id of a finding')
-  return { comparison, finding }
+  return { comparison, finding: findingWithId(comparison, asked.finding) }
 }
 
 /** The calls of a request, times since it began. */

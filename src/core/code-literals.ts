@@ -1,3 +1,5 @@
+import { unicodeEscape } from './escape.ts'
+
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 
 const SPECIAL = /[\\^$.*+?()[\]{}|/]/g
@@ -35,6 +37,5 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Code in which every character shows: those that would not, or would turn others, escaped. */
 function seen(code: string): string {
-  const unit = (text: string) => `\\u${text.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return code.replace(UNSEEN, (character) => character.split('').map(unit).join(''))
+  return code.replace(UNSEEN, (character) => character.split('').map(unicodeEscape).join(''))
 }

@@ -1,3 +1,5 @@
+import { unicodeEscape } from './escape.ts'
+
 /** Where in the input something stood: as much of it as is known. */
 export interface Place {
   readonly file?: string | undefined
@@ -232,8 +234,5 @@ const CONTROL = /[^\P{Cc}\n\t]|\p{Bidi_Control}/gu
 
 /** Text for a terminal or a message: characters that a terminal would obey stand as `\u001b`. */
 export function visibleText(text: string): string {
-  return text.replace(
-    CONTROL,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return text.replace(CONTROL, unicodeEscape)
 }

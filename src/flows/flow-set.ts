@@ -1,3 +1,4 @@
+import { fsum } from 'd3-array'
 import { defineOptions, list, number, type OptionsOf, oneOf } from '../core/options.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
 import { columnarStage, Stage, type StageTable, stageTable, tableIn } from '../core/stage.ts'
@@ -155,6 +156,11 @@ export class FlowSet extends columnarStage<
   weightOf(request: number): number {
     const own = this.weight?.[request] ?? 1
     return Number.isNaN(own) ? 1 : own
+  }
+
+  /** How many requests those recorded in a period stand for. */
+  stoodFor(period: Period): number {
+    return fsum(this.period, (own, request) => (own === period ? this.weightOf(request) : 0))
   }
 
   /** What edges and response times are amounts of: time, unless `measure` says otherwise. */

@@ -48,12 +48,10 @@ function allowsForLoad({ flows, options }: ComparedPeriods): boolean {
 
 /** Categories whose count would change by more than the threshold if each grew with the load. */
 function passingByLoad({ categories, options }: ComparedPeriods, growth: number): number {
-  let passing = 0
-  for (let category = 0; category < categories.size; category++) {
+  return range(categories.size).filter((category) => {
     const before = categories.count(category, BEFORE)
-    if (Math.abs(before * growth - before) > Number(options.smPThreshold)) passing++
-  }
-  return passing
+    return Math.abs(before * growth - before) > Number(options.smPThreshold)
+  }).length
 }
 
 export function smallPeriods({ flows, categories, options }: ComparedPeriods): ComparisonWarning[] {
@@ -78,12 +76,9 @@ export function smallPeriods({ flows, categories, options }: ComparedPeriods): C
 }
 
 function hasTestable(categories: ComparedPeriods['categories']): boolean {
-  for (let category = 0; category < categories.size; category++) {
-    if (isTestable(categories.count(category, BEFORE), categories.count(category, AFTER))) {
-      return true
-    }
-  }
-  return false
+  return range(categories.size).some((category) =>
+    isTestable(categories.count(category, BEFORE), categories.count(category, AFTER)),
+  )
 }
 
 /** Whether no category has requests in both periods: their times cannot be compared at all. */
@@ -113,12 +108,9 @@ export function hostsDiffer({ flows, options }: ComparedPeriods): ComparisonWarn
     return now !== undefined && [...hosts].every((host) => !now.has(host))
   })
   if (moved.length === 0) return []
-  const services = firstOf(
-    moved.map(([service]) => service),
-    { most: 10 },
-  )
+  const services = moved.map(([service]) => service)
   return warning('hosts-differ', {
-    finding: `${services}: all hosts changed between the periods.`,
+    finding: `${firstOf(services, { most: 10 })}: all hosts changed between the periods.`,
     effect: 'Every request through them looks like a new structure.',
     answer: 'Leave hosts out of labels with `omitHosts: true`.',
     advice: { omitHosts: true },
@@ -179,13 +171,8 @@ function chanceOf(before: Versions, after: Versions): number {
   const tests = versions
     .filter((one) => Math.abs(versionShare(after, one) - versionShare(before, one)) > MIN_CHANGE)
     .map((one) => {
-      const { p } = fisherExact(
-        before.get(one) ?? 0,
-        total(before),
-        after.get(one) ?? 0,
-        total(after),
-      )
-      return p
+      const [was, is] = [before.get(one) ?? 0, after.get(one) ?? 0]
+      return fisherExact(was, total(before), is, total(after)).p
     })
   return Math.min(1, versions.length * Math.min(...tests))
 }

@@ -151,9 +151,9 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   if (options.counts === 'weighted') return []
   const differing = typesOfOtherWeight(flows, weight)
   if (differing.length === 0) return []
-  const estimates = [BEFORE, AFTER].map((period) => {
-    const count = flows.count(period as Period)
-    return `${count} recorded requests stand for ${estimate(flows, weight, period as Period)}`
+  const estimates = ([BEFORE, AFTER] as const).map((period) => {
+    const count = flows.count(period)
+    return `${count} recorded requests stand for ${Math.round(flows.stoodFor(period))}`
   })
   return warning('sampling-differs', {
     finding: `The sampling probability changed: ${firstOf(differing)}.`,
@@ -210,14 +210,6 @@ function recordedShare(flows: FlowSet, weight: Float64Array, period: Period): nu
     if (flows.period[request] === period && !Number.isNaN(own)) recorded++
   })
   return recorded / flows.count(period)
-}
-
-function estimate(flows: FlowSet, weight: Float64Array, period: Period): number {
-  let sum = 0
-  weight.forEach((own, request) => {
-    if (flows.period[request] === period) sum += Number.isNaN(own) ? 1 : own
-  })
-  return Math.round(sum)
 }
 
 /** Types whose requests weigh more or less than before, as text, the largest change first. */

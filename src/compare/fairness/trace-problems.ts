@@ -1,3 +1,4 @@
+import { rollup } from 'd3-array'
 import { formatDuration } from '../../core/words.ts'
 import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
@@ -136,13 +137,8 @@ function rootedTraces({ spans, spanOffsets, operations, size }: SpanTraces): Roo
 }
 
 function usualSpans(traces: readonly RootedTrace[]): Map<number, number> {
-  const byType = new Map<number, number[]>()
-  for (const { type, spans } of traces) {
-    const known = byType.get(type)
-    if (known === undefined) byType.set(type, [spans])
-    else known.push(spans)
-  }
-  return new Map([...byType].map(([type, sizes]) => [type, median(sizes)]))
+  const typical = (own: readonly RootedTrace[]) => median(own.map(({ spans }) => spans))
+  return rollup(traces, typical, ({ type }) => type)
 }
 
 function median(values: readonly number[]): number {

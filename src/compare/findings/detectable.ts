@@ -1,3 +1,4 @@
+import { range } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
@@ -17,9 +18,7 @@ export interface Detectable {
 /** The smallest shift of the most frequent testable category, or of all, that would be seen. */
 export function detectableOf({ responseTime }: Ranking): Detectable | null {
   const { categories, options } = responseTime
-  const testable = Array.from({ length: categories.size }, (_, category) => category).filter(
-    (category) => responseTime.test(category).testable,
-  )
+  const testable = range(categories.size).filter((one) => responseTime.test(one).testable)
   const requests = (one: number) => categories.count(one, BEFORE) + categories.count(one, AFTER)
   const [category] = testable.sort((a, b) => requests(b) - requests(a))
   const { flows } = categories

@@ -1,3 +1,4 @@
+import { range } from 'd3-array'
 import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
@@ -245,7 +246,7 @@ function weighing({ evidence, edges }: FindingSources) {
     const sum = (each: typeof count) => ids.reduce((all, one) => all + each(one, period), 0)
     return sum(count) / sum(categories.count.bind(categories)) || 1
   }
-  const every = Array.from({ length: categories.size }, (_, category) => category)
+  const every = range(categories.size)
   const weigh = (draft: Draft): Draft => {
     // Structures that changed by so many requests were counted by weights already.
     if (draft.moves.length > 0) return draft
@@ -325,11 +326,8 @@ function draftsOfEdges({ evidence, edges }: FindingSources): Draft[] {
 }
 
 function anyTestable({ evidence: { responseTime }, edges }: FindingSources) {
-  return (
-    Array.from({ length: edges.categories.size }).some(
-      (_, one) => responseTime.test(one).testable,
-    ) || edges.tested.length > 0
-  )
+  const { size } = edges.categories
+  return range(size).some((one) => responseTime.test(one).testable) || edges.tested.length > 0
 }
 
 function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) {

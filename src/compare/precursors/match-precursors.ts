@@ -1,3 +1,4 @@
+import { group } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, flag, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
@@ -31,13 +32,7 @@ export function matchPrecursors(
   const options = readOptions(PRECURSOR_OPTIONS, given)
   const { categories, changes } = structural
   const distances = structureDistances(categories, options.editTokens)
-  const byRoot = new Map<string, number[]>()
-  for (const precursor of structural.precursors) {
-    const root = categories.root(precursor)
-    const sameRoot = byRoot.get(root)
-    if (sameRoot === undefined) byRoot.set(root, [precursor])
-    else sameRoot.push(precursor)
-  }
+  const byRoot = group(structural.precursors, (one) => categories.root(one))
   const candidates = new Map<number, CandidateColumns>()
   for (const mutation of structural.mutations) {
     const gained = changes[mutation] as number

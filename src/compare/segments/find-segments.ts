@@ -1,6 +1,7 @@
 // Runs once a request and column: the loops index with `!`.
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
+import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
@@ -76,13 +77,9 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   const { steps, columns: read } = segmentSources('findSegments(comparison)', of)
   const options = readOptions(SEGMENT_OPTIONS, given)
   const { flows } = steps
+  const { quantity } = flows
   if (!options.segments || steps.steps.length === 0) {
-    return new Segments(options, {
-      segments: [],
-      leftOut: [],
-      omitted: 0,
-      quantity: flows.quantity,
-    })
+    return new Segments({ options, quantity, segments: [], leftOut: [], omitted: 0 })
   }
   const columns = new DividingColumns(steps, read)
   const failed = failedRequests(flows)
@@ -103,11 +100,12 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
       found.map((segment) => ({ ...segment, q: Math.max(segment.q, q[i]!) })),
     )
     .filter((segment) => segment.q < options.alpha)
-  return new Segments(options, {
+  return new Segments({
+    options,
+    quantity,
     segments: withoutEchoes(segments, flows).sort((a, b) => sizeOf(b) - sizeOf(a)),
     leftOut: columns.leftOut,
     omitted,
-    quantity: flows.quantity,
   })
 }
 
@@ -313,13 +311,15 @@ function rowsOf(
   return isInside
 }
 
+interface Searched {
+  readonly measured: Measured
+  readonly columns: readonly Coded[]
+  readonly isOut: Uint8Array | null
+}
+
 function segmentOf(
   { candidate, isInside, test, q }: Tried,
-  {
-    measured,
-    columns,
-    isOut,
-  }: { measured: Measured; columns: readonly Coded[]; isOut: Uint8Array | null },
+  { measured, columns, isOut }: Searched,
 ): Segment {
   const { measure, step, call, strata, requests } = measured
   const { inside, outside } = test
@@ -359,19 +359,16 @@ function sizeOf({ inside, measure }: Segment): number {
 
 /** Leaves out response times whose change a service's work or calls show in the same requests. */
 function withoutEchoes(segments: readonly Segment[], { period }: FlowSet): Segment[] {
-  const after = new Map(
-    segments.map((one) => [
-      one,
-      new Set(one.requests.filter((request) => period[request] === AFTER)),
-    ]),
+  const afterOf = remembered(
+    ({ requests }: Segment) => new Set(requests.filter((request) => period[request] === AFTER)),
   )
   return segments.filter((segment) => {
     if (segment.measure !== 'time' || segment.step?.kind !== 'request') return true
-    const own = after.get(segment)!
+    const own = afterOf(segment)
     return !segments.some((other) => {
       if (other.measure !== 'time' || other.step?.kind === 'request') return false
       if (other.direction !== segment.direction) return false
-      const shared = [...after.get(other)!].filter((request) => own.has(request)).length
+      const shared = [...afterOf(other)].filter((request) => own.has(request)).length
       return shared >= MIN_SHARED * own.size
     })
   })

@@ -1,4 +1,5 @@
 // Runs once a request: the loops index with `!`.
+import { group, range, sum } from 'd3-array'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
@@ -38,8 +39,7 @@ const MIN_STRATUM = 10
 /** Everything that segments are looked for in, the largest times first. */
 export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
   const times = steps.times.flatMap((step) => measuredTimes(step) ?? [])
-  const total = ({ values }: Measured) => values.reduce((sum, value) => sum + value, 0)
-  const totals = new Map(times.map((measured) => [measured, total(measured)]))
+  const totals = new Map(times.map((measured) => [measured, sum(measured.values)]))
   return [
     ...(steps.flows.quantity === TIME ? measuredFailures(steps.flows, failed) : []),
     ...steps.calls
@@ -76,13 +76,7 @@ export function failedRequests({ shapeOf, outcomes }: FlowSet): Uint8Array {
 
 function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[] {
   const { of: blocks } = timeBlocks(flows)
-  const services = new Map<string, number[]>()
-  for (let request = 0; request < flows.size; request++) {
-    const { service } = rootOf(flows, request)
-    const own = services.get(service)
-    if (own === undefined) services.set(service, [request])
-    else own.push(request)
-  }
+  const services = group(range(flows.size), (request) => rootOf(flows, request).service)
   return [...services].flatMap(([service, requests]) => {
     const step: Step = { kind: 'request', service, caller: null }
     const head = { measure: 'errors', step, call: null } as const
@@ -150,10 +144,7 @@ function measuredOf(head: Pick<Measured, 'measure' | 'step' | 'call'>, groups: r
     samples.every(({ values }) => values.length >= MIN_STRATUM),
   )
   if (kept.length === 0) return null
-  const size = kept.reduce(
-    (sum, { samples }) => sum + samples.reduce((all, { values }) => all + values.length, 0),
-    0,
-  )
+  const size = sum(kept, ({ samples }) => sum(samples, ({ values }) => values.length))
   const offsets = new Uint32Array(2 * kept.length + 1)
   const requests = new Uint32Array(size)
   const values = new Float64Array(size)

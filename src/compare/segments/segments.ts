@@ -1,6 +1,6 @@
 import { defineOptions, flag, number, type OptionsOf } from '../../core/options.ts'
 import type { Quantity } from '../../core/quantity.ts'
-import { rowTable, Stage, type StageTable, stageTable } from '../../core/stage.ts'
+import { columnarStage, rowTable, type StageTable, stageTable } from '../../core/stage.ts'
 import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
 import type { Condition as SegmentCondition } from '../../traces/selection/condition.ts'
 import { EDGE_OPTIONS } from '../edges/find-edge-changes.ts'
@@ -59,8 +59,7 @@ export interface Segment {
   readonly q: number
 }
 
-/** In which requests things changed: what {@link findSegments} finds. */
-export class Segments extends Stage {
+interface SegmentColumns {
   readonly options: SegmentOptions
   /** The largest change first. */
   readonly segments: readonly Segment[]
@@ -70,19 +69,10 @@ export class Segments extends Stage {
   readonly omitted: number
   /** What times are amounts of. */
   readonly quantity: Quantity
+}
 
-  constructor(
-    options: SegmentOptions,
-    found: Pick<Segments, 'segments' | 'leftOut' | 'omitted' | 'quantity'>,
-  ) {
-    super()
-    this.options = options
-    this.segments = found.segments
-    this.leftOut = found.leftOut
-    this.omitted = found.omitted
-    this.quantity = found.quantity
-  }
-
+/** In which requests things changed: what {@link findSegments} finds. */
+export class Segments extends columnarStage<SegmentColumns>() {
   /** One row a segment. */
   table(): StageTable {
     const rows = this.segments.map((segment) => ({

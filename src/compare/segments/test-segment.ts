@@ -60,19 +60,13 @@ export function testSegment(
   const [outGroups, inGroups] = groupsOf(measured, side, options)
   const isTime = measured.measure === 'time'
   const sideFor = (groups: readonly Group[]) =>
-    isTime ? timesOf(groups) : sharesOf(groups.map((group) => countsOf(group, 0)))
+    isTime ? timesOf(groups) : sharesOf(countsAbove(groups, 0))
   const [outside, inside] = [sideFor(outGroups), sideFor(inGroups)]
   if (inGroups.length === 0 || outGroups.length === 0) return { inside, outside, p: Number.NaN }
   const p = isTime
     ? timesP([outGroups, inGroups], { inside, outside, level: options.level })
     : Math.max(
-        countsP(
-          inGroups.map((group) => countsOf(group, 0)),
-          likenessOf(
-            outGroups,
-            outGroups.map(() => 0),
-          ),
-        ),
+        countsP(countsAbove(inGroups, 0), likenessOf(outGroups, [])),
         ...contrastPs(inside, outside),
       )
   return { inside, outside, p }
@@ -195,6 +189,10 @@ function countsOf(group: Group, limit: number): Counts {
   }))
 }
 
+function countsAbove(groups: readonly Group[], limit: number): Counts[] {
+  return groups.map((group) => countsOf(group, limit))
+}
+
 function sharesOf(groups: readonly Counts[]): SegmentSide {
   const momentsOfShare = ({ count, made }: Count): Moments => {
     const mean = made / count
@@ -292,7 +290,7 @@ function likenessOf(groups: readonly Group[], limits: readonly number[]): number
   const isSeen = new Uint8Array(256)
   let [independent, requests] = [0, 0]
   groups.forEach((group, i) => {
-    const limit = limits[i]!
+    const limit = limits[i] ?? 0
     for (const [period, { values, blocks }] of group.entries()) {
       const { count, made } = countsOf(group, limit)[period]!
       const share = made / count
@@ -363,12 +361,6 @@ function interactionG(inside: SegmentSide, outside: SegmentSide): number {
       }
     }
   }
-  return Math.max(
-    0,
-    2 *
-      seen.reduce(
-        (sum, count, i) => sum + (count > 0 ? count * Math.log(count / fitted[i]!) : 0),
-        0,
-      ),
-  )
+  const terms = seen.map((count, i) => (count > 0 ? count * Math.log(count / fitted[i]!) : 0))
+  return Math.max(0, 2 * sum(terms))
 }

@@ -49,16 +49,9 @@ export function compareCounts(
   const design = designEffects(sums, { lasts, bursts, ...(steady && { maxShared: 1 }) })
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
     const effect = design.effects[i] as number
-    return {
-      made,
-      chances,
-      difference: weight === 0 ? 0 : excess / weight,
-      p: pOf(
-        { ...rest, excess },
-        effect,
-        effect ** 2 / ((effect - 1) ** 2 / (design.df[i] as number)),
-      ),
-    }
+    const df = effect ** 2 / ((effect - 1) ** 2 / (design.df[i] as number))
+    const p = pOf({ ...rest, excess }, effect, df)
+    return { made, chances, difference: weight === 0 ? 0 : excess / weight, p }
   })
 }
 

@@ -19,6 +19,11 @@ import {
 } from './error-counts.ts'
 import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
+/** Corrected p of each group of tests, and when a change counts as one. */
+export interface Corrected extends Pick<EdgeOptions, 'alpha' | 'minimumShare'> {
+  readonly q: readonly number[]
+}
+
 /** What failing calls have in common that is tested: all, those of one operation or one message. */
 interface Measure {
   readonly failures: readonly Failure[]
@@ -91,14 +96,10 @@ export function testErrors(flows: FlowSet): ErrorTests {
   const failing = places.filter(({ failures }) => failures.length > 0)
   const measured = failing.map((counts) => ({ counts, measures: measuresOf(counts) }))
   const all = measured.flatMap(({ measures }) => measures)
-  const byCall = compareChoices(
-    all.map((measure) => ({ strata: strataOf(measure, blocks, false) })),
-    blocks,
-  )
-  const byRequest = compareChoices(
-    all.map((measure) => ({ strata: strataOf(measure, blocks, true) })),
-    blocks,
-  )
+  const [byCall, byRequest] = [false, true].map((ofRequests) => {
+    const counted = all.map((measure) => ({ strata: strataOf(measure, blocks, ofRequests) }))
+    return compareChoices(counted, blocks)
+  }) as [CountsTest[], CountsTest[]]
   let at = -1
   const tested = measured.map(({ counts, measures }) => {
     const tests = measures.map((measure) => {
@@ -151,11 +152,7 @@ function strataOf({ failures, calls }: Measure, { of: blockOf }: TimeBlocks, ofR
 export function describeErrors(
   flows: FlowSet,
   { tested, places, blocks }: ErrorTests,
-  {
-    q: qOf,
-    alpha,
-    minimumShare,
-  }: { q: readonly number[] } & Pick<EdgeOptions, 'alpha' | 'minimumShare'>,
+  { q: qOf, alpha, minimumShare }: Corrected,
 ): ErrorChange[] {
   return tested.flatMap(({ counts, tests }, i): ErrorChange | [] => {
     const told = toldOf(tests, alpha)
@@ -165,11 +162,6 @@ export function describeErrors(
     const { failures, said } = measure
     const q = Math.max(qOf[i]!, Math.min(1, test.p * tests.length))
     const isLarge = Math.abs(test.difference) >= minimumShare
-    const countOf = (some: readonly Failure[]) =>
-      countByPeriod(
-        flows,
-        some.map(({ request }) => request),
-      )
     const failed = failures.filter(({ reachesRoot }) => reachesRoot).map(({ request }) => request)
     return {
       kind,
@@ -181,7 +173,7 @@ export function describeErrors(
       operations: operationsOf(flows, failures),
       callers: [...new Set(failures.flatMap(({ caller }) => caller ?? []))].sort(),
       messages: [...group(failures, saidOf)]
-        .map(([text, own]) => ({ text, made: countOf(own) }))
+        .map(([text, own]) => ({ text, made: failuresByPeriod(flows, own) }))
         .sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0])),
       requests: [...new Set(failures.map(({ request }) => request))],
       failed: countByPeriod(flows, new Set(failed)),
@@ -208,11 +200,7 @@ function passedOnOf(
         chances[block < split ? 0 : 1] += count
       })
     }
-    const made = countByPeriod(
-      flows,
-      own.map(({ request }) => request),
-    )
-    return { of, made, chances }
+    return { of, made: failuresByPeriod(flows, own), chances }
   })
   return found.sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0]))
 }
@@ -241,10 +229,7 @@ function toldOf(tests: TestedPlace['tests'], alpha: number) {
 /** Operations that have nearly all of a change, the one of most first. */
 function operationsOf(flows: FlowSet, failures: readonly Failure[]): string[] {
   const rates = [...group(failures, ({ operation }) => operation)].map(([operation, own]) => {
-    const [before, after] = countByPeriod(
-      flows,
-      own.map(({ request }) => request),
-    )
+    const [before, after] = failuresByPeriod(flows, own)
     return { operation, moved: after - before }
   })
   const all = rates.reduce((sum, { moved }) => sum + moved, 0)
@@ -255,6 +240,11 @@ function operationsOf(flows: FlowSet, failures: readonly Failure[]): string[] {
     seen += moved
     return [operation]
   })
+}
+
+function failuresByPeriod(flows: FlowSet, failures: readonly Pick<Failure, 'request'>[]) {
+  const requests = failures.map(({ request }) => request)
+  return countByPeriod(flows, requests)
 }
 
 export function countByPeriod(

@@ -8,11 +8,11 @@ import { areFromSpans } from '../../flows/span-tree.ts'
 import type { Statement } from '../../logs/traced/statements.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { GRAVE_LEVELS } from '../../traces/log-records.ts'
-import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareChoices } from './between-runs.ts'
 import { type CallChoice, type ChoiceCounts, sameTest } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
+import type { Corrected } from './compare-errors.ts'
 import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
 import { allVisits } from './visits.ts'
 
@@ -61,11 +61,7 @@ export function testLogs(flows: FlowSet): LogTests[] {
 export function describeLogs(
   { logs }: FlowSet,
   tests: readonly LogTests[],
-  {
-    q: qOf,
-    alpha,
-    minimumShare,
-  }: { q: readonly number[] } & Pick<EdgeOptions, 'alpha' | 'minimumShare'>,
+  { q: qOf, alpha, minimumShare }: Corrected,
 ): LogChange[] {
   return tests.flatMap((operation, i) =>
     operation.tests.map(({ counts: { ofRequests: _, ...counts }, test }): LogChange => {

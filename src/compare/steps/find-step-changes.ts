@@ -101,15 +101,8 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const ofSteps = steps.map((step, i) => {
     const operations = byOperation[i]!.map((one) => ({ ...one, test: tests[at++]! }))
     const whole = tests[i]!
-    return {
-      step,
-      whole,
-      operations,
-      p: smallest(
-        whole.p,
-        operations.map(({ test }) => test.p),
-      ),
-    }
+    const parts = operations.map(({ test }) => test.p)
+    return { step, whole, operations, p: smallest(whole.p, parts) }
   })
   const ofRepeats = repeats.map((repeat) => ({ repeat, test: tests[at++]! }))
   const groups = group(

@@ -48,7 +48,6 @@ export async function readCsvLog(
 }
 
 /** The names of columns, without the zone that Azure puts behind `TimeGenerated [UTC]`. */
-/** The names of columns, without the zone that Azure puts behind `TimeGenerated [UTC]`. */
 export function columnNames(fields: readonly string[]): readonly string[] {
   return fields.map((field) => field.replace(/^\uFEFF|"| \[\w+\]"?$/g, '').trim())
 }

@@ -1,30 +1,15 @@
 import { LEVELS, type Level } from '../features/features.ts'
 
 /** What a field of a record is for. `line` may hold a line of another format. */
-export type Role =
-  | 'time'
-  | 'level'
-  | 'logger'
-  | 'event'
-  | 'message'
-  | 'line'
-  | 'name'
-  | 'verb'
-  | 'path'
-  | 'value'
-  | 'thrown'
-  | 'thrownType'
-  | 'thrownMessage'
-  | 'partial'
-  | 'stream'
-  | 'context'
+export type Role = keyof typeof NAMES | 'context'
+
 /**
  * Names of fields, in lower case and without what `WRAPPERS` match, by what they are for; of several in one
  * record the first counts. They are those of Logstash, ECS, GELF, journald, Docker, Kubernetes, Loki, Fluent
  * Bit, CloudWatch, GCP, Azure, OpenTelemetry, MongoDB, and of pino, winston, bunyan, zap, zerolog,
  * logrus, slog, structlog, logback, log4j2, Serilog and .NET.
  */
-const NAMES: Readonly<Partial<Record<Role, string>>> = {
+const NAMES = {
   time: 'time timestamp ts @timestamp datetime @t t.$date instant timemillis asctime timeunixnano eventtime event_time time_iso8601 time_local timegenerated timegenerated_[utc] __realtime_timestamp _time written_at log_time logtime date observedtimeunixnano receivetimestamp requesttime start_time ingestiontime @ingestiontime',
   level:
     'level severity log.level @l lvl loglevel log_level levelname level_name severitytext severitynumber severitylevel priority l s levelno',

@@ -9,29 +9,10 @@ import { type LogFile, SKIPPED } from './log-sink.ts'
  * Names of lists that hold records, in answers of Loki, CloudWatch, Azure and Elasticsearch and in exports of
  * OpenTelemetry; what stands around a list and says where it is from belongs to each of its records.
  */
-const LISTS = [
-  'resourceLogs',
-  'resource_logs',
-  'scopeLogs',
-  'scope_logs',
-  'instrumentationLibraryLogs',
-  'logRecords',
-  'log_records',
-  'records',
-  'events',
-  'logEvents',
-  'entries',
-  'logs',
-  'hits',
-  'data',
-  'result',
-  'results',
-  'streams',
-  'values',
-  'tables',
-  'rows',
-  'items',
-]
+const LISTS = (
+  'resourceLogs resource_logs scopeLogs scope_logs instrumentationLibraryLogs logRecords log_records ' +
+  'records events logEvents entries logs hits data result results streams values tables rows items'
+).split(' ')
 const IS_LIST = new Set(LISTS)
 /** What stands around a list and says where its records are from. */
 const AROUND = ['resource', 'stream', 'labels', 'logStream', 'logStreamName'] as const

@@ -6,7 +6,6 @@ import { levelOf, type Role, roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
-/** Roles of which a layer has one: the first of the names that it has. */
 /** Context that tells streams of lines in one file apart. */
 const STREAMS: ReadonlySet<string> = new Set(['service', 'pod', 'container', 'stream'])
 

@@ -67,24 +67,24 @@ export class StackFollower {
 
   /** A message begins; returns what its text names. */
   begin(text: string): Thrown | undefined {
-    if (this.#known.length > 0) this.#known.length = 0
-    this.#isPython = false
-    this.#isGo = false
-    const mentioned = MENTION.test(text) ? lastMentioned(text) : undefined
-    this.#before = mentioned === undefined ? text : ''
-    this.#bytes = undefined
+    const mentioned = lastMentioned(text)
+    this.#start(mentioned === undefined ? text : '', undefined)
     return this.add(mentioned)
   }
 
   /** A message begins that names nothing, and whose text stands at a place of a line. */
   beginPlain(line: LineBytes | undefined, [from, to]: readonly [start: number, end: number]): void {
+    this.#start('', line?.bytes)
+    this.#from = (line?.start ?? 0) + from
+    this.#to = (line?.start ?? 0) + to
+  }
+
+  #start(before: string, bytes: Uint8Array | undefined): void {
     if (this.#known.length > 0) this.#known.length = 0
     this.#isPython = false
     this.#isGo = false
-    this.#bytes = line?.bytes
-    this.#from = (line?.start ?? 0) + from
-    this.#to = (line?.start ?? 0) + to
-    this.#before = ''
+    this.#before = before
+    this.#bytes = bytes
   }
 
   #textBefore(): string {

@@ -162,11 +162,6 @@ function ratesOf(flows: FlowSet, failures: readonly Failure[], period: Period) {
   })
 }
 
-const LOAD_LOOKS = [
-  { name: 'before', color: PALETTE.before },
-  { name: 'after', color: PALETTE.after },
-]
-
 /**
  * Draws how long requests take at which load, around a line learned from before: points of after
  * above it are slow for another reason.
@@ -178,7 +173,7 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
     windows.map((window) => ({
       rate: window.rate,
       share: 1 + window.excess,
-      kind: LOAD_LOOKS[period]?.name ?? '',
+      kind: PERIOD_NAMES[period] as string,
       took: percent(1 + window.excess),
       ...(period === BEFORE && { expected: 1 + predict(window) }),
     })),
@@ -212,7 +207,7 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
           encoding: {
             x,
             y: on({ ...y, axis }, 'share'),
-            color: colorBy(LOAD_LOOKS, rows),
+            color: colorBy(LOOKS, rows),
             tooltip: tooltip({
               period: 'kind',
               'requests a second': ['rate', ',.3~r'],

@@ -1,3 +1,4 @@
+import { range } from 'd3-array'
 import type { Comparison } from '../../compare/comparison.ts'
 import { findingsLevel } from '../../compare/findings/find-findings.ts'
 import { typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
@@ -11,9 +12,7 @@ export type Power = ReturnType<typeof power>
 
 /** The slowdown of frequent kinds seen in four comparisons of five, at the level of findings. */
 export function power({ categories, flows, responseTime, options }: Comparison, limit: number) {
-  const testable = Array.from({ length: categories.size }, (_, category) => category).filter(
-    (category) => responseTime.test(category).testable,
-  )
+  const testable = range(categories.size).filter((one) => responseTime.test(one).testable)
   const alpha = findingsLevel(options.alpha) / Math.max(1, testable.length)
   const requests = (category: number) => categories.count(category, AFTER)
   const frequent = [...testable].sort((a, b) => requests(b) - requests(a) || a - b).slice(0, limit)
