@@ -45,7 +45,7 @@ import { type FoldedGraph, type KeyOptions, structureKey } from './folded-graph.
  * @throws OptionError for a `least` below 2, or not whole; FlowdeltaError for an unknown option, or
  *   something else than flows
  *
- * Source: Sambasivan 2013, §3.5.2.
+ * Source: Sambasivan 2013, §3.5.2; §3.2 for `similar`.
  *
  * @example
  * const folded = foldFlows(flows)
@@ -56,7 +56,12 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
   const flows = recordedFlows(source)
   const folding = readOptions(FOLD_OPTIONS, options)
   const { labels, relabel, labelRank } = relabeled(flows, folding.omitHosts)
-  const folded = foldShapes(flows, { relabel, labelRank, least: folding.least })
+  const folded = foldShapes(flows, {
+    relabel,
+    labelRank,
+    least: folding.least,
+    similar: folding.similar,
+  })
   const sized = sizeRequests(flows, folded, { labelRank, folding })
   const suffixes = rootSuffixes(sized.sizes, labels, {
     timesOf: (times) => timesText(times, folding),

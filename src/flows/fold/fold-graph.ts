@@ -17,6 +17,7 @@ import {
   unfolded,
 } from './folded-graph.ts'
 import { LaneGrower } from './grow-lanes.ts'
+import { RoundTimes, repeatedSteps } from './round-times.ts'
 
 /** How often, in all, a graph's edges are gone through in vain before it is left as it is. */
 const PATIENCE = 200
@@ -232,10 +233,34 @@ interface FoldRule {
   readonly relabel: (shape: number) => Uint32Array
   readonly labelRank: Uint32Array
   readonly least: number
+  /** Largest share of the variance of a step's times that its round may explain. */
+  readonly similar: number
+}
+
+/** Steps whose times depend on the round that they are taken in: those stay as recorded. */
+function differingSteps(
+  flows: FlowSet,
+  { relabel, labelRank, least, similar }: FoldRule,
+): ReadonlySet<string> {
+  const times = new RoundTimes()
+  if (similar === 1) return times.differing(similar)
+  const { offsets, rows } = groupRows(flows.shapeOf, flows.shapes.size)
+  for (let shape = 0; shape < flows.shapes.size; shape++) {
+    const requests = rows.subarray(offsets[shape], offsets[shape + 1])
+    if (requests.length === 0) continue
+    const graph = { labels: relabel(shape), ...shapeEdges(flows, shape) }
+    const { steps, graph: after } = foldGraph(graph, { labelRank, least })
+    if (steps.length === 0) continue
+    const repeated = repeatedSteps(graph, logicalEdges(graph.from, { steps, graph: after }))
+    for (const request of requests) times.add(repeated, flows.latencies(request))
+  }
+  return times.differing(similar)
 }
 
 /** Folds flows shape by shape, so that what folding one takes is gone before the next. */
-export function foldShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRule): FoldedShapes {
+export function foldShapes(flows: FlowSet, rule: FoldRule): FoldedShapes {
+  const { relabel, labelRank, least } = rule
+  const differing = differingSteps(flows, rule)
   const graphs: (FoldedGraph | undefined)[] = []
   const sources: (Uint32Array | undefined)[] = []
   const logicalOf: (Uint32Array | undefined)[] = []
@@ -248,13 +273,16 @@ export function foldShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRu
     const graph = { labels: relabel(shape), ...shapeEdges(flows, shape) }
     const { steps, graph: after, sources: from, gaveUp } = foldGraph(graph, { labelRank, least })
     if (gaveUp) unfinished++
-    if (steps.length === 0) {
+    const logical = logicalEdges(graph.from, { steps, graph: after })
+    const differs =
+      differing.size > 0 && repeatedSteps(graph, logical).some(({ key }) => differing.has(key))
+    if (steps.length === 0 || differs) {
       for (const request of requests) latencies[request] = flows.latencies(request)
       continue
     }
     graphs[shape] = after
     sources[shape] = from
-    logicalOf[shape] = logicalEdges(graph.from, { steps, graph: after })
+    logicalOf[shape] = logical
     const folders = steps.map((step) => new LatencyFolder(step, labelRank))
     for (const request of requests) {
       const responseTimeUs = flows.responseTimeUs[request]!

@@ -8,6 +8,7 @@ import {
   type OptionsOf,
   oneOf,
   optionalText,
+  share,
 } from '../../core/options.ts'
 import { type StageTable, stageTable } from '../../core/stage.ts'
 import { moments } from '../../stats/moments.ts'
@@ -32,6 +33,11 @@ export const FOLD_OPTIONS = defineOptions({
     default: false,
     sentence:
       'Whether labels lose their hosts first, so that rounds of a loop on different hosts are the same',
+  }),
+  similar: share({
+    default: 1,
+    sentence:
+      'Fold only flows whose repetitions take similar times: of each step, which repetition it is explains at most this share of the variance (of logarithms); 1 folds all, 0.14 leaves large effects apart',
   }),
   sizeAttribute: optionalText(
     "Root's parameter that decides how often things repeat, shown instead of ×1024, as in size=320KB",
