@@ -95,6 +95,11 @@ export const LOAD_OPTIONS = defineOptions({
     sentence:
       'Make attributes of OTLP resources and tags of Jaeger processes attributes of their spans, as resource.<key>',
   }),
+  joinLinks: flag({
+    default: false,
+    sentence:
+      'Read traces that begin with a link to a span of another trace (OTLP links, references of Jaeger) as one request with it: work that it set off and does not wait for',
+  }),
   where: optionalText(
     "Keep the requests for which conditions hold, as 'tenant.tier = enterprise and duration > 500ms'; see `traces.where`",
     'where <conditions>',
@@ -158,9 +163,13 @@ async function readTraces(
   options: LoadOptions,
   { selection, readLogs }: { selection: Selection; readLogs?: LogReader | undefined },
 ): Promise<TraceSet> {
-  const { name, format, strict, csv, tables, parameters, resourceAttributes, onProgress, signal } =
+  const { name, format, strict, csv, tables, parameters, onProgress, signal, ...read } =
     readOptions(LOAD_OPTIONS, options)
+  const { resourceAttributes, joinLinks } = read
   const logs = [options.logs ?? []].flat() as TraceSource[]
+  if (joinLinks && logs.length > 0) {
+    throw new OptionError('joinLinks', true, 'false where logs are read, which name single traces')
+  }
   rejectRepeated('files', files)
   rejectRepeated('parameters', parameters)
   rejectRepeated('logs', logs)
@@ -192,7 +201,7 @@ async function readTraces(
   const beside =
     parameterFiles.length > 0 ? await readParameters(parameterFiles, { quality, open }) : undefined
   const sink = {
-    spans: new SpanTracesBuilder(quality, beside),
+    spans: new SpanTracesBuilder(quality, beside, { joinLinks }),
     graphs: new GraphTracesBuilder(beside),
     quality,
     resourceAttributes,

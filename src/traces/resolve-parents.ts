@@ -39,6 +39,8 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
   let kept = 0
   for (let trace = 0; trace < spans.traceCount; trace++) {
     const members = byTrace.subarray(starts[trace], starts[trace + 1])
+    // It is part of a trace that it was linked to.
+    if (members.length === 0) continue
     const first = kept
     const shared = indexSpans(spans, members, index)
     for (const row of members) {

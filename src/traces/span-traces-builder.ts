@@ -25,6 +25,11 @@ import {
   VERSION_ATTRIBUTE,
 } from './span-traces.ts'
 
+export interface SpanLink {
+  readonly traceId: string
+  readonly spanId: string
+}
+
 /** One span as a reader hands it over. Times come from the builder's `clock`. */
 interface SpanRecord {
   readonly traceId: string
@@ -38,6 +43,8 @@ interface SpanRecord {
   readonly startUs: number
   readonly durationUs: number
   readonly followsFrom: boolean
+  /** First span of another trace that it is linked to. */
+  readonly link?: SpanLink | undefined
   readonly attributes?: Iterable<readonly [key: string, value: AttributeValue]>
   /** With which probability its sampler recorded it, above 0 to 1, where it says so. */
   readonly probability?: number | undefined
@@ -76,10 +83,23 @@ export class SpanTracesBuilder {
   readonly #attributes = new AttributesBuilder()
   readonly #sampling = new SamplingWeights()
   readonly #savedLogs: SavedLogs[] = []
+  readonly #joinsLinks: boolean
+  /** Of traces that begin with a link, by their codes, the trace that they are part of. */
+  readonly #joinedTo = new Map<number, number>()
+  #linkedRoots = 0
 
-  /** @param parameters from tables beside the traces, where there are any */
-  constructor(quality: QualityLog, parameters?: ParameterTables) {
+  /**
+   * @param parameters from tables beside the traces, where there are any
+   * @param options.joinLinks whether a root that is linked to a span of another trace is what that
+   *   span set off, detached, in one request with it
+   */
+  constructor(
+    quality: QualityLog,
+    parameters?: ParameterTables,
+    { joinLinks = false }: { readonly joinLinks?: boolean } = {},
+  ) {
     this.#quality = quality
+    this.#joinsLinks = joinLinks
     this.#parameters = parameters
   }
 
@@ -104,13 +124,16 @@ export class SpanTracesBuilder {
     const trace = this.#traces.code(span.traceId)
     this.#trace.push(trace)
     this.#ids.push(span.spanId)
-    this.#parentIds.push(span.parentId)
+    const { link } = span
+    const joined =
+      link !== undefined && span.parentId === null && this.#joins(trace, link) ? link : undefined
+    this.#parentIds.push(joined?.spanId ?? span.parentId)
     spans.service.push(this.#services.code(span.service))
     spans.operation.push(this.#operations.code(span.operation))
     spans.host.push(this.#hosts.code(span.host))
     spans.kind.push(SPAN_KINDS.indexOf(span.kind))
     spans.status.push(SPAN_STATUSES.indexOf(span.status))
-    spans.followsFrom.push(span.followsFrom ? 1 : 0)
+    spans.followsFrom.push(span.followsFrom || joined !== undefined ? 1 : 0)
     spans.startUs.push(span.startUs)
     spans.durationUs.push(span.durationUs)
     let version = span.version ?? ''
@@ -145,9 +168,13 @@ export class SpanTracesBuilder {
       (all, saved) => withSavedLogs(all, saved, isLoaded),
       read,
     )
+    if (this.#linkedRoots > 0 && !this.#joinsLinks) {
+      const message = `${this.#linkedRoots} request(s) begin with a link to another; with joinLinks they are read as one with it`
+      this.#quality.note('linked-request', {}, message)
+    }
     const { order, position, parent, traces, spanOffsets } = resolveParents(
       {
-        trace: this.#trace.finish(),
+        trace: this.#trace.finish().map((trace) => this.#joined(trace)),
         traceCount: this.#traces.size,
         traceId: (trace) => this.#traces.value(trace),
         ids: this.#ids,
@@ -192,6 +219,27 @@ export class SpanTracesBuilder {
       },
       this.#quality.finish(traces.length),
     )
+  }
+
+  /** Whether a root of a trace becomes part of the trace that it is linked to. */
+  #joins(trace: number, { traceId }: SpanLink): boolean {
+    this.#linkedRoots++
+    if (!this.#joinsLinks) return false
+    const other = this.#traces.code(traceId)
+    const isKnown = this.#joinedTo.get(trace) === other
+    // A circle of links is not followed to its end.
+    if (!isKnown && (this.#joinedTo.has(trace) || this.#joined(trace) === this.#joined(other))) {
+      return false
+    }
+    this.#joinedTo.set(trace, other)
+    return true
+  }
+
+  #joined(trace: number): number {
+    let last = trace
+    for (let to = this.#joinedTo.get(last); to !== undefined; to = this.#joinedTo.get(last))
+      last = to
+    return last
   }
 
   #problemOf(span: SpanRecord): string | undefined {

@@ -1,6 +1,7 @@
 import { type Place, TraceFormatError } from '../../core/errors.ts'
 import { areSavedLogs, DAMAGED_LOGS } from '../log-records.ts'
 import { MISSING_TRACES } from '../quality.ts'
+import type { SpanLink } from '../span-traces-builder.ts'
 import { peek } from '../trace-source.ts'
 import { readJsonElements } from './json-elements.ts'
 import {
@@ -37,7 +38,7 @@ const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
  * containers are new at every start, and would make every flow another one. Attributes and events
  * become parameters, those of resources with `resourceAttributes`; `service.version` is counted,
  * trace state says the probability. A link that repeats the parent with `opentracing.ref_type` =
- * `follows_from` says that nobody waits.
+ * `follows_from` says that nobody waits. A root's first link to another trace can be joined.
  */
 export const otlpReader: TraceReader = {
   format: 'otlp',
@@ -144,9 +145,10 @@ function readSpan(span: JsonObject, reporter: Reporter, sink: ReadSink, place: P
   const startUs = clock.offsetOfNanos(startTimeUnixNano ?? start_time_unix_nano)
   const endUs = clock.offsetOfNanos(endTimeUnixNano ?? end_time_unix_nano)
   const parentId = otlpId(parentSpanId ?? parent_span_id, 8)
+  const ownTrace = otlpId(traceId ?? trace_id, 16)
   sink.spans.add(
     {
-      traceId: otlpId(traceId ?? trace_id, 16),
+      traceId: ownTrace,
       spanId: otlpId(spanId ?? span_id, 8),
       parentId: parentId === '' ? null : parentId,
       ...reporter,
@@ -156,6 +158,7 @@ function readSpan(span: JsonObject, reporter: Reporter, sink: ReadSink, place: P
       startUs,
       durationUs: Math.round((endUs - startUs) * 1e3) / 1e3,
       followsFrom: followsFrom(links, parentId),
+      link: linkElsewhere(links, ownTrace),
       attributes: attributesOf(span, reporter.attributes),
       probability: traceStateProbability(traceState ?? span['trace_state']),
     },
@@ -176,6 +179,15 @@ function attributesOf(
   }
   if (ofResource.length > 0) entries.push(...ofResource)
   return entries
+}
+
+function linkElsewhere(links: unknown, ownTrace: string): SpanLink | undefined {
+  return objectsIn(links)
+    .map(({ traceId, trace_id, spanId, span_id }) => ({
+      traceId: otlpId(traceId ?? trace_id, 16),
+      spanId: otlpId(spanId ?? span_id, 8),
+    }))
+    .find(({ traceId }) => traceId !== '' && traceId !== ownTrace)
 }
 
 function followsFrom(links: unknown, parentId: string): boolean {
