@@ -12,12 +12,12 @@ export function placeName(node: NodeLabel): string {
   return printable(place(node)) || 'a service without a name'
 }
 
-/** Methods of gRPC services, which say the package and the service before. */
-const GRPC_METHOD = /^\/?(?:[\w-]+\.)+[\w-]+\/([\w.-]+)$/
+/** Methods of gRPC services, which say the package and the service before; behind a name in brackets. */
+const GRPC_METHOD = /^(.* \()?\/?(?:[\w-]+\.)+[\w-]+\/([\w.-]+\)?)$/
 
 /** Returns an operation to be printed; of a gRPC method, its last part: `GetProduct`. */
 export function operationName({ operation }: Pick<NodeLabel, 'operation'>): string {
-  return printable(GRPC_METHOD.exec(operation)?.[1] ?? operation)
+  return printable(operation.replace(GRPC_METHOD, '$1$2'))
 }
 
 /** An operation that is called, with its service where that is not the caller. */

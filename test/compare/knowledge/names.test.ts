@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import { operationName } from '../../../src/compare/findings/names.ts'
 import { type Knowledge, NO_KNOWLEDGE } from '../../../src/compare/knowledge/knowledge.ts'
 import { nameTraces, nameType, withoutNames } from '../../../src/compare/knowledge/names.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
@@ -57,6 +58,27 @@ test('trace points, ids in names, and types of requests have names as well', () 
   expect(nameType(users, 'other GET')).toBe('other GET')
   expect(withoutNames('front (web) one user (GET /users/17)', users)).toBe('web GET /users/17')
   expect(nameTraces(points, NO_KNOWLEDGE)).toBe(points)
+  const grpc = '/shop.v1.Catalog/GetProduct'
+  expect(operationName({ operation: grpc })).toBe('GetProduct')
+  expect(operationName({ operation: `find it (${grpc})` })).toBe('find it (GetProduct)')
+})
+
+test('findings of trace points keep their ids when names are given', () => {
+  const period = (share: number) =>
+    makeGraphs(
+      Array.from({ length: 200 }, (_, i) => {
+        const reads = i % 100 < share
+        const labels = ['READ', 'CACHE', ...(reads ? ['DISK'] : []), 'REPLY']
+        const edges = labels.slice(1).map((_, at) => [at, at + 1] as const)
+        return { labels: labels.map((label) => `sn1__t7__${label}`), edges, startUs: i * 1000 }
+      }),
+    )
+  const points = compare(period(10), period(60))
+  const disks = named({ 'step:DISK': 'a disk', 'step:READ': 'zero' })
+  const [finding] = points.findings.findings
+  const [shown] = points.with({ knowledge: disks }).findings.findings
+  expect(shown?.title).toBe('zero (READ): requests now also do a disk (DISK)')
+  expect(shown?.id).toBe(finding?.id)
 })
 
 test('stages are shared unless a name changes', () => {
