@@ -7,7 +7,13 @@ import { counted } from '../core/words.ts'
 import { explain, explainMutation } from '../explain/parameters/explain.ts'
 import { withinBudget } from './comparison-budget.ts'
 import { COMPARISON_DOCUMENT, type ExplainedRank, FINDING_DOCUMENT } from './comparison-document.ts'
-import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
+import {
+  addComparisonFlags,
+  type ComparisonFlags,
+  compareFiles,
+  WHAT_IF_FLAG,
+  whatIfOf,
+} from './comparison-flags.ts'
 import { comparisonText, findingText } from './comparison-text.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import { findingWithId, type PrintedFinding } from './finding-document.ts'
@@ -15,6 +21,7 @@ import { addOptions, type FlagsOf } from './flags.ts'
 import { JSON_FLAG, print } from './printing.ts'
 
 const COMPARE_FLAGS = defineOptions({
+  ...WHAT_IF_FLAG,
   json: JSON_FLAG,
   verbose: flag({
     default: false,
@@ -60,7 +67,8 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
   const { json, verbose, limit, budget, explain: rank } = flags
   const comparison = await compareFiles({ ...flags, files })
   const explained = rank === undefined ? null : explainRank(comparison, rank)
-  const printed = { comparison, limit, budget, explained }
+  const whatIf = whatIfOf(comparison, flags)?.explains(comparison.findings) ?? []
+  const printed = { comparison, limit, budget, explained, whatIf }
   const all = {
     categories: comparison.categories.size,
     mutations: comparison.ranking.mutations.length,

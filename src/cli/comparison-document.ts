@@ -4,12 +4,15 @@ import type { ComparisonWarning } from '../compare/fairness/comparison-warning.t
 import { type Quantity, TIME } from '../core/quantity.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import type { DiagnosedScenario } from '../whatif/diagnosis/latency-diagnosis.ts'
+import type { ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
 import { mutationsWithin } from './comparison-budget.ts'
 import {
   about,
   COUNT,
   document,
   listOf,
+  MEASURED,
   made,
   NUMBER,
   optional,
@@ -36,6 +39,8 @@ export interface PrintedComparison {
   /** Bytes that it may have as JSON; 0 for any number. */
   readonly budget: number
   readonly explained: ExplainedRank | null
+  /** What a diagnosis says of findings. Default: none was asked for. */
+  readonly whatIf?: readonly ExplainedFinding[]
 }
 
 export interface ExplainedRank {
@@ -81,6 +86,21 @@ const LEFT_OUT = record({
   shortenedMutations: listOf(RANK),
   budget: COUNT,
   how: TEXT,
+})
+
+const EXPLAINED = record<ExplainedFinding>({
+  finding: about(
+    'Rank of the finding.',
+    made(({ finding }) => finding.rank, RANK),
+  ),
+  cause: orNull(
+    record<DiagnosedScenario>({
+      rank: RANK,
+      scenario: made(({ scenario }) => scenario.title, TEXT),
+      gain: about('Share of the difference that it explains by itself.', MEASURED),
+      q: MEASURED,
+    }),
+  ),
 })
 
 /** The document of `flowdelta compare`; `truncated` says what is not listed. */
@@ -130,6 +150,13 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     change: about(
       'The change of the sum of response times after, against the mean before.',
       made(({ comparison }) => comparison, CHANGE),
+    ),
+    whatIf: about(
+      'With --what-if: of each finding, the cause of `flowdelta whatif` that is about the same; null for none.',
+      made(
+        ({ whatIf = [] }) => (whatIf.length === 0 ? undefined : whatIf),
+        optional(listOf(EXPLAINED)),
+      ),
     ),
     categories: about(
       'In order of id; cut at --limit.',

@@ -3,9 +3,12 @@ import { type Command, Option } from 'commander'
 import { type Comparison, compare } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS, type ComparisonOptions } from '../compare/comparison-options.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
+import { defineOptions, flag } from '../core/options.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
-import { addOptions, type Flags, optionsFrom } from './flags.ts'
+import { diagnoseLatency } from '../whatif/diagnosis/diagnose-latency.ts'
+import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
+import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import {
   addSplit,
   type BesideTraces,
@@ -118,4 +121,27 @@ function requireOnce(runs: readonly (readonly string[])[]): void {
 function countsOf(flags: ComparisonFlags): Partial<ComparisonOptions> {
   if (flags.weightCounts) return { counts: 'weighted' }
   return flags.scaleCounts ? { counts: 'scaled' } : {}
+}
+
+export const WHAT_IF_FLAG = defineOptions({
+  whatIf: flag({
+    default: false,
+    sentence:
+      'Also tell which single change explains each finding, as flowdelta whatif does; takes as long again',
+  }),
+})
+
+/** Diagnoses the latency of what was compared, where that is asked for. */
+export function whatIfOf(
+  { flows: { periods } }: Comparison,
+  { whatIf }: FlagsOf<typeof WHAT_IF_FLAG>,
+): LatencyDiagnosis | null {
+  if (!whatIf) return null
+  const [before, after, ...others] = periods
+  if (before === undefined || after === undefined || others.length > 0) {
+    throw new FlowdeltaError(
+      `--what-if explains one run before by one after, not ${periods.length - 1} by one. Give one --before.`,
+    )
+  }
+  return diagnoseLatency(before, after)
 }

@@ -19,6 +19,7 @@ import { chooseFlows } from '../explain/flow-pair/flow-pair.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
+import { causeText, type ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
 import type { ExplainedRank, PrintedComparison, WholeFinding } from './comparison-document.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
@@ -31,10 +32,10 @@ const ALL = Number.POSITIVE_INFINITY
 
 /** What was compared, warnings and findings on a screen; verbose, also every ranked mutation. */
 export function comparisonText(
-  { comparison, limit, explained }: PrintedComparison,
+  { comparison, limit, explained, whatIf = [] }: PrintedComparison,
   { verbose }: { readonly verbose: boolean },
 ): string {
-  const explanations = explanationTexts(explained)
+  const explanations = [...whatIfTexts(whatIf), ...explanationTexts(explained)]
   const blocks = verbose
     ? verboseBlocks(comparison, limit)
     : shortBlocks(comparison, MAX_LINES - 2 * explanations.length)
@@ -222,6 +223,15 @@ function mutationCounts({ responseTime, structural }: Comparison): string {
     `${structural.mutations.length} structural, ${structural.precursors.length} precursors ` +
     `(threshold ${structural.options.smPThreshold}, suggested ${structural.suggestedThreshold})`
   )
+}
+
+/** Which cause of a diagnosis is about which finding. */
+function whatIfTexts(whatIf: readonly ExplainedFinding[]): string[] {
+  if (whatIf.length === 0) return []
+  const lines = whatIf.map(
+    (one) => `Finding ${one.finding.rank}: ${causeText(one, MAX_WIDTH) ?? 'no single change'}`,
+  )
+  return [['What-if, the single change that explains each:', ...lines].join('\n')]
 }
 
 function explanationTexts(explained: ExplainedRank | null): string[] {

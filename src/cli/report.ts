@@ -8,7 +8,13 @@ import { traceTemplate } from '../core/trace-links.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { REPORT_OPTIONS, reportHtml } from '../views/report/report-html.ts'
 import { reportMarkdown } from '../views/report/report-markdown.ts'
-import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
+import {
+  addComparisonFlags,
+  type ComparisonFlags,
+  compareFiles,
+  WHAT_IF_FLAG,
+  whatIfOf,
+} from './comparison-flags.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 
 const REPORT_FLAGS = defineOptions({
@@ -17,6 +23,7 @@ const REPORT_FLAGS = defineOptions({
     'out <file>',
   ),
   traceUrl: REPORT_OPTIONS.traceUrl,
+  ...WHAT_IF_FLAG,
   markdown: flag({ default: false, sentence: 'Write GitHub-flavored Markdown instead of HTML' }),
 })
 
@@ -45,7 +52,12 @@ async function runReport(
     throw new OptionError('out', out, 'another file than the traces that are read')
   }
   const comparison = await compareFiles({ ...flags, files })
-  const options = { traceUrl, files: { before, after }, madeBy: `flowdelta ${packageJson.version}` }
+  const options = {
+    traceUrl,
+    files: { before, after },
+    whatIf: whatIfOf(comparison, flags),
+    madeBy: `flowdelta ${packageJson.version}`,
+  }
   connectCharts()
   const report = markdown ? reportMarkdown(comparison, options) : reportHtml(comparison, options)
   if (out === STANDARD_OUTPUT) process.stdout.write(report)

@@ -1,6 +1,7 @@
 import type { Population } from '../whatif/calls/index-calls.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
-import { type ProfileQuantiles, profileQuantiles } from '../whatif/recompute/latency-profile.ts'
+import type { ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
+import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
 import type { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
 import {
   about,
@@ -9,11 +10,13 @@ import {
   FLAG,
   listOf,
   MEASURED,
+  NUMBER,
   optional,
   orNull,
   type Part,
   RANK,
   record,
+  SHARE,
   TEXT,
   WARNINGS,
   words,
@@ -23,7 +26,7 @@ import type { PrintedWarning } from './printing.ts'
 export interface Predictions {
   readonly requests: { readonly before: number; readonly after: number | null }
   readonly population: Population
-  readonly after: ProfileQuantiles | null
+  readonly after: LatencyProfile | null
   readonly profiles: readonly ScenarioProfile[]
 }
 
@@ -33,6 +36,10 @@ const CHANGE = {
   p50Us: STEP,
   p90Us: STEP,
   p99Us: STEP,
+  within: about(
+    'With --within: shares of requests that take at most so long.',
+    optional(record({ us: NUMBER, before: SHARE, scenario: SHARE, after: orNull(SHARE) })),
+  ),
 }
 const DEPTH: Part<number | 'auto'> = {
   schema: { anyOf: [COUNT.schema, { const: 'auto' }] },
@@ -85,6 +92,10 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
       }),
     ),
   ),
+  findings: about(
+    'With --findings or --finding: findings of flowdelta compare, and the rank of the cause that is about the same; null for none.',
+    optional(listOf(record({ rank: RANK, id: TEXT, title: TEXT, cause: orNull(RANK) }))),
+  ),
   together: about(
     'The first significant cause, then those that explain clearly more with it: ranks, also of causes that --limit cut, and the share that each and those before it explain.',
     optional(listOf(record({ rank: RANK, gain: MEASURED }))),
@@ -97,16 +108,28 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
   truncated: about('Present when --limit left something out.', optional(record({ causes: COUNT }))),
 })
 
+interface Printing {
+  readonly warnings: readonly PrintedWarning[]
+  /** A target, µs. */
+  readonly within: number | null
+}
+
 /** A diagnosis, or predictions with no causes, and what is in doubt about the traces. */
 type WhatifResults = Parameters<typeof WHATIF_DOCUMENT.write>[0]
 
 export function diagnosisResults(
   diagnosis: LatencyDiagnosis,
-  limit: number,
-  warnings: readonly PrintedWarning[],
+  {
+    limit,
+    warnings,
+    within,
+    explained,
+  }: Printing & {
+    readonly limit: number
+    readonly explained: readonly ExplainedFinding[]
+  },
 ): WhatifResults {
   const { options, ranked, base, target, models } = diagnosis
-  const [before, after] = [profileQuantiles(base), profileQuantiles(target)]
   const [forest, later] = models.forests
   return {
     divergence: options.divergence,
@@ -127,8 +150,17 @@ export function diagnosisResults(
       service: scenario.service,
       operation: scenario.operation,
       requests: touched,
-      ...steps(before, cause, after),
+      ...steps([base, cause.evaluation.profile, target], within),
     })),
+    findings:
+      explained.length === 0
+        ? undefined
+        : explained.map(({ finding: { rank, id, title }, cause }) => ({
+            rank,
+            id,
+            title,
+            cause: cause?.rank ?? null,
+          })),
     together: diagnosis.together.map(({ cause, gain }) => ({ rank: cause.rank, gain })),
     warnings,
     truncated: ranked.length > limit ? { causes: ranked.length } : undefined,
@@ -138,12 +170,12 @@ export function diagnosisResults(
 
 export function predictionResults(
   { requests, population, after, profiles }: Predictions,
-  warnings: readonly PrintedWarning[],
+  { warnings, within }: Printing,
 ): WhatifResults {
-  const predictions = profiles.map(({ title, touched, limits, beforeQuantiles, quantiles }) => ({
+  const predictions = profiles.map(({ title, touched, limits, before, profile }) => ({
     scenario: title,
     requests: touched,
-    ...steps(beforeQuantiles, quantiles, after),
+    ...steps([before, profile, after], within),
     limits: limits ?? undefined,
   }))
   const none = { parameters: undefined, target: undefined, unchanged: undefined, state: undefined }
@@ -153,6 +185,7 @@ export function predictionResults(
     requests,
     calls: callsOf(population),
     causes: [],
+    findings: undefined,
     together: undefined,
     predictions,
     warnings,
@@ -164,15 +197,22 @@ function callsOf({ service = '', operation = '', caller = '' }: Population) {
   return service || operation || caller ? { service, operation, caller } : undefined
 }
 
-function steps(
-  before: ProfileQuantiles,
-  scenario: ProfileQuantiles,
-  after: ProfileQuantiles | null,
-) {
-  const step = (name: keyof ProfileQuantiles) => ({
-    before: before[name],
-    scenario: scenario[name],
-    after: after?.[name] ?? null,
+type Steps = readonly [
+  before: LatencyProfile,
+  scenario: LatencyProfile,
+  after: LatencyProfile | null,
+]
+
+function steps([before, scenario, after]: Steps, us: number | null) {
+  const step = (of: (profile: LatencyProfile) => number) => ({
+    before: of(before),
+    scenario: of(scenario),
+    after: after && of(after),
   })
-  return { p50Us: step('p50Us'), p90Us: step('p90Us'), p99Us: step('p99Us') }
+  return {
+    p50Us: step((profile) => profile.quantile(0.5)),
+    p90Us: step((profile) => profile.quantile(0.9)),
+    p99Us: step((profile) => profile.quantile(0.99)),
+    within: us === null ? undefined : { us, ...step((profile) => profile.shareWithin(us)) },
+  }
 }

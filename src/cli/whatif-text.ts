@@ -3,6 +3,7 @@ import { counted, formatDuration, grouped, percent, pValue, shortText } from '..
 import type { Population } from '../whatif/calls/index-calls.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
+import type { ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
 import { divergenceText } from '../whatif/diagnosis/target-divergence.ts'
 import {
   type LatencyProfile,
@@ -16,12 +17,24 @@ import type { Predictions } from './whatif-document.ts'
 const MAX_TITLE_LENGTH = 90
 const MAX_TARGET_LENGTH = 120
 
-export function whatifText(diagnosis: LatencyDiagnosis, limit: number, wish?: WishTarget): string {
+interface Shown {
+  readonly limit: number
+  readonly wish: WishTarget | undefined
+  /** A target, µs. */
+  readonly within: number | null
+  readonly explained: readonly ExplainedFinding[]
+}
+
+export function whatifText(
+  diagnosis: LatencyDiagnosis,
+  { limit, wish, within, explained }: Shown,
+): string {
   const { ranked, state } = diagnosis
   return [
-    profilesText(diagnosis),
+    [profilesText(diagnosis), withinText(diagnosis, within)].join(' ').trim(),
     [verdictText(diagnosis), wish === undefined ? '' : wishText(diagnosis, wish)].join(' ').trim(),
-    ranked.length === 0 ? '' : causesTable(diagnosis, limit),
+    findingsText(explained),
+    ranked.length === 0 ? '' : causesTable(diagnosis, limit, within),
     ...leftOutLines(ranked.length - limit),
     state === 'complete' ? '' : 'Stopped before everything was tried.',
   ]
@@ -53,6 +66,27 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
       ? 'The profiles are the same.'
       : `The profiles ${differ} (${pValue(changeP)}); ${distanceText(diagnosis, divergence)} apart.`)
   )
+}
+
+/** `Cause 1 explains finding 2: disk: READ itself takes 10 ms longer.` */
+function findingsText(explained: readonly ExplainedFinding[]): string {
+  return explained
+    .map(({ finding: { rank, title }, cause }) => {
+      const who = cause === null ? 'No cause explains' : `Cause ${cause.rank} explains`
+      return `${who} finding ${rank}: ${shortText(title, 2 * MAX_TITLE_LENGTH)}`
+    })
+    .join('\n')
+}
+
+/** `Within 300 ms: 97 % of requests before, 91 % after.` */
+function withinText({ base, target, models }: LatencyDiagnosis, us: number | null): string {
+  if (us === null) return ''
+  const later = models.forests.length > 1 ? 'after' : 'of the target'
+  return `Within ${formatDuration(us)}: ${meetText(base, us)} before, ${meetText(target, us)} ${later}.`
+}
+
+function meetText(profile: LatencyProfile, us: number): string {
+  return percent(profile.shareWithin(us))
 }
 
 /** Small samples are apart from themselves by a divergence that expects what did not occur. */
@@ -104,39 +138,53 @@ function distanceText({ options }: LatencyDiagnosis, value: number): string {
   return `${options.divergence === 'kl' ? 'Kullback-Leibler divergence' : 'largest gap'} ${text}`
 }
 
-function causesTable({ ranked, options }: LatencyDiagnosis, limit: number): string {
+function causesTable(
+  { ranked, options }: LatencyDiagnosis,
+  limit: number,
+  us: number | null,
+): string {
   return textTable(
-    ['cause', 'within', 'alone explains', 'divergence', 'p50', 'p99', 'chance?'],
+    ['cause', 'within', 'alone explains', 'divergence', 'p50', 'p99', ...meetTitle(us), 'chance?'],
     ranked
       .slice(0, limit)
-      .map(({ rank, scenario, parent, gain, divergence, p50Us, p99Us, significant }) => [
-        `${rank}. ${shortText(scenario.title, MAX_TITLE_LENGTH)}`,
-        parent === null ? '' : String(parent.rank),
-        gain < 0 ? 'none' : percent(gain),
-        divergenceText(options.divergence, divergence),
-        formatDuration(p50Us),
-        formatDuration(p99Us),
-        significant ? 'no' : 'maybe',
-      ]),
+      .map(
+        ({ rank, scenario, parent, gain, divergence, p50Us, p99Us, significant, evaluation }) => [
+          `${rank}. ${shortText(scenario.title, MAX_TITLE_LENGTH)}`,
+          parent === null ? '' : String(parent.rank),
+          gain < 0 ? 'none' : percent(gain),
+          divergenceText(options.divergence, divergence),
+          formatDuration(p50Us),
+          formatDuration(p99Us),
+          ...(us === null ? [] : [meetText(evaluation.profile, us)]),
+          significant ? 'no' : 'maybe',
+        ],
+      ),
   )
 }
 
-export function predictionText({ requests, population, after, profiles }: Predictions): string {
-  const row = (name: string, { p50Us, p90Us, p99Us }: ProfileQuantiles, touched: string) => [
+/** Head of the column of shares that meet a target. */
+function meetTitle(us: number | null): string[] {
+  return us === null ? [] : [`≤ ${formatDuration(us)}`]
+}
+
+export function predictionText(
+  { requests, population, after, profiles }: Predictions,
+  us: number | null = null,
+): string {
+  const row = (name: string, profile: LatencyProfile, touched: string) => [
     shortText(name, MAX_TITLE_LENGTH),
-    formatDuration(p50Us),
-    formatDuration(p90Us),
-    formatDuration(p99Us),
+    ...Object.values(profileQuantiles(profile)).map(formatDuration),
+    ...(us === null ? [] : [meetText(profile, us)]),
     touched,
   ]
   const [first] = profiles
   return [
     `Predicted for ${requestsText(requests.before, population)} before.`,
     textTable(
-      ['scenario', 'p50', 'p90', 'p99', 'requests it changes'],
+      ['scenario', 'p50', 'p90', 'p99', ...meetTitle(us), 'requests it changes'],
       [
-        ...(first === undefined ? [] : [row('before, as recorded', first.beforeQuantiles, '')]),
-        ...profiles.map(({ title, quantiles, touched }) => row(title, quantiles, grouped(touched))),
+        ...(first === undefined ? [] : [row('before, as recorded', first.before, '')]),
+        ...profiles.map(({ title, profile, touched }) => row(title, profile, grouped(touched))),
         ...(after === null ? [] : [row('after, as recorded', after, '')]),
       ],
     ),

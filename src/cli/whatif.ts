@@ -1,8 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { compare } from '../compare/comparison.ts'
+import type { Finding } from '../compare/findings/finding.ts'
+import type { Findings } from '../compare/findings/findings.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
-import { FlowdeltaError, OptionError } from '../core/errors.ts'
-import { defineOptions } from '../core/options.ts'
+import { entryNamed, FlowdeltaError, OptionError } from '../core/errors.ts'
+import { custom, defineOptions, flag, text } from '../core/options.ts'
 import { grouped, readDuration } from '../core/words.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
@@ -20,7 +23,7 @@ import {
   type ExecutionModels,
 } from '../whatif/models/execution-models.ts'
 import { learnExecutionModels } from '../whatif/models/learn-execution-models.ts'
-import { profileOf, profileQuantiles } from '../whatif/recompute/latency-profile.ts'
+import { profileOf } from '../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../whatif/recompute/request-model.ts'
 import { applyScenario, type ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
 import { combineScenarios, parseScenario } from '../whatif/scenarios/parse-scenario.ts'
@@ -69,10 +72,36 @@ const MODEL_FLAGS = defineOptions({
   similarity: { ...DIAGNOSIS_OPTIONS.similarity, flag: 'similarity <distance>', parse: Number },
 })
 
-const PRINT_FLAGS = listFlags('causes')
+const FINDING_FLAGS = defineOptions({
+  findings: flag({
+    default: false,
+    sentence: 'Also compare the periods, and tell which finding each cause explains',
+  }),
+  finding: text({
+    default: null,
+    or: null,
+    unit: 'id',
+    sentence: 'Begin with what a finding of flowdelta compare is about, by its id or its rank',
+  }),
+})
+
+const PRINT_FLAGS = {
+  ...listFlags('causes'),
+  ...defineOptions({
+    within: custom<number | null>({
+      default: null,
+      parse: readDuration,
+      accepts: (value) => value === null || (value as number) > 0,
+      expected: "a time, as '300ms'",
+      flag: 'within <time>',
+      sentence: "Also tell how many requests take at most so long: '300ms'",
+    }),
+  }),
+}
 
 interface WhatifFlags
   extends FlagsOf<typeof PRINT_FLAGS & typeof KNOWLEDGE_OPTIONS & typeof MODEL_FLAGS>,
+    FlagsOf<typeof FINDING_FLAGS>,
     SplitFlags {
   readonly before: string[]
   readonly after?: string[]
@@ -101,13 +130,20 @@ export function addWhatif(command: Command, args: readonly string[]): void {
       TERMS,
     ).conflicts(['target', 'apply']),
   )
-  for (const table of [DIAGNOSIS_FLAGS, MODEL_FLAGS, KNOWLEDGE_OPTIONS, LOAD_OPTIONS, PRINT_FLAGS])
-    addOptions(command, table)
+  const tables = [
+    DIAGNOSIS_FLAGS,
+    MODEL_FLAGS,
+    FINDING_FLAGS,
+    KNOWLEDGE_OPTIONS,
+    LOAD_OPTIONS,
+    PRINT_FLAGS,
+  ]
+  for (const table of tables) addOptions(command, table)
   command.action(runWhatif)
 }
 
 async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<void> {
-  const { json, limit, apply, after, target } = given
+  const { json, limit, apply, after, target, within = null } = given
   // Scenarios that a person writes have the recorded names.
   const knowledge = apply === undefined ? (given.knowledge ?? null) : null
   const caller = nameOf(knowledge, { service: given.caller }).service
@@ -136,19 +172,45 @@ async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<v
     })
     print(
       json,
-      () => WHATIF_DOCUMENT.write(predictionResults(predictions, warnings)),
-      () => withWarnings(predictionText(predictions), warnings),
+      () => WHATIF_DOCUMENT.write(predictionResults(predictions, { warnings, within })),
+      () => withWarnings(predictionText(predictions, within), warnings),
     )
     return
   }
   // One of the two is there: see above.
-  const diagnosis = await diagnose(before, later ?? (target as WishTarget), flags)
+  const findings = flags.findings || flags.finding ? findingsOf(before, later) : null
+  const finding = flags.finding ? findingNamed(findings, flags.finding) : null
+  const diagnosis = await diagnose(before, later ?? (target as WishTarget), flags, finding)
+  const explained = findings === null ? [] : diagnosis.explains(findings)
   print(
     json,
-    () => WHATIF_DOCUMENT.write(diagnosisResults(diagnosis, limit ?? MAX_IN_JSON, warnings)),
-    () => withWarnings(whatifText(diagnosis, limit ?? MAX_IN_TEXT, target), warnings),
+    () =>
+      WHATIF_DOCUMENT.write(
+        diagnosisResults(diagnosis, { limit: limit ?? MAX_IN_JSON, warnings, within, explained }),
+      ),
+    () =>
+      withWarnings(
+        whatifText(diagnosis, { limit: limit ?? MAX_IN_TEXT, wish: target, within, explained }),
+        warnings,
+      ),
   )
   failOn(diagnosis, flags.failOn, TERMS)
+}
+
+/** Findings of a comparison of the same periods. */
+function findingsOf(before: SpanTraces, after: SpanTraces | null): Findings {
+  if (after !== null) return compare(before, after).findings
+  throw new FlowdeltaError('Findings need a period to compare with. Give --after.')
+}
+
+function findingNamed(findings: Findings | null, name: string): Finding {
+  const all = findings?.findings ?? []
+  if (all.length === 0) throw new FlowdeltaError(`--finding ${name}: there are no findings.`)
+  const byName = all.flatMap((finding) => [
+    [String(finding.rank), finding] as const,
+    [finding.id, finding] as const,
+  ])
+  return entryNamed(Object.fromEntries(byName), name, 'the rank or the id of a finding')
 }
 
 const TERMS: Terms<DiagnosedScenario, LatencyDiagnosis> = {
@@ -179,6 +241,7 @@ async function diagnose(
   before: SpanTraces,
   target: LatencyTarget,
   flags: Flags,
+  finding: Finding | null,
 ): Promise<LatencyDiagnosis> {
   const stop = new AbortController()
   const onInterrupt = () => stop.abort()
@@ -188,6 +251,7 @@ async function diagnose(
     const steps = diagnoseLatencyStepwise(before, target, {
       ...optionsFrom(DIAGNOSIS_FLAGS, flags),
       ...optionsFrom(MODEL_FLAGS, flags),
+      finding,
       signal: stop.signal,
     })
     for (;;) {
@@ -230,7 +294,7 @@ function predictScenarios(
       after: afterForest?.requestTrace.length ?? null,
     },
     population: model,
-    after: after && profileQuantiles(profileOf(new RequestModel(models, 1).recorded)),
+    after: after && profileOf(new RequestModel(models, 1).recorded),
     profiles: all.map((scenario) => applied(models, scenario)),
   }
 }

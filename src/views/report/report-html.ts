@@ -15,6 +15,8 @@ import { changeWords, type Quantity, TIME } from '../../core/quantity.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { LogComparison } from '../../logs/compare-logs.ts'
+import { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
+import { causeText, type ExplainedFinding } from '../../whatif/diagnosis/match-findings.ts'
 import type { Chart } from '../charts/chart.ts'
 import { responseTimesChart } from '../charts/response-times.ts'
 import {
@@ -36,6 +38,7 @@ import {
 } from './html-sections.ts'
 import { logsPage } from './logs-report.ts'
 import { power } from './power.ts'
+import { whatIfSection } from './what-if-section.ts'
 
 /** Options of `reportHtml` and `reportMarkdown`. */
 export const REPORT_OPTIONS = defineOptions({
@@ -49,6 +52,12 @@ export const REPORT_OPTIONS = defineOptions({
       value === null || (typeof value === 'object' && 'before' in value && 'after' in value),
     expected: '{ before: […], after: […] } or null',
     sentence: 'Files that were compared, to be named in the report',
+  }),
+  whatIf: custom<LatencyDiagnosis | null>({
+    default: null,
+    accepts: (value) => value === null || value instanceof LatencyDiagnosis,
+    expected: 'what diagnoseLatency returns for the same periods, or null',
+    sentence: 'Diagnosis whose causes stand beside the findings',
   }),
   madeBy: text({ default: 'flowdelta', sentence: 'Program and version to name in the report' }),
 })
@@ -73,7 +82,7 @@ export function reportHtml(
   comparison: Comparison | LogComparison,
   options: ReportOptions = {},
 ): string {
-  const { traceUrl, files, madeBy } = readOptions(REPORT_OPTIONS, options)
+  const { traceUrl, files, madeBy, whatIf } = readOptions(REPORT_OPTIONS, options)
   if (comparison instanceof LogComparison) {
     return logsPage(comparison, { madeBy, periods: fileLines(files) })
   }
@@ -82,6 +91,7 @@ export function reportHtml(
   const { title, sentences, shifts } = headline(comparison)
   const { findings, omitted } = comparison.findings
   const charts = findingCharts(comparison)
+  const explained = whatIf?.explains(comparison.findings) ?? []
   const known = power(comparison, MAX_KINDS)
   const of = comparison.flows.quantity
   const none = findings.length === 0
@@ -101,10 +111,16 @@ ${
   none
     ? seen
     : html`<section><h2>What changed</h2>${findings.map((finding) =>
-        htmlFinding(finding, { chart: charts.get(finding.rank), traceUrl: template, of }),
+        htmlFinding(finding, {
+          chart: charts.get(finding.rank),
+          traceUrl: template,
+          of,
+          cause: explained.find((one) => one.finding === finding),
+        }),
       )}${omitted > 0 ? html`<p class="soft">${omitted} smaller findings are left out.</p>` : ''}</section>
 ${accountingSection(comparison)}`
 }
+${whatIf === null ? '' : whatIfSection(whatIf, explained)}
 ${breakdownSection(comparison)}
 ${mutationsSection(comparison)}
 ${none ? '' : seen}
@@ -209,14 +225,22 @@ function htmlFinding(
     chart,
     traceUrl,
     of,
-  }: { chart: FindingChart | undefined; traceUrl: string | undefined; of: Quantity },
+    cause,
+  }: {
+    chart: FindingChart | undefined
+    traceUrl: string | undefined
+    of: Quantity
+    cause: ExplainedFinding | undefined
+  },
 ): Html {
+  const explains = cause && causeText(cause, 200)
   const { rank, title, text, look, direction, contributionUs, shareOfChange, exemplars } = finding
   const share = shareOfChange > 0 ? `${shareText(shareOfChange)} of the change` : ''
   return html`<article class="finding ${direction}" id="finding-${rank}">
 <h3><span class="rank">${rank}</span> ${named(title, 300)} <span class="share">${share}</span></h3>
 <p class="facts"><span class="tag">${changeWords(of, direction === 'slower').how}</span> ${text} · ${differenceText(contributionUs, of)} in all</p>
 <p class="look">Look at ${look}</p>
+${explains ? html`<p class="soft"><a href="#what-if">What-if</a> ${named(explains, 300)}.</p>` : ''}
 ${finding.consequences.map(
   (seen) => html`<p class="soft">Also seen in ${named(seen.title, 300)}: ${seen.text}</p>`,
 )}

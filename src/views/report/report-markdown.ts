@@ -28,6 +28,7 @@ import {
 } from './markdown-text.ts'
 import { detectableText, type Power, power, powerNote } from './power.ts'
 import { REPORT_OPTIONS, type ReportOptions } from './report-html.ts'
+import { whatIfMarkdown } from './what-if-section.ts'
 
 /** A comment is read at a glance: more is counted, and in the HTML report. */
 const MAX_FINDINGS = 5
@@ -42,7 +43,7 @@ const MAX_WARNING_LENGTH = 600
 const MAX_NAME_LENGTH = 60
 
 /**
- * A comparison as GitHub-flavoured Markdown for a pull request, at most 65 lines long: what got
+ * A comparison as GitHub-flavoured Markdown for a pull request, at most 65 lines long (80 with `whatIf`): what got
  * slower, by how much, how sure, and where to look; details folded. No name from a trace can
  * mention anybody, refer to an issue or become markup.
  *
@@ -57,7 +58,7 @@ export function reportMarkdown(
   comparison: Comparison | LogComparison,
   options: ReportOptions = {},
 ): string {
-  const { traceUrl, madeBy } = readOptions(REPORT_OPTIONS, options)
+  const { traceUrl, madeBy, whatIf } = readOptions(REPORT_OPTIONS, options)
   if (comparison instanceof LogComparison) return logsMarkdown(comparison, madeBy)
   requireStage('reportMarkdown(comparison)', comparison, Comparison)
   const template = traceUrl === null ? undefined : traceTemplate(traceUrl)
@@ -72,6 +73,12 @@ export function reportMarkdown(
     '',
     ...warnings(comparison),
     ...(none ? [] : [...findingsTable(comparison), '', ...details(comparison, template)]),
+    ...(whatIf === null
+      ? []
+      : folded(
+          'Which single change explains it',
+          whatIfMarkdown(whatIf, whatIf.explains(comparison.findings)),
+        )),
     ...folded(
       `Where the ${comparison.flows.quantity.name} of a mean request goes`,
       breakdown(comparison),

@@ -1,11 +1,11 @@
-import { requireArgument } from '../../core/errors.ts'
+import { FlowdeltaError, requireArgument } from '../../core/errors.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { requireSpans, shownName } from '../calls/index-calls.ts'
 import { sampleTraces } from '../calls/sample-traces.ts'
 import { learnExecutionModels } from '../models/learn-execution-models.ts'
 import { profileOf } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
-import { firstCandidates } from '../scenarios/call-candidates.ts'
+import { candidatesAt, firstCandidates } from '../scenarios/call-candidates.ts'
 import { candidateContext } from '../scenarios/candidate-context.ts'
 import { type DiagnosisOptions, diagnosisOptions } from './diagnosis-options.ts'
 import { type Evaluator, makeEvaluator } from './evaluate-scenario.ts'
@@ -140,7 +140,15 @@ function startDiagnosis(before: TraceSet, goal: LatencyTarget, options: Diagnosi
   const { subject, base, target, evaluator } = prepareDiagnosis(before, goal, options)
   const calls = subject.models.forests.reduce((sum, { path }) => sum + path.length, 0)
   const depth = options.depth === 'auto' ? (calls > MAX_DEEP_CALLS ? 3 : 5) : options.depth
-  const candidates = firstCandidates(candidateContext(base, target, options), options)
+  const context = candidateContext(base, target, options)
+  const { finding } = options
+  const candidates =
+    finding === null ? firstCandidates(context, options) : candidatesAt(context, finding)
+  if (candidates.length === 0 && finding !== null) {
+    throw new FlowdeltaError(
+      `Finding ${finding.id} tells of no calls that these requests make. Give a finding of a comparison of these periods, whose traces have spans.`,
+    )
+  }
   return { subject, grow: growDiagnosis(candidates, evaluator, { ...options, depth }) }
 }
 

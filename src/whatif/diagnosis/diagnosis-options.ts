@@ -1,3 +1,4 @@
+import type { Finding } from '../../compare/findings/finding.ts'
 import {
   count,
   custom,
@@ -66,6 +67,12 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
       "Features that divide requests and calls; 'auto' is host, operation, calls, load, concurrency, attributes of at most 16 values, and numbers, in four by their quartiles",
     accepts: (value) => value === 'auto' || Array.isArray(value),
     expected: "'auto' or a list of features",
+  }),
+  finding: custom<Finding | null>({
+    default: null,
+    sentence: 'Finding of a comparison of the same periods that the first scenarios are about',
+    accepts: (value) => value === null || Array.isArray((value as Finding)?.steps),
+    expected: 'a finding of compare, or null',
   }),
   factors: factorsOption([0.5, 0.8, 1.25, 2]),
   similarity: EXECUTION_MODEL_OPTIONS.similarity,

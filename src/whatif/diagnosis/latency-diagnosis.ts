@@ -1,5 +1,6 @@
 import { group } from 'd3-array'
-import { OptionError } from '../../core/errors.ts'
+import type { Findings } from '../../compare/findings/findings.ts'
+import { OptionError, requireArgument } from '../../core/errors.ts'
 import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
@@ -13,6 +14,7 @@ import type { Scenario } from '../scenarios/scenario.ts'
 import type { DiagnosisOptions } from './diagnosis-options.ts'
 import type { Evaluation, Evaluator } from './evaluate-scenario.ts'
 import { orderKey, rankScenarios, scoreSiblings, type TriedScenario } from './grow-diagnosis.ts'
+import { type ExplainedFinding, matchFindings } from './match-findings.ts'
 import { putTogether } from './several-causes.ts'
 import type { ScenarioTests } from './test-changes.ts'
 
@@ -118,6 +120,25 @@ export class LatencyDiagnosis extends Stage {
       gain: this.divergence > 0 ? 1 - divergence / this.divergence : 0,
     }))
     return this.#together
+  }
+
+  /**
+   * For each finding of a comparison of the same periods, the best significant cause that is about the
+   * same thing: the work of the same service, the way between the same two, the calls that the same
+   * operation makes. Findings of trace points, and causes that tell something else, stand alone.
+   *
+   * @example
+   * const [first] = diagnoseLatency(before, after).explains(comparison.findings)
+   * first.finding.rank // 1
+   */
+  explains({ findings }: Findings): readonly ExplainedFinding[] {
+    requireArgument(
+      'explains(comparison.findings)',
+      findings,
+      Array.isArray(findings),
+      'the findings of a comparison',
+    )
+    return matchFindings(findings, this.ranked, this.models.paths)
   }
 
   /** Whether a scenario lies within another one, anywhere in the tree or by what calls it. */

@@ -1,4 +1,5 @@
 // Over every request of every what-if: the loops index with `!`.
+import { bisectRight, sum } from 'd3-array'
 import { InternalError, OptionError } from '../../core/errors.ts'
 import type { LogBins } from '../../stats/log-bins.ts'
 
@@ -140,6 +141,20 @@ export class LatencyProfile implements WeighedLatencies {
       previousMiddle = middle
     }
     return latencyUs[latencyUs.length - 1]!
+  }
+
+  /**
+   * Share of the requests that take at most so long, 0 to 1.
+   *
+   * @throws OptionError for what is no time
+   *
+   * @example
+   * LatencyProfile.ofRequests([30, 10, 20]).shareWithin(20) // 2 / 3
+   */
+  shareWithin(us: number): number {
+    if (!(us >= 0)) throw new OptionError('us', us, 'µs from 0 up')
+    const end = bisectRight(this.latencyUs, us)
+    return sum(this.weight.subarray(0, end)) / this.requests
   }
 
   /** The weighted mean, µs. */

@@ -99,6 +99,23 @@ export class ScenarioProfile extends columnarStage<ScenarioProfileFields>() {
     return profileQuantiles(this.profile)
   }
 
+  /**
+   * Shares of the requests that take at most so long, as recorded and under the scenario: whether a
+   * target is met.
+   *
+   * @param us the target, µs
+   * @throws OptionError for what is no time
+   *
+   * @example
+   * const [service] = before.services.values
+   * const faster = applyScenario(learnExecutionModels(before), scaleCalls({ service, factor: 0.5 }))
+   * const { before: now, scenario } = faster.within(faster.beforeQuantiles.p50Us)
+   * scenario > now // true
+   */
+  within(us: number): { readonly before: number; readonly scenario: number } {
+    return { before: this.before.shareWithin(us), scenario: this.profile.shareWithin(us) }
+  }
+
   /** One row each for p50, p90, p99 and the mean: as recorded, under the scenario, the change, the target. */
   table(): StageTable {
     const read = (profile: LatencyProfile): number[] => Object.values(profileSummary(profile))

@@ -1,3 +1,4 @@
+import type { Finding } from '../../compare/findings/finding.ts'
 import {
   type CallGroup,
   calledBy,
@@ -19,6 +20,7 @@ import {
   timesPerRequest,
 } from './change-parts.ts'
 import { countCandidates } from './count-candidates.ts'
+import { pathsAt, placesOf } from './finding-places.ts'
 import { orderCandidates } from './order-candidates.ts'
 import { partitionCandidates } from './partition-candidates.ts'
 import { reweightCandidates } from './reweight-candidates.ts'
@@ -54,6 +56,25 @@ export function firstCandidates(
     ...(structural ? reweightCandidates(context) : []),
     ...(structural ? partitionCandidates(context, roots) : []),
   ])
+}
+
+/**
+ * The first candidates of a diagnosis that begins at what a finding tells: the way to the calls, or these
+ * as a whole and all that is within them. None where no request has such calls, or it is of trace points.
+ */
+export function candidatesAt(context: CandidateContext, finding: Finding): Candidate[] {
+  const { paths } = context
+  return distinct(
+    placesOf(finding).flatMap((place) => {
+      if (place.what === 'load') return reweightCandidates(context)
+      const members = pathsAt(paths, place)
+      if (members.length === 0) return []
+      const group = callGroup(paths, members)
+      if (place.what === 'way') return networkCandidates(context, group)
+      const whole = serverCandidates(context, group)
+      return [...whole, ...whole.flatMap((one) => one.within())]
+    }),
+  )
 }
 
 /** What a call does and calls: its own time, every call it makes, and the network to all of these. */

@@ -71,6 +71,8 @@ export interface CandidateSketch extends Pick<Candidate, 'kind' | 'key' | 'title
   readonly group?: CallGroup
   readonly within?: Candidate['within']
   readonly changes?: (base: RequestModel, target: RequestModel | null) => LatencyChange[]
+  /** Default: none. */
+  readonly callee?: string
   /** Default: true, unless it weighs requests. */
   readonly isTwoWay?: boolean
   /** Default: false. */
@@ -80,7 +82,15 @@ export interface CandidateSketch extends Pick<Candidate, 'kind' | 'key' | 'title
 
 /** Completes a candidate: what is left out does not change, and nothing lies within it. */
 export function candidate(sketch: CandidateSketch): Candidate {
-  const { group, changes, weight, within = () => [], isGiven = false, ...rest } = sketch
+  const {
+    group,
+    changes,
+    weight,
+    within = () => [],
+    isGiven = false,
+    callee = '',
+    ...rest
+  } = sketch
   const { isTwoWay = weight === undefined, ...own } = rest
   const { service = '', operation = '', paths = [] } = group ?? {}
   const [path = null, ...others] = paths
@@ -91,6 +101,7 @@ export function candidate(sketch: CandidateSketch): Candidate {
     within,
     isTwoWay,
     isGiven,
+    callee,
     path: others.length === 0 ? path : null,
     apply: (base, target) => ({
       changes: changes?.(base, target) ?? [],

@@ -49,6 +49,7 @@ function countCandidate(context: CandidateContext, divided: Callees): Candidate[
       kind: 'count',
       group,
       key: `count ${callees.paths}`,
+      callee: callees.service,
       title: `${groupTitle(paths, group)} ${countWords(before, after, what)}`,
       changes: (from, to) => (to === null ? [] : countedAs(from, to, divided)),
       evidence: (from, to) => ({

@@ -57,6 +57,8 @@ export interface Scenario {
 export interface Candidate extends Scenario {
   /** The same for candidates that change the same thing in the same way. */
   readonly key: string
+  /** The service that is called more or less often; empty where numbers of calls stay. */
+  readonly callee: string
   /** Whether it can be undone: requests of after can be made as before by it. */
   readonly isTwoWay: boolean
   /** Whether it is about what requests bring with them, which nothing in the system can be the cause of. */

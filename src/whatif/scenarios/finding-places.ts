@@ -1,0 +1,86 @@
+import type { Finding } from '../../compare/findings/finding.ts'
+import type { CallPaths } from '../calls/call-paths.ts'
+import type { Candidate, Scenario, ScenarioKind } from './scenario.ts'
+
+/** Something that a finding or a scenario is about; an empty name may be any. */
+export interface Place {
+  readonly what: 'work' | 'way' | 'calls' | 'order' | 'request' | 'load'
+  /** Service that works, is called, makes other calls, or takes the request first. */
+  readonly service: string
+  readonly operation: string
+  /** Who calls, of a way; what is called, of calls. */
+  readonly other: string
+}
+
+/** What each kind of scenario may be about; the first is what it is about alone. */
+const ABOUT: Readonly<Partial<Record<ScenarioKind, readonly Place['what'][]>>> = {
+  preprocessing: ['work'],
+  server: ['request', 'work'],
+  partition: ['request', 'work'],
+  network: ['way'],
+  children: ['way'],
+  count: ['calls', 'request'],
+  order: ['order', 'request'],
+  load: ['load'],
+}
+
+/** What a finding rests on: the steps, or the calls, that it tells; none of trace points. */
+export function placesOf({ kind, steps, calls }: Finding): Place[] {
+  if (kind === 'load') return [{ what: 'load', service: '', operation: '', other: '' }]
+  const ofSteps = steps.map((step): Place => {
+    const { service, operation, caller } = step
+    const what = { work: 'work', call: 'way', request: 'request' } as const
+    return { what: what[step.kind], service, operation, other: caller ?? '' }
+  })
+  const ofCalls = calls.map(({ of, call }): Place => {
+    const what = kind === 'concurrency' ? 'order' : 'calls'
+    return { what, ...of, other: what === 'calls' ? (call?.service ?? '') : '' }
+  })
+  return [...ofSteps, ...ofCalls]
+}
+
+/** Whether a scenario changes what a finding tells. */
+export function isAbout(
+  scenario: Scenario & Partial<Candidate>,
+  place: Place,
+  paths: CallPaths,
+): boolean {
+  const { kind, service, operation, path, callee = '' } = scenario
+  if (!ABOUT[kind]?.includes(place.what)) return false
+  if (place.what === 'load') return true
+  const isOf = kind === 'children' ? place.other : place.service
+  if (service !== isOf || (kind !== 'children' && !isSame(operation, place.operation))) return false
+  // What a call waits for is not its own work.
+  if (place.what === 'work' && kind !== 'preprocessing') return !isCaller(scenario, paths)
+  if (kind === 'count') return isSame(callee, place.other)
+  if (kind !== 'network' || path === null) return true
+  const parent = paths.parent(path)
+  return parent < 0 || isSame(paths.service(parent), place.other)
+}
+
+/** Whether the calls that a scenario changes make calls themselves. */
+function isCaller({ service, operation, path }: Scenario, paths: CallPaths): boolean {
+  return paths.all().some((below) => {
+    const parent = paths.parent(below)
+    if (parent < 0 || path !== null) return parent >= 0 && parent === path
+    return paths.service(parent) === service && isSame(paths.operation(parent), operation)
+  })
+}
+
+/** Paths of the calls that a place is about; none of load. */
+export function pathsAt(paths: CallPaths, { what, service, operation, other }: Place): number[] {
+  return paths.all().filter((path) => {
+    const parent = paths.parent(path)
+    const caller = parent < 0 ? '' : paths.service(parent)
+    return (
+      paths.service(path) === service &&
+      isSame(paths.operation(path), operation) &&
+      (what !== 'way' || isSame(caller, other))
+    )
+  })
+}
+
+/** Whether names are the same; an empty one may be any. */
+function isSame(one: string, other: string): boolean {
+  return one === '' || other === '' || one === other
+}
