@@ -84,6 +84,24 @@ describe('causes', () => {
     expect(text).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)
   })
 
+  test('say which finding they explain, and begin at one', async () => {
+    const args = [...BEFORE, ...AFTER, ...SAMPLE, '--depth', '1', '--limit', '1']
+    const text = await whatif(...args, '--findings')
+    expect(text).toMatch(
+      /\nCause 1 explains finding 1: frontend: NFS3 WRITE now calls storage-data SN READ /,
+    )
+    const document = JSON.parse(await whatif(...args, '--finding', '1', '--json'))
+    expect(schemaErrors('whatif', document)).toBeNull()
+    expect(document.findings[0]).toMatchObject({ rank: 1, cause: 1 })
+    expect(document.causes[0].scenario).toMatch(
+      /^frontend NFS3 WRITE now calls storage-data SN READ/,
+    )
+    expect(document.truncated.causes).toBeLessThan(40)
+    await expect(whatif(...args, '--finding', 'nosuch')).rejects.toThrow(
+      '"nosuch" is not the rank or the id of a finding.',
+    )
+  })
+
   test('of one period against itself: none beyond chance', async () => {
     const same = [
       '--after',
@@ -141,6 +159,15 @@ describe('predictions', () => {
       scenario: quantiles.p90Us,
       after: null,
     })
+  })
+
+  test('tell how many requests meet a target', async () => {
+    const args = [...BEFORE, '--apply', 'storage-data*0.5', '--within', '1ms']
+    const { within } = JSON.parse(await whatif(...args, '--json')).predictions[0]
+    const profile = applyScenario(learnExecutionModels(before), 'storage-data*0.5')
+    expect(within).toEqual({ us: 1000, ...profile.within(1000), after: null })
+    expect(within.scenario).toBeGreaterThan(within.before)
+    expect(await whatif(...args)).toMatch(/≤ 1 ms .+\nbefore, as recorded .+ 92 %\n.+ 95 % /)
   })
 
   test('stand beside what was recorded after, where that is given', async () => {

@@ -8,6 +8,14 @@ describe('a latency profile', () => {
     expect([0, 0.125, 0.5, 0.75, 1].map((q) => profile.quantile(q))).toEqual([10, 10, 25, 35, 40])
   })
 
+  test('tells the share of requests that take at most so long, each by its weight', () => {
+    const profile = LatencyProfile.ofRequests([10, 20, 30], [1, 3, 4])
+    expect([5, 10, 20, 29, 30].map((us) => profile.shareWithin(us))).toEqual([
+      0, 0.125, 0.5, 0.5, 1,
+    ])
+    expect(() => profile.shareWithin(Number.NaN)).toThrow('Option us is NaN. Give µs from 0 up.')
+  })
+
   test('counts a request of weight 3 as three', () => {
     const weighted = LatencyProfile.ofRequests([10, 20], [1, 3])
     expect(weighted.requests).toBe(4)

@@ -48,6 +48,8 @@ export interface Evaluation extends WeighedLatencies, ScenarioCounts {
    * it may go too far.
    */
   readonly towardUs: number
+  /** How well it explains the change, or the best of the calls below it does: more is better. */
+  readonly promise: number
   /** Requests whose response time or weight differs. */
   readonly touched: number
   /**
@@ -57,6 +59,17 @@ export interface Evaluation extends WeighedLatencies, ScenarioCounts {
   readonly statistic: number
   /** How surely what it changes did change, in units of the KS statistic's spread: orders as p does, also where p is too small for a number. */
   readonly strength: number
+}
+
+/** More is better; below 0, and by divergence, for what cannot be compared. */
+export function orderKey({
+  strength,
+  towardUs,
+  divergence,
+}: Pick<Evaluation, 'strength' | 'towardUs' | 'divergence'>): number {
+  return Number.isNaN(strength)
+    ? -1 - divergence
+    : Math.max(0, strength) * Math.sqrt(Math.max(0, towardUs))
 }
 
 export interface Evaluator {
@@ -73,7 +86,10 @@ export function makeEvaluator(measurement: Measurement): Evaluator {
   const direction = directionOf(profileOf(recorded), targetProfile)
   const apartUs = profileDistanceUs(profileOf(recorded), targetProfile)
   const weighedTarget = divergenceTo.weigh(targetWeight)
-  const measure = (effect: ScenarioEffect, undone: number): Omit<Evaluation, keyof Evidence> => {
+  const measure = (
+    effect: ScenarioEffect,
+    undone: number,
+  ): Omit<Evaluation, keyof Evidence | 'promise'> => {
     const after = base.after(effect)
     const { latencyUs, weight } = after
     const profile = profileOf(after)
@@ -95,18 +111,32 @@ export function makeEvaluator(measurement: Measurement): Evaluator {
     target === null || !candidate.isTwoWay
       ? Number.NaN
       : meanUs(target.after(candidate.apply(target, base))) - meanUs(target.recorded)
-  return {
-    unchanged: { ...measure({ changes: [], weight: null }, Number.NaN), ...UNTESTED },
-    evaluateTogether: (scenarios) => ({
-      ...measure(combineScenarios(...scenarios).apply(base, target), Number.NaN),
-      ...UNTESTED,
-    }),
-    evaluate: (candidate) => ({
+  // The same calls may be reached in several ways.
+  const known = new Map<string, Evaluation>()
+  const evaluate = (candidate: Candidate): Evaluation => {
+    const old = known.get(candidate.key)
+    if (old !== undefined) return old
+    const own = {
       ...measure(candidate.apply(base, target), undoneUs(candidate)),
       ...(target === null || stretches === null
         ? UNTESTED
         : testChange(candidate.evidence(base, target), { base, target, stretches })),
+    }
+    // What comes nearest to a wish may be anything: nothing below it says more.
+    const below = target === null ? [] : candidate.below()
+    const promise = Math.max(orderKey(own), ...below.map((each) => evaluate(each).promise))
+    const evaluation = { ...own, promise }
+    known.set(candidate.key, evaluation)
+    return evaluation
+  }
+  const untested = { ...UNTESTED, promise: Number.NaN }
+  return {
+    unchanged: { ...measure({ changes: [], weight: null }, Number.NaN), ...untested },
+    evaluateTogether: (scenarios) => ({
+      ...measure(combineScenarios(...scenarios).apply(base, target), Number.NaN),
+      ...untested,
     }),
+    evaluate,
   }
 }
 

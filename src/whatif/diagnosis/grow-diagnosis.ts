@@ -1,7 +1,7 @@
 import { siblingPercentiles } from '../../stats/sibling-percentile.ts'
 import type { Candidate } from '../scenarios/scenario.ts'
 import type { DiagnosisOptions } from './diagnosis-options.ts'
-import type { Evaluation, Evaluator } from './evaluate-scenario.ts'
+import { type Evaluation, type Evaluator, orderKey } from './evaluate-scenario.ts'
 
 /** A node of the tree while it grows. */
 export interface TriedScenario {
@@ -35,7 +35,6 @@ export function* growDiagnosis(
   evaluator: Evaluator,
   options: GrowthOptions,
 ): Generator<TriedScenario, void> {
-  const known = new Map<string, Evaluation>()
   let planned = 0
   let level: readonly Siblings[] = [{ parent: null, candidates: first }]
   for (let depth = 1; depth <= options.depth && level.length > 0; depth++) {
@@ -45,9 +44,7 @@ export function* growDiagnosis(
       const siblings: TriedScenario[] = []
       tried.push(siblings)
       for (const candidate of candidates) {
-        // The same calls may be reached in several ways.
-        const evaluation = known.get(candidate.key) ?? evaluator.evaluate(candidate)
-        known.set(candidate.key, evaluation)
+        const evaluation = evaluator.evaluate(candidate)
         const node = { candidate, evaluation, depth, parent, planned }
         siblings.push(node)
         yield node
@@ -70,11 +67,10 @@ function furtherOf(
       ({ evaluation }, i) => (scores[i] as number) <= pruning && evaluation.divergence <= enough,
     )
   })
-  const order = rankScenarios(promising.map(({ evaluation }) => evaluation))
+  promising.sort((a, b) => b.evaluation.promise - a.evaluation.promise)
   const level: Siblings[] = []
   const taken = new Set<string>()
-  for (const row of order) {
-    const parent = promising[row] as TriedScenario
+  for (const parent of promising) {
     if (taken.has(parent.candidate.key)) continue
     taken.add(parent.candidate.key)
     const candidates = parent.candidate.within()
@@ -99,17 +95,10 @@ export function rankScenarios(evaluations: readonly Evaluation[]): number[] {
     .sort((a, b) => (keys[b] as number) - (keys[a] as number) || a - b)
 }
 
-/** More is better; below 0, and by divergence, for what cannot be compared. */
-export function orderKey({ strength, towardUs, divergence }: Evaluation): number {
-  return Number.isNaN(strength)
-    ? -1 - divergence
-    : Math.max(0, strength) * Math.sqrt(Math.max(0, towardUs))
-}
-
 /**
  * Scores of siblings, by row: (k − 1)/(n − 1) for the k-th best of n, 0 for the best and 1 for the
  * worst; those that are alike share the mean of their ranks.
  */
 export function scoreSiblings(evaluations: readonly Evaluation[]): Float64Array {
-  return siblingPercentiles(evaluations.map((each) => -orderKey(each)))
+  return siblingPercentiles(evaluations.map(({ promise }) => -promise))
 }

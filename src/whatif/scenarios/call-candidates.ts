@@ -36,6 +36,7 @@ interface CallChange {
   readonly group: CallGroup
   readonly parts: readonly ChangedPart[]
   readonly within?: () => readonly Candidate[]
+  readonly below?: () => readonly Candidate[]
 }
 
 /**
@@ -138,7 +139,7 @@ function networkCandidates(context: CandidateContext, group: CallGroup): Candida
 }
 
 function serverCandidates(context: CandidateContext, whole: CallGroup): Candidate[] {
-  const { paths, shadows } = context
+  const { paths, shadows, callsOf, minimumPartition } = context
   const members = whole.paths.filter((path) => !shadows.has(path))
   if (members.length === 0) return []
   const group = callGroup(paths, members)
@@ -147,6 +148,10 @@ function serverCandidates(context: CandidateContext, whole: CallGroup): Candidat
     what: `server time of ${groupTitle(paths, group)}`,
     group,
     parts: [{ part: 'server', paths: group.paths }],
+    below: () =>
+      calledBy(paths, group)
+        .filter((path) => (callsOf[path] ?? 0) >= minimumPartition)
+        .flatMap((path) => serverCandidates(context, callGroup(paths, [path]))),
     within: () =>
       distinct([
         ...insideCandidates(context, group),
@@ -166,12 +171,13 @@ function partsOf({ paths, base }: CandidateContext, group: CallGroup): CallGroup
 
 /** One candidate that makes it as it is in the target, or one a factor where there is none. */
 function candidates({ target, factors }: CandidateContext, change: CallChange): Candidate[] {
-  const { kind, what, group, parts, within = () => [] } = change
+  const { kind, what, group, parts, within = () => [], below = () => [] } = change
   const key = parts.map((each) => `${each.part} ${each.paths}`).join(';')
   const shared = {
     kind,
     group,
     within,
+    below,
     evidence: (base, to) => ({
       measured: 'times',
       before: timesPerRequest(base, parts),

@@ -25,6 +25,8 @@ export interface CandidateContext {
   readonly minimumPartition: number
   /** Factors that are tried where there is no other period to take times from. */
   readonly factors: readonly number[]
+  /** Calls of the base along each path. */
+  readonly callsOf: Uint32Array
   /** Paths whose time is recorded a second time beside them; see `shadowPaths`. */
   readonly shadows: ReadonlySet<number>
   /** Paths of which some call was recorded by both client and server. */
@@ -50,8 +52,11 @@ export function candidateContext(
       if (client >= 0) twoSided.add(forest.path[call]!)
     })
   }
+  const callsOf = new Uint32Array(paths.size)
+  for (const path of base.forest.path) callsOf[path]!++
   return {
     paths,
+    callsOf,
     base,
     target,
     minimumPartition,
@@ -70,6 +75,7 @@ export interface CandidateSketch extends Pick<Candidate, 'kind' | 'key' | 'title
   /** The calls that change; without, requests change as a whole. */
   readonly group?: CallGroup
   readonly within?: Candidate['within']
+  readonly below?: Candidate['below']
   readonly changes?: (base: RequestModel, target: RequestModel | null) => LatencyChange[]
   /** Default: none. */
   readonly callee?: string
@@ -87,6 +93,7 @@ export function candidate(sketch: CandidateSketch): Candidate {
     changes,
     weight,
     within = () => [],
+    below = () => [],
     isGiven = false,
     callee = '',
     ...rest
@@ -99,6 +106,7 @@ export function candidate(sketch: CandidateSketch): Candidate {
     service,
     operation,
     within,
+    below,
     isTwoWay,
     isGiven,
     callee,

@@ -1,4 +1,4 @@
-import type { Finding } from '../../compare/findings/finding.ts'
+import type { Finding, FindingCall } from '../../compare/findings/finding.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import type { Candidate, Scenario, ScenarioKind } from './scenario.ts'
 
@@ -24,6 +24,10 @@ const ABOUT: Readonly<Partial<Record<ScenarioKind, readonly Place['what'][]>>> =
   load: ['load'],
 }
 
+/** What calls are made, and in which order. */
+const COUNTED: readonly FindingCall['kind'][] = ['calls', 'next', 'again', 'repeats']
+const ORDERED: readonly FindingCall['kind'][] = ['together', 'in turn', 'before', 'outlives']
+
 /** What a finding rests on: the steps, or the calls, that it tells; none of trace points. */
 export function placesOf({ kind, steps, calls }: Finding): Place[] {
   if (kind === 'load') return [{ what: 'load', service: '', operation: '', other: '' }]
@@ -32,9 +36,10 @@ export function placesOf({ kind, steps, calls }: Finding): Place[] {
     const what = { work: 'work', call: 'way', request: 'request' } as const
     return { what: what[step.kind], service, operation, other: caller ?? '' }
   })
-  const ofCalls = calls.map(({ of, call }): Place => {
-    const what = kind === 'concurrency' ? 'order' : 'calls'
-    return { what, ...of, other: what === 'calls' ? (call?.service ?? '') : '' }
+  const ofCalls = calls.flatMap(({ kind: choice, of, call }): Place[] => {
+    const isCount = COUNTED.includes(choice)
+    if (!isCount && !ORDERED.includes(choice)) return []
+    return [{ what: isCount ? 'calls' : 'order', ...of, other: (isCount && call?.service) || '' }]
   })
   return [...ofSteps, ...ofCalls]
 }

@@ -65,6 +65,8 @@ export interface Candidate extends Scenario {
   readonly isGiven: boolean
   /** Candidates that change less: what lies within. */
   within(): readonly Candidate[]
+  /** The calls that these make, path by path, as candidates: where a cause further down shows. */
+  below(): readonly Candidate[]
   /** Times of the changed calls, one of each request, or the kind of each request. */
   evidence(base: RequestModel, target: RequestModel): ScenarioEvidence
 }
