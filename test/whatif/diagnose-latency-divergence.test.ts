@@ -7,6 +7,7 @@ import {
   type DivergenceName,
   divergenceTo,
   knownChangeP,
+  tailsP,
 } from '../../src/whatif/diagnosis/target-divergence.ts'
 import { countTimes, testScenarios } from '../../src/whatif/diagnosis/test-changes.ts'
 import { LatencyProfile } from '../../src/whatif/recompute/latency-profile.ts'
@@ -170,5 +171,24 @@ describe('targets that are no traces', () => {
     expect(profile.requests).toBe(4)
     expect(profile.quantile(0.25)).toBeCloseTo(100, -1)
     expect(() => knownTarget(base, { edges: [0, 100], counts: [1, 3] })).toThrow('edges')
+  })
+})
+
+describe('shares in the tails', () => {
+  const counted = (fast: number, slow: number, counts = { fast: 1, slow: 1 }) => ({
+    values: Float64Array.from({ length: fast + slow }, (_, i) =>
+      i < fast ? 1000 + (1000 * (i + 0.5)) / fast : 9000 + (1000 * (i - fast + 0.5)) / slow,
+    ),
+    counts: Float64Array.from({ length: fast + slow }, (_, i) =>
+      i < fast ? counts.fast : counts.slow,
+    ),
+  })
+
+  test('count sampled requests by what they stand for', () => {
+    const all = counted(950, 50)
+    const ofSlowMore = counted(190, 50, { fast: 2.5, slow: 0.5 })
+    expect(tailsP(all, counted(190, 50))).toBeLessThan(1e-6)
+    expect(tailsP(all, ofSlowMore)).toBeGreaterThan(0.5)
+    expect(tailsP(counted(190, 10, { fast: 1, slow: 4 }), all)).toBeLessThan(1e-4)
   })
 })

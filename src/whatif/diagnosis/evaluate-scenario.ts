@@ -15,7 +15,12 @@ import type {
   Scenario,
   ScenarioEvidence,
 } from '../scenarios/scenario.ts'
-import { profileDistanceUs, type TargetDivergence, tailsP } from './target-divergence.ts'
+import {
+  type CountedValues,
+  profileDistanceUs,
+  type TargetDivergence,
+  tailsP,
+} from './target-divergence.ts'
 import { countKinds, countTimes, type ScenarioCounts, type Stretches } from './test-changes.ts'
 
 interface Measurement {
@@ -203,7 +208,7 @@ function testChange(
   }
   const { statistic, n1, n2 } = largestGap(before, after, stretches)
   const [first, second] = [thinned(before, share), thinned(after, share)]
-  const ofTails = tailsP(first.values, second.values)
+  const ofTails = tailsP(...countedValues(first, second, stretches))
   return {
     statistic,
     counts: countTimes(first, second, stretches),
@@ -213,14 +218,26 @@ function testChange(
   }
 }
 
+/** The values of two samples, and how many requests each counts as. */
+function countedValues(
+  { values: before, requests: ofBefore }: EvidenceSample,
+  { values: after, requests: ofAfter }: EvidenceSample,
+  stretches: Stretches,
+): [CountedValues, CountedValues] {
+  const countsOf = (requests: Uint32Array, counts: Float64Array) =>
+    Float64Array.from(requests, (request) => counts[request]!)
+  return [
+    { values: before, counts: countsOf(ofBefore, stretches.before.counts) },
+    { values: after, counts: countsOf(ofAfter, stretches.after.counts) },
+  ]
+}
+
 /** The KS statistic of samples whose requests count as much as they stand for, and the effective sizes. */
 function largestGap(before: EvidenceSample, after: EvidenceSample, stretches: Stretches) {
-  const weights = [
-    Float64Array.from(before.requests, (request) => stretches.before.counts[request]!),
-    Float64Array.from(after.requests, (request) => stretches.after.counts[request]!),
-  ] as const
+  const [{ counts: own }, { counts: theirs }] = countedValues(before, after, stretches)
+  const weights = [own, theirs] as const
   const [n1, n2] = [sum(weights[0]), sum(weights[1])]
-  if (weights.every((own) => own.every((weight) => weight === 1))) {
+  if (weights.every((each) => each.every((weight) => weight === 1))) {
     return { statistic: ksTwoSample(before.values, after.values).statistic, n1, n2 }
   }
   const steps = [

@@ -1,11 +1,12 @@
 // Called some hundred times for each scenario, over all its requests: the loops index with `!`.
 import { bisectRight } from 'd3-array'
 import { formatDuration, shortNumber } from '../../core/words.ts'
+import { fisherExact } from '../../stats/fisher-exact.ts'
 import { kullbackLeibler } from '../../stats/kullback-leibler.ts'
 import { binCount, logBins } from '../../stats/log-bins.ts'
 import { randomSource } from '../../stats/random.ts'
 import { tailTest } from '../../stats/tail-test.ts'
-import type { LatencyProfile, WeighedLatencies } from '../recompute/latency-profile.ts'
+import { LatencyProfile, type WeighedLatencies } from '../recompute/latency-profile.ts'
 
 /**
  * How far a profile is from the target: `'kl'` Kullback-Leibler divergence over bins that are equally
@@ -164,10 +165,35 @@ function ascending(values: Float64Array): Uint32Array {
 /** Where tails begin: a change of few calls shows beyond these quantiles, and hardly anywhere else. */
 const TAILS = [0.9, 0.98]
 
+/** Values of one period, and how many requests each counts as. */
+export interface CountedValues {
+  readonly values: Float64Array
+  readonly counts: Float64Array
+}
+
 /** p of the same share of two samples being in the tails of both together, corrected for their number. */
-export function tailsP(before: Float64Array, after: Float64Array): number {
-  const ps = TAILS.map((quantile) => tailTest(before, after, { quantile }).p)
+export function tailsP(before: CountedValues, after: CountedValues): number {
+  const isPlain = [before, after].every(({ counts }) => counts.every((count) => count === 1))
+  const ps = TAILS.map((share) =>
+    isPlain
+      ? tailTest(before.values, after.values, { quantile: share }).p
+      : countedTailP([before, after], share),
+  )
   return Math.min(1, TAILS.length * Math.min(...ps))
+}
+
+/** As `tailTest`, of requests that count unequally: Fisher's test of the nearest whole counts. */
+function countedTailP(samples: readonly [CountedValues, CountedValues], share: number): number {
+  const profiles = samples.map(({ values, counts }) => LatencyProfile.ofRequests(values, counts))
+  const beyond = LatencyProfile.ofRequests(
+    samples.flatMap(({ values }) => [...values]),
+    samples.flatMap(({ counts }) => [...counts]),
+  ).quantile(share)
+  const [[ofBefore, before], [ofAfter, after]] = profiles.map((profile) => {
+    const requests = Math.round(profile.requests)
+    return [Math.round((1 - profile.shareWithin(beyond)) * requests), requests]
+  }) as [[number, number], [number, number]]
+  return fisherExact(ofBefore, before, ofAfter, after).p
 }
 
 /** Rounds of which p is a share: it is 0.002 at least. */
