@@ -4,7 +4,7 @@ import type { ComparisonWarning } from '../compare/fairness/comparison-warning.t
 import { type Quantity, TIME } from '../core/quantity.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
-import type { DiagnosedScenario } from '../whatif/diagnosis/latency-diagnosis.ts'
+import type { DiagnosedScenario } from '../whatif/diagnosis/diagnosed-scenario.ts'
 import type { ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
 import { mutationsWithin } from './comparison-budget.ts'
 import {

@@ -14,8 +14,9 @@ import {
   type DiagnosisProgress,
   diagnoseLatencyStepwise,
 } from '../whatif/diagnosis/diagnose-latency.ts'
+import type { DiagnosedScenario } from '../whatif/diagnosis/diagnosed-scenario.ts'
 import { DIAGNOSIS_OPTIONS } from '../whatif/diagnosis/diagnosis-options.ts'
-import type { DiagnosedScenario, LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
+import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { LatencyTarget, WishTarget } from '../whatif/diagnosis/latency-target.ts'
 import {
   EXECUTION_MODEL_OPTIONS,
@@ -55,12 +56,13 @@ import {
 import { predictionText, whatifText } from './whatif-text.ts'
 import { whatifWarnings } from './whatif-warnings.ts'
 
-const { depth, beam, divergence, sampleSize, seed } = DIAGNOSIS_OPTIONS
+const { depth, beam, divergence, sampleSize, features, seed } = DIAGNOSIS_OPTIONS
 const DIAGNOSIS_FLAGS = defineOptions({
   depth,
   beam,
   divergence,
   sampleSize: { ...sampleSize, flag: 'sample <traces>' },
+  features,
   seed,
 })
 

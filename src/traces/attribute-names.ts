@@ -1,3 +1,6 @@
+/** What names of attributes made of monitoring series begin with. */
+export const SERIES = 'series.'
+
 /** Why an attribute is of no use for telling requests apart. */
 export type LeftOutReason =
   /** Named as something that is another one for each request, thread or moment. */

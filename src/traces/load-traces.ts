@@ -25,6 +25,7 @@ import { otlpReader } from './readers/otlp.ts'
 import { readEventTables } from './readers/read-event-tables.ts'
 import type { LoadProgress } from './readers/read-in-worker.ts'
 import { readParameters } from './readers/read-parameters.ts'
+import { readSeries, withSeries } from './readers/read-series.ts'
 import { recognizeFormat } from './readers/recognize-format.ts'
 import {
   FILE_FORMATS,
@@ -82,6 +83,15 @@ export const LOAD_OPTIONS = defineOptions({
     expected: 'files, as for the traces',
     sentence:
       'Tables of low-level parameters (SQL dumps or CSV) that become attributes of trace points or spans',
+  }),
+  series: custom<TraceSource | readonly TraceSource[]>({
+    default: [],
+    accepts: (value) => value !== null,
+    expected: 'files, as for the traces',
+    flag: 'series <file>',
+    parse: (text) => [text],
+    sentence:
+      'Monitoring series (CSV with columns time, host and one a series, or JSON of a Prometheus query_range) that become attributes of spans by host and time; may be given more than once',
   }),
   logs: custom<TraceSource | readonly TraceSource[]>({
     default: [],
@@ -163,15 +173,16 @@ async function readTraces(
   options: LoadOptions,
   { selection, readLogs }: { selection: Selection; readLogs?: LogReader | undefined },
 ): Promise<TraceSet> {
-  const { name, format, strict, csv, tables, parameters, onProgress, signal, ...read } =
-    readOptions(LOAD_OPTIONS, options)
-  const { resourceAttributes, joinLinks } = read
+  const given = readOptions(LOAD_OPTIONS, options)
+  const { name, format, strict, csv, tables, parameters, series } = given
+  const { resourceAttributes, joinLinks, onProgress, signal } = given
   const logs = [options.logs ?? []].flat() as TraceSource[]
   if (joinLinks && logs.length > 0) {
     throw new OptionError('joinLinks', true, 'false where logs are read, which name single traces')
   }
   rejectRepeated('files', files)
   rejectRepeated('parameters', parameters)
+  rejectRepeated('series', series)
   rejectRepeated('logs', logs)
   const readers: Readonly<Record<FileFormat, TraceReader>> = {
     dot: dotReader,
@@ -186,8 +197,9 @@ async function readTraces(
   const [first] = sources
   if (first === undefined) throw new OptionError('files', '[]', 'at least one trace file')
   const parameterFiles = await Promise.all([parameters].flat().map(openSource))
+  const seriesFiles = await Promise.all([series].flat().map(openSource))
   const quality = new QualityLog({ strict })
-  const bytesTotal = [...sources.flatMap(filesOf), ...parameterFiles].reduce(
+  const bytesTotal = [...sources.flatMap(filesOf), ...parameterFiles, ...seriesFiles].reduce(
     (sum, { bytes }) => sum + bytes,
     0,
   )
@@ -200,6 +212,7 @@ async function readTraces(
     })
   const beside =
     parameterFiles.length > 0 ? await readParameters(parameterFiles, { quality, open }) : undefined
+  const monitored = await readSeries(seriesFiles, open)
   const sink = {
     spans: new SpanTracesBuilder(quality, beside, { joinLinks }),
     graphs: new GraphTracesBuilder(beside),
@@ -218,7 +231,8 @@ async function readTraces(
         onProgress?.({ file: store.name, bytesRead, bytesTotal: bytesRead / share })
       }
       const query = { ...source.query, signal, onProgress: onShare }
-      const isAlone = sources.length === 1 && beside === undefined && logs.length === 0
+      const beside = [parameterFiles, seriesFiles, logs]
+      const isAlone = sources.length === 1 && beside.every(({ length }) => length === 0)
       const saved = isAlone ? await store.readSaved?.(query, name) : undefined
       if (saved !== undefined) return saved
       await readInto(sink, { format: null, file: store.name }, () => store.read(query, sink))
@@ -253,7 +267,13 @@ async function readTraces(
   const ownName = 'store' in first ? first.store.name : filesOf(first)[0]?.name
   const periodName = name ?? ownName ?? ''
   const records = logs.length === 0 ? undefined : await readLogs?.(logs, quality)
-  if (sink.graphs.size === 0) return sink.spans.finish(periodName, records)
+  if (sink.graphs.size === 0) {
+    const traces = sink.spans.finish(periodName, records)
+    return monitored.length === 0 ? traces : withSeries(traces, monitored, quality)
+  }
+  if (monitored.length > 0) {
+    throw new OptionError('series', names([series].flat()), 'series beside traces of spans')
+  }
   if (records === undefined) return sink.graphs.finish(periodName, quality)
   throw new OptionError(
     'logs',
@@ -283,7 +303,9 @@ async function loadInThread(
   options: LoadOptions,
 ): Promise<TraceSet | undefined> {
   const paths = files.filter((file) => typeof file === 'string')
-  const isCloneable = [options.parameters ?? []].flat().every((file) => typeof file === 'string')
+  const isCloneable = [options.parameters ?? [], options.series ?? []]
+    .flat(2)
+    .every((file) => typeof file === 'string')
   if (paths.length < files.length || !isCloneable) return undefined
   const { fileBytes, hasWorker, readInWorker } = await nodeFiles()
   const bytes = await Promise.all(paths.map(fileBytes))

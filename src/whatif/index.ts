@@ -3,8 +3,9 @@ export {
   diagnoseLatency,
   diagnoseLatencyStepwise,
 } from './diagnosis/diagnose-latency.ts'
+export type { DiagnosedScenario } from './diagnosis/diagnosed-scenario.ts'
 export type { DiagnosisOptions } from './diagnosis/diagnosis-options.ts'
-export type { DiagnosedScenario, LatencyDiagnosis } from './diagnosis/latency-diagnosis.ts'
+export type { LatencyDiagnosis } from './diagnosis/latency-diagnosis.ts'
 export type { HistogramTarget, LatencyTarget, WishTarget } from './diagnosis/latency-target.ts'
 export type {
   ExecutionModel,

@@ -64,9 +64,11 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
   features: custom<readonly FeatureChoice[] | 'auto'>({
     default: 'auto',
     sentence:
-      "Features that divide requests and calls; 'auto' is host, operation, calls, load, concurrency, attributes of at most 16 values, and numbers, in four by their quartiles",
+      "Features that divide requests and calls; 'auto' is host, operation, calls, load, concurrency, attributes of at most 16 values, and numbers, in four by their quartiles; 'serviceLoad' can be asked for",
     accepts: (value) => value === 'auto' || Array.isArray(value),
     expected: "'auto' or a list of features",
+    flag: 'features <list>',
+    parse: (text) => (text === 'auto' ? text : text.split(',').map((each) => each.trim())),
   }),
   finding: custom<Finding | null>({
     default: null,

@@ -2,7 +2,7 @@ import type { Finding } from '../../compare/findings/finding.ts'
 import { percent, shortText } from '../../core/words.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import { isAbout, placesOf } from '../scenarios/finding-places.ts'
-import type { DiagnosedScenario } from './latency-diagnosis.ts'
+import type { DiagnosedScenario } from './diagnosed-scenario.ts'
 
 /** A finding of `compare`, and what of a diagnosis is about the same. */
 export interface ExplainedFinding {

@@ -149,7 +149,7 @@ export class LatencyProfile implements WeighedLatencies {
    * @throws OptionError for what is no time
    *
    * @example
-   * LatencyProfile.ofRequests([30, 10, 20]).shareWithin(20) // 2 / 3
+   * LatencyProfile.ofRequests([30, 10, 20, 40]).shareWithin(20) // 0.5
    */
   shareWithin(us: number): number {
     if (!(us >= 0)) throw new OptionError('us', us, 'µs from 0 up')

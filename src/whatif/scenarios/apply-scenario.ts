@@ -107,10 +107,10 @@ export class ScenarioProfile extends columnarStage<ScenarioProfileFields>() {
    * @throws OptionError for what is no time
    *
    * @example
-   * const [service] = before.services.values
-   * const faster = applyScenario(learnExecutionModels(before), scaleCalls({ service, factor: 0.5 }))
-   * const { before: now, scenario } = faster.within(faster.beforeQuantiles.p50Us)
-   * scenario > now // true
+   * const [slow] = before.services.values
+   * const faster = applyScenario(learnExecutionModels(before), scaleCalls({ service: slow, factor: 0.5 }))
+   * const shares = faster.within(faster.beforeQuantiles.p50Us)
+   * shares.scenario > shares.before // true
    */
   within(us: number): { readonly before: number; readonly scenario: number } {
     return { before: this.before.shareWithin(us), scenario: this.profile.shareWithin(us) }

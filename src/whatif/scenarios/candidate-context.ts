@@ -5,11 +5,11 @@ import type { LatencyChange } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import type { CallGroup } from './call-group.ts'
 import { callRows } from './change-parts.ts'
+import type { Feature } from './feature.ts'
 import {
   attributeFeatures,
   BUILT_IN_FEATURES,
   chooseFeature,
-  type Feature,
   type FeatureChoice,
 } from './features.ts'
 import type { Candidate } from './scenario.ts'

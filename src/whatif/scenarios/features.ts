@@ -2,70 +2,11 @@
 import { sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { SERIES } from '../../traces/attribute-names.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import type { ExecutionModel, ExecutionModels } from '../models/execution-models.ts'
-import type { RequestModel } from '../recompute/request-model.ts'
-
-/** Something about requests and calls, other than how long they take, by which they can be divided. */
-export interface Feature {
-  /** `host`, `calls`, `load`, `concurrency`, `attribute:cache.hit`. */
-  readonly name: string
-  /** Divides the requests of a period. */
-  ofRequests(model: RequestModel): Partition
-  /** Divides some calls (rows) of a period; null where the feature is one of requests only. */
-  readonly ofCalls: ((model: RequestModel, calls: Uint32Array) => Partition) | null
-}
-
-/** What is divided by some feature: requests, or calls. */
-export interface Partition {
-  /** Number of the part each belongs to, −1 where the feature says nothing. */
-  readonly codes: Int32Array
-  /** What the parts are called. */
-  readonly names: readonly string[]
-}
-
-/** Divides `count` things by what they are called; `undefined` where nothing is known. */
-function partitionBy(count: number, nameOf: (row: number) => string | undefined): Partition {
-  const known = new Map<string, number>()
-  const codes = Int32Array.from({ length: count }, (_, row) => {
-    const name = nameOf(row)
-    if (name === undefined) return -1
-    const code = known.get(name) ?? known.size
-    if (code === known.size) known.set(name, code)
-    return code
-  })
-  return { codes, names: [...known.keys()] }
-}
-
-/** Weight in each part; 1 each where `weight` is left out. */
-export function partSizes({ codes, names }: Partition, weight?: Float64Array): Float64Array {
-  const sizes = new Float64Array(names.length)
-  codes.forEach((code, row) => {
-    if (code >= 0) sizes[code]! += weight?.[row] ?? 1
-  })
-  return sizes
-}
-
-/** Parts of at least `least` members, numbers of them. */
-export function largeParts(partition: Partition, least: number): number[] {
-  return [...partSizes(partition)].flatMap((size, part) => (size >= least ? [part] : []))
-}
-
-/** A feature of single calls, which requests have by their first one. */
-function callFeature(
-  name: string,
-  namesOf: (model: RequestModel) => (call: number) => string | undefined,
-): Feature {
-  const ofCalls = (model: RequestModel, calls: Uint32Array) => {
-    const nameOf = namesOf(model)
-    return partitionBy(calls.length, (i) => nameOf(calls[i]!))
-  }
-  return {
-    name,
-    ofCalls,
-    ofRequests: (model) => ofCalls(model, model.forest.requestOffsets.subarray(0, -1)),
-  }
-}
+import { callFeature, type Feature, partitionBy } from './feature.ts'
+import { concurrencyFeature, loadFeature, serviceLoadFeature } from './load-features.ts'
 
 /** Where a request, or a call, was served: its host. Nothing where none was recorded. */
 const hostFeature = callFeature('host', ({ forest }) => {
@@ -242,68 +183,10 @@ function attributeOf(forest: CallForest, call: number, key: string): string | un
   return value === undefined ? undefined : String(value)
 }
 
-/** A feature that counts other requests, in powers of two. */
-function countFeature(
-  name: string,
-  unit: string,
-  countsOf: (forest: CallForest, order: Uint32Array, startUs: Float64Array) => Uint32Array,
-): Feature {
-  return {
-    name,
-    ofRequests({ forest }) {
-      const { requestOffsets, requestTrace, serverSpan, traces } = forest
-      const startUs = Float64Array.from(
-        requestTrace,
-        (_, request) => traces.spans.startUs[serverSpan[requestOffsets[request]!]!]!,
-      )
-      const order = Uint32Array.from(startUs.keys()).sort(
-        (a, b) => startUs[a]! - startUs[b]! || a - b,
-      )
-      const counts = new Uint32Array(order.length)
-      countsOf(forest, order, startUs).forEach((count, at) => {
-        counts[order[at]!] = count
-      })
-      return partitionBy(counts.length, (request) => `${powerOfTwo(counts[request]!)}${unit}`)
-    },
-    ofCalls: null,
-  }
-}
-
-/** µs before a request within which others count as its load. */
-const LOAD_WINDOW_US = 1e6
-
-/**
- * How busy the system was: requests that began in the second up to a request's start, itself
- * included, in powers of two. Only recorded requests are counted.
- */
-const loadFeature = countFeature('load', '/s', (_, order, startUs) => {
-  let first = 0
-  return order.map((request, at) => {
-    while (startUs[request]! - startUs[order[first]!]! > LOAD_WINDOW_US) first++
-    return at - first + 1
-  })
-})
-
-/** How many recorded requests were under way when a request began, itself included, in powers of two. */
-const concurrencyFeature = countFeature('concurrency', '', (forest, order, startUs) => {
-  const { requestOffsets, serverUs } = forest
-  const endsUs = startUs.map((us, request) => us + serverUs[requestOffsets[request]!]!).sort()
-  let ended = 0
-  return order.map((request, at) => {
-    while (ended < at && endsUs[ended]! <= startUs[request]!) ended++
-    return at - ended + 1
-  })
-})
-
-/** `1`, `2-3`, `4-7`, …: the power of two a count of at least 1 belongs to. */
-function powerOfTwo(count: number): string {
-  const low = 2 ** Math.floor(Math.log2(count))
-  return low === 1 ? '1' : `${low}-${2 * low - 1}`
-}
-
 /**
  * What requests are divided by: `'host'` that served them; `'operation'` they asked for; `'calls'`, what they call in turn; `'load'`,
- * requests in the second before; `'concurrency'`, requests under way; `'attribute:KEY'`, the value of
+ * requests in the second before; `'serviceLoad'`, calls to the
+ * same service in the second before; `'concurrency'`, requests under way; `'attribute:KEY'`, the value of
  * an attribute; or `{ attribute, pattern }`, whether its value fits a pattern.
  */
 export type FeatureChoice =
@@ -311,11 +194,12 @@ export type FeatureChoice =
   | 'operation'
   | 'calls'
   | 'load'
+  | 'serviceLoad'
   | 'concurrency'
   | `attribute:${string}`
   | { readonly attribute: string; readonly pattern: RegExp }
 
-/** Features that all traces have. */
+/** Features that all traces have, and that are looked at where none is chosen. */
 export const BUILT_IN_FEATURES: readonly Feature[] = [
   hostFeature,
   operationFeature,
@@ -334,19 +218,34 @@ export function chooseFeature(by: FeatureChoice, option = 'by'): Feature {
   if (typeof by === 'string' && by.startsWith(PREFIX) && by.length > PREFIX.length) {
     return attributeFeature(by.slice(PREFIX.length))
   }
-  const builtIn = BUILT_IN_FEATURES.find(({ name }) => name === by)
+  const builtIn = [...BUILT_IN_FEATURES, serviceLoadFeature].find(({ name }) => name === by)
   if (builtIn !== undefined) return builtIn
   throw new OptionError(
     option,
     by,
-    `'host', 'operation', 'calls', 'load', 'concurrency', 'attribute:KEY' or { attribute, pattern }`,
+    `'host', 'operation', 'calls', 'load', 'serviceLoad', 'concurrency', 'attribute:KEY' or { attribute, pattern }`,
   )
+}
+
+/** Whether requests bring it with them: it is not what became of them. */
+export function isGiven({ name }: Feature): boolean {
+  return name === 'operation' || (name.startsWith(PREFIX) && !isMonitored(name))
+}
+
+/** Whether slowness may change it by itself: requests that take longer are under way together. */
+export function mayFollow({ name }: Feature): boolean {
+  return ['load', 'serviceLoad', 'concurrency'].includes(name) || isMonitored(name)
+}
+
+function isMonitored(name: string): boolean {
+  return name.startsWith(PREFIX + SERIES)
 }
 
 /** What something is divided by, in words: `what they call`, `cache.hit`. */
 export function featureWords(feature: string): string {
   if (feature === 'calls') return 'what they call'
   if (feature === 'concurrency') return 'how many are under way'
+  if (feature === 'serviceLoad') return 'load of the service'
   return feature.startsWith(PREFIX) ? feature.slice(PREFIX.length) : feature
 }
 
@@ -358,7 +257,7 @@ export function partWords(feature: string, part: string): string {
   if (feature === 'host') return `on host ${part}`
   if (feature === 'calls') return `calling ${part}`
   if (feature === 'operation') return `of ${part}`
-  if (feature === 'load') return `at a load of ${part}`
+  if (feature === 'load' || feature === 'serviceLoad') return `at a load of ${part}`
   if (feature === 'concurrency') return `with ${part} under way`
   const key = featureWords(feature)
   // Of a pattern the feature is called `KEY~PATTERN`, and its parts are three.

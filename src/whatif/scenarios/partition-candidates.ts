@@ -7,7 +7,8 @@ import type { RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupName, groupTitle } from './call-group.ts'
 import { type CandidateContext, type CandidateSketch, candidate } from './candidate-context.ts'
 import { callRows, samplePerRequest, spreadOrder, timesAs, timesAt } from './change-parts.ts'
-import { type Feature, featureWords, largeParts, partWords } from './features.ts'
+import { type Feature, largeParts } from './feature.ts'
+import { featureWords, mayFollow, partWords } from './features.ts'
 import {
   type Candidate,
   type EvidenceSample,
@@ -189,6 +190,7 @@ function callMixCandidates({ paths, target }: CandidateContext, mix: CallMix): C
         measured: 'kinds',
         before: kindsOf(base, mix),
         after: kindsOf(to, mix),
+        mayFollow: mayFollow(feature),
       }),
     }),
   ]

@@ -1,21 +1,12 @@
 import { greatest, sum } from 'd3-array'
 import { percent } from '../../core/words.ts'
 import { type CandidateContext, candidate } from './candidate-context.ts'
-import {
-  type Feature,
-  featureWords,
-  largeParts,
-  type Partition,
-  partSizes,
-  partWords,
-} from './features.ts'
+import { type Feature, largeParts, type Partition, partSizes } from './feature.ts'
+import { featureWords, isGiven, mayFollow, partWords } from './features.ts'
 import { type Candidate, type EvidenceSample, NO_SAMPLE } from './scenario.ts'
 
 /** More parts than this of one feature are not each looked at. */
 const MAX_PARTS = 12
-/** Features that slowness changes by itself: requests that take longer are under way together. */
-const MAY_FOLLOW: readonly string[] = ['load', 'concurrency']
-
 /**
  * For each feature by which requests divide: what if they came in the target's proportions? Without
  * the other period's traces: what if those of one part came twice as often, or half as often?
@@ -44,11 +35,6 @@ function onlyLarge({ names, codes }: Partition, large: readonly string[]): Parti
   const others = large.length
   const numbers = names.map((name) => (large.includes(name) ? large.indexOf(name) : others))
   return { names: [...large, 'others'], codes: codes.map((code) => numbers[code] ?? -1) }
-}
-
-/** Whether requests bring it with them: it is not what became of them. */
-function isGiven({ name }: Feature): boolean {
-  return name === 'operation' || name.startsWith('attribute:')
 }
 
 /** ` (mobile 70 % instead of 30 %)`: the part whose share changed most. */
@@ -87,7 +73,7 @@ function mixCandidate(feature: Feature, before: Partition, after: Partition): Ca
       measured: 'kinds',
       before: knownKinds(before),
       after: knownKinds(after),
-      mayFollow: MAY_FOLLOW.includes(feature.name),
+      mayFollow: mayFollow(feature),
     }),
   })
 }

@@ -92,7 +92,7 @@ describe('reweightRequests', () => {
   test('says what requests can be divided by', () => {
     const by = 'color' as 'host'
     expect(() => reweightRequests({ by, shares: { red: 1 } })).toThrow(
-      `Option by is "color". Give 'host', 'operation', 'calls', 'load', 'concurrency', 'attribute:KEY'`,
+      `Option by is "color". Give 'host', 'operation', 'calls', 'load', 'serviceLoad', 'concurrency', 'attribute:KEY'`,
     )
     const sticky = { attribute: 'url', pattern: /x/g }
     expect(() => reweightRequests({ by: sticky, shares: { fits: 1 } })).toThrow('without the flags')
