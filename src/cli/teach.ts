@@ -79,12 +79,12 @@ export function addTeach(command: Command, args: readonly string[]): void {
 }
 
 async function runTeach(files: string[], flags: TeachFlags): Promise<void> {
-  const { knowledge = NO_KNOWLEDGE, same, different, name, note, about, out } = flags
+  const { knowledge = NO_KNOWLEDGE, note, about, out } = flags
   if ((note === undefined) !== (about === undefined)) {
     throw new FlowdeltaError('--note and --about belong together. Give both or neither.')
   }
-  const isSaid = [...same, ...different, ...name].length > 0 || note !== undefined
-  if (isSaid && out === undefined) {
+  const said = whatIsSaid(flags)
+  if (said.length > 0 && out === undefined) {
     throw new OptionError('out', out, 'the file to write what is known to')
   }
   const comparison = (await compareFiles({ ...flags, files })).with({ knowledge: null })
@@ -99,15 +99,6 @@ async function runTeach(files: string[], flags: TeachFlags): Promise<void> {
     )
     return
   }
-  const { by } = flags
-  const notes =
-    note === undefined || about === undefined ? [] : [{ about, text: note, by, at: now() }]
-  const said = [
-    ...answersOf(same, true, flags),
-    ...answersOf(different, false, flags),
-    ...namesOf(flags),
-    ...notes,
-  ]
   const taught = teach(comparison, said, knowledge)
   writeReport(out, printedJson(taught))
   const categories = comparison.with({ knowledge: taught }).categories.size
@@ -124,26 +115,23 @@ async function runTeach(files: string[], flags: TeachFlags): Promise<void> {
   )
 }
 
-function answersOf(given: readonly string[], same: boolean, { by }: TeachFlags): TaughtAnswer[] {
-  return given.map((pair) => {
-    const [one, other] = pair.split(',').map(Number) as [number, number]
-    return { one, other, same, by, at: now() }
+function whatIsSaid({ same, different, name, note, about, by }: TeachFlags) {
+  const said = { by, at: new Date().toISOString() }
+  const answers = (pairs: readonly string[], isSame: boolean) =>
+    pairs.map((pair): TaughtAnswer => {
+      const [one, other] = pair.split(',').map(Number) as [number, number]
+      return { one, other, same: isSame, ...said }
+    })
+  const names = name.map((given): TaughtNote => {
+    const end = given.lastIndexOf('=')
+    return { about: given.slice(0, end), name: given.slice(end + 1), ...said }
   })
+  const notes = note === undefined || about === undefined ? [] : [{ about, text: note, ...said }]
+  return [...answers(same, true), ...answers(different, false), ...names, ...notes]
 }
 
 function notesText(comparison: Comparison): string[] {
   const { told } = notesIn(comparison)
   const lines = told.map(({ what, thread }) => `  ${thread.id}  ${what}: ${threadText(thread)}`)
   return lines.length === 0 ? [] : [`Notes, which --about takes to reply:\n\n${lines.join('\n')}`]
-}
-
-function namesOf({ name, by }: TeachFlags): TaughtNote[] {
-  return name.map((given) => {
-    const end = given.lastIndexOf('=')
-    return { about: given.slice(0, end), name: given.slice(end + 1), by, at: now() }
-  })
-}
-
-function now(): string {
-  return new Date().toISOString()
 }
