@@ -159,7 +159,7 @@ export interface FlowGroup {
 
 /**
  * Two flows side by side and as one: what a view needs to draw them beside each other, as a diff,
- * or one turning into the other. Plain data; ids are places in their lists, times in µs.
+ * or one turning into the other. Plain data, but for `ranked`, a stage; ids are places in their lists, times in µs.
  */
 export interface FlowComparison {
   readonly before: FlowSide

@@ -38,7 +38,8 @@ export function rankDifferences(flows: ComparedFlows): FlowDifferences {
     before.meanUs === null || after.meanUs === null
       ? criticalUs(edges, 'after') - criticalUs(edges, 'before')
       : after.meanUs - before.meanUs
-  const shareOf = (us: number) => (Math.abs(totalUs) > NO_TIME_US ? us / totalUs : null)
+  // No −0, which JSON does not know.
+  const shareOf = (us: number) => (Math.abs(totalUs) > NO_TIME_US ? us / totalUs + 0 : null)
   const differences = drafts
     .map((draft) => {
       const own = draft.edges.map((id) => edges[id] as UnionEdge)

@@ -77,13 +77,18 @@ describeInBrowser('the ranking browser in a page', (open) => {
     expect(await flows.locator('.fd-node').count()).toBeGreaterThan(0)
     for (const [button, mode] of [
       ['Side by side', 'side-by-side'],
-      ['Animation', 'animation'],
+      ['Difference', 'diff'],
     ] as const) {
-      await flows.getByRole('button', { name: button }).click()
+      await flows.getByRole('button', { name: button, exact: true }).click()
       expect(await flows.locator('.fd-code code').innerText()).toBe(
         `explore(comparison, 'flows', { category: ${category}, mode: '${mode}' })`,
       )
     }
+    // Most of what changed is structure: that is the first view.
+    await flows.getByRole('button', { name: 'Animation' }).click()
+    expect(await flows.locator('.fd-code code').innerText()).toBe(
+      `explore(comparison, 'flows', { category: ${category} })`,
+    )
     await mutationButton(page, 2).click()
     const second = other.ranking.mutations[1] as RankedMutation
     expect(await page.locator('.fd-mutation').innerText()).toContain(
