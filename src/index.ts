@@ -33,6 +33,7 @@ export type {
 } from './compare/knowledge/knowledge.ts'
 export { readKnowledge } from './compare/knowledge/knowledge.ts'
 export { type Nameable, type NameableThing, proposeNames } from './compare/knowledge/nameable.ts'
+export type { TaughtNote } from './compare/knowledge/subjects.ts'
 export type { SampleComparison, SampleTest } from './compare/mutations/compare-samples.ts'
 export type { EffectSize, MedianEffect } from './compare/mutations/effect-size.ts'
 export type {
@@ -105,6 +106,7 @@ export {
 export type { ExplosionCause, ExplosionPart } from './explain/explosion/find-causes.ts'
 export { findHostClasses } from './explain/explosion/find-host-classes.ts'
 export type { HostClass, HostClasses } from './explain/explosion/host-classes.ts'
+export type { Proposal, Split } from './explain/explosion/proposals.ts'
 export type { Question, Questions, TaughtAnswer } from './explain/explosion/teach.ts'
 export { findQuestions, teach } from './explain/explosion/teach.ts'
 export type { CoalescedFlow } from './explain/flow-pair/coalesce-flow.ts'
