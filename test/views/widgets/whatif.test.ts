@@ -17,6 +17,12 @@ import {
   whatIfCode,
   withChange,
 } from '../../../src/views/widgets/whatif/what-if-options.ts'
+import {
+  carriedCurve,
+  carriedProfile,
+  predictedCurve,
+  shareWithin,
+} from '../../../src/views/widgets/whatif/what-if-profiles.tsx'
 import { halvedText } from '../../../src/views/widgets/whatif/what-if-widget.tsx'
 import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
 import { LatencyProfile, profileQuantiles } from '../../../src/whatif/recompute/latency-profile.ts'
@@ -43,6 +49,19 @@ const sent = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
 /** The storage service as recorded: loops, calls that nobody waits for, many orders. */
 const recorded = learnExecutionModels(await loadCase('delay-1ms', 'before'))
+
+test('the share of requests within a time is that of the profile', () => {
+  const model = new RequestModel(models, 0)
+  const profile = predictedProfile(model, [])
+  const carried = carriedCurve('before', 'target', carriedProfile(profile, 200))
+  for (const q of [0.1, 0.5, 0.9, 1]) {
+    const us = profile.quantile(q)
+    const share = profile.shareWithin(us)
+    expect(Math.abs(shareWithin(predictedCurve(model, []), us) - share)).toBeLessThan(0.01)
+    expect(Math.abs(shareWithin(carried, us) - share)).toBeLessThan(0.02)
+  }
+  expect(shareWithin(carried, 0)).toBe(0)
+})
 
 describe('requests in a page', () => {
   describe.each([

@@ -46,6 +46,12 @@ export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
     expected: "a list of changes such as { service: 'db', factor: 2 }",
   }),
   cause: optionalCount('Rank of the cause of a diagnosis whose profile is shown; null for none'),
+  within: custom<number | null>({
+    default: null,
+    sentence: 'Time, in µs, for which the share of requests is told that take no longer',
+    accepts: (value) => value === null || (typeof value === 'number' && value > 0),
+    expected: 'a time in µs above 0, or null',
+  }),
   requests: most(1500, 'requests', 'Requests that are recomputed in the page at most'),
   seed: count({ default: 1, min: 0, sentence: 'Seed of the sample of requests' }),
   name: STAGE_NAME,

@@ -1,5 +1,5 @@
-import { extent } from 'd3-array'
-import { formatDuration } from '../../../core/words.ts'
+import { bisector, extent } from 'd3-array'
+import { formatDuration, percent } from '../../../core/words.ts'
 import {
   type LatencyProfile,
   type ProfileSummary,
@@ -9,6 +9,7 @@ import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
 import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
 import { logDurationScale, shareScale } from '../../drawing/axis-scale.ts'
+import { DataTable } from '../../drawing/data-table.tsx'
 import { Figure, Text, useInk } from '../../drawing/figure.tsx'
 import { fittedText } from '../../drawing/text.ts'
 import { changesText, predictedProfile, type WhatIfChange } from './what-if-options.ts'
@@ -77,8 +78,19 @@ const QUANTILES = [
   [0.99, 'p99Us'],
 ] as const
 
+/** Share of the requests that take at most so long, as the curve is drawn. */
+export function shareWithin({ curve, shape }: DrawnProfile, us: number): number {
+  const above = bisector(([time]: Point) => time).right(curve, us)
+  const [earlierUs, share] = curve[above - 1] ?? [0, 0]
+  const [laterUs, next] = curve[above] ?? [earlierUs, share]
+  if (shape === 'steps' || laterUs === earlierUs) return share
+  return share + ((next - share) * (us - earlierUs)) / (laterUs - earlierUs)
+}
+
 interface Shown {
   readonly profiles: readonly DrawnProfile[]
+  /** A time that is marked. */
+  readonly within: number | null
   readonly width: number
 }
 
@@ -86,7 +98,7 @@ interface Shown {
  * Draws the share of requests that took no longer, anew at every step of a drag, for which
  * Vega-Lite is too slow.
  */
-export function ProfilesFigure({ profiles, width }: Shown) {
+export function ProfilesFigure({ profiles, within, width }: Shown) {
   const names = profiles.map(({ name }) => name).join('; ')
   return (
     <Figure
@@ -96,16 +108,17 @@ export function ProfilesFigure({ profiles, width }: Shown) {
       font-size="11"
       role="img"
     >
-      <ProfilesDrawing profiles={profiles} width={width} />
+      <ProfilesDrawing profiles={profiles} within={within} width={width} />
     </Figure>
   )
 }
 
-function ProfilesDrawing({ profiles, width }: Shown) {
+function ProfilesDrawing({ profiles, within, width }: Shown) {
   const ink = useInk()
   const { left, right, height } = PLOT
   const box = { left, top: LEGEND * profiles.length + 10, width: width - left - right, height }
   const plot = { box, x: timeScale(profiles, box.width), y: shareScale() }
+  const marked = within === null ? null : plotPoint(plot, [within, 0]).x
   const stroke = (look: DrawnProfile['look']) => ({
     stroke: ink[LOOKS[look].color],
     'stroke-width': LOOKS[look].width,
@@ -127,6 +140,17 @@ function ProfilesDrawing({ profiles, width }: Shown) {
         title="response time (share of requests that took no longer)"
       />
       <LeftAxis scale={plot.y} box={box} />
+      {marked === null || marked < left || marked > left + box.width ? null : (
+        <line
+          class="fd-what-if-within"
+          x1={marked}
+          x2={marked}
+          y1={box.top}
+          y2={box.top + height}
+          stroke={ink.text}
+          stroke-dasharray="4 4"
+        />
+      )}
       {profiles.map(({ look, curve, shape }) => (
         <path
           key={look}
@@ -156,4 +180,51 @@ function timeScale(profiles: readonly DrawnProfile[], width: number) {
   const times = profiles.flatMap(({ curve }) => curve.map(([us]) => us).filter((us) => us > 0))
   const [low = 1, high = 10] = extent(times)
   return logDurationScale({ low, high, ticks: Math.max(3, Math.floor(width / 60)) })
+}
+
+const MEASURES = [
+  ['p50', 'p50Us'],
+  ['p90', 'p90Us'],
+  ['p99', 'p99Us'],
+  ['mean', 'meanUs'],
+] as const
+
+interface NumbersProps {
+  readonly profiles: readonly DrawnProfile[]
+  readonly within: number | null
+}
+
+export function Numbers({ profiles, within }: NumbersProps) {
+  return (
+    <DataTable
+      label="Response times"
+      class="fd-what-if-numbers"
+      rows={profiles}
+      columns={[
+        {
+          title: 'requests',
+          isHead: true,
+          cell: ({ name }) => <span title={name}>{name}</span>,
+          still: ({ name }) => name,
+        },
+        ...MEASURES.map(([title, fact]) => ({
+          title,
+          isNumber: true,
+          cell: ({ facts }: DrawnProfile) => formatDuration(facts[fact]),
+        })),
+        ...[within ?? []].flat().map((us) => ({
+          title: `≤ ${formatDuration(us)}`,
+          hint: 'Share of the requests that take no longer',
+          isNumber: true,
+          cell: (profile: DrawnProfile) => percent(shareWithin(profile, us)),
+        })),
+      ]}
+    />
+  )
+}
+
+export function effectText(before: ProfileSummary, now: ProfileSummary): string {
+  return MEASURES.slice(0, 3)
+    .map(([name, fact]) => `${name} ${formatDuration(before[fact])} → ${formatDuration(now[fact])}`)
+    .join(', ')
 }

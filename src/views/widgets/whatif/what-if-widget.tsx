@@ -1,9 +1,8 @@
 import { useMemo, useState } from 'preact/hooks'
 import { OptionError } from '../../../core/errors.ts'
-import { counted, formatDuration, grouped, tooltipText } from '../../../core/words.ts'
+import { counted, formatDuration, grouped, readDuration, tooltipText } from '../../../core/words.ts'
 import type { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
-import type { ProfileSummary } from '../../../whatif/recompute/latency-profile.ts'
 import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly } from '../../drawing/figure.tsx'
@@ -32,6 +31,8 @@ import {
 import {
   carriedCurve,
   type DrawnProfile,
+  effectText,
+  Numbers,
   ProfilesFigure,
   predictedCurve,
 } from './what-if-profiles.tsx'
@@ -81,7 +82,7 @@ const MIN_SEARCHED = 12
 
 function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOptions>) {
   const { options, change, code } = useWidgetOptions(WHAT_IF_WIDGET_OPTIONS, props)
-  const { part, by, cause } = options
+  const { part, by, cause, within } = options
   const changes = useMemo(() => readChanges(options.changes), [options.changes])
   const model = useMemo(() => restoreRequests(data.sample), [data])
   const fixed = useMemo(() => {
@@ -121,6 +122,20 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
         <Button disabled={changes.length === 0} onClick={() => setChanges([])}>
           As it was
         </Button>
+        <label title="A time: the table tells how many requests take no longer, the dashed line shows it">
+          how many within{' '}
+          <input
+            type="text"
+            size={8}
+            placeholder="300 ms"
+            value={within === null ? '' : formatDuration(within)}
+            onChange={({ currentTarget }) => {
+              const us = readDuration(currentTarget.value)
+              if (!(us > 0)) currentTarget.value = ''
+              change({ within: us > 0 ? us : null })
+            }}
+          />
+        </label>
       </div>
       <p class="fd-soft">{PART_HELP[part]}</p>
       <div class="fd-what-if-sides">
@@ -136,14 +151,14 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
         </PageOnly>
         <div>
           <div ref={place}>
-            <ProfilesFigure profiles={profiles} width={width} />
+            <ProfilesFigure profiles={profiles} within={within} width={width} />
           </div>
           <p aria-live="polite">
             {changed === null
               ? 'Nothing is changed.'
               : `${changed.name}: ${effectText(fixed[0]?.facts ?? changed.facts, changed.facts)}.`}
           </p>
-          <Numbers profiles={profiles} />
+          <Numbers profiles={profiles} within={within} />
         </div>
       </div>
       <Caption text={sampleText(data, by)}>
@@ -279,36 +294,6 @@ function nameOf({ service, operation }: WhatIfRow): string {
   return tooltipText(operation === '' ? service : `${service} ${operation}`)
 }
 
-const MEASURES = [
-  ['p50', 'p50Us'],
-  ['p90', 'p90Us'],
-  ['p99', 'p99Us'],
-  ['mean', 'meanUs'],
-] as const
-
-function Numbers({ profiles }: { readonly profiles: readonly DrawnProfile[] }) {
-  return (
-    <DataTable
-      label="Response times"
-      class="fd-what-if-numbers"
-      rows={profiles}
-      columns={[
-        {
-          title: 'requests',
-          isHead: true,
-          cell: ({ name }) => <span title={name}>{name}</span>,
-          still: ({ name }) => name,
-        },
-        ...MEASURES.map(([title, fact]) => ({
-          title,
-          isNumber: true,
-          cell: ({ facts }: DrawnProfile) => formatDuration(facts[fact]),
-        })),
-      ]}
-    />
-  )
-}
-
 function sampleText({ sample, rowsInAll, rows, before }: WhatIfData, by: WhatIfUnit): string {
   const { requests, ofRequests, tooLarge } = sample
   const all = counted(ofRequests, 'request')
@@ -324,12 +309,6 @@ function sampleText({ sample, rowsInAll, rows, before }: WhatIfData, by: WhatIfU
       : '',
   ]
   return `${parts.filter((part) => part !== '').join('; ')}.`
-}
-
-function effectText(before: ProfileSummary, now: ProfileSummary): string {
-  return MEASURES.slice(0, 3)
-    .map(([name, fact]) => `${name} ${formatDuration(before[fact])} → ${formatDuration(now[fact])}`)
-    .join(', ')
 }
 
 /** Says by how much the mean changes if something takes half as long: `−12 %`, `−0.21 %`. */
