@@ -1,5 +1,5 @@
 // Over every request of a period: the loops index with `!`.
-import { max, mean, min, sum } from 'd3-array'
+import { group, max, mean, min, sum } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { counted, formatDuration, percent } from '../../core/words.ts'
@@ -12,6 +12,14 @@ export interface LoadedCalls {
   readonly startUs: Float64Array
   readonly timeUs: Float64Array
   readonly weight: Float64Array
+}
+
+/** More or fewer hosts that serve the same calls. */
+export interface HostChange {
+  /** Number of the host that served each call. */
+  readonly of: Uint32Array
+  readonly before: number
+  readonly after: number
 }
 
 /** How long calls would take at another load. */
@@ -36,6 +44,8 @@ type Curve = (perSecond: number) => readonly number[] | null
 interface Model {
   readonly name: string
   readonly curve: Curve
+  /** The same for what is predicted, by the load before. */
+  readonly after: Curve
 }
 
 const SHARES = [0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99] as const
@@ -72,12 +82,16 @@ const US_PER_SECOND = 1e6
  * predicts held-out groups of windows better counts: the busiest third for a load above those seen, the
  * calmest for one below, every third group otherwise. Each call keeps its quantile among the calls of its group.
  *
- * @param loadOf the load to predict for, calls a second, by that of a group
+ * With another number of hosts, queues are tried that all hosts share, which then has more or fewer servers, and
+ * such of each host, which more or fewer calls come to.
+ *
+ * @param loadOf the load to predict for, calls a second, by that of a group; of hosts, as if theirs stayed as many
  * @throws FlowdeltaError that says why nothing can be predicted
  */
 export function predictAtLoad(
   calls: LoadedCalls,
   loadOf: (perSecond: number) => number,
+  hosts?: HostChange,
 ): LoadPrediction {
   const groups = groupsOf(calls)
   if (groups.length < GROUPS) {
@@ -112,10 +126,10 @@ export function predictAtLoad(
   }
   const known = groups.filter((_, i) => !isHeldOut(i))
   const heldOut = groups.filter((_, i) => isHeldOut(i))
-  const queues = queuesOf(calls, groups)
-  const learners = [(from: readonly LoadGroup[]) => likelyQueues(queues, from)[0]!, monotone]
-  const [best] = learners
-    .slice(0, isOutside ? 1 : 2)
+  const queues = queuesOf(calls, groups, loadOf, hosts)
+  const byQueue = (from: readonly LoadGroup[]) => likelyQueues(queues, from)[0]!
+  const byLoad = (from: readonly LoadGroup[]) => monotone(from, loadOf)
+  const [best] = (isOutside || hosts ? [byQueue] : [byQueue, byLoad])
     .map((learn) => ({ learn, error: errorOf(learn(known).curve, known, heldOut) }))
     .sort((a, b) => a.error - b.error)
   if (best === undefined || !(best.error <= MAX_ERROR)) {
@@ -123,12 +137,11 @@ export function predictAtLoad(
       `what some times tell misses others, with ${isBeyond ? 'more' : isOutside ? 'less' : 'other'} load, by ${percent(best?.error ?? 1)} (p50 or p95). Give traces of more times with much and little load`,
     )
   }
-  const { name, curve } = best.learn(groups)
+  const { name, curve, after } = best.learn(groups)
   const [end, reached] = isBeyond ? [highest, wanted] : [lowest, least]
-  const rises = (isOutside ? likelyQueues(queues, groups) : []).map((queue) =>
-    JUDGED.map(
-      (i) => (queue.curve(reached)?.[i] ?? Number.POSITIVE_INFINITY) / queue.curve(end)![i]!,
-    ),
+  const at = hosts ? highest : end
+  const rises = (isOutside || hosts ? likelyQueues(queues, groups) : []).map((queue) =>
+    JUDGED.map((i) => (queue.after(at)?.[i] ?? Number.POSITIVE_INFINITY) / queue.curve(at)![i]!),
   )
   const isOpen = JUDGED.some(
     (_, i) => max(rises, (rise) => rise[i]!)! > (1 + MAX_ERROR) * min(rises, (rise) => rise[i]!)!,
@@ -141,7 +154,7 @@ export function predictAtLoad(
   const shiftUs = new Float64Array(calls.startUs.length)
   for (const { calls: own, perSecond } of groups) {
     const newLoad = loadOf(perSecond)
-    const [from, to] = [curve(perSecond), curve(newLoad)]
+    const [from, to] = [curve(perSecond), after(perSecond)]
     if (from === null || to === null) {
       throw unpredictable(
         `${rate(newLoad)} a second are more than can be served, as far as times up to ${rate(highest)} a second tell`,
@@ -224,33 +237,76 @@ function between(points: readonly number[], values: Iterable<number>): (at: numb
   return scaleLinear(points, values).clamp(true)
 }
 
-/** Queues that differ in how many servers they have. */
-function queuesOf({ startUs, timeUs, weight }: LoadedCalls, groups: readonly LoadGroup[]): Model[] {
-  const order = Uint32Array.from(startUs.keys()).sort((a, b) => startUs[a]! - startUs[b]!)
-  const ends = startUs.map((us, row) => us + timeUs[row]!).sort()
-  let ended = 0
-  const met = Array.from(order, (row, i) => {
-    while (ended < i && ends[ended]! <= startUs[row]!) ended++
-    return i - ended
+/** Queues that differ in how many servers they have, and in whether hosts share them. */
+function queuesOf(
+  calls: LoadedCalls,
+  groups: readonly LoadGroup[],
+  loadOf: (perSecond: number) => number,
+  hosts?: HostChange,
+): Model[] {
+  const shared = oneQueue(calls, groups, () => 0)
+  if (hosts === undefined) {
+    return SERVERS.map((servers) => {
+      const curve = shared.curve(servers)
+      const name = `as a queue with ${counted(servers, 'server')}, ${shared.alone}`
+      return { name, curve, after: (perSecond) => curve(loadOf(perSecond)) }
+    })
+  }
+  const { of, before, after } = hosts
+  const own = oneQueue(calls, groups, (row) => of[row]!)
+  return SERVERS.flatMap((servers): Model[] => {
+    const each = `${counted(servers, 'server')} a host`
+    const ofHost = own.curve(servers)
+    const apart = {
+      name: `as a queue of each host with ${each}, ${own.alone}`,
+      curve: (perSecond: number) => ofHost(perSecond / before),
+      after: (perSecond: number) => ofHost(loadOf(perSecond) / before),
+    }
+    if (before === 1 || servers * Math.max(before, after) > SERVERS.at(-1)!) return [apart]
+    const together = {
+      name: `as one queue of all hosts with ${each}, ${shared.alone}`,
+      curve: shared.curve(servers * before),
+      after: shared.curve(servers * after),
+    }
+    return [apart, together]
   })
-  const enough = Math.max(ALONE.calls, ALONE.share * order.length)
-  const most = met.slice().sort((a, b) => a - b)[Math.min(order.length - 1, Math.ceil(enough))]!
-  const aloneUs = Float64Array.from(
-    order.filter((_, i) => met[i]! <= most),
-    (row) => timeUs[row]!,
-  )
+}
+
+/** What calls tell of a queue: all of them, or of those that each come to one of several alike. */
+function oneQueue(
+  { startUs, timeUs, weight }: LoadedCalls,
+  groups: readonly LoadGroup[],
+  queueOf: (row: number) => number,
+) {
+  const sorted = Array.from(startUs.keys()).sort((a, b) => startUs[a]! - startUs[b]!)
+  const met = new Uint32Array(startUs.length)
+  for (const rows of group(sorted, queueOf).values()) {
+    const ends = Float64Array.from(rows, (row) => startUs[row]! + timeUs[row]!).sort()
+    let ended = 0
+    rows.forEach((row, i) => {
+      while (ended < i && ends[ended]! <= startUs[row]!) ended++
+      met[row] = i - ended
+    })
+  }
+  const enough = Math.max(ALONE.calls, ALONE.share * met.length)
+  const most = met.slice().sort()[Math.min(met.length - 1, Math.ceil(enough))]!
+  const aloneUs = timeUs.filter((_, row) => met[row]! <= most)
   // Gaps by the mean gap of their group: 1 on average.
   const gaps = groups.flatMap(({ calls, perSecond }) => {
-    const starts = Float64Array.from(calls, (row) => startUs[row]!).sort()
-    const usual = (mean(calls, (row) => weight[row]!)! * US_PER_SECOND) / perSecond
-    return Array.from(starts.subarray(1), (us, i) => (us - starts[i]!) / usual).filter(
-      (gap) => gap < MAX_PAUSE * MIN_WINDOW_CALLS,
-    )
+    const queues = [...group(calls, queueOf).values()]
+    const usual = (queues.length * mean(calls, (row) => weight[row]!)! * US_PER_SECOND) / perSecond
+    return queues.flatMap((rows) => {
+      const starts = Float64Array.from(rows, (row) => startUs[row]!).sort()
+      return Array.from(starts.subarray(1), (us, i) => (us - starts[i]!) / usual).filter(
+        (gap) => gap < MAX_PAUSE * MIN_WINDOW_CALLS,
+      )
+    })
   })
-  return SERVERS.map((servers) => ({
-    name: `as a queue with ${counted(servers, 'server')}, where a call alone takes ${formatDuration(mean(aloneUs)!)}`,
-    curve: onceEach((perSecond) => queueTimes({ servers, aloneUs, gaps }, perSecond)),
-  }))
+  return {
+    alone: `where a call alone takes ${formatDuration(mean(aloneUs)!)}`,
+    curve: (servers: number) =>
+      onceEach((perSecond) => queueTimes({ servers, aloneUs, gaps }, perSecond)),
+  }
 }
 
 /** Computes a curve once at each load. */
@@ -305,14 +361,16 @@ function likelyQueues(queues: readonly Model[], groups: readonly LoadGroup[]): M
     .flatMap(({ queue, loss }) => (loss <= AS_LIKELY * least ? queue : []))
 }
 
-function monotone(groups: readonly LoadGroup[]): Model {
+function monotone(groups: readonly LoadGroup[], loadOf: (perSecond: number) => number): Model {
   const loads = groups.map(({ perSecond }) => perSecond)
   const fitted = SHARES.map((_, i) => {
     const timesUs = groups.map(({ quantilesUs }) => quantilesUs[i]!)
     return between(loads, isotonicRegression(loads, timesUs))
   })
+  const curve = (perSecond: number) => fitted.map((timeAt) => timeAt(perSecond))
   return {
     name: 'rising with load in any way',
-    curve: (perSecond) => fitted.map((timeAt) => timeAt(perSecond)),
+    curve,
+    after: (perSecond) => curve(loadOf(perSecond)),
   }
 }

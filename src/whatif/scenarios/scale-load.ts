@@ -2,7 +2,7 @@
 import { OptionError } from '../../core/errors.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import { isEntry } from './call-group.ts'
-import { predictAtLoad } from './load-curve.ts'
+import { type HostChange, predictAtLoad } from './load-curve.ts'
 import { matchingPaths } from './scale-calls.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -10,7 +10,7 @@ import type { Scenario } from './scenario.ts'
 export type LoadChange = { readonly service?: string } & (
   | { readonly factor: number }
   | { readonly perSecond: number }
-  /** Hosts that the service has more, or fewer (negative), the calls being spread over all of them. */
+  /** Hosts that the service has more, or fewer (negative): each has a queue, or all share one, as times before tell. */
   | { readonly hosts: number }
 )
 
@@ -41,17 +41,22 @@ export function scaleLoad(change: LoadChange): Scenario {
       const calls = callsOf(base, service)
       const { forest } = base
       const { startUs } = forest.traces.spans
+      const hosts = 'hosts' in change ? hostChange(change, base, calls) : undefined
       const { shiftUs, limits } = predictAtLoad(
         {
           startUs: Float64Array.from(calls, (call) => startUs[forest.serverSpan[call]!]!),
           timeUs: Float64Array.from(calls, (call) => forest.serverUs[call]!),
           weight: Float64Array.from(calls, (call) => forest.weight[forest.request[call]!]!),
         },
-        loadAfter(change, base, calls),
+        (perSecond) => {
+          if ('factor' in change) return perSecond * change.factor
+          if ('perSecond' in change) return change.perSecond
+          return hosts === undefined ? perSecond : (perSecond * hosts.before) / hosts.after
+        },
+        hosts,
       )
       const replyUs = shiftUs.map((us, i) => base.replyUs[calls[i]!]! + us)
-      const spread = 'hosts' in change ? ' Each host is taken to have a queue of its own.' : ''
-      return { changes: [{ calls, replyUs }], weight: null, limits: `${limits}${spread}` }
+      return { changes: [{ calls, replyUs }], weight: null, limits }
     },
   }
 }
@@ -77,17 +82,19 @@ function callsOf({ forest, models }: RequestModel, service: string): Uint32Array
   })
 }
 
-function loadAfter(change: LoadChange, { forest }: RequestModel, calls: Uint32Array) {
-  if ('factor' in change) return (perSecond: number) => perSecond * change.factor
-  if ('perSecond' in change) return () => change.perSecond
+function hostChange(
+  change: { readonly service?: string; readonly hosts: number },
+  { forest }: RequestModel,
+  calls: Uint32Array,
+): HostChange {
   const { spans } = forest.traces
-  const hosts = new Set(Array.from(calls, (call) => spans.host[forest.serverSpan[call]!]!)).size
-  const left = hosts + change.hosts
-  if (left < 1)
-    throw new OptionError(
-      'hosts',
-      change.hosts,
-      `a number above −${hosts}: ${change.service} has ${hosts}`,
-    )
-  return (perSecond: number) => (perSecond * hosts) / left
+  const of = Uint32Array.from(calls, (call) => spans.host[forest.serverSpan[call]!]!)
+  const before = new Set(of).size
+  const after = before + change.hosts
+  if (after >= 1) return { of, before, after }
+  throw new OptionError(
+    'hosts',
+    change.hosts,
+    `a number above −${before}: ${change.service} has ${before}`,
+  )
 }
