@@ -162,6 +162,19 @@ describe('the animation', () => {
     expect([...(last ?? [])].sort().join('')).toBe('ABJSZ')
   })
 
+  test('leaves no step without a line while calls at the same time become calls in turn', () => {
+    const [fork, chain] = ['S>A S>B A>J B>J J>Z', 'S>A A>B B>J J>Z'].map((edges) => {
+      return { edges, requests: 80 }
+    }) as [FlowText, FlowText]
+    const own = dataOf(comparisonOfTexts(fork, chain))
+    const turn = layOutFlow(sceneAt('steps', [], own), 'animation')
+    for (const at of [0, 0.2, 0.4, 0.5, 0.6, 0.8, 1]) {
+      const { links = [] } = flowDrawing(turn, own, { at, leastApart: 0 }).parts[0] ?? {}
+      const entered = new Set(links.map(({ link }) => own.nodes[link.to]?.label))
+      expect([at, [...entered].sort()]).toEqual([at, ['A', 'B', 'J', 'Z']])
+    }
+  })
+
   test('has no stages in which nothing happens', () => {
     const same = comparisonOfTexts(BEFORE_TEXT, BEFORE_TEXT)
     const own = propsOf(flows(same, 0)).data

@@ -125,13 +125,21 @@ export function flowFrame(
     if (Number.isNaN(one)) return Number.isNaN(other) ? 0 : other
     return Number.isNaN(other) ? one : one + move * (other - one)
   }
-  const fading = (isThere: boolean | undefined, willBe: boolean | undefined) =>
-    isThere ? (willBe ? 1 : 1 - leave) : willBe ? enter : 0
   const [now, then] = [moments[over], moments[next]]
+  const fading = (isThere: boolean | undefined, willBe: boolean | undefined, stay = false) => {
+    if (isThere && willBe) return 1
+    // What joins steps that stay is never missing: the one goes while the other comes.
+    if (isThere) return 1 - (stay ? move : leave)
+    return willBe ? (stay ? move : enter) : 0
+  }
+  const staying = new Set(
+    steps.filter((_, i) => now?.isThere[i] && then?.isThere[i]).map(({ id }) => id),
+  )
   const opacityOf = new Map<Stretched, number>([
     ...steps.map((step, i) => [step, fading(now?.isThere[i], then?.isThere[i])] as const),
     ...links.map((link, i) => {
-      return [link, fading(now?.lengths[i] != null, then?.lengths[i] != null)] as const
+      const stay = staying.has(link.from) && staying.has(link.to)
+      return [link, fading(now?.lengths[i] != null, then?.lengths[i] != null, stay)] as const
     }),
   ])
   const lengthOf = new Map(
