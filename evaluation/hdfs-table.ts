@@ -54,7 +54,7 @@ function measureRun(workload: HdfsRow['workload'], settings: HdfsWorkload): Hdfs
   const all = Array.from(flows.ids, (_, request) => request)
   const writes = all.filter((request) => rootOf(folded, request).includes('NEW_BLOCK'))
   const { size, categoryOf } = categorize(folded)
-  const few = categorize(foldFlows(flows, { omitHosts: true }), { omitHosts: true })
+  const few = categorize(folded, { omitHosts: true })
   const writeCategories = [...new Set(writes.map((request) => few.categoryOf[request] as number))]
   const [largest = 0] = writeCategories.sort((a, b) => few.count(b, BEFORE) - few.count(a, BEFORE))
   return {

@@ -13,6 +13,13 @@ export { compareHalves, type NullRates } from './null-comparisons.ts'
 export { type BaselineQualities, operationBaselines } from './operation-baselines.ts'
 export { type RankedQuality, rankedQuality } from './ranked-quality.ts'
 export { firstRelevantFinding } from './relevant-finding.ts'
+export {
+  expectedTraces,
+  LOAD_TESTED,
+  type ModelOperation,
+  type ServiceModel,
+  slowedModel,
+} from './service-model.ts'
 export { evaluateWhatIf, type WhatIfEvaluationOptions } from './testbed/evaluate-whatif.ts'
 export { type GeneratedSystemOptions, generateSystem } from './testbed/generate-system.ts'
 export { learnSystem } from './testbed/learn-system.ts'

@@ -20,6 +20,9 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /\d+ categories, 0 results/,
     /p = 0\.\d+/,
     /control +50 +0 \(–\)/,
+    /#1 {2}table: READ ROWS itself takes [\d.]+ ms longer/,
+    /auth: AUTH itself takes \d+ µs longer/,
+    /before \d+ µs with 6 messages .*; after 1\.\d+ ms with 10 messages/,
   ],
   '03-how-sure.ipynb': [
     /single tests at 5 %: {2}\d\.\d % of \d+ tests reject/,
@@ -48,12 +51,15 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /Shares add up to 1\./,
     /C² is below 1 in 32 of 46 large categories/,
     /"kind":"intentional"/,
+    /Slow requests, far out in their category: \d+ requests in \d+ categories/,
   ],
   '07-hdfs.ipynb': [
     /139 requests are in 128 categories/,
     /expected 126 ± 3\.1: as chance has it/,
     /NEW_BLOCK_CALL ×3 ×3 ×5 ×3\s+137\s+101\s+0\s+33\s+0/,
     /11 hosts in 2 classes/,
+    /33 nodes folded where times allow it/,
+    /rand sort +1530 +241 \(259\) +139 +131 \(132\)/,
   ],
   '08-logs.ipynb': [
     /9923 lines: 5027 events, 4896 states, 0 skipped/,
