@@ -1,7 +1,7 @@
 import { FlowdeltaError, requireStage, show } from '../core/errors.ts'
 import { counted } from '../core/words.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
-import { FoldedFlows } from '../flows/fold/folded-flows.ts'
+import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { requestsBetween, type Selection } from '../flows/select-requests.ts'
 import { type Condition, parseConditions } from '../traces/selection/condition.ts'
 import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
@@ -22,7 +22,7 @@ export function selectedRows(selection: RequestSelection, flows: FlowSet): Selec
     const rows = requestsBetween(flows, { where: isInside })
     const isEmpty = rows.before.length + rows.after.length === 0
     // What no request has is an error that lists what they have.
-    if (isEmpty) periodsOf(flows).periods[0]?.where(selection)
+    if (isEmpty) recordedFlows(flows).periods[0]?.where(selection)
     return nonEmpty(rows)
   }
   const segment = 'segment' in selection ? selection.segment : selection
@@ -37,7 +37,7 @@ export function selectedRows(selection: RequestSelection, flows: FlowSet): Selec
 }
 
 function matchingRequests(conditions: readonly Condition[], flows: FlowSet) {
-  const { periods, recordedIn, traceOf } = periodsOf(flows)
+  const { periods, recordedIn, traceOf } = recordedFlows(flows)
   for (const one of conditions) {
     // What one period alone recorded is known all the same.
     if (!periods.some((traces) => traces.knows(one))) periods[0]?.requireKnown([one])
@@ -45,11 +45,6 @@ function matchingRequests(conditions: readonly Condition[], flows: FlowSet) {
   const marks = periods.map((traces) => traces.matching(conditions))
   return (request: number) =>
     marks[recordedIn[request] as number]?.[traceOf[request] as number] === 1
-}
-
-/** Flows with what was recorded, which folded ones have within. */
-function periodsOf(flows: FlowSet): FlowSet {
-  return flows instanceof FoldedFlows ? flows.unfolded : flows
 }
 
 export function traceKey({ period, ids }: FlowSet, request: number): string {

@@ -1,5 +1,5 @@
 import { AFTER } from '../../flows/flow-set.ts'
-import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import { isSame, type Operation } from '../steps/call-order.ts'
@@ -124,9 +124,7 @@ function isOfCallee(categories: Categories, { cause, draft }: Pair): boolean {
   const [service, below] = [draft.services[0], cause.services[0]]
   const isAnswer = isStructural(draft) || draft.kind === 'errors'
   if (!isAnswer || service === undefined || below === undefined || service === below) return false
-  const { flows } = categories
-  const recorded = flows instanceof FoldedFlows ? flows.unfolded : flows
-  const isAbove = [...allVisits(recorded).values()].some(({ visits }) =>
+  const isAbove = [...allVisits(recordedFlows(categories.flows)).values()].some(({ visits }) =>
     visits.some((visit) => {
       if (visit.service !== below) return false
       let above = visit.caller

@@ -1,7 +1,6 @@
-// Runs once a visit: the loops index with `!`.
-// Runs once a call and group of others: the loops index with `!`.
+// Runs once a visit, and once a call and group of others: the loops index with `!`.
 
-import { group, mean, sum } from 'd3-array'
+import { mean, rollup, sum } from 'd3-array'
 import { requireArgument } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -218,23 +217,17 @@ function testGroups(
 
 /** When each row would be over if it took no longer than such visits usually do. */
 function usualEnds({ request, kind, startUs, endUs }: Activity, period: Uint8Array): Float64Array {
-  const rows = group(request.keys(), (row) => kind[row]!)
-  const usual = new Map<number, number>()
-  for (const [one, own] of rows) {
+  const usualUs = (rows: readonly number[]) => {
     const [before, after] = [BEFORE, AFTER].map((wanted) =>
       Float64Array.from(
-        own.filter((row) => period[request[row]!] === wanted),
+        rows.filter((row) => period[request[row]!] === wanted),
         (row) => endUs[row]! - startUs[row]!,
       ).sort(),
     ) as [Float64Array, Float64Array]
-    usual.set(
-      one,
-      Math.max(
-        before.length < MIN_BEFORE ? 0 : quantile(before, USUAL),
-        after.length === 0 ? 0 : USUAL_MEDIANS * quantile(after, 0.5),
-      ),
-    )
+    const least = before.length < MIN_BEFORE ? 0 : quantile(before, USUAL)
+    return Math.max(least, after.length === 0 ? 0 : USUAL_MEDIANS * quantile(after, 0.5))
   }
+  const usual = rollup(request.keys(), usualUs, (row) => kind[row]!)
   return Float64Array.from(endUs, (end, row) =>
     Math.min(end, startUs[row]! + usual.get(kind[row]!)!),
   )
@@ -278,11 +271,8 @@ function metMoreP(
   const together = (usOf: (i: number) => number) => {
     const rates = kept.map((i) => usOf(i) / (endUs[i]! - startUs[i]!))
     const levels = levelsOf(kinds, rates)
-    return rotationTest(
-      excess,
-      rates.map((rate, i) => rate - levels[i]!),
-      { stretches },
-    )
+    const beyond = rates.map((rate, i) => rate - levels[i]!)
+    return rotationTest(excess, beyond, { stretches })
   }
   const more = together((i) => met[i]! - share * all[i]!)
   const error = together((i) => all[i]!).excess * Math.sqrt(variance)
@@ -337,11 +327,6 @@ function explainedBy(
 }
 
 function shareOf({ startUs, endUs }: StepCalls, kept: readonly number[], met: Float64Array) {
-  let [part, whole] = [0, 0]
-  for (const i of kept) {
-    const us = endUs[i]! - startUs[i]!
-    part += met[i]!
-    whole += us
-  }
-  return whole > 0 ? part / whole : 0
+  const whole = sum(kept, (i) => endUs[i]! - startUs[i]!)
+  return whole > 0 ? sum(kept, (i) => met[i]!) / whole : 0
 }

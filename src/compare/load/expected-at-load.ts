@@ -1,4 +1,6 @@
 // Runs once a request: the loops index with `!`.
+
+import { bisectRight, mean, range, sum } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { isotonicRegression } from '../../stats/isotonic-regression.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -49,7 +51,7 @@ export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
   const usualUs = usualOfAllTypesUs(flows)
   const expected = (learned: readonly Window[]) => {
     const predict = predictor(learned)
-    return usualUs * (mean(after.map(predict)) - mean(before.map(predict)))
+    return usualUs * (mean(after, predict)! - mean(before, predict)!)
   }
   const random = randomSource(1)
   const resampled = Float64Array.from({ length: RESAMPLES }, () =>
@@ -77,8 +79,8 @@ export function loadWindows(flows: FlowSet, period: Period): Window[] {
     for (let start = 0; start + size < rows.length; start += size) {
       const spanUs = startUs[rows[start + size]!]! - startUs[rows[start]!]!
       const known = rows.subarray(start, start + size).filter((row) => !Number.isNaN(usual(row)))
-      const taken = known.reduce((sum, row) => sum + timeOf(row), 0)
-      const expected = known.reduce((sum, row) => sum + usual(row), 0)
+      const taken = sum(known, timeOf)
+      const expected = sum(known, usual)
       if (spanUs > 0 && expected > 0) {
         windows.push({ rate: (size * 1e6) / spanUs, excess: taken / expected - 1 })
       }
@@ -102,10 +104,7 @@ function usualOfTypes(flows: FlowSet): (request: number) => number {
 /** What all requests after would have taken, each as long as those of its type before. */
 function usualOfAllTypesUs(flows: FlowSet): number {
   const usual = usualOfTypes(flows)
-  let sum = 0
-  for (let request = flows.count(BEFORE); request < flows.size; request++)
-    sum += usual(request) || 0
-  return sum
+  return sum(range(flows.count(BEFORE), flows.size), usual)
 }
 
 export function predictor(learned: readonly Window[]): (window: Window) => number {
@@ -115,15 +114,7 @@ export function predictor(learned: readonly Window[]): (window: Window) => numbe
     rates,
     sorted.map(({ excess }) => excess),
   )
-  return ({ rate }) => {
-    let [low, high] = [0, rates.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (rates[middle]! <= rate) low = middle + 1
-      else high = middle
-    }
-    return fitted[Math.max(0, low - 1)]!
-  }
+  return ({ rate }) => fitted[Math.max(0, bisectRight(rates, rate) - 1)]!
 }
 
 /** By which share the rate predicts stretches of time that it was not learned from better. */
@@ -133,15 +124,11 @@ function gainOf(windows: readonly Window[]): number {
     const isHeld = (_: Window, i: number) => Math.floor((FOLDS * i) / windows.length) === fold
     const learned = windows.filter((window, i) => !isHeld(window, i))
     const predict = predictor(learned)
-    const usual = mean(learned.map(({ excess }) => excess))
+    const usual = mean(learned, ({ excess }) => excess)!
     for (const window of windows.filter(isHeld)) {
       byRate += (window.excess - predict(window)) ** 2
       byMean += (window.excess - usual) ** 2
     }
   }
   return byMean === 0 ? 0 : 1 - byRate / byMean
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

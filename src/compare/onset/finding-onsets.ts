@@ -1,4 +1,4 @@
-import { group } from 'd3-array'
+import { group, sum } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
@@ -21,10 +21,9 @@ const LEVEL = 0.05
 const TAILS = [0.9, 0.99]
 
 /** A value of one request that a finding is about; compared within its stratum only. */
-interface Value {
-  readonly request: number
-  readonly value: number
-  readonly stratum: string
+interface Value extends Failure {
+  /** None where all are compared. */
+  readonly stratum?: string
 }
 
 /** When each finding began, or `null`; onsets after the start must be significant among all. */
@@ -73,8 +72,7 @@ function valuesOf(
   { categories, steps }: { readonly categories: Categories; readonly steps: StepChanges },
 ): Value[] {
   if (draft.kind === 'load') return gapValues(categories.flows)
-  if (draft.kind === 'errors')
-    return failuresOf(draft, steps).map((failure) => ({ ...failure, stratum: '' }))
+  if (draft.kind === 'errors') return failuresOf(draft, steps)
   if (draft.steps.length > 0) return draft.steps.flatMap((step) => stepValues(step, steps.times))
   const [call] = draft.calls
   if (call !== undefined) return callValues(call, steps)
@@ -93,7 +91,6 @@ function gapValues(flows: FlowSet): Value[] {
     Array.from(rows.subarray(1), (request, i) => ({
       request,
       value: flows.arrivalUs(request) - flows.arrivalUs(rows[i] as number),
-      stratum: '',
     })),
   )
 }
@@ -151,25 +148,22 @@ function callValues(call: FindingCall, { flows, sites, calls, repeats, logs }: S
   if (call.kind === 'repeats') {
     const timesOf = repeats.find(isIt)?.timesOf
     return requestsOf(flows, (request) => timesOf?.has(shapeOf(flows, request)) === true).map(
-      (request) => ({
-        request,
-        value: timesOf?.get(shapeOf(flows, request)) as number,
-        stratum: '',
-      }),
+      (request) => ({ request, value: timesOf?.get(shapeOf(flows, request)) as number }),
     )
   }
   const isSameChoice = (one: CallChoice) =>
     one.kind === call.kind && isIt(one) && isSameCall(one.previous, call.previous)
   const logged = logs.find(isSameChoice)
   if (logged !== undefined) {
-    return [...logged.able].map((request) => {
-      return { request, value: logged.doing.has(request) ? 1 : 0, stratum: '' }
-    })
+    return [...logged.able].map((request) => ({
+      request,
+      value: logged.doing.has(request) ? 1 : 0,
+    }))
   }
   const choice = calls.find(isSameChoice)
   if (choice === undefined || sites === null) return []
   return requestsOf(flows, (request) => sites.hasAny(request, choice.chanceSites)).map(
-    (request) => ({ request, value: sites.hasAny(request, choice.madeSites) ? 1 : 0, stratum: '' }),
+    (request) => ({ request, value: sites.hasAny(request, choice.madeSites) ? 1 : 0 }),
   )
 }
 
@@ -180,7 +174,6 @@ function moveValues({ moves }: Draft, categories: Categories): Value[] {
   return requestsIn(categories, [...new Set([...to, ...from])]).map((request) => ({
     request,
     value: to.has(categories.categoryOf[request] as number) ? 1 : 0,
-    stratum: '',
   }))
 }
 
@@ -228,11 +221,8 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): ReadonlyMap<number,
     for (const stratum of strata) {
       const { members, before } = stratum
       const scores = scoreOf(stratum)
-      let usual = 0
-      for (let i = 0; i < members.length; i++) {
-        if (isBefore(members[i] as Value)) usual += scores[i] as number
-      }
-      usual /= before.length
+      const usual =
+        sum(scores, (score, i) => (isBefore(members[i] as Value) ? score : 0)) / before.length
       members.forEach(({ request }, i) => {
         const known = sums.get(request) ?? { sum: 0, count: 0 }
         if (known.count++ === 0) sums.set(request, known)

@@ -6,7 +6,7 @@ import {
   requireStage,
 } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
-import { Stage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { Categories } from '../categories/categories.ts'
@@ -108,7 +108,7 @@ export function rankMutations(
         },
       }
     })
-  return new Ranking(responseTime, precursors, { mutations, options })
+  return new Ranking({ responseTime, precursors, mutations, options })
 }
 
 /** A mutation by its name. */
@@ -132,15 +132,10 @@ function structural(
     repaired.has(one)
       ? typicalTimeUs(categories, { category: one, period: BEFORE, ...how })
       : usualTimeUs(categories, one, how)
-  const candidates = precursors.columns(category)
-  let usedToTakeUs = 0
-  for (let i = 0; i < candidates.weights.length; i++) {
-    const candidate = candidates.categories[i] as number
-    usedToTakeUs += (candidates.weights[i] as number) * usual(candidate)
-  }
-  const known = candidates.weights.length > 0
+  const { categories: candidates, weights } = precursors.columns(category)
+  const usedToTakeUs = sum(candidates, (one, i) => (weights[i] as number) * usual(one))
   const requests = changes[category] as number
-  const addedUs = known ? usual(category) - usedToTakeUs : 0
+  const addedUs = candidates.length > 0 ? usual(category) - usedToTakeUs : 0
   return { category, kind: 'structural', requests, contributionUs: requests * addedUs }
 }
 
@@ -215,25 +210,15 @@ export interface RankedMutation {
   readonly precursors: readonly PrecursorCandidate[]
 }
 
-/** All mutations, the one that contributes most to the change first. */
-export class Ranking extends Stage {
+interface Ranked {
   readonly responseTime: ResponseTimeMutations
   readonly precursors: Precursors
   readonly mutations: readonly RankedMutation[]
   readonly options: RankingOptions
+}
 
-  constructor(
-    responseTime: ResponseTimeMutations,
-    precursors: Precursors,
-    { mutations, options }: { mutations: readonly RankedMutation[]; options: RankingOptions },
-  ) {
-    super()
-    this.responseTime = responseTime
-    this.precursors = precursors
-    this.mutations = mutations
-    this.options = options
-  }
-
+/** All mutations, the one that contributes most to the change first. */
+export class Ranking extends columnarStage<Ranked>() {
   /**
    * One row a mutation, in order of rank. `direction` is where the test sees the distribution
    * move; where it disagrees with the sign of `contributionUs`, a few extreme requests carry the
@@ -260,7 +245,7 @@ export class Ranking extends Stage {
           precursors.map(({ category, weight }) => `${category} (${percent(weight)})`).join(', '),
         ),
       }),
-      this.responseTime.categories.flows.quantity,
+      categories.flows.quantity,
     )
   }
 }

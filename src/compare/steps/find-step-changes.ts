@@ -3,7 +3,7 @@ import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
-import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
@@ -57,7 +57,7 @@ export function findStepChanges(
 ): StepChanges {
   const given = of?.flows
   requireStage('findStepChanges(comparison)', given, FlowSet)
-  const flows = given instanceof FoldedFlows ? given.unfolded : given
+  const flows = recordedFlows(given)
   const read = readOptions(EDGE_OPTIONS, options)
   return areFromSpans(flows)
     ? compareSteps(flows, read)

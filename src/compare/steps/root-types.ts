@@ -2,7 +2,7 @@
 import { group, groups, sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
-import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans, readTimesNs } from '../../flows/span-tree.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Operation } from './call-order.ts'
@@ -28,7 +28,7 @@ const ONE_PERIOD_LEVEL = 0.001
  * not all make. Calls in either order are as one.
  */
 export const rootTypes = remembered((given: FlowSet): RootTypes => {
-  const flows = given instanceof FoldedFlows ? given.unfolded : given
+  const flows = recordedFlows(given)
   const { catchAll } = rootCalls(flows)
   const numbers = new Map<string, number>()
   const ofShape = new Int32Array(flows.shapes.size).fill(-1)

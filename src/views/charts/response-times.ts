@@ -1,4 +1,4 @@
-import { extent, greatest } from 'd3-array'
+import { extent, greatest, least, range } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeSamples } from '../../compare/categories/class-times.ts'
 import type {
@@ -177,15 +177,9 @@ function medianOf({ x, y }: Ecdf): number {
 }
 
 export function tellingCategory(responseTime: ResponseTimeMutations): number {
-  let best = 0
-  let leastP = Number.POSITIVE_INFINITY
-  for (let category = 0; category < responseTime.categories.size; category++) {
-    const { testable, p } = responseTime.test(category)
-    if (!testable || p >= leastP) continue
-    best = category
-    leastP = p
-  }
-  return best
+  const all = range(responseTime.categories.size)
+  const testable = all.filter((category) => responseTime.test(category).testable)
+  return least(testable, (category) => responseTime.test(category).p) ?? 0
 }
 
 interface Gap {

@@ -15,7 +15,7 @@ import {
   intervalText,
   shareText,
 } from './headline.ts'
-import { figure, type Html, html, htmlTable, named, trusted } from './html.ts'
+import { amounts, figure, type Html, html, htmlTable, named, trusted } from './html.ts'
 import { detectableText, type Power, powerNote } from './power.ts'
 
 export type Part = ReturnType<typeof accounting>['observed']
@@ -119,9 +119,7 @@ export function accountingSection(comparison: Comparison): Html {
     [
       { title: '' },
       { title: 'finding', names: true },
-      { title: 'per request', amounts: true },
-      { title: 'in all', amounts: true },
-      { title: 'share', amounts: true },
+      ...amounts('per request', 'in all', 'share'),
       { title: '' },
     ],
     [...findings, remainder].map((part) => partRow(part, largest, of)),
@@ -158,13 +156,7 @@ export function breakdownSection({ edges }: Comparison): Html {
 
 function breakdownTable({ rows, beforeUs, afterUs }: Breakdown, of: Quantity): Html {
   return htmlTable(
-    [
-      { title: 'service', names: true },
-      { title: 'kind' },
-      { title: 'before', amounts: true },
-      { title: 'after', amounts: true },
-      { title: 'change', amounts: true },
-    ],
+    [{ title: 'service', names: true }, { title: 'kind' }, ...amounts('before', 'after', 'change')],
     rows.map((row) => [
       row.service === '' ? html`<i>unnamed</i>` : named(row.service),
       KIND_NAMES[row.kind],
@@ -191,10 +183,7 @@ export function mutationsSection(comparison: Comparison): Html {
       { title: 'rank', amounts: true },
       { title: 'kind of request', names: true },
       { title: 'what' },
-      { title: 'requests', amounts: true },
-      { title: 'median before → after', amounts: true },
-      { title: 'likely between', amounts: true },
-      { title: 'chance (q)', amounts: true },
+      ...amounts('requests', 'median before → after', 'likely between', 'chance (q)'),
     ],
     rows.map(({ rank, name, category, kind, requests, beforeUs, afterUs, interval, q }) => [
       rank,
@@ -217,9 +206,7 @@ export function powerSection(known: Power): Html {
   return html`<section><h2>The smallest ${changeWords(known.quantity, true).change} that would have been noticed</h2>${htmlTable(
     [
       { title: 'kind of request', names: true },
-      { title: 'requests before → after', amounts: true },
-      { title: 'median before', amounts: true },
-      { title: 'noticeable from', amounts: true },
+      ...amounts('requests before → after', 'median before', 'noticeable from'),
     ],
     known.kinds.map((kind) => [
       html`${named(kind.name, 60)} <span class="soft">(${kind.category})</span>`,

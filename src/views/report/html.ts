@@ -45,6 +45,11 @@ export interface Column {
   readonly names?: boolean
 }
 
+/** Columns of amounts. */
+export function amounts(...titles: readonly string[]): readonly Column[] {
+  return titles.map((title) => ({ title, amounts: true }))
+}
+
 export function htmlTable(
   columns: readonly Column[],
   rows: readonly (readonly HtmlValue[])[],

@@ -27,7 +27,7 @@ import {
   periodTimes,
   shareText,
 } from './headline.ts'
-import { figure, type Html, html, htmlTable, named, reportPage, traceIds } from './html.ts'
+import { amounts, figure, type Html, html, htmlTable, named, reportPage, traceIds } from './html.ts'
 import {
   accountingSection,
   breakdownSection,
@@ -136,13 +136,7 @@ function percentOf(level: number): string {
 
 function shiftTable(shifts: readonly WholeShift[], of: Quantity): Html {
   return htmlTable(
-    [
-      { title: 'all requests' },
-      { title: 'before', amounts: true },
-      { title: 'after', amounts: true },
-      { title: 'difference', amounts: true },
-      { title: '95 % interval', amounts: true },
-    ],
+    [{ title: 'all requests' }, ...amounts('before', 'after', 'difference', '95 % interval')],
     shifts.map(({ measure, beforeUs, afterUs, shiftUs, interval }) => [
       measure,
       durationText(beforeUs, of),
@@ -261,10 +255,12 @@ function stepsTable(finding: Finding, of: Quantity): Html {
       { title: 'from', names: true },
       { title: 'to', names: true },
       { title: 'where' },
-      { title: 'one step takes', amounts: true },
-      { title: 'likely between', amounts: true },
-      { title: `after is ${changeWords(of, true).how} in`, amounts: true },
-      { title: 'requests before → after', amounts: true },
+      ...amounts(
+        'one step takes',
+        'likely between',
+        `after is ${changeWords(of, true).how} in`,
+        'requests before → after',
+      ),
     ],
     changedEdges.slice(0, MAX_ROWS).map((edge) => stepRow(edge, of)),
   )}${more(changedEdges.length, 'step')}`
