@@ -23,3 +23,8 @@ export function quantile(sortedSample: ArrayLike<number>, p: number): number {
   // Typed arrays have all it asks of an array.
   return quantileSorted(sortedSample as number[], p)
 }
+
+/** The median of values in any order; NaN where there are none. */
+export function median(values: ArrayLike<number>): number {
+  return quantile(Float64Array.from(values).sort(), 0.5)
+}

@@ -1,7 +1,7 @@
 import { requireList } from '../core/errors.ts'
 import { fTail, gammaQ } from './distributions.ts'
 import { moderatedVariances } from './moderated-variances.ts'
-import { quantile } from './quantile.ts'
+import { median } from './quantile.ts'
 
 /** Means of the runs before, in their order, and last of the run after, over values of one kind. */
 export interface RunStratum {
@@ -118,7 +118,7 @@ function sharedLevels(all: readonly Levels[]): number[] | null {
     })
   if (centered.length < MIN_SHARING) return null
   return Array.from({ length: runs }, (_, run) =>
-    quantile(Float64Array.from(centered, (levels) => levels[run] as number).sort(), 0.5),
+    median(centered.map((levels) => levels[run] as number)),
   )
 }
 

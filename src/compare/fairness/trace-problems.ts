@@ -2,7 +2,7 @@ import { rollup } from 'd3-array'
 import { formatDuration } from '../../core/words.ts'
 import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
-import { quantile } from '../../stats/quantile.ts'
+import { median } from '../../stats/quantile.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { NO_PARENT, PARENT_MISSING, type SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
@@ -139,10 +139,6 @@ function rootedTraces({ spans, spanOffsets, operations, size }: SpanTraces): Roo
 function usualSpans(traces: readonly RootedTrace[]): Map<number, number> {
   const typical = (own: readonly RootedTrace[]) => median(own.map(({ spans }) => spans))
   return rollup(traces, typical, ({ type }) => type)
-}
-
-function median(values: readonly number[]): number {
-  return quantile(Float64Array.from(values).sort(), 0.5)
 }
 
 /**

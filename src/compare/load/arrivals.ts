@@ -2,7 +2,7 @@
 import { mean } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
-import { quantile } from '../../stats/quantile.ts'
+import { median, quantile } from '../../stats/quantile.ts'
 import type { ChoiceCounts } from '../steps/call-counts.ts'
 import { compareCounts } from '../steps/compare-counts.ts'
 import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
@@ -103,7 +103,7 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
   const mean = count / perWindow.length
   const squares = perWindow.reduce((sum, one) => sum + (one - mean) ** 2, 0)
   const dispersion = Math.max(1, squares / (perWindow.length - 1) / mean)
-  const medianUs = quantile(Float64Array.from(gapsUs).sort(), 0.5) || durationUs / count
+  const medianUs = median(gapsUs) || durationUs / count
   const pauses = gapsUs.map((gapUs, i) => (isPause[i] ? gapUs / medianUs : 0))
   const weight = meanWeight(flows, period)
   return { count, durationUs, dispersion, pauses, medianUs, blocks, weight }

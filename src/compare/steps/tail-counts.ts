@@ -1,5 +1,5 @@
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { quantile } from '../../stats/quantile.ts'
+import { median, quantile } from '../../stats/quantile.ts'
 import { pooledValues } from '../../stats/two-sample.ts'
 import type { ChoiceCounts } from './call-counts.ts'
 import type { StepSample, StepStratum } from './step-times.ts'
@@ -98,8 +98,4 @@ function shareBeyond(values: Float64Array, limit: number): number {
   let beyond = 0
   while (beyond < values.length && values[values.length - 1 - beyond]! > limit) beyond++
   return beyond / values.length
-}
-
-function median(values: number[]): number {
-  return quantile(Float64Array.from(values).sort(), 0.5)
 }

@@ -1,7 +1,7 @@
 // Runs once a span of a request: the loops index with `!`.
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
-import { quantile } from '../../stats/quantile.ts'
+import { median } from '../../stats/quantile.ts'
 import type { StepChange } from './step-changes.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
 
@@ -46,7 +46,6 @@ export function workParts(flows: FlowSet, { service, requests }: StepChange): Wo
   const all = [BEFORE, AFTER].map(
     (period) => requests.filter((request) => flows.period[request] === period).length,
   )
-  const median = (values: number[]) => quantile(Float64Array.from(values).sort(), 0.5)
   return [...times]
     .filter(([, own]) => own.every((values, period) => values.length >= MIN_HAVING * all[period]!))
     .map(([operation, { [BEFORE]: before, [AFTER]: after }]) => ({
