@@ -10,7 +10,8 @@ const CJS_META_URL = {
 }
 
 /**
- * Small, as all of it is in the package; functions and classes keep their names for messages.
+ * Small, as all of it is in the package; functions and classes keep their names for messages, and lines
+ * stay short, as Node prints the line that threw.
  *
  * @type {import('esbuild').BuildOptions}
  */
@@ -20,6 +21,7 @@ const FOR_NODE = {
   packages: 'external',
   minify: true,
   keepNames: true,
+  lineLimit: 120,
 }
 
 /** Packages that are loaded when a store, a table or an agent needs them. */
