@@ -1,4 +1,4 @@
-import { rowTable, Stage, type StageTable } from '../../core/stage.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import { counted, formatDuration, percent } from '../../core/words.ts'
 
 /**
@@ -28,20 +28,15 @@ export interface FlowDifference {
 /** What edges without a difference of their own add to the change. */
 export type RestOfChange = Pick<FlowDifference, 'edges' | 'changeUs' | 'share'>
 
-/** What differs between two flows, ranked by its part of the change of the mean response time. */
-export class FlowDifferences extends Stage {
+interface Ranked {
   readonly differences: readonly FlowDifference[]
   /** Mean response time after − before, in µs: what the differences and the rest add up to. */
   readonly totalUs: number
   readonly rest: RestOfChange
+}
 
-  constructor({ differences, totalUs, rest }: Ranked) {
-    super()
-    this.differences = differences
-    this.totalUs = totalUs
-    this.rest = rest
-  }
-
+/** What differs between two flows, ranked by its part of the change of the mean response time. */
+export class FlowDifferences extends columnarStage<Ranked>() {
   /** A row for each difference, the largest change first. */
   table(): StageTable {
     return rowTable(this.differences, [...COLUMNS])
@@ -55,8 +50,6 @@ export class FlowDifferences extends Stage {
     return [...lines, restWords(this), `In all: ${moreWords(totalUs)}.`].join('\n')
   }
 }
-
-type Ranked = Pick<FlowDifferences, 'differences' | 'totalUs' | 'rest'>
 
 const COLUMNS = ['rank', 'kind', 'what', 'beforeUs', 'afterUs', 'changeUs', 'share'] as const
 
