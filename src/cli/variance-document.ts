@@ -156,30 +156,6 @@ const SPREADS = record<{ readonly spreads: SpreadComparison; readonly limit: num
   ),
 })
 
-interface Sizes {
-  readonly period: string
-  readonly requests: number
-  readonly categories: number
-  readonly nodesMean: number
-  readonly nodesSd: number
-  readonly categoryNodesMean: number
-  readonly categoryNodesSd: number
-  readonly largeShare: number
-  readonly inLargeShare: number
-}
-
-const SIZES = record<Sizes>({
-  period: TEXT,
-  requests: COUNT,
-  categories: COUNT,
-  nodesMean: MEASURED,
-  nodesSd: MEASURED,
-  categoryNodesMean: MEASURED,
-  categoryNodesSd: MEASURED,
-  largeShare: MEASURED,
-  inLargeShare: MEASURED,
-})
-
 export const VARIANCE_DOCUMENT = document<VarianceResults>(
   'variance',
   'What `flowdelta variance --json` prints.',
@@ -193,14 +169,6 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
       made(({ variance }) => variance.options.large, COUNT),
     ),
     smallCategories: made(({ variance }) => variance.small, COUNT),
-    sizes: about(
-      'Flows and categories of each period: shares of categories that are large, and of requests in them.',
-      made(
-        ({ variance: { categories, options } }) =>
-          categories.sizes({ large: options.large }).objects() as Sizes[],
-        listOf(SIZES),
-      ),
-    ),
     categories: about(
       'Highest C² first, with --order importance highest importance; cut at --limit.',
       made(
