@@ -112,12 +112,12 @@ export function predictAtLoad(
   }
   if (wanted > MAX_REACH * highest) {
     throw unpredictable(
-      `${rate(wanted)} a second are more than twice the highest load before (${seen}). Give a smaller load, or traces of a busier time`,
+      `${loadWords(wanted, hosts)} more than twice the highest load before (${seen}). Give a smaller load, or traces of a busier time`,
     )
   }
   if (MAX_REACH * least < lowest) {
     throw unpredictable(
-      `${rate(least)} a second are less than half the lowest load before (${seen}). Give a larger load, or traces of a calmer time`,
+      `${loadWords(least, hosts)} less than half the lowest load before (${seen}). Give a larger load, or traces of a calmer time`,
     )
   }
   const isHeldOut = (i: number) => {
@@ -148,7 +148,9 @@ export function predictAtLoad(
   )
   if (isOpen) {
     throw unpredictable(
-      `queues with different numbers of servers fit the times before as well (${seen}), and differ at ${rate(reached)} a second. Give a load nearer to those, or traces of such a time`,
+      hosts === undefined
+        ? `queues with different numbers of servers fit the times before as well (${seen}), and differ at ${rate(reached)} a second. Give a load nearer to those, or traces of such a time`
+        : `a queue of each host, one that all share, or either with more servers fit the times before as well (${seen}), and differ with ${counted(hosts.after, 'host')}. Give traces of a busier time`,
     )
   }
   const shiftUs = new Float64Array(calls.startUs.length)
@@ -157,7 +159,7 @@ export function predictAtLoad(
     const [from, to] = [curve(perSecond), after(perSecond)]
     if (from === null || to === null) {
       throw unpredictable(
-        `${rate(newLoad)} a second are more than can be served, as far as times up to ${rate(highest)} a second tell`,
+        `${loadWords(newLoad, hosts)} more than can be served, as far as times up to ${rate(highest)} a second tell`,
       )
     }
     const [was, is] = [between(SHARES, from), between(SHARES, to)]
@@ -178,6 +180,13 @@ export function predictAtLoad(
 
 function unpredictable(why: string): FlowdeltaError {
   return new FlowdeltaError(`Times at that load cannot be predicted: ${why}.`)
+}
+
+/** `667 a second are`, to be followed by what they are. */
+function loadWords(perSecond: number, hosts?: HostChange): string {
+  const all = `${rate(perSecond)} a second`
+  if (hosts === undefined) return `${all} are`
+  return `${counted(hosts.after, 'host')} would each get as many calls as at ${all} now, which is`
 }
 
 /** `667`, `0.25`. */

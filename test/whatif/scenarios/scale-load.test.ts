@@ -118,7 +118,7 @@ describe('times with a host less', () => {
   test('cannot be told where hosts are so idle that either may be', () => {
     const seen = queue(4, phases(4, 4000), 11)
     const of = Uint32Array.from(seen.startUs, (_, i) => i % 4)
-    expect(() => predicted(seen, of, 4)).toThrow('fit the times before as well')
+    expect(() => predicted(seen, of, 4)).toThrow('and differ with 3 hosts')
   })
 
   test('are those of more calls to the others, where each has its own', () => {
