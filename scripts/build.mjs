@@ -49,7 +49,7 @@ const STEPS = [
   },
   {
     name: 'evaluation',
-    inputs: [...TOOLS, 'src', 'evaluation', 'datasets/simulated'],
+    inputs: [...TOOLS, 'src', 'evaluation', 'datasets/hdfs-writes', 'datasets/simulated'],
     outputs: ['dist/evaluation.cjs'],
     run: bundleEvaluation,
   },
