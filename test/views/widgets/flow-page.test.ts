@@ -198,14 +198,14 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  test('an edge answers to a click', async () => {
+  test('an edge answers to a click', { tags: 'full' }, async () => {
     const { page, problems } = await show()
     await page.locator('[data-edge] .fd-flow-label').last().click()
     expect(await page.locator('.fd-flow-details table').count()).toBe(1)
     expect(problems).toEqual([])
   })
 
-  test('takes notes, and shows them again from the line of code', async () => {
+  test('takes notes, and shows them again from the line of code', { tags: 'full' }, async () => {
     const { page, problems } = await show()
     await page.locator('[data-step="0:4"]').focus()
     await page.getByLabel('Mark').check()
