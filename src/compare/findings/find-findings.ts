@@ -82,7 +82,7 @@ export function findingsLevel(alpha: number): number {
 /**
  * Finds what changed between two periods, one entry a cause, by corrected tests, as
  * `comparison.findings` does with default options. Of random halves of one period, at most `alpha` of
- * all comparisons find anything; of stretches of time that drift, more do (README, "How good").
+ * all comparisons find anything; of stretches of time that drift, more do (docs/measured.md).
  *
  * @param options see `FIND_FINDINGS_OPTIONS`
  * @throws FlowdeltaError for an unknown option, OptionError for a value that an option does not take
