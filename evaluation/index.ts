@@ -35,7 +35,7 @@ export {
   type SimulatedSystem,
   systemSize,
 } from './testbed/simulated-system.ts'
-export type { WhatIfEvaluation } from './testbed/whatif-evaluation.ts'
+export { WhatIfEvaluation } from './testbed/whatif-evaluation.ts'
 export { type ThesisRow, thesisRow } from './thesis-table.ts'
 export type { Truth } from './truth.ts'
 

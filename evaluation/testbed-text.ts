@@ -114,7 +114,9 @@ const SHORT: Readonly<Record<keyof CauseRanks, string>> = {
   divergenceOfCalls: 'divergence',
   ksOfServices: 'KS all',
   ksOfServicesByLevel: 'KS levels',
+  ksOfServicesAhead: 'KS all+',
   ksOfCalls: 'KS calls',
+  ksOfCallsAhead: 'KS calls+',
 }
 
 const MEANINGS: Readonly<Record<keyof CauseRanks, string>> = {
@@ -124,7 +126,10 @@ const MEANINGS: Readonly<Record<keyof CauseRanks, string>> = {
   ksOfServices: 'baseline: of all services, by p of the KS test',
   ksOfServicesByLevel:
     'baseline: of all services, by the level at which the KS test is passed; many are equals',
+  ksOfServicesAhead:
+    'baseline: of all services, each by the smallest p of itself and all that it calls, as the diagnosis looks ahead',
   ksOfCalls: 'baseline: of the calls that the same caller makes, by p of the KS test',
+  ksOfCallsAhead: 'baseline: the same, each by the smallest p of itself and the calls below it',
 }
 
 function tableText(table: StageTable): string {

@@ -1,4 +1,5 @@
 import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
+import { welch } from '../../src/stats/welch.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import {
   type PreparedDiagnosis,
@@ -27,8 +28,12 @@ export interface CauseRanks {
   readonly ksOfServices: number
   /** The same by the level of significance at which the test is passed: many are equals. */
   readonly ksOfServicesByLevel: number
+  /** As `ksOfServices`, where a service counts as the surest of itself and what it calls. */
+  readonly ksOfServicesAhead: number
   /** By the KS test, the smallest p first, among the calls that the same caller makes. */
   readonly ksOfCalls: number
+  /** As `ksOfCalls`, where a call counts as the surest of itself and the calls below it. */
+  readonly ksOfCallsAhead: number
 }
 
 /** What became of one change. */
@@ -46,6 +51,8 @@ export interface EvaluatedChange {
   readonly endToEndP: number
   /** Whether that is below `alpha`. */
   readonly significant: boolean
+  /** By how many standard errors the mean response time of after lies above that of before. */
+  readonly shiftErrors: number
   /** Whether the tree has the cause, with a score up to the pruning limit. */
   readonly detected: boolean
   /** Whether the diagnosis calls it significant as well. */
@@ -69,7 +76,11 @@ export function evaluateChange(
   const cause = scores[scores.length - 1] as CauseScore
   const path = pathOf(base.models.paths, chain)
   const last = chain[chain.length - 1] as PlannedChange['chain'][number]
-  const endToEndP = ksTwoSample(base.responseTimes([]), target.responseTimes([])).p
+  const [own, theirs] = [base, target].map(({ recorded }) => recorded.latencyUs) as [
+    Float64Array,
+    Float64Array,
+  ]
+  const endToEndP = ksTwoSample(own, theirs).p
   return {
     kind,
     service: last.service,
@@ -80,6 +91,7 @@ export function evaluateChange(
       path < 0 ? 0 : callRows(base.forest, [path]).length / base.forest.requestTrace.length,
     endToEndP,
     significant: endToEndP < options.alpha,
+    shiftErrors: welch(own, theirs).statistic,
     detected: cause.isInTree && cause.score <= options.pruning,
     labelled:
       cause.isInTree &&
@@ -102,17 +114,20 @@ function ranksOf(
   scores: readonly CauseScore[],
   { base, target }: PreparedDiagnosis,
 ): CauseRanks[] {
-  const { ofServices, ofServicesByLevel, ofCalls } = ksBaselines(base, target as RequestModel)
+  const baselines = ksBaselines(base, target as RequestModel)
   return scores.map(({ score, callScore, divergenceScore }, i) => {
     const path = pathOf(base.models.paths, chain.slice(0, i + 2))
+    // What no call takes, nothing speaks for.
+    const by = (ranks: Float64Array) => ranks[path] ?? 1
     return {
       diagnosis: score,
       diagnosisOfCalls: callScore,
       divergenceOfCalls: divergenceScore,
-      // What no call takes, nothing speaks for.
-      ksOfServices: ofServices[path] ?? 1,
-      ksOfServicesByLevel: ofServicesByLevel[path] ?? 1,
-      ksOfCalls: ofCalls[path] ?? 1,
+      ksOfServices: by(baselines.ofServices),
+      ksOfServicesByLevel: by(baselines.ofServicesByLevel),
+      ksOfServicesAhead: by(baselines.ofServicesAhead),
+      ksOfCalls: by(baselines.ofCalls),
+      ksOfCallsAhead: by(baselines.ofCallsAhead),
     }
   })
 }

@@ -10,7 +10,9 @@ export const RANKINGS: Readonly<Record<keyof CauseRanks, string>> = {
   divergenceOfCalls: 'divergence alone, calls only',
   ksOfServices: 'KS, all services',
   ksOfServicesByLevel: 'KS by level, all services',
+  ksOfServicesAhead: 'KS looking ahead, all services',
   ksOfCalls: 'KS, calls of the same caller',
+  ksOfCallsAhead: 'KS looking ahead, calls of the same caller',
 }
 
 const WAYS = Object.keys(RANKINGS) as (keyof CauseRanks)[]

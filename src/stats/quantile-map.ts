@@ -30,8 +30,8 @@ export function quantileMap(base: ArrayLike<number>, target: ArrayLike<number>):
   // One division for both: where the sizes are equal, ranks come out exactly.
   const ratio = to.length / from.length
   return (value) => {
-    const below = firstWhere(from, (other) => other >= value)
-    const above = firstWhere(from, (other) => other > value)
+    const below = countBelow(from, value)
+    const above = from[below] === value ? countUpTo(from, value, below) : below
     const rank = (below + (above - below) / 2) * ratio - 0.5
     if (rank <= 0) return to[0]!
     if (rank >= to.length - 1) return to[to.length - 1]!
@@ -49,13 +49,22 @@ function ascending(name: string, sample: ArrayLike<number>): Float64Array {
   return sorted
 }
 
-function firstWhere(sorted: Float64Array, holds: (value: number) => boolean): number {
-  let low = 0
-  let high = sorted.length
+function countBelow(sorted: Float64Array, value: number): number {
+  let [low, high] = [0, sorted.length]
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (holds(sorted[middle]!)) high = middle
-    else low = middle + 1
+    if (sorted[middle]! < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function countUpTo(sorted: Float64Array, value: number, from: number): number {
+  let [low, high] = [from, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (sorted[middle]! <= value) low = middle + 1
+    else high = middle
   }
   return low
 }

@@ -108,7 +108,9 @@ const scores = (diagnosis: number) => ({
   divergenceOfCalls: 0,
   ksOfServices: 1,
   ksOfServicesByLevel: 0.5,
+  ksOfServicesAhead: 0.5,
   ksOfCalls: 0.25,
+  ksOfCallsAhead: 0.25,
 })
 
 const change = (facts: Partial<EvaluatedChange>): EvaluatedChange => ({
@@ -120,6 +122,7 @@ const change = (facts: Partial<EvaluatedChange>): EvaluatedChange => ({
   callsPerRequest: 0.5,
   endToEndP: 0.5,
   significant: false,
+  shiftErrors: 0,
   detected: false,
   labelled: false,
   ranks: [scores(0)],

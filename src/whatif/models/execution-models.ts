@@ -111,6 +111,7 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
   readonly #periods: readonly LearnedPeriod[]
   readonly #ownTimes: (OwnTimes | undefined)[] = []
   readonly #callsOf: (GroupedRows | undefined)[] = []
+  readonly #flowOf: (Uint32Array | undefined)[] = []
 
   constructor(learned: LearnedModels, periods: readonly LearnedPeriod[]) {
     super(learned)
@@ -120,10 +121,11 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
 
   /**
    * The number of each call's flow, by row of the period's forest: as `LearnedPeriod.modelOf`, but the same in
-   * both periods, so that their proportions compare.
+   * both periods, so that their proportions compare. Computed once.
    */
   flowOf(period: number): Uint32Array {
-    return this.period(period).modelOf.map((model) => this.models[model]!.flow)
+    this.#flowOf[period] ??= this.period(period).modelOf.map((model) => this.models[model]!.flow)
+    return this.#flowOf[period]
   }
 
   /** Preprocessing and reply time of each call under its model. Computed once. */

@@ -110,11 +110,15 @@ function timesText(count: number): string {
 
 /** Rows of what each caller calls of `callees`, in the order of their starts. */
 function calleesOf({ forest }: RequestModel, { callees }: Callees): (call: number) => number[] {
+  const { children, childOffsets, path } = forest
   const paths = new Set(callees.paths)
-  return (call) =>
-    Array.from(
-      forest.children.subarray(forest.childOffsets[call], forest.childOffsets[call + 1]),
-    ).filter((child) => paths.has(forest.path[child]!))
+  return (call) => {
+    const found: number[] = []
+    for (let at = childOffsets[call]!; at < childOffsets[call + 1]!; at++) {
+      if (paths.has(path[children[at]!]!)) found.push(children[at]!)
+    }
+    return found
+  }
 }
 
 function countsOf(model: RequestModel, divided: Callees): Uint32Array {

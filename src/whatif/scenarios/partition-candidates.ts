@@ -1,4 +1,5 @@
 // Over every call of a group: the loops index with `!`.
+import { remembered } from '../../core/remembered.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { quantileMap } from '../../stats/quantile-map.ts'
@@ -7,7 +8,7 @@ import type { RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupName, groupTitle } from './call-group.ts'
 import { type CandidateContext, type CandidateSketch, candidate } from './candidate-context.ts'
 import { callRows, samplePerRequest, spreadOrder, timesAs, timesAt } from './change-parts.ts'
-import { type Feature, largeParts } from './feature.ts'
+import { type Feature, largeParts, type Partition, partitionBy } from './feature.ts'
 import { featureWords, mayFollow, partWords } from './features.ts'
 import {
   type Candidate,
@@ -33,10 +34,9 @@ interface DividedGroup {
  */
 export function partitionCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
   const { base, features, minimumPartition } = context
-  const calls = callRows(base.forest, group.paths)
   return features.flatMap((feature) => {
     if (feature.ofCalls === null) return []
-    const partition = feature.ofCalls(base, calls)
+    const partition = namedCalls(base, { group, feature })
     const parts = largeParts(partition, minimumPartition)
     if (parts.length < 2 || parts.length > MAX_PARTS) return []
     const names = parts.map((part) => partition.names[part]!)
@@ -151,18 +151,30 @@ function timesOfParts(model: RequestModel, one: OnePart) {
 
 /** The calls of one part, and those of all other parts: the mixture of these has their own sizes. */
 function dividedCalls(model: RequestModel, { name, ...divided }: OnePart) {
-  const { calls, names } = namedCalls(model, divided)
+  const { calls, codes, names } = namedCalls(model, divided)
+  const part = names.indexOf(name)
   return {
-    inside: calls.filter((_, i) => names[i] === name),
-    outside: calls.filter((_, i) => names[i] !== name && names[i] !== undefined),
+    inside: calls.filter((_, i) => part >= 0 && codes[i] === part),
+    outside: calls.filter((_, i) => codes[i] !== part && codes[i]! >= 0),
   }
 }
 
-/** The calls of a group, and the part that each belongs to; `undefined` where it belongs to none. */
+/** By model and feature: every part of a group, and each scenario of it, divides the same calls. */
+const dividedBy = remembered((_: RequestModel) =>
+  remembered((_: Feature) => new Map<string, Partition & { readonly calls: Uint32Array }>()),
+)
+
+/** The calls of a group, and the part that each belongs to. */
 function namedCalls(model: RequestModel, { group, feature }: DividedGroup) {
+  const known = dividedBy(model)(feature)
+  const key = group.paths.join()
+  const found = known.get(key)
+  if (found !== undefined) return found
   const calls = callRows(model.forest, group.paths)
-  const partition = feature.ofCalls?.(model, calls)
-  return { calls, names: Array.from(calls, (_, i) => partition?.names[partition.codes[i]!]) }
+  const parts = feature.ofCalls?.(model, calls) ?? partitionBy(calls.length, () => undefined)
+  const divided = { calls, ...parts }
+  known.set(key, divided)
+  return divided
 }
 
 interface CallMix extends DividedGroup {
@@ -197,8 +209,7 @@ function callMixCandidates({ paths, target }: CandidateContext, mix: CallMix): C
 }
 
 function callsByPart(model: RequestModel, mix: CallMix): Uint32Array[] {
-  const { calls, names } = namedCalls(model, mix)
-  return mix.parts.map((part) => calls.filter((_, i) => names[i] === part))
+  return mix.parts.map((name) => dividedCalls(model, { ...mix, name }).inside)
 }
 
 function mixedAs(base: RequestModel, target: RequestModel, mix: CallMix): LatencyChange[] {
@@ -233,8 +244,8 @@ function mixedAs(base: RequestModel, target: RequestModel, mix: CallMix): Latenc
 
 /** The kind of one call of each request. */
 function kindsOf(model: RequestModel, mix: CallMix): EvidenceSample {
-  const { calls, names } = namedCalls(model, mix)
-  const kinds = Int32Array.from(names, (name) => mix.parts.indexOf(name ?? ''))
+  const { calls, codes, names } = namedCalls(model, mix)
+  const kinds = codes.map((code) => mix.parts.indexOf(names[code] ?? ''))
   const kindOf = new Map(Array.from(calls, (call, i) => [call, kinds[i]!]))
   const ofParts = calls.filter((_, i) => kinds[i]! >= 0)
   return samplePerRequest(model.forest, ofParts, (call) => kindOf.get(call)!)
