@@ -132,6 +132,7 @@ export const KNOWN_PATTERNS: readonly DatePattern[] = [
   "yyyy-MM-dd'T'HH:mm:ss.SSSZ",
   "yyyy-MM-dd'T'HH:mm:ss.SSS Z",
   'yyyy/MM/dd HH:mm:ss.SSS',
+  'yyyy.MM.dd HH:mm:ss.SSS',
   'yyyy/MM/dd HH:mm:ss.SSSZ',
   'yyyy/MM/dd HH:mm:ss.SSS Z',
   'yyyy-MM-dd-HH.mm.ss.SSSSSS',

@@ -89,9 +89,9 @@ export function roleOf(path: string): FieldRole {
 const LEVEL_WORDS: Readonly<Record<Level, string>> = {
   trace: 'trace trce trc finest finer verbose vrb v',
   debug: 'debug dbug dbg fine config d d1 d2 d3 d4 d5 debug1 debug2 debug3 debug4 debug5 .',
-  info: 'info information informational inf notice note log system statement detail hint context i * - default',
+  info: 'info information informational inf notice note log message system statement detail hint context i * - default',
   warn: 'warn warning wrn w # deprecated',
-  error: 'error err severe fail failed e',
+  error: 'error err severe fail failed failure e',
   fatal: 'fatal critical crit alert emerg emergency panic ftl f dpanic pnc a',
 }
 const LEVEL_OF = new Map(

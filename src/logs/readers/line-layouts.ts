@@ -29,7 +29,7 @@ kubectl logs --prefix  \[pod/{pod=[^/\]]+}/{container=[^\]]+}\]\x20?{line}
 CRI  {time} {stream=stdout|stderr} {partial=[FP]}\x20?{line}
 syslog (RFC 5424)  <{priority=\d+}>1 {time} {host} {program} {pid} {id} (?:-|(?:\[(?:[^\]"]|"(?:\\.|[^"\\])*")*\])+)(?:\x20\uFEFF?{line})?
 syslog (RFC 3164)  (?:<{priority=\d+}>)?{time=[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?} {host=(?!%LEVEL%\b)[\w.:-]+} {program=[\w./@()-]+}(?:\[{pid=\d+}\])?:(?: {line})?
-syslog with ISO times  (?:<{priority=\d+}>)?{time=\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)} {host=(?!%LEVEL%\b)[\w.:-]+} (?:{program=[\w./@()-]+}\[{pid=\d+}\]|{program=kernel|sudo|su}):(?: {line})?
+syslog with ISO times  (?:<{priority=\d+}>)?{time=\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)|\d{10}\.\d{6}} {host=(?!%LEVEL%\b)[\w.:-]+} (?:{program=[\w./@()-]+}\[{pid=\d+}\]|{program=kernel|sudo|su}):(?: {line})?
 Heroku  {time} {program=app|heroku}\[{container=[\w.-]+}\]: {line}
 logcli  {time} \{{labels=(?:\w+="[^"]*"(?:, )?)*}\}\x20{line}
 Fluent Bit  \[\d+\] {tag=[^:]+}: \[\[?{time}(?:, \{[^}]*\})?\]?, {line=\{.*\}}\]
@@ -37,8 +37,11 @@ Fluentd  {time} {tag=[\w.*-]+}\t{line=\{.*\}}
 container times  {time=\d{4}-\d\d-\d\dT[\d:]{8}\.\d{7,9}Z}\x20{line}
 Docker Compose  {container=[\w.-]+} +\|\x20?{line}
 stern  (?:[+-] )?{pod=[a-z0-9]+(?:-[a-z0-9]+)*-(?:[a-z0-9]{5}|\d+)} (?:› )?{container=[a-z0-9]+(?:-[a-z0-9]+)*}\x20{line}
+Thunderbird  {alert=-|[A-Z_]+} {time=\d{9,10}} \d{4}\.\d\d\.\d\d {host} [A-Z][a-z]{2} \d+ [\d:]+ \S+ (?:{program=[\w./@()-]+}(?:\[{pid=\d+}\])?: )?{line}
 Rails, tagged  \[{request_id=[0-9a-f]{8}-[0-9a-f-]{27}}\] {line}
 # Web servers.
+Django and Werkzeug  (?:{client=[\d.a-f:]+} - - )?\[{time}\] "{verb=[A-Z]+} {path} {protocol=HTTP/[\d.]+}" {status=\d{3}} (?:{bytes=\d+}|-)
+uWSGI  \[pid: {pid=\d+}\|.*?\] {client=[\d.a-f:]+} .*?\[{time}\] {verb=[A-Z]+} {path} => generated {bytes=\d+} bytes in {duration_ms=\d+} msecs \(HTTP/[\d.]+ {status=\d+}\).*
 access log  (?:{vhost=[\w.-]+:\d+} )?{client} {ident} {user=[^\[]*?} \[{time}\] "(?:{verb=[A-Z]+} {path}(?: {protocol=[^"]*})?|{request=[^"]*})" {status=\d{3}} (?:{bytes=\d+}|-)(?: "{referer=[^"]*}" "{agent=(?:[^"\\]|\\.)*}")?(?: {request_length=\d+} {request_time=[\d.]+} \[{upstream}\] \[[^\]]*\] {upstream_addr} (?:{upstream_bytes=\d+}|-) (?:{upstream_time=[\d.]+}|-) (?:{upstream_status=\d+}|-)| {request_time=\d+\.\d+}| {duration=\d+})?(?: .*)?
 nginx errors  {time} \[{level}\] {pid=\d+}#{tid=\d+}:(?: \*{connection=\d+})? {message=.*?}(?:, client: {client=[^,]+})?(?:, server: {server=[^,]*})?(?:, request: "(?:{verb=[A-Z]+} {path}|{request=[^"]*})[^"]*")?(?:, upstream: "{upstream=[^"]*}")?(?:, host: "{vhost=[^"]*}")?(?:, referrer: "[^"]*")?
 Apache errors  \[{time=[A-Z][a-z]{2} [A-Z][a-z]{2} \d+ [\d:.]+ \d{4}}\] \[(?:{logger=[\w-]*}:)?{level}\](?: \[pid {pid=\d+}(?::tid {tid=\d+})?\])?(?: \[client {client=[^\]]+}\])? {message}
@@ -52,6 +55,24 @@ morgan, short and tiny  (?:{client} {user} )?{verb=GET|HEAD|POST|PUT|PATCH|DELET
 klog  {level=[IWEFD]}{time=(?:\d{4}|\d{8}) \d\d:\d\d:\d\d\.\d+} +{pid=\d+} {caller=[\w./-]+:\d+}\] {text}
 CockroachDB  {level=[IWEF]}{time=\d{6} \d\d:\d\d:\d\d\.\d+} {pid=\d+} (?:\d+@)?{caller=[\w./-]+:\d+} (?:⋮ |.\x20)?(?:\[{tags=[^\]]*}\] )?(?:\d+ )?{message}
 Redis  \[?{pid=\d+}\]?(?::{role=[XCSM]})? {time=\d\d [A-Z][a-z]{2} (?:\d{4} )?\d\d:\d\d:\d\d\.\d+} {level=[.*#-]} {message}
+BlueGene/L  {alert=-|[A-Z_]+} {time=\d{9,10}} \d{4}\.\d\d\.\d\d {host} \S+ \S+ {kind=[A-Z]+} {logger=[A-Z_]+} {level=INFO|WARNING|ERROR|SEVERE|FATAL|FAILURE} {message}
+AWS Lambda  {time}\t{request_id=[0-9a-f]+(?:-[0-9a-f]+)+}\t{level}\t{text}
+AWS Lambda, report  {message=REPORT} RequestId: {request_id}\tDuration: {duration_ms=[\d.]+} ms\t(?:Billed Duration: {billed_ms=\d+} ms\t)?Memory Size: \d+ MB(?:\tMax Memory Used: {memory_mb=\d+} MB)?.*
+NATS  \[{pid=\d+}\] {time} \[{level}\] {message}
+ClickHouse  {time} \[ {tid=\d+} \] \{{query_id=[\w-]*}\} <{level=\w+}> {logger=[^:]+}: {message}
+Ceph  {time} {tid=[\da-f]{12,}} +-?\d+ {message}
+Mosquitto  {time=\d{10}}: {message}
+NestJS  \[Nest\] {pid=\d+} +- {time} +{level=LOG|ERROR|WARN|DEBUG|VERBOSE|FATAL} (?:\[{logger}\] )?{message=.*?}(?: \+\d+ms)?
+Sidekiq  {time} pid={pid=\d+} tid={tid}(?: class={class})?(?: jid={jid})?(?: elapsed={elapsed=[\d.]+})? {LEVEL}: {message}
+Ray  (?:\([^)]+\) )?\[{time} {level=[DIWEFC]} {pid=\d+} {tid=\d+}\] (?:\([^)]+\) )?{caller=[\w./-]+:\d+}: {message}
+TensorFlow  {time}: {level=[IWEF]} {caller=[\w./-]+:\d+}\] {message}
+Jetty  {time}:{LEVEL}:{logger=[\w.$-]+}:{thread=[^:]*}: {message}
+WildFly and Quarkus  {time} {LEVEL} +\[{logger=[\w.$]+}\] \({thread=[^)]*}\) {message}
+Solr  {time} {LEVEL} +\({thread=[^)]*}\) \[[^\]]*\] {logger=[\w.$]+} (?:\[[^\]]*\] )?{text}
+Trino  {time}\t{LEVEL}\t{thread=[^\t]+}\t{logger=[\w.$]+}\t{message}
+Storm  {time} {logger=[\w$]+(?:\.[\w$]+)+} (?:{thread} )?\[{LEVEL}\] {message}
+Swift  {time} {level=[a-z]+} {logger=[\w.-]+} : {text}
+SQL Server  {time} {process=spid\d+s?|Server|Logon|Backup} +{message}
 MongoDB, text  {time} {level=[FEWID]\d?} {logger=[A-Z]+|-} +\[{thread}\] {message}
 PostgreSQL  {time} \[{pid=\d+}\](?:: \[\d+-\d+\])?(?: {user=[^@\s]*}@{database=\S*})? {level=DEBUG[1-5]?|INFO|NOTICE|WARNING|ERROR|LOG|FATAL|PANIC|STATEMENT|DETAIL|HINT|CONTEXT}: +(?:duration: {duration_ms=[\d.]+} ms(?:  ?(?:statement|execute|parse|bind)[^:]*: )?)?{message}
 MySQL  {time} {thread=\d+} \[{level=System|Note|Warning|ERROR|Error}\](?: \[{code=MY-\d+}\] \[{logger}\])? {message}
@@ -83,13 +104,13 @@ logrus console  {level}\[{time=\d{4}-[^\]]+}\] {text}
 pino-pretty  \[{time}\] {level}(?: \((?:{logger=[\w.-]+}/)?{pid=\d+}\))?: {text}
 Serilog  \[{time} {level}\] {message}
 Windows component servicing  {time}, {level} +{logger=[A-Z]+} +{message}
-log4js  \[{time}\] \[{level}\] {logger=[\w.-]+} - {message}
+log4js and Play  \[?{time}\]? \[{level}\] {logger=[\w.-]+} - {message}
 .NET console  (?:{time} )?{level=trce|dbug|info|warn|fail|crit}: {logger=[\w.+\x60]+}\[{id=\d+}\]\n {message}
 .NET console, one line  (?:{time} )?{level=trce|dbug|info|warn|fail|crit}: {logger=[\w.+\x60]+}\[{id=\d+}\] {message}
 java.util.logging  {time=[A-Z][a-z]{2} \d+, \d{4},? \d+:\d\d:\d\d\s[AP]M} {logger=[\w.$]+} {method=[\w$<>]+}\n{level=[A-Z]+}: {message}
 Tomcat  {time} {level=SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST} \[{thread}\] {logger=(?:[\w$]+\.)+[\w$<>]+} {message}
 # log4j and its many relatives: time, level, thread and class in some order.
-log4j  \[?{time}\]?,? (?:\d+ )?(?:\[{thread}\] )?\[?{LEVEL}\]? (?:{pid=\d+} --- )?(?:\[{thread}\] ?)*{logger}(?:\s*:| -)(?:\x20{message})?
+log4j  \[?{time}\]?,? (?:\d+ )?(?:\[{thread}\] )?\[?{LEVEL}\]? (?:\[[\w.-]*,{trace_id=[\da-f]*},{span_id=[\da-f]*}(?:,\w*)?\] )?(?:{pid=\d+} --- )?(?:\[{thread}\] ?)*{logger}(?: +\([^)]*\)| +\[[^\]]*\])?(?:\s*:| -)(?:\x20{message})?
 Python logging  {time} - {logger=[\w.$-]+} - (?:{caller=[\w.]+:\d+} - )?{LEVEL} - {message}
 Python logging, name first  {time} {logger=[\w.]+} {LEVEL}:? {message}
 Python logging, brackets  {time} \[{LEVEL}\] {logger=[\w.]+}: {message}
@@ -97,7 +118,8 @@ structlog console  {time} \[{level} *\] {text}
 winston  {time} (?:\[{logger=[\w\x20.-]+}\] )?\[?{level}\]?: {text}
 Python basicConfig  {LEVEL}:{logger=[\w.]+}:{message}
 Uvicorn  {LEVEL}:\x20\x20+(?:{client=[\d.a-f:]+} - "{verb=[A-Z]+} {path} HTTP/[\d.]+" {status=\d+}.*|{message})
-brackets  \[{time}\] ?\[{level} *\](?: ?\[{logger=[\w.$-]+}\])?:? {text}
+spdlog  \[{time}\] (?:\[{thread=0x[\da-f]+|\d+}\] |\[{logger=[\w.$-]+}\] )\[{level}\] {text}
+brackets  \[{time}\] ?\[ *{level} *\](?: ?\[{logger=[\w.$-]+}\])?:? {text}
 level first  \[?{LEVEL}\]?:? +\[?{time}\]?(?: \[{thread}\])? (?:{logger=[\w.$]+\.[\w$]+|[A-Z]\w+}(?: -|:) )?{message}
 time and level  [[(]?{time}[\])]?[\s,;:|-]+\[?{LEVEL}\]?[\s:|-]+{text}
 audit  type={logger=\w+} msg=audit\({time=[\d.]+}:{id=\d+}\): ?{text}
@@ -115,7 +137,11 @@ text  (?:\[ *(?=%UPTIME%)|[[(])?{time}[\])]?(?!\w)[\s,;:|-]*{line}
 const WORDS =
   'TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL|FINE|FINER|FINEST|CONFIG|VERBOSE|PANIC|ALERT|EMERG'
 const ABBREVIATIONS = 'VRB|TRC|DBG|INF|WRN|ERR|FTL|CRIT|EMERGENCY|Information|information'
-const ANY_LEVEL = [WORDS, WORDS.toLowerCase(), WORDS.replace(/Bw+/g, (rest) => rest.toLowerCase())]
+const ANY_LEVEL = [
+  WORDS,
+  WORDS.toLowerCase(),
+  WORDS.replace(/\B\w+/g, (rest) => rest.toLowerCase()),
+]
   .concat(ABBREVIATIONS, ABBREVIATIONS.toLowerCase())
   .join('|')
 const EPOCH = '\\d{9,19}(?:\\.\\d+)?(?=[\\s\\]),])'

@@ -10,7 +10,7 @@ import { mayBeThrown } from './thrown.ts'
 
 /** Formats of which no line is a record. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'log4j'])
-const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
+export const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
 /** What a line within a record may have, and what a message in words has not. */
 const MAY_BE_LINE = /^\s*[{<[]|\d:\d\d|\d{9}|=|^[A-Za-z]{4,8}[:[]|^[A-Z]+ \//
 const ZERO = 48

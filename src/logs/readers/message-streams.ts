@@ -154,6 +154,7 @@ export class MessageStreams {
       const lines = text ? text.trimEnd().split('\n') : []
       for (const one of lines) this.#threwAll(stream, stack.follow(one).thrown, line)
     }
+    stack.close()
     if (thrownType !== undefined && !stack.knows(thrownType)) {
       const [message = ''] = thrownMessage.split('\n', 1)
       this.#threw(stream, stack.add({ className: thrownType, message }), line)

@@ -7,7 +7,7 @@ import { parsedObject } from './json-object.ts'
 import { holdsRecords, readJsonRecords } from './json-records.ts'
 import { LineBytes, MAX_SHORT } from './line-bytes.ts'
 import { closestLayout } from './line-layouts.ts'
-import { LineReader } from './line-reader.ts'
+import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
 import { LOG_FORMATS, type LogFormat, type ReadSettings } from './log-read-options.ts'
 import { type LogFile, type LogSink, onlyMessages, SKIPPED } from './log-sink.ts'
@@ -122,7 +122,7 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
   const isNamed = settings.time !== null || settings.name !== null
   if (columns.length > 1 && (isNamed ? has('time') || has('name') : has('time') && has('name')))
     return 'csv'
-  if (most((line) => /^[A-Za-z_@]/.test(line) && logfmtPairs(line, [], []) > 1)) return 'logfmt'
+  if (most((line) => BEGINS_WITH_PAIR.test(line) && logfmtPairs(line, [], []) > 1)) return 'logfmt'
   let messages = 0
   const sink = onlyMessages(() => {
     messages++

@@ -81,8 +81,7 @@ export class StackFollower {
 
   #start(before: string, bytes: Uint8Array | undefined): void {
     if (this.#known.length > 0) this.#known.length = 0
-    this.#isPython = false
-    this.#isGo = false
+    this.close()
     this.#before = before
     this.#bytes = bytes
   }
@@ -132,6 +131,12 @@ export class StackFollower {
     return { isStack: PHRASES.test(line) || (this.#isGo && GO_FRAME.test(line)) }
   }
 
+  /** What was followed is whole: no line behind it belongs to a stack in it. */
+  close(): void {
+    this.#isPython = false
+    this.#isGo = false
+  }
+
   /** Whether lines are awaited that belong to a stack. */
   get isOpen(): boolean {
     return this.#isPython || this.#isGo
@@ -139,7 +144,7 @@ export class StackFollower {
 
   /** Whether a line that may stand by itself goes on with what was told before. */
   continues(line: string, isWhole: boolean): boolean {
-    if (this.#isPython || this.#isGo || /^\s/.test(line)) return true
+    if (this.#isPython || /^\s/.test(line) || (this.#isGo && GO_FRAME.test(line))) return true
     if (TRACEBACK.test(line) || PHRASES.test(line)) return true
     return isWhole && thrownAtStart(line) !== undefined
   }

@@ -1331,6 +1331,222 @@ const TEXTS: readonly FormatSample[] = [
       },
     ],
   },
+  {
+    name: 'journalctl -o short-unix',
+    by: 'systemd',
+    text: '1795357257.260000 web1 shop[12]: cache miss',
+    says: [{ time: T, logger: 'shop', text: 'cache miss' }],
+  },
+  {
+    name: 'syslog, with pairs in its text',
+    by: 'Linux (loghub)',
+    text: 'Nov 22 14:20:57 combo sshd(pam_unix)[19939]: authentication failure; logname= uid=0 euid=0',
+    says: [
+      {
+        time: '2000-11-22T14:20:57Z',
+        logger: 'sshd(pam_unix)',
+        text: 'authentication failure; logname= uid=0 euid=0',
+      },
+    ],
+  },
+  {
+    name: 'Spring Boot 2 with Sleuth',
+    by: 'Spring Boot 2',
+    text: '2026-11-22 14:20:57.260  WARN [shop,4bf92f3577b34da6a3ce929d0e0e4736,00f067aa0ba902b7] 1 --- [nio-8080-exec-1] shop.Cart : cache miss',
+    says: [{ time: T, level: 'warn', logger: 'Cart', text: 'cache miss' }],
+  },
+  {
+    name: 'Flink',
+    by: 'Flink',
+    text: '2026-11-22 14:20:57,260 WARN  org.apache.flink.Cart                [] - cache miss',
+    says: [{ time: T, level: 'warn', logger: 'Cart', text: 'cache miss' }],
+  },
+  {
+    name: 'log4net',
+    by: 'log4net',
+    text: '2026-11-22 14:20:57,260 [12] WARN  Shop.Cart [(null)] - cache miss',
+    says: [{ time: T, level: 'warn', logger: 'Cart', text: 'cache miss' }],
+  },
+  {
+    name: 'log4cxx, with file',
+    by: 'log4cxx',
+    text: '2026-11-22 14:20:57,260 [0x7f] WARN  shop.cart (cart.cpp:12) - cache miss',
+    says: [{ time: T, level: 'warn', logger: 'shop.cart', text: 'cache miss' }],
+  },
+  {
+    name: 'Jetty',
+    by: 'Jetty 9',
+    text: '2026-11-22 14:20:57.260:WARN:oejs.Server:main: cache miss',
+    says: [{ time: T, level: 'warn', logger: 'Server', text: 'cache miss' }],
+  },
+  {
+    name: 'WildFly and Quarkus',
+    by: 'WildFly, Quarkus',
+    text: '2026-11-22 14:20:57,260 WARN  [io.quarkus] (main) cache miss',
+    says: [{ time: T, level: 'warn', logger: 'io.quarkus', text: 'cache miss' }],
+  },
+  {
+    name: 'Play',
+    by: 'Play',
+    text: '2026-11-22 14:20:57,260 [warn] application - cache miss',
+    says: [{ time: T, level: 'warn', logger: 'application', text: 'cache miss' }],
+  },
+  {
+    name: 'Storm',
+    by: 'Storm',
+    text: '2026-11-22T14:20:57.260+0000 b.s.d.worker [WARN] cache miss',
+    says: [{ time: T, level: 'warn', logger: 'b.s.d.worker', text: 'cache miss' }],
+  },
+  {
+    name: 'Trino',
+    by: 'Trino',
+    text: '2026-11-22T14:20:57.260Z\tWARN\tmain\tio.trino.Bootstrap\tcache miss',
+    says: [{ time: T, level: 'warn', logger: 'Bootstrap', text: 'cache miss' }],
+  },
+  {
+    name: 'Solr',
+    by: 'Solr',
+    text: '2026-11-22 14:20:57.260 WARN  (qtp-1) [c:x s:shard1] o.a.s.c.S.Request [x] slow query hits=3 QTime=12',
+    says: [
+      {
+        time: T,
+        level: 'warn',
+        logger: 'Request',
+        text: 'slow query',
+        fields: { hits: '3', QTime: '12' },
+      },
+    ],
+  },
+  {
+    name: 'TensorFlow',
+    by: 'TensorFlow',
+    text: '2026-11-22 14:20:57.260000: W tensorflow/core/x.cc:12] cache miss',
+    says: [{ time: T, level: 'warn', text: 'cache miss' }],
+  },
+  {
+    name: 'Ray',
+    by: 'Ray',
+    text: '[2026-11-22 14:20:57,260 W 12 14] (raylet) node.cc:12: cache miss',
+    says: [{ time: T, level: 'warn', text: 'cache miss' }],
+  },
+  {
+    name: 'spdlog',
+    by: 'spdlog, Boost.Log',
+    text: '[2026-11-22 14:20:57.260] [shop] [warning] cache miss\n[2026-11-22 14:20:57.260000] [0x00007f] [warning] cache miss',
+    says: [
+      { time: T, level: 'warn', logger: 'shop', text: 'cache miss' },
+      { time: T, level: 'warn', text: 'cache miss' },
+    ],
+  },
+  {
+    name: 'Django and Werkzeug',
+    by: 'Django, Flask',
+    text: '[22/Nov/2026 14:20:57] "GET /cart HTTP/1.1" 503 12\n127.0.0.1 - - [22/Nov/2026 14:20:57] "GET /cart HTTP/1.1" 503 -',
+    says: [
+      { time: '2026-11-22T14:20:57Z', text: 'GET /cart', fields: { status: '503', bytes: '12' } },
+      { time: '2026-11-22T14:20:57Z', text: 'GET /cart', fields: { status: '503' } },
+    ],
+  },
+  {
+    name: 'uWSGI',
+    by: 'uWSGI',
+    text: '[pid: 12|app: 0|req: 1/1] 10.0.0.1 () {30 vars in 400 bytes} [Sun Nov 22 14:20:57 2026] GET /cart => generated 12 bytes in 3 msecs (HTTP/1.1 503) 2 headers in 80 bytes (1 switches on core 0)',
+    says: [
+      {
+        time: '2026-11-22T14:20:57Z',
+        text: 'GET /cart',
+        fields: { status: '503', duration_ms: '3' },
+      },
+    ],
+  },
+  {
+    name: 'Sidekiq',
+    by: 'Sidekiq',
+    text: '2026-11-22T14:20:57.260Z pid=1 tid=abc class=Job jid=1 WARN: cache miss',
+    says: [{ time: T, level: 'warn', logger: 'Job', text: 'cache miss' }],
+  },
+  {
+    name: 'NestJS',
+    by: 'NestJS',
+    text: '[Nest] 123  - 11/22/2026, 2:20:57 PM     WARN [NestFactory] cache miss +2ms',
+    says: [
+      { time: '2026-11-22T14:20:57Z', level: 'warn', logger: 'NestFactory', text: 'cache miss' },
+    ],
+  },
+  {
+    name: 'AWS Lambda',
+    by: 'AWS',
+    text: '2026-11-22T14:20:57.260Z\t8a5f11aa-33bb-4c1d-9e2f-0123456789ab\tWARN\tcache miss\nREPORT RequestId: 8a5f11aa-33bb-4c1d-9e2f-0123456789ab\tDuration: 12.34 ms\tBilled Duration: 13 ms\tMemory Size: 128 MB\tMax Memory Used: 67 MB\t',
+    says: [
+      { time: T, level: 'warn', text: 'cache miss' },
+      { time: T, text: 'REPORT', fields: { duration_ms: '12.34', memory_mb: '67' } },
+    ],
+  },
+  {
+    name: 'Fluent Bit, its own log',
+    by: 'Fluent Bit',
+    text: '[2026/11/22 14:20:57] [ warn] [input] cache miss',
+    says: [{ time: '2026-11-22T14:20:57Z', level: 'warn', logger: 'input', text: 'cache miss' }],
+  },
+  {
+    name: 'Swift',
+    by: 'swift-log',
+    text: '2026-11-22T14:20:57+0000 warning shop.cart : cache miss',
+    says: [
+      { time: '2026-11-22T14:20:57Z', level: 'warn', logger: 'shop.cart', text: 'cache miss' },
+    ],
+  },
+  {
+    name: 'NATS',
+    by: 'NATS',
+    text: '[1] 2026/11/22 14:20:57.260000 [WRN] cache miss',
+    says: [{ time: T, level: 'warn', text: 'cache miss' }],
+  },
+  {
+    name: 'ClickHouse',
+    by: 'ClickHouse',
+    text: '2026.11.22 14:20:57.260000 [ 1 ] {a1} <Warning> Application: cache miss',
+    says: [{ time: T, level: 'warn', logger: 'Application', text: 'cache miss' }],
+  },
+  {
+    name: 'SQL Server',
+    by: 'SQL Server',
+    text: '2026-11-22 14:20:57.26 spid12s     Starting up database shop',
+    says: [{ time: T, text: 'Starting up database shop' }],
+  },
+  {
+    name: 'Mosquitto',
+    by: 'Mosquitto',
+    text: '1795357257: New connection from 10.0.0.1',
+    says: [{ time: '2026-11-22T14:20:57Z', text: 'New connection from 10.0.0.1' }],
+  },
+  {
+    name: 'Ceph',
+    by: 'Ceph',
+    text: '2026-11-22T14:20:57.260+0000 7f0123456789 -1 osd.0 cache miss',
+    says: [{ time: T, text: 'osd.0 cache miss' }],
+  },
+  {
+    name: 'BlueGene/L',
+    by: 'BlueGene/L (loghub)',
+    text: '- 1795357257 2026.11.22 R02-M1-N0 2026-11-22-06.20.57.675872 R02-M1-N0 RAS KERNEL FATAL cache parity error',
+    says: [
+      {
+        time: '2026-11-22T14:20:57Z',
+        level: 'fatal',
+        logger: 'KERNEL',
+        text: 'cache parity error',
+      },
+    ],
+  },
+  {
+    name: 'Thunderbird',
+    by: 'Thunderbird (loghub)',
+    text: '- 1795357257 2026.11.22 dn228 Nov 22 06:20:57 dn228/dn228 crond(pam_unix)[2915]: session closed for root',
+    says: [
+      { time: '2026-11-22T14:20:57Z', logger: 'crond(pam_unix)', text: 'session closed for root' },
+    ],
+  },
 ]
 
 /** Logs in many formats. */

@@ -124,6 +124,16 @@ describe('what was thrown belongs to its line, and is an event by its type: of',
     )
   })
 
+  test.each([
+    'panic: oh no\n\ngoroutine 1 [running]:\nmain.main()\n\t/app/main.go:12 +0x1d',
+    'Traceback (most recent call last):\n  File "a.py", line 1, in f\n... cut off',
+  ])('a stack within a record ends with it: %j', async (stack) => {
+    const record = (msg: string, more = {}) => JSON.stringify({ time: 1.7e12, msg, ...more })
+    const lines = [record('failed', { stack }), record('cart is warm'), record('done')]
+    const { names } = (await readText(lines.join('\n'))).events
+    expect(names).toEqual(expect.arrayContaining(['cart is warm', 'done']))
+  })
+
   test('a record that has a name, a type, and the rest in its text', async () => {
     const record = { time: 1.7e12, event: 'checkout.failed', 'error.kind': 'TypeError' }
     const body = "TypeError: no promo (reading 'off')\n    at apply (/app/a.js:1:2)"
