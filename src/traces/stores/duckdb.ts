@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { FlowdeltaError, OptionError, TraceFormatError } from '../../core/errors.ts'
 import { count, defineOptions, type OptionsOf, text } from '../../core/options.ts'
 import type { RequestGroup } from '../quality.ts'
@@ -44,7 +43,7 @@ export const duckdbStore = storeKind({
       read: (whole, sink) =>
         readOrInstead(whole, sink, async (query) => {
           const folder = await mkdtemp(join(tmpdir(), 'flowdelta-'))
-          let engine: DuckDBConnection | undefined
+          let engine: Engine | undefined
           try {
             engine = await openEngine({ memory, threads, folder, name }, query.signal)
             const spans = await spansIn(engine, { name, location, table }, { ...query, sink })
@@ -52,7 +51,7 @@ export const duckdbStore = storeKind({
             sink.quality.groups.push(...groups)
             query.onProgress(0, 0.5)
             const path = join(folder, 'sample.parquet')
-            await engine.runAndReadAll(
+            await engine.rows(
               `COPY (SELECT s.* ${spans.changed}, weight * ${spans.rate} AS "SampleRate"
                FROM ${spans.source} AS s JOIN drawn ON drawn.trace = ${spans.trace}
                ORDER BY arrivedNs, drawn.trace, ${spans.order})
@@ -64,7 +63,7 @@ export const duckdbStore = storeKind({
               await file.close()
             }
           } finally {
-            engine?.closeSync()
+            engine?.close()
             await rm(folder, { recursive: true })
           }
         }),
@@ -72,12 +71,18 @@ export const duckdbStore = storeKind({
   },
 })
 
+/** The rows that a query gives; throws what DuckDB says as a `FlowdeltaError`. */
+interface Engine {
+  rows(sql: string): Promise<Record<string, unknown>[]>
+  close(): void
+}
+
 type EngineLimits = Pick<OptionsOf<typeof DUCKDB_OPTIONS>, 'memory' | 'threads'>
 
 async function openEngine(
   { memory, threads, folder, name }: EngineLimits & { readonly folder: string; name: string },
   signal: AbortSignal | null,
-): Promise<DuckDBConnection> {
+): Promise<Engine> {
   const { DuckDBInstance } = await import('@duckdb/node-api').catch(() => {
     throw new FlowdeltaError(
       'Addresses that begin with duckdb: need the package @duckdb/node-api. Install it: npm install @duckdb/node-api.',
@@ -94,8 +99,8 @@ async function openEngine(
   const connection = await instance.connect()
   signal?.addEventListener('abort', () => connection.interrupt(), { once: true })
   return {
-    runAndReadAll: (sql) =>
-      connection.runAndReadAll(sql).catch((error: Error) => {
+    async rows(sql) {
+      const read = await connection.runAndReadAll(sql).catch((error: Error) => {
         signal?.throwIfAborted()
         const [said = ''] = error.message.split('\n')
         const isAbsent = /No files found|database does not exist/.test(said)
@@ -104,9 +109,10 @@ async function openEngine(
             ? `${name} is not there. Check the path; * in it stands for any files.`
             : `${name}: DuckDB says: ${said}`,
         )
-      }),
-    interrupt: () => connection.interrupt(),
-    closeSync() {
+      })
+      return read.getRowObjectsJS()
+    },
+    close() {
       connection.closeSync()
       instance.closeSync()
     },
@@ -140,21 +146,19 @@ const READERS: readonly (readonly [name: RegExp, reader: string, options: string
 ]
 
 async function spansIn(
-  engine: DuckDBConnection,
+  engine: Engine,
   { name, location, table }: { name: string; location: string; table: string },
   { fromUs, toUs, conditions, sink }: StoreQuery & { readonly sink: ReadSink },
 ): Promise<Spans> {
   const [, reader, options] = READERS.find(([suffix]) => suffix.test(location)) ?? []
   if (reader === undefined) {
-    await engine.runAndReadAll(`ATTACH ${literal(location)} AS stored (READ_ONLY)`)
+    await engine.rows(`ATTACH ${literal(location)} AS stored (READ_ONLY)`)
   }
   const source =
     reader === undefined ? `stored.${quoted(table)}` : `${reader}(${literal(location)}${options})`
-  const described = await engine.runAndReadAll(`DESCRIBE SELECT * FROM ${source}`)
+  const described = await engine.rows(`DESCRIBE SELECT * FROM ${source}`)
   const types = new Map(
-    described
-      .getRowObjectsJS()
-      .map(({ column_name, column_type }) => [String(column_name), String(column_type)]),
+    described.map(({ column_name, column_type }) => [String(column_name), String(column_type)]),
   )
   const columns = [...types.keys()]
   const named = (part: Part) => columnFor(part, columns)
@@ -179,10 +183,8 @@ async function spansIn(
     if (type.startsWith('TIMESTAMP')) {
       return { ns: `epoch_ns(${own})`, unit: 1000n, own, of: TIMESTAMPS[type] }
     }
-    const first = await engine.runAndReadAll(
-      `SELECT ${quoted(column)} AS time FROM ${source} LIMIT 1`,
-    )
-    const unit = unitBySize(wholeTime(first.getRowObjectsJS()[0]?.['time'], column, name))
+    const [first] = await engine.rows(`SELECT ${quoted(column)} AS time FROM ${source} LIMIT 1`)
+    const unit = unitBySize(wholeTime(first?.['time'], column, name))
     const of = type === 'BIGINT' ? (us: number) => `${(BigInt(us) * 1000n) / unit}` : undefined
     return { ns: `CAST(${own} AS BIGINT) * ${unit}`, unit, own, of }
   }
@@ -213,10 +215,8 @@ async function spansIn(
       : null,
     async someRootHas(condition) {
       const where = [isRoot, `(${condition})`, ...(during === '' ? [] : [during])].join(' AND ')
-      const found = await engine.runAndReadAll(
-        `SELECT 1 FROM ${source} AS s WHERE ${where} LIMIT 1`,
-      )
-      return found.getRowObjectsJS().length > 0
+      const found = await engine.rows(`SELECT 1 FROM ${source} AS s WHERE ${where} LIMIT 1`)
+      return found.length > 0
     },
     number: (text) => `TRY_CAST(${text} AS DOUBLE)`,
     matches: (text, pattern) => `regexp_matches(${text}, '${pattern}')`,
@@ -266,7 +266,7 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 /** Makes the table `drawn` of traces with their weights, and returns the groups they are of. */
 async function drawSample(
-  engine: DuckDBConnection,
+  engine: Engine,
   { rows, tests }: Spans,
   { query, sample, seed }: { query: StoreQuery; sample: number; seed: number },
 ): Promise<RequestGroup[]> {
@@ -278,7 +278,7 @@ async function drawSample(
     ...(leastUs === 0 ? [] : [`max(durationNs) >= ${Math.floor(leastUs * 1e3)}`]),
     ...Array.from({ length: tests }, (_, i) => `bool_or(test${i})`),
   ]
-  await engine.runAndReadAll(
+  await engine.rows(
     `CREATE TEMP TABLE requests AS
      SELECT trace, hash(count(*), sum(CAST(hash(name) AS HUGEINT)), bool_or(isRoot AND isError)) AS kind,
        count(*) AS spans, coalesce(min(name) FILTER (isRoot), '') AS root,
@@ -288,7 +288,7 @@ async function drawSample(
      FROM (${rows}) GROUP BY trace${having.length === 0 ? '' : ` HAVING ${having.join(' AND ')}`}`,
   )
   // What is too rare to be due a request of the sample counts with others of its root, or with all.
-  await engine.runAndReadAll(
+  await engine.rows(
     `CREATE TEMP TABLE kinds AS
      WITH counted AS (
        SELECT kind, any_value(root) AS root, any_value(failed) AS failed, count(*) AS recorded,
@@ -301,7 +301,7 @@ async function drawSample(
        THEN place ELSE hash(failed) END AS "group"
      FROM placed`,
   )
-  await engine.runAndReadAll(
+  await engine.rows(
     `CREATE TEMP TABLE groups AS
      WITH counted AS (
        SELECT "group", count(DISTINCT kind) AS structures, count(*) AS recorded, sum(rate) AS requests,
@@ -316,7 +316,7 @@ async function drawSample(
        floor(upTo * share + shift) - floor((upTo - recorded) * share + shift))) AS due
      FROM placed, offsetBy`,
   )
-  await engine.runAndReadAll(
+  await engine.rows(
     `CREATE TEMP TABLE drawn AS
      WITH ordered AS (
        SELECT trace, arrivedNs, "group", row_number() OVER (PARTITION BY "group" ORDER BY arrivedNs, trace) AS nth
@@ -327,12 +327,12 @@ async function drawSample(
      SELECT trace, arrivedNs, weight FROM cut
      QUALIFY row_number() OVER (PARTITION BY "group", stretch ORDER BY hash(trace, ${seed}), trace) = 1`,
   )
-  const found = await engine.runAndReadAll(
+  const found = await engine.rows(
     `SELECT * REPLACE (CAST(spans AS DOUBLE) AS spans, CAST(requests AS DOUBLE) AS requests)
      FROM groups ORDER BY requests DESC, root, "group"`,
   )
-  await engine.runAndReadAll('DROP TABLE requests')
-  return found.getRowObjectsJS().map((row) => {
+  await engine.rows('DROP TABLE requests')
+  return found.map((row) => {
     const [p50Us, p95Us, p99Us] = row['quantiles'] as [number, number, number]
     const number = (name: string) => Number(row[name])
     return {

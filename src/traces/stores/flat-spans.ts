@@ -230,7 +230,9 @@ export function unitBySize(time = 0n): bigint {
 }
 
 function unitOf({ element, path }: Leaf): bigint | undefined {
-  return UNITS[element.logical_type?.unit ?? element.converted_type ?? ''] ?? namedUnit(path[0]!)
+  const { logical_type: type, converted_type: converted = '' } = element
+  const unit = type !== undefined && 'unit' in type ? type.unit : converted
+  return UNITS[unit] ?? namedUnit(path[0]!)
 }
 
 function namedUnit(column: string): bigint | undefined {

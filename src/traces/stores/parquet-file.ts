@@ -144,17 +144,18 @@ async function opened(
         ? Array.from(values, (value) => bare(value, leaf.levels))
         : values
     },
-    readFlat(group, leaf, fromBytes) {
+    async readFlat(group, leaf, fromBytes) {
       // As a column of its own, with a row for each value, it needs no arrays of rows.
       const [chunk] = chunksOf(group, leaf)
-      const num_rows = chunk?.meta_data?.num_values ?? 0n
-      const meta_data = { ...chunk?.meta_data, path_in_schema: [leaf.element.name] }
+      if (chunk?.meta_data === undefined) return []
+      const num_rows = chunk.meta_data.num_values
+      const meta_data = { ...chunk.meta_data, path_in_schema: [leaf.element.name] }
       const alone = { ...leaf.element, repetition_type: 'OPTIONAL' } as const
       const only = {
         ...metadata,
         num_rows,
         schema: [{ name: 'root', num_children: 1 }, alone],
-        row_groups: [{ num_rows, columns: [{ ...chunk, meta_data }] }],
+        row_groups: [{ ...group, num_rows, columns: [{ ...chunk, meta_data }] }],
       }
       return valuesOf(only, fromBytes)
     },

@@ -1,5 +1,5 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
-import type { Column } from 'hyparquet-writer'
+import type { ColumnSource, SchemaElement } from 'hyparquet-writer'
 import { savedLogs, savedSpanId } from '../log-records.ts'
 import type { Quality } from '../quality.ts'
 import { NO_PARENT, SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
@@ -10,15 +10,19 @@ export const SAVED_KEY = 'flowdelta'
 /** Spans of one row group, which a reader holds at once; their times fit in one page of 1 MB. */
 const SPANS_PER_GROUP = 25_000
 
-const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8' }
-const MAP = [
+type Unnamed = Partial<SchemaElement>
+/** A column, which is named when it is written, and what lies within it. */
+type Elements = readonly [Unnamed, ...SchemaElement[]]
+
+const TEXT: Unnamed = { type: 'BYTE_ARRAY', converted_type: 'UTF8' }
+const MAP: Elements = [
   { num_children: 1, logical_type: { type: 'MAP' }, converted_type: 'MAP' },
   { name: 'key_value', num_children: 2, repetition_type: 'REPEATED' },
   { ...TEXT, name: 'key', repetition_type: 'REQUIRED' },
   { ...TEXT, name: 'value', repetition_type: 'REQUIRED' },
 ]
 /** Columns as the collector's exporter for ClickHouse calls them, then what it has no column for. */
-const COLUMNS: Readonly<Record<string, readonly object[]>> = {
+const COLUMNS: Readonly<Record<string, Elements>> = {
   Timestamp: [
     { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'NANOS' } },
   ],
@@ -62,7 +66,7 @@ async function writeParquet(path: string, { name, quality, traces }: Savable): P
   const counted = { issues, counts: [...counts], ...numbers }
   const saved = { version: 1, name, epochNs, quality: counted, logs }
   const schema = Object.entries(COLUMNS).flatMap(([column, [own, ...within]]) => [
-    { repetition_type: 'REQUIRED', ...own, name: column },
+    { repetition_type: 'REQUIRED' as const, ...own, name: column },
     ...within,
   ])
   const writer = new ParquetWriter({
@@ -89,7 +93,7 @@ function columnsOf(
   traceOf: Uint32Array,
   from: number,
   to: number,
-): Column[] {
+): ColumnSource[] {
   const rows = Array.from({ length: to - from }, (_, i) => from + i)
   const each = <T>(value: (row: number) => T) => rows.map(value)
   const entries = each((row) => [...attributes.entries(row)])
@@ -98,7 +102,7 @@ function columnsOf(
   const spanId = (row: number) => savedSpanId(row + 1)
   const parentId = (parent: number) =>
     parent === NO_PARENT ? '' : parent < 0 ? 'f'.repeat(16) : spanId(parent)
-  const data: Readonly<Record<string, readonly unknown[]>> = {
+  const data: Readonly<Record<string, unknown[]>> = {
     Timestamp: each((row) => epochNs + nanos(spans.startUs[row]!)),
     TraceId: each((row) => ids[traceOf[row]!]),
     SpanId: each(spanId),
@@ -121,7 +125,7 @@ function columnsOf(
     SampleRate: each((row) => weight?.[traceOf[row]!] ?? (weight === undefined ? 0 : Number.NaN)),
     SpanAttributeTypes: entries.map((own) => own.map(([, value]) => (typeof value)[0]).join('')),
   }
-  const plain = { encoding: 'PLAIN' }
+  const plain = { encoding: 'PLAIN' as const }
   return Object.entries(data).map(([name, values]) => ({
     name,
     data: values,
