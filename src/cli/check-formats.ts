@@ -60,10 +60,7 @@ export const CHECK_DOCUMENT = document<CheckResults>('check', 'A run checked aga
       possible: about('Of --fail-on that its interval does not rule out.', listOf(TEXT)),
     }),
   ),
-  added: about(
-    'Types that only the run has.',
-    made(({ check }) => check.added, listOf(TEXT)),
-  ),
+  added: made(({ check }) => check.added, listOf(TEXT), 'Types that only the run has.'),
 })
 
 function verdictOf({ types }: CheckResults): JudgedType['verdict'] {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import { FlowdeltaError } from '../core/errors.ts'
-import { count, defineOptions, flag, optionalCount, text } from '../core/options.ts'
+import { count, defineOptions, flag, optionalCount, optionalText } from '../core/options.ts'
 import { counted } from '../core/words.ts'
 import { explain, explainMutation } from '../explain/parameters/explain.ts'
 import { withinBudget } from './comparison-budget.ts'
@@ -33,12 +33,10 @@ const COMPARE_FLAGS = defineOptions({
     unit: 'bytes',
     sentence: 'Keep the JSON document within this size, most important parts first; 0 for no limit',
   }),
-  finding: text({
-    default: null,
-    or: null,
-    unit: 'id',
-    sentence: 'Print one finding in full: its mutations, edges, steps, calls and example traces',
-  }),
+  finding: optionalText(
+    'Print one finding in full: its mutations, edges, steps, calls and example traces',
+    'finding <id>',
+  ),
   limit: count({ default: 1000, sentence: 'List at most this many categories and mutations' }),
   explain: optionalCount(
     'Explain the finding and the mutation of this rank by the parameters of requests',

@@ -55,26 +55,23 @@ const PARAMETERS = made(
 )
 
 const CHANGE = record<Comparison>({
-  usualUs: about(
+  usualUs: made(
+    ({ edges }) => edges.usualUs,
+    NUMBER,
     'What the requests after would have taken at the mean before.',
-    made(({ edges }) => edges.usualUs, NUMBER),
   ),
-  observedUs: about(
+  observedUs: made(
+    ({ findings }) => findings.observedChangeUs,
+    NUMBER,
     'What they took beyond that.',
-    made(({ findings }) => findings.observedChangeUs, NUMBER),
   ),
-  attributedUs: about(
-    'Sum of the findings.',
-    made(({ findings }) => findings.attributedUs, NUMBER),
-  ),
-  remainderUs: about(
+  attributedUs: made(({ findings }) => findings.attributedUs, NUMBER, 'Sum of the findings.'),
+  remainderUs: made(
+    ({ findings }) => findings.observedChangeUs - findings.attributedUs,
+    NUMBER,
     'observedUs − attributedUs.',
-    made(({ findings }) => findings.observedChangeUs - findings.attributedUs, NUMBER),
   ),
-  omittedFindings: about(
-    'Findings beyond those listed.',
-    made(({ findings }) => findings.omitted, COUNT),
-  ),
+  omittedFindings: made(({ findings }) => findings.omitted, COUNT, 'Findings beyond those listed.'),
 })
 
 const LEFT_OUT = record({
@@ -89,10 +86,7 @@ const LEFT_OUT = record({
 })
 
 const EXPLAINED = record<ExplainedFinding>({
-  finding: about(
-    'Rank of the finding.',
-    made(({ finding }) => finding.rank, RANK),
-  ),
+  finding: made(({ finding }) => finding.rank, RANK, 'Rank of the finding.'),
   cause: orNull(
     record<DiagnosedScenario>({
       rank: RANK,
@@ -109,75 +103,71 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
   'What `flowdelta compare --json` prints.',
   {
     parameters: PARAMETERS,
-    suggestedThreshold: about(
+    suggestedThreshold: made(
+      ({ comparison }) => comparison.structural.suggestedThreshold,
+      NUMBER,
       'Suggested SM_P_THRESHOLD; by chance, counts change by more in only 5 % of comparisons.',
-      made(({ comparison }) => comparison.structural.suggestedThreshold, NUMBER),
     ),
-    summary: about(
+    summary: made(
+      ({ comparison }) => comparison.findings.summary(),
+      TEXT,
       'How much of the change findings account for; without any, what could have been seen.',
-      made(({ comparison }) => comparison.findings.summary(), TEXT),
     ),
-    testedAgainst: about(
+    testedAgainst: made(
+      ({ comparison }) => comparison.findings.testedAgainst,
+      TEXT,
       'Against what changes were tested: one run of the period before, or the differences between several.',
-      made(({ comparison }) => comparison.findings.testedAgainst, TEXT),
     ),
-    measure: about(
+    measure: made(
+      ({ comparison: { flows } }) => (flows.quantity === TIME ? undefined : flows.quantity),
+      optional(record<Quantity>({ name: TEXT, unit: orNull(TEXT) })),
       'Present with --measure: what all that ends in Us is an amount of, in its unit instead of µs; sums over the spans of each request.',
-      made(
-        ({ comparison: { flows } }) => (flows.quantity === TIME ? undefined : flows.quantity),
-        optional(record<Quantity>({ name: TEXT, unit: orNull(TEXT) })),
-      ),
     ),
-    requests: about(
+    requests: made(
+      ({ comparison: { flows } }) => ({ before: flows.count(BEFORE), after: flows.count(AFTER) }),
+      PERIOD_COUNTS,
       'Requests that were recorded.',
-      made(
-        ({ comparison: { flows } }) => ({ before: flows.count(BEFORE), after: flows.count(AFTER) }),
-        PERIOD_COUNTS,
-      ),
     ),
-    requestsStoodFor: about(
+    requestsStoodFor: made(
+      ({ comparison: { flows } }) =>
+        flows.weight && { before: flows.stoodFor(BEFORE), after: flows.stoodFor(AFTER) },
+      optional(record<{ before: number; after: number }>({ before: NUMBER, after: NUMBER })),
       "Requests that these stand for by their sampling weights, which findings count with counts: 'weighted'; present where weights were recorded.",
-      made(
-        ({ comparison: { flows } }) =>
-          flows.weight && { before: flows.stoodFor(BEFORE), after: flows.stoodFor(AFTER) },
-        optional(record<{ before: number; after: number }>({ before: NUMBER, after: NUMBER })),
-      ),
     ),
-    findings: about(
+    findings: made(
+      findingsOf,
+      listOf(FINDING),
       'What changed: one entry a cause (consequenceOf: null), the most important first; then what lies beneath them, which the contributions of causes include.',
-      made(findingsOf, listOf(FINDING)),
     ),
-    change: about(
+    change: made(
+      ({ comparison }) => comparison,
+      CHANGE,
       'The change of the sum of response times after, against the mean before.',
-      made(({ comparison }) => comparison, CHANGE),
     ),
-    whatIf: about(
+    whatIf: made(
+      ({ whatIf = [] }) => (whatIf.length === 0 ? undefined : whatIf),
+      optional(listOf(EXPLAINED)),
       'With --what-if: of each finding, the cause of `flowdelta whatif` that is about the same; null for none.',
-      made(
-        ({ whatIf = [] }) => (whatIf.length === 0 ? undefined : whatIf),
-        optional(listOf(EXPLAINED)),
-      ),
     ),
-    categories: about(
+    categories: made(
+      ({ comparison, limit }) =>
+        Array.from({ length: Math.min(limit, comparison.categories.size) }, (_, id) => ({
+          comparison,
+          id,
+        })),
+      listOf(CATEGORY),
       'In order of id; cut at --limit.',
-      made(
-        ({ comparison, limit }) =>
-          Array.from({ length: Math.min(limit, comparison.categories.size) }, (_, id) => ({
-            comparison,
-            id,
-          })),
-        listOf(CATEGORY),
-      ),
     ),
-    mutations: about('In order of rank; cut at --limit.', made(mutationsOf, listOf(MUTATION))),
-    truncated: about(
+    mutations: made(mutationsOf, listOf(MUTATION), 'In order of rank; cut at --limit.'),
+    truncated: made(
+      truncatedOf,
+      optional(record({ categories: COUNT, mutations: COUNT })),
       'Present when --limit or --budget left some out: how many there are in all.',
-      made(truncatedOf, optional(record({ categories: COUNT, mutations: COUNT }))),
     ),
-    leftOut: about(
+    leftOut: made(
+      () => undefined,
+      optional(LEFT_OUT),
       'Present when --budget left something out: how many entries of each list, what lacks some of what it rests on, and how to get it.',
-      // `withinBudget` writes it.
-      made(() => undefined, optional(LEFT_OUT)),
     ),
     warnings: made(
       ({ comparison }) => withFlags(comparison.warnings()),
@@ -213,28 +203,22 @@ export const FINDING_DOCUMENT = document<WholeFinding>(
   {
     parameters: PARAMETERS,
     finding: WHOLE_FINDING,
-    consequences: about(
+    consequences: made(
+      ({ comparison, finding }) =>
+        printedFindings(comparison).filter(({ consequenceOf }) => consequenceOf === finding.id),
+      listOf(WHOLE_FINDING),
       'Findings beneath it, in full.',
-      made(
-        ({ comparison, finding }) =>
-          printedFindings(comparison).filter(({ consequenceOf }) => consequenceOf === finding.id),
-        listOf(WHOLE_FINDING),
-      ),
     ),
-    mutations: about(
+    mutations: made(
+      ({ comparison, finding }) =>
+        finding.mutations.map((mutation) => mutationOf(comparison, mutation)),
+      listOf(WHOLE_MUTATION),
       'Mutations that it accounts for, with every edge.',
-      made(
-        ({ comparison, finding }) =>
-          finding.mutations.map((mutation) => mutationOf(comparison, mutation)),
-        listOf(WHOLE_MUTATION),
-      ),
     ),
-    categories: about(
+    categories: made(
+      ({ comparison, finding }) => finding.categories.map((id) => ({ comparison, id })),
+      listOf(CATEGORY),
       'Kinds of request that it concerns, the one with the most requests after first.',
-      made(
-        ({ comparison, finding }) => finding.categories.map((id) => ({ comparison, id })),
-        listOf(CATEGORY),
-      ),
     ),
   },
 )

@@ -78,14 +78,18 @@ export function optional<In>(part: Part<In>): Part<In | undefined> {
   }
 }
 
-export function about<In>(description: string, part: Made<In>): Made<In>
-export function about<In>(description: string, part: Part<In>): Part<In>
-export function about(description: string, part: Part<never> | Made<never>): unknown {
+export function about<In>(description: string, part: Part<In>): Part<In> {
   return { ...part, schema: { description, ...part.schema } }
 }
 
-export function made<In, Value>(get: (value: In) => Value, part: Part<Value>): Made<In> {
-  const { schema, optional: missing = false } = part
+/** A field that `get` takes from its record; with `description` as `about` gives it. */
+export function made<In, Value>(
+  get: (value: In) => Value,
+  part: Part<Value>,
+  description?: string,
+): Made<In> {
+  const { schema, optional: missing = false } =
+    description === undefined ? part : about(description, part)
   return { schema, optional: missing, made: (value) => part.write(get(value)) }
 }
 
@@ -142,11 +146,11 @@ export function truncated<In>(
   get: (value: In) => { readonly all: number; readonly limit: number },
 ): Made<In> {
   const counts = record<Readonly<Record<string, number>>>({ [things]: COUNT })
-  const part = made((value: In) => {
+  const cut = (value: In) => {
     const { all, limit } = get(value)
     return all > limit ? { [things]: all } : undefined
-  }, optional(counts))
-  return about('Present when --limit left something out.', part)
+  }
+  return made(cut, optional(counts), 'Present when --limit left something out.')
 }
 
 export const PERIOD_COUNTS = record<{ readonly before: number; readonly after: number }>({

@@ -8,6 +8,7 @@ import {
   EXPLOSION_OPTIONS,
   type ExplosionDiagnosis,
 } from '../explain/explosion/diagnose-explosion.ts'
+import type { CategorySizes } from '../explain/explosion/find-causes.ts'
 import {
   about,
   COUNT,
@@ -52,12 +53,12 @@ async function runExplosion(
   const diagnosis = diagnoseExplosion(categories, { cluster, splits })
   print(
     json,
-    () => EXPLOSION_DOCUMENT.write({ diagnosis, warnings }),
-    () => explosionText({ diagnosis, warnings }),
+    () => EXPLOSION_DOCUMENT.write({ ...diagnosis.sizes, diagnosis, warnings }),
+    () => explosionText(diagnosis, warnings),
   )
 }
 
-export interface ExplosionResults {
+interface ExplosionResults extends CategorySizes {
   readonly diagnosis: ExplosionDiagnosis
   readonly warnings: readonly PrintedWarning[]
 }
@@ -68,8 +69,8 @@ function flagText({ options }: { readonly options: OptionAdvice | null }): strin
 
 const SIZES = {
   categories: COUNT,
-  testable: about('Categories that can be tested.', COUNT),
   requestsPerCategory: MEASURED,
+  testable: about('Categories that can be tested.', COUNT),
   testableShare: about('Share of requests in testable categories.', MEASURED),
   medianC2: about('C² of the category of the median request.', MEASURED),
 }
@@ -77,7 +78,7 @@ const SIZES = {
 const REMEDY = record<Each<ExplosionDiagnosis['remedies']>>({
   remedy: TEXT,
   code: about('Options of `compare`.', orNull(TEXT)),
-  flag: about('The same on the command line.', made(flagText, orNull(TEXT))),
+  flag: made(flagText, orNull(TEXT), 'The same on the command line.'),
   ...SIZES,
 })
 
@@ -86,65 +87,50 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
   'What `flowdelta explosion --json` prints.',
   {
     requests: made(({ diagnosis }) => diagnosis.categories.flows.size, COUNT),
-    categories: made(({ diagnosis }) => diagnosis.sizes.categories, COUNT),
-    requestsPerCategory: made(({ diagnosis }) => diagnosis.sizes.requestsPerCategory, MEASURED),
-    testable: made(({ diagnosis }) => diagnosis.sizes.testable, COUNT),
-    testableShare: made(({ diagnosis }) => diagnosis.sizes.testableShare, MEASURED),
-    medianC2: made(({ diagnosis }) => diagnosis.sizes.medianC2, MEASURED),
-    expected: about(
+    ...SIZES,
+    expected: made(
+      ({ diagnosis }) => diagnosis.expected,
+      orNull(
+        record<NonNullable<ExplosionDiagnosis['expected']>>({
+          expected: MEASURED,
+          sd: MEASURED,
+          possible: MEASURED,
+        }),
+      ),
       'With --hosts and --replicas: how many categories to expect.',
-      made(
-        ({ diagnosis }) => diagnosis.expected,
-        orNull(
-          record<NonNullable<ExplosionDiagnosis['expected']>>({
-            expected: MEASURED,
-            sd: MEASURED,
-            possible: MEASURED,
-          }),
-        ),
-      ),
     ),
-    causes: about(
-      'What tells requests apart though they do the same work, the largest share first.',
-      made(
-        ({ diagnosis }) => diagnosis.causes,
-        listOf(
-          record<Each<ExplosionDiagnosis['causes']>>({ part: TEXT, share: MEASURED, detail: TEXT }),
-        ),
+    causes: made(
+      ({ diagnosis }) => diagnosis.causes,
+      listOf(
+        record<Each<ExplosionDiagnosis['causes']>>({ part: TEXT, share: MEASURED, detail: TEXT }),
       ),
+      'What tells requests apart though they do the same work, the largest share first.',
     ),
     remaining: made(({ diagnosis }) => diagnosis.remaining, COUNT),
-    remedies: about(
-      'Best first.',
-      made(({ diagnosis }) => diagnosis.remedies, listOf(REMEDY)),
-    ),
-    proposals: about(
+    remedies: made(({ diagnosis }) => diagnosis.remedies, listOf(REMEDY), 'Best first.'),
+    proposals: made(
+      ({ diagnosis }) => diagnosis.proposals,
+      listOf(
+        record<Each<ExplosionDiagnosis['proposals']>>({
+          change: words('merge', 'split'),
+          by: TEXT,
+          code: orNull(TEXT),
+          flag: made(flagText, orNull(TEXT)),
+          ...SIZES,
+        }),
+      ),
       'What makes more requests testable or lowers C², and not the other worse, best first.',
-      made(
-        ({ diagnosis }) => diagnosis.proposals,
-        listOf(
-          record<Each<ExplosionDiagnosis['proposals']>>({
-            change: words('merge', 'split'),
-            by: TEXT,
-            code: orNull(TEXT),
-            flag: made(flagText, orNull(TEXT)),
-            ...SIZES,
-          }),
-        ),
-      ),
     ),
-    leftOut: about(
+    leftOut: made(
+      ({ diagnosis }) => diagnosis.leftOut,
+      listOf(record<Each<ExplosionDiagnosis['leftOut']>>({ remedy: TEXT, reason: TEXT })),
       'Remedies that were not tried, and why.',
-      made(
-        ({ diagnosis }) => diagnosis.leftOut,
-        listOf(record<Each<ExplosionDiagnosis['leftOut']>>({ remedy: TEXT, reason: TEXT })),
-      ),
     ),
     warnings: WARNINGS,
   },
 )
 
-function explosionText({ diagnosis, warnings }: ExplosionResults): string {
+function explosionText(diagnosis: ExplosionDiagnosis, warnings: readonly PrintedWarning[]): string {
   const number = (value: number) => (Number.isFinite(value) ? shortNumber(value) : '–')
   const rows = [{ remedy: 'as it is', options: {}, ...diagnosis.sizes }, ...diagnosis.remedies]
   const table = textTable(

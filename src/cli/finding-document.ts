@@ -72,9 +72,10 @@ const CONDITION = record({ column: TEXT, op: words('<=', '>', 'in'), value: VALU
 const PATH = record<ExplainedPath & { readonly sentence: string }>({
   question: words('what-differs', 'what-is-slow'),
   sentence: TEXT,
-  conditions: about(
+  conditions: made(
+    ({ conditions }) => conditions.flatMap(conditionsOf),
+    listOf(CONDITION),
     'All of them hold.',
-    made(({ conditions }) => conditions.flatMap(conditionsOf), listOf(CONDITION)),
   ),
   predicts: words('mutation', 'precursor', 'slow', 'usual'),
   requests: about('Requests (of a finding: calls) for which the conditions hold.', NUMBER),
@@ -98,36 +99,30 @@ export const EXPLANATION = about(
   'With --explain: which parameters tell requests apart.',
   record<Explanation>({
     subject: made(({ subject }) => subject.title, TEXT),
-    excluded: about(
+    excluded: made(
+      ({ leftOut }) => leftOut,
+      listOf(record<LeftOutParameter>({ column: TEXT, reason: TEXT }), MAX_LEFT_OUT),
       'Parameters that do not take part.',
-      made(
-        ({ leftOut }) => leftOut,
-        listOf(record<LeftOutParameter>({ column: TEXT, reason: TEXT }), MAX_LEFT_OUT),
-      ),
     ),
-    paths: about(
+    paths: made(
+      ({ paths, subject }) =>
+        paths.map((path) => ({ ...path, sentence: pathSentence(path, subject) })),
+      listOf(PATH, MAX_PATHS),
       'Best first.',
-      made(
-        ({ paths, subject }) =>
-          paths.map((path) => ({ ...path, sentence: pathSentence(path, subject) })),
-        listOf(PATH, MAX_PATHS),
-      ),
     ),
-    parameters: about(
-      'Each by itself, the most different first.',
-      made(
-        ({ differences }) => differences,
-        listOf(
-          record<ParameterDifference>({
-            column: TEXT,
-            kind: words('numeric', 'categorical'),
-            effect: MEASURED,
-            p: MEASURED,
-            q: MEASURED,
-          }),
-          MAX_PARAMETERS,
-        ),
+    parameters: made(
+      ({ differences }) => differences,
+      listOf(
+        record<ParameterDifference>({
+          column: TEXT,
+          kind: words('numeric', 'categorical'),
+          effect: MEASURED,
+          p: MEASURED,
+          q: MEASURED,
+        }),
+        MAX_PARAMETERS,
       ),
+      'Each by itself, the most different first.',
     ),
   }),
 )
@@ -150,10 +145,7 @@ const OPERATION = record<Operation>({ service: TEXT, operation: TEXT })
 const STRUCTURE = record<StructureChange>({
   change: words('added', 'removed'),
   label: TEXT,
-  after: about(
-    'The step it follows.',
-    made(({ after }) => after?.label, orNull(TEXT)),
-  ),
+  after: made(({ after }) => after?.label, orNull(TEXT), 'The step it follows.'),
   answered: about('The call that was answered just before.', orNull(OPERATION)),
 })
 
@@ -238,23 +230,26 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     direction: words('slower', 'faster'),
     services: about('Where to look, the prime suspect first.', listOf(TEXT)),
     operation: about('What it is about, without its service.', orNull(TEXT)),
-    mutations: about(
+    mutations: made(
+      ({ mutations }) => mutations.map(({ rank }) => rank),
+      listOf(RANK),
       'Ranks of the mutations that this accounts for.',
-      made(({ mutations }) => mutations.map(({ rank }) => rank), listOf(RANK)),
     ),
     requests: made((finding) => finding, FINDING_REQUESTS),
-    requestsTouched: about(
+    requestsTouched: made(
+      ({ requests }) => requests,
+      COUNT,
       'Requests after that would not have been so before.',
-      made(({ requests }) => requests, COUNT),
     ),
     size: SIZE,
     failedRequests: about(
       'Of errors: how many more requests after fail with it; negative for fewer.',
       optional(NUMBER),
     ),
-    since: about(
+    since: made(
+      ({ since, follows }) => since && sinceTimes(since, follows),
+      orNull(SINCE),
       'When it began; null where that cannot be told. The time of day in UTC, or, where none was recorded, the time since the after period began, both as ISO 8601.',
-      made(({ since, follows }) => since && sinceTimes(since, follows), orNull(SINCE)),
     ),
     contributionUs: about(
       'What it and its consequences add to the sum of all response times after.',
@@ -263,9 +258,10 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     shareOfChange: about('contributionUs over change.observedUs.', MEASURED),
     p: about('Smallest p of its evidence.', MEASURED),
     q: about('The smallest corrected for the number of tests.', MEASURED),
-    consequences: about(
+    consequences: made(
+      ({ consequences }) => consequences.map(({ id }) => id),
+      listOf(TEXT),
       'Ids of the findings beneath this one: the same delay as it shows elsewhere, upstream or in a gap that no span covers.',
-      made(({ consequences }) => consequences.map(({ id }) => id), listOf(TEXT)),
     ),
     consequenceOf: about('Id of the finding that this one lies beneath.', orNull(TEXT)),
     changedEdges: about(

@@ -57,18 +57,12 @@ const PARAMETERS = record<LogComparison['options']>({
 
 const PERFORMANCE = record<LogComparison>({
   metric: made(({ options }) => options.metric, ANYTHING),
-  node: about(
-    'Name of performance in graphs.',
-    made(({ tail }) => tail.metric.name, TEXT),
-  ),
+  node: made(({ tail }) => tail.metric.name, TEXT, 'Name of performance in graphs.'),
   tested: made(({ divergence }) => divergence.performance.tested, FLAG),
   significant: made(({ divergence }) => divergence.performance.significant, FLAG),
   goodCount: made(({ divergence }) => divergence.performance.beforeCount, COUNT),
   badCount: made(({ divergence }) => divergence.performance.afterCount, COUNT),
-  leftOut: about(
-    'Instances without the metric.',
-    made(({ networks }) => networks.leftOut, BY_CLASS),
-  ),
+  leftOut: made(({ networks }) => networks.leftOut, BY_CLASS, 'Instances without the metric.'),
   weighted: made(({ options }) => options.weights !== 'none', FLAG),
   goodMean: made(({ divergence }) => divergence.performance.beforeMean, MEASURED),
   badMean: made(({ divergence }) => divergence.performance.afterMean, MEASURED),
@@ -133,21 +127,17 @@ export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs
     record<Readonly<Record<'event' | 'state', number>>>({ event: COUNT, state: COUNT }),
   ),
   performance: made(({ compared }) => compared, PERFORMANCE),
-  variables: about(
+  variables: made(
+    ({ compared, limit }) => compared.divergence.variables.slice(0, limit),
+    listOf(VARIABLE),
     'Best first; cut at --limit.',
-    made(({ compared, limit }) => compared.divergence.variables.slice(0, limit), listOf(VARIABLE)),
   ),
-  graphs: about(
-    'Best first.',
-    made(({ compared }) => compared.attention.graphs, listOf(GRAPH)),
-  ),
+  graphs: made(({ compared }) => compared.attention.graphs, listOf(GRAPH), 'Best first.'),
   warnings: WARNINGS,
-  issues: about(
+  issues: made(
+    ({ compared }) => compared.logs.report.table().objects({ limit: MAX_ISSUES }),
+    listOf(ANYTHING),
     'Lines that were skipped, by reason.',
-    made(
-      ({ compared }) => compared.logs.report.table().objects({ limit: MAX_ISSUES }),
-      listOf(ANYTHING),
-    ),
   ),
   truncated: truncated('variables', ({ compared, limit }) => ({
     all: compared.divergence.variables.length,

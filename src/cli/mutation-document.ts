@@ -79,7 +79,7 @@ const EDGE = record<EdgeOf>({
   p: made(({ edge }) => edge.test?.p ?? Number.NaN, MEASURED),
   tested: made(({ edge }) => edge.test?.testable ?? false, FLAG),
   rejected: made(({ edge }) => edge.test?.rejected ?? false, FLAG),
-  effect: about('null for edges off the critical path.', made(edgeEffect, orNull(EFFECT))),
+  effect: made(edgeEffect, orNull(EFFECT), 'null for edges off the critical path.'),
 })
 
 export type MutationOf = Explained<RankedMutation> & {
@@ -111,17 +111,16 @@ function mutationPart(maxEdges: number, maxPrecursors: number) {
         maxPrecursors,
       ),
     ),
-    effect: about(
+    effect: made(
+      mutationEffect,
+      orNull(EFFECT),
       'null for a structural mutation without precursors.',
-      made(mutationEffect, orNull(EFFECT)),
     ),
-    edges: about(
+    edges: made(
+      ({ comparison, category, allEdges }) =>
+        mostChanged(allEdges, maxEdges).map((edge) => ({ comparison, category, edge })),
+      listOf(EDGE),
       `At most ${maxEdges}, the most changed; edgesInAll when there are more.`,
-      made(
-        ({ comparison, category, allEdges }) =>
-          mostChanged(allEdges, maxEdges).map((edge) => ({ comparison, category, edge })),
-        listOf(EDGE),
-      ),
     ),
     edgesInAll: made(({ allEdges }) => countAbove(maxEdges, allEdges.length), optional(COUNT)),
     precursorsInAll: made(

@@ -7,7 +7,7 @@ import { proposeNames } from '../compare/knowledge/nameable.ts'
 import { threadText } from '../compare/knowledge/notes.ts'
 import { notesIn, type TaughtNote } from '../compare/knowledge/subjects.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
-import { custom, defineOptions, text } from '../core/options.ts'
+import { custom, defineOptions, optionalText, text } from '../core/options.ts'
 import { counted } from '../core/words.ts'
 import { findQuestions, type TaughtAnswer, teach } from '../explain/explosion/teach.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
@@ -48,26 +48,13 @@ const TEACH_FLAGS = defineOptions({
     sentence: "Name of a service, a step or a part: 'service:SN=disks'",
     expected: "what is named, and its name: 'service:SN=disks'",
   }),
-  note: text({
-    default: null,
-    or: null,
-    sentence: 'What to remember',
-    unit: 'text',
-  }),
-  about: text({
-    default: null,
-    or: null,
-    sentence:
-      "What --note is about: the id of a finding, of a note that it replies to, or of what teach lists; 'category 6', or 'edge:FROM → TO'",
-    unit: 'id',
-  }),
+  note: optionalText('What to remember', 'note <text>'),
+  about: optionalText(
+    "What --note is about: the id of a finding, of a note that it replies to, or of what teach lists; 'category 6', or 'edge:FROM → TO'",
+    'about <id>',
+  ),
   by: text({ default: '', sentence: 'Who says so', unit: 'name' }),
-  out: text({
-    default: null,
-    or: null,
-    flag: 'out <file>',
-    sentence: 'File to write what is known to; it may be that of --knowledge',
-  }),
+  out: optionalText('File to write what is known to; it may be that of --knowledge', 'out <file>'),
 })
 
 type TeachFlags = ComparisonFlags &

@@ -41,9 +41,10 @@ const EDGE = record<EdgeVariance>({
   from: TEXT,
   to: TEXT,
   occurrence: COUNT,
-  fromRoundBefore: about(
+  fromRoundBefore: made(
+    ({ fromRoundBefore }) => fromRoundBefore || undefined,
+    optional(FLAG),
     'Present where the edge leads to the next round of a loop.',
-    made(({ fromRoundBefore }) => fromRoundBefore || undefined, optional(FLAG)),
   ),
   varianceUs2: MEASURED,
   varianceShare: made(({ share }) => share, MEASURED),
@@ -113,20 +114,19 @@ const CATEGORY = record<SpreadOf>({
   timeShare: about('Share of all response time that the category takes.', MEASURED),
   importance: about('C² times timeShare.', MEASURED),
   note: made(({ found }) => found.note, TEXT),
-  edges: about(
+  edges: made(
+    ({ found }) => found.edges,
+    listOf(EDGE, MAX_EDGES),
     `Largest share of the variance first, at most ${MAX_EDGES}; edgesInAll when there are more.`,
-    made(({ found }) => found.edges, listOf(EDGE, MAX_EDGES)),
   ),
   edgesInAll: made(
     ({ found }) => (found.edges.length > MAX_EDGES ? found.edges.length : undefined),
     optional(COUNT),
   ),
-  period: about(
+  period: made(
+    ({ results, period }) => (results.spreads === null ? undefined : period),
+    optional(words('before', 'after')),
     'Present with --after.',
-    made(
-      ({ results, period }) => (results.spreads === null ? undefined : period),
-      optional(words('before', 'after')),
-    ),
   ),
 })
 
@@ -160,46 +160,39 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
   'variance',
   'What `flowdelta variance --json` prints.',
   {
-    shareBelowOne: about(
+    shareBelowOne: made(
+      ({ variance }) => variance.shareBelowOne(),
+      MEASURED,
       'Share of categories whose C² is below 1.',
-      made(({ variance }) => variance.shareBelowOne(), MEASURED),
     ),
-    large: about(
-      VARIANCE_OPTIONS.large.sentence,
-      made(({ variance }) => variance.options.large, COUNT),
-    ),
+    large: made(({ variance }) => variance.options.large, COUNT, VARIANCE_OPTIONS.large.sentence),
     smallCategories: made(({ variance }) => variance.small, COUNT),
-    categories: about(
+    categories: made(
+      (results) =>
+        results.variance.ranked
+          .slice(0, results.limit)
+          .map((spread) => ({ ...spread, results, found: results.variance.category(spread) })),
+      listOf(CATEGORY),
       'Highest C² first, with --order importance highest importance; cut at --limit.',
-      made(
-        (results) =>
-          results.variance.ranked
-            .slice(0, results.limit)
-            .map((spread) => ({ ...spread, results, found: results.variance.category(spread) })),
-        listOf(CATEGORY),
-      ),
     ),
     truncated: truncated('categories', ({ variance, limit }) => ({
       all: variance.ranked.length,
       limit,
     })),
-    merged: about(
+    merged: made(
+      ({ variance }) => variance.merged,
+      listOf(MERGED, MAX_EDGES),
       `Edges whose latencies have more than one mode, at most ${MAX_EDGES}: instrument there.`,
-      made(({ variance }) => variance.merged, listOf(MERGED, MAX_EDGES)),
     ),
-    anomalies: about(
+    anomalies: made(
+      ({ anomalies, limit }) => anomalies?.anomalies.slice(0, limit),
+      optional(listOf(ANOMALY)),
       'With --anomalies: far out first; cut at --limit.',
-      made(
-        ({ anomalies, limit }) => anomalies?.anomalies.slice(0, limit),
-        optional(listOf(ANOMALY)),
-      ),
     ),
-    spreads: about(
+    spreads: made(
+      ({ spreads, limit }) => (spreads === null ? undefined : { spreads, limit }),
+      optional(SPREADS),
       'With --after: whether response times spread otherwise than before.',
-      made(
-        ({ spreads, limit }) => (spreads === null ? undefined : { spreads, limit }),
-        optional(SPREADS),
-      ),
     ),
     warnings: WARNINGS,
   },

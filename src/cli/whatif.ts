@@ -5,7 +5,7 @@ import type { Findings } from '../compare/findings/findings.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
 import { entryNamed, FlowdeltaError, OptionError } from '../core/errors.ts'
-import { custom, defineOptions, flag, text } from '../core/options.ts'
+import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
 import { grouped, readDuration } from '../core/words.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
@@ -79,12 +79,10 @@ const FINDING_FLAGS = defineOptions({
     default: false,
     sentence: 'Also compare the periods, and tell which finding each cause explains',
   }),
-  finding: text({
-    default: null,
-    or: null,
-    unit: 'id',
-    sentence: 'Begin with what a finding of flowdelta compare is about, by its id or its rank',
-  }),
+  finding: optionalText(
+    'Begin with what a finding of flowdelta compare is about, by its id or its rank',
+    'finding <id>',
+  ),
 })
 
 const PRINT_FLAGS = {
