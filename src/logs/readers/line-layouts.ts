@@ -3,9 +3,10 @@ import { datePattern, KNOWN_TIMES } from './date-patterns.ts'
 /** How lines of one format are made. */
 export interface LineLayout {
   readonly name: string
-  readonly pattern: RegExp
-  /** What each group of `pattern` holds. */
+  /** What each part of a line is. */
   readonly groups: readonly string[]
+  /** The parts of a line, in the order of `groups`; `null` if it is made otherwise. */
+  readonly read: (text: string) => readonly (string | undefined)[] | null
   /** Behind an envelope stands another line. */
   readonly isEnvelope: boolean
   /** Of a message of two lines: the first of them. */
@@ -169,19 +170,65 @@ export function lineLayouts(dateFormat: string): readonly LineLayout[] {
   const known = COMPILED.get(dateFormat)
   if (known !== undefined) return known
   const time = timeSource(dateFormat)
+  const endOfTime = timeFinder(time)
   const layouts = LAYOUTS.map(([name, pattern]) => {
     const groups: string[] = []
     const source = compiled(pattern, time, groups)
     return {
       name,
       groups,
-      pattern: new RegExp(`^(?:${source})$`),
+      read: readerAroundTime(pattern, endOfTime) ?? readerOf(new RegExp(`^(?:${source})$`)),
       isEnvelope: groups.includes('line'),
       head: pattern.includes('\\n') ? headOf(pattern, time) : undefined,
     }
   })
   COMPILED.set(dateFormat, layouts)
   return layouts
+}
+
+/** The parts that an expression names are what it finds. */
+function readerOf(expression: RegExp): LineLayout['read'] {
+  return (text) => expression.exec(text)?.slice(1) ?? null
+}
+
+/** Where a time ends that begins at a place of a line, or −1: the layouts ask for the same again and again. */
+function timeFinder(time: string): (text: string, at: number) => number {
+  const expression = new RegExp(`${time}${TIME_ENDS}`, 'y')
+  const ends = new Map<number, number>()
+  let last = ''
+  return (text, at) => {
+    if (text !== last) ends.clear()
+    last = text
+    const known = ends.get(at)
+    if (known !== undefined) return known
+    expression.lastIndex = at
+    const end = expression.test(text) ? expression.lastIndex : -1
+    ends.set(at, end)
+    return end
+  }
+}
+
+/** Reads what stands before and behind a time apart, as an expression of all ways to write times is long. */
+function readerAroundTime(
+  pattern: string,
+  endOfTime: ReturnType<typeof timeFinder>,
+): LineLayout['read'] | undefined {
+  const [before = '', ...behind] = pattern.split('{time}')
+  const rest = behind.join('{time}')
+  const isPart = before.split(/(?<!\\)\(/).length !== before.split(/(?<!\\)\)/).length
+  if (behind.length === 0 || isPart || /^[?*+]/.test(rest)) return undefined
+  const head = new RegExp(compiled(before, '', []), 'y')
+  const tail = new RegExp(`(?:${compiled(rest, '', [])})$`, 'y')
+  return (text) => {
+    head.lastIndex = 0
+    const first = head.exec(text)
+    if (first === null) return null
+    const from = first[0].length
+    const to = endOfTime(text, from)
+    tail.lastIndex = to
+    const last = to < 0 ? null : tail.exec(text)
+    return last && [...first.slice(1), text.slice(from, to), ...last.slice(1)]
+  }
 }
 
 /** Parts that a line must follow, its time among them, to be close to a layout. */

@@ -160,13 +160,13 @@ export class LineReader {
     const stream = this.#stream()
     const whole = stream.head === '' ? '' : `${stream.head}\n${text}`
     stream.head = ''
-    for (const { head, pattern, groups } of this.#pairLayouts) {
+    for (const { head, read, groups } of this.#pairLayouts) {
       if (head?.test(text)) {
         stream.head = text
         this.#draft.isPartial = true
         return true
       }
-      const found = whole === '' ? null : pattern.exec(whole)
+      const found = whole === '' ? null : read(whole)
       if (found !== null) {
         this.#groups(groups, found)
         this.#draft.endLayer()
@@ -258,9 +258,9 @@ export class LineReader {
     this.#usual = this.#layouts.filter((one) => one === layout || this.#usual.includes(one))
   }
 
-  #match({ name, pattern, groups, isEnvelope, head }: LineLayout, text: string, depth: number) {
+  #match({ name, read, groups, isEnvelope, head }: LineLayout, text: string, depth: number) {
     if (head !== undefined) return false
-    const found = pattern.exec(text)
+    const found = read(text)
     if (found === null) return false
     const draft = this.#draft
     const line = this.#groups(groups, found)
@@ -276,13 +276,12 @@ export class LineReader {
   }
 
   /** Takes what a layout found, and returns the line that it carries. */
-  #groups(groups: readonly string[], found: RegExpExecArray): string {
+  #groups(groups: readonly string[], found: readonly (string | undefined)[]): string {
     const draft = this.#draft
     let line = ''
-    const names = groups.length === 0 ? Object.keys(found.groups ?? {}) : groups
-    for (let i = 0; i < names.length; i++) {
-      const name = names[i] as string
-      const value = groups.length === 0 ? found.groups?.[name] : found[i + 1]
+    for (let i = 0; i < groups.length; i++) {
+      const name = groups[i] as string
+      const value = found[i]
       if (value === undefined) continue
       if (name === 'line') line = value
       else if (name === 'text') draft.field('message', this.#withoutTail(value))
@@ -355,7 +354,13 @@ function isRecord(keys: readonly string[], count: number, depth: number): boolea
 }
 
 function templateLayout(pattern: RegExp): LineLayout {
-  return { name: 'template', pattern, groups: [], isEnvelope: false, head: undefined }
+  const named = new RegExp(`${pattern.source}|`).exec('')?.groups ?? {}
+  const groups = Object.keys(named)
+  const read: LineLayout['read'] = (text) => {
+    const found = pattern.exec(text)
+    return found && groups.map((name) => found.groups?.[name])
+  }
+  return { name: 'template', groups, read, isEnvelope: false, head: undefined }
 }
 
 /** A number for the form of a line: what it says but for its digits. */
