@@ -1,6 +1,7 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 /** Text of more characters is decoded in one piece. */
 export const MAX_SHORT = 256
+export const NEWLINE = 10
 const MINUS = 45
 const POINT = 46
 const ZERO = 48
@@ -33,6 +34,19 @@ export class LineBytes {
     this.start = start
     this.end = end
     this.isAscii = false
+  }
+
+  /** Where the next line feed of the bytes is, from a place on; −1 for none. Four bytes are looked at at a time. */
+  lineEnd(from: number): number {
+    const { bytes, view } = this
+    const end = bytes.length
+    let at = from
+    for (; at + 4 <= end; at += 4) {
+      const four = view.getInt32(at) ^ 0x0a0a0a0a
+      if (((four - 0x01010101) & ~four & 0x80808080) !== 0) break
+    }
+    for (; at < end; at++) if (bytes[at] === NEWLINE) return at
+    return -1
   }
 
   /** What stands from one place of the line to another. */

@@ -99,6 +99,7 @@ export class LinePlans {
   readonly #copy = new LineBytes()
   #key = 0
   #check = 0
+  #hasIds = false
 
   constructor() {
     this.#copy.set(new Uint8Array(MAX_LENGTH), 0, 0)
@@ -107,11 +108,16 @@ export class LinePlans {
   /** The plan for a line. What comes a few times is not worth one. */
   find(line: LineBytes): Found {
     if (line.length > MAX_LENGTH) return 'none'
-    this.#hash(line)
-    if (!line.isAscii) return 'none'
-    let form = this.#known()
+    let form: Form | undefined
+    // Where the line before had ids, this one may have some too; of lines without, both hashes are the same.
+    if (!this.#hasIds) {
+      this.#hash(line)
+      if (!line.isAscii) return 'none'
+      form = this.#known()
+    }
     if (form === undefined) {
       this.#hashWithoutIds(line)
+      if (!line.isAscii) return 'none'
       form = this.#known()
     }
     if (form === undefined) {
@@ -237,28 +243,32 @@ export class LinePlans {
   }
 
   /** As `hash`, but ids of equal length are alike too: for lines without any, the same numbers. */
-  #hashWithoutIds({ bytes, start: from, end }: LineBytes): void {
+  #hashWithoutIds(line: LineBytes): void {
+    const { bytes, start: from, end } = line
     const copy = this.#copy
+    const own = copy.bytes
     const length = end - from
-    copy.bytes.set(bytes.subarray(from, end))
     copy.end = length
-    // Of the word that goes on: its kinds, and its start.
-    let kinds = 0
-    let start = 0
-    for (let at = 0; at <= length; at++) {
-      const kind = at < length ? KINDS[bytes[from + at]!]! : 0
-      if (kind === 0) {
-        if (kinds === HEX && at - start >= MIN_HEX) {
-          copy.bytes.fill(0, start, at)
-          copy.bytes[start] = KINDS[bytes[from + start]!]!
-        }
-        kinds = 0
-      } else {
-        if (kinds === 0) start = at
+    this.#hasIds = false
+    for (let at = 0; at < length; ) {
+      let kinds = 0
+      const start = at
+      for (; at < length; at++) {
+        const code = bytes[from + at]!
+        own[at] = code
+        const kind = KINDS[code]!
+        if (kind === 0) break
         kinds |= kind
       }
+      if (kinds === HEX && at - start >= MIN_HEX) {
+        for (let i = start + 1; i < at; i++) own[i] = 0
+        own[start] = KINDS[own[start]!]!
+        this.#hasIds = true
+      }
+      at++
     }
     this.#hash(copy)
+    line.isAscii = copy.isAscii
   }
 
   /** Notes what is folded in a line: digits, and ids whole. */

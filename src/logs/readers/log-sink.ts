@@ -39,6 +39,8 @@ export interface LogSink {
   record(record: LogRecord): void
   /** Takes a message that a plan tells; without it, `record` takes it. */
   replay?(plan: LinePlan, record: LogRecord, line: LineBytes): void
+  /** Takes a message that a plan tells by its plan alone, whenever and of whatever it was. */
+  count?(plan: LinePlan): void
   /** Notes `count` lines, 1 by default, of which this is the first. */
   skip(reason: string, line: number, text: string, count?: number): void
   skipFile(): void
@@ -46,8 +48,8 @@ export interface LogSink {
 }
 
 /** A sink that only looks at messages. */
-export function onlyMessages(record: LogSink['record'], replay?: LogSink['replay']): LogSink {
-  return { record, ...(replay && { replay }), skip() {}, skipFile() {}, countLines() {} }
+export function onlyMessages(record: LogSink['record'], count?: LogSink['count']): LogSink {
+  return { record, ...(count && { count }), skip() {}, skipFile() {}, countLines() {} }
 }
 
 /** One open file, and what reads it. */

@@ -38,6 +38,8 @@ export const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
 const MAX_EXAMPLES = 5
 const NO_FIELDS: readonly LogField[] = []
 const NOWHERE = [0, 0] as const
+/** A message of which only the plan is known. */
+const NEVER = { timeUs: 0, instance: undefined, fields: NO_FIELDS }
 
 /**
  * Hands on what the lines of a file say: messages, and the exceptions that they and the lines behind them
@@ -107,6 +109,13 @@ export class MessageStreams {
     const { isText, component, level } = plan
     const stream = this.of(plan.stream)
     if (stream.head !== '' || stream.partial !== '' || stream.stack.isOpen) return false
+    if (sink.count !== undefined) {
+      stream.stack.beginPlain(isText ? bytes : undefined, plan.name.at ?? NOWHERE)
+      stream.message = NEVER
+      this.#messages++
+      sink.count(plan)
+      return true
+    }
     const { at, text, isNumber } = plan.time
     const time = isNumber ? valueIn(bytes, plan.time) : text
     const timeUs =

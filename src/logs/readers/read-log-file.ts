@@ -5,7 +5,7 @@ import { closeChunks, type OpenableSource } from '../../traces/trace-source.ts'
 import { columnNames, delimiterOf, hasColumn, readCsvLog } from './csv-log.ts'
 import { parsedObject } from './json-object.ts'
 import { holdsRecords, readJsonRecords } from './json-records.ts'
-import { LineBytes, MAX_SHORT } from './line-bytes.ts'
+import { LineBytes, MAX_SHORT, NEWLINE } from './line-bytes.ts'
 import { closestLayout } from './line-layouts.ts'
 import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
@@ -144,7 +144,6 @@ function linesOf(text: string): string[] {
     .filter((line) => line.trim() !== '')
 }
 
-const NEWLINE = 10
 const RETURN = 13
 const MAX_LINE_LENGTH = 1 << 24
 const decoder = new TextDecoder()
@@ -184,10 +183,10 @@ export async function readLines(
   for await (const chunk of chunks) {
     let from = chunk.indexOf(NEWLINE) + 1
     if (from > 0) takeRest(chunk.subarray(0, from - 1))
-    for (let end = chunk.indexOf(NEWLINE, from); from > 0 && end >= 0; ) {
+    own.set(chunk, 0, 0)
+    for (let end = own.lineEnd(from); from > 0 && end >= 0; end = own.lineEnd(from)) {
       take(chunk, from, end)
       from = end + 1
-      end = chunk.indexOf(NEWLINE, from)
     }
     // The chunk may be filled anew by whoever reads it.
     if (!isTooLong && from < chunk.length) {

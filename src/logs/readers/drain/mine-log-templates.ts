@@ -40,7 +40,7 @@ export async function mineInputs(
   const miner = new TemplateMiner(settings.mining)
   const sink = onlyMessages(
     (message) => miner.add(message),
-    (plan) => miner.replay(plan),
+    (plan) => miner.count(plan),
   )
   // Groups depend on what came first, which must not depend on which class is called before.
   const sorted = inputs.toSorted((a, b) => ascending(a.id, b.id))
@@ -87,7 +87,7 @@ class TemplateMiner {
   }
 
   /** Counts a message of a plan: it has the text of others but for what masks match. */
-  replay(plan: LinePlan): void {
+  count(plan: LinePlan): void {
     if (!plan.isText) return
     const known = this.#planned.get(plan)
     if (known !== undefined) {
