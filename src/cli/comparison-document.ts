@@ -27,6 +27,8 @@ import { FINDING, type PrintedFinding, printedFindings, WHOLE_FINDING } from './
 import { withFlags } from './load-period.ts'
 import {
   CATEGORY,
+  FLOW_DIFFERENCES,
+  flowDifferences,
   MUTATION,
   type MutationOf,
   mutationOf,
@@ -214,6 +216,11 @@ export const FINDING_DOCUMENT = document<WholeFinding>(
         finding.mutations.map((mutation) => mutationOf(comparison, mutation)),
       listOf(WHOLE_MUTATION),
       'Mutations that it accounts for, with every edge.',
+    ),
+    flowDifferences: made(
+      ({ comparison, finding }) => flowDifferences(comparison, finding.mutations[0]),
+      orNull(FLOW_DIFFERENCES),
+      'What differs within the flow of the first of these mutations, the largest part of its change first.',
     ),
     categories: made(
       ({ comparison, finding }) => finding.categories.map((id) => ({ comparison, id })),

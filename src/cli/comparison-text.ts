@@ -14,8 +14,6 @@ import {
   TIME,
 } from '../core/quantity.ts'
 import { counted, grouped, shortText } from '../core/words.ts'
-import { compareFlowGraphs } from '../explain/flow-pair/compare-flow-graphs.ts'
-import { chooseFlows } from '../explain/flow-pair/flow-pair.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
@@ -23,6 +21,7 @@ import { causeText, type ExplainedFinding } from '../whatif/diagnosis/match-find
 import type { ExplainedRank, PrintedComparison, WholeFinding } from './comparison-document.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
+import { flowDifferences } from './mutation-document.ts'
 import { leftOutLines, textTable } from './printing.ts'
 
 /** Lines that text takes unless it is verbose: a screen. */
@@ -64,8 +63,8 @@ const MAX_DIFFERENCES = 3
 
 /** The largest differences within the flow of a mutation. */
 function flowText(comparison: Comparison, mutation: PrintedFinding['mutations'][0] | undefined) {
-  if (mutation === undefined || comparison.flows.quantity !== TIME) return []
-  const { ranked } = compareFlowGraphs(comparison.responseTime, chooseFlows(comparison, mutation))
+  const ranked = flowDifferences(comparison, mutation)
+  if (mutation === undefined || ranked === null) return []
   const lines = ranked.differences
     .slice(0, MAX_DIFFERENCES)
     .map(({ rank, text }) => `  ${rank}. ${shortText(text, 240)}`)

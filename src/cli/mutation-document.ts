@@ -1,6 +1,10 @@
 import type { Comparison } from '../compare/comparison.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { exemplars, type RankedMutation } from '../compare/ranking/rank-mutations.ts'
+import { TIME } from '../core/quantity.ts'
+import { compareFlowGraphs } from '../explain/flow-pair/compare-flow-graphs.ts'
+import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-differences.ts'
+import { chooseFlows } from '../explain/flow-pair/flow-pair.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import {
   about,
@@ -139,6 +143,31 @@ export function mutationOf(comparison: Comparison, mutation: RankedMutation): Mu
   const allEdges = comparison.responseTime.edges(mutation.category)
   return { ...mutation, comparison, allEdges }
 }
+
+/** What differs between the flows of a mutation; `null` for none, and where amounts are no times. */
+export function flowDifferences(
+  comparison: Comparison,
+  mutation: RankedMutation | undefined,
+): FlowDifferences | null {
+  if (mutation === undefined || comparison.flows.quantity !== TIME) return null
+  return compareFlowGraphs(comparison.responseTime, chooseFlows(comparison, mutation)).ranked
+}
+
+export const FLOW_DIFFERENCES = record<FlowDifferences>({
+  totalUs: about('Mean response time after − before.', NUMBER),
+  differences: listOf(
+    record<FlowDifference>({
+      rank: RANK,
+      kind: words('added', 'removed', 'order', 'latency'),
+      what: TEXT,
+      beforeUs: about('Time on the critical path of a mean request.', NUMBER),
+      afterUs: NUMBER,
+      changeUs: NUMBER,
+      share: about('changeUs over totalUs; below 0 against it.', orNull(NUMBER)),
+    }),
+  ),
+  restUs: made(({ rest }) => rest.changeUs, NUMBER, 'What edges without a difference add.'),
+})
 
 function momentsOf({ comparison, id }: CategoryOf, period: Period): Moments {
   return comparison.categories.responseTimeMoments(id, period)

@@ -1,4 +1,4 @@
-import { formatDuration, shortNumber } from './words.ts'
+import { formatDuration, percent, shortNumber } from './words.ts'
 
 /** What amounts are of, and the unit they are written in; `null` for durations, which have several. */
 export interface Quantity {
@@ -37,6 +37,16 @@ export function changeWords({ unit }: Quantity, isMore: boolean) {
   const isTime = unit === null
   if (isMore) return { how: isTime ? 'slower' : 'more', change: isTime ? 'slowdown' : 'increase' }
   return { how: isTime ? 'faster' : 'less', change: isTime ? 'speedup' : 'decrease' }
+}
+
+/** More is said to be more than all of a change; parts that run at the same time may add up to a little more. */
+const MOSTLY_ALL = 1.1
+
+/** What part of a change something is: `72 % of the slowdown`; where it is more than all of it, what all else does. */
+export function partText(part: number, whole: number, quantity: Quantity): string {
+  const { change } = changeWords(quantity, whole >= 0)
+  if (part / whole <= MOSTLY_ALL) return `${percent(Math.min(1, part / whole))} of the ${change}`
+  return `more than the whole ${change}, as all else takes ${moreText(whole - part, quantity)}`
 }
 
 /** Where the caller's side of a call takes what the called service does not: ` in transit`. */

@@ -122,7 +122,11 @@ describe('--finding', () => {
       expect(edgesInAll).toBeUndefined()
     }
     const { out: text } = await flowdelta('compare', ...SHORT, '--finding', first.id)
-    expect(text).toMatch(/What differs within the flow of mutation \d+:\n {2}1\. .*% of the change/)
+    expect(text).toMatch(
+      /What differs within the flow of mutation \d+:\n {2}1\. .*% of the slowdown/,
+    )
+    expect(document.flowDifferences.differences[0]).toMatchObject({ rank: 1, kind: 'added' })
+    expect(text).toContain(document.flowDifferences.differences[0].what)
     expect(text).toMatch(/^#1 {2}mds: index put calls storage-data SN WRITE instead of/)
     expect(text).toContain(`${first.id} (structure): in 0 of 887 requests before, 315 of 883 after`)
     for (const id of first.exemplars.after) expect(text).toContain(id)

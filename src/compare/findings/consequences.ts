@@ -1,10 +1,13 @@
+import { sum } from 'd3-array'
+import { addAt, at } from '../../core/entries.ts'
 import { AFTER } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import { isSame, type Operation } from '../steps/call-order.ts'
 import { allVisits } from '../steps/visits.ts'
-import { type Draft, isStructural } from './finding.ts'
+import { type Draft, type Finding, isStructural } from './finding.ts'
+import { requestsOf } from './names.ts'
 
 /** A delay of another size than its cause, by more than this share, is one of its own. */
 const MAX_SIZE_DIFFERENCE = 0.1
@@ -60,17 +63,35 @@ function placeOf({ kind, size }: Draft): number {
   return kind === 'load' && size?.per === 'second' ? 0 : kind === 'unattributed' ? 2 : 1
 }
 
-/** A delay seen elsewhere adds up; what a service does otherwise has the time that it takes in it. */
+/** What a finding adds with the delays under it. */
 export function withConsequences(
-  draft: Draft,
-  consequences: readonly { readonly kind: Draft['kind']; readonly contributionUs: number }[],
+  { contributionUs }: Draft,
+  consequences: readonly Pick<Finding, 'kind' | 'contributionUs'>[],
 ): number {
-  const seen = consequences
-    .filter((consequence) => consequence.kind === 'latency')
-    .reduce((sum, consequence) => sum + consequence.contributionUs, 0)
-  const { contributionUs } = draft
-  if (!isStructural(draft)) return contributionUs + seen
-  return Math.abs(seen) > Math.abs(contributionUs) ? seen : contributionUs
+  const delays = consequences.filter(({ kind }) => kind === 'latency')
+  return contributionUs + sum(delays, (delay) => delay.contributionUs)
+}
+
+/**
+ * Of the time that requests gain by another structure, the part that delays account for: those of
+ * its new steps, and of all steps where what its requests did before is known from before alone.
+ */
+export function toldAsDelays(
+  categories: Categories,
+  drafts: readonly Draft[],
+): (draft: Draft) => number {
+  const delayUs = new Float64Array(categories.size)
+  for (const { kind, categories: ids, contributionUs } of drafts) {
+    const [, after] = requestsOf(categories, ids)
+    if (kind !== 'latency' || after === 0) continue
+    for (const id of ids) addAt(delayUs, id, contributionUs / after)
+  }
+  const usualUs = (id: number) => (categories.count(id, AFTER) > 0 ? at(delayUs, id) : 0)
+  return ({ moves, requests }) => {
+    const moved = moves.filter(({ from, to }) => from !== to)
+    const gained = sum(moved, (one) => one.requests * (at(delayUs, one.to) - usualUs(one.from)))
+    return (requests * gained) / sum(moves, (one) => one.requests) || 0
+  }
 }
 
 function isGap({ kind, changedEdges }: Draft): boolean {

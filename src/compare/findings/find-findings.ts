@@ -32,7 +32,7 @@ import type { Segment, Segments } from '../segments/segments.ts'
 import { findStepChanges } from '../steps/find-step-changes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
-import { byContribution, nestConsequences, withConsequences } from './consequences.ts'
+import { byContribution, nestConsequences, toldAsDelays, withConsequences } from './consequences.ts'
 import { detectableOf } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
 import { errorFindings } from './error-findings.ts'
@@ -150,6 +150,7 @@ export function groupFindings(
   const mutationsOf = (draft: Draft) =>
     ranking.mutations.filter((mutation) => draftOf.get(keyOf(mutation)) === draft)
   const isSlower = changeIsClear && observedChangeUs > 0
+  const toldElsewhere = toldAsDelays(categories, drafts)
   const causes = nestConsequences(categories, drafts, isSlower)
   const kept = causes.slice(0, limit)
   const onsets = onsetsOf(
@@ -166,7 +167,8 @@ export function groupFindings(
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const weighted = weigh(draft)
     const { key, notes, eachInterval, weightUs, depth, ...told } = weighted
-    const contributionUs = withConsequences(weighted, consequences)
+    const elsewhereUs = toldElsewhere(draft) * (weighted.requests / draft.requests || 1)
+    const contributionUs = withConsequences(weighted, consequences) - elsewhereUs
     const all = [categories.flows.count(BEFORE), categories.flows.count(AFTER)] as const
     const began = onsets.get(draft) ?? null
     const { flows } = categories

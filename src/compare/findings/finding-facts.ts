@@ -1,4 +1,10 @@
-import { changeWords, formatAmount, type Quantity, signedAmount } from '../../core/quantity.ts'
+import {
+  changeWords,
+  formatAmount,
+  partText,
+  type Quantity,
+  signedAmount,
+} from '../../core/quantity.ts'
 import { formatDuration, grouped, percent, printable } from '../../core/words.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { TimedEvent } from '../onset/events.ts'
@@ -14,8 +20,6 @@ const SHORT_US = 2e6
 /** Where times of day end in ISO 8601. */
 const SECONDS = 19
 const MILLISECONDS = 23
-
-const MOSTLY_ALL = 1.1
 
 export function factsOf(draft: Draft, all: number, quantity: Quantity): string[] {
   const { requests, contributionUs, direction, probabilitySlower, notes, q } = draft
@@ -116,14 +120,11 @@ export function shareText(
   { observedChangeUs, quantity }: { observedChangeUs: number; quantity: Quantity },
 ): string {
   if (contributionUs === 0) return ''
-  const { change } = changeWords(quantity, observedChangeUs >= 0)
-  // Steps that run at the same time may add up to more.
-  if (shareOfChange > MOSTLY_ALL) return `more than the ${change} (${percent(shareOfChange)})`
-  const isWithOthers = consequences.some((one) => one.kind === 'latency')
   const whole =
     shareOfChange > 0
-      ? `${percent(Math.min(1, shareOfChange))} of the ${change}`
+      ? partText(contributionUs, observedChangeUs, quantity)
       : `${signedAmount(contributionUs, quantity)} in all`
+  const isWithOthers = consequences.some((one) => one.kind === 'latency')
   return isWithOthers ? `${whole}, with what is below` : whole
 }
 

@@ -1,6 +1,6 @@
 import { cumsum } from 'd3-array'
 import { defineOptions, number } from '../../core/options.ts'
-import { changeWords, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
+import { formatAmount, moreText, partText, type Quantity, TIME } from '../../core/quantity.ts'
 import { columnarStage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
@@ -195,10 +195,9 @@ export class Findings extends columnarStage<FindingColumns>() {
       ...wrapped(hasRoom || share === '' ? text : share + FACT_SEPARATOR + text, INDENT),
       ...wrapped(lookText(finding), INDENT),
       ...consequences.slice(0, MAX_CONSEQUENCES_TOLD).flatMap((consequence) => {
-        const { shareOfChange } = consequence
-        const { change } = changeWords(this.quantity, this.observedChangeUs >= 0)
-        const part = shareOfChange > 0 ? ` (${percent(shareOfChange)} of the ${change})` : ''
-        return wrapped(`also seen in ${consequence.title}${part}`, INDENT)
+        const { title, shareOfChange, contributionUs } = consequence
+        const part = partText(contributionUs, this.observedChangeUs, this.quantity)
+        return wrapped(`also seen in ${title}${shareOfChange > 0 ? ` (${part})` : ''}`, INDENT)
       }),
       ...(left > 0 ? [`${INDENT}and in ${counted(left, 'more place')}`] : []),
     ].join('\n')

@@ -1,5 +1,6 @@
+import { changeWords, partText, TIME } from '../../core/quantity.ts'
 import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
-import { counted, formatDuration, percent } from '../../core/words.ts'
+import { counted, formatDuration } from '../../core/words.ts'
 
 /**
  * One difference between two flows: steps on one side only, steps in another order, or an edge
@@ -21,7 +22,7 @@ export interface FlowDifference {
   readonly share: number | null
   /** What it is, without its time: `X → Y takes 98 ms longer`. */
   readonly what: string
-  /** The same with its share: `X → Y takes 98 ms longer: 72 % of the change`. */
+  /** The same with its share: `X → Y takes 98 ms longer: 72 % of the slowdown`. */
   readonly text: string
 }
 
@@ -61,13 +62,14 @@ export function moreWords(us: number): string {
   return `${formatDuration(Math.abs(us))} ${us > 0 ? 'longer' : 'less'}`
 }
 
-export function shareWords(share: number | null): string {
-  if (share === null) return ''
-  if (share < 0) return `: ${percent(-share)} of the change, against it`
-  return `: ${percent(share)} of the change`
+/** What part a change of some edges is of the whole change. */
+export function shareWords(changeUs: number, totalUs: number): string {
+  if (Math.abs(totalUs) <= NO_TIME_US || Math.abs(changeUs) <= NO_TIME_US) return ''
+  if (changeUs / totalUs >= 0) return `: ${partText(changeUs, totalUs, TIME)}`
+  return `, against the ${changeWords(TIME, totalUs > 0).change}`
 }
 
-function restWords({ rest }: Ranked): string {
-  const { edges, changeUs, share } = rest
-  return `Left: ${counted(edges.length, 'edge')} without a difference, ${moreWords(changeUs)}${shareWords(share)}.`
+function restWords({ rest, totalUs }: Ranked): string {
+  const { edges, changeUs } = rest
+  return `Left: ${counted(edges.length, 'edge')} without a difference, ${moreWords(changeUs)}${shareWords(changeUs, totalUs)}.`
 }

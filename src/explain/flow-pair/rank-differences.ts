@@ -50,7 +50,13 @@ export function rankDifferences(flows: ComparedFlows): FlowDifferences {
     .map((sized, i): FlowDifference => {
       const share = shareOf(sized.changeUs)
       const what = differenceText(sized, { nodes, edges })
-      return { rank: i + 1, ...sized, share, what, text: what + shareWords(share) }
+      return {
+        rank: i + 1,
+        ...sized,
+        share,
+        what,
+        text: what + shareWords(sized.changeUs, totalUs),
+      }
     })
   const changeUs = totalUs - sum(differences, (difference) => difference.changeUs)
   const rest = { edges: claims.left, changeUs, share: shareOf(changeUs) }
@@ -224,12 +230,13 @@ function differenceText(
     if (isOnPath) return `${name} takes ${moreWords(changeUs)}`
     return `${name} takes ${moreWords(shiftUs)}, which nothing waits for`
   }
-  const takes = Math.abs(changeUs) > NO_TIME_US ? `takes ${moreWords(changeUs)}` : 'costs no time'
+  const isOne = kind === 'order' || about.length === 1
+  const time = `take${isOne ? 's' : ''} ${moreWords(changeUs)}`
+  const takes = Math.abs(changeUs) > NO_TIME_US ? time : `cost${isOne ? 's' : ''} no time`
   if (kind === 'order') return `${orderText(orders, nameOf)}, which ${takes}`
   const shown = about.slice(0, MAX_NAMES).map(nameOf)
   const more = about.length - shown.length
   const names = shown.join(', ') + (more > 0 ? ` and ${counted(more, 'more step')}` : '')
-  const isOne = about.length === 1
   return `${names} ${isOne ? 'is' : 'are'} ${kind}, which ${takes}`
 }
 

@@ -1,7 +1,14 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import type { Findings } from '../../compare/findings/findings.ts'
 import { isClear, type WholeShift, wholeShifts } from '../../compare/findings/whole-shift.ts'
-import { formatAmount, moreText, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
+import {
+  formatAmount,
+  moreText,
+  partText,
+  type Quantity,
+  signedAmount,
+  TIME,
+} from '../../core/quantity.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { isTimeOfDay } from '../../traces/epoch-clock.ts'
@@ -120,13 +127,13 @@ function nothingFound(findings: Findings): string {
   return verdict + findings.seenText()
 }
 
-function leadingFinding({ findings: { findings, omitted } }: Comparison): string {
+function leadingFinding({ findings: all }: Comparison): string {
+  const { findings, omitted, observedChangeUs, quantity } = all
   const [first] = findings
   const count = counted(findings.length + omitted, 'change')
-  const share = first?.shareOfChange ?? 0
-  if (!(share > 0)) return `${count} found.`
+  if (!(first !== undefined && first.shareOfChange > 0)) return `${count} found.`
   const which = findings.length + omitted === 1 ? 'it' : 'the first'
-  return `${count} found; ${which} accounts for ${percent(share)} of the difference.`
+  return `${count} found; ${which} accounts for ${partText(first.contributionUs, observedChangeUs, quantity)}.`
 }
 
 export function periodTimes(comparison: Comparison) {

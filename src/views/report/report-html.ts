@@ -11,7 +11,7 @@ import {
   readOptions,
   text,
 } from '../../core/options.ts'
-import { changeWords, type Quantity, TIME } from '../../core/quantity.ts'
+import { changeWords, partText, type Quantity, TIME } from '../../core/quantity.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { LogComparison } from '../../logs/compare-logs.ts'
@@ -19,14 +19,7 @@ import { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { causeText, type ExplainedFinding } from '../../whatif/diagnosis/match-findings.ts'
 import type { Chart } from '../charts/chart.ts'
 import { responseTimesChart } from '../charts/response-times.ts'
-import {
-  differenceText,
-  durationText,
-  headline,
-  intervalText,
-  periodTimes,
-  shareText,
-} from './headline.ts'
+import { differenceText, durationText, headline, intervalText, periodTimes } from './headline.ts'
 import { amounts, figure, type Html, html, htmlTable, named, reportPage, traceIds } from './html.ts'
 import {
   accountingSection,
@@ -115,6 +108,7 @@ ${
           chart: charts.get(finding.rank),
           traceUrl: template,
           of,
+          changeUs: comparison.findings.observedChangeUs,
           cause: explained.find((one) => one.finding === finding),
         }),
       )}${omitted > 0 ? html`<p class="soft">${omitted} smaller findings are left out.</p>` : ''}</section>
@@ -219,17 +213,19 @@ function htmlFinding(
     chart,
     traceUrl,
     of,
+    changeUs,
     cause,
   }: {
     chart: FindingChart | undefined
     traceUrl: string | undefined
     of: Quantity
+    changeUs: number
     cause: ExplainedFinding | undefined
   },
 ): Html {
   const explains = cause && causeText(cause, 200)
   const { rank, title, text, look, direction, contributionUs, shareOfChange, exemplars } = finding
-  const share = shareOfChange > 0 ? `${shareText(shareOfChange)} of the change` : ''
+  const share = shareOfChange > 0 ? partText(contributionUs, changeUs, of) : ''
   return html`<article class="finding ${direction}" id="finding-${rank}">
 <h3><span class="rank">${rank}</span> ${named(title, 300)} <span class="share">${share}</span></h3>
 <p class="facts"><span class="tag">${changeWords(of, direction === 'slower').how}</span> ${text} · ${differenceText(contributionUs, of)} in all</p>

@@ -10,8 +10,8 @@ import { FlowdeltaError } from '../../../src/core/errors.ts'
 import { selectRequests } from '../../../src/flows/select-requests.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { NO_PARENT, type SpanTraces } from '../../../src/traces/span-traces.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
-import { compareShops, shopPeriod } from './fixture.ts'
+import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { compareShops, type Shop, shopPeriod } from './fixture.ts'
 
 const summary = (comparison: ReturnType<typeof compareShops>) =>
   comparison.findings.findings.map(({ kind, direction, title, services, requests }) => ({
@@ -322,5 +322,44 @@ describe('periods too small for any test', () => {
     expect(findings.text()).toBe(
       'Too few requests to tell: no kind of request has enough requests in both periods. Something may have changed.',
     )
+  })
+})
+
+describe('what a structure and a step add', () => {
+  const told = (before: Shop, after: Shop) => compareShops(before, after).findings
+  test.each<[where: string, before: Shop, after: Shop]>([
+    ['a call that became both slower and more frequent', {}, { payEvery: 1, payUs: 3000 }],
+    ['a new call of all requests beside a slower one', {}, { archive: 1, stockUs: 1500 }],
+    ['a new call of some requests beside a slower one', {}, { archive: 0.6, stockUs: 1500 }],
+  ])('is counted once: %s', (_, before, after) => {
+    const { findings, attributedUs, observedChangeUs } = told(before, after)
+    expect(findings.map(({ kind }) => kind).sort()).toEqual(['latency', 'structure'])
+    expect(attributedUs / observedChangeUs).toBeCloseTo(1, 1)
+  })
+
+  test('is counted once where flows are of trace points', () => {
+    const period = (checked: number, readUs: number) =>
+      makeGraphs(
+        Array.from({ length: 200 }, (_, i) => {
+          const labels = ['READ', 'DISK', ...(i % 100 < checked ? ['CHECK'] : []), 'REPLY']
+          const edges = labels.slice(1).map((_, at) => [at, at + 1] as const)
+          const latencyUs = edges.map((_, at) => 50 + ((i * 7919) % 11) + (at === 0 ? readUs : 0))
+          return { labels, edges, latencyUs, startUs: i * 1000 }
+        }),
+      )
+    for (const [was, is] of [
+      [0, 60],
+      [20, 80],
+      [0, 100],
+    ] as const) {
+      const { attributedUs, observedChangeUs } = compare(period(was, 0), period(is, 250)).findings
+      expect(attributedUs / observedChangeUs).toBeCloseTo(1, 2)
+    }
+  })
+
+  test('is told in words where it is more than the whole change', () => {
+    const findings = told({ payUs: 8000 }, { payUs: 1500, stockUs: 1800 })
+    expect(findings.observedChangeUs).toBeLessThan(0)
+    expect(findings.text()).toMatch(/more than the whole speedup, as all else takes 24\d ms longer/)
   })
 })

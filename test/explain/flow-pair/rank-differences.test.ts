@@ -26,7 +26,7 @@ test('the latency that changed most comes first, whatever its place', () => {
     ['latency', [0, 1]],
   ])
   expect(ranked.differences[0]?.text).toMatch(
-    /^C → D takes (299|30\d) µs longer: 75 % of the change$/,
+    /^C → D takes (299|30\d) µs longer: 75 % of the slowdown$/,
   )
 })
 
@@ -35,8 +35,8 @@ test('an inserted step has the time around it, less that of the edge it stands i
   expect(kinds(ranked)).toEqual([['added', 250]])
   expect(ranked.differences[0]).toMatchObject({ beforeUs: 100, afterUs: 350, share: 1 })
   expect(ranked.text()).toBe(
-    'X is added, which takes 250 µs longer: 100 % of the change\n'.replace(/^/, '1. ') +
-      'Left: 1 edge without a difference, as long as before: 0 % of the change.\n' +
+    'X is added, which takes 250 µs longer: 100 % of the slowdown\n'.replace(/^/, '1. ') +
+      'Left: 1 edge without a difference, as long as before.\n' +
       'In all: 250 µs longer.',
   )
 })
@@ -47,8 +47,11 @@ test('a removed step that took time is a change against a slower flow', () => {
     ['added', 900],
     ['removed', -300],
   ])
+  expect(ranked.differences[0]?.text).toBe(
+    'Y is added, which takes 900 µs longer: more than the whole slowdown, as all else takes 300 µs less',
+  )
   expect(ranked.differences[1]?.text).toBe(
-    'X is removed, which takes 300 µs less: 50 % of the change, against it',
+    'X is removed, which takes 300 µs less, against the slowdown',
   )
 })
 

@@ -19,7 +19,7 @@ describe('the headline', () => {
       /^The mean request took .* before and .* after, the median request .*, over 300 requests before and 300 after\.$/,
     )
     expect(sentences[1]).toMatch(
-      /^1 change found; it accounts for (over )?\d+ % of the difference\.$/,
+      /^1 change found; it accounts for (over )?\d+ % of the slowdown\.$/,
     )
     const [mean, median] = shifts
     expect(mean?.interval[0]).toBeGreaterThan(0)

@@ -249,7 +249,7 @@ test('differences come by their part of the change, and lead to what they are ab
     { node: idOf(data, 'X') },
     { node: idOf(data, 'D') },
   ])
-  expect(shownDifferences(data)[0]).toMatch(/^E → F takes 2\.9\d* ms longer: 97 % of the change$/)
+  expect(shownDifferences(data)[0]).toMatch(/^E → F takes 2\.9\d* ms longer: 97 % of the slowdown$/)
   expect(otherDifferences(data)).toMatch(/^All else: .* In all: 3\.0\d* ms longer\.$/)
 })
 
