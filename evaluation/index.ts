@@ -20,6 +20,7 @@ export {
   type ServiceModel,
   slowedModel,
 } from './service-model.ts'
+export type { EvaluatedChange } from './testbed/evaluate-change.ts'
 export { evaluateWhatIf, type WhatIfEvaluationOptions } from './testbed/evaluate-whatif.ts'
 export { type GeneratedSystemOptions, generateSystem } from './testbed/generate-system.ts'
 export { learnSystem } from './testbed/learn-system.ts'

@@ -37,6 +37,8 @@ export interface WhatIfEvaluationOptions {
    * without whole services among its first scenarios, as these would stand in it at every depth.
    */
   readonly diagnosis?: Partial<DiagnosisOptions>
+  /** The first changes, of an interrupted run with the same options: they are not evaluated again. */
+  readonly known?: readonly EvaluatedChange[]
   /** Is told of each change when it was evaluated: how many are done, of how many. */
   readonly progress?: (done: number, changes: number, change: EvaluatedChange) => void
 }
@@ -51,6 +53,7 @@ const OPTIONS = [
   'system',
   'counterpart',
   'diagnosis',
+  'known',
   'progress',
 ]
 
@@ -81,6 +84,7 @@ export function evaluateWhatIf(options: WhatIfEvaluationOptions = {}): WhatIfEva
     drift = 0.03,
     seed = 1,
     decoys = false,
+    known = [],
   } = options
   requireCount('changes', changes)
   requireCount('requests', requests)
@@ -90,15 +94,20 @@ export function evaluateWhatIf(options: WhatIfEvaluationOptions = {}): WhatIfEva
   const random = randomSource(seed)
   const evaluated: EvaluatedChange[] = []
   for (const change of planChanges(system, counterpart, { changes, requests, random })) {
+    const [seedBefore, seedAfter] = [random.integer(2 ** 31), random.integer(2 ** 31)]
+    const old = known[evaluated.length]
+    if (old !== undefined) {
+      evaluated.push(old)
+      continue
+    }
     const changed =
       change.kind === 'terminal'
         ? makeTerminal(system, change.chain)
         : substituteCall(system, change.chain, counterpart)
-    const run = (of: SimulatedSystem, name: string) =>
-      simulateSystem(of, { requests, drift, name, seed: random.integer(2 ** 31) })
+    const target = decoys ? withDecoys(changed, change.chain) : changed
     const runs = {
-      before: run(system, 'before'),
-      after: run(decoys ? withDecoys(changed, change.chain) : changed, 'after'),
+      before: simulateSystem(system, { requests, drift, name: 'before', seed: seedBefore }),
+      after: simulateSystem(target, { requests, drift, name: 'after', seed: seedAfter }),
     }
     const result = evaluateChange(change, runs, diagnosis)
     evaluated.push(result)

@@ -60,11 +60,15 @@ function furtherOf(
   unchanged: Evaluation,
   { beam, pruning, minimumGain }: GrowthOptions,
 ): Siblings[] {
-  const enough = unchanged.divergence * (1 - minimumGain)
+  // At a thousand requests chance alone makes more divergence than most changes do: less distance counts too.
+  const isCloser = (own: Evaluation) =>
+    (['divergence', 'distanceUs'] as const).some(
+      (measure) => own[measure] <= unchanged[measure] * (1 - minimumGain),
+    )
   const promising = tried.flatMap((siblings) => {
     const scores = scoreSiblings(siblings.map(({ evaluation }) => evaluation))
     return siblings.filter(
-      ({ evaluation }, i) => (scores[i] as number) <= pruning && evaluation.divergence <= enough,
+      ({ evaluation }, i) => (scores[i] as number) <= pruning && isCloser(evaluation),
     )
   })
   promising.sort((a, b) => b.evaluation.promise - a.evaluation.promise)
