@@ -96,7 +96,13 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   ]
   const shifts = compareTimes([...timed, ...repeats.map(({ strata }) => strata)], blocks)
   const tails = testTails(timed, blocks)
-  const tests = shifts.map((shift, i) => withTail(shift, tails[i] ?? Number.NaN))
+  const tests = shifts.map((shift, i) => {
+    const isOne = i < timed.length && areOfOneRequest(timed[i]!)
+    return withTail(
+      isOne ? { ...shift, p: Number.NaN } : shift,
+      isOne ? Number.NaN : (tails[i] ?? Number.NaN),
+    )
+  })
   let at = steps.length
   const ofSteps = steps.map((step, i) => {
     const operations = byOperation[i]!.map((one) => ({ ...one, test: tests[at++]! }))
@@ -177,6 +183,13 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       return { of, call, timesOf, ...test, ...times, q: own, changed }
     }),
   })
+}
+
+/** Whether all calls of a period are of one request: what these have in common may be why they differ. */
+function areOfOneRequest(strata: readonly StepStratum[]): boolean {
+  return (['before', 'after'] as const).some(
+    (period) => new Set(strata.flatMap((one) => [...one[period].requests])).size === 1,
+  )
 }
 
 /** Share of the level that tails have; what most calls do has the rest. */

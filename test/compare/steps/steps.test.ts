@@ -200,6 +200,29 @@ describe('findings of steps', () => {
   })
 })
 
+test('slow calls of a single request are one observation, which no test goes by', () => {
+  const draw = (seed: number, slowUs: number) => {
+    const random = randomSource(seed)
+    // Only the first request of ten calls the store, for three kinds of work.
+    return (i: number): Part[] => [
+      { id: 'r', service: 'web', operation: 'GET', from: 0, to: 9000 },
+      ...['read', 'sort', 'list'].flatMap((operation, k): Part[] => {
+        const from = 1000 + 2500 * k
+        const to = from + 500 + Math.floor(100 * random.next()) + slowUs
+        const store = { service: 'store', operation, from, to }
+        return i % 10 === 0 ? [{ ...store, id: operation, parent: 'r' }] : []
+      }),
+    ]
+  }
+  const before = period('before', 120, draw(1, 0))
+  const changedWith = (requests: number) =>
+    compare(before, period('after', requests, draw(2, 1500))).steps.steps.filter(
+      ({ service, changed }) => service === 'store' && changed,
+    ).length
+  expect(changedWith(9)).toBe(0)
+  expect(changedWith(19)).toBe(1)
+})
+
 test('steps are the same whichever period comes first, but for signs', () => {
   const [one, two] = [shop({ seed: 1 }), shop({ seed: 2, itselfUs: 500 })]
   const stepsOf = (flows: ReturnType<typeof buildFlows>) =>
