@@ -99,7 +99,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const tests = shifts.map((shift, i) => {
     const isOne = i < timed.length && areOfOneRequest(timed[i]!)
     return withTail(
-      isOne ? { ...shift, p: Number.NaN } : shift,
+      isOne && shift.p < 1 ? { ...shift, p: 1 } : shift,
       isOne ? Number.NaN : (tails[i] ?? Number.NaN),
     )
   })
