@@ -68,10 +68,15 @@ const CHANGE = record<Comparison>({
     'What they took beyond that.',
   ),
   attributedUs: made(({ findings }) => findings.attributedUs, NUMBER, 'Sum of the findings.'),
-  remainderUs: made(
-    ({ findings }) => findings.observedChangeUs - findings.attributedUs,
+  mixUs: made(
+    ({ findings }) => findings.mixUs,
     NUMBER,
-    'observedUs − attributedUs.',
+    'What another mix of requests alone changes; 0 where the mix is the same.',
+  ),
+  remainderUs: made(
+    ({ findings }) => findings.observedChangeUs - findings.attributedUs - findings.mixUs,
+    NUMBER,
+    'observedUs − attributedUs − mixUs.',
   ),
   omittedFindings: made(({ findings }) => findings.omitted, COUNT, 'Findings beyond those listed.'),
 })

@@ -1,5 +1,6 @@
 import { group, sum } from 'd3-array'
 import { amountsName, formatAmount } from '../../core/quantity.ts'
+import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ALIKE_WEIGHT } from '../load/arrivals.ts'
@@ -33,12 +34,18 @@ interface TypeShares extends Cell {
   readonly residual: number
 }
 
-/** Whether the mix of request types changed, by χ² at 0.001, rare types as one. */
-export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarning[] {
+/** Types whose shares differ, and what the mix alone does to the mean; `null` where it is the same. */
+export const otherMix = remembered((flows: FlowSet) => {
   const types = rootTypes(flows)
   const differing = typesOfOtherShare(flows, types)
-  if (differing.length === 0) return []
-  const { beforeUs, shiftUs } = shiftByMix(flows, types)
+  return differing.length === 0 ? null : { differing, ...shiftByMix(flows, types) }
+})
+
+/** Whether the mix of request types changed, by χ² at 0.001, rare types as one. */
+export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarning[] {
+  const mix = otherMix(flows)
+  if (mix === null) return []
+  const { differing, beforeUs, shiftUs } = mix
   const isAuto = options.smPThreshold === 'auto'
   const shares = differing.map(
     ({ name, before, after }) => `${name} ${exactPercent(before)} → ${exactPercent(after)}`,

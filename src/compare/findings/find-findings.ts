@@ -6,6 +6,7 @@ import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { Categories } from '../categories/categories.ts'
 import { type EdgeChanges, findEdgeChanges } from '../edges/find-edge-changes.ts'
+import { otherMix } from '../fairness/request-types.ts'
 import { findInterference } from '../interference/find-interference.ts'
 import { interferenceClause, interferenceFacts } from '../interference/interference.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
@@ -217,6 +218,7 @@ export function groupFindings(
     findings,
     omitted: causes.length - findings.length,
     observedChangeUs,
+    mixUs: mixChange(sources),
     requests,
     changeIsClear,
     testable: findings.length > 0 || anyTestable(sources),
@@ -233,6 +235,14 @@ function meaningFact(categories: Categories, { categories: ids }: Draft): string
   const isPart = meanings.delete('')
   if (meanings.size === 0) return []
   return [`${isPart ? 'among them' : 'requests'}: ${listed([...meanings], MAX_MEANINGS)}`]
+}
+
+/** What another mix of requests alone changes in all; 0 where findings count requests of all types. */
+function mixChange({ evidence, edges }: FindingSources): number {
+  const { counts, smPThreshold } = evidence.precursors.structural.options
+  const { flows } = edges.categories
+  const isPerType = counts !== 'weighted' && smPThreshold === 'auto'
+  return isPerType ? (otherMix(flows)?.shiftUs ?? 0) * flows.count(AFTER) : 0
 }
 
 /** Weights what requests of drafts stand for; tests and times of each are of what was recorded. */

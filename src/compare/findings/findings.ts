@@ -30,7 +30,7 @@ const WIDTH = 100
 const INDENT = '    '
 const FACT_SEPARATOR = ' · '
 const MAX_CONSEQUENCES_TOLD = 3
-/** What failing requests change is told from this share of all change on. */
+/** What failing requests or another mix of them change is told from this share of all change on. */
 const MIN_TOLD = 0.1
 
 interface FindingColumns {
@@ -39,6 +39,8 @@ interface FindingColumns {
   readonly omitted: number
   /** Sum of response times after, less what the mean before would have made it, in µs. */
   readonly observedChangeUs: number
+  /** How much of it comes of another mix of requests, not of what any of them does; 0 where the mix is the same. */
+  readonly mixUs: number
   /** Whether the 95 % interval of that change leaves 0 out; shares of it mean little where not. */
   readonly changeIsClear: boolean
   /** Whether anything had enough requests in both periods to be tested. */
@@ -98,7 +100,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     const all = `${grouped(this.requests)} requests${part}${this.#isDrawn() ? ' of a sample' : ''}`
     const took = `In all, ${all} took ${moreText(observedChangeUs, quantity)} than as many before would`
     const failing = this.#failingText()
-    const accounted = accountedText(findings, observedChangeUs, quantity)
+    const accounted = accountedText(this)
     if (accounted !== null) return `${left}${took}; ${accounted}${failing}.`
     if (!this.changeIsClear) return `${left}${took}, which may be chance${failing}.`
     return `${left}${took}${failing === '' ? '; findings do not say why' : failing}.`
@@ -137,7 +139,11 @@ export class Findings extends columnarStage<FindingColumns>() {
   /** Says that nothing was found, and what could have been seen. */
   nothingText(): string {
     const { unexplained } = this
-    if (unexplained !== null) return `${movedText(unexplained, this.quantity)} ${this.seenText()}`
+    if (unexplained !== null) {
+      const share = unexplained.measure === 'mean' ? mixShare(this) : 0
+      const mix = share > 0 ? ` Of it, ${mixText(share)}.` : ''
+      return `${movedText(unexplained, this.quantity)}${mix} ${this.seenText()}`
+    }
     return this.testable ? `No significant change. ${this.seenText()}` : this.seenText()
   }
 
@@ -218,19 +224,33 @@ const ALL_OF_IT = 0.995
 /** Below this share, they also say what nothing explains. */
 const MIN_EXPLAINED = 0.8
 
-function accountedText(findings: readonly Finding[], observedChangeUs: number, quantity: Quantity) {
-  const us = findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
+function accountedText(all: Findings): string | null {
+  const { findings, observedChangeUs, quantity, attributedUs } = all
   const these = findings.length === 1 ? 'the finding' : 'findings'
-  if (us === 0) return null
-  const share = us / observedChangeUs
+  const share = attributedUs / observedChangeUs
+  const ofMix = mixShare(all)
+  if (attributedUs === 0) return ofMix > 0 ? mixText(ofMix) : null
   if (!(share > 0)) {
-    return `without ${these} it would be ${moreText(observedChangeUs - us, quantity)}`
+    return `without ${these} it would be ${moreText(observedChangeUs - attributedUs, quantity)}`
   }
   const verb = findings.length === 1 ? 'accounts' : 'account'
-  const rest = share < MIN_EXPLAINED ? `; nothing explains the other ${percent(1 - share)}` : ''
-  return share >= ALL_OF_IT
+  const left = 1 - share - ofMix
+  const mix = ofMix === 0 ? '' : `, ${mixText(ofMix, 'for')}`
+  const rest = left > 1 - MIN_EXPLAINED ? `; nothing explains the other ${percent(left)}` : ''
+  return share >= ALL_OF_IT && mix === ''
     ? `${these} ${verb} for all of it`
-    : `${these} ${verb} for ${percent(share)} of it${rest}`
+    : `${these} ${verb} for ${percent(share)} of it${mix}${rest}`
+}
+
+/** Share of the change that another mix of requests is, where worth telling; below 0 if it hides some. */
+function mixShare({ mixUs, observedChangeUs }: Findings): number {
+  const share = mixUs / observedChangeUs
+  return Math.abs(share) >= MIN_TOLD ? share : 0
+}
+
+function mixText(share: number, verb = 'accounts for'): string {
+  const how = share > 0 ? verb : 'hides'
+  return `the other mix of requests ${how} ${percent(Math.abs(share))}`
 }
 
 /** Breaks a line between words, not within facts that fit; all lines but the first are indented. */

@@ -63,7 +63,7 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
   )
 })
 
-function rowsOf({ findings, observedChangeUs, quantity }: Findings) {
+function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
   let atUs = 0
   const steps = findings.map(({ rank, title, contributionUs, text }) => {
     const startUs = atUs
@@ -76,10 +76,12 @@ function rowsOf({ findings, observedChangeUs, quantity }: Findings) {
       text: shortText(text, 300),
     }
   })
-  const rest = { startUs: atUs, endUs: observedChangeUs, text: '–' }
+  const mix = { startUs: atUs, endUs: atUs + mixUs, text: '–' }
+  const rest = { startUs: mix.endUs, endUs: observedChangeUs, text: '–' }
   const whole = { startUs: 0, endUs: observedChangeUs, text: '–' }
   const rows = [
     ...steps,
+    ...(mixUs === 0 ? [] : [{ label: 'other mix of requests', kind: 'finding', ...mix }]),
     { label: 'not accounted for', kind: 'not accounted for', ...rest },
     { label: 'observed change', kind: 'observed change', ...whole },
   ]

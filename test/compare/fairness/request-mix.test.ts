@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { SpanSketch } from '../../make-traces.ts'
+import { compare } from '../../../src/compare/comparison.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { coded } from './coded.ts'
 
 /** So many requests of each type; each takes as many ms as its name says. */
@@ -51,6 +52,25 @@ describe('request-mix', () => {
     )
     expect(found?.finding).toContain('web 3 new 0 % → 50 %')
     expect(found?.effect).toContain('requests by +1 ms (+100 % of 1 ms)')
+  })
+
+  test('what it changes in all stands beside what findings account for, and is not said to be unexplained', () => {
+    const [before, after] = [
+      mix({ '1 list': 800, '10 search': 200, '5 buy': 1000 }),
+      mix({ '1 list': 400, '10 search': 600, '5 buy': 1000 }),
+    ]
+    const { findings } = compare(makeSpans(before, 'monday'), makeSpans(after, 'tuesday'))
+    expect(findings.mixUs).toBeCloseTo(2000 * 1800, -3)
+    expect(findings.summary()).toContain('Of it, the other mix of requests accounts for 100 %.')
+    const slower = after.map((span) => ({
+      ...span,
+      endUs: span.endUs + (span.operation === '5 buy' ? 4000 : 0),
+    }))
+    const found = compare(makeSpans(before, 'monday'), makeSpans(slower, 'tuesday')).findings
+    expect(found.summary()).toMatch(
+      /findings? accounts? for 5\d % of it, the other mix of requests for 47 %\.$/,
+    )
+    expect(compare(makeSpans(before, 'monday'), makeSpans(before, 'monday')).findings.mixUs).toBe(0)
   })
 
   test('silent when requests of one type only became slower, or took another structure', () => {
