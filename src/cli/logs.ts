@@ -83,6 +83,7 @@ export function addLogs(command: Command): void {
     .option('--after <path...>', 'Logs that did not (or --bad)')
     .addOption(new Option('--good <path...>').hideHelp().conflicts('before'))
     .addOption(new Option('--bad <path...>').hideHelp().conflicts('after'))
+    .addOption(new Option('--knowledge <file>').hideHelp().argParser(noKnowledge))
     .addOption(new Option('--by <field>', 'Same as --instance').conflicts('instance'))
     .option(
       '--metric <name>',
@@ -152,6 +153,12 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
       () => logsText({ compared, warnings, limit: limit ?? MAX_IN_TEXT }, command.options),
     )
   failOn(compared, flags.failOn, TERMS)
+}
+
+function noKnowledge(): never {
+  throw new FlowdeltaError(
+    '--knowledge is about flows: answers, names and notes of services, steps and requests, which logs alone do not have. Give it to compare or report, with --before-logs and --after-logs beside the traces.',
+  )
 }
 
 interface LogChange {

@@ -11,7 +11,7 @@ import { SelectableTraces } from './selection/selectable-traces.ts'
 import { ShapeGraph, ShapeTable } from './shape-table.ts'
 
 /** Columns of traces that were recorded as trace-point graphs, one row a trace. */
-interface GraphColumns {
+export interface GraphColumns {
   readonly ids: readonly string[]
   /** Arrival, µs since the start of the period. */
   readonly startUs: Float64Array

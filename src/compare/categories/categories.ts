@@ -8,7 +8,7 @@ import {
   type OptionsOf,
   readOptions,
 } from '../../core/options.ts'
-import { rowTable, Stage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, rowTable, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
@@ -72,12 +72,8 @@ export interface CategoryColumns {
  * Requests grouped by the structure of their flows. Categories are numbered in the order of
  * their first request.
  */
-export class Categories extends Stage {
+export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>() {
   static readonly madeBy: string = 'categories: what categorize returns, or comparison.categories'
-  readonly flows: FlowSet
-  readonly options: CategoryOptions
-  readonly categoryOf: Uint32Array
-  readonly undecided: number
   readonly #catalog: StructureCatalog
   /** Requests by category, before first. */
   readonly #members: Uint32Array
@@ -87,14 +83,10 @@ export class Categories extends Stage {
   readonly #wholeSamples = new Map<number, EdgeSamples[]>()
   readonly #moments: Moments[] = []
 
-  constructor(columns: CategoryColumns) {
-    super()
-    this.flows = columns.flows
-    this.options = columns.options
-    this.categoryOf = columns.categoryOf
-    this.undecided = columns.undecided
-    this.#catalog = columns.catalog
-    const { members, offsets } = groupMembers(columns)
+  constructor({ catalog, ...columns }: CategoryColumns) {
+    super(columns)
+    this.#catalog = catalog
+    const { members, offsets } = groupMembers({ catalog, ...columns })
     this.#members = members
     this.#offsets = offsets
   }

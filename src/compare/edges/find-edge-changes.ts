@@ -3,7 +3,7 @@
 import { range } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, readOptions, share } from '../../core/options.ts'
-import { rowTable, Stage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
@@ -40,7 +40,11 @@ export function findEdgeChanges(
 ): EdgeChanges {
   requireStage('findEdgeChanges(categories)', categories, Categories)
   const options = readOptions(EDGE_OPTIONS, given)
-  return new EdgeChanges(categories, options, totalTimes(categories, options.minimumShare))
+  return new EdgeChanges({
+    categories,
+    options,
+    ...totalTimes(categories, options.minimumShare),
+  })
 }
 
 /** The tests of edges, by the edge's number. */
@@ -164,18 +168,22 @@ const UNCHANGED: EdgeSize = {
 }
 
 /** Sums over all requests, in µs. */
-export type EdgeTotalTimes = Pick<EdgeChanges, 'usualUs' | 'negligibleUs' | 'observedChangeUs'>
-
-/** Every edge of the requests' flows, pooled over the categories, and what became of it. */
-export class EdgeChanges extends Stage {
-  readonly categories: Categories
-  readonly options: EdgeOptions
+export interface EdgeTotalTimes {
   /** What all requests after would have taken at the mean response time before, in µs. */
   readonly usualUs: number
   /** Contributions below this, in µs, are called no change: `minimumShare` of the usual times. */
   readonly negligibleUs: number
   /** What they took beyond that, in µs; unequal load does not count. */
   readonly observedChangeUs: number
+}
+
+interface EdgeChangeColumns extends EdgeTotalTimes {
+  readonly categories: Categories
+  readonly options: EdgeOptions
+}
+
+/** Every edge of the requests' flows, pooled over the categories, and what became of it. */
+export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
   /** Made when first asked for: traces with spans are judged by their steps instead. */
   #tests: EdgeTests | undefined
   readonly #described = new Map<number, EdgeChange>()
@@ -183,18 +191,8 @@ export class EdgeChanges extends Stage {
   /** What this was judged from, at a level that is no stricter. */
   readonly #lenient: EdgeChanges | undefined
 
-  constructor(
-    categories: Categories,
-    options: EdgeOptions,
-    totals: EdgeTotalTimes,
-    lenient?: EdgeChanges,
-  ) {
-    super()
-    this.usualUs = totals.usualUs
-    this.negligibleUs = totals.negligibleUs
-    this.observedChangeUs = totals.observedChangeUs
-    this.categories = categories
-    this.options = options
+  constructor(columns: EdgeChangeColumns, lenient?: EdgeChanges) {
+    super(columns)
     this.#lenient = lenient
   }
 
@@ -214,7 +212,9 @@ export class EdgeChanges extends Stage {
 
   /** The same tests at a stricter level: edges that no longer reach it count as unchanged. */
   judged(alpha: number): EdgeChanges {
-    return new EdgeChanges(this.categories, { ...this.options, alpha }, this, this)
+    const { categories, usualUs, negligibleUs, observedChangeUs } = this
+    const options = { ...this.options, alpha }
+    return new EdgeChanges({ categories, options, usualUs, negligibleUs, observedChangeUs }, this)
   }
 
   /** The edges of which enough was recorded to test them, ordered as `edges`. */
@@ -266,25 +266,22 @@ export class EdgeChanges extends Stage {
 
   /** One row an edge, changed ones first. */
   table(): StageTable {
-    const edges = [...this.edges].sort((a, b) => Number(b.changed) - Number(a.changed))
-    const column = <T>(value: (edge: EdgeChange) => T) => edges.map(value)
+    const rows = this.edges
+      .toSorted((a, b) => Number(b.changed) - Number(a.changed))
+      .map((edge) => ({
+        ...edge,
+        lowUs: edge.interval[0],
+        highUs: edge.interval[1],
+        before: edge.beforeRequests,
+        after: edge.afterRequests,
+        categories: edge.categories.length,
+      }))
     return tableIn(
-      stageTable({
-        from: column(({ from }) => from),
-        to: column(({ to }) => to),
-        kind: column(({ kind }) => kind),
-        changed: column(({ changed }) => changed),
-        shiftUs: column(({ shiftUs }) => shiftUs),
-        lowUs: column(({ interval }) => interval[0]),
-        highUs: column(({ interval }) => interval[1]),
-        probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
-        before: column(({ beforeRequests }) => beforeRequests),
-        after: column(({ afterRequests }) => afterRequests),
-        categories: column(({ categories }) => categories.length),
-        p: column(({ p }) => p),
-        q: column(({ q }) => q),
-        contributionUs: column(({ contributionUs }) => contributionUs),
-      }),
+      rowTable(rows, [
+        ...(['from', 'to', 'kind', 'changed', 'shiftUs', 'lowUs', 'highUs'] as const),
+        ...(['probabilitySlower', 'before', 'after', 'categories', 'p', 'q'] as const),
+        'contributionUs',
+      ]),
       this.categories.flows.quantity,
     )
   }

@@ -1,4 +1,4 @@
-import { range } from 'd3-array'
+import { range, sum } from 'd3-array'
 import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
@@ -10,9 +10,9 @@ import { otherMix } from '../fairness/request-types.ts'
 import { findInterference } from '../interference/find-interference.ts'
 import { interferenceClause, interferenceFacts } from '../interference/interference.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
-import { withoutNames } from '../knowledge/names.ts'
+import { shownKeys, withoutNames } from '../knowledge/names.ts'
 import { noteTexts } from '../knowledge/notes.ts'
-import { meaningOf } from '../knowledge/parts.ts'
+import { categoryKey, edgeKey, meaningOf } from '../knowledge/parts.ts'
 import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
@@ -183,10 +183,7 @@ export function groupFindings(
       ...meaningFact(categories, draft),
       ...sinceFact(since, follows),
       ...interferenceFacts(interference),
-      ...noteTexts(knowledge, id, [
-        ...draft.services.map((service) => ({ service, operation: null })),
-        ...draft.steps,
-      ]),
+      ...(knowledge === null ? [] : noteTexts(knowledge.notes, id, subjectsOf(categories, draft))),
     ]
     return {
       ...told,
@@ -229,6 +226,27 @@ export function groupFindings(
 
 const MAX_MEANINGS = 2
 
+/** What notes may be about in a draft, by the keys of a knowledge file. */
+function subjectsOf(
+  categories: Categories,
+  { services, steps, changedEdges, categories: ids }: Draft,
+): ReadonlyMap<string, string> {
+  const { knowledge } = categories.options
+  const keys = (service: string, operation = '') => shownKeys({ service, operation }, knowledge)
+  const names = new Map<string, string>()
+  for (const service of services) names.set(keys(service).ofService, service)
+  for (const { service, operation } of steps) {
+    names.set(keys(service, operation).ofStep, `${service} ${operation}`)
+  }
+  for (const { fromNode, toNode, from, to } of changedEdges) {
+    names.set(edgeKey(categories, [fromNode, toNode]), `${from} → ${to}`)
+  }
+  for (const id of ids) {
+    names.set(categoryKey(categories, id), `${categories.root(id)}, category ${id}`)
+  }
+  return names
+}
+
 /** What people call the parts of the requests that a finding is about. */
 function meaningFact(categories: Categories, { categories: ids }: Draft): string[] {
   const meanings = new Set(ids.map((id) => meaningOf(categories, id)))
@@ -255,8 +273,8 @@ function weighing({ evidence, edges }: FindingSources) {
   }
   const count = counterOf(categories, counts)
   const factorOf = (ids: readonly number[], period: Period) => {
-    const sum = (each: typeof count) => ids.reduce((all, one) => all + each(one, period), 0)
-    return sum(count) / sum(categories.count.bind(categories)) || 1
+    const recorded = sum(ids, (id) => categories.count(id, period))
+    return sum(ids, (id) => count(id, period)) / recorded || 1
   }
   const every = range(categories.size)
   const weigh = (draft: Draft): Draft => {
@@ -287,20 +305,15 @@ function weighing({ evidence, edges }: FindingSources) {
       ...(draft.failedRequests !== undefined && { failedRequests: draft.failedRequests * after }),
     }
   }
-  const sumsOf = (period: Period) => {
-    const sums = { requests: 0, timeUs: 0 }
-    flows.responseTimeUs.forEach((timeUs, request) => {
-      if (flows.period[request] !== period) return
-      sums.requests += flows.weightOf(request)
-      sums.timeUs += flows.weightOf(request) * timeUs
-    })
-    return sums
-  }
-  const [usual, now] = [sumsOf(BEFORE), sumsOf(AFTER)]
+  const timeUs = (period: Period) =>
+    sum(flows.responseTimeUs, (timeUs, request) =>
+      flows.period[request] === period ? flows.weightOf(request) * timeUs : 0,
+    )
+  const [usual, now] = [flows.stoodFor(BEFORE), flows.stoodFor(AFTER)]
   return {
     weigh,
-    requests: Math.round(now.requests),
-    observedChangeUs: now.timeUs - (usual.timeUs / usual.requests) * now.requests,
+    requests: Math.round(now),
+    observedChangeUs: timeUs(AFTER) - (timeUs(BEFORE) / usual) * now,
   }
 }
 

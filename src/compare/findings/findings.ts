@@ -1,7 +1,8 @@
 import { cumsum } from 'd3-array'
+import { at } from '../../core/entries.ts'
 import { defineOptions, number } from '../../core/options.ts'
 import { formatAmount, moreText, partText, type Quantity, TIME } from '../../core/quantity.ts'
-import { columnarStage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
@@ -166,22 +167,18 @@ export class Findings extends columnarStage<FindingColumns>() {
    * Source: Sambasivan 2013, §2.5.
    */
   table(): StageTable {
-    const column = <T>(value: (finding: Finding) => T) => this.findings.map(value)
     const repairedUs = cumsum(this.findings, ({ contributionUs }) => contributionUs)
+    const rows = this.findings.map((finding, i) => ({
+      ...finding,
+      remainingUs: this.observedChangeUs - at(repairedUs, i),
+      mutations: finding.mutations.map(({ rank }) => rank).join(', '),
+      categories: finding.categories.length,
+    }))
     return tableIn(
-      stageTable({
-        rank: column(({ rank }) => rank),
-        title: column(({ title }) => title),
-        direction: column(({ direction }) => direction),
-        requests: column(({ requests }) => requests),
-        contributionUs: column(({ contributionUs }) => contributionUs),
-        remainingUs: Array.from(repairedUs, (us) => this.observedChangeUs - us),
-        shareOfChange: column(({ shareOfChange }) => shareOfChange),
-        q: column(({ q }) => q),
-        mutations: column(({ mutations }) => mutations.map(({ rank }) => rank).join(', ')),
-        categories: column(({ categories }) => categories.length),
-        id: column(({ id }) => id),
-      }),
+      rowTable(rows, [
+        ...(['rank', 'title', 'direction', 'requests', 'contributionUs', 'remainingUs'] as const),
+        ...(['shareOfChange', 'q', 'mutations', 'categories', 'id'] as const),
+      ]),
       this.quantity,
     )
   }

@@ -20,6 +20,16 @@ export function stepKey({ service, operation }: { service: string; operation: st
   return `${STEP}${service === '' ? '' : `${service} `}${operation}`
 }
 
+/** The same of a service and its operation as they are shown. */
+export function shownKeys(
+  { service, operation }: { readonly service: string; readonly operation: string },
+  knowledge: Knowledge | null,
+): { readonly ofService: string; readonly ofStep: string } {
+  const recorded = withoutNames(service, knowledge)
+  const of = { service: recorded, operation: withoutNames(operation, knowledge) }
+  return { ofService: serviceKey(recorded), ofStep: stepKey(of) }
+}
+
 type Naming = (about: string, recorded: string) => string
 
 /** Names what was recorded: `storage node (SN)`. The recorded name stays, so none is lost or mixed up. */

@@ -1,7 +1,6 @@
 import { fingerprint } from '../../core/fingerprint.ts'
 import { printable } from '../../core/words.ts'
-import type { Knowledge, Note } from './knowledge.ts'
-import { serviceKey, stepKey, withoutNames } from './names.ts'
+import type { Note } from './knowledge.ts'
 
 /** A note with the replies to it. */
 export interface NoteThread {
@@ -42,22 +41,13 @@ export function threadText({ note, replies }: NoteThread, verb = ''): string {
   return [own, ...replies.map((reply) => threadText(reply))].join(' → ')
 }
 
-/** Notes on a finding, also those of earlier incidents, and on the services and steps it names. */
+/** Notes on a finding, also those of earlier incidents, and on what it is about, by its keys. */
 export function noteTexts(
-  knowledge: Knowledge | null,
+  notes: readonly Note[],
   id: string,
-  parts: readonly { readonly service: string; readonly operation: string | null }[],
+  names: ReadonlyMap<string, string>,
 ): string[] {
-  if (knowledge === null || knowledge.notes.length === 0) return []
-  const recorded = (text: string) => withoutNames(text, knowledge)
-  const names = new Map<string, string>()
-  for (const { service, operation } of parts) {
-    names.set(serviceKey(recorded(service)), service)
-    if (operation === null) continue
-    const of = { service: recorded(service), operation: recorded(operation) }
-    names.set(stepKey(of), `${service} ${operation}`)
-  }
-  return threadsOf(knowledge.notes).flatMap((thread) => {
+  return threadsOf(notes).flatMap((thread) => {
     if (thread.note.about === id) return [threadText(thread, 'seen')]
     const name = names.get(thread.note.about)
     return name === undefined ? [] : [`${printable(name)}, ${threadText(thread, 'noted')}`]

@@ -51,13 +51,8 @@ export function categoryKey(categories: Categories, category: number): string {
 }
 
 /** What an edge from one node to another is known by in a knowledge file. */
-export function edgeKey(
-  categories: Categories,
-  category: number,
-  ends: readonly [from: number, to: number],
-): string {
-  const texts = ends.map((node) => lastingTexts(categories)(categories.nodeLabel(category, node)))
-  return `edge:${texts.join(' → ')}`
+export function edgeKey(categories: Categories, ends: readonly NodeLabel[]): string {
+  return `edge:${ends.map(lastingTexts(categories)).join(' → ')}`
 }
 
 /** What a kind of request begins with, and how many steps it has. */

@@ -5,7 +5,7 @@ import type { Comparison } from '../comparison.ts'
 import type { Finding } from '../findings/finding.ts'
 import { listed, operationName } from '../findings/names.ts'
 import type { Knowledge } from './knowledge.ts'
-import { serviceKey, stepKey, withoutNames } from './names.ts'
+import { shownKeys } from './names.ts'
 import { noteId, threadsOf } from './notes.ts'
 import { categoryKey, edgeKey, type Part, partsOf } from './parts.ts'
 
@@ -122,7 +122,6 @@ interface Place {
 
 function listSubjects(categories: Categories, kind: string): Map<string, Subject> {
   const { flows, options } = categories
-  const recorded = (text: string) => withoutNames(text, options.knowledge)
   const found = new Map<string, Subject & { categories: Set<number>; within: Set<string | null> }>()
   const add = (about: string, what: string, place: Place) => {
     const { category, calls = 1, within = null, also = about } = place
@@ -137,10 +136,11 @@ function listSubjects(categories: Categories, kind: string): Map<string, Subject
   for (let category = 0; category < categories.size; category++) {
     if (kind === 'service' || kind === 'step') {
       for (const code of new Set(flows.shapes.labels(categories.outline(category).shape))) {
-        const { service, operation } = flows.labels.get(code)
-        const of = { service: recorded(service), operation: recorded(operation) }
-        if (kind === 'step') add(stepKey(of), `${service} ${operation}`.trim(), { category })
-        else if (service !== '') add(serviceKey(of.service), service, { category })
+        const label = flows.labels.get(code)
+        const { service, operation } = label
+        const { ofService, ofStep } = shownKeys(label, options.knowledge)
+        if (kind === 'step') add(ofStep, `${service} ${operation}`.trim(), { category })
+        else if (service !== '') add(ofService, service, { category })
       }
     } else if (kind === 'flow' || kind === 'category') {
       const also = `category ${category}`
@@ -152,9 +152,10 @@ function listSubjects(categories: Categories, kind: string): Map<string, Subject
     } else if (kind === 'edge') {
       const { labels, from, to } = categories.structure(category)
       from.forEach((start, edge) => {
-        const ends = [start, to[edge] as number] as const
-        const what = ends.map((node) => labels[node]).join(' → ')
-        add(edgeKey(categories, category, ends), what, { category, also: `edge:${what}` })
+        const end = to[edge] as number
+        const what = `${labels[start]} → ${labels[end]}`
+        const ends = [start, end].map((node) => categories.nodeLabel(category, node))
+        add(edgeKey(categories, ends), what, { category, also: `edge:${what}` })
       })
     }
   }

@@ -6,10 +6,12 @@ import {
   requireStage,
 } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
-import { columnarStage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
+import { percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { Categories } from '../categories/categories.ts'
+import { meaningOf } from '../knowledge/parts.ts'
 import { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import {
   type Counts,
@@ -226,32 +228,33 @@ export class Ranking extends columnarStage<Ranked>() {
    */
   table(): StageTable {
     const { categories } = this.responseTime
-    const { mutations } = this
+    const rows = this.mutations.map((mutation) => ({
+      ...mutation,
+      root: categories.root(mutation.category),
+      meaning: meaningOf(categories, mutation.category),
+      direction:
+        mutation.kind === 'structural' ? '' : this.responseTime.test(mutation.category).direction,
+      precursors: mutation.precursors
+        .map(({ category, weight }) => `${category} (${percent(weight)})`)
+        .join(', '),
+    }))
     return tableIn(
-      stageTable({
-        rank: mutations.map(({ rank }) => rank),
-        kind: mutations.map(({ kind }) => kind),
-        category: mutations.map(({ category }) => category),
-        root: mutations.map(({ category }) => categories.root(category)),
-        direction: mutations.map(({ kind, category }) =>
-          kind === 'structural' ? '' : this.responseTime.test(category).direction,
-        ),
-        requests: mutations.map(({ requests }) => requests),
-        contributionUs: mutations.map(({ contributionUs }) => contributionUs),
-        combinedUs: mutations.map(({ combinedUs }) => combinedUs),
-        remainingUs: mutations.map(({ remainingUs }) => remainingUs),
-        significant: mutations.map(({ significant }) => significant),
-        precursors: mutations.map(({ precursors }) =>
-          precursors.map(({ category, weight }) => `${category} (${percent(weight)})`).join(', '),
-        ),
-      }),
+      rowTable(rows, [
+        ...([
+          'rank',
+          'kind',
+          'category',
+          'root',
+          'direction',
+          'requests',
+          'contributionUs',
+        ] as const),
+        ...(['combinedUs', 'remainingUs', 'significant', 'precursors'] as const),
+        ...(rows.some(({ meaning }) => meaning !== '') ? (['meaning'] as const) : []),
+      ]),
       categories.flows.quantity,
     )
   }
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`
 }
 
 const TRIM = 0.1

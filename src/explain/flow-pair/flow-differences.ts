@@ -1,6 +1,6 @@
-import { changeWords, partText, TIME } from '../../core/quantity.ts'
+import { changeWords, moreText, partText, TIME } from '../../core/quantity.ts'
 import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
-import { counted, formatDuration } from '../../core/words.ts'
+import { counted } from '../../core/words.ts'
 
 /**
  * One difference between two flows: steps on one side only, steps in another order, or an edge
@@ -58,8 +58,7 @@ const COLUMNS = ['rank', 'kind', 'what', 'beforeUs', 'afterUs', 'changeUs', 'sha
 export const NO_TIME_US = 1e-6
 
 export function moreWords(us: number): string {
-  if (Math.abs(us) <= NO_TIME_US) return 'as long as before'
-  return `${formatDuration(Math.abs(us))} ${us > 0 ? 'longer' : 'less'}`
+  return Math.abs(us) <= NO_TIME_US ? 'as long as before' : moreText(us, TIME)
 }
 
 /** What part a change of some edges is of the whole change. */

@@ -5,7 +5,11 @@ import {
 } from '../../stats/decision-tree/grow-classification-tree.ts'
 import { growRegressionTree } from '../../stats/decision-tree/grow-regression-tree.ts'
 import type { ClassificationTree, RegressionTree } from '../../stats/decision-tree/tree.ts'
-import { type PathCondition, treePaths } from '../../stats/decision-tree/tree-paths.ts'
+import {
+  type ClassificationPath,
+  type PathCondition,
+  treePaths,
+} from '../../stats/decision-tree/tree-paths.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { ParameterDifference } from './parameter-differences.ts'
 import type { Parameter, ParameterTable } from './parameter-table.ts'
@@ -191,23 +195,14 @@ export type ParameterQuestionName = 'what-differs' | 'what-is-slow'
 export type Prediction = 'mutation' | 'precursor' | 'slow' | 'usual'
 
 /** A way from the root of a tree to a leaf: one explanation. */
-export interface ExplainedPath {
+export interface ExplainedPath
+  extends Pick<ClassificationPath, 'support' | 'precision' | 'recall' | 'lift' | 'separation'> {
   readonly question: ParameterQuestionName
   /** What holds for the rows on it, one condition a column, in the order of the tree. */
   readonly conditions: readonly PathCondition[]
   readonly predicts: Prediction
   /** Rows on it; a part of one where a value is missing. */
   readonly requests: number
-  /** Share of all rows that are on it. */
-  readonly support: number
-  /** Share of the rows on it of which the prediction is true. */
-  readonly precision: number
-  /** Share of all rows of which the prediction is true that are on it. */
-  readonly recall: number
-  /** How many times as often the prediction is true on it as among all rows. */
-  readonly lift: number
-  /** Share of one group that is on it less that of the other: 1 separates perfectly, 0 not at all. */
-  readonly separation: number
   /** Mean time of the rows on it and of all others, in µs; null where either has none. */
   readonly times: { readonly hereUs: number; readonly elsewhereUs: number } | null
 }

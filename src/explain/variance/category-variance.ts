@@ -2,7 +2,7 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import { ClassTimes } from '../../compare/categories/class-times.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
-import { columnarStage, rowTable, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
 import { percent } from '../../core/words.ts'
 import type { Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
@@ -105,22 +105,13 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
 
   /** One row an edge that is on the critical path of some request, the largest share first. */
   table(): StageTable {
-    const column = <T>(value: (edge: EdgeVariance) => T) => this.edges.map(value)
+    const { period } = this
+    const rows = this.edges.map((edge) => ({ ...edge, period, mark: edge.mark ?? '' }))
     return tableIn(
-      stageTable({
-        period: column(() => this.period),
-        edge: column(({ edge }) => edge),
-        from: column(({ from }) => from),
-        to: column(({ to }) => to),
-        occurrence: column(({ occurrence }) => occurrence),
-        requests: column(({ requests }) => requests),
-        onCriticalPath: column(({ onCriticalPath }) => onCriticalPath),
-        meanUs: column(({ meanUs }) => meanUs),
-        varianceUs2: column(({ varianceUs2 }) => varianceUs2),
-        c2: column(({ c2 }) => c2),
-        share: column(({ share }) => share),
-        mark: column(({ mark }) => mark ?? ''),
-      }),
+      rowTable(rows, [
+        ...(['period', 'edge', 'from', 'to', 'occurrence', 'requests', 'onCriticalPath'] as const),
+        ...(['meanUs', 'varianceUs2', 'c2', 'share', 'mark'] as const),
+      ]),
       this.categories.flows.quantity,
     )
   }
@@ -176,16 +167,8 @@ export class EdgeCovariances extends columnarStage<CovarianceColumns>() {
   /** One row another edge of the category. */
   table(): StageTable {
     return rowTable(this.others, [
-      'edge',
-      'from',
-      'to',
-      'occurrence',
-      'requests',
-      'covarianceUs2',
-      'correlation',
-      'p',
-      'q',
-      'covaries',
+      ...(['edge', 'from', 'to', 'occurrence', 'requests', 'covarianceUs2'] as const),
+      ...(['correlation', 'p', 'q', 'covaries'] as const),
     ])
   }
 }

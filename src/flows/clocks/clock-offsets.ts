@@ -1,5 +1,5 @@
 // Runs once a span: the loops index with `!`.
-import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
@@ -7,7 +7,7 @@ import { type CallsBetween, callsBetween, clocksOf } from './calls-between.ts'
 import { beginsBefore, fitStretches, type Stretch } from './fit-stretches.ts'
 
 /** How far one clock is ahead of another during a stretch of time. */
-export interface ClockOffset {
+export interface ClockOffset extends Omit<Stretch, 'first' | 'fromUs' | 'untilUs' | 'line'> {
   /** Host; where none was recorded, instance of a service, or service. */
   readonly clock: string
   /** Host by whose clock times are told. */
@@ -22,14 +22,6 @@ export interface ClockOffset {
   /** What the calls allow there. */
   readonly lowUs: number
   readonly highUs: number
-  /** How far the offset may be wrong anywhere in the stretch. */
-  readonly residualUs: number
-  readonly calls: number
-  /** Calls that begin before or end after their caller, as recorded and once corrected. */
-  readonly outside: number
-  readonly outsideCorrected: number
-  /** Whether times were corrected by it. */
-  readonly applied: boolean
 }
 
 export interface SpanClocks {
@@ -54,22 +46,10 @@ export class ClockOffsets extends columnarStage<ClockColumns>() {
 
   /** One row a pair of clocks and stretch of time. */
   table(): StageTable {
-    const { offsets } = this
-    return stageTable({
-      clock: offsets.map(({ clock }) => clock),
-      reference: offsets.map(({ reference }) => reference),
-      from: offsets.map(({ from }) => from),
-      until: offsets.map(({ until }) => until),
-      offsetUs: Float64Array.from(offsets, ({ offsetUs }) => offsetUs),
-      driftPpm: Float64Array.from(offsets, ({ driftPpm }) => driftPpm),
-      lowUs: Float64Array.from(offsets, ({ lowUs }) => lowUs),
-      highUs: Float64Array.from(offsets, ({ highUs }) => highUs),
-      residualUs: Float64Array.from(offsets, ({ residualUs }) => residualUs),
-      calls: Uint32Array.from(offsets, ({ calls }) => calls),
-      outside: Uint32Array.from(offsets, ({ outside }) => outside),
-      outsideCorrected: Uint32Array.from(offsets, ({ outsideCorrected }) => outsideCorrected),
-      applied: offsets.map(({ applied }) => applied),
-    })
+    return rowTable(this.offsets, [
+      ...(['clock', 'reference', 'from', 'until', 'offsetUs', 'driftPpm', 'lowUs'] as const),
+      ...(['highUs', 'residualUs', 'calls', 'outside', 'outsideCorrected', 'applied'] as const),
+    ])
   }
 }
 

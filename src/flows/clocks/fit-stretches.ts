@@ -42,10 +42,13 @@ export interface Stretch {
   readonly fromUs: number
   readonly untilUs: number
   readonly line: LinesBetween
+  /** How far the offset may be wrong anywhere in the stretch. */
   readonly residualUs: number
   readonly calls: number
+  /** Calls that begin before or end after their caller, as recorded and once corrected. */
   readonly outside: number
   readonly outsideCorrected: number
+  /** Whether times were corrected by it. */
   readonly applied: boolean
 }
 

@@ -4,7 +4,7 @@ import { requireStage } from '../../core/errors.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import { readOptions } from '../../core/options.ts'
 import { AttributesBuilder, type AttributeValue } from '../../traces/attributes.ts'
-import { GraphTraces } from '../../traces/graph-traces.ts'
+import { type GraphColumns, GraphTraces } from '../../traces/graph-traces.ts'
 import { placesIn } from '../../traces/group-rows.ts'
 import { growingUint32 } from '../../traces/growing-columns.ts'
 import { ShapeTable } from '../../traces/shape-table.ts'
@@ -227,12 +227,8 @@ export function relabeled({ labels: old, shapes }: FlowSet, omitHosts: boolean) 
   return { labels, labelRank, relabel }
 }
 
-interface FoldedColumns {
-  readonly shapes: ShapeTable
-  readonly labels: readonly string[]
-  readonly shapeOf: Uint32Array
-  readonly latencyUs: Float64Array
-  readonly latencyOffsets: Uint32Array
+interface FoldedColumns
+  extends Pick<GraphColumns, 'shapes' | 'labels' | 'shapeOf' | 'latencyUs' | 'latencyOffsets'> {
   readonly nodesOf: (request: number) => Uint32Array | undefined
 }
 

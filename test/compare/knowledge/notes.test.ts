@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { type Knowledge, readKnowledge } from '../../../src/compare/knowledge/knowledge.ts'
 import { noteId, threadsOf } from '../../../src/compare/knowledge/notes.ts'
 import { notesIn, subjectOf } from '../../../src/compare/knowledge/subjects.ts'
-import { reportHtml, reportMarkdown, teach } from '../../../src/index.ts'
+import { explore, reportHtml, reportMarkdown, teach } from '../../../src/index.ts'
+import type { FlowData } from '../../../src/views/widgets/flows/flow-scene.ts'
 import { compareShops } from '../findings/fixture.ts'
 
 const comparison = compareShops({}, { payUs: 3100 })
@@ -45,6 +46,27 @@ test('notes on findings, services, steps, categories and edges outlast their dat
     'seen on 2026-09-03 by Ann: Card provider. → on 2026-09-04 by Bob: Replaced.',
   )
   expect(facts).toContain('pay, noted on 2026-09-03 by Ann: Ours since May.')
+  expect(facts?.join()).toMatch(/shop GET call, category \d+, noted on .* by Ann: Mostly robots\./)
+})
+
+test('flows show notes on their steps, edges and kind of request, by number and in words', () => {
+  const told = comparison.with({ knowledge })
+  const widget = explore(told, 'flows', { category: told.ranking.mutations[0]?.category ?? 0 })
+  const { notes, nodes } = (widget.data as { data: FlowData }).data
+  expect(notes.map(({ node, comment }) => [nodes[node ?? -1]?.name ?? 'an edge', comment])).toEqual(
+    [
+      ['pay CHARGE call', 'on 2026-09-03 by Ann: Ours since May.'],
+      ['stock LOOKUP call', 'on 2026-09-03 by Ann: Cached.'],
+      ['shop GET call', 'on 2026-09-03 by Ann: Mostly robots.'],
+      ['an edge', 'on 2026-09-03 by Ann: Leaves the country.'],
+    ],
+  )
+  const svg = widget.svg()
+  expect(svg).toMatch(
+    /<title>7 identical steps drawn as one[^<]*1 pay CHARGE call: on [^<]*Ours since May\./,
+  )
+  expect(svg).toContain('1 pay CHARGE call: on 2026-09-03 by Ann: Ours since May.')
+  expect(explore(comparison, 'flows').svg()).not.toContain('Ours since May')
 })
 
 test('reports list notes with their replies, and count those of other data', () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { type Knowledge, NO_KNOWLEDGE } from '../../../src/compare/knowledge/knowledge.ts'
 import { proposeNames } from '../../../src/compare/knowledge/nameable.ts'
 import { meaningOf, partsOf } from '../../../src/compare/knowledge/parts.ts'
+import { explore } from '../../../src/views/explore.ts'
 import { plot } from '../../../src/views/plot.ts'
 import { compareShops } from '../findings/fixture.ts'
 
@@ -32,6 +33,8 @@ test('a category is told by the names of its parts, in findings, tables and char
   expect(meanings.filter((meaning) => meaning === 'look into the archive')).toHaveLength(2)
   expect(meanings.filter((meaning) => meaning === '')).toHaveLength(2)
   expect(comparison.categories.table().columnNames()).not.toContain('meaning')
+  expect(named.ranking.table().array('meaning')).toContain('look into the archive')
+  expect(explore(named).svg()).toMatch(/>shop GET: look into the archive \(\d\)</)
   expect(named.findings.text()).toContain('among them: look into the archive')
   const withArchive = meanings.indexOf('look into the archive')
   const { title } = plot(named, 'response-times', { category: withArchive })

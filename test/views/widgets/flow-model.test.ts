@@ -212,11 +212,19 @@ describe('notes', () => {
       { edge: 0, comment: 'cold cache' },
     ]
     const scene = sceneAt('regions')
-    expect(shownNotes(notes, scene, data).steps.get(0)).toEqual({ numbers: [2], isMarked: true })
+    expect(shownNotes(notes, scene, data).steps.get(0)).toEqual({
+      numbers: [2],
+      comments: ['2 A → B: cold cache'],
+      isMarked: true,
+    })
     const opened = sceneAt('regions', [0])
-    expect(shownNotes(notes, opened, data).steps.get(1)).toEqual({ numbers: [], isMarked: true })
+    expect(shownNotes(notes, opened, data).steps.get(1)).toEqual({
+      numbers: [],
+      comments: [],
+      isMarked: true,
+    })
     expect([...shownNotes(notes, opened, data).links.values()]).toEqual([
-      { numbers: [2], isMarked: false },
+      { numbers: [2], comments: ['2 A → B: cold cache'], isMarked: false },
     ])
   })
 })

@@ -51,8 +51,11 @@ export function annotated(
 
 export interface StepNotes {
   readonly numbers: readonly number[]
+  readonly comments: readonly string[]
   readonly isMarked: boolean
 }
+
+const NO_NOTES: StepNotes = { numbers: [], comments: [], isMarked: false }
 
 export type ShownNotes = ReturnType<typeof shownNotes>
 
@@ -60,22 +63,26 @@ export type ShownNotes = ReturnType<typeof shownNotes>
 export function shownNotes(
   annotations: readonly FlowAnnotation[],
   { stepOf, links }: FlowScene,
-  { edges }: FlowData,
+  data: FlowData,
 ) {
+  const all = [...data.notes, ...annotations]
   const steps = new Map<number, StepNotes>()
   const lines = new Map<SceneLink, StepNotes>()
   const add = <K,>(to: Map<K, StepNotes>, key: K, number: number) => {
-    const { mark = false, comment = '' } = annotations[number - 1] ?? {}
-    const { numbers, isMarked } = to.get(key) ?? { numbers: [], isMarked: false }
+    const note = all[number - 1] ?? {}
+    const { mark = false, comment = '' } = note
+    const told = `${number} ${noteSubject(data, note)}: ${tooltipText(comment)}`
+    const { numbers, comments, isMarked } = to.get(key) ?? NO_NOTES
     to.set(key, {
       numbers: comment === '' ? numbers : [...numbers, number],
+      comments: comment === '' ? comments : [...comments, told],
       isMarked: isMarked || mark,
     })
   }
-  annotations.forEach(({ node, edge }, i) => {
+  all.forEach(({ node, edge }, i) => {
     const link = links.find((each) => each.edges.includes(edge ?? -1))
     if (link !== undefined) add(lines, link, i + 1)
-    else add(steps, stepOf[node ?? edges[edge ?? 0]?.from ?? 0] as number, i + 1)
+    else add(steps, stepOf[node ?? data.edges[edge ?? 0]?.from ?? 0] as number, i + 1)
   })
   return { steps, links: lines }
 }
@@ -91,11 +98,12 @@ interface NotesProps extends Pick<FlowState, 'annotations'> {
 }
 
 export function FlowNotes({ data, annotations, onSelect, onChange }: NotesProps) {
-  if (annotations.length === 0) return null
+  const all = [...data.notes, ...annotations]
+  if (all.length === 0) return null
   return (
     <ol class="fd-flow-edges" aria-label="Notes">
-      {annotations.map((note) => (
-        <li key={`${note.node} ${note.edge}`}>
+      {all.map((note, i) => (
+        <li key={i}>
           {note.mark === true ? '★ ' : ''}
           <Button
             onClick={() =>
@@ -106,12 +114,14 @@ export function FlowNotes({ data, annotations, onSelect, onChange }: NotesProps)
           </Button>{' '}
           {/* Whatever direction it is written in, it turns nothing around it. */}
           <bdi>{note.comment}</bdi>{' '}
-          <Button
-            aria-label={`Remove the note on ${noteSubject(data, note)}`}
-            onClick={() => onChange({ annotations: annotations.filter((each) => each !== note) })}
-          >
-            ✕
-          </Button>
+          {data.notes.includes(note) ? null : (
+            <Button
+              aria-label={`Remove the note on ${noteSubject(data, note)}`}
+              onClick={() => onChange({ annotations: annotations.filter((each) => each !== note) })}
+            >
+              ✕
+            </Button>
+          )}
         </li>
       ))}
     </ol>

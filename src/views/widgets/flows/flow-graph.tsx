@@ -81,7 +81,7 @@ function Part({ part, number, ...props }: FlowGraphProps & { part: FlowPart; num
           <g key={`${link.from} ${link.to}`} opacity={opacity === 1 ? undefined : opacity}>
             <FlowLinkLine
               {...{ part, drawn }}
-              words={linkWords(data, link)}
+              words={[linkWords(data, link), ...(notes.links.get(link)?.comments ?? [])].join('\n')}
               isSelected={link.edges.includes(selectedEdge ?? -1)}
               hands={hands?.link(drawn, number)}
             />
@@ -95,7 +95,9 @@ function Part({ part, number, ...props }: FlowGraphProps & { part: FlowPart; num
           <g key={step.key} opacity={opacity === 1 ? undefined : opacity}>
             <StepBox
               drawn={drawn}
-              words={stepWords(data, step)}
+              words={[stepWords(data, step), ...(notes.steps.get(step.id)?.comments ?? [])].join(
+                '\n',
+              )}
               notes={notes.steps.get(step.id)}
               isPinned={pinned.includes(step.id)}
               isSelected={step.id === selectedStep}

@@ -181,6 +181,8 @@ export interface FlowData extends Model {
   readonly before: FlowPeriodData
   readonly after: FlowPeriodData
   readonly captions: readonly FlowCaption[]
+  /** What people noted of its steps and edges, and of the kind of request at the first step. */
+  readonly notes: readonly FlowAnnotation[]
   readonly title: string
   readonly usualMode: FlowMode
   readonly usualLevel: FlowLevel

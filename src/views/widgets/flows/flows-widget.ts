@@ -1,4 +1,7 @@
 import type { Comparison } from '../../../compare/comparison.ts'
+import { shownKeys } from '../../../compare/knowledge/names.ts'
+import { threadsOf, threadText } from '../../../compare/knowledge/notes.ts'
+import { categoryKey, edgeKey } from '../../../compare/knowledge/parts.ts'
 import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import { coalesceFlow } from '../../../explain/flow-pair/coalesce-flow.ts'
 import { compareFlowGraphs } from '../../../explain/flow-pair/compare-flow-graphs.ts'
@@ -98,7 +101,35 @@ function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData
     after: side(flows.after),
     captions: flowCaptions(nodes, comparison.options.label === null),
     title: flowTitle(comparison, pair),
+    notes: knownNotes(comparison, flows),
   }
+}
+
+/** Notes of the knowledge file, each at the first thing of the flow that it is about. */
+function knownNotes(
+  { categories, options: { knowledge } }: Comparison,
+  { nodes, edges, before, after }: FlowComparison,
+): FlowAnnotation[] {
+  const kinds = [before, after].map(({ category }) => categoryKey(categories, category))
+  const threads = threadsOf(knowledge?.notes ?? [])
+  return threads.flatMap((thread): FlowAnnotation[] => {
+    const { about } = thread.note
+    const comment = threadText(thread)
+    const node = nodes.findIndex(
+      (one, i) =>
+        Object.values(shownKeys(one, knowledge)).includes(about) ||
+        (i === 0 && kinds.includes(about)),
+    )
+    if (node >= 0) return [{ node, comment }]
+    const edge = edges.findIndex(
+      ({ from, to }) =>
+        edgeKey(
+          categories,
+          [from, to].map((id) => nodes[id] as UnionNode),
+        ) === about,
+    )
+    return edge >= 0 ? [{ edge, comment }] : []
+  })
 }
 
 function flowTitle(

@@ -2,6 +2,7 @@ import { bisectRight } from 'd3-array'
 import type { Comparison } from '../../../compare/comparison.ts'
 import type { ComparisonOptions } from '../../../compare/comparison-options.ts'
 import { segmentClause } from '../../../compare/findings/segment-findings.ts'
+import { meaningOf } from '../../../compare/knowledge/parts.ts'
 import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mutations.ts'
 import { takeSnapshot } from '../../../compare/snapshot.ts'
 import { codeText } from '../../../core/code-literals.ts'
@@ -161,6 +162,7 @@ export function rankingEntries(comparison: Comparison, limit: number) {
       ...mutation,
       quantity,
       name: rootName(categories, category, MAX_NAME_LENGTH),
+      meaning: meaningOf(categories, category),
       /** p of the test of its response times; `NaN` where there was none. */
       p: kind === 'response-time' ? responseTime.test(category).p : Number.NaN,
       before: sketch(comparison, origin, BEFORE),

@@ -55,7 +55,16 @@ const RANKING_STYLE = `
 a { color: var(--fd-focus); }
 `
 
-const COLUMNS = ['rank', 'kind', 'category', 'root', 'direction', 'requests', 'contributionUs']
+const COLUMNS = [
+  'rank',
+  'kind',
+  'category',
+  'root',
+  'direction',
+  'requests',
+  'contributionUs',
+  'meaning',
+]
 const PAGE_SIZE = 100
 const BAR = 60
 const CURVES = { width: 90, height: 26 }
@@ -129,7 +138,7 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
           rows={Array.from(table.sorted).flatMap((row) => entries[row] ?? [])}
           rowKey={keyOf}
           max={15}
-          under={<FilterRow table={table} shown={COLUMNS.map((_, at) => at)} others={4} />}
+          under={<FilterRow table={table} shown={[...table.columns.keys()]} others={4} />}
           columns={columnsOf({ table, entries, comparison: current, open, onToggle: toggle })}
           rowProps={(entry) => ({
             class: 'fd-openable',
@@ -160,8 +169,11 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
 }
 
 function tableOf({ ranking, flows }: Comparison, name: string, limit: number) {
-  const columns = COLUMNS.map((column) => columnIn(column, flows.quantity))
-  return tableData(ranking.table().select(...columns), {
+  const table = ranking.table()
+  const columns = COLUMNS.map((column) => columnIn(column, flows.quantity)).filter((column) =>
+    table.columnNames().includes(column),
+  )
+  return tableData(table.select(...columns), {
     name: `${name}.ranking.table()`,
     title: 'Ranked mutations',
     pageSize: PAGE_SIZE,
@@ -247,6 +259,8 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
       cell: ({ contributionUs }) =>
         signedAmount(contributionUs, isTime ? quantity : { ...quantity, unit: '' }).trim(),
     },
+    // A still names it with the kind of request.
+    { still: null, cell: ({ meaning }) => tooltipText(meaning) },
   ]
   const bar = (entry: RankingEntry) => (
     <ContributionBar share={contribution(entry) / (largestUs || 1)} entry={entry} />
@@ -274,10 +288,10 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
     { title: 'likeliest precursor', still: null, cell: precursorText },
   ]
   return [
-    ...COLUMNS.map((column, at) => ({
-      title: columnIn(column, quantity),
+    ...table.columns.map(({ name }, at) => ({
+      title: name,
       ...(cells[at] as (typeof cells)[number]),
-      th: <HeadCell key={column} table={table} at={at} />,
+      th: <HeadCell key={name} table={table} at={at} />,
     })),
     ...rest,
   ]
