@@ -58,7 +58,7 @@ async function runExplosion(
   )
 }
 
-interface ExplosionResults extends CategorySizes {
+export interface ExplosionResults extends CategorySizes {
   readonly diagnosis: ExplosionDiagnosis
   readonly warnings: readonly PrintedWarning[]
 }

@@ -10,9 +10,9 @@ import { otherMix } from '../fairness/request-types.ts'
 import { findInterference } from '../interference/find-interference.ts'
 import { interferenceClause, interferenceFacts } from '../interference/interference.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
-import { shownKeys, withoutNames } from '../knowledge/names.ts'
-import { noteTexts } from '../knowledge/notes.ts'
-import { categoryKey, edgeKey, meaningOf } from '../knowledge/parts.ts'
+import { withoutNames } from '../knowledge/names.ts'
+import { noteTexts, subjectsOf } from '../knowledge/notes.ts'
+import { meaningOf } from '../knowledge/parts.ts'
 import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
@@ -225,27 +225,6 @@ export function groupFindings(
 }
 
 const MAX_MEANINGS = 2
-
-/** What notes may be about in a draft, by the keys of a knowledge file. */
-function subjectsOf(
-  categories: Categories,
-  { services, steps, changedEdges, categories: ids }: Draft,
-): ReadonlyMap<string, string> {
-  const { knowledge } = categories.options
-  const keys = (service: string, operation = '') => shownKeys({ service, operation }, knowledge)
-  const names = new Map<string, string>()
-  for (const service of services) names.set(keys(service).ofService, service)
-  for (const { service, operation } of steps) {
-    names.set(keys(service, operation).ofStep, `${service} ${operation}`)
-  }
-  for (const { fromNode, toNode, from, to } of changedEdges) {
-    names.set(edgeKey(categories, [fromNode, toNode]), `${from} → ${to}`)
-  }
-  for (const id of ids) {
-    names.set(categoryKey(categories, id), `${categories.root(id)}, category ${id}`)
-  }
-  return names
-}
 
 /** What people call the parts of the requests that a finding is about. */
 function meaningFact(categories: Categories, { categories: ids }: Draft): string[] {

@@ -1,6 +1,10 @@
 import { fingerprint } from '../../core/fingerprint.ts'
 import { printable } from '../../core/words.ts'
+import type { Categories } from '../categories/categories.ts'
+import type { Draft } from '../findings/finding.ts'
 import type { Note } from './knowledge.ts'
+import { shownKeys } from './names.ts'
+import { categoryKey, edgeKey } from './parts.ts'
 
 /** A note with the replies to it. */
 export interface NoteThread {
@@ -52,4 +56,25 @@ export function noteTexts(
     const name = names.get(thread.note.about)
     return name === undefined ? [] : [`${printable(name)}, ${threadText(thread, 'noted')}`]
   })
+}
+
+/** What notes may be about in a draft, by the keys of a knowledge file. */
+export function subjectsOf(
+  categories: Categories,
+  { services, steps, changedEdges, categories: ids }: Draft,
+): ReadonlyMap<string, string> {
+  const { knowledge } = categories.options
+  const keys = (service: string, operation = '') => shownKeys({ service, operation }, knowledge)
+  const names = new Map<string, string>()
+  for (const service of services) names.set(keys(service).ofService, service)
+  for (const { service, operation } of steps) {
+    names.set(keys(service, operation).ofStep, `${service} ${operation}`)
+  }
+  for (const { fromNode, toNode, from, to } of changedEdges) {
+    names.set(edgeKey(categories, [fromNode, toNode]), `${from} → ${to}`)
+  }
+  for (const id of ids) {
+    names.set(categoryKey(categories, id), `${categories.root(id)}, category ${id}`)
+  }
+  return names
 }
