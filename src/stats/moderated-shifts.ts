@@ -79,10 +79,9 @@ const FLOOR = 1
  * values of every stratum are equal, there is no `rankP`. A measure without a stratum that has
  * values in both periods gets counts of 0 and NaN for p.
  *
- * Limits: a drift longer than a period is not seen. How long a level lasts is learned from all
- * measures together: of 30, at most 5 % of p are below 0.05 though a tenth of a period keeps half of
- * the level of the one before, and 3 to 6 % where it keeps 70 %; of a single one 8 % where it keeps
- * half. With one stretch a period there is no design effect. Both p-values rest on a normal or t
+ * Limits: levels are taken to wander as flicker noise does. Of levels that do, 2 % of p are below
+ * 0.05, as of independent values; 3 to 4 % where a tenth of a period keeps 70 % of the level of the one
+ * before, and 13 % where it keeps 90 %. With one stretch a period there is no design effect. Both p-values rest on a normal or t
  * distribution: of three values a side or fewer, `rankP` is too small by up to a half. Values below 1
  * count as 1 in log values, so give them in a small unit.
  *

@@ -34,16 +34,14 @@ for (const measures of [1, 30]) {
       },
       runs,
     )
-    // How long levels last is learned from all measures: of a single one, hardly.
-    const lasting = measures === 1 ? [{ kept: 0.5, atMost: 0.09 }] : [{ kept: 0.5 }, { kept: 0.7 }]
-    for (const how of lasting) {
+    for (const kept of [0.5, 0.7]) {
       testLevel(
         {
-          name: `${name} that wander by ${level} and keep ${100 * how.kept} %`,
+          name: `${name} that wander by ${level} and keep ${100 * kept} %`,
           measures,
           level,
+          kept,
           ...MANY,
-          ...how,
         },
         runs,
       )

@@ -281,3 +281,29 @@ test('what is known of many values is not overruled by measures of few', () => {
   }).flat()
   expect(ps.filter(({ logP }) => logP < 0.001).length / ps.length).toBeLessThan(0.01)
 })
+
+describe('a service that gets warm in the period before, and warmer after', () => {
+  const random = randomSource(1)
+  const draw = (times: number) =>
+    Array.from({ length: 8 }, (): BlockedStratum[] => {
+      const [before, after] = [0, 1].map((period): BlockedStratum['before'] => {
+        const blocks = Array.from({ length: 300 }, (_, i) => Math.floor(i / 30))
+        const values = blocks.map((block) => {
+          const level = 60 + 40 * Math.exp(-(10 * period + block) / 6)
+          return 100 * level * (period === 1 ? times : 1) * random.logNormal(0, 0.5)
+        })
+        return { values, blocks }
+      }) as [BlockedStratum['before'], BlockedStratum['before']]
+      return [{ before, after }]
+    })
+
+  test('has not changed', () => {
+    const shifts = moderatedShifts(draw(1))
+    expect(shifts.every(({ factor }) => factor < 0.9)).toBe(true)
+    expect(8 * Math.min(...shifts.map(({ p }) => p))).toBeGreaterThan(0.05)
+  })
+
+  test('has changed where it takes twice as long', () => {
+    expect(Math.max(...moderatedShifts(draw(2)).map(({ p }) => p))).toBeLessThan(1e-3)
+  })
+})

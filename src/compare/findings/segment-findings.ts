@@ -29,7 +29,9 @@ export function withSegments(
   if (categories.flows.runs.length > 1) return told
   const others = segments.filter((segment) => !drafts.some((draft) => isOf(segment, draft, drafts)))
   const own = others.flatMap((segment) =>
-    segment.measure === 'structure' ? [] : [draftOf(segment, categories)],
+    segment.measure === 'time' || segment.step?.kind === 'request'
+      ? [draftOf(segment, categories)]
+      : [],
   )
   return [...told, ...own.filter((draft) => !isAccounted(draft, told, categories))]
 }
@@ -89,7 +91,9 @@ function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
 function isOfFailures({ step, direction }: Segment, draft: Draft, all: readonly Draft[]): boolean {
   const [fails] = draft.calls
   const isMore = (direction === 'more') === (draft.direction === 'slower')
-  if (fails?.kind !== 'fails' || !isMore || !draft.failedRequests) return false
+  if (fails?.kind !== 'fails' || !isMore) return false
+  if (step?.kind === 'work') return fails.of.service === step.service
+  if (!draft.failedRequests) return false
   const callers = all.filter(
     ({ calls: [other] }) => other?.kind === 'fails with' && isSameCall(other.previous, fails.of),
   )

@@ -6,6 +6,7 @@ import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
+import { stepKey } from '../steps/step-times.ts'
 import {
   allMeasured,
   dividesStrata,
@@ -60,7 +61,8 @@ export function segmentSources(call: string, of: SegmentSources): Required<Segme
  * values, numbers from or below one, what was recorded or not, and the services that are called.
  * What differs as much before, is merely frequent, or shows a change that hits all requests alike is
  * none: see `testSegment`. Everything that was looked at is corrected for (Bonferroni within a step,
- * then Benjamini-Hochberg over steps, together with the tests of `findStepChanges`).
+ * then Benjamini-Hochberg over steps, together with the tests of `findStepChanges`; what these found
+ * is corrected by itself, as the next level of a tree).
  *
  * @param of a comparison, or what has its `steps`
  * @param options see `SEGMENT_OPTIONS`
@@ -68,7 +70,7 @@ export function segmentSources(call: string, of: SegmentSources): Required<Segme
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
  * Sources: Bailis et al. 2017, "MacroBase"; Chung et al. 2019, "Slice Finder"; Bhagwan et al. 2014,
- * "Adtributor".
+ * "Adtributor"; Yekutieli 2008, "Hierarchical false discovery rate-controlling methodology".
  *
  * @example
  * findSegments(comparison).table().columnNames()[3] // 'where'
@@ -91,14 +93,22 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
     const { coded, size } = columns.of(measured)
     cells += size
     if (cells > options.maxSegmentCells) omitted++
-    return cells > options.maxSegmentCells ? [] : [search(measured, coded, limits)]
+    return cells > options.maxSegmentCells ? [] : [{ measured, ...search(measured, coded, limits) }]
   })
+  // What is sure to have changed is asked only where; the rest may not have changed at all.
+  const changed = new Set(steps.steps.flatMap((one) => (one.changed ? stepKey(one) : [])))
+  const isSure = ({ measured: { measure, step } }: (typeof searches)[number]) =>
+    measure === 'structure' ||
+    (measure === 'errors' ? step?.kind === 'work' : step !== null && changed.has(stepKey(step)))
   const family = [...steps.steps, ...steps.calls].map(({ p }) => p)
-  const q = benjaminiHochberg([...searches.map(({ p }) => p), ...family])
-  const segments = searches
-    .flatMap(({ found }, i) =>
-      found.map((segment) => ({ ...segment, q: Math.max(segment.q, q[i]!) })),
-    )
+  const segments = [true, false]
+    .flatMap((sure) => {
+      const own = searches.filter((one) => isSure(one) === sure)
+      const q = benjaminiHochberg([...own.map(({ p }) => p), ...(sure ? [] : family)])
+      return own.flatMap(({ found }, i) =>
+        found.map((segment) => ({ ...segment, q: Math.max(segment.q, q[i]!) })),
+      )
+    })
     .filter((segment) => segment.q < options.alpha)
   return new Segments({
     options,
@@ -197,7 +207,12 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
             level: options.alpha / (2 * choices),
             kind: kindsOf(candidate, columns, measured),
           })
-          const one = { candidate, isInside, test, q: Math.min(1, 2 * test.p * candidate.choices) }
+          const one = {
+            candidate,
+            isInside,
+            test,
+            q: Math.min(1, 2 * Math.max(test.p * candidate.choices, test.factorP)),
+          }
           tests.set(key, one)
           return one
         })

@@ -3,10 +3,12 @@ import { group, range, sum } from 'd3-array'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
+import type { ErrorChange } from '../steps/compare-errors.ts'
 import type { LogChange } from '../steps/compare-log-counts.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import type { Step, StepStratum, StepTimes } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
+import { allVisits } from '../steps/visits.ts'
 import { MISSING, type RequestColumn } from './request-columns.ts'
 
 /** What segments are compared by. */
@@ -42,6 +44,9 @@ export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] 
   const totals = new Map(times.map((measured) => [measured, sum(measured.values)]))
   return [
     ...(steps.flows.quantity === TIME ? measuredFailures(steps.flows, failed) : []),
+    ...steps.errors
+      .filter(({ changed, kind }) => changed && kind === 'work')
+      .flatMap((change) => measuredErrors(steps, change) ?? []),
     ...steps.calls
       .filter(({ changed }) => changed)
       .flatMap((change) => measuredChoice(steps, change) ?? []),
@@ -82,6 +87,23 @@ function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[] {
     const head = { measure: 'errors', step, call: null } as const
     return measuredShares(flows, head, { requests, blocks, measure: (one) => failed[one]! }) ?? []
   })
+}
+
+/** Of requests that call a service, those in which it fails, whatever becomes of them. */
+function measuredErrors({ flows }: StepChanges, { service, failing }: ErrorChange) {
+  const visits = allVisits(flows)
+  const doesCall = (one: number) =>
+    visits.get(flows.shapeOf[one]!)!.visits.some((visit) => visit.service === service)
+  const step: Step = { kind: 'work', service, caller: null }
+  return measuredShares(
+    flows,
+    { measure: 'errors', step, call: null },
+    {
+      requests: range(flows.size).filter(doesCall),
+      blocks: timeBlocks(flows).of,
+      measure: (one) => Number(failing.has(one)),
+    },
+  )
 }
 
 function measuredChoice({ flows, sites }: StepChanges, change: CallChange): Measured | null {

@@ -26,6 +26,11 @@ export interface SegmentTest {
   readonly inside: SegmentSide
   readonly outside: SegmentSide
   readonly p: number
+  /**
+   * Of shares, p of one factor for all of them, which seems larger where more happened before: no
+   * matter of chance, so the choice among conditions does not count; 0 of times, whose p has it.
+   */
+  readonly factorP: number
 }
 
 interface Sample {
@@ -62,14 +67,19 @@ export function testSegment(
   const sideFor = (groups: readonly Group[]) =>
     isTime ? timesOf(groups) : sharesOf(countsAbove(groups, 0))
   const [outside, inside] = [sideFor(outGroups), sideFor(inGroups)]
-  if (inGroups.length === 0 || outGroups.length === 0) return { inside, outside, p: Number.NaN }
-  const p = isTime
-    ? timesP([outGroups, inGroups], { inside, outside, level: options.level })
-    : Math.max(
-        countsP(countsAbove(inGroups, 0), likenessOf(outGroups, [])),
-        ...contrastPs(inside, outside),
-      )
-  return { inside, outside, p }
+  const sides = { inside, outside }
+  if (inGroups.length === 0 || outGroups.length === 0)
+    return { ...sides, p: Number.NaN, factorP: 0 }
+  if (isTime) {
+    return {
+      ...sides,
+      p: timesP([outGroups, inGroups], { ...sides, level: options.level }),
+      factorP: 0,
+    }
+  }
+  const [differenceP, factorP] = contrastPs(inside, outside)
+  const ownP = countsP(countsAbove(inGroups, 0), likenessOf(outGroups, []))
+  return { ...sides, p: Math.max(ownP, differenceP), factorP }
 }
 
 /** Kinds of fewer requests in a period are not compared: they came, or went. */
@@ -310,7 +320,10 @@ function likenessOf(groups: readonly Group[], limits: readonly number[]): number
 }
 
 /** Whether shares changed by another difference, and by another factor of their odds. */
-function contrastPs(inside: SegmentSide, outside: SegmentSide): number[] {
+function contrastPs(
+  inside: SegmentSide,
+  outside: SegmentSide,
+): [difference: number, factor: number] {
   const error = Math.hypot(errorOf(inside), errorOf(outside))
   return [
     normalP((inside.change - outside.change) / error, 'two-sided'),
@@ -325,8 +338,11 @@ function errorOf({ before, after, beforeMean, afterMean }: SegmentSide): number 
   return Math.sqrt(variance(before, beforeMean) + variance(after, afterMean))
 }
 
-/** Shares before are drawn to that of both sides, as half a request counted at it would. */
-const USUAL = 0.5
+/**
+ * Shares before are drawn to that of both sides, as two requests counted at it would: of as rare
+ * things, shares of segments differ by a factor of about two.
+ */
+const USUAL = 2
 
 /** Rounds of fitting, enough for counts of any size. */
 const ROUNDS = 50
@@ -338,13 +354,12 @@ const ROUNDS = 50
  * drawn to each other.
  */
 function interactionG(inside: SegmentSide, outside: SegmentSide): number {
-  const usual =
-    sum([inside, outside], (side) => side.before * side.beforeMean) /
-    (inside.before + outside.before)
-  const [usualMade, usualOthers] = usual > 0 ? [USUAL, USUAL / usual - USUAL] : [0, 0]
+  // What never happened before had half a chance to.
+  const made = sum([inside, outside], (side) => side.before * side.beforeMean) + 0.5
+  const usual = made / (inside.before + outside.before + 1)
   const seen = [inside, outside].flatMap(({ before, after, beforeMean, afterMean }) => [
-    before * (1 - beforeMean) + usualOthers,
-    before * beforeMean + usualMade,
+    before * (1 - beforeMean) + USUAL / usual - USUAL,
+    before * beforeMean + USUAL,
     after * (1 - afterMean),
     after * afterMean,
   ])

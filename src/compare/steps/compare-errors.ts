@@ -46,6 +46,8 @@ export interface ErrorChange extends Place, CountsTest {
   readonly messages: readonly ErrorMessage[]
   /** Requests that have failing calls, by their row. */
   readonly requests: readonly number[]
+  /** Requests in which anything fails here, whatever failing calls say. */
+  readonly failing: ReadonlySet<number>
   /** Requests of each period that fail with them. */
   readonly failed: readonly [before: number, after: number]
   /** Who fails as what it calls does. */
@@ -176,6 +178,7 @@ export function describeErrors(
         .map(([text, own]) => ({ text, made: failuresByPeriod(flows, own) }))
         .sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0])),
       requests: [...new Set(failures.map(({ request }) => request))],
+      failing: new Set(counts.failures.map(({ request }) => request)),
       failed: countByPeriod(flows, new Set(failed)),
       passedOn: passedOnOf(flows, failures, { places, blocks }),
     }

@@ -233,7 +233,9 @@ test('steps are the same whichever period comes first, but for signs', () => {
   expect(back.length).toBeGreaterThan(5)
   for (const [i, there] of stepsOf(buildFlows([one, two])).entries()) {
     expect(back[i]?.step).toBe(there.step)
-    expectRelative(back[i]?.p as number, there.p, 1e-7)
+    // Parts of after are tested by themselves too: of what is beyond doubt, one may be surer.
+    if (there.p > 1e-12) expectRelative(back[i]?.p as number, there.p, 1e-7)
+    else expect(back[i]?.p).toBeLessThan(1e-12)
     expect(back[i]?.shiftUs).toBeCloseTo(-there.shiftUs, 6)
   }
 })
