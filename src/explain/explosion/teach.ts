@@ -281,17 +281,21 @@ export function findQuestions(source: Comparison | Categories): Questions {
   const sizes = categorySizes(categories)
   const requests = (category: number) => membersOf(categories, category).length
   const asked: Question[] = []
-  for (const ignore of subsets(alternatives.known)) {
+  const rules = subsets(alternatives.known)
+  for (const [place, ignore] of rules.entries()) {
     const merged = alternatives.without(ignore)
     const groups = group(Array.from(merged.of.keys()), (category) => merged.of[category])
-    const smaller = subsets(ignore).slice(0, -1)
     const pairs = Array.from(groups.values(), (ids) => {
       const sorted = ids.map((id) => ({ id, requests: requests(id) }))
       sorted.sort((a, b) => b.requests - a.requests)
       return firstPair(sorted, (one, other) =>
-        smaller.every(
-          (set) => alternatives.without(set).of[one.id] !== alternatives.without(set).of[other.id],
-        ),
+        // Of an earlier rule that makes them one, `teach` would learn that.
+        rules
+          .slice(0, place)
+          .every(
+            (set) =>
+              alternatives.without(set).of[one.id] !== alternatives.without(set).of[other.id],
+          ),
       )
     })
     const [one, other] = greatest(pairs, (pair) => pair?.[1].requests ?? 0) ?? []

@@ -95,6 +95,13 @@ test('an answer "not the same" keeps the rule small, and later answers respect e
   )
 })
 
+test('what a question says of the answer "the same" is what is learned from it', () => {
+  const mixed = comparison.with({ concurrency: 'observed' })
+  for (const { one, other, ignore } of findQuestions(mixed).questions) {
+    expect(teach(mixed, [{ one, other, same: true }]).ignore).toEqual(ignore)
+  }
+})
+
 test('a question says which categories would be merged though their times differ', () => {
   const us = (host: string) => (host === 'store-4' ? 900 : 50)
   const slow = compare(period({ hosts: HOSTS, us }), period({ hosts: HOSTS, us }))
@@ -153,5 +160,8 @@ describeWithShared('TraceWeaver tw2', () => {
       ).length
     expect(significant(taught)).toBeGreaterThan(significant(observed))
     expect(categorize(buildFlows([before, after])).size).toBe(taught.categories.size)
+    for (const { one, other, ignore } of findQuestions(observed).questions) {
+      expect(teach(observed, [{ one, other, same: true }]).ignore).toEqual(ignore)
+    }
   })
 })

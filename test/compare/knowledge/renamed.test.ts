@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { readKnowledge } from '../../../src/compare/knowledge/knowledge.ts'
+import { findQuestions, proposeNames, teach } from '../../../src/index.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+
+const FOLDER = fileURLToPath(
+  new URL('../../../datasets/storage-service/rare-operation/', import.meta.url),
+)
+const YEAR_NS = 365n * 24n * 3600n * 1_000_000_000n
+
+const recorded = (period: string) =>
+  gunzipSync(readFileSync(`${FOLDER}${period}.jsonl.gz`)).toString()
+
+/** The same requests a year later, of other hosts, pods, versions and traces. */
+function aYearLater(text: string, version: string): string {
+  const attribute = (key: string, value: string) =>
+    `{"key":"${key}","value":{"stringValue":"${value}"}}`
+  return text
+    .replace(
+      /\{"key":"host\.name","value":\{"stringValue":"([\w-]+?)-(\d+)"\}\}/g,
+      (_, service, n) =>
+        [
+          attribute('host.name', `ip-10-7-${service.length}-${n}.pool-b`),
+          attribute('k8s.pod.name', `${service}-6d4cf56db6-x${n}k2q`),
+          attribute('service.version', version),
+        ].join(),
+    )
+    .replace(/("(?:start|end)TimeUnixNano":")(\d+)/g, (_, key, ns) => key + (BigInt(ns) + YEAR_NS))
+    .replace(/"traceId":"(\w\w)/g, (_, id) => `"traceId":"${id === 'ff' ? '0e' : 'ff'}`)
+}
+
+async function compared(rewrite: (text: string, period: string) => string): Promise<Comparison> {
+  const load = (period: string) => {
+    const bytes = new TextEncoder().encode(rewrite(recorded(period), period))
+    return loadTraces({ name: `${period}.jsonl`, bytes })
+  }
+  return compare(await load('before'), await load('after'), { concurrency: 'observed' })
+}
+
+test('answers, names and notes hold a year later, on other hosts, pods and versions', async () => {
+  const ann = { by: 'Ann', at: '2026-09-03T10:00Z' }
+  const first = await compared((text) => text)
+  const [question = expect.fail()] = findQuestions(first).questions
+  const part = proposeNames(first).things.find(({ about }) => about.startsWith('part-'))
+  const [finding = expect.fail()] = first.findings.findings
+  const taught = teach(first, [
+    { one: question.one, other: question.other, same: true, ...ann },
+    { about: 'service:mds', name: 'directory', ...ann },
+    { about: part?.about ?? '', name: 'the part', ...ann },
+    { about: finding.id, text: 'A slow lock.', ...ann },
+    { about: 'category 0', text: 'Mostly robots.', ...ann },
+  ])
+  expect(taught.ignore.length).toBeGreaterThan(0)
+  const file = JSON.stringify(taught)
+  expect(file).not.toMatch(/mds-0|frontend-0|storage-\w+-0/)
+
+  const later = await compared((text, period) => aYearLater(text, `9.${period.length}`))
+  const roots = ({ categories }: Comparison) => categories.table().array('root') as string[]
+  expect(new Set(roots(first).map((root) => root.split(' ')[0]))).toEqual(new Set(['frontend-0']))
+  expect(new Set(roots(later).map((root) => root.split(' ')[0]))).toEqual(
+    new Set(['frontend@ip-10-7-8-0.pool-b']),
+  )
+  const knowledge = readKnowledge(file)
+  const [then, now] = [first, later].map((one) => one.with({ knowledge }))
+  expect(now?.categories.size).toBe(then?.categories.size)
+  expect(now?.categories.size).toBeLessThan(later.categories.size)
+  const meanings = (one: Comparison | undefined) => one?.categories.table().array('meaning')
+  expect(meanings(now)).toEqual(meanings(then))
+  expect(meanings(now)).toContain('the part')
+  const facts = now?.findings.findings[0]?.facts.join('; ')
+  expect(facts).toContain('seen on 2026-09-03 by Ann: A slow lock.')
+  expect(now?.findings.text()).toContain('directory (mds): MDS GETLAYOUT itself takes')
+})
