@@ -23,7 +23,7 @@ const FEW_TELL: ReadonlySet<LeftOutReason> = new Set(['identifier', 'address'])
 const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
 /** One field of one event. */
-interface Column {
+export interface Column {
   readonly reason: LeftOutReason | null
   /** Messages that have it. */
   known: number
@@ -34,7 +34,7 @@ interface Column {
   readonly example: string
 }
 
-interface EventFields {
+export interface EventFields {
   messages: number
   readonly columns: Map<string, Column>
 }
@@ -46,10 +46,29 @@ interface EventFields {
  */
 export class FieldVariables {
   readonly #builder: LogBuilder
-  readonly #events = new Map<string, EventFields>()
+  /** What all messages so far come to, by event. */
+  readonly events = new Map<string, EventFields>()
 
   constructor(builder: LogBuilder) {
     this.#builder = builder
+  }
+
+  /** Adds events of another, whose codes are these here. */
+  add(others: FieldVariables['events'], { event, state }: ReturnType<LogBuilder['add']>): void {
+    for (const [name, { messages, columns }] of others) {
+      const own = this.events.get(name) ?? { messages: 0, columns: new Map<string, Column>() }
+      own.messages += messages
+      this.events.set(name, own)
+      for (const [key, { known, stateCode, values, codes, ...column }] of columns) {
+        const all = own.columns.get(key) ?? { ...newColumn(key, ''), ...column }
+        own.columns.set(key, all)
+        all.known += known
+        all.stateCode = Math.max(all.stateCode, state[stateCode] ?? -1)
+        all.codes.push(...codes.map((code) => event[code] as number))
+        for (const [value, code] of values ?? []) all.values?.set(value, event[code] as number)
+        if (values === null || (all.values?.size ?? 0) > MAX_VALUES) all.values = null
+      }
+    }
   }
 
   /** A message of an event. */
@@ -58,8 +77,8 @@ export class FieldVariables {
     fields: readonly LogField[],
     { instance, timeUs }: { readonly instance: number; readonly timeUs: number },
   ): void {
-    const own = this.#events.get(event) ?? { messages: 0, columns: new Map<string, Column>() }
-    if (own.messages++ === 0) this.#events.set(event, own)
+    const own = this.events.get(event) ?? { messages: 0, columns: new Map<string, Column>() }
+    if (own.messages++ === 0) this.events.set(event, own)
     for (const [key, value] of fields) {
       const column = own.columns.get(key) ?? newColumn(key, value)
       if (column.known++ === 0) {
@@ -108,7 +127,7 @@ export class FieldVariables {
   /** All messages were taken: takes back what turned out to be no variable. */
   finish(): void {
     const leftOut = new Map<string, FieldLeftOut>()
-    for (const { messages, columns } of this.#events.values()) {
+    for (const { messages, columns } of this.events.values()) {
       for (const [field, column] of columns) {
         const reason = reasonOf(column, messages)
         if (reason === null) continue

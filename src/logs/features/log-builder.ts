@@ -1,5 +1,5 @@
 // Runs once a variable, instance and feature: the loops index with `!`.
-import { ascending, greatest, group, max, sum } from 'd3-array'
+import { greatest, sum } from 'd3-array'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import {
@@ -17,9 +17,9 @@ import {
   LogReport,
   ReadingNotes,
   type SkippedLine,
-  type ThinnedVariable,
+  thinnedVariables,
 } from './log-report.ts'
-import { codeOfClass, type LogClass, LogSet, VariableFeatures } from './log-set.ts'
+import { codeOfClass, type LogClass, LogSet, laidOut } from './log-set.ts'
 import { type ClosedInstance, type InstanceFeatures, OpenInstance } from './open-instance.ts'
 
 /**
@@ -67,7 +67,8 @@ export class LogBuilder {
   }
   readonly #notes = new ReadingNotes()
   #current = -1
-  #facets = 0
+  /** Messages of each instance that only tell others apart. */
+  readonly #facets: number[] = []
   readonly #facetCodes = new Set<number>()
   #hasWaits = false
   #badBy: { readonly field: string; readonly feature: StateFeature } | undefined
@@ -150,7 +151,7 @@ export class LogBuilder {
   facet(instance: number, code: number, timeUs: number): void {
     this.event(instance, code, timeUs)
     this.#facetCodes.add(code)
-    if (Number.isFinite(timeUs)) this.#facets++
+    if (Number.isFinite(timeUs)) this.#facets[instance] = 1 + (this.#facets[instance] ?? 0)
   }
 
   /** Takes events back that turned out to be none. */
@@ -196,7 +197,11 @@ export class LogBuilder {
   }
 
   #close(open: OpenInstance): ClosedInstance {
-    const closed = this.#closeWithWaits(open)
+    const waitCode = (event: number) =>
+      this.#facetCodes.has(event)
+        ? -1
+        : this.stateCode(`${WAIT_NAME}${this.#names.event.value(event)}`)
+    const closed = open.close(this.#hasWaits ? waitCode : undefined)
     const { codes, values } = closed.states
     const added = this.#derived.flatMap(([name, compute]) => {
       const value = compute((variable, feature) => this.#featureOf(closed, variable, feature))
@@ -223,15 +228,6 @@ export class LogBuilder {
     if (at < 0) return given === 'count' ? 0 : Number.NaN
     const feature = given ?? (isState ? 'mean' : 'count')
     return values[at * types.length + types.indexOf(feature)]!
-  }
-
-  #closeWithWaits(open: OpenInstance): ClosedInstance {
-    if (!this.#hasWaits) return open.close()
-    return open.close((event) =>
-      this.#facetCodes.has(event)
-        ? -1
-        : this.stateCode(`${WAIT_NAME}${this.#names.event.value(event)}`),
-    )
   }
 
   /** Says which field of messages makes instances bad, and by which of its values. */
@@ -267,9 +263,60 @@ export class LogBuilder {
     this.#notes.inBothClasses.push(...paths)
   }
 
+  /** What all messages so far come to, for `add` of another builder, maybe in another thread. */
+  pack() {
+    const kept = this.#kept()
+    for (const i of kept) this.close(i)
+    return {
+      instances: kept.map((i) => ({
+        ...(this.#instances[i] as ClosedInstance),
+        id: this.#ids[i]!,
+        facets: this.#facets[i] ?? 0,
+      })),
+      names: { event: this.#names.event.values, state: this.#names.state.values },
+      levels: this.#levels,
+      notes: this.#notes.data,
+    }
+  }
+
+  #kept(): number[] {
+    return [...this.#ids.keys()].filter((i) => !this.#droppedInstances.has(i))
+  }
+
+  /** Adds instances that another builder has closed; returns the codes that its own have here. */
+  add(
+    logClass: LogClass,
+    { instances, names, levels, notes }: ReturnType<LogBuilder['pack']>,
+  ): Record<VariableKind, readonly number[]> {
+    const codes = {
+      event: names.event.map((name) => this.eventCode(name)),
+      state: names.state.map((name) => this.stateCode(name)),
+    }
+    const here = (own: InstanceFeatures, kind: VariableKind) => ({
+      ...own,
+      codes: own.codes.map((code) => codes[kind][code]!),
+    })
+    for (const { id, facets, ...each } of instances) {
+      const instance = this.instanceCode(logClass, id)
+      this.#facets[instance] = facets
+      this.#instances[instance] = {
+        ...each,
+        events: here(each.events, 'event'),
+        states: here(each.states, 'state'),
+        thinned: each.thinned.map((one) => ({ ...one, code: codes[one.kind][one.code]! })),
+      }
+    }
+    levels.forEach((rank, own) => {
+      const code = codes.event[own]!
+      this.#levels[code] = Math.max(rank, this.#levels[code] ?? -1)
+    })
+    this.#notes.add(notes)
+    return codes
+  }
+
   /** The features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
-    const kept = [...this.#ids.keys()].filter((i) => !this.#droppedInstances.has(i))
+    const kept = this.#kept()
     const ids = kept.map((i) => this.#ids[i]!)
     const instances = kept.map((i) => {
       const each = this.#instances[i]!
@@ -308,7 +355,7 @@ export class LogBuilder {
       report: new LogReport({
         ...this.#notes.data,
         messages: {
-          event: sum(instances, ({ messages }) => messages.event) - this.#facets,
+          event: sum(kept, (i, at) => instances[at]!.messages.event - (this.#facets[i] ?? 0)),
           state: sum(instances, ({ messages }) => messages.state),
         },
         thinned: thinnedVariables(instances, names),
@@ -344,57 +391,4 @@ export class LogBuilder {
     const name = this.#names[kind].value(code)
     this.#notes.refuse(kind, name, () => `${found} in instance ${this.#ids[instance]}`)
   }
-}
-
-/** Lays the features of single instances out by feature and variable, in the order of names. */
-function laidOut<F extends Feature>(
-  names: readonly string[],
-  types: readonly F[],
-  instances: readonly InstanceFeatures[],
-  dropped: ReadonlySet<number>,
-): VariableFeatures<F> {
-  const logged = new Int32Array(names.length)
-  for (const { codes } of instances) for (const code of codes) logged[code] = logged[code]! + 1
-  // A name may have been numbered without ever having a message: all of them were refused.
-  const order = [...names.keys()]
-    .filter((code) => logged[code]! > 0 && !dropped.has(code))
-    .sort((a, b) => ascending(names[a], names[b]))
-  const starts = new Int32Array(order.length + 1)
-  const next = new Int32Array(names.length)
-  for (const [row, code] of order.entries()) {
-    next[code] = starts[row]!
-    starts[row + 1] = starts[row]! + logged[code]!
-  }
-  const entries = starts[order.length]!
-  const places = { starts, instances: new Int32Array(entries) }
-  const columns = types.map(() => new Float64Array(entries))
-  for (const [instance, { codes, values }] of instances.entries()) {
-    for (const [i, code] of codes.entries()) {
-      if (dropped.has(code)) continue
-      const entry = next[code]!
-      next[code] = entry + 1
-      places.instances[entry] = instance
-      for (const [feature, column] of columns.entries()) {
-        column[entry] = values[i * types.length + feature]!
-      }
-    }
-  }
-  return new VariableFeatures(
-    order.map((code) => names[code]!),
-    instances.length,
-    new Map(types.map((type, feature) => [type, columns[feature]!])),
-    places,
-  )
-}
-
-function thinnedVariables(
-  instances: readonly ClosedInstance[],
-  names: Readonly<Record<VariableKind, readonly string[]>>,
-): ThinnedVariable[] {
-  const all = instances.flatMap(({ thinned }) => thinned)
-  return [...group(all, ({ kind, code }) => `${kind} ${code}`).values()].map((alike) => {
-    const [{ kind, code }] = alike as [(typeof all)[0]]
-    const stride = max(alike, (each) => each.stride) ?? 1
-    return { kind, name: names[kind][code] as string, instances: alike.length, stride }
-  })
 }

@@ -1,6 +1,8 @@
+import { ascending, group, max } from 'd3-array'
 import { describePlace, type Place } from '../../core/errors.ts'
 import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import type { VariableKind } from './features.ts'
+import type { ClosedInstance } from './open-instance.ts'
 
 export interface SkippedLine extends Place {
   /** The line, or as much of it as says what it is. */
@@ -137,6 +139,18 @@ export class ReadingNotes {
     else known.count++
   }
 
+  add({ lines, skipped, refused, unreadFiles }: Notes): void {
+    this.lines += lines
+    this.unreadFiles.push(...unreadFiles)
+    for (const { reason, count, first } of skipped) {
+      for (const [i, line] of first.entries())
+        this.skip(reason, line, i < first.length - 1 ? 1 : count - i)
+    }
+    for (const { kind, name, count, example } of refused) {
+      for (let i = 0; i < count; i++) this.refuse(kind, name, () => example)
+    }
+  }
+
   get data(): Notes {
     const { lines, unreadFiles, inBothClasses, fieldsLeftOut } = this
     const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
@@ -149,4 +163,19 @@ export class ReadingNotes {
       fieldsLeftOut: [...fieldsLeftOut],
     }
   }
+}
+
+export function thinnedVariables(
+  instances: readonly ClosedInstance[],
+  names: Readonly<Record<VariableKind, readonly string[]>>,
+): ThinnedVariable[] {
+  const all = instances.flatMap(({ thinned }) => thinned)
+  const named = group(all, ({ kind, code }) => `${kind} ${names[kind][code]}`)
+  return [...named]
+    .sort(([a], [b]) => ascending(a, b))
+    .map(([, alike]) => {
+      const [{ kind, code }] = alike as [(typeof all)[0]]
+      const stride = max(alike, (each) => each.stride) ?? 1
+      return { kind, name: names[kind][code] as string, instances: alike.length, stride }
+    })
 }

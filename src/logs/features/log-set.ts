@@ -1,4 +1,5 @@
 // Features are copied once a variable, feature and test: the loops index with `!`.
+import { ascending } from 'd3-array'
 import { addAt } from '../../core/entries.ts'
 import { InternalError } from '../../core/errors.ts'
 import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
@@ -6,6 +7,7 @@ import { requireOneOf } from '../../stats/require-option.ts'
 import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
 import type { EventFeature, Feature, Level, StateFeature, VariableKind } from './features.ts'
 import type { LogReport } from './log-report.ts'
+import type { InstanceFeatures } from './open-instance.ts'
 
 export { AFTER, BEFORE }
 
@@ -221,4 +223,45 @@ function everywhere(variables: number, instances: number): EntryPlaces {
     starts: Int32Array.from({ length: variables + 1 }, (_, variable) => variable * instances),
     instances: Int32Array.from({ length: variables * instances }, (_, at) => at % instances),
   }
+}
+
+/** Lays the features of single instances out by feature and variable, in the order of names. */
+export function laidOut<F extends Feature>(
+  names: readonly string[],
+  types: readonly F[],
+  instances: readonly InstanceFeatures[],
+  dropped: ReadonlySet<number>,
+): VariableFeatures<F> {
+  const logged = new Int32Array(names.length)
+  for (const { codes } of instances) for (const code of codes) logged[code] = logged[code]! + 1
+  // A name may have been numbered without ever having a message: all of them were refused.
+  const order = [...names.keys()]
+    .filter((code) => logged[code]! > 0 && !dropped.has(code))
+    .sort((a, b) => ascending(names[a], names[b]))
+  const starts = new Int32Array(order.length + 1)
+  const next = new Int32Array(names.length)
+  for (const [row, code] of order.entries()) {
+    next[code] = starts[row]!
+    starts[row + 1] = starts[row]! + logged[code]!
+  }
+  const entries = starts[order.length]!
+  const places = { starts, instances: new Int32Array(entries) }
+  const columns = types.map(() => new Float64Array(entries))
+  for (const [instance, { codes, values }] of instances.entries()) {
+    for (const [i, code] of codes.entries()) {
+      if (dropped.has(code)) continue
+      const entry = next[code]!
+      next[code] = entry + 1
+      places.instances[entry] = instance
+      for (const [feature, column] of columns.entries()) {
+        column[entry] = values[i * types.length + feature]!
+      }
+    }
+  }
+  return new VariableFeatures(
+    order.map((code) => names[code]!),
+    instances.length,
+    new Map(types.map((type, feature) => [type, columns[feature]!])),
+    places,
+  )
 }

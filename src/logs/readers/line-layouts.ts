@@ -194,17 +194,12 @@ function readerOf(expression: RegExp): LineLayout['read'] {
 /** Where a time ends that begins at a place of a line, or −1: the layouts ask for the same again and again. */
 function timeFinder(time: string): (text: string, at: number) => number {
   const expression = new RegExp(`${time}${TIME_ENDS}`, 'y')
-  const ends = new Map<number, number>()
-  let last = ''
+  let known = { text: '', at: 0, end: -1 }
   return (text, at) => {
-    if (text !== last) ends.clear()
-    last = text
-    const known = ends.get(at)
-    if (known !== undefined) return known
+    if (text === known.text && at === known.at) return known.end
     expression.lastIndex = at
-    const end = expression.test(text) ? expression.lastIndex : -1
-    ends.set(at, end)
-    return end
+    known = { text, at, end: expression.test(text) ? expression.lastIndex : -1 }
+    return known.end
   }
 }
 

@@ -2,14 +2,11 @@ import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { conditionsText } from '../../traces/selection/condition.ts'
 import { closeChunks } from '../../traces/trace-source.ts'
-import { FieldVariables } from '../features/field-variables.ts'
 import { LogBuilder } from '../features/log-builder.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import { delimiterOf } from './csv-log.ts'
-import { DividedLogs, type Division } from './divided-logs.ts'
-import { LogTemplates } from './drain/log-templates.ts'
+import type { Division } from './divided-logs.ts'
 import { mineInputs } from './drain/mine-log-templates.ts'
-import { TemplateMatcher } from './drain/template-matcher.ts'
 import { parsedObject } from './json-object.ts'
 import { type LogInput, type LogPaths, logInputs } from './log-inputs.ts'
 import {
@@ -18,9 +15,10 @@ import {
   type ReadSettings,
   readSettings,
 } from './log-read-options.ts'
-import { adviceFor, LogWriter, skipText } from './log-sink.ts'
+import { adviceFor, skipText } from './log-sink.ts'
 import { logfmtPairs } from './logfmt.ts'
-import { hasFreeText, readLogFile, recognizeLogFormat } from './read-log-file.ts'
+import { inputReader, type Naming, readInThreads } from './read-inputs.ts'
+import { hasFreeText, recognizeLogFormat } from './read-log-file.ts'
 
 /** The logs to compare: of what went well, and of what did not; `[]` where there are none. */
 export interface LogsToCompare {
@@ -57,6 +55,8 @@ export interface LogsToCompare {
  * how long after the message before it each message came is a state `ms until EVENT` (option `waits`), and
  * the number that the condition goes by is their performance.
  *
+ * Large files and directories that depend on no other are read in threads of their own, to the same result.
+ *
  * The result's `report` counts lines that gave no message, with file and line.
  *
  * @param options see {@link LOG_READ_OPTIONS}
@@ -81,25 +81,23 @@ export async function loadLogs(
   const { division } = settings
   const isDivided = division !== null && (division.splitAt !== null || division.badIf.length > 0)
   const inputs = await inputsOf(periodsOf(logs, isDivided))
-  const all = [...inputs.before, ...inputs.after]
+  const all = LOG_CLASSES.flatMap((logClass) =>
+    inputs[logClass].map((input) => [logClass, input] as const),
+  )
   if (all.length === 0) throw new OptionError('logs', '[]', '{ before: paths, after: paths }')
-  const matcher = matcherOf(settings) ?? (await minedMatcher(all, settings))
+  const templates = await namingOf([...inputs.before, ...inputs.after], settings)
   const builder = new LogBuilder()
-  if (settings.hasWaits) builder.addWaits()
   if (options.derive !== undefined) builder.derive(options.derive)
   if (options.exclude?.length) builder.exclude(options.exclude)
-  const fields = new FieldVariables(builder)
-  const divided = division === null ? undefined : new DividedLogs(division, builder)
-  const reading = { settings, matcher, fields, divided }
-  for (const logClass of LOG_CLASSES) {
-    await readInputsInto(builder, logClass, inputs[logClass], reading)
-  }
-  fields.finish()
-  divided?.finish()
+  const reader = inputReader(builder, settings, templates)
+  const read = await readInThreads(all, options, templates)
+  if (read === undefined) for (const one of all) await reader.read(one)
+  else for (const [i, one] of read.entries()) reader.add((all[i] as (typeof all)[0])[0], one)
+  reader.finish()
   builder.noteBoth(pathsInBoth(inputs))
   const built = builder.build()
   for (const logClass of LOG_CLASSES) {
-    await requireMessages(built, { logClass, inputs: inputs[logClass] }, reading)
+    await requireMessages(built, { logClass, inputs: inputs[logClass] }, { settings, templates })
   }
   if (isDivided) requireBoth(built, division)
   return built
@@ -161,67 +159,22 @@ function pathsInBoth({ before, after }: Inputs): string[] {
   return paths(after).filter((path) => ofBefore.has(path))
 }
 
-async function minedMatcher(
-  inputs: readonly LogInput[],
-  settings: ReadSettings,
-): Promise<TemplateMatcher | undefined> {
+async function namingOf(inputs: readonly LogInput[], settings: ReadSettings): Promise<Naming> {
+  if (settings.templates !== 'mined') return settings.templates
   for (const file of inputs.flatMap(({ files }) => files)) {
-    if (await hasFreeText(file, settings)) {
-      return new TemplateMatcher(await mineInputs(inputs, settings))
-    }
+    if (await hasFreeText(file, settings)) return mineInputs(inputs, settings)
   }
   return undefined
-}
-
-/** What gives free text its names, if the options say so already. */
-function matcherOf({ templates }: ReadSettings): TemplateMatcher | 'none' | undefined {
-  if (templates instanceof LogTemplates) return new TemplateMatcher(templates)
-  return templates === 'none' ? 'none' : undefined
-}
-
-interface Reading {
-  readonly settings: ReadSettings
-  readonly matcher: TemplateMatcher | 'none' | undefined
-  readonly fields: FieldVariables
-  readonly divided: DividedLogs | undefined
-}
-
-async function readInputsInto(
-  builder: LogBuilder,
-  logClass: LogClass,
-  inputs: readonly LogInput[],
-  { settings, matcher, fields, divided }: Reading,
-): Promise<void> {
-  const isByPath = settings.instance === undefined
-  for (const { id, files, isFile } of inputs) {
-    // Where paths are divided, the number only says that they are what is.
-    const isDivided = divided !== undefined
-    const pathInstance = !isByPath ? -1 : isDivided ? 0 : builder.instanceCode(logClass, id)
-    for (const source of files) {
-      const sink = new LogWriter({
-        builder,
-        fields,
-        divided,
-        id,
-        logClass,
-        file: source.name,
-        pathInstance,
-        matcher,
-      })
-      await readLogFile(source, { settings, sink, isRequired: isFile })
-    }
-    if (isByPath && !isDivided) builder.close(pathInstance)
-  }
 }
 
 /** Sees to it that the logs of a class gave a message. */
 async function requireMessages(
   logs: LogSet,
   { logClass, inputs }: { readonly logClass: LogClass; readonly inputs: readonly LogInput[] },
-  reading: Reading,
+  { settings, templates }: { readonly settings: ReadSettings; readonly templates: Naming },
 ): Promise<void> {
   // One source is of both.
-  const isDivided = reading.divided !== undefined
+  const isDivided = settings.division !== null
   const hasMessage = logs.runTimeUs.some(
     (runTimeUs, instance) =>
       !Number.isNaN(runTimeUs) && (isDivided || logs.classNameOf(instance) === logClass),
@@ -229,8 +182,8 @@ async function requireMessages(
   if (hasMessage || inputs.length === 0) return
   // Read once more, alone: what was noted of both classes does not say whose lines they were.
   const builder = new LogBuilder()
-  const fields = new FieldVariables(builder)
-  await readInputsInto(builder, logClass, inputs, { ...reading, fields, divided: undefined })
+  const reader = inputReader(builder, { ...settings, division: null }, templates)
+  for (const input of inputs) await reader.read([logClass, input])
   const { lines, skipped } = builder.build().report
   const [most] = skipped.toSorted((a, b) => b.count - a.count)
   const given = inputs.map(({ id }) => id).join(', ')
@@ -238,7 +191,7 @@ async function requireMessages(
     const found = lines === 0 ? 'this is empty' : `${counted(lines, 'line')} gave none`
     throw new OptionError(logClass, given, `logs with messages: ${found}`)
   }
-  const advice = adviceFor(most.reason, await lookAt(inputs, reading.settings))
+  const advice = adviceFor(most.reason, await lookAt(inputs, settings))
   throw new OptionError(
     logClass,
     given,

@@ -86,3 +86,5 @@ export function hasWorker(): boolean {
 export function readInWorker(): Promise<undefined> {
   return Promise.resolve(undefined)
 }
+
+export const startThreads = (): [] => []

@@ -1,0 +1,95 @@
+import { sum } from 'd3-array'
+import { nodeFiles } from '../../traces/trace-source.ts'
+import { FieldVariables } from '../features/field-variables.ts'
+import { LogBuilder } from '../features/log-builder.ts'
+import type { LogClass } from '../features/log-set.ts'
+import { DividedLogs } from './divided-logs.ts'
+import { LogTemplates } from './drain/log-templates.ts'
+import { TemplateMatcher } from './drain/template-matcher.ts'
+import { type LogInput, logInputs } from './log-inputs.ts'
+import { type LogReadOptions, type ReadSettings, readSettings } from './log-read-options.ts'
+import { LogWriter } from './log-sink.ts'
+import { readLogFile } from './read-log-file.ts'
+
+/** What free text is named by; `undefined` where there is none. */
+export type Naming = LogTemplates | 'none' | undefined
+type ClassedInput = readonly [logClass: LogClass, input: LogInput]
+type ReadInput = ReturnType<LogBuilder['pack']> & { readonly fields: FieldVariables['events'] }
+
+/** Less is read before threads have begun. */
+const MIN_BYTES = 1 << 24
+
+/** Reads inputs into a builder, one after the other. */
+export function inputReader(builder: LogBuilder, settings: ReadSettings, templates: Naming) {
+  const { division, hasWaits, instance } = settings
+  if (hasWaits) builder.addWaits()
+  const fields = new FieldVariables(builder)
+  const divided = division === null ? undefined : new DividedLogs(division, builder)
+  const matcher = templates instanceof LogTemplates ? new TemplateMatcher(templates) : templates
+  const to = { builder, fields, divided, matcher }
+  return {
+    async read([logClass, { id, files, isFile }]: ClassedInput): Promise<void> {
+      const isByPath = instance === undefined
+      // Where paths are divided, the number only says that they are what is.
+      const isDivided = divided !== undefined
+      const pathInstance = !isByPath ? -1 : isDivided ? 0 : builder.instanceCode(logClass, id)
+      for (const source of files) {
+        const sink = new LogWriter({ ...to, id, logClass, file: source.name, pathInstance })
+        await readLogFile(source, { settings, sink, isRequired: isFile })
+      }
+      if (isByPath && !isDivided) builder.close(pathInstance)
+    },
+    /** Adds what a thread has read. */
+    add(logClass: LogClass, read: ReadInput): void {
+      fields.add(read.fields, builder.add(logClass, read))
+    },
+    /** All inputs were read. */
+    finish(): FieldVariables['events'] {
+      fields.finish()
+      divided?.finish()
+      return fields.events
+    },
+  }
+}
+
+/**
+ * Reads inputs in threads, each by itself, where they are large and none depends on another; `undefined`
+ * where they must be read here, which is also where errors are told.
+ */
+export async function readInThreads(
+  all: readonly ClassedInput[],
+  options: LogReadOptions,
+  templates: Naming,
+): Promise<readonly ReadInput[] | undefined> {
+  const { instance, division } = readSettings(options)
+  const isDivided = division !== null && (division.splitAt !== null || division.badIf.length > 0)
+  const bytes = sum(all, ([, { files }]) => sum(files, (file) => file.bytes))
+  const isApart = instance === undefined && !isDivided && options.derive === undefined
+  const isWorth = all.length > 1 && bytes >= MIN_BYTES && all.every(([, { isPath }]) => isPath)
+  if (!isApart || !isWorth) return undefined
+  const given = { ...options, templates: options.templates && ('mined' as const) }
+  const { startThreads } = await nodeFiles()
+  const threads = startThreads('log-worker', [given, JSON.stringify(templates)], all.length)
+  const answers: unknown[] = all.map(() => undefined)
+  const questions = all.entries()
+  const work = async (thread: (typeof threads)[number]) => {
+    for (const [i, [logClass, { id }]] of questions) answers[i] = await thread.ask([logClass, id])
+  }
+  await Promise.allSettled(threads.map(work))
+  await Promise.all(threads.map((thread) => thread.end()))
+  return answers.every((answer) => answer !== undefined) ? (answers as ReadInput[]) : undefined
+}
+
+/** What a thread does: answers what an input says. */
+export function answering(options: LogReadOptions, templates: string | undefined) {
+  const settings = readSettings(options)
+  const given = templates === undefined ? undefined : JSON.parse(templates)
+  return async (logClass: LogClass, path: string): Promise<ReadInput> => {
+    const builder = new LogBuilder()
+    const named = typeof given === 'object' ? LogTemplates.fromJSON(given) : given
+    const reader = inputReader(builder, settings, named)
+    for (const input of await logInputs(path)) await reader.read([logClass, input])
+    const fields = reader.finish()
+    return { ...builder.pack(), fields }
+  }
+}
