@@ -10,7 +10,7 @@ import {
   type MimeBundle,
 } from './display.ts'
 import { OptionError, requireArgument } from './errors.ts'
-import type { Quantity } from './quantity.ts'
+import { type Quantity, TIME } from './quantity.ts'
 import { tableHtml, tableText } from './table-display.ts'
 
 /** A step of an analysis, immutable, with a table to look at; shown, it shows its table. */
@@ -157,10 +157,26 @@ export function tableIn(table: StageTable, quantity: Quantity): StageTable {
   return table.rename(Object.fromEntries(names)) as StageTable
 }
 
-/** A table with one row for each of `rows`; the columns are their fields `names`. */
-export function rowTable<Row extends object>(
+/** What a column shows of a row: one of its fields, or what a function makes of it. */
+type Column<Row> = (keyof Row & string) | ((row: Row, at: number) => unknown)
+
+/** A table with one row for each of `rows`, whose amounts are of `quantity`. */
+export function rowTable<Row>(
   rows: readonly Row[],
-  names: readonly (keyof Row & string)[],
+  columns: Readonly<Record<string, Column<Row>>>,
+  quantity: Quantity = TIME,
 ): StageTable {
-  return stageTable(Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])))
+  const made = Object.entries(columns).map(([name, column]) => [
+    name,
+    rows.map(typeof column === 'function' ? column : (row) => row[column]),
+  ])
+  return tableIn(stageTable(Object.fromEntries(made)), quantity)
+}
+
+type Names<Text> = Text extends `${infer First} ${infer Rest}` ? First | Names<Rest> : Text
+
+/** Columns that are fields of the same name: `own('p q')` gives `{ p: 'p', q: 'q' }`. */
+export function own<const Text extends string>(names: Text) {
+  const columns = names.split(' ').map((name) => [name, name])
+  return Object.fromEntries(columns) as { readonly [Name in Names<Text> & string]: Name }
 }

@@ -1,7 +1,14 @@
 import { fsum } from 'd3-array'
 import { defineOptions, list, number, type OptionsOf, oneOf } from '../core/options.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
-import { columnarStage, Stage, type StageTable, stageTable, tableIn } from '../core/stage.ts'
+import {
+  columnarStage,
+  rowTable,
+  Stage,
+  type StageTable,
+  stageTable,
+  tableIn,
+} from '../core/stage.ts'
 import type { Outcomes } from '../traces/outcomes.ts'
 import { AFTER, BEFORE, type Period } from '../traces/period.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
@@ -258,11 +265,10 @@ export class FlowReport extends Stage {
 
   /** One row a decision: how often, and what it means. */
   table(): StageTable {
-    const entries = Object.keys(MEANINGS) as FlowReportEntry[]
-    return stageTable({
-      decision: entries,
-      count: entries.map((entry) => this.counts[entry]),
-      meaning: entries.map((entry) => MEANINGS[entry]),
+    return rowTable(Object.keys(MEANINGS) as FlowReportEntry[], {
+      decision: String,
+      count: (entry) => this.counts[entry],
+      meaning: (entry) => MEANINGS[entry],
     })
   }
 }

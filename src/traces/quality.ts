@@ -1,5 +1,5 @@
 import { describePlace, type Place, TraceFormatError, visibleText } from '../core/errors.ts'
-import { columnarStage, type StageTable, stageTable } from '../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../core/stage.ts'
 
 /** What became of the data an issue is about. */
 export type IssueEffect = 'trace skipped' | 'span skipped' | 'log record skipped' | 'kept'
@@ -72,30 +72,21 @@ export class Quality extends columnarStage<QualityCounts>() {
    * there are (exactly), how many of them are in the sample, and exact quantiles of all their times.
    */
   groupTable(): StageTable {
-    const column = <K extends keyof RequestGroup>(name: K) => this.groups.map((one) => one[name])
-    return stageTable({
-      root: column('root'),
-      outcome: column('outcome'),
-      structures: column('structures'),
-      spans: column('spans'),
-      requests: column('requests'),
-      sampled: column('sampled'),
-      meanUs: column('meanUs'),
-      p50Us: column('p50Us'),
-      p95Us: column('p95Us'),
-      p99Us: column('p99Us'),
+    return rowTable(this.groups, {
+      ...own('root outcome structures spans requests sampled meanUs p50Us p95Us p99Us'),
     })
   }
 
   /** One row a kind of issue: code, effect, count, and the first one found. */
   table(): StageTable {
-    const codes = [...this.counts.keys()]
-    const first = codes.map((code) => this.issues.find((issue) => issue.code === code))
-    return stageTable({
-      code: codes,
-      effect: first.map((issue) => issue?.effect ?? ''),
-      count: codes.map((code) => this.counts.get(code) ?? 0),
-      example: first.map((issue) => (issue === undefined ? '' : issueText(issue))),
+    const rows = Array.from(this.counts, ([code, count]) => {
+      return { code, count, first: this.issues.find((issue) => issue.code === code) }
+    })
+    return rowTable(rows, {
+      code: 'code',
+      effect: ({ first }) => first?.effect ?? '',
+      count: 'count',
+      example: ({ first }) => (first === undefined ? '' : issueText(first)),
     })
   }
 }

@@ -8,7 +8,7 @@ import {
   type OptionsOf,
   readOptions,
 } from '../../core/options.ts'
-import { columnarStage, rowTable, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
@@ -41,18 +41,6 @@ const SIZE_OPTIONS = defineOptions({
     sentence: 'Categories of more requests than this in a period are large',
   }),
 })
-
-const SIZE_COLUMNS = [
-  'period',
-  'requests',
-  'categories',
-  'nodesMean',
-  'nodesSd',
-  'categoryNodesMean',
-  'categoryNodesSd',
-  'largeShare',
-  'inLargeShare',
-] as const
 
 /** Options that categories were made with. */
 export type CategoryOptions = OptionsOf<typeof CATEGORY_OPTIONS>
@@ -213,30 +201,32 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
 
   /** One row a category: root, size, and count, mean, SD and C² of response times by period. */
   table(): StageTable {
-    const ids = Array.from({ length: this.size }, (_, category) => category)
-    const meanings = ids.map((category) => meaningOf(this, category))
-    const before = ids.map((category) => this.responseTimeMoments(category, BEFORE))
-    const after = ids.map((category) => this.responseTimeMoments(category, AFTER))
-    return tableIn(
-      stageTable({
-        category: ids,
-        root: ids.map((category) => this.root(category)),
-        ...(meanings.some((meaning) => meaning !== '') && { meaning: meanings }),
-        nodes: ids.map((category) => this.nodeCount(category)),
-        edges: ids.map((category) => this.edgeCount(category)),
-        before: before.map(({ count }) => count),
-        after: after.map(({ count }) => count),
-        beforeMeanUs: before.map(({ mean }) => mean),
-        afterMeanUs: after.map(({ mean }) => mean),
-        beforeSdUs: before.map(({ sd }) => sd),
-        afterSdUs: after.map(({ sd }) => sd),
-        beforeC2: before.map(squaredVariation),
-        afterC2: after.map(squaredVariation),
+    const ids = range(this.size)
+    const named = ids.some((category) => meaningOf(this, category) !== '')
+    const moments = (period: Period) => (category: number) =>
+      this.responseTimeMoments(category, period)
+    const [before, after] = [moments(BEFORE), moments(AFTER)]
+    return rowTable(
+      ids,
+      {
+        category: Number,
+        root: (category) => this.root(category),
+        ...(named && { meaning: (category: number) => meaningOf(this, category) }),
+        nodes: (category) => this.nodeCount(category),
+        edges: (category) => this.edgeCount(category),
+        before: (category) => before(category).count,
+        after: (category) => after(category).count,
+        beforeMeanUs: (category) => before(category).mean,
+        afterMeanUs: (category) => after(category).mean,
+        beforeSdUs: (category) => before(category).sd,
+        afterSdUs: (category) => after(category).sd,
+        beforeC2: (category) => squaredVariation(before(category)),
+        afterC2: (category) => squaredVariation(after(category)),
         ...(this.flows.outcomes && {
-          beforeFailed: ids.map((category) => this.failed(category, BEFORE)),
-          afterFailed: ids.map((category) => this.failed(category, AFTER)),
+          beforeFailed: (category: number) => this.failed(category, BEFORE),
+          afterFailed: (category: number) => this.failed(category, AFTER),
         }),
-      }),
+      },
       this.flows.quantity,
     )
   }
@@ -280,7 +270,10 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
         },
       ]
     })
-    return rowTable(rows, SIZE_COLUMNS)
+    return rowTable(rows, {
+      ...own('period requests categories nodesMean nodesSd categoryNodesMean categoryNodesSd'),
+      ...own('largeShare inLargeShare'),
+    })
   }
 
   /** Requests of a category that failed; 0 where outcomes were not recorded. */

@@ -3,7 +3,7 @@
 import { range } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, readOptions, share } from '../../core/options.ts'
-import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
@@ -266,22 +266,18 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
 
   /** One row an edge, changed ones first. */
   table(): StageTable {
-    const rows = this.edges
-      .toSorted((a, b) => Number(b.changed) - Number(a.changed))
-      .map((edge) => ({
-        ...edge,
-        lowUs: edge.interval[0],
-        highUs: edge.interval[1],
-        before: edge.beforeRequests,
-        after: edge.afterRequests,
-        categories: edge.categories.length,
-      }))
-    return tableIn(
-      rowTable(rows, [
-        ...(['from', 'to', 'kind', 'changed', 'shiftUs', 'lowUs', 'highUs'] as const),
-        ...(['probabilitySlower', 'before', 'after', 'categories', 'p', 'q'] as const),
-        'contributionUs',
-      ]),
+    return rowTable(
+      this.edges.toSorted((a, b) => Number(b.changed) - Number(a.changed)),
+      {
+        ...own('from to kind changed shiftUs'),
+        lowUs: ({ interval }) => interval[0],
+        highUs: ({ interval }) => interval[1],
+        probabilitySlower: 'probabilitySlower',
+        before: 'beforeRequests',
+        after: 'afterRequests',
+        categories: ({ categories }) => categories.length,
+        ...own('p q contributionUs'),
+      },
       this.categories.flows.quantity,
     )
   }
@@ -292,9 +288,8 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
    * for another branch, beside the critical path and part of no sum.
    */
   breakdown(): StageTable {
-    const names = ['service', 'kind', 'beforeUs', 'afterUs', 'changeUs'] as const
-    const table = rowTable(this.places(), [...names, 'beforeWaitingUs', 'afterWaitingUs'])
-    return tableIn(table, this.categories.flows.quantity)
+    const columns = own('service kind beforeUs afterUs changeUs beforeWaitingUs afterWaitingUs')
+    return rowTable(this.places(), columns, this.categories.flows.quantity)
   }
 
   /** The rows of `breakdown`, the largest change first. */

@@ -2,7 +2,7 @@ import { cumsum } from 'd3-array'
 import { at } from '../../core/entries.ts'
 import { defineOptions, number } from '../../core/options.ts'
 import { formatAmount, moreText, partText, type Quantity, TIME } from '../../core/quantity.ts'
-import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
@@ -168,17 +168,16 @@ export class Findings extends columnarStage<FindingColumns>() {
    */
   table(): StageTable {
     const repairedUs = cumsum(this.findings, ({ contributionUs }) => contributionUs)
-    const rows = this.findings.map((finding, i) => ({
-      ...finding,
-      remainingUs: this.observedChangeUs - at(repairedUs, i),
-      mutations: finding.mutations.map(({ rank }) => rank).join(', '),
-      categories: finding.categories.length,
-    }))
-    return tableIn(
-      rowTable(rows, [
-        ...(['rank', 'title', 'direction', 'requests', 'contributionUs', 'remainingUs'] as const),
-        ...(['shareOfChange', 'q', 'mutations', 'categories', 'id'] as const),
-      ]),
+    return rowTable(
+      this.findings,
+      {
+        ...own('rank title direction requests contributionUs'),
+        remainingUs: (_, i) => this.observedChangeUs - at(repairedUs, i),
+        ...own('shareOfChange q'),
+        mutations: ({ mutations }) => mutations.map(({ rank }) => rank).join(', '),
+        categories: ({ categories }) => categories.length,
+        id: 'id',
+      },
       this.quantity,
     )
   }

@@ -1,5 +1,5 @@
 import { defineOptions, flag, type OptionsOf } from '../../core/options.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { percent } from '../../core/words.ts'
 import type { Step } from '../steps/step-times.ts'
 import type { Shared } from './activity.ts'
@@ -59,15 +59,12 @@ export class Interference extends columnarStage<InterferenceColumns>() {
   /** One row for each group of other requests that was compared. */
   table(): StageTable {
     const named = new Set(this.interferers)
-    const rows = this.compared.map((one) => ({
-      ...one,
-      requests: one.text,
-      interferes: named.has(one),
-    }))
-    return rowTable(rows, [
-      ...(['requests', 'shared', 'interferes', 'slow', 'usual', 'before', 'explained'] as const),
-      ...(['p', 'q'] as const),
-    ])
+    return rowTable(this.compared, {
+      requests: 'text',
+      shared: 'shared',
+      interferes: (one) => named.has(one),
+      ...own('slow usual before explained p q'),
+    })
   }
 }
 

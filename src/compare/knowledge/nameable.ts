@@ -1,5 +1,5 @@
 import { group, sum } from 'd3-array'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { grouped } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -33,7 +33,7 @@ const MAX_TOLD = 8
 export class Nameable extends columnarStage<Nameables>() {
   /** One row a thing, what a name would spare most reading of first. */
   table(): StageTable {
-    return rowTable(this.things, ['about', 'what', 'name', 'categories', 'requests', 'calls'])
+    return rowTable(this.things, own('about what name categories requests calls'))
   }
 
   /** The first few of each kind, in words. */

@@ -1,7 +1,7 @@
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
-import { Stage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { moments } from '../../stats/moments.ts'
 import { Categories } from '../categories/categories.ts'
@@ -181,25 +181,23 @@ export class ResponseTimeMutations extends Stage {
   /** One row a category: counts, means, statistic, p, q, and whether it is a mutation. */
   table(): StageTable {
     const { categories } = this
-    const ids = this.#tests.map((_, category) => category)
-    const mean = (period: 0 | 1) =>
-      ids.map((category) => categories.responseTimeMoments(category, period).mean)
-    return tableIn(
-      stageTable({
-        category: ids,
-        root: ids.map((category) => categories.root(category)),
-        before: this.#tests.map(({ beforeCount }) => beforeCount),
-        after: this.#tests.map(({ afterCount }) => afterCount),
+    const mean = (period: Period) => (_: FamilyTest, category: number) =>
+      categories.responseTimeMoments(category, period).mean
+    return rowTable(
+      this.#tests,
+      {
+        category: (_, category) => category,
+        root: (_, category) => categories.root(category),
+        before: 'beforeCount',
+        after: 'afterCount',
         beforeMeanUs: mean(BEFORE),
         afterMeanUs: mean(AFTER),
-        statistic: this.#tests.map(({ statistic }) => statistic),
-        p: this.#tests.map(({ p }) => p),
-        q: this.#tests.map(({ q }) => q),
-        tested: this.#tests.map(({ testable }) => testable),
-        direction: this.#tests.map(({ direction }) => direction),
-        mutation: this.#tests.map(({ rejected }) => rejected),
-      }),
-      this.categories.flows.quantity,
+        ...own('statistic p q'),
+        tested: 'testable',
+        direction: 'direction',
+        mutation: 'rejected',
+      },
+      categories.flows.quantity,
     )
   }
 
@@ -212,21 +210,21 @@ export class ResponseTimeMutations extends Stage {
         Number(changed(b)) - Number(changed(a)) ||
         (Math.abs(shiftUs(b)) || 0) - (Math.abs(shiftUs(a)) || 0),
     )
-    return tableIn(
-      stageTable({
-        from: edges.map(({ edge }) => edge.from),
-        to: edges.map(({ edge }) => edge.to),
-        occurrence: edges.map(({ edge }) => edge.occurrence),
-        changed: edges.map(changed),
-        beforeMeanUs: edges.map(({ beforeMeanUs }) => beforeMeanUs),
-        afterMeanUs: edges.map(({ afterMeanUs }) => afterMeanUs),
-        shiftUs: edges.map(shiftUs),
-        direction: edges.map(({ test }) => test?.direction ?? ''),
-        statistic: edges.map(({ test }) => test?.statistic ?? Number.NaN),
-        p: edges.map(({ test }) => test?.p ?? Number.NaN),
-        tested: edges.map(({ test }) => test?.testable ?? false),
-        onCriticalPath: edges.map(({ onCriticalPath }) => onCriticalPath),
-      }),
+    return rowTable(
+      edges,
+      {
+        from: ({ edge }) => edge.from,
+        to: ({ edge }) => edge.to,
+        occurrence: ({ edge }) => edge.occurrence,
+        changed,
+        ...own('beforeMeanUs afterMeanUs'),
+        shiftUs,
+        direction: ({ test }) => test?.direction ?? '',
+        statistic: ({ test }) => test?.statistic ?? Number.NaN,
+        p: ({ test }) => test?.p ?? Number.NaN,
+        tested: ({ test }) => test?.testable ?? false,
+        onCriticalPath: 'onCriticalPath',
+      },
       this.categories.flows.quantity,
     )
   }
@@ -234,30 +232,30 @@ export class ResponseTimeMutations extends Stage {
   /** One row a testable category: how large its change is, with intervals at 95 %. */
   effectTable(): StageTable {
     const ids = this.#tests.flatMap(({ testable }, category) => (testable ? [category] : []))
-    const effects = ids.map((category) => this.effect(category))
-    const column = <T>(value: (effect: EffectSize) => T) => effects.map(value)
-    return tableIn(
-      stageTable({
-        category: ids,
-        root: ids.map((category) => this.categories.root(category)),
-        medianShiftUs: column(({ medianShiftUs }) => medianShiftUs),
-        medianLowUs: column(({ interval }) => interval[0]),
-        medianHighUs: column(({ interval }) => interval[1]),
-        meanShiftUs: column(({ meanShiftUs }) => meanShiftUs),
-        meanLowUs: column(({ meanInterval }) => meanInterval[0]),
-        meanHighUs: column(({ meanInterval }) => meanInterval[1]),
-        p95ShiftUs: column(({ p95ShiftUs }) => p95ShiftUs),
-        p95LowUs: column(({ p95Interval }) => p95Interval[0]),
-        p95HighUs: column(({ p95Interval }) => p95Interval[1]),
-        p99ShiftUs: column(({ p99ShiftUs }) => p99ShiftUs),
-        p99LowUs: column(({ p99Interval }) => p99Interval[0]),
-        p99HighUs: column(({ p99Interval }) => p99Interval[1]),
-        probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
-        wassersteinUs: column(({ wassersteinUs }) => wassersteinUs),
-        detectableShiftUs: column(({ detectableShiftUs }) => detectableShiftUs),
-        p: ids.map((category) => this.test(category).p),
-        q: ids.map((category) => this.test(category).q),
-      }),
+    const rows = ids.map((category) => ({
+      category,
+      ...this.test(category),
+      ...this.effect(category),
+    }))
+    return rowTable(
+      rows,
+      {
+        category: 'category',
+        root: ({ category }) => this.categories.root(category),
+        medianShiftUs: 'medianShiftUs',
+        medianLowUs: ({ interval }) => interval[0],
+        medianHighUs: ({ interval }) => interval[1],
+        meanShiftUs: 'meanShiftUs',
+        meanLowUs: ({ meanInterval }) => meanInterval[0],
+        meanHighUs: ({ meanInterval }) => meanInterval[1],
+        p95ShiftUs: 'p95ShiftUs',
+        p95LowUs: ({ p95Interval }) => p95Interval[0],
+        p95HighUs: ({ p95Interval }) => p95Interval[1],
+        p99ShiftUs: 'p99ShiftUs',
+        p99LowUs: ({ p99Interval }) => p99Interval[0],
+        p99HighUs: ({ p99Interval }) => p99Interval[1],
+        ...own('probabilitySlower wassersteinUs detectableShiftUs p q'),
+      },
       this.categories.flows.quantity,
     )
   }

@@ -1,7 +1,7 @@
 import { group } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, flag, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
-import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
+import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { editDistanceFrom } from '../../stats/edit-distance.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { StructureOutline } from '../categories/structure-outline.ts'
@@ -137,14 +137,13 @@ export class Precursors extends Stage {
     const pairs = [...this.#columns.keys()].flatMap((mutation) =>
       this.of(mutation).map((candidate) => ({ mutation, ...candidate })),
     )
-    return stageTable({
-      mutation: pairs.map(({ mutation }) => mutation),
-      precursor: pairs.map(({ category }) => category),
-      root: pairs.map(({ category }) => categories.root(category)),
-      gained: pairs.map(({ mutation }) => changes[mutation] as number),
-      lost: pairs.map(({ category }) => -(changes[category] as number)),
-      nsed: pairs.map(({ nsed }) => nsed),
-      weight: pairs.map(({ weight }) => weight),
+    return rowTable(pairs, {
+      mutation: 'mutation',
+      precursor: 'category',
+      root: ({ category }) => categories.root(category),
+      gained: ({ mutation }) => changes[mutation] as number,
+      lost: ({ category }) => -(changes[category] as number),
+      ...own('nsed weight'),
     })
   }
 }

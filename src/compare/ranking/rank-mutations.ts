@@ -6,7 +6,7 @@ import {
   requireStage,
 } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
-import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -228,30 +228,20 @@ export class Ranking extends columnarStage<Ranked>() {
    */
   table(): StageTable {
     const { categories } = this.responseTime
-    const rows = this.mutations.map((mutation) => ({
-      ...mutation,
-      root: categories.root(mutation.category),
-      meaning: meaningOf(categories, mutation.category),
-      direction:
-        mutation.kind === 'structural' ? '' : this.responseTime.test(mutation.category).direction,
-      precursors: mutation.precursors
-        .map(({ category, weight }) => `${category} (${percent(weight)})`)
-        .join(', '),
-    }))
-    return tableIn(
-      rowTable(rows, [
-        ...([
-          'rank',
-          'kind',
-          'category',
-          'root',
-          'direction',
-          'requests',
-          'contributionUs',
-        ] as const),
-        ...(['combinedUs', 'remainingUs', 'significant', 'precursors'] as const),
-        ...(rows.some(({ meaning }) => meaning !== '') ? (['meaning'] as const) : []),
-      ]),
+    const { mutations } = this
+    const meaning = ({ category }: RankedMutation) => meaningOf(categories, category)
+    return rowTable(
+      mutations,
+      {
+        ...own('rank kind category'),
+        root: ({ category }) => categories.root(category),
+        direction: ({ kind, category }) =>
+          kind === 'structural' ? '' : this.responseTime.test(category).direction,
+        ...own('requests contributionUs combinedUs remainingUs significant'),
+        precursors: ({ precursors }) =>
+          precursors.map(({ category, weight }) => `${category} (${percent(weight)})`).join(', '),
+        ...(mutations.some((mutation) => meaning(mutation) !== '') && { meaning }),
+      },
       categories.flows.quantity,
     )
   }

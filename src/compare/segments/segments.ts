@@ -1,6 +1,6 @@
 import { defineOptions, flag, number, type OptionsOf } from '../../core/options.ts'
 import type { Quantity } from '../../core/quantity.ts'
-import { columnarStage, rowTable, type StageTable, stageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
 import type { Condition as SegmentCondition } from '../../traces/selection/condition.ts'
 import { EDGE_OPTIONS } from '../edges/find-edge-changes.ts'
@@ -75,31 +75,28 @@ interface SegmentColumns {
 export class Segments extends columnarStage<SegmentColumns>() {
   /** One row a segment. */
   table(): StageTable {
-    const rows = this.segments.map((segment) => ({
-      ...segment,
-      of: ofText(segment),
-      where: segment.text,
-      equivalents: segment.equivalents.join(', '),
-      before: segment.inside.before,
-      after: segment.inside.after,
-      beforeMean: segment.inside.beforeMean,
-      afterMean: segment.inside.afterMean,
-      changeInside: segment.inside.change,
-      changeOutside: segment.outside.change,
-    }))
-    return rowTable(rows, [
-      ...(['measure', 'of', 'operation', 'where', 'equivalents', 'direction', 'before'] as const),
-      ...(['after', 'beforeMean', 'afterMean', 'changeInside', 'changeOutside'] as const),
-      ...(['shareOfRequests', 'shareOfChange', 'lift', 'p', 'q'] as const),
-    ])
+    return rowTable(this.segments, {
+      measure: 'measure',
+      of: ofText,
+      operation: 'operation',
+      where: 'text',
+      equivalents: ({ equivalents }) => equivalents.join(', '),
+      direction: 'direction',
+      before: ({ inside }) => inside.before,
+      after: ({ inside }) => inside.after,
+      beforeMean: ({ inside }) => inside.beforeMean,
+      afterMean: ({ inside }) => inside.afterMean,
+      changeInside: ({ inside }) => inside.change,
+      changeOutside: ({ outside }) => outside.change,
+      ...own('shareOfRequests shareOfChange lift p q'),
+    })
   }
 
   /** One row an attribute that was left out, and why. */
   leftOutTable(): StageTable {
-    return stageTable({
-      attribute: this.leftOut.map(({ attribute }) => attribute),
-      service: this.leftOut.map(({ service }) => service),
-      reason: this.leftOut.map(({ reason }) => LEFT_OUT_WORDS[reason]),
+    return rowTable(this.leftOut, {
+      ...own('attribute service'),
+      reason: ({ reason }) => LEFT_OUT_WORDS[reason],
     })
   }
 }

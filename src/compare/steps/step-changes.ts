@@ -1,4 +1,4 @@
-import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
@@ -105,63 +105,61 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
 
   /** One row a step, changed ones first. */
   table(): StageTable {
-    const rows = this.steps
-      .toSorted((a, b) => Number(b.changed) - Number(a.changed))
-      .map((step) => ({
-        ...step,
-        lowUs: step.interval[0],
-        highUs: step.interval[1],
-        before: step.beforeRequests,
-        after: step.afterRequests,
-      }))
-    return tableIn(
-      rowTable(rows, [
-        ...(['kind', 'service', 'caller', 'changed', 'shiftUs', 'lowUs', 'highUs'] as const),
-        ...(['probabilitySlower', 'before', 'after', 'p', 'q', 'contributionUs'] as const),
-      ]),
+    return rowTable(
+      this.steps.toSorted((a, b) => Number(b.changed) - Number(a.changed)),
+      {
+        ...own('kind service caller changed shiftUs'),
+        lowUs: ({ interval }) => interval[0],
+        highUs: ({ interval }) => interval[1],
+        probabilitySlower: 'probabilitySlower',
+        before: 'beforeRequests',
+        after: 'afterRequests',
+        ...own('p q contributionUs'),
+      },
       this.flows.quantity,
     )
   }
 
   /** One row for each service that fails, or calls to which fail, changed ones first. */
   errorTable(): StageTable {
-    const rows = this.errors
-      .toSorted((a, b) => Number(b.changed) - Number(a.changed) || a.p - b.p)
-      .map((error) => ({
-        ...error,
-        operation: error.operations[0] ?? '',
-        message: error.said ?? error.messages[0]?.text ?? '',
-        before: error.made[BEFORE],
-        callsBefore: error.chances[BEFORE],
-        after: error.made[AFTER],
-        callsAfter: error.chances[AFTER],
-        failedBefore: error.failed[BEFORE],
-        failedAfter: error.failed[AFTER],
-      }))
-    return rowTable(rows, [
-      ...(['kind', 'service', 'operation', 'message', 'changed', 'before', 'callsBefore'] as const),
-      ...(['after', 'callsAfter', 'difference', 'p', 'q', 'failedBefore', 'failedAfter'] as const),
-    ])
+    return rowTable(this.errors.toSorted(changedFirst), {
+      ...own('kind service'),
+      operation: ({ operations }) => operations[0] ?? '',
+      message: ({ said, messages }) => said ?? messages[0]?.text ?? '',
+      changed: 'changed',
+      before: ({ made }) => made[BEFORE],
+      callsBefore: ({ chances }) => chances[BEFORE],
+      after: ({ made }) => made[AFTER],
+      callsAfter: ({ chances }) => chances[AFTER],
+      ...own('difference p q'),
+      failedBefore: ({ failed }) => failed[BEFORE],
+      failedAfter: ({ failed }) => failed[AFTER],
+    })
   }
 
   /** One row for each thing that an operation may do with calls, or log, changed ones first. */
   callTable(): StageTable {
     const name = (one: Operation | null) => one && `${one.service} ${one.operation}`
-    const rows = [...this.calls, ...this.logs]
-      .sort((a, b) => Number(b.changed) - Number(a.changed) || a.p - b.p)
-      .map((call) => ({
-        ...call,
-        ...call.of,
-        previous: name(call.previous),
-        call: name(call.call),
-        before: call.made[BEFORE],
-        chancesBefore: call.chances[BEFORE],
-        after: call.made[AFTER],
-        chancesAfter: call.chances[AFTER],
-      }))
-    return rowTable(rows, [
-      ...(['service', 'operation', 'kind', 'previous', 'call', 'changed', 'before'] as const),
-      ...(['chancesBefore', 'after', 'chancesAfter', 'difference', 'p', 'q'] as const),
-    ])
+    const rows: readonly (CallChange | LogChange)[] = [...this.calls, ...this.logs]
+    return rowTable(rows.toSorted(changedFirst), {
+      service: ({ of }) => of.service,
+      operation: ({ of }) => of.operation,
+      kind: 'kind',
+      previous: ({ previous }) => name(previous),
+      call: ({ call }) => name(call),
+      changed: 'changed',
+      before: ({ made }) => made[BEFORE],
+      chancesBefore: ({ chances }) => chances[BEFORE],
+      after: ({ made }) => made[AFTER],
+      chancesAfter: ({ chances }) => chances[AFTER],
+      ...own('difference p q'),
+    })
   }
+}
+
+function changedFirst<Change extends { readonly changed: boolean; readonly p: number }>(
+  a: Change,
+  b: Change,
+): number {
+  return Number(b.changed) - Number(a.changed) || a.p - b.p
 }

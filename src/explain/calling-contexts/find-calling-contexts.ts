@@ -1,7 +1,7 @@
 import { rollup } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import type { Quantity } from '../../core/quantity.ts'
-import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, FlowSet, type Period } from '../../flows/flow-set.ts'
 import { ShapeGraph } from '../../traces/shape-table.ts'
@@ -221,44 +221,25 @@ export class CallingContexts extends columnarStage<ContextColumns>() {
    * of the period's the time of its own and with all it calls, before, after and the change.
    */
   table(): StageTable {
-    const rows = this.contexts.map((context) => {
-      const { before, after } = context
-      const time = (period: Period, part: 'self' | 'total') =>
-        this.perRequest(context, { period, measure: 'time', part })
-      const [beforeSelfUs, afterSelfUs] = [time(BEFORE, 'self'), time(AFTER, 'self')]
-      const [beforeTotalUs, afterTotalUs] = [time(BEFORE, 'total'), time(AFTER, 'total')]
-      return {
-        ...context,
-        beforeRequests: before.requests,
-        afterRequests: after.requests,
-        beforeCallsPerRequest: before.calls / this.#requests(BEFORE),
-        afterCallsPerRequest: after.calls / this.#requests(AFTER),
-        beforeSelfUs,
-        afterSelfUs,
-        changeSelfUs: afterSelfUs - beforeSelfUs,
-        beforeTotalUs,
-        afterTotalUs,
-        changeTotalUs: afterTotalUs - beforeTotalUs,
-      }
-    })
-    return tableIn(
-      rowTable(rows, [
-        'context',
-        'parent',
-        'depth',
-        'service',
-        'name',
-        'beforeRequests',
-        'afterRequests',
-        'beforeCallsPerRequest',
-        'afterCallsPerRequest',
-        'beforeSelfUs',
-        'afterSelfUs',
-        'changeSelfUs',
-        'beforeTotalUs',
-        'afterTotalUs',
-        'changeTotalUs',
-      ]),
+    const time = (period: Period, part: 'self' | 'total') => (context: CallingContext) =>
+      this.perRequest(context, { period, measure: 'time', part })
+    const change = (part: 'self' | 'total') => (context: CallingContext) =>
+      time(AFTER, part)(context) - time(BEFORE, part)(context)
+    return rowTable(
+      this.contexts,
+      {
+        ...own('context parent depth service name'),
+        beforeRequests: ({ before }) => before.requests,
+        afterRequests: ({ after }) => after.requests,
+        beforeCallsPerRequest: ({ before }) => before.calls / this.#requests(BEFORE),
+        afterCallsPerRequest: ({ after }) => after.calls / this.#requests(AFTER),
+        beforeSelfUs: time(BEFORE, 'self'),
+        afterSelfUs: time(AFTER, 'self'),
+        changeSelfUs: change('self'),
+        beforeTotalUs: time(BEFORE, 'total'),
+        afterTotalUs: time(AFTER, 'total'),
+        changeTotalUs: change('total'),
+      },
       this.quantity,
     )
   }

@@ -9,7 +9,7 @@ import {
 import type { Comparison } from '../../compare/comparison.ts'
 import type { OptionAdvice } from '../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { counted, percent, shortNumber, tooltipText } from '../../core/words.ts'
 import { foldFlows } from '../../flows/fold/fold-flows.ts'
 import { type ExpectedCategories, expectedCategories } from './expected-categories.ts'
@@ -205,23 +205,13 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
       { remedy: 'as it is', code: '', gains: '', loses: '', ...this.sizes },
       ...this.remedies.map((remedy) => ({ ...remedy, ...effectOf(remedy, this.sizes) })),
     ]
-    return rowTable(rows, [
-      'remedy',
-      'categories',
-      'requestsPerCategory',
-      'testable',
-      'testableShare',
-      'medianC2',
-      'gains',
-      'loses',
-      'code',
-    ])
+    const sizes = own('categories requestsPerCategory testable testableShare medianC2')
+    return rowTable(rows, { remedy: 'remedy', ...sizes, ...own('gains loses code') })
   }
 
   /** One row a cause, the largest share first. */
   causeTable(): StageTable {
-    const names = ['part', 'share', 'categoriesWithout', 'categoriesWithOnly', 'detail'] as const
-    return rowTable(this.causes, names)
+    return rowTable(this.causes, own('part share categoriesWithout categoriesWithOnly detail'))
   }
 
   override displayText(): string {

@@ -1,5 +1,5 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { requireCount } from '../../stats/require-option.ts'
 
 /** How many categories to expect of requests that choose their hosts at random. */
@@ -111,15 +111,7 @@ export class ExpectedCategoryCurves extends columnarStage<{
         return { hosts: each, replicas, requests, ...found, requestsPerCategory }
       }),
     )
-    return rowTable(rows, [
-      'hosts',
-      'replicas',
-      'requests',
-      'expected',
-      'sd',
-      'possible',
-      'requestsPerCategory',
-    ])
+    return rowTable(rows, own('hosts replicas requests expected sd possible requestsPerCategory'))
   }
 }
 

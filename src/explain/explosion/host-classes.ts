@@ -1,7 +1,7 @@
 import { ascending, group } from 'd3-array'
 import { machineOf, onMachine } from '../../compare/categories/label-parts.ts'
 import { FlowdeltaError, show } from '../../core/errors.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { HostClassOptions, HostPairs, OperationSamples } from './compare-hosts.ts'
@@ -74,18 +74,17 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
       const different = pairs.filter((pair) => pair.different).length
       return { host, class: this.classOf(host).name, peers, different, compared: peers > 0 }
     })
-    return rowTable(rows, ['host', 'class', 'peers', 'different', 'compared'])
+    return rowTable(rows, own('host class peers different compared'))
   }
 
   /** One row a class. */
   classTable(): StageTable {
-    const rows = this.classes.map(({ name, hosts, slowness }) => ({
-      class: name,
-      hosts: hosts.length,
-      slowness,
-      names: hosts.join(' '),
-    }))
-    return rowTable(rows, ['class', 'hosts', 'slowness', 'names'])
+    return rowTable(this.classes, {
+      class: 'name',
+      hosts: ({ hosts }) => hosts.length,
+      slowness: 'slowness',
+      names: ({ hosts }) => hosts.join(' '),
+    })
   }
 
   /**
@@ -103,16 +102,7 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
         return [{ ...this.#pairs.pair(one, two), host, other, sameClass }]
       }),
     )
-    return rowTable(cells, [
-      'host',
-      'other',
-      'operation',
-      'statistic',
-      'q',
-      'effect',
-      'different',
-      'sameClass',
-    ])
+    return rowTable(cells, own('host other operation statistic q effect different sameClass'))
   }
 
   override displayText(): string {

@@ -16,7 +16,7 @@ import { categoryKey, categoryText } from '../../compare/knowledge/parts.ts'
 import { type TaughtNote, withNote } from '../../compare/knowledge/subjects.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { formatDuration, grouped, shortNumber } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
@@ -224,19 +224,12 @@ interface Asked {
 export class Questions extends columnarStage<Asked>() {
   /** One row a question: the categories, what they differ in, and what ignoring it would do. */
   table(): StageTable {
-    const rows = this.questions.map(({ ignore, objections, ...question }) => {
-      return { ...question, ignore: ignore.join(', '), objections: objections.length }
+    return rowTable(this.questions, {
+      ...own('one other'),
+      ignore: ({ ignore }) => ignore.join(', '),
+      ...own('categories testable testableShare medianC2'),
+      objections: ({ objections }) => objections.length,
     })
-    return rowTable(rows, [
-      'one',
-      'other',
-      'ignore',
-      'categories',
-      'testable',
-      'testableShare',
-      'medianC2',
-      'objections',
-    ])
   }
 
   /** All questions in words. */

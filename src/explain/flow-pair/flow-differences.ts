@@ -1,5 +1,5 @@
 import { changeWords, moreText, partText, TIME } from '../../core/quantity.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { counted } from '../../core/words.ts'
 
 /**
@@ -40,7 +40,7 @@ interface Ranked {
 export class FlowDifferences extends columnarStage<Ranked>() {
   /** A row for each difference, the largest change first. */
   table(): StageTable {
-    return rowTable(this.differences, [...COLUMNS])
+    return rowTable(this.differences, own('rank kind what beforeUs afterUs changeUs share'))
   }
 
   /** A line for each difference, then what is left. */
@@ -51,8 +51,6 @@ export class FlowDifferences extends columnarStage<Ranked>() {
     return [...lines, restWords(this), `In all: ${moreWords(totalUs)}.`].join('\n')
   }
 }
-
-const COLUMNS = ['rank', 'kind', 'what', 'beforeUs', 'afterUs', 'changeUs', 'share'] as const
 
 /** Less is what rounding leaves over. */
 export const NO_TIME_US = 1e-6

@@ -10,7 +10,7 @@ import {
   oneOf,
   readOptions,
 } from '../../core/options.ts'
-import { rowTable, Stage, type StageTable } from '../../core/stage.ts'
+import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { counted, tooltipText } from '../../core/words.ts'
 import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
 import { conditionsText, type GroupWords, pathSentence } from './explanation-words.ts'
@@ -182,50 +182,32 @@ export class Explanation extends Stage {
 
   /** One row an explanation: question, sentence, what it predicts, and how well. */
   table(): StageTable {
-    const rows = this.paths.map((path) => ({ ...path, where: conditionsText(path) }))
-    return rowTable(rows, [
-      'question',
-      'where',
-      'predicts',
-      'requests',
-      'support',
-      'precision',
-      'recall',
-      'lift',
-      'separation',
-    ])
+    return rowTable(this.paths, {
+      question: 'question',
+      where: conditionsText,
+      ...own('predicts requests support precision recall lift separation'),
+    })
   }
 
   /** One row a parameter: how its values differ between both groups. */
   differenceTable(): StageTable {
-    const rows = this.differences.map(({ column, before, after, ...difference }) => ({
-      ...difference,
-      parameter: column,
-      before: summaryWords(before),
-      after: summaryWords(after),
-      missingBefore: before.missing,
-      missingAfter: after.missing,
-    }))
-    return rowTable(rows, [
-      'parameter',
-      'kind',
-      'before',
-      'after',
-      'effect',
-      'p',
-      'q',
-      'missingBefore',
-      'missingAfter',
-    ])
+    return rowTable(this.differences, {
+      parameter: 'column',
+      kind: 'kind',
+      before: ({ before }) => summaryWords(before),
+      after: ({ after }) => summaryWords(after),
+      ...own('effect p q'),
+      missingBefore: ({ before }) => before.missing,
+      missingAfter: ({ after }) => after.missing,
+    })
   }
 
   /** One row a parameter that does not take part, with the reason. */
   leftOutTable(): StageTable {
-    const rows = this.leftOut.map(({ column, reason }) => ({
-      parameter: column,
-      reason: LEFT_OUT_WORDS[reason],
-    }))
-    return rowTable(rows, ['parameter', 'reason'])
+    return rowTable(this.leftOut, {
+      parameter: 'column',
+      reason: ({ reason }) => LEFT_OUT_WORDS[reason],
+    })
   }
 
   /**

@@ -8,7 +8,7 @@ import {
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
 import { requireStage } from '../../core/errors.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { type RequestEdges, requestEdges, snapTogether } from './category-variance.ts'
 import { MarkedEdges } from './marked-edges.ts'
@@ -195,56 +195,40 @@ export class MarkedMutations extends columnarStage<MarkedColumns>() {
 
   /** One row a response-time mutation, those that marks do not explain first. */
   table(): StageTable {
-    const rows = [...this.remaining, ...this.setApart].map(
-      ({ mutation, verdict, changedEdges }) => ({
-        ...mutation,
-        verdict,
-        changedEdges: changedEdges.length,
-        marked: changedEdges.filter(({ mark }) => mark !== undefined).length,
-        restChanged:
-          this.rest.find(({ category }) => category === mutation.category)?.test.rejected ?? true,
-      }),
-    )
-    return rowTable(rows, [
-      'rank',
-      'category',
-      'verdict',
-      'contributionUs',
-      'changedEdges',
-      'marked',
-      'restChanged',
-    ])
+    return rowTable([...this.remaining, ...this.setApart], {
+      rank: ({ mutation }) => mutation.rank,
+      category: ({ mutation }) => mutation.category,
+      verdict: 'verdict',
+      contributionUs: ({ mutation }) => mutation.contributionUs,
+      changedEdges: ({ changedEdges }) => changedEdges.length,
+      marked: ({ changedEdges }) => changedEdges.filter(({ mark }) => mark !== undefined).length,
+      restChanged: ({ mutation }) =>
+        this.rest.find(({ category }) => category === mutation.category)?.test.rejected ?? true,
+    })
   }
 
   /** One row a category with marked edges: what its tests say without the time on them. */
   restTable(): StageTable {
-    const rows = this.rest.map(({ test, marks, ...rest }) => ({
-      ...test,
-      ...rest,
-      marked: marks.length,
-      restChanged: test.rejected,
-    }))
-    return rowTable(rows, [
-      'category',
-      'marked',
-      'mutation',
-      'statistic',
-      'p',
-      'q',
-      'direction',
-      'restChanged',
-    ])
+    return rowTable(this.rest, {
+      category: 'category',
+      marked: ({ marks }) => marks.length,
+      mutation: 'mutation',
+      statistic: ({ test }) => test.statistic,
+      p: ({ test }) => test.p,
+      q: ({ test }) => test.q,
+      direction: ({ test }) => test.direction,
+      restChanged: ({ test }) => test.rejected,
+    })
   }
 
   /** One row a mark: how often it counted, 0 where no category has the edge on its critical path. */
   markTable(): StageTable {
-    const rows = this.marks.map((mark) => ({
-      ...mark,
-      note: mark.note ?? '',
-      categories: this.rest.filter(({ marks }) => marks.includes(mark)).length,
-      known: !this.unused.includes(mark),
-    }))
-    return rowTable(rows, ['from', 'to', 'kind', 'note', 'categories', 'known'])
+    return rowTable(this.marks, {
+      ...own('from to kind'),
+      note: ({ note = '' }) => note,
+      categories: (mark) => this.rest.filter(({ marks }) => marks.includes(mark)).length,
+      known: (mark) => !this.unused.includes(mark),
+    })
   }
 }
 

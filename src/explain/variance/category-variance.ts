@@ -2,7 +2,7 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import { ClassTimes } from '../../compare/categories/class-times.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
-import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { percent } from '../../core/words.ts'
 import type { Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
@@ -105,13 +105,13 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
 
   /** One row an edge that is on the critical path of some request, the largest share first. */
   table(): StageTable {
-    const { period } = this
-    const rows = this.edges.map((edge) => ({ ...edge, period, mark: edge.mark ?? '' }))
-    return tableIn(
-      rowTable(rows, [
-        ...(['period', 'edge', 'from', 'to', 'occurrence', 'requests', 'onCriticalPath'] as const),
-        ...(['meanUs', 'varianceUs2', 'c2', 'share', 'mark'] as const),
-      ]),
+    return rowTable(
+      this.edges,
+      {
+        period: () => this.period,
+        ...own('edge from to occurrence requests onCriticalPath meanUs varianceUs2 c2 share'),
+        mark: ({ mark }) => mark ?? '',
+      },
       this.categories.flows.quantity,
     )
   }
@@ -166,10 +166,9 @@ export class EdgeCovariances extends columnarStage<CovarianceColumns>() {
 
   /** One row another edge of the category. */
   table(): StageTable {
-    return rowTable(this.others, [
-      ...(['edge', 'from', 'to', 'occurrence', 'requests', 'covarianceUs2'] as const),
-      ...(['correlation', 'p', 'q', 'covaries'] as const),
-    ])
+    return rowTable(this.others, {
+      ...own('edge from to occurrence requests covarianceUs2 correlation p q covaries'),
+    })
   }
 }
 

@@ -4,7 +4,7 @@ import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { OptionError, rejectUnknownOptions, requireStage } from '../../core/errors.ts'
 import { defineOptions, level, number, type OptionsOf, readOptions } from '../../core/options.ts'
-import { columnarStage, type StageTable, stageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { type BrownForsytheResult, brownForsythe } from '../../stats/brown-forsythe.ts'
@@ -126,25 +126,25 @@ export class SpreadComparison extends columnarStage<SpreadColumns>() {
   /** One row a category compared, the smallest p first. */
   table(): StageTable {
     const { categories, tests } = this
-    const column = <T>(value: (test: CategorySpreadTest) => T) => tests.map(value)
-    const sd = (period: 0 | 1) =>
-      column(({ category }) => categories.responseTimeMoments(category, period).sd)
-    return tableIn(
-      stageTable({
-        category: column(({ category }) => category),
-        root: column(({ category }) => categories.root(category)),
-        before: column(({ test }) => test.beforeCount),
-        after: column(({ test }) => test.afterCount),
+    const sd = (period: Period) => (test: CategorySpreadTest) =>
+      categories.responseTimeMoments(test.category, period).sd
+    return rowTable(
+      tests,
+      {
+        category: 'category',
+        root: ({ category }) => categories.root(category),
+        before: ({ test }) => test.beforeCount,
+        after: ({ test }) => test.afterCount,
         beforeSdUs: sd(BEFORE),
         afterSdUs: sd(AFTER),
-        beforeDeviationUs: column(({ test }) => test.beforeDeviation),
-        afterDeviationUs: column(({ test }) => test.afterDeviation),
-        statistic: column(({ test }) => test.statistic),
-        p: column(({ test }) => test.p),
-        q: column(({ q }) => q),
-        direction: column(({ test }) => test.direction),
-        changed: column(({ rejected }) => rejected),
-      }),
+        beforeDeviationUs: ({ test }) => test.beforeDeviation,
+        afterDeviationUs: ({ test }) => test.afterDeviation,
+        statistic: ({ test }) => test.statistic,
+        p: ({ test }) => test.p,
+        q: 'q',
+        direction: ({ test }) => test.direction,
+        changed: 'rejected',
+      },
       categories.flows.quantity,
     )
   }

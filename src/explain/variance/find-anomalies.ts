@@ -3,7 +3,7 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import { type LabelCount, labelDifference } from '../../compare/precursors/label-difference.ts'
 import { defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
 import { formatAmount, TIME } from '../../core/quantity.ts'
-import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { counted, grouped, percent, tooltipText } from '../../core/words.ts'
 import type { Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -283,14 +283,16 @@ interface AnomalyColumns {
 export class Anomalies extends columnarStage<AnomalyColumns>() {
   /** One row an anomaly. */
   table(): StageTable {
-    const rows = this.anomalies.map((each) => ({
-      ...each,
-      exemplars: each.exemplars.join(', '),
-      apart: apartText(each, this.categories).join('; '),
-    }))
-    const names = ['kind', 'category', 'period', 'root', 'requests', 'of', 'farOut'] as const
-    const times = ['medianUs', 'usualUs', 'excessUs', 'usual', 'apart', 'exemplars'] as const
-    return tableIn(rowTable(rows, [...names, ...times]), this.categories.flows.quantity)
+    const { anomalies, categories } = this
+    return rowTable(
+      anomalies,
+      {
+        ...own('kind category period root requests of farOut medianUs usualUs excessUs usual'),
+        apart: (each) => apartText(each, categories).join('; '),
+        exemplars: ({ exemplars }) => exemplars.join(', '),
+      },
+      categories.flows.quantity,
+    )
   }
 
   /** Tells the first of each kind that are far out, with what sets them apart. */

@@ -10,7 +10,7 @@ import {
   oneOf,
   readOptions,
 } from '../../core/options.ts'
-import { columnarStage, rowTable, type StageTable, tableIn } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ecdf } from '../../stats/ecdf.ts'
 import type { Moments } from '../../stats/moments.ts'
@@ -254,14 +254,13 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
       const { x, y } = ecdf(this.#c2(period))
       return Array.from(x, (c2, i) => ({ period, c2, share: y[i] }))
     })
-    return rowTable(rows, ['period', 'c2', 'share'])
+    return rowTable(rows, own('period c2 share'))
   }
 
   /** Tier 1: one row a category and period, in the order asked for. */
   table(): StageTable {
-    const spread = ['requests', 'meanUs', 'varianceUs2', 'c2', 'timeShare', 'importance'] as const
-    const names = ['category', 'period', 'root', ...spread] as const
-    return tableIn(rowTable(this.ranked, names), this.categories.flows.quantity)
+    const columns = own('category period root requests meanUs varianceUs2 c2 timeShare importance')
+    return rowTable(this.ranked, columns, this.categories.flows.quantity)
   }
 
   override displayText(): string {

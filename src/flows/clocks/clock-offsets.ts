@@ -1,5 +1,5 @@
 // Runs once a span: the loops index with `!`.
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
@@ -46,10 +46,10 @@ export class ClockOffsets extends columnarStage<ClockColumns>() {
 
   /** One row a pair of clocks and stretch of time. */
   table(): StageTable {
-    return rowTable(this.offsets, [
-      ...(['clock', 'reference', 'from', 'until', 'offsetUs', 'driftPpm', 'lowUs'] as const),
-      ...(['highUs', 'residualUs', 'calls', 'outside', 'outsideCorrected', 'applied'] as const),
-    ])
+    return rowTable(this.offsets, {
+      ...own('clock reference from until offsetUs driftPpm lowUs highUs residualUs calls'),
+      ...own('outside outsideCorrected applied'),
+    })
   }
 }
 

@@ -10,7 +10,7 @@ import {
   optionalText,
   share,
 } from '../../core/options.ts'
-import { type StageTable, stageTable } from '../../core/stage.ts'
+import { own, rowTable, type StageTable } from '../../core/stage.ts'
 import { moments } from '../../stats/moments.ts'
 import { type FlowColumns, FlowSet } from '../flow-set.ts'
 import type { FoldedShapes } from './fold-graph.ts'
@@ -221,13 +221,11 @@ export function foldedSizes(
       recorded: moments(requests.map((i) => unfolded.shapes.nodeCount(unfolded.shapeOf[i]!))),
       folded: moments(requests.map((i) => shapes.nodeCount(shapeOf[i]!))),
     }))
-  return stageTable({
-    group: rows.map(({ group }) => group),
-    root: rows.map(({ root }) => root),
-    requests: rows.map(({ requests }) => requests),
-    nodesMean: rows.map(({ recorded }) => recorded.mean),
-    nodesSd: rows.map(({ recorded }) => recorded.sd),
-    foldedMean: rows.map(({ folded }) => folded.mean),
-    foldedSd: rows.map(({ folded }) => folded.sd),
+  return rowTable(rows, {
+    ...own('group root requests'),
+    nodesMean: ({ recorded }) => recorded.mean,
+    nodesSd: ({ recorded }) => recorded.sd,
+    foldedMean: ({ folded }) => folded.mean,
+    foldedSd: ({ folded }) => folded.sd,
   })
 }

@@ -1,7 +1,7 @@
 import { ascending, group, rollup } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, readOptions, share } from '../../core/options.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import type {
   DependencyEdge,
   DependencyNetwork,
@@ -236,23 +236,19 @@ export class Attention extends columnarStage<AttentionColumns>() {
    * too many, how many variables were left out.
    */
   table(): StageTable {
-    const rows = this.graphs.map(({ variablesLeftOut = 0, ...graph }) => ({
-      ...graph,
-      variablesLeftOut,
-      feature: graph.featureType,
-      edges: graph.edges.length,
-      variables: graph.nodes.length - 1,
-      first: graph.nodes[1]?.name ?? '',
-      second: graph.nodes[2]?.name ?? '',
-    }))
-    const isLimited = rows.some(({ variablesLeftOut }) => variablesLeftOut > 0)
-    return rowTable(rows, [
-      ...(['kind', 'class', 'feature', 'score', 'variables', 'edges'] as const),
-      'sharesDenominator',
-      ...(isLimited ? (['variablesLeftOut'] as const) : []),
-      'first',
-      'second',
-    ])
+    const leftOut = ({ variablesLeftOut = 0 }: AttentionGraph) => variablesLeftOut
+    const isLimited = this.graphs.some((graph) => leftOut(graph) > 0)
+    return rowTable(this.graphs, {
+      ...own('kind class'),
+      feature: 'featureType',
+      score: 'score',
+      variables: ({ nodes }) => nodes.length - 1,
+      edges: ({ edges }) => edges.length,
+      sharesDenominator: 'sharesDenominator',
+      ...(isLimited && { variablesLeftOut: leftOut }),
+      first: ({ nodes }) => nodes[1]?.name ?? '',
+      second: ({ nodes }) => nodes[2]?.name ?? '',
+    })
   }
 
   /** One row a graph and variable. */
@@ -260,8 +256,7 @@ export class Attention extends columnarStage<AttentionColumns>() {
     const rows = this.graphs.flatMap(({ kind, featureType: feature, nodes }) =>
       nodes.map((node) => ({ ...node, kind, feature, variable: node.name })),
     )
-    const names = ['kind', 'feature', 'variable', 't', 'significant', 'divergence', 'term'] as const
-    return rowTable(rows, names)
+    return rowTable(rows, own('kind feature variable t significant divergence term'))
   }
 
   /** One row a graph and dependency. */
@@ -269,8 +264,7 @@ export class Attention extends columnarStage<AttentionColumns>() {
     const rows = this.graphs.flatMap(({ kind, featureType: feature, edges }) =>
       edges.map((edge) => ({ ...edge, kind, feature })),
     )
-    const names = ['kind', 'feature', 'from', 'to', 'weight', 'r2', 'directed', 'inTree'] as const
-    return rowTable(rows, names)
+    return rowTable(rows, own('kind feature from to weight r2 directed inTree'))
   }
 }
 

@@ -1,5 +1,5 @@
 import { count, custom, defineOptions, level, type OptionsOf, oneOf } from '../../core/options.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { type Feature, VARIABLE_KINDS, type VariableKind } from '../features/features.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
@@ -149,8 +149,7 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
     const rows = LOG_CLASSES.flatMap((each) => this.of(each)).flatMap((network) =>
       network.edges.map((edge) => ({ ...network, ...edge, feature: network.featureType })),
     )
-    const names = ['kind', 'feature', 'class', 'from', 'to', 'weight', 'r2', 'directed'] as const
-    return rowTable(rows, names)
+    return rowTable(rows, own('kind feature class from to weight r2 directed'))
   }
 }
 

@@ -1,6 +1,6 @@
 import { group, index, max, sum } from 'd3-array'
 import { defineOptions, level, type OptionsOf, oneOf } from '../../core/options.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import type { Feature, VariableKind } from '../features/features.ts'
 import type { LogClass, LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
@@ -126,10 +126,10 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
         afterInstances: presence.after,
       }
     })
-    return rowTable(rows, [
-      ...(['variable', 'kind', 'score', 'significant', 'feature', 't'] as const),
-      ...(['beforeMean', 'afterMean', 'beforeInstances', 'afterInstances'] as const),
-    ])
+    return rowTable(rows, {
+      ...own('variable kind score significant feature t'),
+      ...own('beforeMean afterMean beforeInstances afterInstances'),
+    })
   }
 
   /** One row a feature of a variable, in the order of `table`. */
@@ -137,10 +137,10 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
     const rows = this.variables.flatMap(({ name, kind, features }) =>
       features.map((test) => ({ ...test, variable: name, kind })),
     )
-    return rowTable(rows, [
-      ...(['variable', 'kind', 'feature', 't', 'df', 'p', 'q', 'significant'] as const),
-      ...(['beforeMean', 'afterMean', 'beforeCount', 'afterCount'] as const),
-    ])
+    return rowTable(rows, {
+      ...own('variable kind feature t df p q significant'),
+      ...own('beforeMean afterMean beforeCount afterCount'),
+    })
   }
 }
 

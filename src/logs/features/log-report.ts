@@ -1,6 +1,6 @@
 import { ascending, group, max } from 'd3-array'
 import { describePlace, type Place } from '../../core/errors.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import type { VariableKind } from './features.ts'
 import type { ClosedInstance } from './open-instance.ts'
 
@@ -101,7 +101,7 @@ export class LogReport extends columnarStage<LogReportData>() {
       ...onlyFirst('file given as before and as after', 'read as both', this.inBothClasses),
       ...onlyFirst('excluded name that no variable has', 'nothing left out', this.notExcluded),
     ]
-    return rowTable(rows, ['issue', 'effect', 'count', 'example'])
+    return rowTable(rows, own('issue effect count example'))
   }
 }
 

@@ -1,6 +1,6 @@
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { counted, grouped, percent, shortText } from '../../core/words.ts'
 import { moments } from '../../stats/moments.ts'
 import {
@@ -215,8 +215,12 @@ export class MetricTail extends columnarStage<TailColumns>() {
 
   /** One row a class, and one for both together. */
   table(): StageTable {
-    const rows = this.tails.map((tail) => ({ ...tail, instances: tail.count, heavy: tail.isHeavy }))
-    return rowTable(rows, ['class', 'instances', 'outliers', 'fraction', 'heavy'])
+    return rowTable(this.tails, {
+      class: 'class',
+      instances: 'count',
+      ...own('outliers fraction'),
+      heavy: 'isHeavy',
+    })
   }
 }
 

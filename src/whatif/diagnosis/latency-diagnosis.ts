@@ -1,7 +1,7 @@
 import { group } from 'd3-array'
 import type { Findings } from '../../compare/findings/findings.ts'
 import { OptionError, requireArgument } from '../../core/errors.ts'
-import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
+import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import { type LatencyProfile, profileQuantiles } from '../recompute/latency-profile.ts'
@@ -182,25 +182,15 @@ export class LatencyDiagnosis extends Stage {
 
   /** One row a scenario, best first; `parent` is the rank of what it lies within, 0 of those tried first. */
   table(): StageTable {
-    const { ranked } = this
-    return stageTable({
-      rank: ranked.map(({ rank }) => rank),
-      depth: ranked.map(({ depth }) => depth),
-      parent: ranked.map(({ parent }) => parent?.rank ?? 0),
-      scenario: ranked.map(({ scenario }) => scenario.title),
-      service: ranked.map(({ scenario }) => scenario.service),
-      operation: ranked.map(({ scenario }) => scenario.operation),
-      score: ranked.map(({ score }) => score),
-      divergence: ranked.map(({ divergence }) => divergence),
-      gain: ranked.map(({ gain }) => gain),
-      distanceUs: ranked.map(({ distanceUs }) => distanceUs),
-      p50Us: ranked.map(({ p50Us }) => p50Us),
-      p90Us: ranked.map(({ p90Us }) => p90Us),
-      p99Us: ranked.map(({ p99Us }) => p99Us),
-      requests: ranked.map(({ touched }) => touched),
-      statistic: ranked.map(({ statistic }) => statistic),
-      q: ranked.map(({ q }) => q),
-      significant: ranked.map(({ significant }) => significant),
+    return rowTable(this.ranked, {
+      ...own('rank depth'),
+      parent: ({ parent }) => parent?.rank ?? 0,
+      scenario: ({ scenario }) => scenario.title,
+      service: ({ scenario }) => scenario.service,
+      operation: ({ scenario }) => scenario.operation,
+      ...own('score divergence gain distanceUs p50Us p90Us p99Us'),
+      requests: 'touched',
+      ...own('statistic q significant'),
     })
   }
 

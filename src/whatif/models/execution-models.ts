@@ -2,7 +2,7 @@
 import { sum } from 'd3-array'
 import { InternalError } from '../../core/errors.ts'
 import { custom, defineOptions, number, type OptionsOf, text } from '../../core/options.ts'
-import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
 import type { CallName, CallPaths } from '../calls/call-paths.ts'
@@ -173,20 +173,15 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
     const { models, forests } = this
     const names =
       forests.length === 2 ? ['before', 'after'] : forests.map(({ traces }) => shownName(traces))
-    return stageTable({
-      model: models.map(({ id }) => id),
-      period: models.map(({ period }) => names[period]),
-      service: models.map(({ service }) => service),
-      operation: models.map(({ operation }) => operation),
-      flow: models.map(({ flow }) => flow),
-      nodes: models.map(({ nodes }) => nodes.length),
-      edges: models.map(({ predecessors, returnPredecessors }) =>
+    return rowTable(models, {
+      model: 'id',
+      period: ({ period }) => names[period],
+      ...own('service operation flow'),
+      nodes: ({ nodes }) => nodes.length,
+      edges: ({ predecessors, returnPredecessors }) =>
         sum([...predecessors, returnPredecessors], ({ length }) => length),
-      ),
-      asynchronous: models.map(({ asynchronous }) => sum(asynchronous, ({ calls }) => calls)),
-      calls: models.map(({ calls }) => calls),
-      ownCalls: models.map(({ ownCalls }) => ownCalls),
-      probability: models.map(({ probability }) => probability),
+      asynchronous: ({ asynchronous }) => sum(asynchronous, ({ calls }) => calls),
+      ...own('calls ownCalls probability'),
     })
   }
 
@@ -208,14 +203,15 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
         waitsFor: waits[i] ?? [],
       }))
     })
-    const at = (q: number) => rows.map(({ sample }) => quantile(sample, q))
-    return stageTable({
-      model: rows.map(({ model }) => model),
-      node: rows.map(({ i }) => i),
-      service: rows.map(({ service }) => service),
-      operation: rows.map(({ operation }) => operation),
-      occurrence: rows.map(({ occurrence }) => occurrence),
-      waitsFor: rows.map(({ waitsFor }) => waitsFor.join(' ')),
+    const at =
+      (q: number) =>
+      ({ sample }: { readonly sample: ArrayLike<number> }) =>
+        quantile(sample, q)
+    return rowTable(rows, {
+      model: 'model',
+      node: 'i',
+      ...own('service operation occurrence'),
+      waitsFor: ({ waitsFor }) => waitsFor.join(' '),
       preprocessingUs: at(0.5),
       p10Us: at(0.1),
       p90Us: at(0.9),

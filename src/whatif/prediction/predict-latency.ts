@@ -3,7 +3,7 @@
 import { group, least, sum } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
-import { columnarStage, rowTable, type StageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { leastSquares } from '../../stats/least-squares.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
@@ -139,9 +139,8 @@ interface PredictionFields {
 export class PredictionEvaluation extends columnarStage<PredictionFields>() {
   /** One row an operation, `all` first. */
   table(): StageTable {
-    const columns = ['calls', 'unlike', ...WAYS] as const
     const rows = [{ service: 'all', operation: '', ...this.all }, ...this.operations]
-    return rowTable(rows, ['service', 'operation', ...columns])
+    return rowTable(rows, own('service operation calls unlike model regression criticalPath'))
   }
 }
 

@@ -1,6 +1,6 @@
 import { FlowdeltaError, OptionError, requireArgument, show } from '../../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, share } from '../../../core/options.ts'
-import { rowTable, Stage, type StageTable } from '../../../core/stage.ts'
+import { own, rowTable, Stage, type StageTable } from '../../../core/stage.ts'
 
 /** Messages of one form. */
 interface LogPattern {
@@ -66,8 +66,7 @@ export class LogTemplates extends Stage {
 
   /** One row a template: id, template (its name), count of messages, and the first of them. */
   table(): StageTable {
-    const rows = this.templates.map((each) => ({ ...each, template: each.name }))
-    return rowTable(rows, ['id', 'template', 'count', 'example'])
+    return rowTable(this.templates, { id: 'id', template: 'name', ...own('count example') })
   }
 
   /**
