@@ -13,6 +13,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
+import { groupRows } from '../../traces/group-rows.ts'
 import { KNOWLEDGE_OPTIONS } from '../knowledge/knowledge.ts'
 import { meaningOf } from '../knowledge/parts.ts'
 import type { CategoryStructure } from './category-structure.ts'
@@ -74,8 +75,8 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   constructor({ catalog, ...columns }: CategoryColumns) {
     super(columns)
     this.#catalog = catalog
-    const { members, offsets } = groupMembers({ catalog, ...columns })
-    this.#members = members
+    const { rows, offsets } = groupMembers({ catalog, ...columns })
+    this.#members = rows
     this.#offsets = offsets
   }
 
@@ -291,22 +292,6 @@ export function squaredVariation(moments: Moments): number {
 }
 
 function groupMembers({ flows, categoryOf, catalog }: CategoryColumns) {
-  const offsets = new Uint32Array(2 * catalog.size + 1)
-  const groupOf = (request: number) =>
-    2 * (categoryOf[request] as number) + (flows.period[request] as number)
-  for (let request = 0; request < flows.size; request++) {
-    const next = groupOf(request) + 1
-    offsets[next] = (offsets[next] as number) + 1
-  }
-  for (let group = 0; group + 1 < offsets.length; group++) {
-    offsets[group + 1] = (offsets[group + 1] as number) + (offsets[group] as number)
-  }
-  const next = offsets.slice()
-  const members = new Uint32Array(flows.size)
-  for (let request = 0; request < flows.size; request++) {
-    const group = groupOf(request)
-    members[next[group] as number] = request
-    next[group] = (next[group] as number) + 1
-  }
-  return { members, offsets }
+  const groupOf = categoryOf.map((category, request) => 2 * category + (flows.period[request] ?? 0))
+  return groupRows(groupOf, 2 * catalog.size)
 }

@@ -1,4 +1,4 @@
-import { range, rollup } from 'd3-array'
+import { maxIndex, range, rollup, sum } from 'd3-array'
 import { formatAmount, TIME } from '../../core/quantity.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -83,11 +83,9 @@ function hasTestable(categories: ComparedPeriods['categories']): boolean {
 
 /** Whether no category has requests in both periods: their times cannot be compared at all. */
 export function nothingInCommon({ categories }: ComparedPeriods): ComparisonWarning[] {
-  const { size } = categories
-  for (let category = 0; category < size; category++) {
-    if (categories.count(category, BEFORE) > 0 && categories.count(category, AFTER) > 0) return []
-  }
-  if (size === 0) return []
+  const isShared = (category: number) =>
+    categories.count(category, BEFORE) > 0 && categories.count(category, AFTER) > 0
+  if (categories.size === 0 || range(categories.size).some(isShared)) return []
   return warning('nothing-in-common', {
     finding: 'No category has requests in both periods: every request has a new structure.',
     effect: 'Response times cannot be compared, and everything looks new.',
@@ -172,17 +170,13 @@ function chanceOf(before: Versions, after: Versions): number {
     .filter((one) => Math.abs(versionShare(after, one) - versionShare(before, one)) > MIN_CHANGE)
     .map((one) => {
       const [was, is] = [before.get(one) ?? 0, after.get(one) ?? 0]
-      return fisherExact(was, total(before), is, total(after)).p
+      return fisherExact(was, sum(before.values()), is, sum(after.values())).p
     })
   return Math.min(1, versions.length * Math.min(...tests))
 }
 
-function total(versions: Versions): number {
-  return [...versions.values()].reduce((sum, count) => sum + count, 0)
-}
-
 function versionShare(versions: Versions, version: string): number {
-  return (versions.get(version) ?? 0) / total(versions)
+  return (versions.get(version) ?? 0) / sum(versions.values())
 }
 
 function versionText(versions: Versions): string {
@@ -230,19 +224,15 @@ function extremeOf({ flows }: ComparedPeriods, period: Period): ComparisonWarnin
   const count = flows.count(period)
   if (count < MIN_REQUESTS) return []
   const first = period === BEFORE ? 0 : flows.count(BEFORE)
-  let totalUs = 0
-  let slowest = first
-  for (let request = first; request < first + count; request++) {
-    const timeUs = flows.responseTimeUs[request] as number
-    totalUs += timeUs
-    if (timeUs > (flows.responseTimeUs[slowest] as number)) slowest = request
-  }
-  const slowestUs = flows.responseTimeUs[slowest] as number
+  const timesUs = flows.responseTimeUs.subarray(first, first + count)
+  const totalUs = sum(timesUs)
+  const slowest = maxIndex(timesUs)
+  const slowestUs = timesUs[slowest] as number
   if (!(slowestUs > EXTREME_SHARE * totalUs)) return []
   const when = period === BEFORE ? 'before' : 'after'
   return warning('extreme-request', {
     finding:
-      `One request ${when}, trace ${flows.ids[slowest]}, took ${formatAmount(slowestUs, flows.quantity)}, ` +
+      `One request ${when}, trace ${flows.ids[first + slowest]}, took ${formatAmount(slowestUs, flows.quantity)}, ` +
       `${percent(slowestUs / totalUs)} of what all ${count} requests took.`,
     effect:
       'It dominates means, contributions and shares of the change; medians and tests are not affected.',

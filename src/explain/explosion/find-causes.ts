@@ -99,29 +99,8 @@ function relabelFlows(flows: FlowSet, changes: readonly LabelChange[]): FlowSet 
     const edges = { from, to, edgeCount: from.length }
     return shapes.intern(relabeled, relabeled.length, edges)
   })
-  const { periods, ids, period, traceOf, startUs, responseTimeUs, latencyUs } = flows
-  const { latencyOffsets, weight, spanRows, spanOffsets, outcomes } = flows
-  return new FlowSet(
-    {
-      periods,
-      labels,
-      shapes,
-      ids,
-      period,
-      traceOf,
-      startUs,
-      responseTimeUs,
-      latencyUs,
-      latencyOffsets,
-      weight,
-      spanRows,
-      spanOffsets,
-      outcomes,
-      shapeOf: flows.shapeOf.map((shape) => numbers[shape] as number),
-    },
-    flows.options,
-    flows.report,
-  )
+  const shapeOf = flows.shapeOf.map((shape) => numbers[shape] as number)
+  return new FlowSet({ ...flows, labels, shapes, shapeOf }, flows.options, flows.report)
 }
 
 /** What can tell requests apart that do the same work. */

@@ -192,17 +192,14 @@ function findCovariances(
   const p = numbers.map((other) => correlationP(together[other] as CoMoments))
   const q = benjaminiHochberg(p)
   const others = numbers.map((other, i): EdgeCovariance => {
-    const { from, to, occurrence, fromRoundBefore } = edgeClasses[other] as EdgeClass
+    const { intoJoin: _, ...edge } = edgeClasses[other] as EdgeClass
     const { count: requests, covariance: covarianceUs2, correlation } = together[other] as CoMoments
     return {
       edge: other,
-      from,
-      to,
-      occurrence,
+      ...edge,
       requests,
       covarianceUs2,
       correlation,
-      ...(fromRoundBefore && { fromRoundBefore }),
       p: p[i] as number,
       q: q[i] as number,
       covaries: (q[i] as number) < alpha,

@@ -49,9 +49,7 @@ export function compareSpreads(
   const options = readOptions(SPREAD_OPTIONS, given)
   const { large, alpha } = options
   const categories = categoriesOf(source, 'compareSpreads')
-  const compared = range(categories.size).filter(
-    (id) => categories.count(id, BEFORE) > large && categories.count(id, AFTER) > large,
-  )
+  const compared = largeInBoth(categories, large)
   const times = (category: number, period: Period) => categories.responseTimes(category, period)
   const results = compared.map((id) => brownForsythe(times(id, BEFORE), times(id, AFTER)))
   const q = benjaminiHochberg(results.map(({ p, testable }) => (testable ? p : Number.NaN)))
@@ -87,15 +85,15 @@ export function compareVariances(
   rejectUnknownOptions(options, ['large'])
   const { large = 10 } = options
   requireStage('compareVariances(categories)', categories, Categories)
-  const before: number[] = []
-  const after: number[] = []
-  for (let category = 0; category < categories.size; category++) {
-    const counts = [categories.count(category, BEFORE), categories.count(category, AFTER)]
-    if (Math.min(...counts) <= large) continue
-    before.push(categories.responseTimeMoments(category, BEFORE).variance)
-    after.push(categories.responseTimeMoments(category, AFTER).variance)
-  }
-  return ksTwoSample(before, after)
+  const variances = (period: Period) =>
+    largeInBoth(categories, large).map((id) => categories.responseTimeMoments(id, period).variance)
+  return ksTwoSample(variances(BEFORE), variances(AFTER))
+}
+
+function largeInBoth(categories: Categories, large: number): number[] {
+  return range(categories.size).filter(
+    (id) => categories.count(id, BEFORE) > large && categories.count(id, AFTER) > large,
+  )
 }
 
 /** Whether the response times of one category spread as far as they did before. */

@@ -159,11 +159,9 @@ function slowEdges(
   const [usual, now] = sums as [Float64Array, Float64Array]
   const longerUs = (edge: number) => (now[edge] as number) - (usual[edge] as number)
   return edgeClasses
-    .map(({ from, to, occurrence }, edge) => ({
+    .map(({ intoJoin: _, ...ends }, edge) => ({
       edge,
-      from,
-      to,
-      occurrence,
+      ...ends,
       meanUs: now[edge] as number,
       usualUs: usual[edge] as number,
       share: longerUs(edge) / longerUs(edgeClasses.length),

@@ -319,29 +319,24 @@ function localizeVariance(
   const responseTime = categories.responseTimeMoments(category, period)
   const { variance } = responseTime
   const shareOf = ({ covariance }: CoMoments) => (variance > 0 ? covariance / variance : Number.NaN)
-  const edges = edgeClasses.flatMap(
-    ({ from, to, occurrence, fromRoundBefore }, edge): EdgeVariance[] => {
-      const latency = latencies[edge] as CoMoments
-      const { count: requests, otherMean: meanUs, otherVariance: varianceUs2 } = latency
-      if (requests === 0) return []
-      return [
-        {
-          edge,
-          from,
-          to,
-          occurrence,
-          requests,
-          meanUs,
-          varianceUs2,
-          ...(fromRoundBefore && { fromRoundBefore }),
-          onCriticalPath: requests / responseTime.count,
-          c2: squaredVariation({ ...responseTime, mean: meanUs, variance: varianceUs2 }),
-          share: shareOf(contributions[edge] as CoMoments),
-          mark: marked.of({ from, to })?.kind ?? null,
-        },
-      ]
-    },
-  )
+  const edges = edgeClasses.flatMap(({ intoJoin: _, ...ends }, edge): EdgeVariance[] => {
+    const latency = latencies[edge] as CoMoments
+    const { count: requests, otherMean: meanUs, otherVariance: varianceUs2 } = latency
+    if (requests === 0) return []
+    return [
+      {
+        edge,
+        ...ends,
+        requests,
+        meanUs,
+        varianceUs2,
+        onCriticalPath: requests / responseTime.count,
+        c2: squaredVariation({ ...responseTime, mean: meanUs, variance: varianceUs2 }),
+        share: shareOf(contributions[edge] as CoMoments),
+        mark: marked.of(ends)?.kind ?? null,
+      },
+    ]
+  })
   return new CategoryVariance({
     categories,
     category,

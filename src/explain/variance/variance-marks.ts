@@ -141,10 +141,7 @@ function requireMark(mark: unknown, place: string): VarianceMark {
     throw new FlowdeltaError(`${place} has ${show(unknown)}. Give ${KEYS.join(', ')} only.`)
   }
   const { from, to, kind, note } = mark as Record<string, unknown>
-  for (const [name, label] of [
-    ['from', from],
-    ['to', to],
-  ] as const) {
+  for (const [name, label] of Object.entries({ from, to })) {
     if (typeof label === 'string' && label !== '') continue
     throw new FlowdeltaError(
       `${place} has ${show(label)} for ${name}. Give the label at that end, as tables of edges print it.`,
