@@ -1,6 +1,7 @@
 // Run on every feature of every variable: the loops index with `!`.
 import { OptionError, rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 import { fTail } from './distributions.ts'
+import type { SampleCounts } from './two-sample.ts'
 
 export interface WelchOptions {
   /**
@@ -12,7 +13,7 @@ export interface WelchOptions {
   readonly afterWeights?: ArrayLike<number>
 }
 
-export interface WelchResult {
+export interface WelchResult extends SampleCounts {
   /**
    * t: the difference of the means over its standard error. NaN when not tested; may be ±Infinity.
    */
@@ -26,11 +27,6 @@ export interface WelchResult {
   /** Sample variance, n − 1 in the denominator; NaN for fewer than two values. */
   readonly beforeVariance: number
   readonly afterVariance: number
-  /** How many finite values there are. */
-  readonly beforeCount: number
-  readonly afterCount: number
-  readonly droppedBefore: number
-  readonly droppedAfter: number
   /** Whether both samples have two values at least. */
   readonly tested: boolean
 }

@@ -23,11 +23,8 @@ export interface CallTree {
   readonly callOfEdge: Uint32Array
 }
 
-interface OpenCall {
-  readonly start: number
+interface OpenCall extends Pick<FlowCall, 'start' | 'parent' | 'depth'> {
   end: number
-  readonly parent: number
-  readonly depth: number
   readonly key: string
 }
 

@@ -1,10 +1,5 @@
 import { sum } from 'd3-array'
-
-interface RecordedGraph {
-  readonly labels: Uint32Array
-  readonly from: Uint32Array
-  readonly to: Uint32Array
-}
+import type { FlowGraph } from './folded-graph.ts'
 
 /** A recorded edge that folding makes one with others. */
 interface RepeatedStep {
@@ -17,7 +12,7 @@ interface RepeatedStep {
 
 /** Edges that become one with others, but for those into joins, whose times hold waiting. */
 export function repeatedSteps(
-  { labels, from, to }: RecordedGraph,
+  { labels, from, to }: FlowGraph,
   logicalOf: Uint32Array,
 ): RepeatedStep[] {
   const entries = new Uint32Array(labels.length)
