@@ -63,7 +63,7 @@ export const categoryCountsChart = defineChart(
           ...(isFailing ? ['A red outline: some of these requests failed.'] : []),
         ],
         omissions: omissions(all, points.length),
-        width: SIDE + 240,
+        width: SIDE + 290,
       },
       named.length === 0
         ? scatter
@@ -235,7 +235,7 @@ function changes(named: readonly CategoryPoint[]): SpecPart {
   }))
   const ends = rows.map(({ change }) => change)
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)]
-  const room = (high - low) * 0.6
+  const room = (high - low) * 0.75
   return {
     ...bars({
       rows,
@@ -253,7 +253,7 @@ function changes(named: readonly CategoryPoint[]): SpecPart {
       text: 'text',
       color: { ...colorBy(LOOKS, rows), legend: null },
       tooltip: { root: 'root', category: 'ids', change: ['change', '+,~r'], kind: 'kind' },
-      width: 105,
+      width: 155,
     }),
     title: { text: 'Largest changes', anchor: 'start', fontSize: 12, fontWeight: 'normal' },
   }

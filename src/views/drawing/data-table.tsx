@@ -1,7 +1,7 @@
 import { ascending, descending, sum } from 'd3-array'
 import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { useContext, useState } from 'preact/hooks'
-import { grouped } from '../../core/words.ts'
+import { counted, grouped } from '../../core/words.ts'
 import { Button } from './controls.tsx'
 import { MediumContext, type StillPart, TEXT_SIZE, useInk } from './figure.tsx'
 import { fittedText, textWidth } from './text.ts'
@@ -171,12 +171,14 @@ export function CellBar({ share, width, color }: { share: number; width: number;
 
 const ROW = 21
 const GAP = 14
-const MIN_COLUMN = 40
+/** Narrower than this, a text is little but its ends; the last columns then give way. */
+const MIN_COLUMN = 96
+const MIN_COLUMNS = 6
 
 function stillTable<Row>(
   all: readonly DataColumn<Row>[],
   rows: readonly Row[],
-  { max, width }: { readonly max: number; readonly width: number },
+  { max, width, without = 0 }: { max: number; width: number; without?: number },
 ): StillPart {
   const columns = all.filter(({ still }) => still !== null)
   const head = columns.map(
@@ -190,14 +192,20 @@ function stillTable<Row>(
       .map((row) => columns.map(({ still, cell }) => still?.(row) ?? String(cell(row) ?? ''))),
   ]
   const widths = columnWidths(cells, width)
+  const across = sum(widths) + GAP * (widths.length - 1)
+  if (across > width && columns.length > MIN_COLUMNS) {
+    return stillTable(columns.slice(0, -1), rows, { max, width, without: without + 1 })
+  }
+  const more = rows.length - (cells.length - 1)
+  const left = [more > 0 && `${more} more`, without > 0 && counted(without, 'more column')]
   const lines = {
     cells,
     widths,
-    across: sum(widths) + GAP * (widths.length - 1),
-    more: rows.length - (cells.length - 1),
+    across,
+    more: left.filter(Boolean).join(', '),
     anchors: columns.map(({ isNumber }) => (isNumber ? ('end' as const) : ('start' as const))),
   }
-  const height = (cells.length + (lines.more > 0 ? 1 : 0)) * ROW
+  const height = (cells.length + (lines.more === '' ? 0 : 1)) * ROW
   return { width: lines.across, height, children: <TableLines {...lines} /> }
 }
 
@@ -234,7 +242,7 @@ interface LinesProps {
   readonly cells: readonly (readonly StillCell[])[]
   readonly widths: readonly number[]
   readonly across: number
-  readonly more: number
+  readonly more: string
   readonly anchors: readonly ('start' | 'end')[]
 }
 
@@ -252,11 +260,11 @@ function TableLines({ cells, widths, across, more, anchors }: LinesProps) {
           })}
         </g>
       ))}
-      {more > 0 ? (
+      {more === '' ? null : (
         <text y={(cells.length + 1) * ROW - 6} style={`fill:${ink.soft}`}>
-          … and {more} more
+          … and {more}
         </text>
-      ) : null}
+      )}
     </g>
   )
 }
