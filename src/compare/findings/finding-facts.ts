@@ -34,7 +34,7 @@ export function factsOf(draft: Draft, all: number, quantity: Quantity): string[]
       : [
           `${changeWords(quantity, direction === 'slower').how} than ${percent(chance)} of those before`,
         ]),
-    `${certaintyText(q)}${isOpen(draft) ? ' of the change itself' : ''}`,
+    `${isOpen(draft) ? 'that it changed: ' : ''}${certaintyText(q)}`,
     ...notes,
   ]
 }

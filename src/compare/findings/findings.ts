@@ -246,7 +246,7 @@ function mixShare({ mixUs, observedChangeUs }: Findings): number {
 
 function mixText(share: number, verb = 'accounts for'): string {
   const how = share > 0 ? verb : 'hides'
-  return `the other mix of requests ${how} ${percent(Math.abs(share))}`
+  return `the changed mix of requests ${how} ${percent(Math.abs(share))}`
 }
 
 /** Breaks a line between words, not within facts that fit; all lines but the first are indented. */

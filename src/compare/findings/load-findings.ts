@@ -101,8 +101,8 @@ function pauseFindings(
       ...draftOf(edges, isMore ? 'slower' : 'faster'),
       key: `load pauses ${isMore ? 'more' : 'fewer'}`,
       what:
-        `pause ${isMore ? 'more' : 'less'} often: for about ${formatDuration(typicalUs)}, ` +
-        `${counted(pauses[AFTER], 'time')} in ${grouped(requests[AFTER])} requests ` +
+        `pause ${isMore ? 'more' : 'less'} often: ${counted(pauses[AFTER], 'time')} ` +
+        `for about ${formatDuration(typicalUs)} in ${grouped(requests[AFTER])} requests ` +
         `(before: ${counted(pauses[BEFORE], 'time')} in ${grouped(requests[BEFORE])})`,
       requests: pauses[AFTER],
       concerned: pauses,

@@ -81,7 +81,7 @@ function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
   const whole = { startUs: 0, endUs: observedChangeUs, text: '–' }
   const rows = [
     ...steps,
-    ...(mixUs === 0 ? [] : [{ label: 'other mix of requests', kind: 'finding', ...mix }]),
+    ...(mixUs === 0 ? [] : [{ label: 'changed mix of requests', kind: 'finding', ...mix }]),
     { label: 'not accounted for', kind: 'not accounted for', ...rest },
     { label: 'observed change', kind: 'observed change', ...whole },
   ]

@@ -61,14 +61,14 @@ describe('request-mix', () => {
     ]
     const { findings } = compare(makeSpans(before, 'monday'), makeSpans(after, 'tuesday'))
     expect(findings.mixUs).toBeCloseTo(2000 * 1800, -3)
-    expect(findings.summary()).toContain('Of it, the other mix of requests accounts for 100 %.')
+    expect(findings.summary()).toContain('Of it, the changed mix of requests accounts for 100 %.')
     const slower = after.map((span) => ({
       ...span,
       endUs: span.endUs + (span.operation === '5 buy' ? 4000 : 0),
     }))
     const found = compare(makeSpans(before, 'monday'), makeSpans(slower, 'tuesday')).findings
     expect(found.summary()).toMatch(
-      /findings? accounts? for 5\d % of it, the other mix of requests for 47 %\.$/,
+      /findings? accounts? for 5\d % of it, the changed mix of requests for 47 %\.$/,
     )
     expect(compare(makeSpans(before, 'monday'), makeSpans(before, 'monday')).findings.mixUs).toBe(0)
   })

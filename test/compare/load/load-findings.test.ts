@@ -104,7 +104,7 @@ describe('findings about load', () => {
     ).findings
     expect(first).toMatchObject({ kind: 'load', where: 'clients', contributionUs: 0 })
     expect(first?.what).toMatch(
-      /^pause more often: for about \d+ ms, \d+ times in [\d,]+ requests \(before: /,
+      /^pause more often: \d+ times for about \d+ ms in [\d,]+ requests \(before: /,
     )
     expect(others).toEqual([])
   })
