@@ -109,10 +109,12 @@ async function opened(
   const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
   const { compressors } = await import('hyparquet-compressors')
   const damaged = (error: unknown) => damagedParquet(name, error)
-  const metadata = await parquetMetadataAsync(file).catch(async (error) => {
-    await file.close()
-    throw damaged(error)
-  })
+  const { metadata, leaves } = await parquetMetadataAsync(file)
+    .then((read) => ({ metadata: read, leaves: leavesOf(read.schema) }))
+    .catch(async (error) => {
+      await file.close()
+      throw damaged(error)
+    })
   const schema = metadata.schema.map(asStored)
   const valuesOf = async (what: FileMetaData, stringFromBytes: FromBytes) => {
     const pages: ArrayLike<unknown>[] = []
@@ -136,7 +138,7 @@ async function opened(
     metadata,
     meta,
     bytes: file.byteLength,
-    leaves: leavesOf(metadata.schema),
+    leaves,
     async read(group, leaf, fromBytes = asText) {
       const row_groups = [{ ...group, columns: chunksOf(group, leaf) }]
       const values = await valuesOf({ ...metadata, schema, row_groups }, fromBytes)
@@ -188,7 +190,8 @@ function leavesOf(schema: readonly SchemaElement[]): Leaf[] {
   const leaves: Leaf[] = []
   let at = 1
   const visit = (path: readonly string[], levels: Leaf['levels']) => {
-    const element = schema[at++] as SchemaElement
+    const element = schema[at++]
+    if (element === undefined) throw new Error('its schema has fewer columns than it says')
     const { name, num_children = 0, repetition_type = 'REQUIRED' } = element
     const own = [...path, name]
     if (num_children === 0) leaves.push({ path: own, element, levels })
