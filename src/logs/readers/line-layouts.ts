@@ -68,7 +68,7 @@ Sidekiq  {time} pid={pid=\d+} tid={tid}(?: class={class})?(?: jid={jid})?(?: ela
 Ray  (?:\([^)]+\) )?\[{time} {level=[DIWEFC]} {pid=\d+} {tid=\d+}\] (?:\([^)]+\) )?{caller=[\w./-]+:\d+}: {message}
 TensorFlow  {time}: {level=[IWEF]} {caller=[\w./-]+:\d+}\] {message}
 Jetty  {time}:{LEVEL}:{logger=[\w.$-]+}:{thread=[^:]*}: {message}
-WildFly and Quarkus  {time} {LEVEL} +\[{logger=[\w.$]+}\] \({thread=[^)]*}\) {message}
+WildFly and Quarkus  {time} {LEVEL} +\[{logger=[\w.$]+}\] \({thread=[^)]*}\) {text}
 Solr  {time} {LEVEL} +\({thread=[^)]*}\) \[[^\]]*\] {logger=[\w.$]+} (?:\[[^\]]*\] )?{text}
 Trino  {time}\t{LEVEL}\t{thread=[^\t]+}\t{logger=[\w.$]+}\t{message}
 Storm  {time} {logger=[\w$]+(?:\.[\w$]+)+} (?:{thread} )?\[{LEVEL}\] {message}
@@ -87,9 +87,9 @@ Java garbage collector  \[{time=\d+\.\d+(?=s\])|\d{4}-[^\]]+}s?\](?:\[{uptime=[\
 Celery  \[{time}: {level}/{process=[^\]]+}\] (?:{logger=[\w.]+}: )?{message}
 Gunicorn  \[{time}\] \[{pid=\d+}\] \[{level}\] {message}
 Airflow  \[{time}\] \{{caller=[\w./-]+:\d+}\} {level} - {message}
-loguru  {time} \| {level}\s*\| {logger=[\w.<>]+}:{function=[\w.<>]+}:{line_number=\d+} - {message}
+loguru  {time} \| {level}\s*\| {logger=[\w.<>]+}:{function=[\w.<>]+}:{line_number=\d+} - {text}
 OpenStack  (?:\S+\.log\S* )?{time} {pid=\d+} {level} {logger=[\w.]+} \[{request=[^\]]*}\] {message}
-NLog  {time}\|{level}\|{logger=[\w.$]+}\|{message}
+NLog  {time}\|{level}\|{logger=[\w.$]+}\|{text}
 Android  {time} +{pid=\d+} +{tid=\d+} {level=[VDIWEFA]} {logger=.*?}\s*: {message}
 Ruby Logger  [DIWEFUA], \[{time} #{pid=\d+}\] +{level=[A-Z]+} -- {logger=[^:]*}: {text}
 Monolog  \[{time}\] {logger=[\w.-]+}\.{level}: {text=.*?}(?: \[\])*
@@ -105,16 +105,16 @@ logrus console  {level}\[{time=\d{4}-[^\]]+}\] {text}
 pino-pretty  \[{time}\] {level}(?: \((?:{logger=[\w.-]+}/)?{pid=\d+}\))?: {text}
 Serilog  \[{time} {level}\] {message}
 Windows component servicing  {time}, {level} +{logger=[A-Z]+} +{message}
-log4js and Play  \[?{time}\]? \[{level}\] {logger=[\w.-]+} - {message}
+log4js and Play  \[?{time}\]? \[{level}\] {logger=[\w.-]+} - {text}
 .NET console  (?:{time} )?{level=trce|dbug|info|warn|fail|crit}: {logger=[\w.+\x60]+}\[{id=\d+}\]\n {message}
 .NET console, one line  (?:{time} )?{level=trce|dbug|info|warn|fail|crit}: {logger=[\w.+\x60]+}\[{id=\d+}\] {message}
 java.util.logging  {time=[A-Z][a-z]{2} \d+, \d{4},? \d+:\d\d:\d\d\s[AP]M} {logger=[\w.$]+} {method=[\w$<>]+}\n{level=[A-Z]+}: {message}
 Tomcat  {time} {level=SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST} \[{thread}\] {logger=(?:[\w$]+\.)+[\w$<>]+} {message}
 # log4j and its many relatives: time, level, thread and class in some order.
-log4j  \[?{time}\]?,? (?:\d+ )?(?:\[{thread}\] )?\[?{LEVEL}\]? (?:\[[\w.-]*,{trace_id=[\da-f]*},{span_id=[\da-f]*}(?:,\w*)?\] )?(?:{pid=\d+} --- )?(?:\[{thread}\] ?)*{logger}(?: +\([^)]*\)| +\[[^\]]*\])?(?:\s*:| -)(?:\x20{message})?
-Python logging  {time} - {logger=[\w.$-]+} - (?:{caller=[\w.]+:\d+} - )?{LEVEL} - {message}
-Python logging, name first  {time} {logger=[\w.]+} {LEVEL}:? {message}
-Python logging, brackets  {time} \[{LEVEL}\] {logger=[\w.]+}: {message}
+log4j  \[?{time}\]?,? (?:\d+ )?(?:\[{thread}\] )?\[?{LEVEL}\]? (?:\[[\w.-]*,{trace_id=[\da-f]*},{span_id=[\da-f]*}(?:,\w*)?\] )?(?:{pid=\d+} --- )?(?:\[{thread}\] ?)*{logger}(?: +\([^)]*\)| +\[[^\]]*\])?(?:\s*:| -)(?:\x20(?:{message=\w+=.*}|{text}))?
+Python logging  {time} - {logger=[\w.$-]+} - (?:{caller=[\w.]+:\d+} - )?{LEVEL} - {text}
+Python logging, name first  {time} {logger=[\w.]+} {LEVEL}:? {text}
+Python logging, brackets  {time} \[{LEVEL}\] {logger=[\w.]+}: {text}
 structlog console  {time} \[{level} *\] {text}
 winston  {time} (?:\[{logger=[\w\x20.-]+}\] )?\[?{level}\]?: {text}
 Python basicConfig  {LEVEL}:{logger=[\w.]+}:{message}

@@ -29,15 +29,15 @@ export function inputReader(builder: LogBuilder, settings: ReadSettings, templat
   const to = { builder, fields, divided, matcher }
   return {
     async read([logClass, { id, files, isFile }]: ClassedInput): Promise<void> {
-      const isByPath = instance === undefined
       // Where paths are divided, the number only says that they are what is.
       const isDivided = divided !== undefined
-      const pathInstance = !isByPath ? -1 : isDivided ? 0 : builder.instanceCode(logClass, id)
+      const pathInstance =
+        instance !== undefined ? -1 : isDivided ? 0 : builder.instanceCode(logClass, id)
       for (const source of files) {
         const sink = new LogWriter({ ...to, id, logClass, file: source.name, pathInstance })
         await readLogFile(source, { settings, sink, isRequired: isFile })
       }
-      if (isByPath && !isDivided) builder.close(pathInstance)
+      if (instance === undefined && !isDivided) builder.close(pathInstance)
     },
     /** Adds what a thread has read. */
     add(logClass: LogClass, read: ReadInput): void {

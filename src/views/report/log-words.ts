@@ -1,4 +1,4 @@
-import { max } from 'd3-array'
+import { max, sum } from 'd3-array'
 import {
   counted,
   formatDuration,
@@ -65,7 +65,7 @@ const MIN_WAIT_SHARE = 0.01
 
 /**
  * Variables that differ, the most divergent first, but for performance itself. Where waits between messages
- * are known, events that come later only because of these stand apart, and so do waits of no account.
+ * are known, times of events say nothing more: events differ by their numbers. Waits of no account stand apart.
  */
 export function differences({ divergence, tail }: LogComparison) {
   const { variable: own } = tail.metric
@@ -74,17 +74,22 @@ export function differences({ divergence, tail }: LogComparison) {
   )
   const waits = all.filter(isWait)
   const largest = max(waits, shiftOf) ?? 0
-  const isMoved = ({ kind, features }: VariableDivergence) =>
-    waits.length > 0 &&
-    kind === 'event' &&
-    features.every(({ feature, significant }) => !significant || isEventTime(feature))
-  const isSmall = (each: VariableDivergence) =>
-    isWait(each) && shiftOf(each) < MIN_WAIT_SHARE * largest
+  const told = waits.length === 0 ? all : all.map(withoutTimes)
+  const small = waits.filter((each) => shiftOf(each) < MIN_WAIT_SHARE * largest)
   return {
-    told: all.filter((each) => !isMoved(each) && !isSmall(each)),
-    moved: all.filter(isMoved).length,
-    small: waits.filter(isSmall).length,
+    told: told
+      .filter((each) => each.score > 0 && !small.includes(each))
+      .sort((one, other) => other.score - one.score || 0),
+    moved: told.filter(({ score }) => score === 0).length,
+    small: small.length,
   }
+}
+
+function withoutTimes(variable: VariableDivergence): VariableDivergence {
+  if (variable.kind === 'state') return variable
+  const features = variable.features.filter(({ feature }) => !isEventTime(feature))
+  const score = sum(features, ({ significant, t }) => (significant ? Math.abs(t) : 0))
+  return { ...variable, features, score }
 }
 
 function isWait({ kind, name }: VariableDivergence): boolean {

@@ -1338,6 +1338,20 @@ const TEXTS: readonly FormatSample[] = [
     says: [{ time: T, logger: 'shop', text: 'cache miss' }],
   },
   {
+    name: 'log4j, with pairs behind its text',
+    by: 'log4j',
+    text: '2026-11-22 14:20:57,260 WARN [main] shop.Cart: request completed route=/cart status=503 duration_ms=12.5',
+    says: [
+      {
+        time: T,
+        level: 'warn',
+        logger: 'Cart',
+        text: 'request completed',
+        fields: { route: '/cart', status: '503', duration_ms: '12.5' },
+      },
+    ],
+  },
+  {
     name: 'syslog, with pairs in its text',
     by: 'Linux (loghub)',
     text: 'Nov 22 14:20:57 combo sshd(pam_unix)[19939]: authentication failure; logname= uid=0 euid=0',
