@@ -1,4 +1,4 @@
-import { group } from 'd3-array'
+import { extent, group, sum } from 'd3-array'
 import { buildFlows } from '../../flows/build-flows.ts'
 import type { FlowOptions, FlowSet } from '../../flows/flow-set.ts'
 import { selectRequests } from '../../flows/select-requests.ts'
@@ -142,25 +142,26 @@ export function changeOf(values: readonly Timed[]) {
   const residuals = ranks.map((rank, i) => rank - (i < at ? before : after))
   const noise = longRunVariance(residuals)
   const { p } = constantLevel(ranks, noise)
-  // The more failures there are, the more they vary: each side has a noise of its own.
   const squares = (rest: readonly number[]) => rest.reduce((sum, one) => sum + one ** 2, 0)
   const usual = squares(residuals) / count
+  // A drift may fit one side better than the other: each has a noise of its own.
   const spreads = (rest: readonly number[]) =>
     [rest.slice(0, at), rest.slice(at)].map((side) => (squares(side) + usual) / (side.length + 1))
-  const misfit = (rest: readonly number[]) =>
-    spreads(rest).reduce(
-      (sum, own, side) => sum + (side === 0 ? at : count - at) * Math.log(own),
-      0,
-    )
   const [first, last] = spreads(residuals) as [number, number]
+  const isYesNo = new Set(ranks).size === 2
+  const misfit = (fitted: readonly number[]) => {
+    if (isYesNo) return misfitOfShares(ranks, fitted, { before, after })
+    const own = spreads(ranks.map((rank, i) => rank - (fitted[i] as number)))
+    return at * Math.log(own[0] as number) + (count - at) * Math.log(own[1] as number)
+  }
+  const step = misfit(ranks.map((_, i) => (i < at ? before : after)))
   const weights = ranks.map((_, i) => 1 / (i < at ? first : last))
   const drifting = DRIFTS.map((drift) => {
     const columns = ranks.map((_, i) => drift(i / count))
     const { predict } = leastSquares(columns, ranks, weights)
-    return misfit(ranks.map((rank, i) => rank - predict(columns[i] as number[])))
+    return misfit(columns.map(predict))
   })
-  const isDrift =
-    Math.min(...drifting) < misfit(residuals) + MIN_BETTER * (1 + LEANING * (noise / usual - 1))
+  const isDrift = Math.min(...drifting) < step + MIN_BETTER * (1 + LEANING * (noise / usual - 1))
   if (Number.isNaN(p) || isDrift || fallsBack(ranks.slice(at), { before })) return null
   if (fallsBack(ranks.slice(0, at).reverse(), { before: after })) return null
   const timeOf = (position: number) => (values[position] as Timed).timeUs
@@ -171,4 +172,23 @@ export function changeOf(values: readonly Timed[]) {
     lowUs: timeOf(Math.max(0, low - 1)),
     highUs: timeOf(high),
   }
+}
+
+/** Twice the negative log likelihood of what fails or not, at shares that were fitted to its ranks. */
+function misfitOfShares(
+  ranks: readonly number[],
+  fitted: readonly number[],
+  { before, after }: { readonly before: number; readonly after: number },
+): number {
+  const [low, high] = extent(ranks) as [number, number]
+  const shareAt = (rank: number) => (rank - low) / (high - low)
+  // A drift that is fitted by squares may fall below 0: it counts as half of the lower level.
+  const levels = [before, after].map(shareAt)
+  const half = 0.5 / ranks.length
+  const least = Math.max(half, Math.min(...levels) / 2)
+  const most = Math.min(1 - half, (1 + Math.max(...levels)) / 2)
+  return sum(ranks, (rank, i) => {
+    const share = Math.min(most, Math.max(least, shareAt(fitted[i] as number)))
+    return -2 * Math.log(rank === high ? share : 1 - share)
+  })
 }

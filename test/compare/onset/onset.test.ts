@@ -211,16 +211,32 @@ describe('one long recording', () => {
     expect(dividedShare(levelAt)).toBeLessThanOrEqual(0.05)
   })
 
-  test('of which 0.5 % fail at first and 7 % later is divided', { tags: 'full' }, () => {
+  /** Of 40 recordings, how many of which as many requests fail are divided. */
+  function dividedFailures(rateAt: (share: number) => number, size = 4000): number {
     const random = randomSource(9)
     const failures = (i: number) => ({
       timeUs: i * 1e6,
-      value: random.next() < (i < 2000 ? 0.005 : 0.07) ? 1 : 0,
+      value: random.next() < rateAt(i / size) ? 1 : 0,
     })
     const rounds = Array.from({ length: 40 }, () =>
-      changeOf(Array.from({ length: 4000 }, (_, i) => failures(i))),
+      changeOf(Array.from({ length: size }, (_, i) => failures(i))),
     )
-    expect(rounds.filter((one) => one !== null && one.p < 0.05).length).toBeGreaterThanOrEqual(36)
+    return rounds.filter((one) => one !== null && one.p < 0.05).length
+  }
+
+  test('of which 0.5 % fail at first and 7 % later is divided', { tags: 'full' }, () => {
+    expect(dividedFailures((share) => (share < 0.5 ? 0.005 : 0.07))).toBeGreaterThanOrEqual(36)
+  })
+
+  test('whose failures come with a rollout in three stages is divided', { tags: 'full' }, () => {
+    const stages = [0.5, 0.522, 0.544]
+    const rateAt = (share: number) => 0.005 + 0.023 * stages.filter((one) => share >= one).length
+    expect(dividedFailures(rateAt, 5500)).toBeGreaterThanOrEqual(32)
+  })
+
+  test('of which more fail all the time is not divided', { tags: 'full' }, () => {
+    expect(dividedFailures((share) => 0.005 + 0.07 * share)).toBeLessThanOrEqual(4)
+    expect(dividedFailures((share) => 0.005 * 14 ** share)).toBeLessThanOrEqual(4)
   })
 
   test.each([0.15, 0.5, 0.85])(
