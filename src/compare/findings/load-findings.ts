@@ -26,8 +26,8 @@ export function loadFindings(
   const isAsExpected = changes.some(
     ({ kind, shiftUs }) => kind === 'request' && shiftUs > 0 === (rate?.ratio ?? 0) > 1,
   )
-  if (rate !== null && rateQ < options.alpha && isAsExpected) {
-    const draft = rateFinding(rate, rateQ, edges)
+  if (rate !== null && rateQ < options.alpha) {
+    const draft = rateFinding(rate, rateQ, { edges, isAsExpected })
     if (draft !== null) return [draft]
   }
   // At another rate, times between requests differ in more than their scale.
@@ -40,7 +40,11 @@ function isAlike(ratio: number): boolean {
   return ratio < MIN_RATIO && ratio > 1 / MIN_RATIO
 }
 
-function rateFinding(rate: RateChange, q: number, edges: EdgeChanges): Draft | null {
+function rateFinding(
+  rate: RateChange,
+  q: number,
+  { edges, isAsExpected }: { edges: EdgeChanges; isAsExpected: boolean },
+): Draft | null {
   const { observedChangeUs, categories } = edges
   const { flows } = categories
   const { ratio, perSecond, p } = rate
@@ -52,6 +56,8 @@ function rateFinding(rate: RateChange, q: number, edges: EdgeChanges): Draft | n
   if (verdict === 'independent' || (verdict === 'known' && share < MIN_EXPLAINED)) return null
   const after = flows.count(AFTER)
   const isKnown = verdict === 'known'
+  // Times that follow the rate wander with it, and may seem to do no more after than before.
+  if (!isAsExpected && !(isKnown && interval[0] * interval[1] > 0)) return null
   const [more, fewer] = isMore ? [AFTER, BEFORE] : [BEFORE, AFTER]
   const times = perSecond[more] / perSecond[fewer]
   const rates = `${perSecond[AFTER].toPrecision(3)} a second, ${perSecond[BEFORE].toPrecision(3)} before`
