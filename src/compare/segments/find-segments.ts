@@ -137,8 +137,8 @@ class DividingColumns {
     const root = this.#ofService(null)
     const service = step?.service ?? (call?.of.service as string)
     const own = step?.kind === 'request' ? [] : this.#ofService(service)
-    // A request that fails no longer calls what comes later: that is what became of it.
-    const called = measure === 'errors' ? [] : this.#called
+    // A request that fails, or calls otherwise, calls other things later: that is what became of it.
+    const called = measure === 'time' ? this.#called : []
     const columns = [...root, ...called.filter((one) => dividesStrata(one, measured)), ...own]
     const known = new Map<string, Coded>()
     for (const column of columns) {
