@@ -203,7 +203,7 @@ function alongNumbers(
     textOf: (row: number) => numberText(values[row] as number),
     divided:
       first !== undefined &&
-      `The line is where the tree divides: at most ${numberText(first)}, or above${more.length === 0 ? '' : others}.`,
+      `The line divides them as the tree does: at most ${numberText(first)}, or above${more.length === 0 ? '' : others}.`,
     axis: (): SpecPart => {
       const { low, high, isLog, isWhole } = span
       const labelExpr = "format(datum.value, abs(datum.value) < 10 ? '~g' : ',~f')"

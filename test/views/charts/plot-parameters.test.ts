@@ -81,7 +81,7 @@ describe('plot', () => {
     for (const { own } of before) expect(own).toBeGreaterThan(at)
     for (const { own, group } of dots ?? []) if (group === 'after') expect(own).toBeLessThan(at)
     expect(chart.description).toContain(
-      'The line is where the tree divides: at most 4,096, or above.',
+      'The line divides them as the tree does: at most 4,096, or above.',
     )
   })
 
