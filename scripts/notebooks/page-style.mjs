@@ -20,7 +20,7 @@ pre { overflow-x: auto; margin: 0; line-height: 1.5; }
 .outputs { padding: 0.5rem 0 0 0.9rem; border-left: 3px solid var(--line); margin-left: 2px; }
 .output { overflow-x: auto; padding: 0.25rem 0; }
 .output + .output { margin-top: 0.5rem; }
-.output pre { color: var(--text); }
+.output pre { color: var(--text); white-space: pre-wrap; overflow-wrap: break-word; }
 .stderr pre, .error pre { color: var(--error); }
 .output img, .output svg { max-width: 100%; height: auto; }
 .output table, .prose table { border-collapse: collapse; font-size: 0.85rem; }
