@@ -21,8 +21,8 @@ describeInBrowser('what people know in a page', (open) => {
     ])
     const items = await page.getByRole('list', { name: 'Notes' }).locator('li').allTextContents()
     expect(items).toEqual([
-      'stock LOOKUP call on 2026-09-03 by Ann: Cached since May. ',
-      'shop GET call mine ✕',
+      'Note on stock LOOKUP call on 2026-09-03 by Ann: Cached since May. ',
+      'Note on shop GET call mine ✕',
     ])
     const step = page.locator('[data-step]', { hasText: '1 stock LOOKUP call: on 2026-09-03' })
     expect(await step.count()).toBe(1)

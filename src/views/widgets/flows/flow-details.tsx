@@ -104,7 +104,7 @@ export function FlowNotes({ data, annotations, onSelect, onChange }: NotesProps)
     <ol class="fd-flow-edges" aria-label="Notes">
       {all.map((note, i) => (
         <li key={i}>
-          {note.mark === true ? '★ ' : ''}
+          {note.mark === true ? '★ Note on ' : 'Note on '}
           <Button
             onClick={() =>
               onSelect(note.edge === undefined ? { node: note.node ?? 0 } : { edge: note.edge })
