@@ -64,6 +64,13 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`
 }
 
+/** The first of some names, and how many more there are: `a, b and 1,602 more`. */
+export function firstOf(names: readonly string[], { most = 4, separator = ', ' } = {}): string {
+  const left = names.length - most
+  const shown = names.slice(0, most).join(separator)
+  return left > 0 ? `${shown} and ${grouped(left)} more` : shown
+}
+
 /** A whole number with its thousands set apart. */
 export function grouped(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',')

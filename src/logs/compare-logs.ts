@@ -9,7 +9,7 @@ import {
   readOptions,
 } from '../core/options.ts'
 import { Stage, type StageTable } from '../core/stage.ts'
-import { counted, grouped } from '../core/words.ts'
+import { counted, firstOf, grouped } from '../core/words.ts'
 import { ATTENTION_OPTIONS, type Attention, focusAttention } from './attention/focus-attention.ts'
 import { DEPENDENCY_OPTIONS, type DependencyNetworks } from './dependencies/dependency-networks.ts'
 import { learnDependencies } from './dependencies/learn-dependencies.ts'
@@ -245,7 +245,7 @@ function warning(code: LogWarning['code'], message: string, advice: OptionAdvice
 
 function sameFiles({ report: { inBothClasses } }: LogSet): LogWarning[] {
   if (inBothClasses.length === 0) return []
-  const message = `${listed(inBothClasses)} ${isAre(inBothClasses)} given as before and as after, and cannot differ from ${inBothClasses.length === 1 ? 'itself' : 'themselves'}. Name each file once.`
+  const message = `${firstOf(inBothClasses, { most: SHOWN })} ${isAre(inBothClasses)} given as before and as after, and cannot differ from ${inBothClasses.length === 1 ? 'itself' : 'themselves'}. Name each file once.`
   return warning('same-files', message)
 }
 
@@ -267,22 +267,16 @@ function oneInstance({ counts }: LogSet): LogWarning[] {
 
 function emptyInstances({ report: { emptyInstances: empty } }: LogSet): LogWarning[] {
   if (empty.length === 0) return []
-  const message = `${listed(empty)} ${empty.length === 1 ? 'has' : 'have'} no message, and count${empty.length === 1 ? 's' : ''} as ${counted(empty.length, 'instance')} in which nothing happened. Leave out what should not count.`
+  const message = `${firstOf(empty, { most: SHOWN })} ${empty.length === 1 ? 'has' : 'have'} no message, and count${empty.length === 1 ? 's' : ''} as ${counted(empty.length, 'instance')} in which nothing happened. Leave out what should not count.`
   return warning('empty-instances', message)
 }
 
 function unreadFiles({ report: { unreadFiles: unread } }: LogSet): LogWarning[] {
   if (unread.length === 0) return []
-  const message = `${listed(unread)} ${isAre(unread)} in no known log format and ${unread.length === 1 ? 'was' : 'were'} ignored. Name the format with \`format\` if this should be read.`
+  const message = `${firstOf(unread, { most: SHOWN })} ${isAre(unread)} in no known log format and ${unread.length === 1 ? 'was' : 'were'} ignored. Name the format with \`format\` if this should be read.`
   return warning('unread-files', message, { format: null })
 }
 
 function isAre({ length }: readonly string[]): string {
   return length === 1 ? 'is' : 'are'
-}
-
-function listed(names: readonly string[]): string {
-  const left = names.length - SHOWN
-  const shown = names.slice(0, SHOWN).join(', ')
-  return left > 0 ? `${shown} and ${grouped(left)} more` : shown
 }

@@ -83,9 +83,3 @@ export function signedPercent(change: number): string {
 export function partOf(count: number, all: number): string {
   return `${count} of ${all}${all > 0 ? ` (${exactPercent(count / all)})` : ''}`
 }
-
-export function firstOf(names: readonly string[], { most = 4, separator = ', ' } = {}): string {
-  const left = names.length - most
-  const shown = names.slice(0, most).join(separator)
-  return left > 0 ? `${shown} and ${left} more` : shown
-}

@@ -1,6 +1,6 @@
 import { maxIndex, range, rollup, sum } from 'd3-array'
 import { formatAmount, TIME } from '../../core/quantity.ts'
-import { counted, grouped, percent } from '../../core/words.ts'
+import { counted, firstOf, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
@@ -10,7 +10,6 @@ import {
   type ComparedPeriods,
   type ComparisonWarning,
   exactPercent,
-  firstOf,
   partOf,
   warning,
 } from './comparison-warning.ts'

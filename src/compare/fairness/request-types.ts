@@ -1,6 +1,7 @@
 import { group, sum } from 'd3-array'
 import { amountsName, formatAmount } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
+import { firstOf } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ALIKE_WEIGHT } from '../load/arrivals.ts'
@@ -9,7 +10,6 @@ import {
   type ComparedPeriods,
   type ComparisonWarning,
   exactPercent,
-  firstOf,
   signedPercent,
   warning,
 } from './comparison-warning.ts'

@@ -1,4 +1,4 @@
-import { grouped, printable } from '../../core/words.ts'
+import { firstOf, grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -50,8 +50,7 @@ export function rootsName(roots: readonly NodeLabel[]): string {
 }
 
 export function listed(names: readonly string[], most = names.length): string {
-  const more = names.length - most
-  if (more > 0) return `${names.slice(0, most).join(', ')} and ${more} more`
+  if (names.length > most) return firstOf(names, { most })
   const last = names.at(-1) ?? ''
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
 }

@@ -4,7 +4,7 @@ import { type LabelCount, labelDifference } from '../../compare/precursors/label
 import { defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
 import { formatAmount, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { counted, grouped, percent, tooltipText } from '../../core/words.ts'
+import { counted, firstOf, grouped, percent, tooltipText } from '../../core/words.ts'
 import type { Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { flowForm } from '../flow-pair/flow-form.ts'
@@ -346,13 +346,10 @@ function apartText({ edges, added, removed }: Anomaly, categories: Categories): 
   const { quantity } = categories.flows
   const amount = (us: number) => formatAmount(us, quantity)
   const labels = (what: string, counts: readonly LabelCount[]) => {
-    const shown = counts
-      .slice(0, MAX_TOLD.labels)
-      .map(({ label, count }) => `${tooltipText(label)}${count === 1 ? '' : ` ×${count}`}`)
-    const more = counts.length - shown.length
-    return counts.length === 0
-      ? []
-      : [`${what}: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`]
+    const all = counts.map(
+      ({ label, count }) => `${tooltipText(label)}${count === 1 ? '' : ` ×${count}`}`,
+    )
+    return all.length === 0 ? [] : [`${what}: ${firstOf(all, { most: MAX_TOLD.labels })}`]
   }
   return [
     ...edges

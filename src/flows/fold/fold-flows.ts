@@ -3,6 +3,7 @@ import { ascending } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import { readOptions } from '../../core/options.ts'
+import { firstOf } from '../../core/words.ts'
 import { AttributesBuilder, type AttributeValue } from '../../traces/attributes.ts'
 import { type GraphColumns, GraphTraces } from '../../traces/graph-traces.ts'
 import { placesIn } from '../../traces/group-rows.ts'
@@ -373,6 +374,5 @@ function repetitionsText(
     .map(([number, place]) => ({ ...place, times: graph.repetitions[number]?.times ?? 1 }))
     .sort((a, b) => a.depth - b.depth || b.nodes - a.nodes || a.rank - b.rank || b.times - a.times)
     .map(({ times }) => timesText(times, { log2 }))
-  if (texts.length <= MAX_NAMED) return texts.join(' ')
-  return `${texts.slice(0, MAX_NAMED).join(' ')} and ${texts.length - MAX_NAMED} more`
+  return firstOf(texts, { most: MAX_NAMED, separator: ' ' })
 }

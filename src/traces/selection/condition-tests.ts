@@ -1,5 +1,12 @@
 import { FlowdeltaError, nearestName, show } from '../../core/errors.ts'
-import { counted, formatDuration, grouped, printable, readDuration } from '../../core/words.ts'
+import {
+  counted,
+  firstOf,
+  formatDuration,
+  grouped,
+  printable,
+  readDuration,
+} from '../../core/words.ts'
 import type { AttributeValue } from '../attributes.ts'
 import { isoTime, readMoment } from '../epoch-clock.ts'
 import { builtIn, type Condition, condition, type Subject } from './condition.ts'
@@ -144,7 +151,8 @@ export function unknownName(recorded: Recorded, asked: Condition): FlowdeltaErro
     ? (['service', service ?? '', services] as const)
     : (['attribute', asked.attribute, attributes] as const)
   const meant = nearestName(name, known)
-  const there = known.length === 0 ? `There are no ${what}s` : `It has ${listed(known)}`
+  const there =
+    known.length === 0 ? `There are no ${what}s` : `It has ${firstOf(known, { most: MAX_LISTED })}`
   const next = meant === undefined ? `${there}.` : `Did you mean ${meant}?`
   const mayBeResource = meant === undefined && !isService
   return new FlowdeltaError(
@@ -196,10 +204,5 @@ function valuesText(recorded: Recorded, asked: Condition): string {
   const meant = asked.values.flatMap((value) => nearestName(value, texts) ?? [])[0]
   const hint = meant === undefined ? '' : ` Did you mean ${printable(meant)}?`
   const all = values.map(([value, traces]) => `${printable(value) || '""'} (${grouped(traces)})`)
-  return `${name} is ${listed(all)}.${hint}`
-}
-
-function listed(names: readonly string[]): string {
-  const more = names.length - MAX_LISTED
-  return `${names.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${grouped(more)} more` : ''}`
+  return `${name} is ${firstOf(all, { most: MAX_LISTED })}.${hint}`
 }

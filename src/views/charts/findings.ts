@@ -4,7 +4,7 @@ import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutatio
 import { ofText, type Segment, type Segments } from '../../compare/segments/segments.ts'
 import { most } from '../../core/options.ts'
 import { fromToText, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
-import { counted, grouped, percent, shortText } from '../../core/words.ts'
+import { counted, firstOf, grouped, percent, shortText } from '../../core/words.ts'
 import { durationAxisWithRoom, shareAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
@@ -301,8 +301,7 @@ export const contributionsChart = defineChart(
 
 function rowOf({ responseTime: { categories } }: Ranking, mutation: RankedMutation) {
   const { rank, category, kind, requests, contributionUs, precursors } = mutation
-  const named = precursors.slice(0, MAX_PRECURSORS).map((each) => String(each.category))
-  const more = precursors.length - named.length
+  const named = precursors.map((each) => String(each.category))
   const isUnknown = kind === 'structural' && precursors.length === 0
   return {
     rank,
@@ -315,8 +314,7 @@ function rowOf({ responseTime: { categories } }: Ranking, mutation: RankedMutati
     contribution: isUnknown
       ? 'unknown: no precursor found'
       : signedAmount(contributionUs, categories.flows.quantity),
-    precursors:
-      named.length === 0 ? '–' : `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+    precursors: firstOf(named, { most: MAX_PRECURSORS }) || '–',
   }
 }
 

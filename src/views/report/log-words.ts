@@ -1,6 +1,7 @@
 import { max, sum } from 'd3-array'
 import {
   counted,
+  firstOf,
   formatDuration,
   grouped,
   percent,
@@ -144,9 +145,8 @@ export function inputText({ logs }: LogComparison): string {
     `${counted(messages.event, 'event message')} of ${counted(logs.events.names.length, 'event')}, ` +
     `${counted(messages.state, 'state message')} of ${counted(logs.states.names.length, 'variable')}.`
   if (fieldsLeftOut.length === 0) return read
-  const shown = fieldsLeftOut.slice(0, MAX_FIELDS).map(({ field, reason }) => `${field} ${reason}`)
-  const more = fieldsLeftOut.length - shown.length
-  return `${read} No variables: ${shown.join(', ')}${more > 0 ? ` and ${grouped(more)} more` : ''}.`
+  const leftOut = fieldsLeftOut.map(({ field, reason }) => `${field} ${reason}`)
+  return `${read} No variables: ${firstOf(leftOut, { most: MAX_FIELDS })}.`
 }
 
 export function performanceSentences({ divergence, tail, logs, options }: LogComparison): string[] {

@@ -13,7 +13,7 @@ import {
 } from '../../core/options.ts'
 import { changeWords, partText, type Quantity, TIME } from '../../core/quantity.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
-import { counted, grouped, percent } from '../../core/words.ts'
+import { counted, firstOf, grouped, percent } from '../../core/words.ts'
 import { LogComparison } from '../../logs/compare-logs.ts'
 import { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { causeText, type ExplainedFinding } from '../../whatif/diagnosis/match-findings.ts'
@@ -172,9 +172,7 @@ function fileLines(files: OptionsOf<typeof REPORT_OPTIONS>['files']): Html | str
 const MAX_FILES = 3
 
 function fileList(files: readonly string[]): string {
-  const left = files.length - MAX_FILES
-  const shown = files.slice(0, MAX_FILES).join(', ')
-  return left > 0 ? `${shown} and ${left} more` : shown
+  return firstOf(files, { most: MAX_FILES })
 }
 
 const MAX_CHARTS = 3

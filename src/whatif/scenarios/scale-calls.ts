@@ -7,7 +7,7 @@ import {
   readOptions,
   text,
 } from '../../core/options.ts'
-import { formatDuration, shortText, signedDuration } from '../../core/words.ts'
+import { firstOf, formatDuration, shortText, signedDuration } from '../../core/words.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import { isEntry } from './call-group.ts'
 import { type ChangedPart, changeParts, type NewTime } from './change-parts.ts'
@@ -128,6 +128,5 @@ function changedParts(
 
 function listed(names: readonly string[]): string {
   const distinct = [...new Set(names)].sort().map((name) => shortText(name, MAX_NAME_LENGTH))
-  const more = distinct.length > 30 ? ` and ${distinct.length - 30} more` : ''
-  return `${distinct.slice(0, 30).join(', ')}${more}`
+  return firstOf(distinct, { most: 30 })
 }

@@ -2,6 +2,7 @@ import { sum } from 'd3-array'
 import type { OrderChange } from '../../../compare/precursors/order-difference.ts'
 import {
   counted,
+  firstOf,
   formatDuration,
   grouped,
   percent,
@@ -183,12 +184,11 @@ const ORDERS: Readonly<Record<OrderChange['kind'], string>> = {
 }
 
 export function groupWords(data: FlowData, { nodes, edges, changedEdges }: FlowGroup): string {
-  const names = nodes.slice(0, MAX_NAMES).map((node) => nodeName(data, node))
-  const rest = nodes.length - names.length
+  const names = nodes.map((node) => nodeName(data, node))
   const reasons = edges.flatMap((edge) => data.edges[edge]?.reason ?? [])
   const why = [...new Set(reasons)].map((reason) => REASONS[reason]).join('; ')
   const sentences = [
-    `${names.join(', ')}${rest > 0 ? ` and ${grouped(rest)} more` : ''}`,
+    firstOf(names, { most: MAX_NAMES }),
     changedEdges > 0 ? `${counted(changedEdges, 'edge')} inside changed significantly` : '',
     reasons.length > 0
       ? `${counted(reasons.length, 'edge')} inside changed much, not significantly (${why})`
