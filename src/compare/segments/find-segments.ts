@@ -356,7 +356,7 @@ function segmentOf(
     outside,
     p: test.p,
     q,
-    operation: stratum?.operation ?? onlyOperation(measured),
+    operation: stratum?.operation ?? onlyOperation(measured, isInside),
     callingOperation: stratum?.callingOperation ?? null,
     text: conditions.map(({ text }) => text).join(' and '),
     equivalents: equivalentsOf(candidate, { columns, isInside, measured }),

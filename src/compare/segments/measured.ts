@@ -1,5 +1,5 @@
 // Runs once a request: the loops index with `!`.
-import { group, range, sum } from 'd3-array'
+import { greatest, group, range, rollup, sum } from 'd3-array'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
@@ -202,8 +202,20 @@ export function dividesStrata({ codes }: RequestColumn, { offsets, requests }: M
   return false
 }
 
-/** The operation whose calls were measured, whoever called it. */
-export function onlyOperation({ measure, strata }: Measured): string | null {
-  const [first, ...more] = new Set(strata.map(({ operation }) => operation))
-  return measure === 'time' && more.length === 0 ? (first ?? null) : null
+/** The operation of nearly all calls inside a segment, whoever called it; `null` where it is several. */
+export function onlyOperation(
+  { measure, strata, offsets }: Measured,
+  isInside: Uint8Array,
+): string | null {
+  if (measure !== 'time') return null
+  const counts = rollup(
+    strata.map(({ operation }, stratum) => ({
+      operation,
+      calls: sum(isInside.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])),
+    })),
+    (same) => sum(same, ({ calls }) => calls),
+    ({ operation }) => operation,
+  )
+  const [operation, most] = greatest(counts, ([, calls]) => calls) ?? [null, 0]
+  return most >= (1 - MAX_ELSE) * sum(counts.values()) ? operation : null
 }
