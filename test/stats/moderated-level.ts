@@ -43,7 +43,7 @@ function drawMeasure({ sizes, level, kept }: Wandering, random: RandomSource): B
 
 /** Declares the simulation: of measures that did not change, how many have p < 0.05. */
 export function testLevel(wandering: Wandering, runs: number): void {
-  const { name, measures, seed, atMost = 0.05 } = wandering
+  const { name, measures, level, kept, seed, atMost = 0.05 } = wandering
   test(`of ${name}, at most ${atMost * 100} % have p < 0.05`, () => {
     const random = randomSource(seed)
     const shares: number[] = []
@@ -56,7 +56,7 @@ export function testLevel(wandering: Wandering, runs: number): void {
     const mean = shares.reduce((sum, share) => sum + share, 0) / runs
     const error = Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) ** 2, 0)) / runs
     expect(mean).toBeLessThanOrEqual(atMost + 3 * error)
-    // A cautious test must reject all the same.
-    expect(mean).toBeGreaterThan(0.005)
+    // A cautious test must reject all the same; levels are taken to last, so hardly those that do not.
+    if (level === 0 || kept >= 0.7) expect(mean).toBeGreaterThan(0.005)
   })
 }
