@@ -13,6 +13,7 @@ import {
   failedRequests,
   type Measured,
   onlyOperation,
+  tellsFailures,
 } from './measured.ts'
 import {
   calledColumns,
@@ -144,6 +145,7 @@ class DividingColumns {
     for (const column of columns) {
       const codes = new Uint16Array(requests.length)
       for (let row = 0; row < codes.length; row++) codes[row] = column.codes[requests[row]!]!
+      if (measure === 'errors' && tellsFailures(codes, measured)) continue
       const key = partitionKey(codes, column.values.length)
       if (key === null) continue
       const same = known.get(key)

@@ -202,6 +202,11 @@ export function dividesStrata({ codes }: RequestColumn, { offsets, requests }: M
   return false
 }
 
+/** Whether only failures record an attribute, such as what went wrong: it follows from them. */
+export function tellsFailures(codes: Uint16Array, { values }: Measured): boolean {
+  return !codes.some((code, row) => code !== MISSING && values[row] === 0)
+}
+
 /** The operation of nearly all calls inside a segment, whoever called it; `null` where it is several. */
 export function onlyOperation(
   { measure, strata, offsets }: Measured,

@@ -46,7 +46,11 @@ export function compareCounts(
   }: CountsOptions = {},
 ): CountsTest[] {
   const sums = all.map((strata) => sumCounts(strata, { perRun, aligned, steady }))
-  const design = designEffects(sums, { lasts, bursts, ...(steady && { maxShared: 1 }) })
+  const design = designEffects(sums, {
+    lasts: lasts && !aligned,
+    bursts,
+    ...(steady && { maxShared: 1 }),
+  })
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
     const effect = design.effects[i] as number
     const df = effect ** 2 / ((effect - 1) ** 2 / (design.df[i] as number))

@@ -28,6 +28,10 @@ test('all requests, and calls of findings of errors, fail in shares that add up'
   }
 })
 
+test('what only failures record is no condition under which calls fail', () => {
+  expect(comparison.findings.findings.map(({ segment }) => segment)).toEqual([null])
+})
+
 test('is drawn with a title for each panel', () => {
   const svg = expectDrawable(chart)
   expect(svg).toMatch(/all requests: 0 of 600 requests before, \d+ of 600 after/)
