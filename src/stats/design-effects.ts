@@ -64,7 +64,8 @@ const MAX_SHARED = 2
  * them leaves 7 of 33 thirds of a recorded run with an alarm), so levels are taken to wander as
  * flicker noise does, slowly and quickly alike: the machine warms up, caches fill, neighbors come.
  *
- * @param options.lasts whether levels last for several stretches; default true
+ * @param options.lasts whether levels last for several stretches; default true. Not of differences of
+ *   periods of the same time, which drift together
  * @param options.bursts whether a measure may wander more than all others: each effect is then at least
  *   its own; default false
  * @param options.maxShared an effect is as sure as this many of its own, however many measures moderate

@@ -80,7 +80,7 @@ const FLOOR = 1
  * values in both periods gets counts of 0 and NaN for p.
  *
  * Limits: levels are taken to wander as flicker noise does. Of levels that do, 2 % of p are below
- * 0.05, as of independent values; 3 to 4 % where a tenth of a period keeps 70 % of the level of the one
+ * 0.05, as of independent values; 3 to 8 % where a tenth of a period keeps 70 % of the level of the one
  * before, and 13 % where it keeps 90 %. With one stretch a period there is no design effect. Both p-values rest on a normal or t
  * distribution: of three values a side or fewer, `rankP` is too small by up to a half. Values below 1
  * count as 1 in log values, so give them in a small unit.

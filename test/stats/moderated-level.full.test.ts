@@ -42,6 +42,8 @@ for (const measures of [1, 30]) {
           level,
           kept,
           ...MANY,
+          // Of a single measure, how far it wanders is known less well.
+          ...(measures === 1 && kept === 0.7 && { atMost: 0.08 }),
         },
         runs,
       )
