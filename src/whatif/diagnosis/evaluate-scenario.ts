@@ -158,12 +158,7 @@ function directionOf(base: LatencyProfile, target: LatencyProfile): number {
 }
 
 function meanUs({ latencyUs, weight }: WeighedLatencies): number {
-  let [sum, requests] = [0, 0]
-  for (let i = 0; i < latencyUs.length; i++) {
-    sum += (latencyUs[i] as number) * (weight[i] as number)
-    requests += weight[i] as number
-  }
-  return sum / requests
+  return sum(latencyUs, (us, i) => us * weight[i]!) / sum(weight)
 }
 
 type Evidence = ScenarioCounts & Pick<Evaluation, 'statistic' | 'strength'>

@@ -1,26 +1,19 @@
 // Over every request of a period: the loops index with `!`.
-import { group, max, mean, min, sum } from 'd3-array'
+import { max, mean, min, sum } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 import { FlowdeltaError } from '../../core/errors.ts'
-import { counted, formatDuration, percent } from '../../core/words.ts'
+import { counted, percent } from '../../core/words.ts'
 import { isotonicRegression } from '../../stats/isotonic-regression.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { randomSource } from '../../stats/random.ts'
-
-/** Calls of one period: when they began, how long they took, and how many each stands for. */
-export interface LoadedCalls {
-  readonly startUs: Float64Array
-  readonly timeUs: Float64Array
-  readonly weight: Float64Array
-}
-
-/** More or fewer hosts that serve the same calls. */
-export interface HostChange {
-  /** Number of the host that served each call. */
-  readonly of: Uint32Array
-  readonly before: number
-  readonly after: number
-}
+import {
+  type Curve,
+  type HostChange,
+  type LoadedCalls,
+  type LoadGroup,
+  likelyQueues,
+  queuesOf,
+  SHARES,
+} from './load-queues.ts'
 
 /** How long calls would take at another load. */
 export interface LoadPrediction {
@@ -30,25 +23,6 @@ export interface LoadPrediction {
   readonly limits: string
 }
 
-/** Calls that came at about the same rate. */
-interface LoadGroup {
-  readonly calls: Uint32Array
-  readonly perSecond: number
-  /** At `SHARES`, µs. */
-  readonly quantilesUs: readonly number[]
-}
-
-/** Time at each of `SHARES` under a load, µs; null where more comes than can be served. */
-type Curve = (perSecond: number) => readonly number[] | null
-
-interface Model {
-  readonly name: string
-  readonly curve: Curve
-  /** The same for what is predicted, by the load before. */
-  readonly after: Curve
-}
-
-const SHARES = [0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99] as const
 /** Those that held-out groups are compared at: the median and the 95th percentile. */
 const JUDGED = [2, 5] as const
 const MIN_WINDOW_CALLS = 100
@@ -62,14 +36,6 @@ const MAX_REACH = 2
 const MIN_SPREAD = 1.2
 /** Relative error in held-out groups above which nothing is predicted. */
 const MAX_ERROR = 0.2
-/** Calls that met the fewest others tell how long a call takes alone: at least this share, and so many. */
-const ALONE = { share: 0.1, calls: 50 } as const
-/** Queues whose loss is at most so many times the least are as likely. */
-const AS_LIKELY = 4
-/** Numbers of servers that are tried. */
-const SERVERS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64] as const
-const MAX_UTILIZATION = 0.98
-const SIMULATED_CALLS = 30_000
 const US_PER_SECOND = 1e6
 
 /**
@@ -149,8 +115,8 @@ export function predictAtLoad(
   if (isOpen) {
     throw unpredictable(
       hosts === undefined
-        ? `queues with different numbers of servers fit the times before as well (${seen}), and differ at ${rate(reached)} a second. Give a load nearer to those, or traces of such a time`
-        : `a queue of each host, one that all share, or either with more servers fit the times before as well (${seen}), and differ with ${counted(hosts.after, 'host')}. Give traces of a busier time`,
+        ? `queues with other numbers of servers, or whose calls take a little longer or shorter alone, fit the times before as well (${seen}), and differ at ${rate(reached)} a second. Give a load nearer to those, or traces of such a time`
+        : `a queue of each host, one that all share, or either with other servers or times of a call alone fit the times before as well (${seen}), and differ with ${counted(hosts.after, 'host')}. Give traces of a busier time`,
     )
   }
   const shiftUs = new Float64Array(calls.startUs.length)
@@ -246,131 +212,7 @@ function between(points: readonly number[], values: Iterable<number>): (at: numb
   return scaleLinear(points, values).clamp(true)
 }
 
-/** Queues that differ in how many servers they have, and in whether hosts share them. */
-function queuesOf(
-  calls: LoadedCalls,
-  groups: readonly LoadGroup[],
-  loadOf: (perSecond: number) => number,
-  hosts?: HostChange,
-): Model[] {
-  const shared = oneQueue(calls, groups, () => 0)
-  if (hosts === undefined) {
-    return SERVERS.map((servers) => {
-      const curve = shared.curve(servers)
-      const name = `as a queue with ${counted(servers, 'server')}, ${shared.alone}`
-      return { name, curve, after: (perSecond) => curve(loadOf(perSecond)) }
-    })
-  }
-  const { of, before, after } = hosts
-  const own = oneQueue(calls, groups, (row) => of[row]!)
-  return SERVERS.flatMap((servers): Model[] => {
-    const each = `${counted(servers, 'server')} a host`
-    const ofHost = own.curve(servers)
-    const apart = {
-      name: `as a queue of each host with ${each}, ${own.alone}`,
-      curve: (perSecond: number) => ofHost(perSecond / before),
-      after: (perSecond: number) => ofHost(loadOf(perSecond) / before),
-    }
-    if (before === 1 || servers * Math.max(before, after) > SERVERS.at(-1)!) return [apart]
-    const together = {
-      name: `as one queue of all hosts with ${each}, ${shared.alone}`,
-      curve: shared.curve(servers * before),
-      after: shared.curve(servers * after),
-    }
-    return [apart, together]
-  })
-}
-
-/** What calls tell of a queue: all of them, or of those that each come to one of several alike. */
-function oneQueue(
-  { startUs, timeUs, weight }: LoadedCalls,
-  groups: readonly LoadGroup[],
-  queueOf: (row: number) => number,
-) {
-  const sorted = Array.from(startUs.keys()).sort((a, b) => startUs[a]! - startUs[b]!)
-  const met = new Uint32Array(startUs.length)
-  for (const rows of group(sorted, queueOf).values()) {
-    const ends = Float64Array.from(rows, (row) => startUs[row]! + timeUs[row]!).sort()
-    let ended = 0
-    rows.forEach((row, i) => {
-      while (ended < i && ends[ended]! <= startUs[row]!) ended++
-      met[row] = i - ended
-    })
-  }
-  const enough = Math.max(ALONE.calls, ALONE.share * met.length)
-  const most = met.slice().sort()[Math.min(met.length - 1, Math.ceil(enough))]!
-  const aloneUs = timeUs.filter((_, row) => met[row]! <= most)
-  // Gaps by the mean gap of their group: 1 on average.
-  const gaps = groups.flatMap(({ calls, perSecond }) => {
-    const queues = [...group(calls, queueOf).values()]
-    const usual = (queues.length * mean(calls, (row) => weight[row]!)! * US_PER_SECOND) / perSecond
-    return queues.flatMap((rows) => {
-      const starts = Float64Array.from(rows, (row) => startUs[row]!).sort()
-      return Array.from(starts.subarray(1), (us, i) => (us - starts[i]!) / usual).filter(
-        (gap) => gap < MAX_PAUSE * MIN_WINDOW_CALLS,
-      )
-    })
-  })
-  return {
-    alone: `where a call alone takes ${formatDuration(mean(aloneUs)!)}`,
-    curve: (servers: number) =>
-      onceEach((perSecond) => queueTimes({ servers, aloneUs, gaps }, perSecond)),
-  }
-}
-
-/** Computes a curve once at each load. */
-function onceEach(curve: Curve): Curve {
-  const known = new Map<number, readonly number[] | null>()
-  return (perSecond) => {
-    const old = known.get(perSecond)
-    if (old !== undefined) return old
-    const times = curve(perSecond)
-    known.set(perSecond, times)
-    return times
-  }
-}
-
-interface Queue {
-  readonly servers: number
-  readonly aloneUs: Float64Array
-  readonly gaps: readonly number[]
-}
-
-function queueTimes({ servers, aloneUs, gaps }: Queue, perSecond: number) {
-  if ((mean(aloneUs)! * perSecond) / US_PER_SECOND > MAX_UTILIZATION * servers) return null
-  const random = randomSource(1)
-  const scaleUs = US_PER_SECOND / perSecond / mean(gaps)!
-  const freeUs = new Float64Array(servers)
-  let nowUs = 0
-  const timesUs = Float64Array.from({ length: SIMULATED_CALLS }, () => {
-    nowUs += gaps[random.integer(gaps.length)]! * scaleUs
-    let first = 0
-    for (let i = 1; i < servers; i++) if (freeUs[i]! < freeUs[first]!) first = i
-    const ownUs = aloneUs[random.integer(aloneUs.length)]!
-    const endUs = Math.max(nowUs, freeUs[first]!) + ownUs
-    freeUs[first] = endUs
-    return endUs - nowUs
-  }).sort()
-  return SHARES.map((share) => Math.max(1, quantile(timesUs, share)))
-}
-
-/** The queue whose times are nearest to those seen, by the squares of their logarithms, and those as likely. */
-function likelyQueues(queues: readonly Model[], groups: readonly LoadGroup[]): Model[] {
-  const judged = queues.map((queue) => ({
-    queue,
-    loss: sum(groups, ({ perSecond, quantilesUs }) => {
-      const times = queue.curve(perSecond)
-      if (times === null) return Number.POSITIVE_INFINITY
-      return sum(quantilesUs, (us, i) => Math.log(us / times[i]!) ** 2)
-    }),
-  }))
-  const least = min(judged, ({ loss }) => loss)!
-  return judged
-    .sort((a, b) => a.loss - b.loss)
-    .flatMap(({ queue, loss }) => (loss <= AS_LIKELY * least ? queue : []))
-}
-
-function monotone(groups: readonly LoadGroup[], loadOf: (perSecond: number) => number): Model {
+function monotone(groups: readonly LoadGroup[], loadOf: (perSecond: number) => number) {
   const loads = groups.map(({ perSecond }) => perSecond)
   const fitted = SHARES.map((_, i) => {
     const timesUs = groups.map(({ quantilesUs }) => quantilesUs[i]!)
@@ -380,6 +222,6 @@ function monotone(groups: readonly LoadGroup[], loadOf: (perSecond: number) => n
   return {
     name: 'rising with load in any way',
     curve,
-    after: (perSecond) => curve(loadOf(perSecond)),
+    after: (perSecond: number) => curve(loadOf(perSecond)),
   }
 }

@@ -19,7 +19,6 @@ import {
 
 /** More parts than this of one feature are not each looked at. */
 const MAX_PARTS = 12
-const NOTHING = new Float64Array(0)
 
 /** The calls of a group, as a feature divides them. */
 interface DividedGroup {
@@ -80,9 +79,8 @@ function partCandidates({ paths, base, target }: CandidateContext, one: OnePart)
     title: `server time of ${what} as after`,
     changes: (from, to) => {
       const { inside } = dividedCalls(from, one)
-      const there =
-        to === null ? NOTHING : timesAt(to.forest.serverUs, dividedCalls(to, one).inside)
-      return inside.length === 0 || there.length === 0 ? [] : [servedAs(from, inside, there)]
+      const there = to && timesAt(to.forest.serverUs, dividedCalls(to, one).inside)
+      return inside.length === 0 || !there?.length ? [] : [servedAs(from, inside, there)]
     },
   })
   return [asOthers, asAfter]
@@ -208,13 +206,10 @@ function callMixCandidates({ paths, target }: CandidateContext, mix: CallMix): C
   ]
 }
 
-function callsByPart(model: RequestModel, mix: CallMix): Uint32Array[] {
-  return mix.parts.map((name) => dividedCalls(model, { ...mix, name }).inside)
-}
-
 function mixedAs(base: RequestModel, target: RequestModel, mix: CallMix): LatencyChange[] {
-  const own = callsByPart(base, mix)
-  const theirs = callsByPart(target, mix)
+  const [own, theirs] = [base, target].map((model) =>
+    mix.parts.map((name) => dividedCalls(model, { ...mix, name }).inside),
+  ) as [Uint32Array[], Uint32Array[]]
   const size = (parts: readonly Uint32Array[]) => parts.reduce((sum, { length }) => sum + length, 0)
   if (size(theirs) === 0) return []
   const scale = size(own) / size(theirs)

@@ -2,7 +2,8 @@
 import { OptionError } from '../../core/errors.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import { isEntry } from './call-group.ts'
-import { type HostChange, predictAtLoad } from './load-curve.ts'
+import { predictAtLoad } from './load-curve.ts'
+import type { HostChange } from './load-queues.ts'
 import { matchingPaths } from './scale-calls.ts'
 import type { Scenario } from './scenario.ts'
 

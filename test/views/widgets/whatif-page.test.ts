@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { formatDuration } from '../../../src/core/words.ts'
+import { formatDuration, percent } from '../../../src/core/words.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { factorAt } from '../../../src/views/widgets/whatif/what-if-options.ts'
 import type { Widget } from '../../../src/views/widgets/widget.ts'
@@ -76,6 +76,36 @@ describeInBrowser('what-if in a page', (open) => {
     expect(await page.locator('p[aria-live]').innerText()).toMatch(/^web × 1.05: p50 .+ → .+, p90/)
     await page.keyboard.press('ArrowLeft')
     expect(await page.locator('p[aria-live]').innerText()).toBe('Nothing is changed.')
+    expect(problems).toEqual([])
+  })
+
+  test('scenarios that are kept stand together, with how many requests meet a time', async () => {
+    const { page, problems } = await open([explore(diagnosis)])
+    await page.getByLabel('how many within').fill('12 ms')
+    await page.keyboard.press('Tab')
+    const names: string[] = []
+    for (const place of [9, -9]) {
+      await slider(page, 'server time of db').fill(String(place))
+      await page.getByRole('button', { name: 'Keep' }).click()
+      names.push(`db × ${factorAt(place)}`)
+    }
+    expect(await page.getByRole('button', { name: 'Keep' }).isDisabled()).toBe(true)
+    const code = (await codesOf(page)).at(-1) as string
+    const kept = [9, -9].map((place) => `[{ service: 'db', factor: ${factorAt(place)} }]`)
+    expect(code).toBe(`explore(diagnosis, { kept: [${kept.join(', ')}], within: 12000 })`)
+    expect(pasted<Widget>(code).svg()).toContain(names[1])
+    for (const [i, place] of [9, -9].entries()) {
+      const { profile } = pasted(`applyScenario(models, parseScenario('db*${factorAt(place)}'))`)
+      const cells = await rowOf(page, names[i] as string)
+        .first()
+        .locator('td')
+        .allInnerTexts()
+      expect(cells.at(-1)).toBe(percent(profile.shareWithin(12_000)))
+    }
+    await page.getByRole('button', { name: `take back: ${names[0]}` }).click()
+    expect((await codesOf(page)).at(-1)).toBe(
+      `explore(diagnosis, { kept: [${kept[1]}], within: 12000 })`,
+    )
     expect(problems).toEqual([])
   })
 

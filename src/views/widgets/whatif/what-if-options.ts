@@ -23,6 +23,9 @@ import { STAGE_NAME } from '../define-widget.ts'
 export const PARTS = ['server', 'network', 'preprocessing'] as const
 export type WhatIfPart = (typeof PARTS)[number]
 
+/** Scenarios that are shown beside the one that the sliders make. */
+export const MAX_KEPT = 3
+
 const CHANGE_OPTIONS = defineOptions({
   service: SCALE_OPTIONS.service,
   operation: SCALE_OPTIONS.operation,
@@ -45,6 +48,13 @@ export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
     accepts: Array.isArray,
     expected: "a list of changes such as { service: 'db', factor: 2 }",
   }),
+  kept: custom<readonly (readonly GivenChange[])[]>({
+    default: [],
+    sentence: `Scenarios that are shown as well, at most ${MAX_KEPT}: a list of changes each`,
+    accepts: (value) =>
+      Array.isArray(value) && value.length <= MAX_KEPT && value.every(Array.isArray),
+    expected: `up to ${MAX_KEPT} lists of changes such as [{ service: 'db', factor: 2 }]`,
+  }),
   cause: optionalCount('Rank of the cause of a diagnosis whose profile is shown; null for none'),
   within: custom<number | null>({
     default: null,
@@ -60,8 +70,8 @@ export type WhatIfWidgetOptions = OptionsOf<typeof WHAT_IF_WIDGET_OPTIONS>
 export type WhatIfUnit = WhatIfWidgetOptions['by']
 
 /** Changes with all that they have, checked. */
-export function readChanges(changes: readonly GivenChange[]): readonly WhatIfChange[] {
-  return changes.map((change, i) => readOptions(CHANGE_OPTIONS, change, `changes[${i}].`))
+export function readChanges(changes: readonly GivenChange[], of = 'changes') {
+  return changes.map((change, i) => readOptions(CHANGE_OPTIONS, change, `${of}[${i}].`))
 }
 
 export function shortChange({ service, operation, part, factor }: WhatIfChange): GivenChange {

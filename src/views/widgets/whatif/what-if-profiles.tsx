@@ -29,6 +29,9 @@ const LOOKS = {
   target: { color: 'after', dash: undefined, width: 2 },
   cause: { color: 'text', dash: '2 3', width: 2 },
   changed: { color: 'change', dash: '7 3', width: 2.5 },
+  kept0: { color: 'soft', dash: '10 3', width: 1.5 },
+  kept1: { color: 'soft', dash: '8 3 2 3', width: 1.5 },
+  kept2: { color: 'soft', dash: '2 2', width: 1.5 },
 } as const
 const MAX_NAME_LENGTH = 100
 const STEPS = 400
@@ -56,14 +59,14 @@ export function carriedCurve(
 export function predictedCurve(
   model: RequestModel,
   changes: readonly WhatIfChange[],
+  look: DrawnProfile['look'] = changes.length > 0 ? 'changed' : 'before',
 ): DrawnProfile {
   const profile = predictedProfile(model, changes)
   const steps = profileSteps(profile, STEPS)
   const [[firstUs] = [0]] = steps
-  const isChanged = changes.length > 0
   return {
-    name: isChanged ? changesText(changes, MAX_NAME_LENGTH) : 'before',
-    look: isChanged ? 'changed' : 'before',
+    name: look === 'before' ? look : changesText(changes, MAX_NAME_LENGTH),
+    look,
     curve: [[firstUs, 0], ...steps],
     shape: 'steps',
     facts: profileSummary(profile),

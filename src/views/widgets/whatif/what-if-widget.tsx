@@ -14,6 +14,7 @@ import {
   changesText,
   factorAt,
   isSameSlider,
+  MAX_KEPT,
   PARTS,
   placeOfFactor,
   predictedProfile,
@@ -96,7 +97,11 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
     [model, changes],
   )
   const overlay = useMemo(() => causeCurve(data, cause), [data, cause])
-  const profiles = [...fixed, ...[changed, overlay].filter((each) => each !== null)]
+  const kept = useMemo(
+    () => options.kept.map((each, i) => predictedCurve(model, readChanges(each), `kept${i as 0}`)),
+    [model, options.kept],
+  )
+  const profiles = [...fixed, ...[changed, overlay].filter((each) => each !== null), ...kept]
   const rows = useMemo(() => whatIfRows(data.rows, by, model.models.paths), [data, by, model])
   const [place, width] = useWidth<HTMLDivElement>()
   const { name } = props.call
@@ -122,6 +127,13 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
         <Button disabled={changes.length === 0} onClick={() => setChanges([])}>
           As it was
         </Button>
+        <Button
+          disabled={changes.length === 0 || kept.length === MAX_KEPT}
+          title={`Show this scenario beside the next ones, at most ${MAX_KEPT}`}
+          onClick={() => change({ kept: [...options.kept, changes.map(shortChange)], changes: [] })}
+        >
+          Keep
+        </Button>
         <label title="A time: the table tells how many requests take no longer, the dashed line shows it">
           how many within{' '}
           <input
@@ -140,14 +152,27 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
       <p class="fd-soft">{PART_HELP[part]}</p>
       <div class="fd-what-if-sides">
         <PageOnly>
-          <Sliders
-            rows={rows}
-            part={part}
-            by={by}
-            changes={changes}
-            onChange={(moved) => setChanges(withChange(changes, moved))}
-            onTakeBack={(taken) => setChanges(changes.filter((each) => each !== taken))}
-          />
+          <div>
+            <Sliders
+              rows={rows}
+              part={part}
+              by={by}
+              changes={changes}
+              onChange={(moved) => setChanges(withChange(changes, moved))}
+            />
+            <Chips
+              label="changed"
+              title="as it was"
+              names={changes.map((each) => changesText([each], 80))}
+              onTakeBack={(taken) => setChanges(changes.filter((_, i) => i !== taken))}
+            />
+            <Chips
+              label="kept"
+              title="no longer show"
+              names={kept.map(({ name: text }) => text)}
+              onTakeBack={(taken) => change({ kept: options.kept.filter((_, i) => i !== taken) })}
+            />
+          </div>
         </PageOnly>
         <div>
           <div ref={place}>
@@ -191,10 +216,9 @@ interface SlidersProps {
   readonly by: WhatIfUnit
   readonly changes: readonly WhatIfChange[]
   readonly onChange: (moved: WhatIfChange) => void
-  readonly onTakeBack: (taken: WhatIfChange) => void
 }
 
-function Sliders({ rows, part, by, changes, onChange, onTakeBack }: SlidersProps) {
+function Sliders({ rows, part, by, changes, onChange }: SlidersProps) {
   const [search, setSearch] = useState('')
   const found = rows.filter((row) =>
     nameOf(row).toLowerCase().includes(search.trim().toLowerCase()),
@@ -271,21 +295,31 @@ function Sliders({ rows, part, by, changes, onChange, onTakeBack }: SlidersProps
         ]}
       />
       {found.length === 0 ? <p class="fd-soft">Nothing has such a name.</p> : null}
-      <div class="fd-what-if-chips">
-        {changes.map((each) => {
-          const text = changesText([each], 80)
-          return (
-            <Button
-              key={text}
-              title="as it was"
-              aria-label={`take back: ${text}`}
-              onClick={() => onTakeBack(each)}
-            >
-              {text} ✕
-            </Button>
-          )
-        })}
-      </div>
+    </div>
+  )
+}
+
+interface ChipsProps {
+  readonly label: string
+  readonly title: string
+  readonly names: readonly string[]
+  readonly onTakeBack: (taken: number) => void
+}
+
+function Chips({ label, title, names, onTakeBack }: ChipsProps) {
+  return (
+    <div class="fd-what-if-chips">
+      {names.length > 0 && <span class="fd-soft">{label}</span>}
+      {names.map((name, i) => (
+        <Button
+          key={name}
+          title={title}
+          aria-label={`take back: ${name}`}
+          onClick={() => onTakeBack(i)}
+        >
+          {name} ✕
+        </Button>
+      ))}
     </div>
   )
 }
@@ -334,7 +368,7 @@ export const whatIfWidget = defineWidget({
     return `Drag a service’s speed, and the response times of ${size} follow${target === null ? '' : `, beside those of ${target.title}`}.`
   },
   options: WHAT_IF_WIDGET_OPTIONS,
-  data: (subject: LatencyDiagnosis | ExecutionModels, { changes, cause, ...sampled }) => {
+  data: (subject: LatencyDiagnosis | ExecutionModels, { changes, kept, cause, ...sampled }) => {
     const carried = whatIfData(subject, sampled)
     const causes = carried.diagnosis?.causes ?? []
     if (cause !== null && !causes.some(({ rank }) => rank === cause)) {
@@ -343,7 +377,12 @@ export const whatIfWidget = defineWidget({
       throw new OptionError('cause', cause, expected)
     }
     // A service that no request of the sample calls has no slider.
-    predictedProfile(restoreRequests(carried.sample), readChanges(changes))
+    const model = restoreRequests(carried.sample)
+    for (const each of [
+      readChanges(changes),
+      ...kept.map((each, i) => readChanges(each, `kept[${i}]`)),
+    ])
+      predictedProfile(model, each)
     return carried
   },
   view: WhatIfView,
