@@ -32,6 +32,20 @@ export interface DataColumn<Row> {
   readonly value?: (row: Row) => number | string
 }
 
+type ColumnLook<Row> = Omit<DataColumn<Row>, 'title' | 'cell' | 'isNumber'>
+
+export function textColumn<Row>(
+  title: string,
+  cell: DataColumn<Row>['cell'],
+  look: ColumnLook<Row> = {},
+): DataColumn<Row> {
+  return { title, cell, ...look }
+}
+
+export function numberColumn<Row>(...column: Parameters<typeof textColumn<Row>>): DataColumn<Row> {
+  return { ...textColumn(...column), isNumber: true }
+}
+
 interface DataTableProps<Row> {
   readonly label?: string
   readonly columns: readonly DataColumn<Row>[]

@@ -12,7 +12,7 @@ import type { ClassificationNode, RegressionNode } from '../../stats/decision-tr
 import { type PathCondition, withStep } from '../../stats/decision-tree/tree-paths.ts'
 import type { ParameterGroups } from '../charts/parameter-differences.ts'
 import { Button } from './controls.tsx'
-import { type DataColumn, DataTable } from './data-table.tsx'
+import { type DataColumn, DataTable, numberColumn } from './data-table.tsx'
 import { MediumContext, Text, useInk } from './figure.tsx'
 import { textWidth } from './text.ts'
 
@@ -118,12 +118,11 @@ export function ParameterTree({ explanation, question, groups, rows, onTakeOut }
     }),
   ]
   if (rows.some(({ meanUs }) => meanUs !== null)) {
-    columns.push({
-      title: 'mean',
-      isNumber: true,
-      cell: ({ meanUs }) =>
+    columns.push(
+      numberColumn('mean', ({ meanUs }) =>
         meanUs === null || !Number.isFinite(meanUs) ? '' : formatDuration(meanUs),
-    })
+      ),
+    )
   }
   return (
     <MediumContext.Provider value={{ ...medium, width: Math.max(MIN_WIDTH, medium.width) }}>

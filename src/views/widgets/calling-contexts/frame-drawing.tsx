@@ -8,7 +8,7 @@ import {
   totals,
 } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
-import { DataTable } from '../../drawing/data-table.tsx'
+import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import {
   Caption,
   definePalette,
@@ -232,11 +232,8 @@ export function ContextDetails(shown: Shown) {
   const { contexts, context } = shown
   const isCompared = contexts.requests[AFTER] > 0
   const rows = rowsOf(shown)
-  const column = (title: string, place: 0 | 1 | 2) => ({
-    title,
-    isNumber: true,
-    cell: ({ values }: (typeof rows)[number]) => values[place],
-  })
+  const column = (title: string, place: 0 | 1 | 2) =>
+    numberColumn(title, ({ values }: (typeof rows)[number]) => values[place])
   return (
     <PageOnly>
       <div class="fd-frame-details" aria-live="polite">
@@ -244,10 +241,10 @@ export function ContextDetails(shown: Shown) {
         <p class="fd-soft" style="overflow-wrap:anywhere">
           {callersText(contexts, context)}
         </p>
-        <DataTable
+        <DataTable<(typeof rows)[number]>
           rows={rows}
           columns={[
-            { title: 'mean per request', cell: ({ what }) => what },
+            textColumn('mean per request', ({ what }) => what),
             ...(isCompared
               ? [column('before', 0), column('after', 1), column('change', 2)]
               : [column('amount', 0)]),

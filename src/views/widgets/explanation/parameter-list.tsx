@@ -12,7 +12,7 @@ import {
 } from '../../charts/parameter-differences.ts'
 import { parameterStripChart } from '../../charts/parameter-strip.ts'
 import { Button } from '../../drawing/controls.tsx'
-import { DataTable } from '../../drawing/data-table.tsx'
+import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 
@@ -46,7 +46,7 @@ export function ParameterList(shown: Shown) {
   if (rows.length === 0) return <p class="fd-soft">There is no parameter left to compare.</p>
   return (
     <PageOnly>
-      <DataTable
+      <DataTable<(typeof rows)[number]>
         label="Parameters"
         class="fd-parameters"
         rows={rows}
@@ -55,31 +55,22 @@ export function ParameterList(shown: Shown) {
         rowProps={(row) => ({ 'aria-selected': isOpen(row) })}
         opened={(row) => (isOpen(row) ? <ParameterDetails {...shown} {...row} /> : null)}
         columns={[
-          {
-            title: 'parameter',
-            cell: (row) => (
-              <Button
-                class="fd-parameter"
-                aria-expanded={isOpen(row)}
-                title={tooltipText(row.parameter.name)}
-                onClick={() => setPicked(isOpen(row) ? null : row.parameter.name)}
-              >
-                {isOpen(row) ? '▾' : '▸'} {shortText(row.parameter.name, 70)}
-              </Button>
-            ),
-          },
-          {
-            title: 'effect',
+          textColumn('parameter', (row) => (
+            <Button
+              class="fd-parameter"
+              aria-expanded={isOpen(row)}
+              title={tooltipText(row.parameter.name)}
+              onClick={() => setPicked(isOpen(row) ? null : row.parameter.name)}
+            >
+              {isOpen(row) ? '▾' : '▸'} {shortText(row.parameter.name, 70)}
+            </Button>
+          )),
+          numberColumn('effect', ({ texts }) => texts.effect, {
             hint: '0: distributed alike, 1: nothing in common',
-            isNumber: true,
-            cell: ({ texts }) => texts.effect,
-          },
-          {
-            title: 'q',
+          }),
+          numberColumn('q', ({ texts }) => texts.q, {
             hint: 'The p-value, corrected for the number of parameters',
-            isNumber: true,
-            cell: ({ texts }) => texts.q,
-          },
+          }),
         ]}
       />
     </PageOnly>

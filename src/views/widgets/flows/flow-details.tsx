@@ -1,7 +1,7 @@
 import { counted, grouped, percent, tooltipText } from '../../../core/words.ts'
 import type { EdgeLatencies, UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
 import { Button, Checkbox } from '../../drawing/controls.tsx'
-import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
+import { type DataColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import {
   type FlowAnnotation,
   type FlowData,
@@ -290,15 +290,11 @@ function latencyRows(edge: UnionEdge): LatencyRow[] {
 }
 
 const LATENCIES: readonly DataColumn<LatencyRow>[] = [
-  { title: '', cell: ({ side }) => side },
-  { title: 'mean', isNumber: true, cell: ({ meanUs }) => latency(meanUs) },
-  { title: 'median', isNumber: true, cell: ({ medianUs }) => latency(medianUs) },
-  { title: 'deviation', isNumber: true, cell: ({ sdUs }) => latency(sdUs) },
-  { title: 'requests', isNumber: true, cell: ({ requests }) => grouped(requests) },
-  {
-    title: 'on the critical path',
-    isNumber: true,
-    cell: ({ criticalShare }) => percent(criticalShare),
-  },
-  { title: 'waits', isNumber: true, cell: ({ waitUs }) => latency(waitUs) },
+  textColumn('', ({ side }) => side),
+  numberColumn('mean', ({ meanUs }) => latency(meanUs)),
+  numberColumn('median', ({ medianUs }) => latency(medianUs)),
+  numberColumn('deviation', ({ sdUs }) => latency(sdUs)),
+  numberColumn('requests', ({ requests }) => grouped(requests)),
+  numberColumn('on the critical path', ({ criticalShare }) => percent(criticalShare)),
+  numberColumn('waits', ({ waitUs }) => latency(waitUs)),
 ]

@@ -8,7 +8,7 @@ import {
   tooltipText,
 } from '../../../core/words.ts'
 import { actOnKey, Button, StateCode, useWidth } from '../../drawing/controls.tsx'
-import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
+import { type DataColumn, DataTable, numberColumn } from '../../drawing/data-table.tsx'
 import { Caption, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { Legend } from '../../drawing/legend.tsx'
 import {
@@ -155,11 +155,7 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
         drawing: <g opacity={isFound(row.number) ? 1 : 0.4}>{bar(row)}</g>,
       }),
     },
-    {
-      title: 'takes',
-      isNumber: true,
-      cell: ({ call }) => formatDuration(call.endUs - call.startUs),
-    },
+    numberColumn('takes', ({ call }) => formatDuration(call.endUs - call.startUs)),
   ]
   return (
     <section ref={place} aria-label="Trace in time">

@@ -31,7 +31,7 @@ import { missingText, testSize, tText, unitOf, valueText } from '../../charts/lo
 import { logVariableChart } from '../../charts/logs.ts'
 import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
 import { Button } from '../../drawing/controls.tsx'
-import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
+import { type DataColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { differenceText } from '../../drawing/dependency-network.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
 import { VegaChart } from '../vega-chart.tsx'
@@ -63,18 +63,14 @@ export function LogsVariables({ graph, divergence, open, onToggle }: Shown) {
     </Button>
   )
   const columns: readonly DataColumn<AttentionNode>[] = [
-    { title: 'variable', cell: ({ name }) => nameButton(name) },
-    { title: 'differs', hint: 'after minus before, of this feature', cell: differenceText },
-    {
-      title: 'leads to',
+    textColumn('variable', ({ name }) => nameButton(name)),
+    textColumn('differs', differenceText, { hint: 'after minus before, of this feature' }),
+    textColumn('leads to', ({ name }) => leadsText(name, graph, parentEdge.get(name)), {
       hint: 'the strongest way towards performance',
-      cell: ({ name }) => leadsText(name, graph, parentEdge.get(name)),
-    },
-    {
-      title: 'adds to the score',
-      isNumber: true,
-      cell: ({ name, term }) => (name === graph.metric ? '' : scoreText(term)),
-    },
+    }),
+    numberColumn('adds to the score', ({ name, term }) =>
+      name === graph.metric ? '' : scoreText(term),
+    ),
   ]
   const isOne = others.length === 1
   return (
@@ -203,32 +199,16 @@ function testColumns(counts: RestoredLogs['counts']): readonly DataColumn<TestRo
         </>
       ),
     },
-    {
-      title: 'before, mean',
-      isNumber: true,
-      cell: ({ test, textOf }) => meanText(test.beforeMean, textOf),
-    },
-    {
-      title: 'after, mean',
-      isNumber: true,
-      cell: ({ test, textOf }) => meanText(test.afterMean, textOf),
-    },
-    {
-      title: 't',
-      isNumber: true,
-      cell: ({ test }) => (test.tested ? tText(test.t) : 'not tested'),
-    },
+    numberColumn('before, mean', ({ test, textOf }) => meanText(test.beforeMean, textOf)),
+    numberColumn('after, mean', ({ test, textOf }) => meanText(test.afterMean, textOf)),
+    numberColumn('t', ({ test }) => (test.tested ? tText(test.t) : 'not tested')),
     {
       title: 'p',
       hint: 'not corrected; whether it is significant is',
       isNumber: true,
       cell: ({ test }) => (test.tested ? pValue(test.p).replace(/^p (= )?/, '') : ''),
     },
-    {
-      title: 'significant',
-      isNumber: true,
-      cell: ({ test }) => (test.significant ? <b>yes</b> : 'no'),
-    },
+    numberColumn('significant', ({ test }) => (test.significant ? <b>yes</b> : 'no')),
   ]
 }
 

@@ -5,7 +5,13 @@ import { counted, grouped, percent, pValue, shortText, tooltipText } from '../..
 import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
-import { CellBar, type DataColumn, DataTable } from '../../drawing/data-table.tsx'
+import {
+  CellBar,
+  type DataColumn,
+  DataTable,
+  numberColumn,
+  textColumn,
+} from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
 import { ExplanationView } from '../explanation/explanation-widget.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
@@ -105,38 +111,28 @@ function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'compari
       {precursors.length === 0 ? (
         <p class="fd-soft">No kind of request lost as many.</p>
       ) : (
-        <DataTable
+        <DataTable<RankingEntry['precursors'][number]>
           label="Precursors"
           class="fd-few"
           rows={precursors}
           few={MAX_PRECURSORS}
           columns={[
-            {
-              title: 'kind of request (category)',
-              cell: ({ category }) => (
-                <span class="fd-name" title={tooltipText(rootName(categories, category, 300))}>
-                  {shortText(rootName(categories, category, 80), 28)}{' '}
-                  <span class="fd-soft">({category})</span>
-                </span>
-              ),
-            },
-            { title: 'weight', isNumber: true, cell: ({ weight }) => percent(weight) },
-            {
-              title: '',
-              cell: ({ weight }) => <CellBar share={weight} width={BAR} color="var(--fd-before)" />,
-            },
-            {
-              title: 'edit distance',
+            textColumn('kind of request (category)', ({ category }) => (
+              <span class="fd-name" title={tooltipText(rootName(categories, category, 300))}>
+                {shortText(rootName(categories, category, 80), 28)}{' '}
+                <span class="fd-soft">({category})</span>
+              </span>
+            )),
+            numberColumn('weight', ({ weight }) => percent(weight)),
+            textColumn('', ({ weight }) => (
+              <CellBar share={weight} width={BAR} color="var(--fd-before)" />
+            )),
+            numberColumn('edit distance', ({ nsed }) => nsed.toFixed(3), {
               hint: '0: alike; 1: nothing in common',
-              isNumber: true,
-              cell: ({ nsed }) => nsed.toFixed(3),
-            },
-            {
-              title: 'lost',
+            }),
+            numberColumn('lost', ({ category }) => grouped(-(structural.changes[category] ?? 0)), {
               hint: 'requests it lost',
-              isNumber: true,
-              cell: ({ category }) => grouped(-(structural.changes[category] ?? 0)),
-            },
+            }),
           ]}
         />
       )}
@@ -191,17 +187,9 @@ function Edges({ edges, changedEdges, isNew }: MutationDetails) {
 type Shown = RankingData['findings'][number]
 
 const SEGMENT_COLUMNS: readonly DataColumn<Shown>[] = [
-  { title: 'in which requests', cell: ({ where }) => tooltipText(where) },
-  {
-    title: 'of requests',
-    isNumber: true,
-    cell: ({ segment }) => segment && percent(segment.ofRequests),
-  },
-  {
-    title: 'of the change',
-    isNumber: true,
-    cell: ({ segment }) => segment && percent(segment.ofChange),
-  },
+  textColumn('in which requests', ({ where }) => tooltipText(where)),
+  numberColumn('of requests', ({ segment }) => segment && percent(segment.ofRequests)),
+  numberColumn('of the change', ({ segment }) => segment && percent(segment.ofChange)),
 ]
 
 /** Lists what changed, one row a cause, which opens into its facts; `name` is the comparison's. */
@@ -211,7 +199,7 @@ export function FindingsPane({ findings, name }: { findings: readonly Shown[]; n
   return (
     <>
       <Caption text={`${counted(findings.length, 'finding')}, one for each cause:`} />
-      <DataTable
+      <DataTable<Shown>
         label="Findings"
         class="fd-fit"
         rows={findings}
@@ -231,7 +219,7 @@ export function FindingsPane({ findings, name }: { findings: readonly Shown[]; n
               </Button>
             ),
           },
-          { title: 'finding', cell: ({ what }) => tooltipText(what) },
+          textColumn('finding', ({ what }) => tooltipText(what)),
           ...(findings.some(({ segment }) => segment) ? SEGMENT_COLUMNS : []),
         ]}
         opened={(finding) =>

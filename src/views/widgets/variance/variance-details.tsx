@@ -10,7 +10,7 @@ import {
 } from '../../../explain/variance/variance-marks.ts'
 import { squaredDuration, varianceShare } from '../../charts/flow-order.ts'
 import { actOnKey, Button, Choice, useWidth } from '../../drawing/controls.tsx'
-import { CellBar, DataTable } from '../../drawing/data-table.tsx'
+import { CellBar, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import type { FlowLayout } from '../../drawing/flow-layout.ts'
 import { LegendRows, layOutLegend } from '../../drawing/legend.tsx'
@@ -211,7 +211,7 @@ function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps)
     Number.isNaN(each.share) ? 'none' : varianceShare(each.share)
   return (
     <>
-      <DataTable
+      <DataTable<DetailEdge>
         class="fd-variance-edges"
         rows={edges}
         rowProps={(each) => ({ 'aria-selected': each.edge === chosen })}
@@ -250,13 +250,9 @@ function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps)
               </div>
             ),
           },
-          {
-            title: 'variance',
-            isNumber: true,
-            cell: ({ varianceUs2 }) => squaredDuration(varianceUs2),
-          },
-          { title: 'latency', isNumber: true, cell: ({ meanUs }) => formatDuration(meanUs) },
-          { title: 'on path', isNumber: true, cell: (each) => percent(each.onCriticalPath) },
+          numberColumn('variance', ({ varianceUs2 }) => squaredDuration(varianceUs2)),
+          numberColumn('latency', ({ meanUs }) => formatDuration(meanUs)),
+          numberColumn('on path', (each) => percent(each.onCriticalPath)),
         ]}
       />
       {more === 0 ? null : (
@@ -300,29 +296,21 @@ function EdgePanel({ edge, marks, onMark, onChoose, onPath }: PanelProps) {
       )}
       <p>{covaryingSentence(edge)}</p>
       {edge.covarying === null || edge.covarying.length === 0 ? null : (
-        <DataTable
+        <DataTable<NonNullable<DetailEdge['covarying']>[number]>
           rows={edge.covarying}
           columns={[
-            {
-              title: 'varies together with',
-              cell: (other) =>
-                onPath.has(other.edge) ? (
-                  <Button onClick={() => onChoose(other.edge)}>{other.name}</Button>
-                ) : (
-                  `${other.name} (off the critical path)`
-                ),
-            },
-            {
-              title: 'correlation',
-              isNumber: true,
-              cell: ({ correlation }) => correlation.toFixed(2).replace('-', '−'),
-            },
-            {
-              title: 'covariance',
-              isNumber: true,
-              cell: ({ covarianceUs2 }) => squaredDuration(covarianceUs2),
-            },
-            { title: 'chance', isNumber: true, cell: ({ q }) => pValue(q, 'q') },
+            textColumn('varies together with', (other) =>
+              onPath.has(other.edge) ? (
+                <Button onClick={() => onChoose(other.edge)}>{other.name}</Button>
+              ) : (
+                `${other.name} (off the critical path)`
+              ),
+            ),
+            numberColumn('correlation', ({ correlation }) =>
+              correlation.toFixed(2).replace('-', '−'),
+            ),
+            numberColumn('covariance', ({ covarianceUs2 }) => squaredDuration(covarianceUs2)),
+            numberColumn('chance', ({ q }) => pValue(q, 'q')),
           ]}
         />
       )}

@@ -16,7 +16,7 @@ import {
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
-import { DataTable } from '../../drawing/data-table.tsx'
+import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { TABLE_STYLE } from '../table/table-head.tsx'
@@ -132,7 +132,7 @@ function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
   const sdUs = ({ varianceUs2 }: SpreadRow) => Math.sqrt(varianceUs2)
   return (
     <>
-      <DataTable
+      <DataTable<SpreadRow>
         class="fd-variance-list"
         rows={spreads}
         few={FEW}
@@ -152,19 +152,13 @@ function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
               </Button>
             ),
           },
-          { title: 'period', value: ({ period }) => period, cell: ({ period }) => period },
-          {
-            title: 'requests',
-            isNumber: true,
+          textColumn('period', ({ period }) => period, { value: ({ period }) => period }),
+          numberColumn('requests', ({ requests }) => grouped(requests), {
             value: ({ requests }) => requests,
-            cell: ({ requests }) => grouped(requests),
-          },
-          {
-            title: 'mean',
-            isNumber: true,
+          }),
+          numberColumn('mean', ({ meanUs }) => formatDuration(meanUs), {
             value: ({ meanUs }) => meanUs,
-            cell: ({ meanUs }) => formatDuration(meanUs),
-          },
+          }),
           {
             title: 'standard deviation',
             isNumber: true,

@@ -9,7 +9,7 @@ import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
 import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
 import { logDurationScale, shareScale } from '../../drawing/axis-scale.ts'
-import { DataTable } from '../../drawing/data-table.tsx'
+import { DataTable, numberColumn } from '../../drawing/data-table.tsx'
 import { Figure, Text, useInk } from '../../drawing/figure.tsx'
 import { fittedText } from '../../drawing/text.ts'
 import { changesText, predictedProfile, type WhatIfChange } from './what-if-options.ts'
@@ -210,11 +210,9 @@ export function Numbers({ profiles, within }: NumbersProps) {
           cell: ({ name }) => <span title={name}>{name}</span>,
           still: ({ name }) => name,
         },
-        ...MEASURES.map(([title, fact]) => ({
-          title,
-          isNumber: true,
-          cell: ({ facts }: DrawnProfile) => formatDuration(facts[fact]),
-        })),
+        ...MEASURES.map(([title, fact]) =>
+          numberColumn(title, ({ facts }: DrawnProfile) => formatDuration(facts[fact])),
+        ),
         ...[within ?? []].flat().map((us) => ({
           title: `≤ ${formatDuration(us)}`,
           hint: 'Share of the requests that take no longer',

@@ -4,7 +4,7 @@ import { counted, formatDuration, grouped, readDuration, tooltipText } from '../
 import type { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
-import { DataTable } from '../../drawing/data-table.tsx'
+import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly } from '../../drawing/figure.tsx'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { restoreRequests } from './request-sample.ts'
@@ -238,7 +238,7 @@ function Sliders({ rows, part, by, changes, onChange }: SlidersProps) {
           onInput={({ currentTarget }) => setSearch(currentTarget.value)}
         />
       )}
-      <DataTable
+      <DataTable<WhatIfRow>
         label={`Factors of ${PART_NAMES[part]}`}
         class="fd-what-if-sliders"
         rows={found}
@@ -249,41 +249,34 @@ function Sliders({ rows, part, by, changes, onChange }: SlidersProps) {
             isHead: true,
             cell: (row) => <span title={nameOf(row)}>{nameOf(row) || '(no name)'}</span>,
           },
-          {
-            title: '× 0.1 … × 10',
-            cell: (row) => (
-              <input
-                type="range"
-                aria-label={`${PART_NAMES[part]} of ${nameOf(row)}`}
-                aria-valuetext={`× ${factorOf(row)}`}
-                min={-SLIDER_REACH}
-                max={SLIDER_REACH}
-                step={1}
-                value={placeOfFactor(factorOf(row))}
-                onInput={({ currentTarget }) => set(row, factorAt(Number(currentTarget.value)))}
-                onDblClick={() => set(row, 1)}
-              />
-            ),
-          },
-          {
-            title: 'factor',
-            isNumber: true,
-            cell: (row) => (
-              <input
-                type="number"
-                aria-label={`factor of ${PART_NAMES[part]} of ${nameOf(row)}`}
-                min={0}
-                step="any"
-                value={factorOf(row)}
-                onChange={({ currentTarget }) => {
-                  const typed = currentTarget.valueAsNumber
-                  if (typed >= 0 && typed < Number.POSITIVE_INFINITY) set(row, typed)
-                  // A text that is no number has the same value as nothing, and would stay.
-                  else currentTarget.value = String(factorOf(row))
-                }}
-              />
-            ),
-          },
+          textColumn('× 0.1 … × 10', (row) => (
+            <input
+              type="range"
+              aria-label={`${PART_NAMES[part]} of ${nameOf(row)}`}
+              aria-valuetext={`× ${factorOf(row)}`}
+              min={-SLIDER_REACH}
+              max={SLIDER_REACH}
+              step={1}
+              value={placeOfFactor(factorOf(row))}
+              onInput={({ currentTarget }) => set(row, factorAt(Number(currentTarget.value)))}
+              onDblClick={() => set(row, 1)}
+            />
+          )),
+          numberColumn('factor', (row) => (
+            <input
+              type="number"
+              aria-label={`factor of ${PART_NAMES[part]} of ${nameOf(row)}`}
+              min={0}
+              step="any"
+              value={factorOf(row)}
+              onChange={({ currentTarget }) => {
+                const typed = currentTarget.valueAsNumber
+                if (typed >= 0 && typed < Number.POSITIVE_INFINITY) set(row, typed)
+                // A text that is no number has the same value as nothing, and would stay.
+                else currentTarget.value = String(factorOf(row))
+              }}
+            />
+          )),
           {
             title: 'if halved',
             hint: 'Change of the mean response time if this took half as long',
