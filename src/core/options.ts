@@ -77,9 +77,9 @@ export function count({
   return numeric(row, { min, max }, { noun: 'a whole number', whole: true })
 }
 
-/** The most of something: a whole number, at least 1. */
-export function most(at: number, unit: string, sentence: string): OptionRow<number> {
-  return count({ default: at, unit, sentence })
+/** The most of something: a whole number, at least `min`. */
+export function most(at: number, unit: string, sentence: string, min = 1): OptionRow<number> {
+  return count({ default: at, min, unit, sentence })
 }
 
 /** A whole number from 1 on, or `null` for none. */

@@ -1,4 +1,3 @@
-import type { ColumnTable } from 'arquero'
 import { Comparison } from '../compare/comparison.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../core/options.ts'
@@ -27,73 +26,48 @@ import { varianceWidget } from './widgets/variance/variance-widget.tsx'
 import { whatIfWidget } from './widgets/whatif/what-if-widget.tsx'
 import { makeWidget, type Widget } from './widgets/widget.ts'
 
-// The widgets of each stage by kind; the first is the one shown without a kind.
-const OF_COMPARISON = {
-  ranking: defined(rankingWidget),
-  flows: defined(flowsWidget),
-  timeline: defined(timelineWidget),
-  swimlanes: defined(swimlanesWidget),
-  trace: defined(ganttWidget),
-  'calling-contexts': defined(callingContextsWidget),
-  variance: defined(varianceWidget),
-}
-const OF_CONTEXTS = { 'calling-contexts': defined(callingContextsWidget) }
-const OF_EXPLANATION = { explanation: defined(explanationWidget) }
-const OF_LOGS = { logs: defined(logsWidget) }
-const OF_QUESTIONS = { questions: defined(questionsWidget) }
-const OF_VARIANCE = { variance: defined(varianceWidget) }
-const OF_TABLE = { table: exploreTable }
-const OF_TRACES = { trace: defined(ganttWidget) }
-const OF_WHAT_IF = { 'what-if': defined(whatIfWidget) }
+/**
+ * The widgets of each stage by kind, the first of which is shown without a kind; stages are told by
+ * their class and have the name that they usually have in code.
+ */
+const STAGES = [
+  [
+    isA(Comparison),
+    'comparison',
+    {
+      ranking: defined(rankingWidget),
+      flows: defined(flowsWidget),
+      timeline: defined(timelineWidget),
+      swimlanes: defined(swimlanesWidget),
+      trace: defined(ganttWidget),
+      'calling-contexts': defined(callingContextsWidget),
+      variance: defined(varianceWidget),
+    },
+  ],
+  [isA(CallingContexts), 'contexts', { 'calling-contexts': defined(callingContextsWidget) }],
+  [isA(Explanation), 'explanation', { explanation: defined(explanationWidget) }],
+  [isA(LogComparison), 'logs', { logs: defined(logsWidget) }],
+  [isA(Questions), 'questions', { questions: defined(questionsWidget) }],
+  [isA(VarianceSources), 'variance', { variance: defined(varianceWidget) }],
+  [isTable, 'table', { table: exploreTable }],
+  [isA(LatencyDiagnosis), 'diagnosis', { 'what-if': defined(whatIfWidget) }],
+  [isA(ExecutionModels), 'models', { 'what-if': defined(whatIfWidget) }],
+  [isTraceSet, 'traces', { trace: defined(ganttWidget) }],
+] as const
 
-/** Tells stages by their class; `name` is what a stage is usually called in code. */
-const STAGES: readonly {
-  readonly is: (stage: unknown) => boolean
-  readonly name: string
-  readonly kinds: object
-}[] = [
-  { is: (stage) => stage instanceof Comparison, name: 'comparison', kinds: OF_COMPARISON },
-  { is: (stage) => stage instanceof CallingContexts, name: 'contexts', kinds: OF_CONTEXTS },
-  { is: (stage) => stage instanceof Explanation, name: 'explanation', kinds: OF_EXPLANATION },
-  { is: (stage) => stage instanceof LogComparison, name: 'logs', kinds: OF_LOGS },
-  { is: (stage) => stage instanceof Questions, name: 'questions', kinds: OF_QUESTIONS },
-  { is: (stage) => stage instanceof VarianceSources, name: 'variance', kinds: OF_VARIANCE },
-  { is: isTable, name: 'table', kinds: OF_TABLE },
-  { is: (stage) => stage instanceof LatencyDiagnosis, name: 'diagnosis', kinds: OF_WHAT_IF },
-  { is: (stage) => stage instanceof ExecutionModels, name: 'models', kinds: OF_WHAT_IF },
-  { is: isTraceSet, name: 'traces', kinds: OF_TRACES },
-]
+type Guard<Of> = (stage: unknown) => stage is Of
 
 /** What {@link explore} shows. */
-export type Explorable =
-  | CallingContexts
-  | ColumnTable
-  | Comparison
-  | ExecutionModels
-  | Explanation
-  | LatencyDiagnosis
-  | LogComparison
-  | Questions
-  | TraceSet
-  | VarianceSources
+export type Explorable = (typeof STAGES)[number][0] extends Guard<infer Of> ? Of : never
 
-type WidgetsOf<Of> = Of extends Comparison
-  ? typeof OF_COMPARISON
-  : Of extends CallingContexts
-    ? typeof OF_CONTEXTS
-    : Of extends Explanation
-      ? typeof OF_EXPLANATION
-      : Of extends LogComparison
-        ? typeof OF_LOGS
-        : Of extends Questions
-          ? typeof OF_QUESTIONS
-          : Of extends VarianceSources
-            ? typeof OF_VARIANCE
-            : Of extends ColumnTable
-              ? typeof OF_TABLE
-              : Of extends LatencyDiagnosis | ExecutionModels
-                ? typeof OF_WHAT_IF
-                : typeof OF_TRACES
+type WidgetsOf<Of, Entries extends readonly unknown[] = typeof STAGES> = Entries extends readonly [
+  readonly [Guard<infer Stage>, string, infer Kinds],
+  ...infer More,
+]
+  ? Of extends Stage
+    ? Kinds
+    : WidgetsOf<Of, More>
+  : never
 
 /** Kinds of widget that a stage has. */
 export type ExploreKind<Of> = keyof WidgetsOf<Of> & string
@@ -136,20 +110,21 @@ export function explore<const Of extends Explorable, Kind extends ExploreKind<Of
   options?: ExploreOptions<Of, Kind>,
 ): Widget
 export function explore(stage: unknown, second?: unknown, third?: unknown): Widget {
-  const known = STAGES.find(({ is }) => is(stage))
+  const known = STAGES.find(([isStage]) => isStage(stage))
   if (known === undefined) {
     throw new FlowdeltaError(
       `explore has no widget for ${show(stage)}. Give a comparison, or the table of a stage: explore(stage.table()). ` +
-        `There are widgets of ${STAGES.map(({ name }) => name).join(', ')}.`,
+        `There are widgets of ${STAGES.map(([, name]) => name).join(', ')}.`,
     )
   }
-  const kinds = Object.keys(known.kinds)
+  const [, name, widgets] = known
+  const kinds = Object.keys(widgets)
   const kind = typeof second === 'string' ? second : (kinds[0] as string)
-  const makers = known.kinds as Record<string, Explorer>
+  const makers = widgets as Record<string, Explorer>
   if (TIMED.includes(kind)) requireTimes(stage, kind)
-  const make = entryNamed(makers, kind, `a kind of widget of ${known.name}`)
+  const make = entryNamed(makers, kind, `a kind of widget of ${name}`)
   const options = (typeof second === 'string' ? third : second) ?? {}
-  return make(stage, options as object, { name: known.name, kind: kind === kinds[0] ? null : kind })
+  return make(stage, options as object, { name, kind: kind === kinds[0] ? null : kind })
 }
 
 /** Widgets that show when what happens within requests. */
@@ -173,6 +148,10 @@ function defined<Stage, Table extends OptionTable, Data>(
     makeWidget(definition, stage, options, call)
 }
 
-function isTraceSet(stage: unknown): boolean {
+function isA<Of>(Class: abstract new (...given: never[]) => Of): Guard<Of> {
+  return (stage): stage is Of => stage instanceof Class
+}
+
+function isTraceSet(stage: unknown): stage is TraceSet {
   return typeof stage === 'object' && stage !== null && 'ids' in stage && 'epochNs' in stage
 }

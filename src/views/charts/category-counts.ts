@@ -3,7 +3,7 @@ import type {
   StructuralLabel,
   StructuralMutations,
 } from '../../compare/mutations/find-structural-mutations.ts'
-import { count, most } from '../../core/options.ts'
+import { most } from '../../core/options.ts'
 import { counted, grouped, tooltipText } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Axis, countAxis } from './axes.ts'
@@ -33,12 +33,7 @@ const LOOKS = [
 export const categoryCountsChart = defineChart(
   {
     limit: most(2000, 'points', 'Most points drawn, largest change first'),
-    labels: count({
-      default: 8,
-      min: 0,
-      unit: 'changes',
-      sentence: 'Most changes listed by name beside the points',
-    }),
+    labels: most(8, 'changes', 'Most changes listed by name beside the points', 0),
   },
   (structural: StructuralMutations, { limit, labels }) => {
     const all = categoryPoints(structural)

@@ -28,13 +28,13 @@ export function defineChart<Stage, Table extends OptionTable, Drawn>(
     draw(stage, readOptions(table, given))
 }
 
-type Sentence = string | false
+type Sentences = string | false | readonly (string | false)[]
 
 export interface Heading {
   readonly title: string
-  readonly subtitle: readonly Sentence[]
+  readonly subtitle: Sentences
   /** What was left out or thinned to keep the chart small; empty when it holds everything. */
-  readonly omissions?: readonly Sentence[]
+  readonly omissions?: Sentences
   readonly width: number
 }
 
@@ -80,7 +80,7 @@ export function framedChart(
   view: SpecPart,
 ): Chart {
   const widest = Math.max(width, NARROWEST_CHART)
-  const sentences = [...subtitle, ...omissions].filter((sentence) => sentence !== false)
+  const sentences = [subtitle, omissions].flat().filter((sentence) => sentence !== false)
   const lines = sentences.flatMap((sentence) => brokenInto(sentence, widest / SUBTITLE_SIZE))
   const spec: VegaLiteSpec = {
     $schema: SCHEMA,

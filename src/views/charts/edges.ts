@@ -211,7 +211,7 @@ export const edgeChangesChart = defineChart(
         title: 'By how much one call of each step shifted',
         subtitle:
           rows.length === 0
-            ? ['No step changed significantly and by enough to matter.']
+            ? 'No step changed significantly and by enough to matter.'
             : [
                 `Points are shifts, lines their ${percent(1 - edges.options.alpha)} intervals; right of 0 is ${changeWords(of, true).how}.`,
                 'The steps that contribute most come first.',

@@ -28,7 +28,7 @@ export const explosionChart = defineChart({}, (diagnosis: ExplosionDiagnosis) =>
       title: 'What each remedy does against too many categories',
       subtitle:
         rows.length === 0
-          ? ['There are no requests.']
+          ? 'There are no requests.'
           : diagnosis
               .text()
               .split('\n')
@@ -141,15 +141,14 @@ export const foldedSizesChart = defineChart(
         title: 'Nodes of flows, as recorded and folded',
         subtitle:
           largest === undefined
-            ? ['There are no requests.']
+            ? 'There are no requests.'
             : [
                 'Grey: mean as recorded. Blue: folded, with what repeats in a flow drawn once.',
                 `Largest: ${labels[0]}, ${largest.recordedText} nodes, folded ${largest.foldedText}.`,
               ],
-        omissions: [
+        omissions:
           all.length > rows.length &&
-            `Leaves out ${counted(all.length - rows.length, 'smaller kind')}.`,
-        ],
+          `Leaves out ${counted(all.length - rows.length, 'smaller kind')}.`,
         width: 660,
       },
       moves({

@@ -30,10 +30,9 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
               `Each bar begins where the one above it ends; bars to the left ${of === TIME ? 'save time' : `are less ${of.name}`}.`,
               'Observed change: all requests after, against the mean before.',
             ],
-      omissions: [
+      omissions:
         stage.omitted > 0 &&
-          `Counts ${counted(stage.omitted, 'smaller finding')} as “not accounted for”.`,
-      ],
+        `Counts ${counted(stage.omitted, 'smaller finding')} as “not accounted for”.`,
       width: 760,
     },
     bars({
@@ -114,10 +113,8 @@ export const segmentsChart = defineChart(
         title: 'Where the change is: few requests, most of the change',
         subtitle:
           shown.length === 0
-            ? ['No segment: what changed, changed for all requests alike.']
-            : [
-                'Each segment by its share of the requests that have the step, and of their change. Below its name: before → after.',
-              ],
+            ? 'No segment: what changed, changed for all requests alike.'
+            : 'Each segment by its share of the requests that have the step, and of their change. Below its name: before → after.',
         omissions: [
           segments.length > limit &&
             `Shows the first ${limit} of ${counted(segments.length, 'segment')}.`,
@@ -205,10 +202,9 @@ export const interferenceChart = defineChart(
             interferers.length === 0 &&
             'Nobody holds up the slow ones: others wait with them, or are under way at all times.',
         ],
-        omissions: [
+        omissions:
           compared.length > limit &&
-            `Shows the first ${limit} of ${counted(compared.length, 'group')} of other requests.`,
-        ],
+          `Shows the first ${limit} of ${counted(compared.length, 'group')} of other requests.`,
         width: 760,
       },
       bars({
@@ -269,10 +265,8 @@ export const contributionsChart = defineChart(
         title: `How much each mutation adds to all ${of === TIME ? 'response times' : 'requests'}`,
         subtitle:
           rows.length === 0
-            ? ['No category changed in number of requests or in response time.']
-            : [
-                `Bars to the left of 0 ${of === TIME ? 'save time' : `are less ${of.name}`}. The category is in brackets.`,
-              ],
+            ? 'No category changed in number of requests or in response time.'
+            : `Bars to the left of 0 ${of === TIME ? 'save time' : `are less ${of.name}`}. The category is in brackets.`,
         omissions: omissions(ranking, shown),
         width: 700,
       },

@@ -45,15 +45,14 @@ export const hostClassesChart = defineChart(
         title: 'Which hosts perform alike',
         subtitle:
           all === 0
-            ? ['There are no hosts.']
+            ? 'There are no hosts.'
             : [
                 `${counted(all, 'host')} in ${counted(classes.length, 'class', 'classes')}, each framed: ${classWords(classes)}.`,
                 `Two hosts differ if q < ${options.alpha} and their times lie apart by ${percent(options.minimumEffect)} of their mean or more; darker is further apart.`,
               ],
-        omissions: [
+        omissions:
           hosts.length < all &&
-            `Shows ${counted(hosts.length, 'host')} of ${all}, some of every class.`,
-        ],
+          `Shows ${counted(hosts.length, 'host')} of ${all}, some of every class.`,
         width: Math.max(560, cell * hosts.length),
       },
       matrix({

@@ -56,14 +56,13 @@ export const divergenceChart = defineChart(
         title: `What differs between ${counted(before, 'instance')} before and ${grouped(after)} after`,
         subtitle:
           drawn.length === 0
-            ? [`None of ${counted(ofKind.length, 'variable')} differs significantly (${test}).`]
+            ? `None of ${counted(ofKind.length, 'variable')} differs significantly (${test}).`
             : [
                 `${counted(differing.length, 'variable')} of ${grouped(ofKind.length)} differ${differing.length === 1 ? 's' : ''} significantly (${test}).`,
                 'Beside each bar: the feature that differs most, before → after.',
               ],
-        omissions: [
+        omissions:
           drawn.length < differing.length && `Shows the ${grouped(drawn.length)} most divergent.`,
-        ],
         width: 760,
       },
       bars({
@@ -158,9 +157,7 @@ export const logVariableChart = defineChart(
     return framedChart(
       {
         title: `${shortText(variable.name, 70)}, instance by instance`,
-        subtitle: [
-          `A dot is an instance (${grouped(before)} before, ${grouped(after)} after), the line the mean.`,
-        ],
+        subtitle: `A dot is an instance (${grouped(before)} before, ${grouped(after)} after), the line the mean.`,
         omissions: [
           drawn.length < tests.length &&
             feature === null &&

@@ -59,10 +59,9 @@ export const errorsChart = defineChart(
             : 'Shares of requests that fail, or have such a failing call, with exact 95 % intervals.',
           marks.length > 0 && MARKS_MEANING,
         ],
-        omissions: [
+        omissions:
           chosen.length > limit &&
-            `Shows the first ${limit} of ${counted(chosen.length, 'finding')} of errors.`,
-        ],
+          `Shows the first ${limit} of ${counted(chosen.length, 'finding')} of errors.`,
         width: WIDTH,
       },
       {

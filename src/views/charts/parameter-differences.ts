@@ -46,7 +46,7 @@ export const parameterDifferencesChart = defineChart(
         title: `Each parameter by itself: ${groups.names[0]} and ${groups.names[1]}`,
         subtitle:
           differences.length === 0
-            ? ['There is no parameter to compare.']
+            ? 'There is no parameter to compare.'
             : [
                 `Bars are shares of each group (${groupSizes(groups, explanation.subject)}).`,
                 'Effect: 0 is distributed alike, 1 nothing in common. q: the p-value corrected for the number of parameters.',

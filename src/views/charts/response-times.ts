@@ -148,9 +148,7 @@ function gapChart(responseTime: ResponseTimeMutations, of: Distributions) {
       title: of.title,
       subtitle:
         gap === null
-          ? [
-              `Median ${fromToText(medianOf(before), medianOf(after), quantity)}: ${counted(before.count, of.counted)} before, ${grouped(after.count)} after; not tested.`,
-            ]
+          ? `Median ${fromToText(medianOf(before), medianOf(after), quantity)}: ${counted(before.count, of.counted)} before, ${grouped(after.count)} after; not tested.`
           : [finding(gap, quantity), verdict(gap.test, responseTime)],
       omissions: thinningNote([before, after]),
       width: 560,

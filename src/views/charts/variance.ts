@@ -59,11 +59,10 @@ export const varianceWaterfallChart = defineChart(
               ]),
           found.note,
         ],
-        omissions: [
+        omissions:
           rows.length > 0 &&
-            drawn.length < found.edges.length &&
-            `Shows the ${drawn.length} of ${counted(found.edges.length, 'edge')} with the largest shares, and the others together.`,
-        ],
+          drawn.length < found.edges.length &&
+          `Shows the ${drawn.length} of ${counted(found.edges.length, 'edge')} with the largest shares, and the others together.`,
         width: 740,
       },
       bars({
@@ -184,7 +183,7 @@ export const covariancesChart = defineChart(
         title: `Which edges of ${rootName(found.categories, found.category, 60)} (category ${found.category}) vary together, ${found.period}`,
         subtitle:
           drawn.length === 0
-            ? ['No edge on the critical path varies.']
+            ? 'No edge on the critical path varies.'
             : [
                 'Correlation of latencies, in the order of the flow. Green: long together; purple: one is long when the other is short.',
                 `In brackets: may be chance (q ≥ ${ALPHA}, corrected over these pairs).`,

@@ -51,11 +51,8 @@ export const diagnosisChart = defineChart(
         title: 'Which single change brings response times closest to the target?',
         subtitle: subtitle(diagnosis),
         omissions:
-          rows.length === diagnosis.size
-            ? []
-            : [
-                `Shows ${grouped(rows.length)} of ${counted(diagnosis.size, 'scenario')}: the best, and those they refine.`,
-              ],
+          rows.length !== diagnosis.size &&
+          `Shows ${grouped(rows.length)} of ${counted(diagnosis.size, 'scenario')}: the best, and those they refine.`,
         width: 760,
       },
       {
@@ -260,10 +257,8 @@ export const singleChangesChart = defineChart(
         title: `What if one ${by} were faster or slower?`,
         subtitle:
           drawn.length === 0
-            ? [`No ${by} moves the response times by the ${PARTS[part].replace(/,$/, '')}.`]
-            : [
-                `Bars run from the value recorded ${period === 0 ? 'before' : 'after'} (line) to the value if only the ${PARTS[part]} changed by ${listed(times)}.`,
-              ],
+            ? `No ${by} moves the response times by the ${PARTS[part].replace(/,$/, '')}.`
+            : `Bars run from the value recorded ${period === 0 ? 'before' : 'after'} (line) to the value if only the ${PARTS[part]} changed by ${listed(times)}.`,
         omissions: [
           drawn.length < moving.length &&
             `Shows the ${grouped(drawn.length)} of ${counted(moving.length, by)} that move the mean furthest.`,

@@ -49,6 +49,35 @@ export function Checkbox({ label, help, isChecked, isDisabled, onChange }: Check
   )
 }
 
+interface SelectProps<V> {
+  readonly label: string
+  readonly class?: string
+  readonly value: V
+  readonly values: readonly V[]
+  readonly textOf?: (value: V) => string
+  readonly onChoose: (value: V) => void
+}
+
+/** One of a list, below each other; `Choice` shows all of few beside each other. */
+export function Select<V extends string | number>(props: SelectProps<V>) {
+  const { label, class: look, value, values, textOf = String, onChoose } = props
+  return (
+    <label class={look}>
+      {label}
+      <select
+        value={String(value)}
+        onInput={({ currentTarget }) => onChoose(values[currentTarget.selectedIndex] as V)}
+      >
+        {values.map((each) => (
+          <option key={each} value={String(each)}>
+            {textOf(each)}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 export function StateCode({ code }: { readonly code: string }) {
   const [copied, setCopied] = useState('')
   const copy = async () => {

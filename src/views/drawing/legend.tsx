@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { Figure, type Ink, Text, useInk } from './figure.tsx'
 import { type LineLook, strokeOf } from './node-link.tsx'
 import { tenth } from './path.ts'
@@ -64,6 +64,11 @@ interface Mark {
   readonly name: string
   /** Drawn 24 pixels wide and 18 high; an entry without is a text alone. */
   readonly mark?: ComponentChildren
+}
+
+/** An entry with a bar of its color, 24 pixels wide. */
+export function swatch(name: string, bar: JSX.SVGAttributes<SVGRectElement>): Mark {
+  return { name, mark: <rect width="24" {...bar} /> }
 }
 
 export function Legend({ entries, width }: LegendProps<Mark>) {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { counted, grouped } from '../../../core/words.ts'
-import { Button } from '../../drawing/controls.tsx'
+import { Button, Select } from '../../drawing/controls.tsx'
 import { type FlowData, type FlowLevel, type FlowState, LEVELS, MODES } from './flow-scene.ts'
 
 const STAGE_MS = 1800
@@ -62,19 +62,13 @@ export function FlowPlayer({ at, stages, over, onChange }: FlowPlayerProps) {
           ›
         </Button>
       </fieldset>
-      <label>
-        Speed
-        <select
-          value={speed}
-          onChange={({ currentTarget }) => setSpeed(Number(currentTarget.value))}
-        >
-          {SPEEDS.map((each) => (
-            <option key={each} value={each}>
-              {each} ×
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="Speed"
+        value={speed}
+        values={SPEEDS}
+        textOf={(each) => `${each} ×`}
+        onChoose={setSpeed}
+      />
       <label class="fd-flow-slider">
         before
         <input
@@ -143,21 +137,13 @@ export function FlowControls({ data, state, onChange, ...props }: FlowControlsPr
         pressed={state.mode}
         onPress={(mode) => onChange({ mode })}
       />
-      <label>
-        Show
-        <select
-          value={state.level}
-          onChange={({ currentTarget }) =>
-            onChange({ level: currentTarget.value as FlowLevel, opened: [] })
-          }
-        >
-          {levels.map((level) => (
-            <option key={level} value={level}>
-              {LEVELS[level]}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="Show"
+        value={state.level}
+        values={levels}
+        textOf={(level) => LEVELS[level]}
+        onChoose={(level) => onChange({ level, opened: [] })}
+      />
       {state.opened.length > 0 ? (
         <Button onClick={() => onChange({ opened: [] })}>Fold all</Button>
       ) : null}

@@ -10,7 +10,7 @@ import {
 import { actOnKey, Button, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, numberColumn } from '../../drawing/data-table.tsx'
 import { Caption, useInk, useIsStill } from '../../drawing/figure.tsx'
-import { Legend } from '../../drawing/legend.tsx'
+import { Legend, swatch } from '../../drawing/legend.tsx'
 import {
   lengthUs,
   roundedRange,
@@ -121,6 +121,13 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   const plot = Math.max(100, Math.round(0.65 * width) - ASIDE)
   const time = { range, width: plot }
   const bar = (row: GanttRow) => <Bar {...{ row, color, ...time }} />
+  const onTheWay = swatch('on the way to what it calls and back: network, queues', {
+    y: 3,
+    height: 10,
+    stroke: color,
+    fill: 'none',
+    ...ON_THE_WAY,
+  })
   const isFound = (number: number) => search.trim() === '' || matches.includes(number)
   const columns: readonly DataColumn<GanttRow>[] = [
     {
@@ -200,29 +207,11 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
       <Legend
         width={width}
         entries={[
-          { name: 'works', mark: <rect width="24" y="3" height="10" fill={color} /> },
-          {
-            name: 'waits for what it calls',
-            mark: <rect width="24" y="7" height="2" fill={color} opacity="0.75" />,
-          },
-          ...(calls.some(({ isOnTheWay }) => isOnTheWay)
-            ? [
-                {
-                  name: 'on the way to what it calls and back: network, queues',
-                  mark: (
-                    <rect width="24" y="3" height="10" stroke={color} fill="none" {...ON_THE_WAY} />
-                  ),
-                },
-              ]
-            : []),
-          {
-            name: 'on the critical path',
-            mark: <rect width="24" y="10" height="3" fill={ink.text} />,
-          },
-          {
-            name: 'folded',
-            mark: <rect width="24" y="3" height="10" fill={color} opacity="0.4" />,
-          },
+          swatch('works', { y: 3, height: 10, fill: color }),
+          swatch('waits for what it calls', { y: 7, height: 2, fill: color, opacity: 0.75 }),
+          ...(calls.some(({ isOnTheWay }) => isOnTheWay) ? [onTheWay] : []),
+          swatch('on the critical path', { y: 10, height: 3, fill: ink.text }),
+          swatch('folded', { y: 3, height: 10, fill: color, opacity: 0.4 }),
           ...[false, true].flatMap((isGrave) =>
             calls.some(({ logs }) => logs.some((one) => one.isGrave === isGrave))
               ? [

@@ -8,7 +8,6 @@ import { takeSnapshot } from '../../../compare/snapshot.ts'
 import { codeText } from '../../../core/code-literals.ts'
 import { OptionError } from '../../../core/errors.ts'
 import {
-  count,
   defineOptions,
   flag,
   most,
@@ -36,18 +35,18 @@ export type MutationDetails = RankingData['details'][number]
 
 export const RANKING_WIDGET_OPTIONS = defineOptions({
   limit: most(30, 'mutations', 'Mutations shown, the first ones'),
-  flows: count({
-    default: 10,
-    min: 0,
-    unit: 'mutations',
-    sentence: 'Mutations that open into their flows, unless these have more than 400 steps',
-  }),
-  explanations: count({
-    default: 5,
-    min: 0,
-    unit: 'mutations',
-    sentence: 'Mutations that open into their parameters, about 60,000 characters each',
-  }),
+  flows: most(
+    10,
+    'mutations',
+    'Mutations that open into their flows, unless these have more than 400 steps',
+    0,
+  ),
+  explanations: most(
+    5,
+    'mutations',
+    'Mutations that open into their parameters, about 60,000 characters each',
+    0,
+  ),
   opened: optionalCount('Rank of the mutation that is open at first; null for none', 'rank'),
   threshold: flag({
     default: false,

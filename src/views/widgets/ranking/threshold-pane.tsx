@@ -4,7 +4,7 @@ import { counted, grouped } from '../../../core/words.ts'
 import { logAxis } from '../../charts/axes.ts'
 import { curves, ruleAt } from '../../charts/builders.ts'
 import { framedChart, PALETTE } from '../../charts/chart-frame.ts'
-import { actOnKey, Checkbox } from '../../drawing/controls.tsx'
+import { actOnKey, Checkbox, Select } from '../../drawing/controls.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import type { ThresholdCurve, ThresholdState } from './ranking-model.ts'
 
@@ -73,21 +73,12 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
           isChecked={oneToN}
           onChange={(isOn) => onChange({ oneToN: isOn })}
         />
-        <label>
-          level α
-          <select
-            value={String(alpha)}
-            onInput={({ currentTarget }) => onChange({ alpha: Number(currentTarget.value) })}
-          >
-            {[...new Set([...ALPHAS, initial.alpha])]
-              .sort((a, b) => a - b)
-              .map((level) => (
-                <option key={level} value={String(level)}>
-                  {level}
-                </option>
-              ))}
-          </select>
-        </label>
+        <Select
+          label="level α"
+          value={alpha}
+          values={[...new Set([...ALPHAS, initial.alpha])].sort((a, b) => a - b)}
+          onChoose={(level) => onChange({ alpha: level })}
+        />
         <Checkbox
           label="corrected for the number of tests"
           help="Benjamini-Hochberg: of the changes found, at most a share α is due to chance"
@@ -106,9 +97,7 @@ function curveChart({ thresholds, mutations, precursors, suggested }: ThresholdC
   return framedChart(
     {
       title: 'Categories at each threshold',
-      subtitle: [
-        `At a threshold of ${thresholds[0] ?? 1}, ${counted(mutations[0] ?? 0, 'structural mutation')} and ${counted(precursors[0] ?? 0, 'precursor')}; fewer with every larger one. Chance alone reaches ${grouped(suggested)} (dashed).`,
-      ],
+      subtitle: `At a threshold of ${thresholds[0] ?? 1}, ${counted(mutations[0] ?? 0, 'structural mutation')} and ${counted(precursors[0] ?? 0, 'precursor')}; fewer with every larger one. Chance alone reaches ${grouped(suggested)} (dashed).`,
       width: WIDTH,
     },
     {

@@ -8,7 +8,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-se
 import { rootName } from '../../charts/node-names.ts'
 import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure, useInk, useIsStill } from '../../drawing/figure.tsx'
-import { Legend } from '../../drawing/legend.tsx'
+import { Legend, swatch } from '../../drawing/legend.tsx'
 import { type StretchUs, TimeGrid, toNanoseconds, ZOOM_STYLE } from '../../drawing/time-range.tsx'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { MAX_TRACKS, PANEL_FOOT, type SwimlaneLayout, swimlaneLayout } from './swimlane-layout.ts'
@@ -81,14 +81,11 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
       <Legend
         width={width}
         entries={[
-          { name: 'works', mark: <rect width="24" y="4" height="8" fill={ink.soft} /> },
-          { name: 'waits', mark: <rect width="24" y="8" height="2" fill={ink.soft} /> },
+          swatch('works', { y: 4, height: 8, fill: ink.soft }),
+          swatch('waits', { y: 8, height: 2, fill: ink.soft }),
           { name: 'call', mark: <line {...line} /> },
           { name: 'reply', mark: <line {...line} stroke-dasharray="3 2" /> },
-          {
-            name: 'on the critical path',
-            mark: <rect width="24" y="8" height="2.5" fill={ink.text} />,
-          },
+          swatch('on the critical path', { y: 8, height: 2.5, fill: ink.text }),
         ]}
       />
       <div ref={place} class="fd-lane-window">

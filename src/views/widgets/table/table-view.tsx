@@ -2,7 +2,7 @@ import { extent, max, median, min, rollup, sort } from 'd3-array'
 import { scaleLinear, scaleLog } from 'd3-scale'
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
-import { actOnKey, Button, Checkbox, StateCode } from '../../drawing/controls.tsx'
+import { actOnKey, Button, Checkbox, Select, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { useIsStill } from '../../drawing/figure.tsx'
 import type { ViewProps } from '../define-widget.ts'
@@ -206,19 +206,13 @@ function Pager({ rows, page, pageSize, pageSizes, onPage, onPageSize }: PagerPro
           {turn('Last page', '»', lastPage)}
         </span>
       )}
-      <label class="fd-soft">
-        rows per page
-        <select
-          value={String(pageSize)}
-          onInput={({ currentTarget }) => onPageSize(Number(currentTarget.value))}
-        >
-          {pageSizes.map((size) => (
-            <option key={size} value={String(size)}>
-              {size}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        class="fd-soft"
+        label="rows per page"
+        value={pageSize}
+        values={pageSizes}
+        onChoose={onPageSize}
+      />
     </nav>
   )
 }

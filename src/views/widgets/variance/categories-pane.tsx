@@ -3,6 +3,7 @@ import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { shortText } from '../../../core/words.ts'
 import { squaredVariationChart } from '../../charts/squared-variation.ts'
+import { Select } from '../../drawing/controls.tsx'
 import { tableColumns, tableData } from '../table/table-columns.ts'
 import { TableView } from '../table/table-view.tsx'
 import { type Frame, VegaChart } from '../vega-chart.tsx'
@@ -86,21 +87,14 @@ export function CategoriesPane({ data: { variation, table }, onChange, ...axes }
         <div>
           <div class="fd-bar">
             {(['across', 'up'] as const).map((axis) => (
-              <label key={axis}>
-                {axis}
-                <select
-                  value={axes[axis]}
-                  onInput={({ currentTarget }) =>
-                    choose({ [axis]: currentTarget.value as Measure })
-                  }
-                >
-                  {MEASURE_NAMES.map((choice) => (
-                    <option key={choice} value={choice}>
-                      {MEASURES[choice].name}
-                    </option>
-                  ))}
-                </select>
-              </label>
+              <Select
+                key={axis}
+                label={axis}
+                value={axes[axis]}
+                values={MEASURE_NAMES}
+                textOf={(choice) => MEASURES[choice].name}
+                onChoose={(measure) => choose({ [axis]: measure })}
+              />
             ))}
           </div>
           <VegaChart spec={scatter.spec} onFrame={setFrame} />

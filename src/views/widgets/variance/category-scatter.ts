@@ -70,7 +70,7 @@ export function categoryScatter(
   return framedChart(
     {
       title: 'All categories by two measures',
-      subtitle: [isSame && 'On the dashed line, both are the same.'],
+      subtitle: isSame && 'On the dashed line, both are the same.',
       width: SIDE.width,
     },
     {

@@ -1,9 +1,9 @@
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
 import {
-  count,
   defineOptions,
   flag,
+  most,
   type OptionsOf,
   oneOf,
   optionalNumber,
@@ -37,12 +37,12 @@ export type DetailEdge = VarianceDetail['edges'][number]
 export const VARIANCE_WIDGET_OPTIONS = defineOptions({
   ...VARIANCE_OPTIONS,
   category: optionalNumber('Category that is open at first; null for none'),
-  limit: count({
-    default: 12,
-    min: 0,
-    unit: 'categories',
-    sentence: 'Categories that carry their flow and edges, the highest C² first',
-  }),
+  limit: most(
+    12,
+    'categories',
+    'Categories that carry their flow and edges, the highest C² first',
+    0,
+  ),
   categories: flag({
     default: false,
     sentence: 'Whether the plots of all categories are open at first',
