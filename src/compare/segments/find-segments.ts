@@ -114,7 +114,7 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   return new Segments({
     options,
     quantity,
-    segments: withoutEchoes(segments, flows).sort((a, b) => sizeOf(b) - sizeOf(a)),
+    segments: withoutEchoes(segments, flows, failed).sort((a, b) => sizeOf(b) - sizeOf(a)),
     leftOut: columns.leftOut,
     omitted,
   })
@@ -374,18 +374,23 @@ function sizeOf({ inside, measure }: Segment): number {
   return Math.abs(inside.change) * inside.after * (measure === 'time' ? 1 : 1e6)
 }
 
-/** Leaves out response times whose change a service's work or calls show in the same requests. */
-function withoutEchoes(segments: readonly Segment[], { period }: FlowSet): Segment[] {
-  const afterOf = remembered(
-    ({ requests }: Segment) => new Set(requests.filter((request) => period[request] === AFTER)),
-  )
+/** Leaves out response times and failures of requests that a service shows in the same requests. */
+function withoutEchoes(
+  segments: readonly Segment[],
+  { period }: FlowSet,
+  failed: Uint8Array,
+): Segment[] {
+  const shownOf = remembered(({ measure, requests }: Segment) => {
+    const isTime = measure === 'time'
+    return new Set(requests.filter((one) => period[one] === AFTER && (isTime || failed[one] === 1)))
+  })
   return segments.filter((segment) => {
-    if (segment.measure !== 'time' || segment.step?.kind !== 'request') return true
-    const own = afterOf(segment)
+    if (segment.step?.kind !== 'request') return true
+    const own = shownOf(segment)
     return !segments.some((other) => {
-      if (other.measure !== 'time' || other.step?.kind === 'request') return false
-      if (other.direction !== segment.direction) return false
-      const shared = [...afterOf(other)].filter((request) => own.has(request)).length
+      if (other.measure !== segment.measure || other.direction !== segment.direction) return false
+      if (other.step === null || other.step.kind === 'request') return false
+      const shared = [...shownOf(other)].filter((request) => own.has(request)).length
       return shared >= MIN_SHARED * own.size
     })
   })
