@@ -124,7 +124,10 @@ export function moderatedShifts(
     sums.map(({ logDf }) => logDf),
     { weighed: true },
   )
-  const design = designEffects(sums, { lasts: !aligned, ...(steady && { maxShared: 1 }) })
+  const design = designEffects(sums, {
+    lasts: aligned ? false : 'flicker',
+    ...(steady && { maxShared: 1 }),
+  })
   return sums.map((sum, i): ModeratedShift => {
     const { beforeCount, afterCount, rankDifference, rankVariance, logDifference } = sum
     const effect = design.effects[i] as number

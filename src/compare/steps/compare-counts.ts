@@ -1,4 +1,4 @@
-import { designEffects, StretchSums } from '../../stats/design-effects.ts'
+import { designEffects, type Lasting, StretchSums } from '../../stats/design-effects.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { stratifiedFisherP } from '../../stats/fisher-exact.ts'
 import type { StretchOptions } from '../../stats/moderated-shifts.ts'
@@ -17,8 +17,8 @@ export interface CountsTest {
 
 export interface CountsOptions extends StretchOptions {
   readonly bursts?: boolean
-  /** Whether levels last for several stretches; default: as `bursts`. */
-  readonly lasts?: boolean
+  /** How long levels last; default: as flicker noise, of periods of one time not at all; `false` without `bursts`. */
+  readonly lasts?: Lasting
 }
 
 /** With fewer chances taken than this to lose, or left to gain, counts are tested exactly. */
@@ -41,16 +41,12 @@ export function compareCounts(
     perRun = BLOCKS,
     aligned = false,
     bursts = false,
-    lasts = bursts,
+    lasts = bursts && !aligned && 'flicker',
     steady = false,
   }: CountsOptions = {},
 ): CountsTest[] {
   const sums = all.map((strata) => sumCounts(strata, { perRun, aligned, steady }))
-  const design = designEffects(sums, {
-    lasts: lasts && !aligned,
-    bursts,
-    ...(steady && { maxShared: 1 }),
-  })
+  const design = designEffects(sums, { lasts, bursts, ...(steady && { maxShared: 1 }) })
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
     const effect = design.effects[i] as number
     const df = effect ** 2 / ((effect - 1) ** 2 / (design.df[i] as number))

@@ -147,7 +147,7 @@ export function testScenarios(
   })) as [EvidenceSample, EvidenceSample]
   const test = (all: readonly (readonly ChoiceCounts[])[]) => {
     const contrasts = all.flat().map((counts) => [counts])
-    const tests = compareCounts(contrasts, { aligned: stretches.aligned, lasts: true })
+    const tests = compareCounts(contrasts, { aligned: stretches.aligned, lasts: 'learned' })
     let at = 0
     return all.map((own) => bonferroni(own.map(() => tests[at++]!.p)))
   }
