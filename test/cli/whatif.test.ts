@@ -84,7 +84,7 @@ describe('causes', () => {
     expect(text).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)
   })
 
-  test('say which finding they explain, and begin at one', async () => {
+  test('say which finding they explain, and begin at one', { tags: 'full' }, async () => {
     const args = [...BEFORE, ...AFTER, ...SAMPLE, '--depth', '1', '--limit', '1']
     const text = await whatif(...args, '--findings')
     expect(text).toMatch(
@@ -257,7 +257,9 @@ describe('--fail-on', () => {
       ...conditions.flatMap((condition) => ['--fail-on', condition]),
     )
 
-  test('ends with 1 where a significant cause makes requests slower by more, and names it', async () => {
+  test('ends with 1 where a significant cause makes requests slower by more, and names it', {
+    tags: 'full',
+  }, async () => {
     const { code, err } = await failOn('any', 'impact>10s')
     expect(code).toBe(1)
     expect(err).toContain('--fail-on any holds for #1 frontend NFS3 WRITE now calls')

@@ -8,15 +8,19 @@ const named = ({ service, condition, decoys }: ReturnType<typeof judgeIncident>)
 })
 const FIRST = { service: 1, condition: 1, decoys: [] }
 
-test('failures of three pods in six, never seen before, are told with their pods', () => {
+test('failures of three pods in six, never seen before, are told with their pods', {
+  tags: 'full',
+}, () => {
   expect(named(judgeIncident('rollout', 3000, 0))).toEqual(FIRST)
 })
 
-test('failures are told by what only the failing service records', () => {
+test('failures are told by what only the failing service records', { tags: 'full' }, () => {
   expect(named(judgeIncident('errors', 3000, 0))).toEqual(FIRST)
 })
 
-test('failures that calls made again make up for are told with their requests', () => {
+test('failures that calls made again make up for are told with their requests', {
+  tags: 'full',
+}, () => {
   expect(named(judgeIncident('retries', 3000, 0))).toEqual(FIRST)
 })
 

@@ -23,7 +23,7 @@ const dataOf = (comparison: Comparison, limit = 30) =>
   rankingData(comparison, readOptions(RANKING_WIDGET_OPTIONS, { limit, flows: 2, explanations: 1 }))
 
 describe('the data of the ranking browser', () => {
-  test('has details for each row of the ranking, up to the limit', () => {
+  test('has details for each row of the ranking, up to the limit', { tags: 'full' }, () => {
     const { details } = dataOf(slower, 5)
     expect(details.map(({ category }) => category)).toEqual(
       slower.ranking.mutations.slice(0, 5).map(({ category }) => category),
@@ -46,7 +46,9 @@ describe('the data of the ranking browser', () => {
     }
   })
 
-  test('has flows for as many mutations as asked for, as explore compares them', () => {
+  test('has flows for as many mutations as asked for, as explore compares them', {
+    tags: 'full',
+  }, () => {
     const { details } = dataOf(other)
     expect(details.map(({ flows }) => flows !== null).lastIndexOf(true)).toBe(1)
     const [mutation = null] = other.ranking.mutations

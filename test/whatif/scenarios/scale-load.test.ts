@@ -172,7 +172,7 @@ describe('load as a scenario', () => {
     expect(() => applyScenario(models, 'load:wbe*2')).toThrow('Give one of web')
   })
 
-  test('with others, both count', () => {
+  test('with others, both count', { tags: 'full' }, () => {
     const both = combineScenarios('load*1.2', 'web*0.5')
     expect(both.title).toBe('load × 1.2, and web × 0.5')
     const { quantiles, limits } = applyScenario(models, both)
