@@ -159,14 +159,16 @@ function growthOf(
   isKnown: (measure: number) => boolean,
 ): number {
   if (lasts === false) return 1
-  return lasts === 'flicker'
-    ? flickerGrowth(measures)
-    : learnedGrowth(measures.filter((_, i) => isKnown(i)))
+  const stretches = Math.max(2, ...measures.flatMap(({ periods }) => periods.map((p) => p.size)))
+  if (lasts === 'flicker') return flickerGrowth(stretches)
+  return learnedGrowth(
+    measures.filter((_, i) => isKnown(i)),
+    stretches,
+  )
 }
 
-/** By how much whole periods wander more than their stretches of time let expect. */
-function learnedGrowth(measures: readonly Wandering[]): number {
-  const stretches = Math.max(2, ...measures.flatMap(({ periods }) => periods.map((p) => p.size)))
+/** By how much whole periods wander more than their stretches of time let expect, learned from these. */
+function learnedGrowth(measures: readonly Wandering[], stretches: number): number {
   const seen = [{ ratio: lasting(PRIOR_KEPT, stretches).seen, weight: PRIOR_MEASURES }]
   for (const { periods } of measures) {
     let [own, squares, df] = [0, 0, 0]
@@ -223,7 +225,6 @@ function lasting(kept: number, stretches: number): { readonly seen: number; grow
  * flicker noise does: means of long stretches then differ from their neighbors by as much as those of
  * short ones (a constant Allan variance).
  */
-function flickerGrowth(measures: readonly Wandering[]): number {
-  const stretches = Math.max(2, ...measures.flatMap(({ periods }) => periods.map((p) => p.size)))
+function flickerGrowth(stretches: number): number {
   return (2 * (stretches - 1) * Math.LN2) / Math.log(stretches)
 }

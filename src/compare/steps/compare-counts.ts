@@ -17,7 +17,7 @@ export interface CountsTest {
 
 export interface CountsOptions extends StretchOptions {
   readonly bursts?: boolean
-  /** How long levels last; default: as flicker noise, of periods of one time not at all; `false` without `bursts`. */
+  /** How long levels last; default with `bursts` as flicker noise, but not in periods of the same time; else `false`. */
   readonly lasts?: Lasting
 }
 

@@ -60,7 +60,7 @@ function furtherOf(
   unchanged: Evaluation,
   { beam, pruning, minimumGain }: GrowthOptions,
 ): Siblings[] {
-  // At a thousand requests chance alone makes more divergence than most changes do: less distance counts too.
+  // With a thousand requests, chance moves the divergence by more than most changes do: a smaller distance counts as well.
   const isCloser = (own: Evaluation) =>
     (['divergence', 'distanceUs'] as const).some(
       (measure) => own[measure] <= unchanged[measure] * (1 - minimumGain),
