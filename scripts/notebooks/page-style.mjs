@@ -6,21 +6,21 @@ export const PAGE_STYLE = `
   --keyword: #ff7b72; --string: #a5d6ff; --number: #79c0ff; --title: #d2a8ff; --error: #ffa657; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-main { max-width: 58rem; margin: 0 auto; padding: 2rem 1rem 6rem; }
+main { max-width: 76rem; margin: 0 auto; padding: 2rem 1rem 6rem; }
 h1, h2, h3 { line-height: 1.25; margin: 2rem 0 0.75rem; }
 h1 { font-size: 1.9rem; margin-top: 0.5rem; } h2 { font-size: 1.4rem; border-bottom: 1px solid var(--line); padding-bottom: 0.25rem; } h3 { font-size: 1.15rem; }
 p, ul, ol { max-width: 46rem; }
 a { color: var(--link); }
 code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 0.85rem; }
 :not(pre) > code { background: var(--soft); padding: 0.1em 0.35em; border-radius: 4px; }
-pre { overflow-x: auto; margin: 0; line-height: 1.5; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; line-height: 1.5; }
 .prose > pre, .cell .source { background: var(--soft); border: 1px solid var(--line); border-radius: 6px; padding: 0.7rem 0.9rem; }
 .prose > pre, .prose table { margin: 1rem 0; }
 .cell { margin: 1rem 0; }
 .outputs { padding: 0.5rem 0 0 0.9rem; border-left: 3px solid var(--line); margin-left: 2px; }
 .output { overflow-x: auto; padding: 0.25rem 0; }
 .output + .output { margin-top: 0.5rem; }
-.output pre { color: var(--text); white-space: pre-wrap; overflow-wrap: break-word; }
+.output pre { color: var(--text); }
 .stderr pre, .error pre { color: var(--error); }
 .output img, .output svg { max-width: 100%; height: auto; }
 .output table, .prose table { border-collapse: collapse; font-size: 0.85rem; }
@@ -35,5 +35,5 @@ footer { color: var(--muted); font-size: 0.85rem; margin-top: 3rem; border-top: 
 .hljs-comment { color: var(--muted); font-style: italic; } .hljs-keyword, .hljs-literal { color: var(--keyword); }
 .hljs-string, .hljs-regexp { color: var(--string); } .hljs-number, .hljs-attr, .hljs-property { color: var(--number); } .hljs-title { color: var(--title); }
 @media print { :root { color-scheme: light; --text: #000; --back: #fff; --soft: #f6f8fa; --line: #ccc; --muted: #555; }
-  main { max-width: none; padding: 0; } pre { white-space: pre-wrap; overflow-wrap: anywhere; } .output { overflow: visible; break-inside: avoid; } .vega-embed details { display: none; } }
+  main { max-width: none; padding: 0; } .output { overflow: visible; break-inside: avoid; } .vega-embed details { display: none; } }
 `
