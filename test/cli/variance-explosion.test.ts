@@ -39,7 +39,7 @@ test('--anomalies adds slow and rare requests, and what sets them apart', async 
   expect(rare).toMatchObject({ requests: 20, of: 2400, farOut: true, edges: [], added: [] })
 })
 
-test('explosion counts what remedies would do', async () => {
+test('explosion counts what remedies would do', { tags: ['full'] }, async () => {
   const { code, out } = await flowdelta('explosion', FILE, '--json')
   expect(code).toBe(0)
   const document = JSON.parse(out)

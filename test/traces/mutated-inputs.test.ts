@@ -402,7 +402,7 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
     )
   })
 
-  test('logs of every format with other bytes', async () => {
+  test('logs of every format with other bytes', { tags: ['full'] }, async () => {
     const sample = fc.constantFrom(...FORMAT_SAMPLES)
     await fc.assert(
       fc.asyncProperty(sample, edits, async ({ text }, all) => {

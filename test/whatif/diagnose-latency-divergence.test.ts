@@ -93,7 +93,9 @@ describe('whether there is a change at all', () => {
   })
   const stretches = { before: stretch(0), after: stretch(10), aligned: false }
 
-  test('halves of one run whose level wanders are called different in at most one of twenty cases', () => {
+  test('halves of one run whose level wanders are called different in at most one of twenty cases', {
+    tags: ['full'],
+  }, () => {
     const ps = Array.from({ length: 200 }, (_, seed) => {
       // How long levels last is learned from all that is looked at.
       const tried = Array.from({ length: 10 }, (_, i) => {

@@ -41,7 +41,9 @@ async function compared(rewrite: (text: string, period: string) => string): Prom
   return compare(await load('before'), await load('after'), { concurrency: 'observed' })
 }
 
-test('answers, names and notes hold a year later, on other hosts, pods and versions', async () => {
+test('answers, names and notes hold a year later, on other hosts, pods and versions', {
+  tags: ['full'],
+}, async () => {
   const ann = { by: 'Ann', at: '2026-09-03T10:00Z' }
   const first = await compared((text) => text)
   const [question = expect.fail()] = findQuestions(first).questions

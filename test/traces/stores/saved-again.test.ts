@@ -136,7 +136,9 @@ function asOtlp(traces: readonly (typeof trace extends fc.Arbitrary<infer T> ? T
   return { traces: JSON.stringify({ resourceSpans }), logs: bytes }
 }
 
-test('random traces, with their logs, say the same after they are saved; in two files, all but logs that name no trace', async () => {
+test('random traces, with their logs, say the same after they are saved; in two files, all but logs that name no trace', {
+  tags: ['full'],
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(trace, { minLength: 2, maxLength: 5 }), async (random) => {
       const { traces: bytes, logs } = asOtlp(random)

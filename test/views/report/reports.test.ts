@@ -192,7 +192,7 @@ describe('both', () => {
     expect(markdown.split('\n').length).toBeLessThanOrEqual(65)
   })
 
-  test('megabytes of a name do not become megabytes of report', () => {
+  test('megabytes of a name do not become megabytes of report', { tags: ['full'] }, () => {
     const long = '@'.repeat(2_000_000)
     const comparison = compareNames({
       root: `r${long}`,

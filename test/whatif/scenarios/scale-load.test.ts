@@ -108,7 +108,9 @@ describe('times with a host less', () => {
     return { timeUs: seen.timeUs.map((us, i) => us + (shiftUs[i] as number)), limits }
   }
 
-  test('are those of one queue with a server less, where hosts share it', () => {
+  test('are those of one queue with a server less, where hosts share it', {
+    tags: ['full'],
+  }, () => {
     const seen = queue(5, phases(5, 4000, 0.75), 11)
     const of = Uint32Array.from(seen.startUs, (_, i) => i % 5)
     const { timeUs, limits } = predicted(seen, of, 5)
@@ -116,7 +118,7 @@ describe('times with a host less', () => {
     expectNear(timeUs, queue(4, phases(5, 20_000, 0.75), 99))
   })
 
-  test('cannot be told where hosts are so idle that either may be', () => {
+  test('cannot be told where hosts are so idle that either may be', { tags: ['full'] }, () => {
     const seen = queue(4, phases(4, 4000), 11)
     const of = Uint32Array.from(seen.startUs, (_, i) => i % 4)
     expect(() => predicted(seen, of, 4)).toThrow('and differ with 3 hosts')
