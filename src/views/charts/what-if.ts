@@ -133,7 +133,7 @@ type Row = ReturnType<typeof rowOf>
 function divergencePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[]): SpecPart {
   const { divergence: unchanged, options } = diagnosis
   const largest = Math.max(unchanged, ...rows.map(({ divergence }) => divergence)) || 1
-  const domain = [0, largest * 1.6] as const
+  const domain = [0, largest * 1.9] as const
   const time = linearDurationAxis({ lowUs: 0, highUs: domain[1], ticks: 2, title: '' })
   const plain = { tickCount: 2, format: '~r' }
   const title = DIVERGENCE_TITLES[options.divergence]
@@ -154,7 +154,7 @@ function divergencePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[]): Spe
       'what it changes, before and after': 'sure',
       'requests it changes': 'requests',
     },
-    width: 110,
+    width: 130,
   })
   // Numbers stand at the right end, clear of the line.
   const numbers = textBeside({
