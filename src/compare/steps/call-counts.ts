@@ -127,23 +127,24 @@ function choicesOf(
   const type = (site.context === '' && catchAll?.callOf.get(site.shape)) || ''
   const isRoot = span === 0
   const made = (calls: readonly Operation[]) => calls.map((call) => ({ call, isDirect: true }))
-  const own = (kind: 'again' | 'outlives', numbers: readonly number[]) =>
+  const own = (kind: 'again' | 'outlives', numbers: readonly number[], among?: string) =>
     callees.map((call, number): Choice => {
       const answers = numbers.includes(number) ? made([call]) : []
-      return { kind, of, previous: null, about: [call], answers }
+      return { kind, of, previous: null, about: [call], ...(among && { among }), answers }
     })
   const ends = callees.length === 0 ? [{ call: null, isDirect: true }] : []
   const ofRoot = chosen.get(callName(of))
   const first = isRoot ? (order.groups[0] ?? []).map((callee) => callees[callee]!) : []
   const chosenFirst = first.filter((call) => ofRoot?.has(callName(call)))
+  const among = calledIn(site, names)
   const calls = { kind: 'calls', of, previous: null, about: [], among: type } as const
   return [
     ...(isRoot ? [] : [{ ...calls, answers: made(callees) }]),
     { kind: 'next', of, previous: null, about: [], answers: [...ends, ...made(chosenFirst)] },
     ...nextOf(site, names).map((choice) => (isRoot ? ofType(choice, type, catchAll) : choice)),
     ...own('again', order.again),
-    ...own('outlives', order.outliving),
-    ...(callees.length > MAX_PAIRED ? [] : pairsOf(site, names)),
+    ...own('outlives', order.outliving, among),
+    ...(among === '' ? [] : pairsOf(site, among, names)),
   ]
 }
 
@@ -173,14 +174,26 @@ function nextOf({ of, callees, order: { groups } }: CallSite, names: OperationNa
   })
 }
 
-/** How two callees, or calls of one, lie in time; apart by what else is called. */
-function pairsOf({ of, callees, numbers, order }: CallSite, names: OperationNames): Choice[] {
-  const choices: Choice[] = []
-  const isRepeated = (callee: number) => numbers.indexOf(callee) !== numbers.lastIndexOf(callee)
-  const among = callees
-    .map((callee, number) => `${names.number(callee)}${isRepeated(number) ? ' repeated' : ''}`)
+/** All that is called, once or repeatedly: what takes longer than another call depends on it. */
+function calledIn({ callees, numbers }: CallSite, names: OperationNames): string {
+  if (callees.length > MAX_PAIRED) return ''
+  return callees
+    .map((callee, at) => `${names.number(callee)}${isRepeated(numbers, at) ? ' repeated' : ''}`)
     .sort()
     .join()
+}
+
+function isRepeated(numbers: readonly number[], callee: number): boolean {
+  return numbers.indexOf(callee) !== numbers.lastIndexOf(callee)
+}
+
+/** How two callees, or calls of one, lie in time; apart by what else is called. */
+function pairsOf(
+  { of, callees, numbers, order }: CallSite,
+  among: string,
+  names: OperationNames,
+): Choice[] {
+  const choices: Choice[] = []
   const ask = (kind: 'together' | 'in turn' | 'before', pair: Operation[], is: boolean) => {
     const [previous, call] = pair as [Operation, Operation]
     const answers = is ? [{ call, isDirect: true }] : []
@@ -188,7 +201,7 @@ function pairsOf({ of, callees, numbers, order }: CallSite, names: OperationName
   }
   for (let a = 0; a < callees.length; a++) {
     for (let b = a; b < callees.length; b++) {
-      if (a === b && !isRepeated(a)) continue
+      if (a === b && !isRepeated(numbers, a)) continue
       const { together, inTurn, before } = order.relation(a, b)
       const pair = [callees[a]!, callees[b]!]
       const sorted = names.sorted(pair)

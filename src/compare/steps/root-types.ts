@@ -134,14 +134,19 @@ function firstDistinctCalls(given: readonly Route[]) {
     }
     const [usual, ownUsual] = classes[0]!
     const detours = classes.filter(([name, own]) => name !== usual && isDetour(own, ownUsual))
-    const ofOnePeriod = classes.filter(([, own]) => isOfOnePeriod(own, rest))
-    if (count(ownUsual) >= MADE_BY_ALL * count(going)) add(usual, common)
-    else if (detours.length + ofOnePeriod.length > 0) {
-      for (const [name] of [...detours, ...ofOnePeriod])
-        for (const to of [chosen, common]) add(name, to)
+    const ofOnePeriod = [...new Set(going.map(({ calls }) => calls[0]!))]
+      .map((call) => [call, going.filter(({ calls }) => calls.includes(call))] as const)
+      .filter(([, own]) => isOfOnePeriod(own, rest))
+    if (detours.length + ofOnePeriod.length > 0) {
+      for (const to of [chosen, common]) {
+        for (const [name] of detours) add(name, to)
+        for (const [call] of ofOnePeriod) to.add(call)
+      }
       const apart = new Set(ofOnePeriod.flatMap(([, own]) => own.map(({ shape }) => shape)))
       const others = rest.filter(({ shape }) => !apart.has(shape))
       routes = others.length > 0 ? others : rest
+    } else if (count(ownUsual) >= MADE_BY_ALL * count(going)) {
+      add(usual, common)
     } else {
       const isOptional = common.size > 0 && count(going) < MIN_GOING * count(rest)
       const callOf = rest.map(
