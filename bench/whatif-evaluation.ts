@@ -1,7 +1,8 @@
-// npm run bench:whatif-evaluation [-- seed… folder --resume --workers n]: the evaluation of Ostrowski et al. 2011,
-// §5, on systems of seeds 1 to 4 (or those given), with drifts of 3 and 10 %, without and with decoys; in `folder`,
-// figures of the first. Fails where it misses a target. A line takes four minutes of one core. Each of its changes is
-// saved when it is done: `--resume` goes on where a run was interrupted, and prints the lines that were done as well.
+// npm run bench:whatif-evaluation [-- seed… folder --size paper --resume --workers n]: the evaluation of Ostrowski et
+// al. 2011, §5, on systems of seeds 1 to 4 (or those given), with drifts of 3 and 10 %, without and with decoys; in
+// `folder`, figures of the first. Fails where it misses a target. A line takes four minutes of one core; with `--size
+// paper`, of systems as large as the paper's, fifteen. Each of its changes is saved when it is done: `--resume` goes on
+// where a run was interrupted, and prints the lines that were done as well.
 import { fork } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -12,11 +13,14 @@ import { group, sum } from 'd3-array'
 import {
   type EvaluatedChange,
   evaluateWhatIf,
+  type GeneratedSystemOptions,
+  generateSystem,
   plotWhatIfEvaluation,
   WhatIfEvaluation,
 } from '../evaluation/index.ts'
 
 interface Line {
+  readonly size: NonNullable<GeneratedSystemOptions['size']>
   readonly seed: number
   readonly drift: 0.03 | 0.1
   readonly decoys: boolean
@@ -44,7 +48,7 @@ const SAVED = fileURLToPath(new URL('.bench-whatif/changes.jsonl', import.meta.u
 
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`.padStart(7)
 const say = (line: string) => process.stdout.write(`${line}\n`)
-const keyOf = ({ seed, drift, decoys }: Line) => `${seed} ${drift} ${decoys}`
+const keyOf = ({ size, seed, drift, decoys }: Line) => `${size} ${seed} ${drift} ${decoys}`
 
 if (process.send === undefined) await evaluateAll()
 else {
@@ -55,7 +59,11 @@ else {
       process.send?.({ line, change, seconds } satisfies SavedChange)
       start = performance.now()
     }
-    const { changes, options } = evaluateWhatIf({ ...line, known, progress })
+    const { size, ...rest } = line
+    const { seed } = line
+    const system = generateSystem({ seed, size })
+    const counterpart = generateSystem({ seed, size, variant: 1 })
+    const { changes, options } = evaluateWhatIf({ ...rest, system, counterpart, known, progress })
     process.send?.({ line, evaluation: { changes, options } })
   })
 }
@@ -65,14 +73,16 @@ async function evaluateAll(): Promise<void> {
     allowPositionals: true,
     options: {
       resume: { type: 'boolean', default: false },
+      size: { type: 'string', default: 'small' },
       workers: { type: 'string', default: String(availableParallelism()) },
     },
   })
+  const size = values.size as Line['size']
   const given = positionals.filter((arg) => /^\d+$/.test(arg)).map(Number)
   const folder = positionals.find((arg) => !/^\d+$/.test(arg))
   const lines = (given.length > 0 ? given : [1, 2, 3, 4]).flatMap((seed) =>
     ([0.03, 0.1] as const).flatMap((drift) =>
-      [false, true].map((decoys) => ({ seed, drift, decoys })),
+      [false, true].map((decoys) => ({ size, seed, drift, decoys })),
     ),
   )
   if (!values.resume) rmSync(SAVED, { force: true })

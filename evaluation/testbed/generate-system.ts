@@ -1,6 +1,6 @@
 import { OptionError, rejectUnknownOptions } from '../../src/core/errors.ts'
 import { type RandomSource, randomSource } from '../../src/stats/random.ts'
-import { requireCount } from '../../src/stats/require-option.ts'
+import { requireCount, requireOneOf } from '../../src/stats/require-option.ts'
 import { logNormalWithCv } from './log-normal.ts'
 import { type ServiceTree, serviceTree } from './service-tree.ts'
 import type {
@@ -21,10 +21,19 @@ export interface GeneratedSystemOptions {
    * by other flows, and each is faster or slower. Default 0.
    */
   readonly variant?: number
+  /**
+   * `'paper'`: 90 services have about 2,700 execution models of 52,000 nodes, as in the paper: more
+   * flows a service, which call those that call nothing up to 38 times each. Default `'small'`: half
+   * of the models, a tenth of the nodes.
+   */
+  readonly size?: 'small' | 'paper'
 }
 
-/** Flows of a service that calls others: from so many to so many. */
-const FLOWS = [10, 60] as const
+/** Flows of a service that calls others: from so many to so many; calls at most to one that calls nothing. */
+const SIZES = {
+  small: { flows: [10, 60], leafCalls: null },
+  paper: { flows: [20, 108], leafCalls: 38 },
+} as const
 /** A service calls another in at least this share of its flows, at most in all. */
 const RAREST = 0.1
 /** Chance that another call to the same service follows. */
@@ -55,11 +64,12 @@ const NETWORK = { lowUs: 100, highUs: 300, cv: 0.4 }
  * systemSize(generateSystem({ services: 12 })).services // 12
  */
 export function generateSystem(options: GeneratedSystemOptions = {}): SimulatedSystem {
-  rejectUnknownOptions(options, ['services', 'seed', 'variant'])
-  const { services = 90, seed = 1, variant = 0 } = options
+  rejectUnknownOptions(options, ['services', 'seed', 'variant', 'size'])
+  const { services = 90, seed = 1, variant = 0, size = 'small' } = options
   requireCount('services', services)
   if (services < 3) throw new OptionError('services', services, 'a count from 3 up')
   if (!Number.isSafeInteger(variant)) throw new OptionError('variant', variant, 'an integer')
+  requireOneOf('size', size, Object.keys(SIZES))
   const tree = serviceTree(services, randomSource(seed))
   const random = randomSource(Math.imul(seed, 0x9e3779b1) ^ Math.imul(variant + 1, 0x85ebca6b))
   const calls: SimulatedCall[] = []
@@ -68,7 +78,13 @@ export function generateSystem(options: GeneratedSystemOptions = {}): SimulatedS
     calls[service] = {
       service: service === 0 ? 'front' : `service-${String(service).padStart(2, '0')}`,
       operation: 'serve',
-      flows: flowsOf(service, { tree, calls, random, elsewhere: variant === 0 ? 0 : ELSEWHERE }),
+      flows: flowsOf(service, {
+        tree,
+        calls,
+        random,
+        elsewhere: variant === 0 ? 0 : ELSEWHERE,
+        size: SIZES[size],
+      }),
     }
   }
   return { roots: [{ call: calls[0] as SimulatedCall, probability: 1 }] }
@@ -80,17 +96,19 @@ interface Making {
   readonly random: RandomSource
   /** How far a service's speed is from that of variant 0: standard deviation of the logarithm. */
   readonly elsewhere: number
+  readonly size: (typeof SIZES)[keyof typeof SIZES]
 }
 
 function flowsOf(service: number, making: Making): SimulatedFlow[] {
-  const { tree, random, elsewhere } = making
+  const { tree, random, elsewhere, size } = making
+  const [fewest, most] = size.flows
   const callees = tree.callees[service] as readonly number[]
   const ownUs = (tree.ownUs[service] as number) * random.logNormal(0, elsewhere)
   const timeOf = timesOf(ownUs, random)
   if (callees.length === 0) {
     return [{ probability: 1, steps: [], replyAfter: [], replyUs: timeOf() }]
   }
-  const count = FLOWS[0] + random.integer(FLOWS[1] - FLOWS[0] + 1)
+  const count = fewest + random.integer(most - fewest + 1)
   const shares = Array.from({ length: count }, () => 0.1 + random.next())
   const total = shares.reduce((sum, share) => sum + share, 0)
   const rates = callees.map(() => RAREST + (1 - RAREST) * random.next())
@@ -99,6 +117,9 @@ function flowsOf(service: number, making: Making): SimulatedFlow[] {
       // Every callee is called by one flow for certain, and no flow calls nothing.
       const always = flow % callees.length === i
       if (!always && random.next() >= (rates[i] as number)) return []
+      const isLeaf = tree.callees[callee]?.length === 0
+      if (size.leafCalls !== null && isLeaf)
+        return Array.from({ length: 1 + random.integer(size.leafCalls) }, () => callee)
       return random.next() < REPEATED ? [callee, callee] : [callee]
     })
     const called = random.shuffle(made)
