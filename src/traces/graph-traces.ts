@@ -102,7 +102,11 @@ export class GraphTraces extends columnarStage<GraphColumns, SelectableTraces>(S
   /** Part of `where`. */
   names(): ReturnType<Recorded['names']> {
     const own = this.attributes?.keys.values ?? []
-    return { attributes: ['operation', 'host', 'duration', 'time', ...own], services: [] }
+    return {
+      attributes: ['operation', 'host', 'duration', 'time', ...own],
+      services: [],
+      operations: [],
+    }
   }
 
   /** Some of the traces, by row, as a period of their own. */

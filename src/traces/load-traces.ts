@@ -111,7 +111,7 @@ export const LOAD_OPTIONS = defineOptions({
       'Read traces that begin with a link to a span of another trace (OTLP links, references of Jaeger) as one request with it: work that it set off and does not wait for',
   }),
   where: optionalText(
-    "Keep the requests for which conditions hold, as 'tenant.tier = enterprise and duration > 500ms'; see `traces.where`",
+    "Keep the requests for which conditions hold, as 'tenant.tier = enterprise and duration > 500ms' or 'cart is called'; see `traces.where`",
     'where <conditions>',
   ),
   between: optionalText(

@@ -127,8 +127,8 @@ export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces
   }
 
   /** Part of `where`. */
-  callers(service: string): ((trace: number) => boolean) | undefined {
-    return spanCallers(this, service)
+  callers(called: Subject): ((trace: number) => boolean) | undefined {
+    return spanCallers(this, called)
   }
 
   /** Part of `where`. */
@@ -136,6 +136,7 @@ export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces
     return {
       attributes: [...BUILT_IN, ...this.attributes.keys.values],
       services: this.services.values,
+      operations: this.operations.values,
     }
   }
 

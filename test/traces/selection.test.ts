@@ -99,6 +99,10 @@ describe('conditions', () => {
     expect(chosen('time >= 22:14:20Z')).toBe('bcd')
     expect(chosen('db is called')).toBe('abc')
     expect(chosen('db is not called')).toBe('d')
+    expect(chosen('get is called')).toBe('abc')
+    expect(chosen('db get is called')).toBe('abc')
+    expect(chosen('not db is called')).toBe('d')
+    expect(chosen('not duration > 1ms')).toBe(chosen('duration <= 1ms'))
   })
 
   test('ask for attributes of roots, and of any span where roots have none', () => {
@@ -129,6 +133,11 @@ describe('conditions', () => {
       'Condition regoin = us: monday has no attribute regoin. Did you mean region?',
     )
     expect(said('dbb is called')).toThrow('monday has no service dbb. Did you mean db?')
+    expect(said('foo db is called')).toThrow('monday has no service foo. It has web, db.')
+    expect(said('db selct is called')).toThrow('monday has no operation selct.')
+    expect(said('service = db')).toThrow(
+      'service is web (4). That is where requests begin; write db is called.',
+    )
     expect(said('cache region = us')).toThrow('monday has no service cache. It has web, db.')
     expect(said('cloud.zone = a')).toThrow(
       'Attributes of resources are loaded with resourceAttributes.',

@@ -24,10 +24,10 @@ export interface Recorded {
   readonly epochNs: bigint
   /** Reads what a condition asks for; `undefined` where nothing that was recorded is called so. */
   reader(subject: Subject): Reader | undefined
-  /** Reads which requests call a service; `undefined` where there is no such service. */
-  callers(service: string): ((trace: number) => boolean) | undefined
+  /** Reads which requests call a service, or an operation; `undefined` where there is none such. */
+  callers(called: Subject): ((trace: number) => boolean) | undefined
   /** Names that conditions may use. */
-  names(): { readonly attributes: readonly string[]; readonly services: readonly string[] }
+  names(): Readonly<Record<'attributes' | 'services' | 'operations', readonly string[]>>
 }
 
 const MAX_LISTED = 8
@@ -36,7 +36,7 @@ export function conditionTest(recorded: Recorded, asked: Condition) {
   const { op, values, orNotRecorded } = asked
   const always = () => true
   if (op === 'calls' || op === 'does not call') {
-    const calls = recorded.callers(asked.attribute)
+    const calls = recorded.callers(asked)
     const holds = (trace: number) => (calls?.(trace) ?? false) === (op === 'calls')
     return { holds, isKnown: calls !== undefined, isRecorded: always }
   }
@@ -143,18 +143,22 @@ export function valuesOf(recorded: Recorded, subject: Subject): [value: string, 
 }
 
 export function unknownName(recorded: Recorded, asked: Condition): FlowdeltaError {
-  const { attributes, services } = recorded.names()
+  const { attributes, services, operations } = recorded.names()
   const isCall = asked.op === 'calls' || asked.op === 'does not call'
-  const service = isCall ? asked.attribute : asked.service
-  const isService = isCall || (service !== null && !services.includes(service))
+  const { service, attribute } = asked
+  const isService = service !== null && !services.includes(service)
   const [what, name, known] = isService
-    ? (['service', service ?? '', services] as const)
-    : (['attribute', asked.attribute, attributes] as const)
+    ? (['service', service, services] as const)
+    : !isCall
+      ? (['attribute', attribute, attributes] as const)
+      : service !== null
+        ? (['operation', attribute, operations] as const)
+        : (['service', attribute, services] as const)
   const meant = nearestName(name, known)
   const there =
     known.length === 0 ? `There are no ${what}s` : `It has ${firstOf(known, { most: MAX_LISTED })}`
   const next = meant === undefined ? `${there}.` : `Did you mean ${meant}?`
-  const mayBeResource = meant === undefined && !isService
+  const mayBeResource = meant === undefined && what === 'attribute'
   return new FlowdeltaError(
     `Condition ${asked.text}: ${recorded.name} has no ${what} ${printable(name)}. ${next}` +
       (mayBeResource ? ' Attributes of resources are loaded with resourceAttributes.' : ''),
@@ -184,9 +188,10 @@ export function nothingSelected(
 }
 
 function valuesText(recorded: Recorded, asked: Condition): string {
-  if (asked.op === 'calls' || asked.op === 'does not call') return 'Give another service.'
+  if (asked.op === 'calls' || asked.op === 'does not call') return 'Give another one.'
   const name = condition(asked, 'recorded').text.replace(/ is recorded$/, '')
   const values = valuesOf(recorded, asked)
+  const called = calledInstead(recorded, asked)
   const texts = values.map(([value]) => value)
   if (texts.length === 0) return `${name} is not recorded in any of them.`
   const numbers = Float64Array.from(texts, (text) => Number(text || Number.NaN)).sort()
@@ -204,5 +209,17 @@ function valuesText(recorded: Recorded, asked: Condition): string {
   const meant = asked.values.flatMap((value) => nearestName(value, texts) ?? [])[0]
   const hint = meant === undefined ? '' : ` Did you mean ${printable(meant)}?`
   const all = values.map(([value, traces]) => `${printable(value) || '""'} (${grouped(traces)})`)
-  return `${name} is ${firstOf(all, { most: MAX_LISTED })}.${hint}`
+  return `${name} is ${firstOf(all, { most: MAX_LISTED })}.${called ?? hint}`
+}
+
+/** Of what is no root's service or operation but some call's: the condition that was meant. */
+function calledInstead(recorded: Recorded, asked: Condition): string | undefined {
+  const name = builtIn(asked)
+  if (asked.service !== null || (name !== 'service' && name !== 'operation')) return undefined
+  const { services, operations } = recorded.names()
+  const known = name === 'service' ? services : operations
+  const inside = asked.values.find((value) => known.includes(value))
+  if (inside === undefined) return undefined
+  const meant = condition({ service: null, attribute: inside, isAttribute: false }, 'calls').text
+  return ` That is where requests begin; write ${meant}.`
 }

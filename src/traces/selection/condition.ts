@@ -20,9 +20,9 @@ export type ConditionOp = (typeof CONDITION_OPS)[number]
 
 /** Whose value a condition asks for. */
 export interface Subject {
-  /** Attribute, one of `BUILT_IN`, or a service that is called. */
+  /** Attribute, one of `BUILT_IN`, or a service or operation that is called. */
   readonly attribute: string
-  /** Service whose spans have it; `null` for roots of requests. */
+  /** Service whose spans have it, or whose operation is called; `null` for roots of requests. */
   readonly service: string | null
   /** Whether it is an attribute even if it is called like one of `BUILT_IN`. */
   readonly isAttribute: boolean
@@ -109,7 +109,9 @@ const BARE = '[^\\s"=<>!≠≤≥|,]+'
 const NAME = `${QUOTED}|${BARE}`
 const SIGN = '==?|!=|≠|<=|≤|>=|≥|<|>|(?<=[\\s"])is\\s+not(?=\\s)|(?<=[\\s"])is(?=\\s)'
 const CLAUSE = new RegExp(`^(${NAME})(?:\\s+(${NAME}))??\\s*(${SIGN})\\s*(.*)$`, 's')
-const PLAIN = new RegExp(`^${BARE}$`)
+/** A condition that must not hold; `not = 1` asks for an attribute of that name. */
+const DENIED = /^not\s+((?!(?:is|[=<>!≠≤≥])).+)$/is
+const PLAIN = new RegExp(`^(?!not$)${BARE}$`, 'i')
 const AND = '\\s+and(?:\\s+|$)'
 const OR = '\\s*[,|]\\s*(?:or\\s+)?|\\s+or\\s+'
 const NOT_RECORDED = 'not recorded'
@@ -122,8 +124,9 @@ const UNCLEAR = new RegExp(
 
 /**
  * Reads conditions: `NAME = VALUE` or `!=`, `<`, `<=`, `>`, `>=`, `is`, `is not`; `NAME is
- * recorded`; `SERVICE is called`. Several values are divided by commas, `or` or `|`. A service
- * before a NAME asks for its spans; quotes hold what contains signs or words of these forms.
+ * recorded`; `SERVICE`, `OPERATION` or `SERVICE OPERATION is called`; `not` before any of them.
+ * Several values are divided by commas, `or` or `|`. A service before a NAME asks for its spans;
+ * quotes hold what contains signs or words of these forms.
  */
 export function parseConditions(text: string): readonly Condition[] {
   if (typeof text !== 'string') {
@@ -135,6 +138,8 @@ export function parseConditions(text: string): readonly Condition[] {
 }
 
 function parseClause(clause: string): Condition {
+  const denied = DENIED.exec(clause)?.[1]
+  if (denied !== undefined) return opposite(parseClause(denied))
   const [, first = '', second, sign = '', rest = ''] = CLAUSE.exec(clause) ?? []
   const op = SIGNS[sign.replace(/\s+/g, ' ').toLowerCase()]
   if (op === undefined) {
@@ -153,10 +158,7 @@ function parseClause(clause: string): Condition {
   if (state !== undefined) {
     const isRecorded = state.toLowerCase() === 'recorded'
     const holds = isRecorded ? 'recorded' : 'calls'
-    return condition(
-      isRecorded ? subject : { ...subject, service: null },
-      op === 'is' ? holds : OPPOSITES[holds],
-    )
+    return condition(subject, op === 'is' ? holds : OPPOSITES[holds])
   }
   const { values, orNotRecorded } = parseValues(rest)
   if (op !== 'is' && op !== 'is not' && values.length > 1) {
@@ -215,7 +217,11 @@ export function conditionsText(conditions: readonly Condition[]): string {
 export function oppositeText(conditions: readonly Condition[]): string {
   const [first] = conditions
   if (first === undefined || conditions.length > 1) return `not (${conditionsText(conditions)})`
-  return condition(first, OPPOSITES[first.op], first.values, first.orNotRecorded).text
+  return opposite(first).text
+}
+
+function opposite(asked: Condition): Condition {
+  return condition(asked, OPPOSITES[asked.op], asked.values, asked.orNotRecorded)
 }
 
 export function dividedBy(pattern: string, text: string): string[] {

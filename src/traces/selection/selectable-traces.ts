@@ -37,7 +37,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
   abstract quality(): Quality
 
   abstract reader(subject: Subject): Reader | undefined
-  abstract callers(service: string): ((trace: number) => boolean) | undefined
+  abstract callers(called: Subject): ((trace: number) => boolean) | undefined
   abstract names(): ReturnType<Recorded['names']>
   /** Some of the traces, by row, as traces of their own. */
   abstract pick(

@@ -102,15 +102,23 @@ function entriesOf({ ids, spans, spanOffsets }: SpanTraceColumns, service: numbe
 
 /** Reads which requests call a service from another one; `undefined` where there is none. */
 export function spanCallers(
-  { spans, spanOffsets, services }: SpanTraceColumns,
-  service: string,
+  { spans, spanOffsets, services, operations }: SpanTraceColumns,
+  { service, attribute }: Subject,
 ): ((trace: number) => boolean) | undefined {
-  const code = services.find(service)
-  if (code === undefined) return undefined
+  const of = services.find(service ?? attribute)
+  const isService = service === null && of !== undefined
+  const operation = isService ? undefined : operations.find(attribute)
+  if (!isService && (operation === undefined || (service !== null && of === undefined))) {
+    return undefined
+  }
+  const isCalled = (span: number, parent: number) =>
+    operation === undefined
+      ? spans.service[span] === of && spans.service[parent] !== of
+      : spans.operation[span] === operation && (service === null || spans.service[span] === of)
   return (trace) => {
     for (let span = spanOffsets[trace]!; span < spanOffsets[trace + 1]!; span++) {
       const parent = spans.parent[span]!
-      if (spans.service[span] === code && parent >= 0 && spans.service[parent] !== code) return true
+      if (parent >= 0 && isCalled(span, parent)) return true
     }
     return false
   }

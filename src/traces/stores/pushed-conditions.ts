@@ -8,7 +8,7 @@ import { builtIn, type Condition } from '../selection/condition.ts'
 export function servicesWithin(conditions: readonly Condition[]): readonly (readonly string[])[] {
   return conditions.flatMap((asked) => {
     const { op, attribute, service, orNotRecorded } = asked
-    if (op === 'calls') return [[attribute]]
+    if (op === 'calls') return [[service ?? attribute]]
     const isSaid = op !== 'is not' && op !== 'not recorded' && !orNotRecorded
     if (service !== null) return isSaid ? [[service]] : []
     return isRootService(asked) ? [asked.values] : []
