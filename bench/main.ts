@@ -1,17 +1,13 @@
 // npm run bench: what flowdelta takes at the scale that the authors' own program needed 64 s for.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
-import { programOptions } from '../scripts/build/bundles.mjs'
+import { statSync } from 'node:fs'
+import { bundle } from './bundle.ts'
 import { SIMULATED, simulatedFiles } from './simulated-files.ts'
 
 const RUNS = 5
 const AUTHORS_SECONDS = 64
 /** Time in all over that of JSON.parse for the same graphs, memory, and one step of the slider. */
 const TARGET = { ratio: 1.3, MB: 500, sliderMs: 50 }
-const HERE = fileURLToPath(new URL('.', import.meta.url))
 
 interface CompareRun {
   readonly stages: Record<string, number>
@@ -27,20 +23,6 @@ const say = (line = '') => process.stdout.write(`${line}\n`)
 const median = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[values.length >> 1] as number
 
-/** Bundles programs, named from this folder, as the command line is: packages and all, nothing to compile. */
-async function bundle(sources: readonly string[], folder: string): Promise<readonly string[]> {
-  await build({
-    ...programOptions(fileURLToPath(new URL('..', import.meta.url))),
-    entryPoints: sources.map((source) => join(HERE, source)),
-    entryNames: '[name]',
-    outdir: folder,
-    bundle: true,
-    splitting: true,
-    logLevel: 'error',
-  })
-  return sources.map((source) => join(folder, basename(source).replace(/\.ts$/, '.js')))
-}
-
 const runProgram = <T>(program: string, files: readonly string[]) =>
   JSON.parse(
     execFileSync(process.execPath, [program, ...files], {
@@ -49,19 +31,15 @@ const runProgram = <T>(program: string, files: readonly string[]) =>
     }),
   ) as T
 
-const folder = mkdtempSync(join(HERE, '.bench-'))
-try {
-  const { before, after } = simulatedFiles()
-  const files = [before, after]
-  const MB = files.reduce((sum, file) => sum + statSync(file).size, 0) / 1e6
-  const { requestsPerPeriod, kinds } = SIMULATED
-  say(`${2 * requestsPerPeriod} simulated requests of ${kinds} kinds, ${MB.toFixed(0)} MB of DOT`)
-  say(`median of ${RUNS} runs, alternating, each a process of its own; node ${process.version}\n`)
-  const sources = ['compare-dot.ts', 'read-plain.ts', 'parse-json.ts']
-  const [compare, plainly, parse] = (await bundle(
-    [...sources, '../src/traces/readers/trace-worker.ts'],
-    folder,
-  )) as [string, string, string]
+const { before, after } = simulatedFiles()
+const files = [before, after]
+const MB = files.reduce((sum, file) => sum + statSync(file).size, 0) / 1e6
+const { requestsPerPeriod, kinds } = SIMULATED
+say(`${2 * requestsPerPeriod} simulated requests of ${kinds} kinds, ${MB.toFixed(0)} MB of DOT`)
+say(`median of ${RUNS} runs, alternating, each a process of its own; node ${process.version}\n`)
+const sources = ['compare-dot.ts', 'read-plain.ts', 'parse-json.ts']
+await bundle(sources, (programs) => {
+  const [compare, plainly, parse] = programs as [string, string, string]
   const compared: CompareRun[] = []
   const plain: number[] = []
   const json: number[] = []
@@ -105,6 +83,4 @@ try {
     say(`\nmissed: ${missed.join(', ')}`)
     process.exitCode = 1
   }
-} finally {
-  rmSync(folder, { recursive: true })
-}
+})

@@ -5,6 +5,8 @@ import { LearnedOrder, separatePeriods } from './learned-order.ts'
 import { intervalPrecedence, type Precedence, reducePrecedence } from './precedence.ts'
 import type { SpanCalls } from './span-calls.ts'
 
+/** Of each caller, so many combinations of children are kept to be found at once. */
+const MAX_LATEST = 16
 /** Calls with more children than this are built as observed: pairs grow with their square. */
 const MAX_CHILDREN = 256
 
@@ -95,10 +97,6 @@ interface Combination {
   readonly precedence: Precedence | null
 }
 
-function areEqual(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((value, i) => value === b[i])
-}
-
 /** The `'learned'` rule: the order depends only on which children there are, once a combination. */
 class LearnedSiblingOrder implements SiblingOrder {
   readonly #recordings: readonly SpanCalls[]
@@ -110,8 +108,8 @@ class LearnedSiblingOrder implements SiblingOrder {
   readonly #childNumbers = new Map<number, number>()
   readonly #orders = new Map<number, LearnedOrder>()
   readonly #precedences = new Map<string, Precedence | null>()
-  /** By what the caller is, the combination that it had last: it mostly has the same again. */
-  readonly #last: Combination[] = []
+  /** By what the caller is, the combinations that it had last: it mostly has one of them again. */
+  readonly #latest: Combination[][] = []
   /** Of each name, how many children of one call had it so far; 0 in between. */
   readonly #seen: Uint32Array
   readonly counts = {
@@ -153,16 +151,20 @@ class LearnedSiblingOrder implements SiblingOrder {
     const period = this.#periodOf(recording)
     const name = this.#names[recording]![caller]!
     const numbers = this.#numberChildren(recording, children)
-    const detached = Array.from(children, (span) => this.#recordings[recording]!.detached[span]!)
-    let combination = this.#last[name]
-    if (
-      combination === undefined ||
-      combination.period !== period ||
-      !areEqual(combination.numbers, numbers) ||
-      !areEqual(combination.detached, detached)
-    ) {
-      combination = this.#combine(name, { period, numbers, detached })
-      this.#last[name] = combination
+    const { detached } = this.#recordings[recording]!
+    this.#latest[name] ??= []
+    const latest = this.#latest[name]
+    let combination = latest.find(
+      (one) =>
+        one.period === period &&
+        one.numbers.length === numbers.length &&
+        numbers.every((n, i) => n === one.numbers[i] && detached[children[i]!] === one.detached[i]),
+    )
+    if (combination === undefined) {
+      const ofChildren = Array.from(children, (span) => detached[span]!)
+      combination = this.#combine(name, { period, numbers, detached: ofChildren })
+      latest.unshift(combination)
+      latest.length = Math.min(latest.length, MAX_LATEST)
     }
     const { listing, precedence } = combination
     if (precedence === null) {

@@ -1,6 +1,6 @@
 // Runs once a visit, and once a call and group of others: the loops index with `!`.
 
-import { mean, rollup, sum } from 'd3-array'
+import { max, mean, pairs, sum } from 'd3-array'
 import { requireArgument } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -8,11 +8,18 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { normalP } from '../../stats/distributions.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { rotationTest } from '../../stats/rotation-test.ts'
+import { groupRows } from '../../traces/group-rows.ts'
 import { type SegmentSources, segmentSources } from '../segments/find-segments.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
 import { type Activity, activitiesOf, type Shared } from './activity.ts'
 import { Interference, NO_INTERFERENCE, type Others, type ToldStep } from './interference.ts'
-import { type Calls, overlapsOf, type SortedActivity, sortActivity, sortCalls } from './overlaps.ts'
+import {
+  type Calls,
+  overlapsOf,
+  placesInOrder,
+  type SortedActivity,
+  sortCalls,
+} from './overlaps.ts'
 import { type Division, groupsOf, textOf } from './request-groups.ts'
 import {
   callsOf,
@@ -156,8 +163,10 @@ function testGroups(
     windows: readonly TimeWindow[]
   },
 ): Tested[] {
-  const usual = sortActivity(activity, usualEnds(activity, period))
-  const whole = sortActivity(activity, activity.endUs)
+  const { place, startUs } = activity
+  const whole = { ...activity, byStart: placesInOrder(place, startUs), byEnd: null }
+  const endUs = usualEnds(activity, period)
+  const usual = { ...whole, endUs, byEnd: placesInOrder(place, endUs) }
   const isSlow = after.excessUs.map((us) => Number(us > 0))
   const all = othersOf(usual, after)
   const places = [...new Set(after.place)]
@@ -171,13 +180,12 @@ function testGroups(
   const lengthUs = sum(windows, ({ fromUs, toUs }) => toUs - fromUs)
   return divisions.flatMap((division) => {
     const { groupOf, groups } = division
-    const by = { groupOf, groups: groups.length, each: true }
-    const any = { ...by, each: false }
+    const by = { groupOf, groups: groups.length }
     const met = overlapsOf(usual, after, by)
     const metBefore = overlapsOf(usual, before, by)
-    const under = overlapsOf(whole, after, any)
-    const always = overlapsOf(whole, throughout, any)
-    const underBefore = overlapsOf(whole, before, any)
+    const under = overlapsOf(whole, after, by)
+    const always = overlapsOf(whole, throughout, by)
+    const underBefore = overlapsOf(whole, before, by)
     return groups.flatMap((name, number): Tested | [] => {
       const of = (values: Float64Array, { startUs: { length } }: Calls) =>
         values.subarray(number * length, (number + 1) * length)
@@ -217,20 +225,19 @@ function testGroups(
 
 /** When each row would be over if it took no longer than such visits usually do. */
 function usualEnds({ request, kind, startUs, endUs }: Activity, period: Uint8Array): Float64Array {
-  const usualUs = (rows: readonly number[]) => {
-    const [before, after] = [BEFORE, AFTER].map((wanted) =>
-      Float64Array.from(
-        rows.filter((row) => period[request[row]!] === wanted),
-        (row) => endUs[row]! - startUs[row]!,
-      ).sort(),
-    ) as [Float64Array, Float64Array]
+  const usualUs = (rows: Uint32Array) => {
+    const [before, after] = [BEFORE, AFTER].map((wanted) => {
+      const own = rows.filter((row) => period[request[row]!] === wanted)
+      return Float64Array.from(own)
+        .map((row) => endUs[row]! - startUs[row]!)
+        .sort()
+    }) as [Float64Array, Float64Array]
     const least = before.length < MIN_BEFORE ? 0 : quantile(before, USUAL)
     return Math.max(least, after.length === 0 ? 0 : USUAL_MEDIANS * quantile(after, 0.5))
   }
-  const usual = rollup(request.keys(), usualUs, (row) => kind[row]!)
-  return Float64Array.from(endUs, (end, row) =>
-    Math.min(end, startUs[row]! + usual.get(kind[row]!)!),
-  )
+  const { offsets, rows } = groupRows(kind, (max(kind) ?? 0) + 1)
+  const usual = pairs(offsets, (first, end) => usualUs(rows.subarray(first, end)))
+  return endUs.map((end, row) => Math.min(end, startUs[row]! + usual[kind[row]!]!))
 }
 
 function othersOf(sorted: SortedActivity, calls: StepCalls): Float64Array {
@@ -238,7 +245,6 @@ function othersOf(sorted: SortedActivity, calls: StepCalls): Float64Array {
   const all = overlapsOf(sorted, calls, {
     groupOf: new Uint8Array((request.at(-1) ?? 0) + 1),
     groups: 1,
-    each: true,
   })
   const firstRow = new Map<number, number>()
   request.forEach((one, row) => {

@@ -1,5 +1,7 @@
 // Runs once a row and call: the loops index with `!`.
-import type { Activity } from './activity.ts'
+import { max } from 'd3-array'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
+import { groupRows } from '../../traces/group-rows.ts'
 
 /** Shorter overlaps are none: they come from rounding. */
 const MIN_US = 1
@@ -14,55 +16,54 @@ export interface Calls {
 }
 
 /** Activity of which each row is over at a time, no earlier than it started. */
-export interface SortedActivity extends Calls {
+export interface SortedActivity extends Omit<Calls, 'byEnd'> {
   readonly request: Uint32Array
-}
-
-export function sortActivity(
-  { request, place, startUs }: Activity,
-  endUs: Float64Array,
-): SortedActivity {
-  return { request, ...sortCalls({ place, startUs, endUs }) }
+  /** `null` where two requests of a group at once count once. */
+  readonly byEnd: Uint32Array | null
 }
 
 export function sortCalls({ place, startUs, endUs }: Omit<Calls, 'byStart' | 'byEnd'>): Calls {
-  const inOrder = (us: Float64Array) =>
-    Uint32Array.from(place.keys()).sort((a, b) => place[a]! - place[b]! || us[a]! - us[b]!)
-  return { place, startUs, endUs, byStart: inOrder(startUs), byEnd: inOrder(endUs) }
+  const [byStart, byEnd] = [placesInOrder(place, startUs), placesInOrder(place, endUs)]
+  return { place, startUs, endUs, byStart, byEnd }
+}
+
+/** Rows in the order of places and of times. */
+export function placesInOrder(place: Uint32Array, us: Float64Array): Uint32Array {
+  const order = ascendingOrder(us)
+  const { rows } = groupRows(
+    order.map((row) => place[row]!),
+    (max(place) ?? 0) + 1,
+  )
+  return rows.map((at) => order[at]!)
 }
 
 /**
  * How long what was under way overlapped each call, a row a group, in µs: a sweep over sorted
- * times. `each` counts two requests of a group at once twice.
+ * times.
  */
 export function overlapsOf(
   activity: SortedActivity,
   calls: Calls,
-  {
-    groupOf,
-    groups,
-    each,
-  }: { readonly groupOf: ArrayLike<number>; readonly groups: number; readonly each: boolean },
+  { groupOf, groups }: { readonly groupOf: ArrayLike<number>; readonly groups: number },
 ): Float64Array {
   const size = calls.startUs.length
+  const { byEnd } = activity
   const overlaps = new Float64Array(groups * size)
   let [row, call] = [0, 0]
   while (call < size) {
     const place = calls.place[calls.byStart[call]!]!
-    const isBefore = (rows: Calls, at: number, limit: number) =>
+    const isBefore = (rows: Pick<Calls, 'place' | 'byStart'>, at: number, limit: number) =>
       at < rows.place.length && rows.place[rows.byStart[at]!]! < limit
     while (isBefore(activity, row, place)) row++
     let [nextRow, nextCall] = [row, call]
     while (isBefore(activity, nextRow, place + 1)) nextRow++
     while (isBefore(calls, nextCall, place + 1)) nextCall++
     const starts = rowsByGroup(activity.byStart.subarray(row, nextRow), activity, groupOf)
-    const ends = each
-      ? rowsByGroup(activity.byEnd.subarray(row, nextRow), activity, groupOf)
-      : starts
+    const ends = byEnd ? rowsByGroup(byEnd.subarray(row, nextRow), activity, groupOf) : starts
     for (const [group, rows] of starts) {
       const begun = rows.map((one) => activity.startUs[one]!)
       const ended = ends.get(group)!.map((one) => activity.endUs[one]!)
-      const under = each ? { begun, ended } : merged(begun, ended)
+      const under = byEnd ? { begun, ended } : merged(begun, ended)
       const into = overlaps.subarray(group * size, (group + 1) * size)
       // Time under way up to the end of a call, less that up to its start.
       addUnderWay(calls.byEnd.subarray(call, nextCall), calls.endUs, { ...under, into, sign: 1 })

@@ -1,5 +1,6 @@
 // Runs once a request: the loops index with `!`.
 import { bisectRight, sum } from 'd3-array'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { normalP, normalQuantile } from '../../stats/distributions.ts'
 import { moderatedShifts } from '../../stats/moderated-shifts.ts'
@@ -130,7 +131,7 @@ function together(groups: readonly Group[]): Group {
   return ([0, 1] as const).map((period): Sample => {
     const values = groups.flatMap((group) => group[period].values)
     const blocks = groups.flatMap((group) => group[period].blocks)
-    const order = Uint32Array.from(values.keys()).sort((a, b) => values[a]! - values[b]!)
+    const order = ascendingOrder(Float64Array.from(values))
     return {
       values: Array.from(order, (i) => values[i]!),
       blocks: Array.from(order, (i) => blocks[i]!),

@@ -8,7 +8,9 @@ import {
   readTimesNs,
   type SpanTree,
 } from '../../flows/span-tree.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import { groupRows } from '../../traces/group-rows.ts'
 import { rootCalls } from './root-types.ts'
 import { timeBlocks } from './time-blocks.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
@@ -290,14 +292,12 @@ class GrowingSample {
 
   finish(blockOf: Uint8Array): StepSample {
     const means = Float64Array.from(this.#sums, (sum, i) => sum / this.#calls[i]!)
-    const blocks = this.#requests.map((request) => blockOf[request]!)
-    const order = Uint32Array.from(means.keys()).sort(
-      (a, b) => means[a]! - means[b]! || blocks[a]! - blocks[b]!,
-    )
+    const blocks = Uint8Array.from(this.#requests, (request) => blockOf[request]!)
+    const order = ascendingOrder(means, groupRows(blocks, 256).rows)
     return {
-      requests: Uint32Array.from(order, (i) => this.#requests[i]!),
-      values: Float64Array.from(order, (i) => means[i]!),
-      blocks: Uint8Array.from(order, (i) => blocks[i]!),
+      requests: order.map((i) => this.#requests[i]!),
+      values: new Float64Array(order.length).map((_, at) => means[order[at]!]!),
+      blocks: new Uint8Array(order.length).map((_, at) => blocks[order[at]!]!),
       calls: this.#calls.reduce((all, calls) => all + calls, 0),
       criticalCalls: this.#criticalCalls,
     }

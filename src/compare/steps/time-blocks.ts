@@ -1,6 +1,7 @@
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 
 /** Stretches of time that each period is divided into, and each run of one, if there is room. */
 export const BLOCKS = 10
@@ -54,10 +55,8 @@ export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => {
 /** Divides times into `parts` stretches of as many; gives the number of the stretch that each lies in. */
 export function divideTimes(timeUs: Float64Array, parts: number): Uint8Array {
   const stretches = new Uint8Array(timeUs.length)
-  Uint32Array.from(timeUs.keys())
-    .sort((a, b) => (timeUs[a] as number) - (timeUs[b] as number) || a - b)
-    .forEach((number, at) => {
-      stretches[number] = Math.floor((parts * at) / timeUs.length)
-    })
+  ascendingOrder(timeUs).forEach((number, at) => {
+    stretches[number] = Math.floor((parts * at) / timeUs.length)
+  })
   return stretches
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { overlapsOf, sortActivity, sortCalls } from '../../../src/compare/interference/overlaps.ts'
+import { overlapsOf, sortCalls } from '../../../src/compare/interference/overlaps.ts'
 
 const span = fc.record({
   place: fc.nat(2),
@@ -24,14 +24,9 @@ test('the sweep gives what comparing every call with every other gives', () => {
       fc.array(span, { maxLength: 20 }),
       (rows, asked) => {
         const groupOf = [0, 1, -1, 0, 2, 1]
-        const own = { ...columns(rows), kind: new Uint32Array(rows.length) }
-        const activity = { ...own, askedUs: own.startUs, answeredUs: own.endUs }
+        const own = columns(rows)
         const calls = sortCalls(columns(asked))
-        const found = overlapsOf(sortActivity(activity, own.endUs), calls, {
-          groupOf,
-          groups: 3,
-          each: true,
-        })
+        const found = overlapsOf({ ...own, ...sortCalls(own) }, calls, { groupOf, groups: 3 })
         asked.forEach((call, i) => {
           for (const group of [0, 1, 2]) {
             const met = rows
@@ -58,15 +53,13 @@ test('two at the same time count twice, or as one', () => {
     { place: 0, request: 1, startUs: 150, length: 10 },
     { place: 1, request: 1, startUs: 0, length: 200 },
   ])
-  const activity = {
-    ...rows,
-    kind: new Uint32Array(4),
-    askedUs: rows.startUs,
-    answeredUs: rows.endUs,
-  }
+  const activity = { ...rows, ...sortCalls(rows) }
   const calls = sortCalls(columns([{ place: 0, request: 0, startUs: 20, length: 180 }]))
   const of = (each: boolean) =>
-    overlapsOf(sortActivity(activity, rows.endUs), calls, { groupOf: [0, 0], groups: 1, each })[0]
+    overlapsOf(each ? activity : { ...activity, byEnd: null }, calls, {
+      groupOf: [0, 0],
+      groups: 1,
+    })[0]
   expect(of(true)).toBe(40 + 60 + 10)
   expect(of(false)).toBe(80 + 10)
 })
