@@ -105,15 +105,15 @@ export function readOutcomes(periods: readonly Pick<SpanTraceColumns, 'spans' | 
   const ofRows = periods.map(({ spans, attributes }) => {
     const { offsets, columns } = attributes
     const names = attributes.keys.values.map((key) => (READ.includes(key) ? key : null))
-    return Uint8Array.from(spans.status, (code, span) => {
-      let said: Map<string, AttributeValue> | undefined
+    const said = new Map<string, AttributeValue>()
+    return spans.status.map((code, span) => {
+      said.clear()
       for (let entry = offsets[span]!; entry < offsets[span + 1]!; entry++) {
         const name = names[columns.key[entry]!]
         if (name == null) continue
-        said ??= new Map()
         if (!said.has(name)) said.set(name, attributes.valueAt(entry))
       }
-      return said === undefined ? code : kinds.code(SPAN_STATUSES[code]!, said)
+      return said.size === 0 ? code : kinds.code(SPAN_STATUSES[code]!, said)
     })
   })
   return { kinds: kinds.all, ofRows }

@@ -31,6 +31,8 @@ export function kindOf(service: string, operation: string, callingOperation: str
   return JSON.stringify([service, operation, callingOperation])
 }
 
+type Row = Record<'request' | 'kind' | 'startNs' | 'endNs' | 'askedNs' | 'answeredNs', number>
+
 interface Stay {
   readonly kind: number
   readonly span: number
@@ -70,9 +72,11 @@ export function activitiesOf(
     readTimesNs(tree, latencies, times)
     const stays = shapes.get(shape)!
     for (const { kind, span, atCaller, service, host } of stays) {
-      const whole = [...timesOf(span), ...timesOf(atCaller)] as const
-      add('service', { request, place: service, kind, times: whole })
-      if (host !== null) add('host', { request, place: host, kind, times: whole })
+      const [startNs, endNs] = [times[2 * span]!, times[2 * span + 1]!]
+      const [askedNs, answeredNs] = [times[2 * atCaller]!, times[2 * atCaller + 1]!]
+      const row = { request, kind, startNs, endNs, askedNs, answeredNs }
+      add('service', service, row)
+      if (host !== null) add('host', host, row)
     }
     const used = new Map<string, { shared: string; place: number; kind: number; spans: number[] }>()
     while (use < resources.request.length && resources.request[use]! < request) use++
@@ -86,33 +90,27 @@ export function activitiesOf(
       used.set(key, known)
       known.spans.push(span)
     }
-    for (const { shared, spans, ...row } of used.values()) {
-      const from = Math.min(...spans.map((one) => timesOf(one)[0]))
-      const to = Math.max(...spans.map((one) => timesOf(one)[1]))
-      add(shared, { request, ...row, times: [from, to, from, to] })
+    for (const { shared, place, kind, spans } of used.values()) {
+      const startNs = Math.min(...spans.map((one) => times[2 * one]!))
+      const endNs = Math.max(...spans.map((one) => times[2 * one + 1]!))
+      const [askedNs, answeredNs] = [startNs, endNs]
+      add(shared, place, { request, kind, startNs, endNs, askedNs, answeredNs })
     }
   }
   return { kinds, of: new Map([...columns].map(([shared, own]) => [shared, finishColumns(own)])) }
 
-  function timesOf(span: number): [start: number, end: number] {
-    return [times[2 * span]!, times[2 * span + 1]!]
-  }
-
-  function add(
-    shared: Shared,
-    row: { request: number; place: number; kind: number; times: readonly number[] },
-  ): void {
+  function add(shared: Shared, place: number, row: Row): void {
     const own = columns.get(shared) ?? newColumns()
     columns.set(shared, own)
-    const { request } = row
-    const [start, end, asked, answered] = row.times.map((ns) => flows.startUs[request]! + ns / NS)
+    const { request, kind, startNs, endNs, askedNs, answeredNs } = row
+    const requestUs = flows.startUs[request]!
     own.request.push(request)
-    own.place.push(row.place * flows.epochsUs.length + flows.recordedIn[request]!)
-    own.kind.push(row.kind)
-    own.startUs.push(start!)
-    own.endUs.push(end!)
-    own.askedUs.push(asked!)
-    own.answeredUs.push(answered!)
+    own.place.push(place * flows.epochsUs.length + flows.recordedIn[request]!)
+    own.kind.push(kind)
+    own.startUs.push(requestUs + startNs / NS)
+    own.endUs.push(requestUs + endNs / NS)
+    own.askedUs.push(requestUs + askedNs / NS)
+    own.answeredUs.push(requestUs + answeredNs / NS)
   }
 }
 

@@ -187,9 +187,13 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
 
 /** Whether all calls of a period are of one request: what these have in common may be why they differ. */
 function areOfOneRequest(strata: readonly StepStratum[]): boolean {
-  return (['before', 'after'] as const).some(
-    (period) => new Set(strata.flatMap((one) => [...one[period].requests])).size === 1,
-  )
+  return (['before', 'after'] as const).some((period) => {
+    const [first, ...others] = strata
+      .map((one) => one[period].requests)
+      .filter(({ length }) => length > 0)
+    const isFirst = (request: number) => request === first?.[0]
+    return first?.every(isFirst) === true && others.every((some) => some.every(isFirst))
+  })
 }
 
 /** Share of the level that tails have; what most calls do has the rest. */

@@ -158,7 +158,7 @@ function readSpan(span: JsonObject, reporter: Reporter, sink: ReadSink, place: P
       startUs,
       durationUs: Math.round((endUs - startUs) * 1e3) / 1e3,
       followsFrom: followsFrom(links, parentId),
-      link: linkElsewhere(links, ownTrace),
+      link: links === undefined ? undefined : linkElsewhere(links, ownTrace),
       attributes: attributesOf(span, reporter.attributes),
       probability: traceStateProbability(traceState ?? span['trace_state']),
     },
