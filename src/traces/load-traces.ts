@@ -103,7 +103,7 @@ export const LOAD_OPTIONS = defineOptions({
   resourceAttributes: flag({
     default: false,
     sentence:
-      'Make attributes of OTLP resources and tags of Jaeger processes attributes of their spans, as resource.<key>',
+      'Make all attributes of OTLP resources and tags of Jaeger processes attributes of their spans, as resource.<key>; without, only those that say where a service runs, such as resource.k8s.pod.name',
   }),
   joinLinks: flag({
     default: false,

@@ -99,7 +99,7 @@ describe('conditions', () => {
     expect(chosen('time >= 22:14:20Z')).toBe('bcd')
     expect(chosen('db is called')).toBe('abc')
     expect(chosen('db is not called')).toBe('d')
-    expect(chosen('get is called')).toBe('abc')
+    expect(chosen('operation get is called')).toBe('abc')
     expect(chosen('db get is called')).toBe('abc')
     expect(chosen('not db is called')).toBe('d')
     expect(chosen('not duration > 1ms')).toBe(chosen('duration <= 1ms'))
@@ -133,6 +133,7 @@ describe('conditions', () => {
       'Condition regoin = us: monday has no attribute regoin. Did you mean region?',
     )
     expect(said('dbb is called')).toThrow('monday has no service dbb. Did you mean db?')
+    expect(said('get is called')).toThrow('That is an operation: write operation get is called.')
     expect(said('foo db is called')).toThrow('monday has no service foo. It has web, db.')
     expect(said('db selct is called')).toThrow('monday has no operation selct.')
     expect(said('service = db')).toThrow(

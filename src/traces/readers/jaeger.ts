@@ -31,7 +31,8 @@ const EMPTY_ANSWER = /^[\s\uFEFF]*\{\s*"data"\s*:\s*(\[\s*\]|null)\s*,\s*"(total
  * Jaeger's JSON: an API's answer, traces, or a download or inner form of its UI. The parent is the
  * first CHILD_OF reference within the trace, else the first FOLLOWS_FROM; the host is of
  * `HOST_TAGS`. Tags and logs become parameters (see `eventEntries`), `sampler.*` the sampling
- * probability, `service.version` the version; other process tags only with `resourceAttributes`.
+ * probability, `service.version` the version; of a process, tags that say where it runs become
+ * parameters, others with `resourceAttributes` only.
  */
 export const jaegerReader: TraceReader = {
   format: 'jaeger',
@@ -99,11 +100,10 @@ function processOf(process: unknown, sink: ReadSink): Reporter {
   if (!isJsonObject(process)) return UNKNOWN_PROCESS
   const { serviceName } = process
   const tags = objectsIn(process['tags'])
-  return reporterOf({
+  return reporterOf(entriesOf(tags), {
     service: textOf(serviceName),
-    tagText: (key) => textOf(tagValue(tags, key)),
     hostKeys: HOST_TAGS,
-    entries: sink.resourceAttributes ? entriesOf(tags) : undefined,
+    keep: sink.resourceAttributes,
   })
 }
 

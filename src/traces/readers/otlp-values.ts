@@ -11,6 +11,15 @@ import {
 /** Resource attributes that name a host, the best first. */
 export const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
 
+/** Attributes of resources that say where a service runs; of those of one list, the first there is. */
+const PLACES = [
+  ['k8s.pod.name', 'service.instance.id', 'container.name'],
+  ['cloud.availability_zone'],
+  ['cloud.region'],
+  ['k8s.cluster.name'],
+  ['deployment.environment.name', 'deployment.environment'],
+]
+
 const BASE64 = /^[0-9A-Za-z+/_-]+={0,2}$/
 const HEX = /^[0-9a-f]+$/i
 
@@ -115,42 +124,37 @@ export interface Reporter {
   readonly attributes: readonly AttributeEntry[]
 }
 
-/** Reads what a resource says of its spans; the host is the first of `hostKeys`. */
-export function reporterOf({
-  service,
-  tagText,
-  hostKeys,
-  entries = [],
-}: {
-  readonly service: string
-  readonly tagText: (key: string) => string
-  readonly hostKeys: readonly string[]
-  readonly entries?: readonly AttributeEntry[] | undefined
-}): Reporter {
-  const hostKey = hostKeys.find((key) => tagText(key) !== '') ?? ''
-  const inColumns = ['service.name', 'host.name', hostKey]
-  return {
+/**
+ * Reads what a resource, or a process, says of its spans; the host is the first of `hostKeys`. Of
+ * its attributes, those that say where it runs, or all to `keep`.
+ */
+export function reporterOf(
+  entries: readonly AttributeEntry[],
+  {
     service,
-    host: tagText(hostKey),
-    version: tagText(VERSION_ATTRIBUTE),
+    hostKeys = HOST_ATTRIBUTES,
+    keep = false,
+  }: {
+    readonly service?: string
+    readonly hostKeys?: readonly string[]
+    readonly keep?: boolean | undefined
+  } = {},
+): Reporter {
+  // Of several with one key, the first counts.
+  const texts = new Map(entries.toReversed().map(([key, value]) => [key, String(value)]))
+  const textOf = (key: string) => texts.get(key) ?? ''
+  const firstOf = (keys: readonly string[]) => keys.find((key) => textOf(key) !== '') ?? ''
+  const hostKey = firstOf(hostKeys)
+  const inColumns = ['service.name', 'host.name', hostKey]
+  const places = PLACES.map(firstOf)
+  return {
+    service: service ?? textOf('service.name'),
+    host: textOf(hostKey),
+    version: textOf(VERSION_ATTRIBUTE),
     attributes: entries
-      .filter(([key]) => !inColumns.includes(key))
+      .filter(([key]) => !inColumns.includes(key) && (keep || places.includes(key)))
       .map(([key, value]) => [`resource.${key}`, value]),
   }
-}
-
-export function reporterOfEntries(
-  service: string,
-  entries: readonly AttributeEntry[],
-  keep = false,
-): Reporter {
-  const texts = new Map(entries.map(([key, value]) => [key, String(value)]))
-  return reporterOf({
-    service,
-    hostKeys: HOST_ATTRIBUTES,
-    tagText: (key) => texts.get(key) ?? '',
-    entries: keep ? entries : undefined,
-  })
 }
 
 /** Thresholds are fractions of 2⁵⁶, written with up to 14 hex digits and without trailing zeros. */

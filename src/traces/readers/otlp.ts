@@ -15,7 +15,6 @@ import {
 } from './json-values.ts'
 import { otlpFraming, otlpMessages } from './otlp-protobuf.ts'
 import {
-  HOST_ATTRIBUTES,
   otlpAttributes,
   otlpId,
   otlpKind,
@@ -36,7 +35,8 @@ const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
  * OTLP JSON, whole, in arrays or lines, or its protobuf (see `otlpFraming`); hex or base64, numbers
  * or names, camelCase or snake_case. The host is `host.name`, else `k8s.node.name`: pods and
  * containers are new at every start, and would make every flow another one. Attributes and events
- * become parameters, those of resources with `resourceAttributes`; `service.version` is counted,
+ * become parameters; of resources, those that say where a service runs, or all with
+ * `resourceAttributes`; `service.version` is counted,
  * trace state says the probability. A link that repeats the parent with `opentracing.ref_type` =
  * `follows_from` says that nobody waits. A root's first link to another trace can be joined.
  */
@@ -125,12 +125,7 @@ export function readResources(
       )
     }
     const described = isJsonObject(resource) ? resource['attributes'] : undefined
-    const reporter = reporterOf({
-      service: otlpText(described, 'service.name'),
-      tagText: (key) => otlpText(described, key),
-      hostKeys: HOST_ATTRIBUTES,
-      entries: sink.resourceAttributes ? otlpAttributes(described) : undefined,
-    })
+    const reporter = reporterOf(otlpAttributes(described), { keep: sink.resourceAttributes })
     for (const { spans } of objectsIn(scopesOf(resourceSpans))) {
       for (const span of objectsIn(spans)) readSpan(span, reporter, sink, place)
     }

@@ -9,7 +9,7 @@ import {
 } from '../../core/words.ts'
 import type { AttributeValue } from '../attributes.ts'
 import { isoTime, readMoment } from '../epoch-clock.ts'
-import { builtIn, type Condition, condition, type Subject } from './condition.ts'
+import { ANY_SERVICE, builtIn, type Condition, condition, type Subject } from './condition.ts'
 
 /** Returns what is known of the request of a trace: nothing, one value, or those of several spans. */
 export type Reader = (trace: number) => readonly AttributeValue[]
@@ -146,7 +146,7 @@ export function unknownName(recorded: Recorded, asked: Condition): FlowdeltaErro
   const { attributes, services, operations } = recorded.names()
   const isCall = asked.op === 'calls' || asked.op === 'does not call'
   const { service, attribute } = asked
-  const isService = service !== null && !services.includes(service)
+  const isService = service !== null && service !== ANY_SERVICE && !services.includes(service)
   const [what, name, known] = isService
     ? (['service', service, services] as const)
     : !isCall
@@ -157,7 +157,12 @@ export function unknownName(recorded: Recorded, asked: Condition): FlowdeltaErro
   const meant = nearestName(name, known)
   const there =
     known.length === 0 ? `There are no ${what}s` : `It has ${firstOf(known, { most: MAX_LISTED })}`
-  const next = meant === undefined ? `${there}.` : `Did you mean ${meant}?`
+  const isOperation = isCall && service === null && operations.includes(attribute)
+  const next = isOperation
+    ? `That is an operation: write ${calledText(attribute, ANY_SERVICE)}.`
+    : meant === undefined
+      ? `${there}.`
+      : `Did you mean ${meant}?`
   const mayBeResource = meant === undefined && what === 'attribute'
   return new FlowdeltaError(
     `Condition ${asked.text}: ${recorded.name} has no ${what} ${printable(name)}. ${next}` +
@@ -220,6 +225,10 @@ function calledInstead(recorded: Recorded, asked: Condition): string | undefined
   const known = name === 'service' ? services : operations
   const inside = asked.values.find((value) => known.includes(value))
   if (inside === undefined) return undefined
-  const meant = condition({ service: null, attribute: inside, isAttribute: false }, 'calls').text
+  const meant = calledText(inside, name === 'service' ? null : ANY_SERVICE)
   return ` That is where requests begin; write ${meant}.`
+}
+
+function calledText(attribute: string, service: string | null): string {
+  return condition({ service, attribute, isAttribute: false }, 'calls').text
 }

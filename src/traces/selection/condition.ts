@@ -55,6 +55,9 @@ export const BUILT_IN = [
 
 export type BuiltIn = (typeof BUILT_IN)[number]
 
+/** In place of a service before an operation that is called: whichever service has it. */
+export const ANY_SERVICE = 'operation'
+
 /** Names of OpenTelemetry for the same. */
 const ALSO: Readonly<Record<string, BuiltIn>> = {
   'service.name': 'service',
@@ -124,7 +127,7 @@ const UNCLEAR = new RegExp(
 
 /**
  * Reads conditions: `NAME = VALUE` or `!=`, `<`, `<=`, `>`, `>=`, `is`, `is not`; `NAME is
- * recorded`; `SERVICE`, `OPERATION` or `SERVICE OPERATION is called`; `not` before any of them.
+ * recorded`; `SERVICE`, `SERVICE OPERATION` or `operation OPERATION is called`; `not` before any.
  * Several values are divided by commas, `or` or `|`. A service before a NAME asks for its spans;
  * quotes hold what contains signs or words of these forms.
  */

@@ -6,7 +6,7 @@ import { entriesWithin } from '../group-rows.ts'
 import { logsWithin, pickLogs } from '../log-records.ts'
 import { readOutcomes } from '../outcomes.ts'
 import { NO_PARENT, type SpanTraceColumns } from '../span-columns.ts'
-import { type BuiltIn, builtIn, type Subject } from './condition.ts'
+import { ANY_SERVICE, type BuiltIn, builtIn, type Subject } from './condition.ts'
 import type { Reader } from './condition-tests.ts'
 
 type SpanReader = (span: number) => AttributeValue | undefined
@@ -105,16 +105,13 @@ export function spanCallers(
   { spans, spanOffsets, services, operations }: SpanTraceColumns,
   { service, attribute }: Subject,
 ): ((trace: number) => boolean) | undefined {
-  const of = services.find(service ?? attribute)
-  const isService = service === null && of !== undefined
-  const operation = isService ? undefined : operations.find(attribute)
-  if (!isService && (operation === undefined || (service !== null && of === undefined))) {
-    return undefined
-  }
+  const isAny = service === ANY_SERVICE
+  const of = isAny ? null : services.find(service ?? attribute)
+  const operation = service === null ? null : operations.find(attribute)
+  if (of === undefined || operation === undefined) return undefined
   const isCalled = (span: number, parent: number) =>
-    operation === undefined
-      ? spans.service[span] === of && spans.service[parent] !== of
-      : spans.operation[span] === operation && (service === null || spans.service[span] === of)
+    (isAny || spans.service[span] === of) &&
+    (operation === null ? spans.service[parent] !== of : spans.operation[span] === operation)
   return (trace) => {
     for (let span = spanOffsets[trace]!; span < spanOffsets[trace + 1]!; span++) {
       const parent = spans.parent[span]!

@@ -1,5 +1,5 @@
 import { readDuration } from '../../core/words.ts'
-import { builtIn, type Condition } from '../selection/condition.ts'
+import { ANY_SERVICE, builtIn, type Condition } from '../selection/condition.ts'
 
 /**
  * Returns which services take part in all requests for which conditions hold: one of each list.
@@ -8,7 +8,7 @@ import { builtIn, type Condition } from '../selection/condition.ts'
 export function servicesWithin(conditions: readonly Condition[]): readonly (readonly string[])[] {
   return conditions.flatMap((asked) => {
     const { op, attribute, service, orNotRecorded } = asked
-    if (op === 'calls') return [[service ?? attribute]]
+    if (op === 'calls') return service === ANY_SERVICE ? [] : [[service ?? attribute]]
     const isSaid = op !== 'is not' && op !== 'not recorded' && !orNotRecorded
     if (service !== null) return isSaid ? [[service]] : []
     return isRootService(asked) ? [asked.values] : []

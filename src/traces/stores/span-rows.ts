@@ -3,7 +3,7 @@ import {
   otlpKind,
   otlpStatus,
   type Reporter,
-  reporterOfEntries,
+  reporterOf,
   traceStateProbability,
 } from '../readers/otlp-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
@@ -43,7 +43,8 @@ export function rowAdder({ spans, resourceAttributes }: ReadSink, file: string) 
   return ({ resourceKey, resource, message, sampleRate, ...row }: SpanRow): void => {
     const key = `${row.service} ${resourceKey}`
     const reporter =
-      reporters.get(key) ?? reporterOfEntries(row.service, resource(), resourceAttributes)
+      reporters.get(key) ??
+      reporterOf(resource(), { service: row.service, keep: resourceAttributes })
     reporters.set(key, reporter)
     const attributes = [...row.attributes]
     if (message !== '') attributes.push(['otel.status_description', message])
