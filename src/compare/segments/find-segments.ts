@@ -25,6 +25,7 @@ import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-condi
 import { type Coded, conditionOf, equivalentsOf } from './segment-words.ts'
 import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
+import { withinOperation } from './within-operation.ts'
 
 const MAX_TRIES = 6
 /** Segments of one step: each is looked for in what those before left over. */
@@ -197,7 +198,8 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       const tried = scan
         .candidates(withNew)
         .slice(0, MAX_TRIES)
-        .map((candidate): Tried => {
+        .map((found): Tried => {
+          const candidate = withinOperation(found, columns, measured)
           const key = candidateKey(candidate)
           const known = tests.get(key)
           if (known !== undefined) return known
