@@ -3,7 +3,7 @@ import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
-import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { correctedBySize } from '../../stats/benjamini-hochberg.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { stepKey } from '../steps/step-times.ts'
@@ -59,20 +59,18 @@ export function segmentSources(call: string, of: SegmentSources): Required<Segme
  * Finds in which requests things changed: conditions, single ones or pairs, under which a step takes
  * another time, requests fail, or an operation calls otherwise, and outside of which they hardly do.
  *
- * Conditions are over attributes and hosts of roots and of the step's spans: one value, several
- * values, numbers from or below one, what was recorded or not, and the services that are called.
- * What differs as much before, is merely frequent, or shows a change that hits all requests alike is
- * none: see `testSegment`. Everything that was looked at is corrected for (Bonferroni within a step,
- * then Benjamini-Hochberg over steps, together with the tests of `findStepChanges`; what these found
- * is corrected by itself, as the next level of a tree).
+ * Conditions are over attributes and hosts of roots and of the step's spans: one value or several,
+ * numbers from or below one, what was recorded or not, services that are called. What differs as much
+ * before, is merely frequent, or hits all requests alike is none: see `testSegment`. Corrected by
+ * Bonferroni within a step, then `correctedBySize` with `findStepChanges`; what that found, by itself.
  *
  * @param of a comparison, or what has its `steps`
  * @param options see `SEGMENT_OPTIONS`
  * @returns nothing for traces without spans
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
- * Sources: Bailis et al. 2017, "MacroBase"; Chung et al. 2019, "Slice Finder"; Bhagwan et al. 2014,
- * "Adtributor"; Yekutieli 2008, "Hierarchical false discovery rate-controlling methodology".
+ * Sources: Bailis et al. 2017 (MacroBase), Chung et al. 2019 (Slice Finder), Bhagwan et al. 2014
+ * (Adtributor), Yekutieli 2008 (level by level).
  *
  * @example
  * findSegments(comparison).table().columnNames()[3] // 'where'
@@ -89,26 +87,30 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   const failed = failedRequests(flows)
   const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.count(AFTER)
   const limits = { ...options, failed, usualOf: cappedTimes(flows, BEFORE), negligibleUs }
-  const all = allMeasured(steps, failed)
   let [cells, omitted] = [0, 0]
-  const searches = all.flatMap((measured) => {
+  const searches = allMeasured(steps, failed).flatMap((measured) => {
     const { coded, size } = columns.of(measured)
     cells += size
-    if (cells > options.maxSegmentCells) omitted++
-    return cells > options.maxSegmentCells ? [] : [{ measured, ...search(measured, coded, limits) }]
+    if (cells <= options.maxSegmentCells) return { measured, ...search(measured, coded, limits) }
+    omitted++
+    return []
   })
   // What is sure to have changed is asked only where; the rest may not have changed at all.
-  const changed = new Set(steps.steps.flatMap((one) => (one.changed ? stepKey(one) : [])))
+  const changed = new Set(steps.changes.map(stepKey))
   const isSure = ({ measured: { measure, step } }: (typeof searches)[number]) =>
     measure === 'structure' ||
     (measure === 'errors' ? step?.kind === 'work' : step !== null && changed.has(stepKey(step)))
-  const family = [...steps.steps, ...steps.calls].map(({ p }) => p)
+  const family = [
+    ...steps.steps.map((one) => ({ p: one.p, size: one.beforeRequests + one.afterRequests })),
+    ...steps.calls.map(({ p, chances }) => ({ p, size: chances[0] + chances[1] })),
+  ]
   const segments = [true, false]
     .flatMap((sure) => {
       const own = searches.filter((one) => isSure(one) === sure)
-      const q = benjaminiHochberg([...own.map(({ p }) => p), ...(sure ? [] : family)])
-      return own.flatMap(({ found }, i) =>
-        found.map((segment) => ({ ...segment, q: Math.max(segment.q, q[i]!) })),
+      const sized = own.map(({ p, measured }) => ({ p, size: measured.requests.length }))
+      const q = correctedBySize([...sized, ...(sure ? [] : family)])
+      return own.flatMap((one, i) =>
+        one.found.map((own) => ({ ...own, q: Math.max(own.q, q[i]!) })),
       )
     })
     .filter((segment) => segment.q < options.alpha)
@@ -204,11 +206,10 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
           const known = tests.get(key)
           if (known !== undefined) return known
           const isInside = rowsOf(candidate, columns, measured)
-          const { stratum, choices } = candidate
           const test = testSegment(measured, isInside, {
-            stratum,
+            stratum: candidate.stratum,
             isOut,
-            level: options.alpha / (2 * choices),
+            level: options.alpha / (2 * candidate.choices),
             kind: kindsOf(candidate, columns, measured),
           })
           const one = {

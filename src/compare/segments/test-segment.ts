@@ -43,7 +43,7 @@ type Group = readonly [before: Sample, after: Sample]
 
 /** The slowest of each sample count as much as the fastest of them. */
 const SLOWEST = 0.01
-const TAILS = [0.7, 0.9, 0.97]
+const TAILS = [0.7, 0.85, 0.91, 0.945, 0.97]
 
 /**
  * Tests whether requests inside a segment changed otherwise than those outside. p is the largest of
