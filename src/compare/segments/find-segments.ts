@@ -200,8 +200,7 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       const tried = scan
         .candidates(withNew)
         .slice(0, MAX_TRIES)
-        .map((found): Tried => {
-          const candidate = withinOperation(found, columns, measured)
+        .map((candidate): Tried => {
           const key = candidateKey(candidate)
           const known = tests.get(key)
           if (known !== undefined) return known
@@ -338,9 +337,10 @@ interface Searched {
 }
 
 function segmentOf(
-  { candidate, isInside, test, q }: Tried,
+  { candidate: tested, isInside, test, q }: Tried,
   { measured, columns, isOut }: Searched,
 ): Segment {
+  const candidate = withinOperation(tested, columns, measured)
   const { measure, step, call, strata, requests } = measured
   const { inside, outside } = test
   const stratum = candidate.stratum === null ? null : strata[candidate.stratum]!
