@@ -16,7 +16,8 @@ const SEED = 1
  *
  * Limits: where some weigh a thousand times as much as others, one in a thousand of these is left.
  *
- * Source: Horvitz and Thompson 1952 (weights as inverse probabilities).
+ * Sources: Horvitz and Thompson 1952 (weights as inverse probabilities); Madow and Madow 1944
+ * (systematic draws).
  */
 export function evenSample(flows: FlowSet): FlowSet {
   if (flows.weight === undefined) return flows
@@ -34,15 +35,10 @@ export function evenSample(flows: FlowSet): FlowSet {
       for (const row of members) weight[row] = Math.max(target, flows.weightOf(row))
     }
   }
-  const random = randomSource(SEED)
-  // Requests of one trace were recorded together, and stay together.
-  const draws = new Map<string, number>()
+  const share = (row: number) => flows.weightOf(row) / weight[row]!
+  const drawOf = systematicDraws(flows, share)
   for (const row of rows) {
-    const trace = `${flows.recordedIn[row]} ${flows.traceOf[row]}`
-    const draw = draws.get(trace) ?? random.next()
-    draws.set(trace, draw)
-    if (draw * weight[row]! < flows.weightOf(row))
-      kept[flows.period[row] === AFTER ? AFTER : BEFORE].push(row)
+    if (drawOf(row) <= share(row)) kept[flows.period[row] === AFTER ? AFTER : BEFORE].push(row)
   }
   const columns = selectedColumns(flows, { before: kept[BEFORE], after: kept[AFTER] })
   const leftOut = (period: typeof BEFORE | typeof AFTER) =>
@@ -56,6 +52,31 @@ export function evenSample(flows: FlowSet): FlowSet {
       thinnedAfter: leftOut(AFTER),
     }),
   )
+}
+
+/**
+ * Returns what draws a uniform number for each request's trace, whose requests were recorded together
+ * and stay together. Of requests that are kept with one probability, in any stretch of a shuffled
+ * order, as many are drawn as are due, give or take one: how many are slow is not left to chance.
+ */
+function systematicDraws(flows: FlowSet, share: (row: number) => number) {
+  const random = randomSource(SEED)
+  const keyOf = (row: number) => `${flows.recordedIn[row]} ${flows.traceOf[row]}`
+  const firstOf = new Map<string, number>()
+  for (const row of flows.traceOf.keys()) {
+    if (!firstOf.has(keyOf(row))) firstOf.set(keyOf(row), row)
+  }
+  const alikeBy = (row: number) =>
+    `${flows.recordedIn[row]} ${flows.shapes.labels(flows.shapeOf[row]!)[0]} ${share(row)}`
+  const draws = new Map<string, number>()
+  for (const alike of group(random.shuffle([...firstOf.values()]), alikeBy).values()) {
+    let due = random.next()
+    for (const row of alike) {
+      draws.set(keyOf(row), 1 - due)
+      due = (due + share(row)) % 1
+    }
+  }
+  return (row: number) => draws.get(keyOf(row))!
 }
 
 /** The least weight above which little of the whole weight lies. */

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../src/compare/comparison.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
@@ -83,5 +84,46 @@ describe('an even sample', () => {
       .warnings()
       .map(({ code }) => code)
     expect(codes).not.toContain('sampling-differs')
+  })
+
+  test('has as many slow requests as are due, not as many as chance draws', () => {
+    const flows = buildFlows([period(1), period(2, { tails: true, size: 20_000 })], EVEN_FLOWS)
+    const recorded = buildFlows([period(1), period(2, { tails: true, size: 20_000 })])
+    const own = new Set(recorded.ids.filter((_, row) => recorded.weightOf(row) === 1))
+    const preferred = ({ ids, period: periods }: typeof flows) =>
+      ids.filter((id, row) => periods[row] === AFTER && own.has(id)).length
+    expect(Math.abs(preferred(flows) - ODDS * preferred(recorded))).toBeLessThan(1)
+  })
+
+  test('has statistics and times of the population that it was drawn from', () => {
+    const drawn = SEEDS.map((seed) => {
+      const of = (tails: boolean, options: object) => {
+        const [before, after] = [
+          period(seed, { tails, size: 4000 }),
+          period(seed + 1, { tails, size: 4000, slowerUs: 800 }),
+        ]
+        const { categories, responseTime } = compare(before, after, options)
+        const was = categories.responseTimeMoments(0, BEFORE)
+        const shiftUs = categories.responseTimeMoments(0, AFTER).mean - was.mean
+        const c2 = was.variance / was.mean ** 2
+        return { ks: responseTime.test(0).statistic, meanUs: was.mean, c2, shiftUs }
+      }
+      const recorded = of(true, { counts: 'weighted' })
+      return { population: of(false, {}), even: of(true, EVEN), recorded }
+    })
+    const off = (kind: 'even' | 'recorded', of: 'ks' | 'meanUs' | 'c2' | 'shiftUs') => {
+      const [estimate, truth] = [
+        sum(drawn, (o) => o[kind][of]),
+        sum(drawn, (o) => o.population[of]),
+      ]
+      return Math.abs(estimate / truth - 1)
+    }
+    expect(off('even', 'ks')).toBeLessThan(0.1)
+    expect(off('even', 'meanUs')).toBeLessThan(0.05)
+    expect(off('even', 'c2')).toBeLessThan(0.1)
+    expect(off('even', 'shiftUs')).toBeLessThan(0.15)
+    // Without it, times are those of what was recorded.
+    expect(off('recorded', 'ks')).toBeGreaterThan(0.3)
+    expect(off('recorded', 'meanUs')).toBeGreaterThan(0.5)
   })
 })
