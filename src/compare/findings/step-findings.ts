@@ -171,7 +171,14 @@ function stepWords(flows: FlowSet, { scope, steps }: StepGroup): Pick<Draft, 'wh
     case 'calls by':
       return { where: service, what: `its calls to ${called} take ${time(first)}${side}` }
     case 'service':
-      return { where: service, what: serviceWords(scope.service, steps, time) }
+      return {
+        where: service,
+        what: serviceWords(
+          scope.service,
+          steps,
+          (step) => time(step) + (step.kind === 'work' ? '' : side),
+        ),
+      }
   }
 }
 
@@ -198,17 +205,17 @@ function serviceWords(
   steps: StepGroup['steps'],
   time: (step: StepChange) => string,
 ): string {
+  const isCallee = (step: StepChange) => step.kind !== 'work' && step.service !== service
+  const called = steps.filter(isCallee).map((step) => printable(step.service))
   const kinds = new Map<string, StepChange>()
   for (const step of steps) {
-    const what =
-      step.kind === 'work'
-        ? 'its work'
-        : step.service === service
-          ? 'the way to it'
-          : 'the way to what it calls'
-    if (!kinds.has(what)) kinds.set(what, step)
+    const what = isCallee(step)
+      ? `its calls to ${listed(called, MAX_NAMED)} take`
+      : 'calls to it take'
+    const known = step.kind === 'work' ? 'its work takes' : what
+    if (!kinds.has(known)) kinds.set(known, step)
   }
-  return listed([...kinds].map(([what, step]) => `${what} takes ${time(step)}`))
+  return listed([...kinds].map(([what, step]) => `${what} ${time(step)}`))
 }
 
 function others({ operations }: StepChange): string {
