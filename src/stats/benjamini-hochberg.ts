@@ -1,5 +1,4 @@
 // Families have tens of thousands of tests: the loops index with `!`.
-import { mean } from 'd3-array'
 import { OptionError, requireNumbers } from '../core/errors.ts'
 
 /**
@@ -33,22 +32,6 @@ export function benjaminiHochberg(p: ArrayLike<number>): Float64Array {
     corrected[at] = smallest
   }
   return values.map((value) => (Number.isNaN(value) ? value : corrected[find(ascending, value)]!))
-}
-
-/**
- * Corrects tests of which some are about more than others: half of the level is shared out evenly,
- * half by `size`, such as a number of requests, which must not depend on what the test tells. q may
- * be below p.
- *
- * Source: Genovese, Roeder and Wasserman 2006, "False discovery control with p-value weighting",
- * Biometrika 93(3):509-524.
- */
-export function correctedBySize(
-  tests: readonly { readonly p: number; readonly size: number }[],
-): Float64Array {
-  const meanSize = mean(tests, ({ p, size }) => (Number.isNaN(p) ? undefined : size)) ?? 0
-  const weightOf = (size: number) => (meanSize > 0 ? (1 + size / meanSize) / 2 : 1)
-  return benjaminiHochberg(tests.map(({ p, size }) => Math.min(1, p / weightOf(size))))
 }
 
 function find(ascending: Float64Array, value: number): number {

@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { correctedBySize } from '../../src/stats/benjamini-hochberg.ts'
 import { benjaminiHochberg } from '../../src/stats/index.ts'
-import { randomSource } from '../../src/stats/random.ts'
 import { describeWithShared, sharedJson } from '../shared.ts'
 import { expectRelative } from './expect-relative.ts'
 
@@ -73,35 +71,5 @@ describe('Benjamini-Hochberg', () => {
         expect(reversed).toEqual([...benjaminiHochberg(p)])
       }),
     )
-  })
-})
-
-describe('corrected by size', () => {
-  const sized = (p: readonly number[], sizes: readonly number[]) => [
-    ...correctedBySize(p.map((own, i) => ({ p: own, size: sizes[i] ?? 0 }))),
-  ]
-
-  test('tests of one size are corrected as ever', () => {
-    const p = [0.01, 0.04, Number.NaN, 0.02]
-    expect(sized(p, [7, 7, 7, 7])).toEqual([...benjaminiHochberg(p)])
-  })
-
-  test('half of the level is shared out by size, so that no q doubles', () => {
-    const p = [0.001, ...Array.from({ length: 99 }, (_, i) => (i + 1) / 100)]
-    expect(sized(p, [990, ...p.slice(1).map(() => 10)])[0]).toBeCloseTo(0.1 / 25.6, 3)
-    expect(sized(p, [10, ...p.slice(1).map(() => 990)])[0]).toBeLessThan(0.2)
-  })
-
-  test('where nothing is true, anything is found in one of twenty families', () => {
-    const random = randomSource(5)
-    const sizes = Array.from({ length: 50 }, () => 1000 * random.next() ** 4)
-    const found = Array.from({ length: 2000 }, () =>
-      sized(
-        sizes.map(() => random.next()),
-        sizes,
-      ).some((q) => q < 0.05),
-    ).filter(Boolean).length
-    expect(found / 2000).toBeLessThan(0.065)
-    expect(found / 2000).toBeGreaterThan(0.035)
   })
 })

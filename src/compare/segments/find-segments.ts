@@ -3,7 +3,7 @@ import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
-import { correctedBySize } from '../../stats/benjamini-hochberg.ts'
+import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { stepKey } from '../steps/step-times.ts'
@@ -62,7 +62,7 @@ export function segmentSources(call: string, of: SegmentSources): Required<Segme
  * Conditions are over attributes and hosts of roots and of the step's spans: one value or several,
  * numbers from or below one, what was recorded or not, services that are called. What differs as much
  * before, is merely frequent, or hits all requests alike is none: see `testSegment`. Corrected by
- * Bonferroni within a step, then `correctedBySize` with `findStepChanges`; what that found, by itself.
+ * Bonferroni within a step, then Benjamini-Hochberg with `findStepChanges`; what that found, by itself.
  *
  * @param of a comparison, or what has its `steps`
  * @param options see `SEGMENT_OPTIONS`
@@ -100,15 +100,11 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   const isSure = ({ measured: { measure, step } }: (typeof searches)[number]) =>
     measure === 'structure' ||
     (measure === 'errors' ? step?.kind === 'work' : step !== null && changed.has(stepKey(step)))
-  const family = [
-    ...steps.steps.map((one) => ({ p: one.p, size: one.beforeRequests + one.afterRequests })),
-    ...steps.calls.map(({ p, chances }) => ({ p, size: chances[0] + chances[1] })),
-  ]
+  const family = [...steps.steps, ...steps.calls].map(({ p }) => p)
   const segments = [true, false]
     .flatMap((sure) => {
       const own = searches.filter((one) => isSure(one) === sure)
-      const sized = own.map(({ p, measured }) => ({ p, size: measured.requests.length }))
-      const q = correctedBySize([...sized, ...(sure ? [] : family)])
+      const q = benjaminiHochberg([...own.map(({ p }) => p), ...(sure ? [] : family)])
       return own.flatMap((one, i) =>
         one.found.map((own) => ({ ...own, q: Math.max(own.q, q[i]!) })),
       )

@@ -1,11 +1,11 @@
-import { bisectRight, group, max, mean, sum } from 'd3-array'
+import { bisectRight, group, mean, sum } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
-import { correctedBySize } from '../../stats/benjamini-hochberg.ts'
+import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -113,18 +113,8 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const ofRepeats = repeats.map((repeat) => ({ repeat, test: tests[at++]! }))
   const groups = group(
     [
-      ...choices.map(({ counts, test: { p, chances } }) => ({
-        of: counts.of,
-        p,
-        is: sameTest(counts, p),
-        size: sum(chances),
-      })),
-      ...ofRepeats.map(({ repeat: { of, strata }, test: { p } }, i) => ({
-        of,
-        p,
-        is: `repeat ${i}`,
-        size: sum(strata, sizeOf),
-      })),
+      ...choices.map(({ counts, test: { p } }) => ({ of: counts.of, p, is: sameTest(counts, p) })),
+      ...ofRepeats.map(({ repeat, test }, i) => ({ of: repeat.of, p: test.p, is: `repeat ${i}` })),
     ],
     ({ of }) => JSON.stringify(of),
   )
@@ -139,17 +129,12 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const ofArrivals = [arrivals.rate, arrivals.pauses].map((test) => test?.p ?? Number.NaN)
   const errors = testErrors(flows)
   const logs = testLogs(flows)
-  const chancesOf = (tests: readonly { readonly test: CountsTest }[]) =>
-    max(tests, ({ test }) => sum(test.chances)) ?? 0
-  const q = correctedBySize([
-    ...ofSteps.map(({ step, p }) => ({ p, size: sum(step.strata, sizeOf) })),
-    ...[...groups.values()].map((members, i) => ({
-      p: ofOperations[i]!,
-      size: max(members, ({ size }) => size)!,
-    })),
-    ...errors.tested.map(({ p, tests }) => ({ p, size: chancesOf(tests) })),
-    ...logs.map(({ p, tests }) => ({ p, size: chancesOf(tests) })),
-    ...ofArrivals.map((p) => ({ p, size: flows.size })),
+  const q = benjaminiHochberg([
+    ...ofSteps.map(({ p }) => p),
+    ...ofOperations,
+    ...errors.tested.map(({ p }) => p),
+    ...logs.map(({ p }) => p),
+    ...ofArrivals,
   ])
   const [rateQ, pausesQ] = q.slice(-2) as unknown as [number, number]
   const within = new Map([...groups.keys()].map((key, i) => [key, q[steps.length + i]!]))
@@ -198,10 +183,6 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       return { of, call, timesOf, ...test, ...times, q: own, changed }
     }),
   })
-}
-
-function sizeOf({ before, after }: Record<'before' | 'after', { values: ArrayLike<number> }>) {
-  return before.values.length + after.values.length
 }
 
 /** Whether all calls of a period are of one request: what these have in common may be why they differ. */
