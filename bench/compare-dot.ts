@@ -1,25 +1,8 @@
 // One whole run, DOT to ranked JSON, in a process of its own; prints what each stage took.
 import { COMPARISON_DOCUMENT } from '../src/cli/comparison-document.ts'
-import { compare } from '../src/compare/comparison.ts'
-import { loadTraces } from '../src/traces/load-traces.ts'
+import { lap, loadPeriods, stages } from './load-periods.ts'
 
-const [before, after] = process.argv.slice(2) as [string, string]
-const stages: Record<string, number> = {}
-let last = 0
-const lap = (stage: string) => {
-  const now = performance.now()
-  stages[stage] = now - last
-  last = now
-}
-lap('start of the process')
-const [good, bad] = await Promise.all([
-  loadTraces(before, { name: 'before' }),
-  loadTraces(after, { name: 'after' }),
-])
-lap('read')
-const comparison = compare(good, bad)
-lap(`flows of ${comparison.flows.size} requests`)
-lap(`${comparison.categories.size} categories`)
+const comparison = await loadPeriods()
 lap(`${comparison.responseTime.mutations.length} response-time mutations`)
 lap(`${comparison.structural.mutations.length} structural mutations`)
 lap(`${comparison.ranking.mutations.length} ranked, precursors matched`)

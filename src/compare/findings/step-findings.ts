@@ -1,3 +1,4 @@
+import { rollup } from 'd3-array'
 import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { percent, printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
@@ -145,8 +146,8 @@ function stepWords(flows: FlowSet, { scope, steps }: StepGroup): Pick<Draft, 'wh
   const time = (step: StepChange) =>
     moreText(step.shiftUs, flows.quantity) +
     (step.callsEach < SEVERAL ? '' : ' a call') +
-    inFew(step, 'the calls')
-  const side = callerSide(flows.quantity)
+    inFew(step, 'the calls') +
+    (step.kind === 'work' ? '' : callerSide(flows.quantity))
   const service = printable('service' in scope ? scope.service : first.service)
   const operation = operationName({ operation: mainOperation(first) })
   const few = (names: readonly string[]) => listed(names.map(printable), MAX_NAMED)
@@ -159,26 +160,19 @@ function stepWords(flows: FlowSet, { scope, steps }: StepGroup): Pick<Draft, 'wh
         ? { where: service, what: itself }
         : {
             where: `${printable(first.caller as string)} → ${service}`,
-            what: `${operation} takes ${time(first)}${side}${others(first)}`,
+            what: `${operation} takes ${time(first)}${others(first)}`,
           }
     case 'operation':
       return { where: called, what: itself }
     case 'calls to':
       return {
         where: `calls to ${service}`,
-        what: `${operation} takes ${time(first)}${side}, from ${callers}`,
+        what: `${operation} takes ${time(first)}, from ${callers}`,
       }
     case 'calls by':
-      return { where: service, what: `its calls to ${called} take ${time(first)}${side}` }
+      return { where: service, what: `its calls to ${called} take ${time(first)}` }
     case 'service':
-      return {
-        where: service,
-        what: serviceWords(
-          scope.service,
-          steps,
-          (step) => time(step) + (step.kind === 'work' ? '' : side),
-        ),
-      }
+      return { where: service, what: serviceWords(scope.service, steps, time) }
   }
 }
 
@@ -199,23 +193,23 @@ function workWords(flows: FlowSet, step: StepChange, operation: string): string 
   return isPart ? `${operationName(part)} within ${operation}` : `${operation} itself`
 }
 
-/** Says what a service does takes longer, what contributes the most first. */
+/** Says what of a service takes longer, in the order of `steps`. */
 function serviceWords(
   service: string,
   steps: StepGroup['steps'],
   time: (step: StepChange) => string,
 ): string {
-  const isCallee = (step: StepChange) => step.kind !== 'work' && step.service !== service
-  const called = steps.filter(isCallee).map((step) => printable(step.service))
-  const kinds = new Map<string, StepChange>()
-  for (const step of steps) {
-    const what = isCallee(step)
-      ? `its calls to ${listed(called, MAX_NAMED)} take`
-      : 'calls to it take'
-    const known = step.kind === 'work' ? 'its work takes' : what
-    if (!kinds.has(known)) kinds.set(known, step)
+  const called = steps.filter((step) => step.kind === 'call' && step.service !== service)
+  const names = listed(
+    called.map((step) => printable(step.service)),
+    MAX_NAMED,
+  )
+  const partOf = (step: StepChange) => {
+    if (step.kind === 'work') return 'its work takes'
+    return step.service === service ? 'calls to it take' : `its calls to ${names} take`
   }
-  return listed([...kinds].map(([what, step]) => `${what} ${time(step)}`))
+  const parts = rollup(steps, ([first]) => time(first!), partOf)
+  return listed([...parts].map(([part, taken]) => `${part} ${taken}`))
 }
 
 function others({ operations }: StepChange): string {

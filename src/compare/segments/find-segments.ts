@@ -59,18 +59,19 @@ export function segmentSources(call: string, of: SegmentSources): Required<Segme
  * Finds in which requests things changed: conditions, single ones or pairs, under which a step takes
  * another time, requests fail, or an operation calls otherwise, and outside of which they hardly do.
  *
- * Conditions are over attributes and hosts of roots and of the step's spans: one value or several,
- * numbers from or below one, what was recorded or not, services that are called. What differs as much
- * before, is merely frequent, or hits all requests alike is none: see `testSegment`. Corrected by
- * Bonferroni within a step, then Benjamini-Hochberg with `findStepChanges`; what that found, by itself.
+ * Conditions are over attributes and hosts of roots and of the step's spans: one value, several
+ * values, numbers from or below one, what was recorded or not, and the services that are called.
+ * What differs as much before, is merely frequent, or hits all requests alike is none: see
+ * `testSegment`. Everything that was looked at is corrected for: Bonferroni within a step, then
+ * Benjamini-Hochberg with `findStepChanges`; what that found, by itself, as the next level of a tree.
  *
  * @param of a comparison, or what has its `steps`
  * @param options see `SEGMENT_OPTIONS`
  * @returns nothing for traces without spans
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
- * Sources: Bailis et al. 2017 (MacroBase), Chung et al. 2019 (Slice Finder), Bhagwan et al. 2014
- * (Adtributor), Yekutieli 2008 (level by level).
+ * Sources: Bailis et al. 2017, "MacroBase"; Chung et al. 2019, "Slice Finder"; Bhagwan et al. 2014,
+ * "Adtributor"; Yekutieli 2008, "Hierarchical false discovery rate-controlling methodology".
  *
  * @example
  * findSegments(comparison).table().columnNames()[3] // 'where'
@@ -87,16 +88,16 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   const failed = failedRequests(flows)
   const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.count(AFTER)
   const limits = { ...options, failed, usualOf: cappedTimes(flows, BEFORE), negligibleUs }
+  const all = allMeasured(steps, failed)
   let [cells, omitted] = [0, 0]
-  const searches = allMeasured(steps, failed).flatMap((measured) => {
+  const searches = all.flatMap((measured) => {
     const { coded, size } = columns.of(measured)
     cells += size
-    if (cells <= options.maxSegmentCells) return { measured, ...search(measured, coded, limits) }
-    omitted++
-    return []
+    if (cells > options.maxSegmentCells) omitted++
+    return cells > options.maxSegmentCells ? [] : [{ measured, ...search(measured, coded, limits) }]
   })
   // What is sure to have changed is asked only where; the rest may not have changed at all.
-  const changed = new Set(steps.changes.map(stepKey))
+  const changed = new Set(steps.steps.flatMap((one) => (one.changed ? stepKey(one) : [])))
   const isSure = ({ measured: { measure, step } }: (typeof searches)[number]) =>
     measure === 'structure' ||
     (measure === 'errors' ? step?.kind === 'work' : step !== null && changed.has(stepKey(step)))
@@ -105,8 +106,8 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
     .flatMap((sure) => {
       const own = searches.filter((one) => isSure(one) === sure)
       const q = benjaminiHochberg([...own.map(({ p }) => p), ...(sure ? [] : family)])
-      return own.flatMap((one, i) =>
-        one.found.map((own) => ({ ...own, q: Math.max(own.q, q[i]!) })),
+      return own.flatMap(({ found }, i) =>
+        found.map((segment) => ({ ...segment, q: Math.max(segment.q, q[i]!) })),
       )
     })
     .filter((segment) => segment.q < options.alpha)
@@ -189,6 +190,13 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
   let isOut: Uint8Array | null = null
   let scan = new ConditionScan(measured, columns, isOut)
   const tests = new Map<string, Tried>()
+  const testOf = (candidate: Candidate, isInside: Uint8Array) =>
+    testSegment(measured, isInside, {
+      stratum: candidate.stratum,
+      isOut,
+      level: options.alpha / (2 * candidate.choices),
+      kind: kindsOf(candidate, columns, measured),
+    })
   // A value that was never seen before may be what changed itself: requests are told apart by what
   // they had in common before, if they can be.
   for (const withNew of [false, true]) {
@@ -201,12 +209,7 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
           const known = tests.get(key)
           if (known !== undefined) return known
           const isInside = rowsOf(candidate, columns, measured)
-          const test = testSegment(measured, isInside, {
-            stratum: candidate.stratum,
-            isOut,
-            level: options.alpha / (2 * candidate.choices),
-            kind: kindsOf(candidate, columns, measured),
-          })
+          const test = testOf(candidate, isInside)
           const one = {
             candidate,
             isInside,
@@ -225,7 +228,9 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       )
       if (best === undefined) break
       smallest = Math.min(smallest, ...holding.map(({ q }) => q))
-      found.push(segmentOf(best, { measured, columns, isOut }))
+      const told = withinOperation(best.candidate, columns, measured)
+      const test = { ...testOf(told, best.isInside), p: best.test.p }
+      found.push(segmentOf({ ...best, candidate: told, test }, { measured, columns, isOut }))
       isOut = best.isInside.map((is, row) => is | (isOut?.[row] ?? 0))
       scan = new ConditionScan(measured, columns, isOut)
       tests.clear()
@@ -333,10 +338,9 @@ interface Searched {
 }
 
 function segmentOf(
-  { candidate: tested, isInside, test, q }: Tried,
+  { candidate, isInside, test, q }: Tried,
   { measured, columns, isOut }: Searched,
 ): Segment {
-  const candidate = withinOperation(tested, columns, measured)
   const { measure, step, call, strata, requests } = measured
   const { inside, outside } = test
   const stratum = candidate.stratum === null ? null : strata[candidate.stratum]!

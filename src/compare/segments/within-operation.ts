@@ -2,7 +2,7 @@
 import type { Measured } from './measured.ts'
 import { type Candidate, type CodedRows, type Condition, metBy } from './scan-conditions.ts'
 
-/** Says a pair of conditions of which one is another name for an operation as the other, within that. */
+/** A pair of conditions of which one is another name for an operation: the other one, within it. */
 export function withinOperation(
   candidate: Candidate,
   columns: readonly CodedRows[],

@@ -9,7 +9,7 @@ import {
 } from './json-values.ts'
 
 /** Resource attributes that name a host, the best first. */
-export const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
+const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
 
 /** Attributes of resources that say where a service runs; of those of one list, the first there is. */
 const PLACES = [

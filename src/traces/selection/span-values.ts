@@ -100,7 +100,7 @@ function entriesOf({ ids, spans, spanOffsets }: SpanTraceColumns, service: numbe
   })
 }
 
-/** Reads which requests call a service from another one; `undefined` where there is none. */
+/** Reads which requests call a service, or an operation; `undefined` where none does. */
 export function spanCallers(
   { spans, spanOffsets, services, operations }: SpanTraceColumns,
   { service, attribute }: Subject,

@@ -38,6 +38,25 @@ describe('a segment that changed alone is named', () => {
     ).toEqual(['errors: tenant.tier = enterprise and cache.hit = false'])
   })
 
+  test('within an operation, whose other name is no condition, among its requests', () => {
+    const { segments } = findSegments(
+      simulateIncident({
+        seed: 8,
+        requests: 6_000,
+        hasRoute: true,
+        effectOf: ({ operation, tier }, chance) => ({
+          fails: operation === 'GET /cart' && tier === 'enterprise' && chance() < 0.4,
+        }),
+      }),
+    )
+    expect(segments).toMatchObject([
+      { measure: 'errors', text: 'tenant.tier = enterprise', operation: 'GET /cart' },
+    ])
+    const among = segments.map(({ inside, outside }) => inside.after + outside.after)
+    expect(among[0]).toBeGreaterThan(1_800)
+    expect(among[0]).toBeLessThan(2_200)
+  })
+
   test('by several values of one attribute together', () => {
     expect(
       found({ seed: 4, effectOf: ({ pod }) => ({ factor: 'bde'.includes(pod) ? 2.5 : 1 }) }),

@@ -30,6 +30,8 @@ export interface Incident {
   readonly effectOf?: (request: SimulatedRequest, chance: () => number) => Effect
   /** Share of requests of the enterprise tier, before and after. */
   readonly enterprise?: readonly [before: number, after: number]
+  /** Whether roots have an attribute that says their operation again. */
+  readonly hasRoute?: boolean
   /** How far the level of all times wanders from minute to minute, as a share. */
   readonly drift?: number
 }
@@ -48,7 +50,14 @@ export function simulatePeriods(incident: Incident) {
 }
 
 function simulatePeriod(
-  { seed, requests = 3_000, effectOf = () => ({}), enterprise = [0.08, 0.08], drift = 0 }: Incident,
+  {
+    seed,
+    requests = 3_000,
+    effectOf = () => ({}),
+    enterprise = [0.08, 0.08],
+    hasRoute = false,
+    drift = 0,
+  }: Incident,
   period: 0 | 1,
 ) {
   const random = randomSource(2 * seed + period)
@@ -106,6 +115,7 @@ function simulatePeriod(
           'tenant.tier': tier,
           plan: `plan-${tier}`,
           region: request.region,
+          ...(hasRoute && { 'http.route': request.operation.split(' ')[1] }),
           ...noise,
           flag: request.flag,
           'cache.hit': request.cached,

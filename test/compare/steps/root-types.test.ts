@@ -124,6 +124,7 @@ describe('a system with one endpoint', () => {
   function endpoint(
     seed: number,
     reads: readonly (readonly [calls: readonly string[], share: number])[],
+    isAtOnce = false,
   ) {
     const random = randomSource(seed)
     const spans = Array.from({ length: 300 }, (_, i): SpanSketch[] => {
@@ -133,19 +134,29 @@ describe('a system with one endpoint', () => {
       const trace = `${seed}-${i}`
       const [root, start] = [{ service: 'shop', operation: 'GET /item' }, 50_000 * i]
       let now = start + 100 + Math.round(50 * random.next())
-      const calls = [...first, 'prices', 'audit'].map((service): SpanSketch => {
-        const startUs = now
-        now += Math.round(900 * Math.exp(0.2 * random.normal()))
-        const own = { trace, id: service, parent: 'r', startUs, endUs: now }
-        now += 20
+      const calls = [...first, 'prices', 'audit'].map((service, place): SpanSketch => {
+        const startUs = now + (isAtOnce ? random.integer(200) : 0)
+        const endUs = startUs + Math.round(900 * Math.exp(0.2 * random.normal()))
+        const own = { trace, id: service, parent: 'r', startUs, endUs }
+        if (!isAtOnce || place >= first.length - 1) now = endUs + 300
         return { ...own, service, operation: `/${service}` }
       })
-      return [{ trace, id: 'r', ...root, startUs: start, endUs: now + 50 }, ...calls]
+      return [
+        {
+          trace,
+          id: 'r',
+          ...root,
+          startUs: start,
+          endUs: Math.max(...calls.map(({ endUs }) => endUs)) + 70,
+        },
+        ...calls,
+      ]
     })
     return makeSpans(spans.flat(), `endpoint ${seed}`)
   }
-  const titles = (before: Parameters<typeof endpoint>[1], after: Parameters<typeof endpoint>[1]) =>
-    compare(endpoint(1, before), endpoint(2, after))
+  type Reads = Parameters<typeof endpoint>[1]
+  const titles = (before: Reads, after: Reads, isAtOnce = false) =>
+    compare(endpoint(1, before, isAtOnce), endpoint(2, after, isAtOnce))
       .findings.findings.map(({ title }) => title)
       .join('\n')
 
@@ -162,6 +173,16 @@ describe('a system with one endpoint', () => {
     ] as const
     expect(titles([[['old'], 1]], after)).toMatch(
       /shop: GET \/item now calls new .*in [789]\d of 300 calls/,
+    )
+  })
+
+  test('makes a new call at once with others, whichever begins first: a finding', () => {
+    const after = [
+      [['old', 'new'], 0.15],
+      [['old'], 0.85],
+    ] as const
+    expect(titles([[['old'], 1]], after, true)).toMatch(
+      /shop: GET \/item now calls new .*in [345]\d of 300 calls/,
     )
   })
 

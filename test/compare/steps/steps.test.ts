@@ -162,6 +162,14 @@ describe('findings of steps', () => {
     )
   })
 
+  test('a caller that works longer, too, is told by both, the larger first', () => {
+    const { findings } = compared({}, { wayUs: 250, itselfUs: 900 })
+    expect(findings.findings.map(({ where }) => where)).toEqual(['shop'])
+    expect(findings.findings[0]?.what).toMatch(
+      /^its work takes [56]\d\d µs longer and its calls to stock, pay and tax take 300 µs longer in transit$/,
+    )
+  })
+
   test('a caller that works longer is named by its own work', () => {
     const { findings } = compared({}, { itselfUs: 900 })
     expect(findings.findings.map(({ where }) => where)).toEqual(['shop'])

@@ -42,9 +42,19 @@ describe('OTLP', () => {
     'cloud.zones': { arrayValue: { values: [{ stringValue: 'a' }] } },
   }
 
-  test('resources are left out unless asked for', async () => {
+  test('of resources, only what says where they run is kept unless all are asked for', async () => {
+    const places = {
+      'k8s.pod.name': { stringValue: 'web-7d9' },
+      'service.instance.id': { stringValue: '1f3a' },
+      'cloud.region': { stringValue: 'eu-1' },
+    }
     for (const asked of [undefined, false]) {
       expect((await load(otlp(RESOURCE), asked)).attributes).toEqual({ size: 7 })
+      expect((await load(otlp({ ...RESOURCE, ...places }), asked)).attributes).toEqual({
+        size: 7,
+        'resource.k8s.pod.name': 'web-7d9',
+        'resource.cloud.region': 'eu-1',
+      })
     }
   })
 
@@ -92,8 +102,11 @@ describe('Jaeger', () => {
     data: [{ spans: [{ ...span, tags, processID: 'p' }], processes: { p: process } }],
   }
 
-  test('processes are left out unless asked for', async () => {
+  test('of processes, only what says where they run is kept unless all are asked for', async () => {
     expect((await load(jaeger)).attributes).toEqual({ size: 7 })
+    const pod = { ...process, tags: [...process.tags, tag('k8s.pod.name', 'string', 'web-7d9')] }
+    const inPod = { data: [{ ...jaeger.data[0], processes: { p: pod } }] }
+    expect((await load(inPod)).attributes).toEqual({ size: 7, 'resource.k8s.pod.name': 'web-7d9' })
   })
 
   test('tags of processes are attributes of their spans, but for the host', async () => {
