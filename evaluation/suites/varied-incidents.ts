@@ -1,5 +1,7 @@
 import { compare } from '../../src/compare/comparison.ts'
 import type { Finding } from '../../src/compare/findings/finding.ts'
+import { fisherExact } from '../../src/stats/fisher-exact.ts'
+import { mannWhitney } from '../../src/stats/mann-whitney.ts'
 import { type RandomSource, randomSource } from '../../src/stats/random.ts'
 import type { AttributeValue } from '../../src/traces/attributes.ts'
 import { QualityLog } from '../../src/traces/quality.ts'
@@ -25,6 +27,8 @@ const EPOCH_US = 1_790_000_000_000_000
 const FEWEST = 8
 /** Findings that may name the cause; none of them may name a decoy. */
 const FIRST = 3
+/** Routes times the values that a fault can ask for: what a search has to correct for. */
+const QUESTIONS = 4 * 28
 
 export const INCIDENT_KINDS = [
   'errors',
@@ -76,6 +80,8 @@ export interface Incident {
   readonly planted: Planted
   readonly periods: readonly [before: SpanTraces, after: SpanTraces]
   readonly hits: number
+  /** The p value of a test that knows route, condition and symptom; `null` without a fault. */
+  readonly informedP: number | null
 }
 
 type Facts = Map<string, AttributeValue>
@@ -159,6 +165,7 @@ export function makeIncident(kind: IncidentKind, requests: number, seed: number)
   const random = randomSource(INCIDENT_KINDS.length * seed + INCIDENT_KINDS.indexOf(kind))
   const planted = plant(random, kind)
   let hits = 0
+  const symptoms: [before: number[], after: number[]] = [[], []]
   const periods = [false, true].map((isAfter) => {
     const builder = new SpanTracesBuilder(new QualityLog())
     const fromUs = EPOCH_US + (isAfter ? PERIOD_US : 0)
@@ -166,11 +173,12 @@ export function makeIncident(kind: IncidentKind, requests: number, seed: number)
       const facts = drawFacts(random)
       const route = ROUTES[random.integer(ROUTES.length)] as string
       const { condition, rate } = planted
-      const isHere = isAfter && (kind === 'dependency' || route === planted.route)
+      const isHere = kind === 'dependency' || route === planted.route
       const isHit = isHere && (condition === null || holds(condition, facts))
-      const isStruck = isHit && (kind === 'latency' || random.next() < rate)
+      const isStruck = isAfter && isHit && (kind === 'latency' || random.next() < rate)
       if (isStruck && kind !== 'quiet') hits++
       const root = makeCalls(random, { planted, route, facts, isStruck })
+      if (isHit) symptoms[isAfter ? 1 : 0].push(symptomOf(kind, root))
       const isPaused = random.next() < 0.003
       const attributes: [string, AttributeValue][] = [
         ...[...facts].filter(([key]) => !OF_CALLEES.includes(key)),
@@ -186,7 +194,33 @@ export function makeIncident(kind: IncidentKind, requests: number, seed: number)
     }
     return builder.finish(isAfter ? 'after' : 'before') as SpanTraces
   }) as [SpanTraces, SpanTraces]
-  return { planted, periods, hits }
+  return {
+    planted,
+    periods,
+    hits,
+    informedP: kind === 'quiet' ? null : testInformed(kind, symptoms),
+  }
+}
+
+/** Times halfway, in logarithms, between usual calls and those that the fault slows. */
+const SLOW_US = { lock: 20e3, dependency: 25e3 }
+
+/** Returns what the fault changes of a request: own µs of latency, else whether it is seen. */
+function symptomOf(kind: IncidentKind, { calls: [work] = [] }: Call): number {
+  const { fails = false, ownUs = 0, calls = [] } = work ?? {}
+  if (kind === 'latency') return ownUs
+  if (kind === 'lock') return Number(ownUs > SLOW_US.lock)
+  if (kind === 'retries') return Number(calls.some((call) => call.fails))
+  if (kind === 'cache') return Number(calls.some(({ service }) => service === 'db'))
+  if (kind !== 'dependency') return Number(fails)
+  return Number(calls.some((call) => call.service === 'pricing' && call.ownUs > SLOW_US.dependency))
+}
+
+function testInformed(kind: IncidentKind, [before, after]: [number[], number[]]): number {
+  if (before.length === 0 || after.length === 0) return 1
+  if (kind === 'latency') return mannWhitney(before, after, { alternative: 'slower' }).p
+  const seen = (of: readonly number[]) => of.reduce((sum, one) => sum + one, 0)
+  return fisherExact(seen(before), before.length, seen(after), after.length).pMore
 }
 
 function makeCalls(
@@ -255,6 +289,7 @@ export interface JudgedIncident {
   readonly requests: number
   readonly seed: number
   readonly hits: number
+  readonly informedP: number | null
   /** Place of the first finding that names service, and condition; `null` for none. */
   readonly service: number | null
   readonly condition: number | null
@@ -264,7 +299,7 @@ export interface JudgedIncident {
 
 /** Compares the periods of one incident, and says what the first findings name. */
 export function judgeIncident(kind: IncidentKind, requests: number, seed: number): JudgedIncident {
-  const { planted, periods, hits } = makeIncident(kind, requests, seed)
+  const { planted, periods, hits, informedP } = makeIncident(kind, requests, seed)
   const { findings } = compare(...periods).findings
   const placeOf = (isIt: (finding: Finding) => boolean) => {
     const at = findings.findIndex(isIt)
@@ -277,6 +312,7 @@ export function judgeIncident(kind: IncidentKind, requests: number, seed: number
     requests,
     seed,
     hits,
+    informedP,
     service: placeOf(isService),
     condition:
       condition === null
@@ -324,22 +360,31 @@ export function variedText(judged: readonly JudgedIncident[], cases: boolean): s
       const seen = kind === 'quiet' ? all : all.filter(({ hits }) => hits >= FEWEST)
       const within = (part: 'service' | 'condition', most: number) =>
         seen.filter((one) => (one[part] ?? Number.POSITIVE_INFINITY) <= most).length
+      const visible = (questions: number) =>
+        seen.filter(({ informedP }) => (informedP ?? 1) < 0.05 / questions).length
       const cells =
         kind === 'quiet'
-          ? [`${all.filter(({ titles }) => titles.length > 0).length} alarms`, '', '', '']
+          ? [`${all.filter(({ titles }) => titles.length > 0).length} alarms`, '', '']
           : [
+              `${visible(1)} / ${visible(QUESTIONS)}`,
               `${within('service', 1)} / ${within('service', FIRST)}`,
               `${within('condition', 1)} / ${within('condition', FIRST)}`,
             ]
       const decoys = all.filter((one) => one.decoys.length > 0).length
-      return [
-        [requests, kind, `${seen.length} of ${all.length}`, ...cells.slice(0, 2), `${decoys}`],
-      ]
+      return [[requests, kind, `${seen.length} of ${all.length}`, ...cells, `${decoys}`]]
     }),
   )
-  const head = ['requests', 'kind', 'touch 8', 'service 1 / 3', 'condition 1 / 3', 'decoys']
+  const head = [
+    'requests',
+    'kind',
+    'touch 8',
+    'could be seen',
+    'service 1 / 3',
+    'condition 1 / 3',
+    'decoys',
+  ]
   const lines = [head, ...rows].map((row) =>
-    row.map((cell, i) => cell.padEnd([10, 12, 11, 15, 17, 7][i] as number)).join(''),
+    row.map((cell, i) => cell.padEnd([10, 12, 11, 15, 15, 17, 7][i] as number)).join(''),
   )
   const told = judged.map(({ planted: { kind, route, services, condition, rate }, ...one }) => {
     const where =
@@ -349,5 +394,5 @@ export function variedText(judged: readonly JudgedIncident[], cases: boolean): s
     const head = `${one.requests} requests, seed ${one.seed}: ${what}, ${one.hits} touched: ${places}`
     return [head, ...one.titles.slice(0, FIRST)].join('\n      ')
   })
-  return `Incidents of many kinds, made at random: is the cause in the first finding, in the first three?\n${lines.join('\n')}\n${cases ? `${told.join('\n')}\n` : ''}`
+  return `Incidents of many kinds, made at random: is the cause in the first finding, in the first three?\nCould be seen: by a test told route, condition and symptom, at 0.05 / at 0.05 corrected for the ${QUESTIONS} pairs of route and condition\n${lines.join('\n')}\n${cases ? `${told.join('\n')}\n` : ''}`
 }
