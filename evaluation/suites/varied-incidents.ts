@@ -364,7 +364,7 @@ export function variedText(judged: readonly JudgedIncident[], cases: boolean): s
         seen.filter(({ informedP }) => (informedP ?? 1) < 0.05 / questions).length
       const cells =
         kind === 'quiet'
-          ? [`${all.filter(({ titles }) => titles.length > 0).length} alarms`, '', '']
+          ? ['', `${all.filter(({ titles }) => titles.length > 0).length} alarms`, '']
           : [
               `${visible(1)} / ${visible(QUESTIONS)}`,
               `${within('service', 1)} / ${within('service', FIRST)}`,
