@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -111,7 +111,8 @@ const [only] = process.argv.slice(2)
 
 const target = fileURLToPath(new URL('widgets/', import.meta.url))
 mkdirSync(target, { recursive: true })
-const file = join(mkdtempSync(join(tmpdir(), 'flowdelta-docs-')), 'page.html')
+const folder = mkdtempSync(join(tmpdir(), 'flowdelta-docs-'))
+const file = join(folder, 'page.html')
 const browser = await chromium.launch({
   executablePath: process.env['FLOWDELTA_CHROMIUM'] ?? '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu'],
@@ -137,4 +138,5 @@ try {
   }
 } finally {
   await browser.close()
+  rmSync(folder, { recursive: true })
 }

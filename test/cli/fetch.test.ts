@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadTraces } from '../../src/traces/load-traces.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 import { fileOf, recordedTraces, stretchOf } from '../traces/stores/recorded-traces.ts'
 import { type Reply, serve } from '../traces/stores/serve.ts'
 import { flowdelta, ROOT } from './run-cli.ts'
 
 const TRACES = recordedTraces('before', 100)
 const AFTER = recordedTraces('after', 100)
-const FOLDER = mkdtempSync(join(tmpdir(), 'flowdelta-'))
+const FOLDER = temporaryFolder()
 const out = join(FOLDER, 'before.jsonl.gz')
 
 /** A Jaeger that has some traces whenever it is asked. */

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 import { DOCUMENTS } from '../../src/cli/schema.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -27,8 +26,7 @@ export function firstSeconds(name: string, seconds: number): Promise<string[]> {
 }
 
 async function cut(flags: readonly string[], seconds: number): Promise<string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'flowdelta-seconds-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   const [, before = '', , after = ''] = flags
   const save = async (from: string, name: string) => {
     const file = join(folder, `${name}.parquet`)

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -15,6 +14,7 @@ import { connectCharts } from '../../src/views/notebook/connect-charts.ts'
 import { reportHtml } from '../../src/views/report/report-html.ts'
 import { reportMarkdown } from '../../src/views/report/report-markdown.ts'
 import { FORMAT_SAMPLES } from '../logs/formats/corpus.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 /** How long each format is tried: `npm run fuzz` says for how many minutes, `npm test` tries a few. */
 const MINUTES = Number(process.env['FLOWDELTA_FUZZ_MINUTES'] ?? 0)
@@ -383,7 +383,7 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
   })
 
   test('Parquet with other bytes', async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'flowdelta-mutated-')), 'spans.parquet')
+    const path = join(temporaryFolder(), 'spans.parquet')
     const traces = await loadTraces({ name: 'otlp', bytes: JSON.stringify(otlp) })
     await (traces as SpanTraces).save(path)
     const whole = readFileSync(path)

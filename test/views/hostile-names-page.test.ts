@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
@@ -14,6 +13,7 @@ import { plot } from '../../src/views/plot.ts'
 import { reportHtml } from '../../src/views/report/report-html.ts'
 import { reportMarkdown } from '../../src/views/report/report-markdown.ts'
 import { makeSpans, NOON_US, type SpanSketch } from '../make-traces.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 import { describeInBrowser, type Shown } from './widgets/open-widgets.ts'
 
 connectCharts()
@@ -139,7 +139,7 @@ describeInBrowser('names from traces', (open) => {
       charts.map((chart) => chart.mimeBundle()['text/html'] ?? '').join('\n'),
       tableBundle(comparison.edges.table())['text/html'] as string,
     ]
-    const file = join(mkdtempSync(join(tmpdir(), 'flowdelta-hostile-')), 'page.html')
+    const file = join(temporaryFolder(), 'page.html')
     for (const html of pages) {
       writeFileSync(file, html)
       await page.goto(pathToFileURL(file).href)

@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
+import { temporaryFolder } from '../../temporary-folder.ts'
 import { answerOf, openSession, type Session } from './chdb-session.ts'
 import { type Served, serve } from './serve.ts'
 
@@ -19,7 +19,7 @@ export function describeWithClickHouse(title: string, fn: (session: Session) => 
 
 /** Inserts rows from a file: what is part of the query is mixed with what stands in standard input. */
 export function insert(into: Session, table: string, lines: readonly string[]): void {
-  const file = join(mkdtempSync(join(tmpdir(), 'flowdelta-chdb-')), 'rows.jsonl')
+  const file = join(temporaryFolder(), 'rows.jsonl')
   writeFileSync(file, lines.join('\n'))
   const columns = into
     .query(

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
+import { temporaryFolder } from '../../temporary-folder.ts'
 import { plainSpans } from '../read-traces.ts'
 import { describeWithClickHouse, insert, serveClickHouse } from './chdb.ts'
 import {
@@ -388,7 +388,7 @@ describeWithShared('ClickHouse, with table definitions of others', () => {
       const load = async (source: string, options = {}) =>
         (await loadTraces(source, options)) as SpanTraces
       const address = (more: string) => `clickhouse://${served.host}/sampled_before?sample=${more}`
-      const path = join(mkdtempSync(join(tmpdir(), 'flowdelta-chdb-')), 'before.parquet')
+      const path = join(temporaryFolder(), 'before.parquet')
       await ((await loadTraces(fileOf(traces))) as SpanTraces).save(path)
       const middle = new Date((traces[300]?.startsUs[0] as number) / 1000).toISOString()
       for (const options of [{}, { between: `${middle}..` }, { where: 'duration > 0.3ms' }]) {

@@ -1,14 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
+import { temporaryFolder } from '../../temporary-folder.ts'
 import { plainSpans } from '../read-traces.ts'
 
-const FOLDER = mkdtempSync(join(tmpdir(), 'flowdelta-'))
+const FOLDER = temporaryFolder()
 
 /** All that findings rest on. */
 const everything = (traces: SpanTraces) => ({

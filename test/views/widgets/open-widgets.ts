@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
@@ -8,6 +7,7 @@ import type { MimeBundle } from '../../../src/core/display.ts'
 import { interactiveBundles } from '../../../src/views/notebook/bundle-completer.ts'
 import { compressed } from '../../../src/views/notebook/runtime-html.ts'
 import { setCompressor } from '../../../src/views/page/page-data.ts'
+import { temporaryFolder } from '../../temporary-folder.ts'
 
 const PATHS = ['chromium', 'chromium-browser', 'google-chrome'].map((name) => `/usr/bin/${name}`)
 /** `npm test` looks for one, and installs it where it can. */
@@ -67,7 +67,7 @@ async function openPage(
   widgets: readonly Shown[],
   { dark = false, width = 1100 }: OpenOptions = {},
 ): Promise<OpenPage> {
-  const file = join(mkdtempSync(join(tmpdir(), 'flowdelta-widgets-')), 'page.html')
+  const file = join(temporaryFolder(), 'page.html')
   writeFileSync(file, pageOf(widgets))
   const context = await browser.newContext({
     viewport: { width, height: 900 },
