@@ -3,6 +3,8 @@ import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
+import type { Segment } from '../segments/segments.ts'
+import { isSameChoice } from '../steps/call-counts.ts'
 import { type CallSites, isSame, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
 import {
@@ -23,9 +25,14 @@ import { calledName, callsText, categoriesOf, ofChances, operationName, surest }
 import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, structureMoves } from './structure-moves.ts'
 
+interface ToldCall extends CallChange {
+  /** Requests in which alone it changed. */
+  readonly within?: ReadonlySet<number>
+}
+
 interface ServiceChanges {
   readonly service: string
-  readonly calls: readonly CallChange[]
+  readonly calls: readonly ToldCall[]
   readonly repeats: readonly RepeatChange[]
 }
 
@@ -48,14 +55,20 @@ interface Told {
 /** Drafts a finding a service that calls otherwise, and one for each thing done otherwise. */
 export function callFindings(
   changes: StepChanges,
-  { evidence, edges }: { evidence: Ranking; edges: EdgeChanges },
+  {
+    evidence,
+    edges,
+    segments = [],
+  }: { evidence: Ranking; edges: EdgeChanges; segments?: readonly Segment[] },
 ): Draft[] {
   const { categories } = edges
   const { precursors, options } = evidence
   const { smPThreshold } = precursors.structural.options
   const least = smPThreshold === 'auto' ? 0 : smPThreshold
   const moves = structureMoves(precursors)
-  const all = [...changedServices(changes).map(toldOfService(changes)), ...toldOfOrder(changes)]
+  const partly = changes.flows.runs.length > 1 ? [] : partlyChanged(changes, segments)
+  const services = changedServices(changes, partly)
+  const all = [...services.map(toldOfService(changes)), ...toldOfOrder(changes)]
   return all.flatMap((told): Draft | [] => {
     const { kind, service, what, look, key, previous, called, calls, tests, isMoved } = told
     const { forms, requests, ...costOfForms } = told.price
@@ -192,10 +205,26 @@ function suspects(
   return [...new Set(names.filter((name) => name !== undefined))]
 }
 
-function changedServices({ calls, repeats }: StepChanges): ServiceChanges[] {
-  const changed = calls.filter(
-    ({ changed: is, kind }) => is && (kind === 'calls' || kind === 'next'),
-  )
+/** Calls that changed in the requests of a segment alone, counted in these. */
+function partlyChanged({ calls }: StepChanges, segments: readonly Segment[]): ToldCall[] {
+  return segments.flatMap(({ call, inside, requests, p, q }) => {
+    const change = calls.find((one) => call !== null && isSameChoice(one, call))
+    if (change === undefined || change.changed) return []
+    const { before, after, beforeMean, afterMean } = inside
+    const made = [Math.round(beforeMean * before), Math.round(afterMean * after)] as const
+    const within = new Set(requests)
+    return { ...change, made, chances: [before, after], difference: inside.change, p, q, within }
+  })
+}
+
+function changedServices(
+  { calls, repeats }: StepChanges,
+  partly: readonly ToldCall[],
+): ServiceChanges[] {
+  const changed: ToldCall[] = [
+    ...calls.filter(({ changed: is, kind }) => is && (kind === 'calls' || kind === 'next')),
+    ...partly,
+  ]
   const again = calls.filter(({ changed: is, kind }) => is && kind === 'again')
   // What is repeated after a failure is told as that.
   const repeated = repeats.filter(
@@ -277,11 +306,13 @@ function rounded(times: number): string {
 }
 
 /** Whether a request does at least once what more do now; undefined where it had no choice. */
-function choseAnew(sites: CallSites, { difference, chanceSites, madeSites }: CallChange) {
+function choseAnew(sites: CallSites, { difference, chanceSites, madeSites, within }: ToldCall) {
   const left = [...chanceSites].filter((site) => !madeSites.has(site))
   const newSites = difference > 0 ? madeSites : new Set(left)
   return (request: number) =>
-    sites.hasAny(request, chanceSites) ? sites.hasAny(request, newSites) : undefined
+    (within?.has(request) ?? true) && sites.hasAny(request, chanceSites)
+      ? sites.hasAny(request, newSites)
+      : undefined
 }
 
 function repeatsMore(flows: FlowSet, { timesOf, beforeTimes, afterTimes }: RepeatChange) {

@@ -297,16 +297,17 @@ function weighing({ evidence, edges }: FindingSources) {
 }
 
 function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Draft[] {
+  const found = segments?.segments ?? []
   const ofSteps = [
     ...errorFindings(steps, edges),
     ...stepFindings(steps, edges),
-    ...callFindings(steps, { evidence, edges }).filter(
+    ...callFindings(steps, { evidence, edges, segments: found }).filter(
       (draft) => edges.categories.flows.quantity === TIME || isCostly(draft),
     ),
   ]
   const withLogged = withLogs(ofSteps, logFindings(steps, edges))
   const withOthers = withServiceLogs(withLogged, steps.flows.serviceLogs ?? [])
-  const told = withSegments(withOthers, segments?.segments ?? [], edges.categories)
+  const told = withSegments(withOthers, found, edges.categories)
   const drafts = [...loadFindings(steps, edges), ...told.sort(byContribution)]
   return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
 }

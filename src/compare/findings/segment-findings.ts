@@ -5,7 +5,8 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Segment } from '../segments/segments.ts'
-import { isSame, isSameCall } from '../steps/call-order.ts'
+import { isSameChoice } from '../steps/call-counts.ts'
+import { isSameCall } from '../steps/call-order.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { categoriesOf, operationName } from './names.ts'
@@ -71,13 +72,7 @@ function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
   const { measure, step, call, direction } = segment
   if (measure === 'errors') return isOfFailures(segment, draft, all)
   if (measure === 'structure') {
-    return draft.calls.some(
-      (one) =>
-        one.kind === call?.kind &&
-        isSame(one.of, call.of) &&
-        isSameCall(one.call, call.call) &&
-        isSameCall(one.previous, call.previous),
-    )
+    return draft.calls.some((one) => call !== null && isSameChoice(one, call))
   }
   return (
     measure === 'time' &&

@@ -6,7 +6,6 @@ import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { stepKey } from '../steps/step-times.ts'
 import {
   allMeasured,
   dividesStrata,
@@ -97,14 +96,10 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
     return cells > options.maxSegmentCells ? [] : [{ measured, ...search(measured, coded, limits) }]
   })
   // What is sure to have changed is asked only where; the rest may not have changed at all.
-  const changed = new Set(steps.steps.flatMap((one) => (one.changed ? stepKey(one) : [])))
-  const isSure = ({ measured: { measure, step } }: (typeof searches)[number]) =>
-    measure === 'structure' ||
-    (measure === 'errors' ? step?.kind === 'work' : step !== null && changed.has(stepKey(step)))
   const family = [...steps.steps, ...steps.calls].map(({ p }) => p)
   const segments = [true, false]
     .flatMap((sure) => {
-      const own = searches.filter((one) => isSure(one) === sure)
+      const own = searches.filter(({ measured }) => measured.isSure === sure)
       const q = benjaminiHochberg([...own.map(({ p }) => p), ...(sure ? [] : family)])
       return own.flatMap(({ found }, i) =>
         found.map((segment) => ({ ...segment, q: Math.max(segment.q, q[i]!) })),

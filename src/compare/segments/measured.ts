@@ -6,7 +6,7 @@ import type { CallChoice } from '../steps/call-counts.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import type { LogChange } from '../steps/compare-log-counts.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
-import type { Step, StepStratum, StepTimes } from '../steps/step-times.ts'
+import { type Step, type StepStratum, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import { allVisits } from '../steps/visits.ts'
 import { MISSING, type RequestColumn } from './request-columns.ts'
@@ -16,6 +16,8 @@ export type Measure = 'time' | 'errors' | 'structure'
 
 export interface Measured {
   readonly measure: Measure
+  /** Whether it surely changed, so that only where is asked. */
+  readonly isSure: boolean
   readonly step: Step | null
   readonly call: CallChoice | null
   /** Operation of each stratum, and what called it; empty for roots. */
@@ -28,6 +30,8 @@ export interface Measured {
   readonly blocks: Uint8Array
 }
 
+type Head = Pick<Measured, 'measure' | 'isSure' | 'step' | 'call'>
+
 export interface Stratum {
   readonly operation: string
   readonly callingOperation: string
@@ -37,10 +41,13 @@ export interface Stratum {
 const MAX_ELSE = 0.02
 /** Strata with fewer requests in a period are left out. */
 const MIN_STRATUM = 10
+/** What changed in some requests only shows in all of them a little: with a p below this. */
+const LIKELY = 0.1
 
 /** Everything that segments are looked for in, the largest times first. */
 export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
-  const times = steps.times.flatMap((step) => measuredTimes(step) ?? [])
+  const changed = new Set(steps.changes.map(stepKey))
+  const times = steps.times.flatMap((step) => measuredTimes(step, changed.has(stepKey(step))) ?? [])
   const totals = new Map(times.map((measured) => [measured, sum(measured.values)]))
   return [
     ...(steps.flows.quantity === TIME ? measuredFailures(steps.flows, failed) : []),
@@ -48,7 +55,7 @@ export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] 
       .filter(({ changed, kind }) => changed && kind === 'work')
       .flatMap((change) => measuredErrors(steps, change) ?? []),
     ...steps.calls
-      .filter(({ changed }) => changed)
+      .filter((change) => change.changed || mayBePartly(change))
       .flatMap((change) => measuredChoice(steps, change) ?? []),
     ...steps.logs
       .filter(({ changed, kind }) => changed && kind === 'logs')
@@ -57,7 +64,15 @@ export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] 
   ]
 }
 
-function measuredTimes({ kind, service, caller, strata }: StepTimes): Measured | null {
+/** Whether a call may be made in more, or fewer, of some requests though not surely of all. */
+export function mayBePartly({ changed, kind, p }: CallChange): boolean {
+  return !changed && kind === 'calls' && p < LIKELY
+}
+
+function measuredTimes(
+  { kind, service, caller, strata }: StepTimes,
+  isSure: boolean,
+): Measured | null {
   const merged = new Map<string, StepStratum[]>()
   for (const stratum of strata) {
     const key = JSON.stringify([stratum.operation, stratum.callingOperation])
@@ -72,7 +87,10 @@ function measuredTimes({ kind, service, caller, strata }: StepTimes): Measured |
       blocks: same.flatMap((one) => Array.from(one[period].blocks)),
     })),
   }))
-  return measuredOf({ measure: 'time', step: { kind, service, caller }, call: null }, groups)
+  return measuredOf(
+    { measure: 'time', isSure, step: { kind, service, caller }, call: null },
+    groups,
+  )
 }
 
 export function failedRequests({ shapeOf, outcomes }: FlowSet): Uint8Array {
@@ -84,7 +102,7 @@ function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[] {
   const services = group(range(flows.size), (request) => rootOf(flows, request).service)
   return [...services].flatMap(([service, requests]) => {
     const step: Step = { kind: 'request', service, caller: null }
-    const head = { measure: 'errors', step, call: null } as const
+    const head = { measure: 'errors', isSure: false, step, call: null } as const
     return measuredShares(flows, head, { requests, blocks, measure: (one) => failed[one]! }) ?? []
   })
 }
@@ -97,7 +115,7 @@ function measuredErrors({ flows }: StepChanges, { service, failing }: ErrorChang
   const step: Step = { kind: 'work', service, caller: null }
   return measuredShares(
     flows,
-    { measure: 'errors', step, call: null },
+    { measure: 'errors', isSure: true, step, call: null },
     {
       requests: range(flows.size).filter(doesCall),
       blocks: timeBlocks(flows).of,
@@ -108,16 +126,18 @@ function measuredErrors({ flows }: StepChanges, { service, failing }: ErrorChang
 
 function measuredChoice({ flows, sites }: StepChanges, change: CallChange): Measured | null {
   if (sites === null) return null
-  const { kind, of, previous, call, chanceSites, madeSites } = change
+  const { kind, of, previous, call, chanceSites, madeSites, changed: isSure } = change
   const requests = Array.from(flows.shapeOf.keys()).filter((one) => sites.hasAny(one, chanceSites))
-  const head = { measure: 'structure', step: null, call: { kind, of, previous, call } } as const
+  const choice = { kind, of, previous, call }
+  const head = { measure: 'structure', isSure, step: null, call: choice } as const
   const measure = (one: number) => Number(sites.hasAny(one, madeSites))
   return measuredShares(flows, head, { requests, blocks: timeBlocks(flows).of, measure })
 }
 
 function measuredLog({ flows }: StepChanges, change: LogChange): Measured | null {
   const { kind, of, previous, call, able, doing } = change
-  const head = { measure: 'structure', step: null, call: { kind, of, previous, call } } as const
+  const choice = { kind, of, previous, call }
+  const head = { measure: 'structure', isSure: true, step: null, call: choice } as const
   const requests = [...able]
   const measure = (one: number) => Number(doing.has(one))
   return measuredShares(flows, head, { requests, blocks: timeBlocks(flows).of, measure })
@@ -125,7 +145,7 @@ function measuredLog({ flows }: StepChanges, change: LogChange): Measured | null
 
 function measuredShares(
   flows: FlowSet,
-  head: Pick<Measured, 'measure' | 'step' | 'call'>,
+  head: Head,
   {
     requests,
     blocks,
@@ -161,7 +181,7 @@ function rootOf({ shapes, shapeOf, labels }: FlowSet, request: number) {
   return labels.get(shapes.labels(shapeOf[request]!)[0]!)
 }
 
-function measuredOf(head: Pick<Measured, 'measure' | 'step' | 'call'>, groups: readonly Group[]) {
+function measuredOf(head: Head, groups: readonly Group[]) {
   const kept = groups.filter(({ samples }) =>
     samples.every(({ values }) => values.length >= MIN_STRATUM),
   )

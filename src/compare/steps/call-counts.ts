@@ -1,7 +1,14 @@
 // Runs once a span of a shape: the loops index with `!`.
 import { sum } from 'd3-array'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import type { Caller, CallSite, CallSites, Operation } from './call-order.ts'
+import {
+  type Caller,
+  type CallSite,
+  type CallSites,
+  isSame,
+  isSameCall,
+  type Operation,
+} from './call-order.ts'
 import { callName, type RootCalls } from './root-types.ts'
 import { timeBlocks } from './time-blocks.ts'
 
@@ -37,6 +44,18 @@ export interface CallChoice {
   readonly previous: Operation | null
   /** Call that is made; `null` where the operation makes no further call. */
   readonly call: Operation | null
+}
+
+export function isSameChoice(
+  a: Omit<CallChoice, 'kind'> & { readonly kind: string },
+  b: CallChoice,
+): boolean {
+  return (
+    a.kind === b.kind &&
+    isSame(a.of, b.of) &&
+    isSameCall(a.call, b.call) &&
+    isSameCall(a.previous, b.previous)
+  )
 }
 
 /** How often an operation could do something and did, by stretch of time; see `TimeBlocks`. */

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { makeIncident } from '../../../evaluation/suites/varied-incidents.ts'
+import { compare } from '../../../src/compare/comparison.ts'
 import { findSegments } from '../../../src/compare/segments/find-segments.ts'
 import { type Incident, simulateIncident } from './incident.ts'
 
@@ -91,6 +93,25 @@ describe('a segment that changed alone is named', () => {
         }),
       }),
     ).toEqual(['time: region = eu'])
+  })
+})
+
+describe('a call that more requests make, though not surely more of all', () => {
+  const comparison = compare(...makeIncident('cache', 300, 4).periods)
+
+  test('is a finding where a segment shows it, counted in that', () => {
+    expect(comparison.steps.calls.filter(({ changed }) => changed)).toEqual([])
+    expect(comparison.segments.segments).toMatchObject([
+      { measure: 'structure', text: 'tenant.id = acme', inside: { before: 43, after: 44 } },
+    ])
+    const [finding, ...others] = comparison.findings.findings
+    expect(others).toEqual([])
+    expect(finding).toMatchObject({
+      title:
+        'orders: list calls db query in 30 of 44 calls (5 of 43 before), only where tenant.id = acme',
+      concerned: [5, 30],
+    })
+    expect(finding?.q).toBe(comparison.segments.segments[0]?.q)
   })
 })
 
