@@ -39,10 +39,13 @@ export class FlowdeltaError extends Error {
 export class TraceFormatError extends FlowdeltaError {
   override readonly name = 'TraceFormatError'
   readonly place: Place
+  /** What is wrong, without where it stood and what to do. */
+  readonly problem: string
 
   constructor(problem: string, place: Place, nextStep: string, advice: OptionAdvice = {}) {
     super(`${describePlace(place ?? {})}${problem}. ${nextStep}`, advice, 'format')
     this.place = place ?? {}
+    this.problem = visibleText(String(problem))
   }
 }
 

@@ -10,6 +10,8 @@ import {
   type JsonObject,
   numberOf,
   objectsIn,
+  SERVER_ERROR,
+  saidBy,
   textOf,
 } from './json-values.ts'
 import {
@@ -55,9 +57,7 @@ function tracesIn(value: object, sink: ReadSink, file: string): readonly JsonObj
   if (Array.isArray(value)) return objectsIn(value).flatMap((inner) => tracesIn(inner, sink, file))
   const { data, errors } = value as JsonObject
   for (const error of objectsIn(errors)) {
-    const { msg } = error
-    const message = `Jaeger answered with an error: ${textOf(msg) || JSON.stringify(error)}`
-    sink.quality.note('jaeger-error', { file }, message)
+    sink.quality.note(SERVER_ERROR, { file }, `the server says: ${saidBy(error)}`)
   }
   if (isJsonObject(data)) return [data]
   return data === undefined ? [value as JsonObject] : objectsIn(data)

@@ -1,3 +1,4 @@
+import { printable } from '../../core/words.ts'
 import type { AttributeValue } from '../attributes.ts'
 
 export type JsonObject = { readonly [key: string]: unknown }
@@ -69,4 +70,13 @@ const TRACE_KEY =
 /** The first key by which formats are told apart: names further in may be anybody's. */
 export function firstTraceKey(head: string): string | undefined {
   return /^[\s\uFEFF]*[[{]/.test(head) ? TRACE_KEY.exec(head)?.[1] : undefined
+}
+
+/** Code of the note about what a server answered instead of traces. */
+export const SERVER_ERROR = 'server-error'
+
+/** Returns what a server says of an error, in its own words: `{"message": …}`, or all of it. */
+export function saidBy(error: JsonObject): string {
+  const { message, msg, error: inner } = error
+  return printable(textOf(message) || textOf(msg) || textOf(inner) || JSON.stringify(error))
 }

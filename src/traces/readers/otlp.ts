@@ -11,6 +11,8 @@ import {
   isJsonObject,
   type JsonObject,
   objectsIn,
+  SERVER_ERROR,
+  saidBy,
   textOf,
 } from './json-values.ts'
 import { otlpFraming, otlpMessages } from './otlp-protobuf.ts'
@@ -50,7 +52,10 @@ export const otlpReader: TraceReader = {
       for (const request of Array.isArray(value) ? objectsIn(value) : [value as JsonObject]) {
         readOwn(request, sink, file)
         const resources = resourcesOf(request)
-        if (resources === undefined) others++
+        const { error } = request
+        if (resources === undefined && isJsonObject(error)) {
+          sink.quality.note(SERVER_ERROR, { file, line }, `the server says: ${saidBy(error)}`)
+        } else if (resources === undefined) others++
         else readResources(resources, sink, { file, line }, torn)
       }
     }

@@ -1,10 +1,12 @@
-import { FlowdeltaError } from '../../core/errors.ts'
+import { group } from 'd3-array'
+import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
 import { QualityLog } from '../quality.ts'
+import { SERVER_ERROR } from '../readers/json-values.ts'
 import type { ReadSink, TraceReader } from '../readers/trace-reader.ts'
 import { type Answer, notJson } from './http.ts'
 
 /** Notes of readers that mean that an answer is not what it should be. */
-const BROKEN = new Set(['not-spans', 'jaeger-error'])
+const BROKEN = new Set(['not-spans', SERVER_ERROR])
 
 /** Collects notes about traces, and throws for a damaged answer. */
 class AnswerQuality extends QualityLog {
@@ -21,11 +23,12 @@ class AnswerQuality extends QualityLog {
   }
 }
 
-/** Takes whole traces out of the answers of a server, each the first time that it comes. */
+/** Takes traces out of the answers of a server, each span the first time that it comes. */
 export class AnsweredTraces {
   readonly #sink: ReadSink
   readonly #file: string
-  readonly #seen = new Set<string>()
+  /** Of each trace, the ids of its spans so far, in one text, each after a space. */
+  readonly #seen = new Map<string, string>()
 
   constructor(sink: ReadSink, file: string) {
     this.#sink = sink
@@ -65,12 +68,21 @@ export class AnsweredTraces {
       await reader.read(once(bytes), into, this.#file)
     } catch (error) {
       if (!(error instanceof FlowdeltaError)) throw error
-      throw new FlowdeltaError(`sent an answer that cannot be used: ${error.message}`)
+      // What to do about a file is no advice about a server.
+      const problem = error instanceof TraceFormatError ? error.problem : error.message
+      throw new FlowdeltaError(`sent an answer that cannot be used: ${problem}`)
     }
-    const isNew = (trace: string | undefined) => trace === undefined || !this.#seen.has(trace)
-    for (const record of records) if (isNew(record[0].traceId)) spans.add(...record)
-    for (const note of answered.notes) if (isNew(note[1].trace)) quality.note(...note)
-    for (const id of ids) this.#seen.add(id)
+    for (const note of answered.notes)
+      if (!this.#seen.has(note[1].trace ?? '')) quality.note(...note)
+    const added = group(
+      records.filter(([{ traceId, spanId }]) => !this.#seen.get(traceId)?.includes(` ${spanId}`)),
+      ([{ traceId }]) => traceId,
+    )
+    for (const [trace, own] of added) {
+      for (const record of own) spans.add(...record)
+      const known = this.#seen.get(trace) ?? ''
+      this.#seen.set(trace, known + own.map(([{ spanId }]) => ` ${spanId}`).join(''))
+    }
     return ids
   }
 }

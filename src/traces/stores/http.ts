@@ -140,12 +140,14 @@ export class HttpServer {
     const silence = new AbortController()
     const stop = () => silence.abort()
     let timer = setTimeout(stop, this.#options.timeout * 1e3)
+    let isAnswering = false
     const signals = [silence.signal, ...(this.#signal === null ? [] : [this.#signal])]
     try {
       const response = await fetch(url, {
         headers: this.#headers,
         signal: AbortSignal.any(signals),
       })
+      isAnswering = true
       const parts: Uint8Array[] = []
       for await (const part of response.body ?? []) {
         clearTimeout(timer)
@@ -166,6 +168,7 @@ export class HttpServer {
       if (cause === 'ENOTFOUND') {
         throw new Refusal(`${this.name} is not known to the network (${cause}). ${LOOK_THERE}`)
       }
+      if (isAnswering) throw new PassingFailure(`broke off amid its answer (${cause})`, ASK_LESS)
       const problem = `cannot be reached or broke off (${cause})`
       throw new PassingFailure(problem, cause === 'ECONNRESET' ? ASK_LESS : LOOK_THERE)
     } finally {

@@ -12,6 +12,14 @@ export interface Slice {
 /** An answer with fewer traces is no limit that a server has of its own. */
 const MIN_OWN_LIMIT = 10
 
+/** Takes the traces of a stretch and returns their ids. */
+type Ask = (slice: Slice) => Promise<ReadonlySet<string>>
+
+interface Asked {
+  readonly slice: Slice
+  readonly ids?: ReadonlySet<string>
+}
+
 /**
  * Asks for stretches of time until no answer is cut: one that has as many traces as a server gives
  * at most is asked for again in halves. Of the fullest answer the halves are asked for in any case:
@@ -41,20 +49,20 @@ export class SlicedReading {
    */
   async read(
     slices: readonly Slice[],
-    ask: (slice: Slice) => Promise<ReadonlySet<string>>,
+    ask: Ask,
     onShare: (share: number) => void = () => {},
   ): Promise<void> {
     const lengthUs = (parts: readonly Slice[]) =>
       parts.reduce((sum, { fromUs, toUs }) => sum + toUs - fromUs, 0)
     const allUs = lengthUs(slices)
-    const pending = [...slices].reverse()
+    const pending: Asked[] = slices.map((slice) => ({ slice })).reverse()
     let whole: { readonly slice: Slice; readonly ids: ReadonlySet<string>; isSure: boolean }[] = []
     for (;;) {
-      for (let slice = pending.pop(); slice !== undefined; slice = pending.pop()) {
-        const ids = await ask(slice)
+      for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
+        const { slice, ids = await ask(slice) } = one
         if (ids.size < this.#limit) whole.push({ slice, ids, isSure: false })
-        else pending.push(...this.#divided(slice))
-        onShare(1 - lengthUs(pending) / allUs)
+        else pending.push(...(await this.#divided(slice, ids, ask)))
+        onShare(1 - lengthUs(pending.map(({ slice }) => slice)) / allUs)
       }
       const fullest = whole.reduce<(typeof whole)[number] | undefined>(
         (most, each) => (each.ids.size > (most?.ids.size ?? 0) ? each : most),
@@ -69,7 +77,7 @@ export class SlicedReading {
       this.#limit = fullest.ids.size
       const again = whole.filter(({ ids }) => ids.size >= this.#limit)
       whole = whole.filter((each) => !again.includes(each))
-      pending.push(...again.flatMap(({ slice }) => this.#divided(slice)))
+      for (const { slice, ids } of again) pending.push(...(await this.#divided(slice, ids, ask)))
     }
   }
 
@@ -85,11 +93,14 @@ export class SlicedReading {
     quality.note(MISSING_TRACES, { file }, message)
   }
 
-  /** The halves of a stretch; none if it is too short, which is remembered. */
-  #divided(slice: Slice): Slice[] {
-    const halves = this.#halves(slice)
-    if (halves.length === 0) this.#cut.push(slice)
-    return halves
+  /** The halves of a stretch; none, which is remembered, if it is too short or both have what it has. */
+  async #divided(slice: Slice, ids: ReadonlySet<string>, ask: Ask): Promise<Required<Asked>[]> {
+    const halves: Required<Asked>[] = []
+    for (const half of this.#halves(slice)) halves.push({ slice: half, ids: await ask(half) })
+    if (halves.some((half) => half.ids.size < ids.size || [...half.ids].some((id) => !ids.has(id))))
+      return halves
+    this.#cut.push(slice)
+    return []
   }
 
   #halves({ fromUs, toUs }: Slice): Slice[] {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
@@ -102,6 +103,46 @@ test('a server with a lower limit than it was asked for is found out, and gives 
   expect([...traces.ids].sort()).toEqual(idsOf(BEFORE))
 })
 
+test('a trace that comes in parts, each stretch of time with its own spans, is read whole', async () => {
+  const served = await serve((url) => {
+    const reply = jaegerV3(url) as { readonly status?: number; readonly body: unknown }
+    if (typeof reply.body !== 'string') return reply
+    const us = (name: string) => Date.parse(url.searchParams.get(`query.${name}`) as string) * 1000
+    const [from, to] = [us('start_time_min'), us('start_time_max')]
+    const parts = reply.body.split('\n').map((line) => {
+      const trace = JSON.parse(line) as Json
+      for (const { scopeSpans } of trace['result'].resourceSpans)
+        for (const scope of scopeSpans)
+          scope.spans = scope.spans.filter(({ startTimeUnixNano }: Json) => {
+            const startUs = Number(BigInt(startTimeUnixNano) / 1000n)
+            return startUs >= from && startUs < to
+          })
+      return JSON.stringify(trace)
+    })
+    return { body: parts.join('\n') }
+  })
+  const traces = await load(served, BEFORE, '&limit=10')
+  expect([...traces.ids].sort()).toEqual(idsOf(BEFORE))
+  const spans = BEFORE.flatMap(({ resourceSpans }) => spansOf(resourceSpans))
+  expect(traces.table().array('spans')).toEqual(
+    traces.ids.map((id) => spans.filter(({ traceId }) => traceId === id).length),
+  )
+})
+
+test('a server that repeats a page, whatever time it is asked for, is not asked for ever', async () => {
+  const page = BEFORE.slice(0, 20)
+  const served = await serve((url) => {
+    url.searchParams.set('query.start_time_min', '2000-01-01T00:00:00Z')
+    url.searchParams.set('query.start_time_max', '2100-01-01T00:00:00Z')
+    return jaegerV3(url, { traces: page })
+  })
+  const traces = await load(served, BEFORE, '&limit=20&service=frontend')
+  expect(traces.size).toBe(20)
+  expect(served.asked.length).toBeLessThan(10)
+  const said = traces.quality().issues.map(({ message }) => message)
+  expect(said.join()).toContain('traces are missing: the server gives at most 20')
+})
+
 test('where a stretch cannot be divided further, the load says that traces are missing', async () => {
   const [first] = BEFORE
   const copies = Array.from({ length: 30 }, (_, i) => {
@@ -201,7 +242,15 @@ test.each<[problem: string, reply: Reply, message: string, timeout?: number]>([
   [
     'a failure amid a stream',
     { body: '{"error":{"code":13,"message":"no such index"}}' },
-    'cannot be used',
+    'sent an answer that cannot be used: the server says: no such index',
+  ],
+  [
+    'a compressed answer that is cut',
+    {
+      headers: { 'content-encoding': 'gzip' },
+      body: gzipSync('{"result":{"resourceSpans":[]}}').subarray(0, 30),
+    },
+    'sent an answer that cannot be used: The file ends before what starts on line 1 does (asked for',
   ],
   ['silent', () => {}, 'kept silent for 0.5 s', 0.5],
 ])('a server that is %s gives an error that says so', async (_, reply, message, timeout = 30) => {
