@@ -124,36 +124,24 @@ export class LogComparison extends Stage {
 
   /** Whether performance has a heavy tail, and what to do about it. */
   get tail(): MetricTail {
-    this.#stages.tail ??= metricTail(this.logs, pickOptions(METRIC_OPTIONS, this.options))
-    return this.#stages.tail
+    return this.#stage('tail', (options) => metricTail(this.logs, options))
   }
 
   /** What differs between the classes. */
   get divergence(): Divergence {
-    this.#stages.divergence ??= findDivergence(
-      this.logs,
-      pickOptions(DIVERGENCE_OPTIONS, this.options),
-    )
-    return this.#stages.divergence
+    return this.#stage('divergence', (options) => findDivergence(this.logs, options))
   }
 
   /** What depends on what, within each class. */
   get networks(): DependencyNetworks {
-    this.#stages.networks ??= learnDependencies(
-      this.logs,
-      pickOptions(DEPENDENCY_OPTIONS, this.options),
-    )
-    return this.#stages.networks
+    return this.#stage('networks', (options) => learnDependencies(this.logs, options))
   }
 
   /** What to look at first. */
   get attention(): Attention {
-    this.#stages.attention ??= focusAttention(
-      this.divergence,
-      this.networks,
-      pickOptions(ATTENTION_OPTIONS, this.options),
+    return this.#stage('attention', (options) =>
+      focusAttention(this.divergence, this.networks, options),
     )
-    return this.#stages.attention
   }
 
   /** Is it a fair comparison? What was not read, or cannot be told, and what to do about it. */
@@ -164,6 +152,15 @@ export class LogComparison extends Stage {
   /** What to look at first, a row a graph. */
   table(): StageTable {
     return this.attention.table()
+  }
+
+  /** A stage, computed with its own options when it is first asked for. */
+  #stage<N extends StageName>(
+    name: N,
+    compute: (options: OptionsOf<(typeof STAGE_OPTIONS)[N]>) => Stages[N],
+  ): Stages[N] {
+    this.#stages[name] ??= compute(pickOptions(STAGE_OPTIONS[name], this.options))
+    return this.#stages[name] as Stages[N]
   }
 
   /** Names of a stage's own options that differ. */

@@ -16,11 +16,10 @@ const GRID = 0.65
 interface Axis {
   readonly scale: AxisScale
   readonly box: PlotBox
-  /** What the numbers are; left out where it is said elsewhere. */
-  readonly title?: string
 }
 
-export function BottomAxis({ scale, box, title }: Axis) {
+/** An axis below; `title` says what the numbers are, where nothing else does. */
+export function BottomAxis({ scale, box, title }: Axis & { readonly title?: string }) {
   const ink = useInk()
   const bottom = box.top + box.height
   return (
@@ -45,7 +44,7 @@ export function BottomAxis({ scale, box, title }: Axis) {
   )
 }
 
-export function LeftAxis({ scale, box, title }: Axis) {
+export function LeftAxis({ scale, box }: Axis) {
   const ink = useInk()
   return (
     <g>
@@ -53,25 +52,13 @@ export function LeftAxis({ scale, box, title }: Axis) {
         const y = pixel(box.top + (1 - scale.share(value)) * box.height)
         return (
           <g key={value}>
-            <line
-              x1={box.left - 4}
-              x2={box.left + box.width}
-              y1={y}
-              y2={y}
-              stroke={ink.line}
-              opacity={GRID}
-            />
+            <path d={`M${box.left - 4} ${y}h${box.width + 4}`} stroke={ink.line} opacity={GRID} />
             <Text color="soft" x={box.left - 7} y={y + 4} anchor="end">
               {text}
             </Text>
           </g>
         )
       })}
-      {title === undefined ? null : (
-        <Text x={box.left} y={box.top - 8}>
-          {title}
-        </Text>
-      )}
     </g>
   )
 }

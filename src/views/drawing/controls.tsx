@@ -126,6 +126,53 @@ export function actOnKey(event: KeyboardEvent, acts: Readonly<Record<string, () 
   act()
 }
 
+interface MarkChoice<K> {
+  readonly isChosen: (mark: K) => boolean
+  readonly onToggle: (mark: K) => void
+  readonly onLetGo: () => void
+}
+
+/**
+ * Lets marks of a drawing be chosen by click and keyboard: one stop of the Tab key, arrows, Home
+ * and End go on in the order of `marks`, Enter and space choose, Escape lets go.
+ */
+export function useMarkKeys<K>(
+  marks: readonly K[],
+  { isChosen, onToggle, onLetGo }: MarkChoice<K>,
+) {
+  const surface = useRef<SVGSVGElement>(null)
+  const [reached, setReached] = useState<K>()
+  const stop = marks.find((mark) => mark === reached) ?? marks.find(isChosen) ?? marks[0]
+  const goTo = (place: number) => () =>
+    surface.current?.querySelector<SVGGElement>(`[data-place="${place}"]`)?.focus()
+  const handsOf = (mark: K, label: string) => {
+    const place = marks.indexOf(mark)
+    const toggle = () => onToggle(mark)
+    const acts = {
+      ArrowDown: goTo(place + 1),
+      ArrowRight: goTo(place + 1),
+      ArrowUp: goTo(place - 1),
+      ArrowLeft: goTo(place - 1),
+      Home: goTo(0),
+      End: goTo(marks.length - 1),
+      Enter: toggle,
+      ' ': toggle,
+      Escape: onLetGo,
+    }
+    return {
+      role: 'button',
+      tabindex: mark === stop ? 0 : -1,
+      'aria-pressed': isChosen(mark),
+      'aria-label': label,
+      'data-place': place,
+      onClick: toggle,
+      onFocus: () => setReached(() => mark),
+      onKeyDown: (event: KeyboardEvent) => actOnKey(event, acts),
+    } as JSX.SVGAttributes<SVGGElement>
+  }
+  return { surface, handsOf }
+}
+
 const MIN_RANGE = 0.005
 
 /** Marks a range by dragging; `onRange` gets shares of the width once it is let go. */

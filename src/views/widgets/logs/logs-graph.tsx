@@ -1,9 +1,8 @@
-import type { JSX } from 'preact'
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { counted, grouped, shortNumber, shortText } from '../../../core/words.ts'
 import type { AttentionGraph } from '../../../logs/attention/focus-attention.ts'
 import { featureText } from '../../../logs/features/features.ts'
-import { actOnKey } from '../../drawing/controls.tsx'
+import { useMarkKeys } from '../../drawing/controls.tsx'
 import {
   DependencyNetwork,
   dependencyLayout,
@@ -46,9 +45,15 @@ export function LogsGraph({ graph, open, onToggle }: Shown) {
   const place = useRef<HTMLDivElement>(null)
   const layout = useMemo(() => dependencyLayout(graph, MAX_DRAWN), [graph])
   const names = layout.variables.map(({ node }) => node.name)
-  const { surface, handsOf } = useNameKeys(names, { open, onToggle }, (name) =>
-    wordsOf(graph, name),
-  )
+  const { surface, handsOf } = useMarkKeys(names, {
+    isChosen: (name) => name === open,
+    onToggle,
+    onLetGo: () => open !== null && onToggle(open),
+  })
+  const hands = (name: string) => ({
+    class: 'fd-logs-variable',
+    ...handsOf(name, wordsOf(graph, name)),
+  })
   useLayoutEffect(() => {
     // Performance, at the right end, is what one reads first.
     if (place.current !== null) place.current.scrollLeft = place.current.scrollWidth
@@ -70,7 +75,7 @@ export function LogsGraph({ graph, open, onToggle }: Shown) {
             graph={graph}
             layout={layout}
             open={open}
-            {...(!isStill && { handsOf })}
+            {...(!isStill && { handsOf: hands })}
           />
         </Figure>
       </div>
@@ -101,49 +106,4 @@ function wordsOf({ nodes, metric }: AttentionGraph, name: string): string {
   const node = nodes.find((each) => each.name === name)
   const words = node === undefined ? '' : differenceText(node)
   return `${nameText(name)}${name === metric ? ', performance' : ''}: ${words}`
-}
-
-/**
- * Lets names of a drawing be chosen by click and keyboard: one stop of the Tab key, arrows, Home
- * and End go on, Enter and space open, Escape closes.
- */
-function useNameKeys(
-  names: readonly string[],
-  { open, onToggle }: Pick<Shown, 'open' | 'onToggle'>,
-  words: (name: string) => string,
-) {
-  const surface = useRef<SVGSVGElement>(null)
-  const [reached, setReached] = useState<string | null>(null)
-  const stop = [reached, open].find((name) => name !== null && names.includes(name)) ?? names[0]
-  const goTo = (place: number) => () =>
-    surface.current?.querySelector<SVGGElement>(`[data-place="${place}"]`)?.focus()
-  const handsOf = (name: string): JSX.SVGAttributes<SVGGElement> & { 'data-place': number } => {
-    const place = names.indexOf(name)
-    const toggle = () => onToggle(name)
-    const acts = {
-      ArrowDown: goTo(place + 1),
-      ArrowRight: goTo(place + 1),
-      ArrowUp: goTo(place - 1),
-      ArrowLeft: goTo(place - 1),
-      Home: goTo(0),
-      End: goTo(names.length - 1),
-      Enter: toggle,
-      ' ': toggle,
-      Escape: () => open !== null && onToggle(open),
-    }
-    return {
-      class: 'fd-logs-variable',
-      role: 'button',
-      tabindex: name === stop ? 0 : -1,
-      'aria-pressed': name === open,
-      'aria-label': words(name),
-      'data-place': place,
-      onClick: toggle,
-      onFocus: () => setReached(name),
-      onKeyDown: (event: KeyboardEvent) => {
-        if (!event.altKey && !event.ctrlKey && !event.metaKey) actOnKey(event, acts)
-      },
-    }
-  }
-  return { surface, handsOf }
 }

@@ -1,5 +1,4 @@
-import type { JSX } from 'preact'
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { counted, formatDuration, percent, pValue, shortText } from '../../../core/words.ts'
 import {
   type EdgeEnds,
@@ -9,7 +8,7 @@ import {
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
 import { squaredDuration, varianceShare } from '../../charts/flow-order.ts'
-import { actOnKey, Button, Choice, useWidth } from '../../drawing/controls.tsx'
+import { Button, Choice, useMarkKeys, useWidth } from '../../drawing/controls.tsx'
 import { CellBar, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import type { FlowLayout } from '../../drawing/flow-layout.ts'
@@ -77,53 +76,29 @@ function VarianceFlow({ name, detail, layout, marks, chosen, onChoose }: FlowPro
   const { graph, edges } = detail
   const [width, height] = [Math.ceil(layout.width), Math.ceil(layout.height)]
   const [place, room] = useWidth<HTMLDivElement>(600)
-  const surface = useRef<SVGSVGElement>(null)
-  const [reached, setReached] = useState<number | null>(null)
   const [wish, setWish] = useState<boolean | null>(null)
   const isFitted = wish ?? room >= width * READABLE
   const known = useMemo(() => new Map(edges.map((edge) => [edge.edge, edge])), [edges])
   const edgeOf = (link: number) => known.get(graph.links[link]?.edge ?? -1)
   const order = useMemo(() => linksDown(graph.links, layout, known), [graph, layout, known])
   const isChosen = (link: number) => chosen !== null && graph.links[link]?.edge === chosen
-  const stop = reached ?? order.find(isChosen) ?? order[0]
   useLayoutEffect(() => {
     // The root is what one reads first.
     if (place.current !== null) {
       place.current.scrollLeft = (layout.nodes[0]?.x ?? 0) - place.current.clientWidth / 2
     }
   }, [isFitted, room])
-  const onKeyDown = (event: KeyboardEvent, link: number, edge: number) => {
-    const at = order.indexOf(link)
-    const focus = (next: number | undefined) => () =>
-      surface.current?.querySelector<SVGGElement>(`[data-link="${next}"]`)?.focus()
-    actOnKey(event, {
-      ArrowDown: focus(order[at + 1]),
-      ArrowRight: focus(order[at + 1]),
-      ArrowUp: focus(order[at - 1]),
-      ArrowLeft: focus(order[at - 1]),
-      Home: focus(order[0]),
-      End: focus(order.at(-1)),
-      Enter: () => onChoose(edge),
-      ' ': () => onChoose(edge),
-      Escape: () => chosen !== null && onChoose(chosen),
-    })
-  }
-  const handsOf = (link: number) => {
+  const { surface, handsOf } = useMarkKeys(order, {
+    isChosen,
+    onToggle: (link) => onChoose(edgeOf(link)?.edge ?? -1),
+    onLetGo: () => chosen !== null && onChoose(chosen),
+  })
+  const handsOfLink = (link: number) => {
     const edge = edgeOf(link)
     if (edge === undefined) return undefined
     const share = Number.isNaN(edge.share) ? '' : `: ${varianceShare(edge.share)} of the variance`
-    return {
-      class: 'fd-variance-link',
-      role: 'button',
-      tabindex: link === stop ? 0 : -1,
-      'aria-pressed': isChosen(link),
-      'aria-label': edge.name + share,
-      'data-edge': edge.edge,
-      'data-link': link,
-      onClick: () => onChoose(edge.edge),
-      onFocus: () => setReached(link),
-      onKeyDown: (event: KeyboardEvent) => onKeyDown(event, link, edge.edge),
-    } as JSX.SVGAttributes<SVGGElement>
+    const hands = handsOf(link, edge.name + share)
+    return { class: 'fd-variance-link', 'data-edge': edge.edge, ...hands }
   }
   const partners = new Set(known.get(chosen ?? -1)?.covarying?.map(({ edge }) => edge))
   const lines = graph.links.map((link, number): GraphLine => {
@@ -151,7 +126,7 @@ function VarianceFlow({ name, detail, layout, marks, chosen, onChoose }: FlowPro
           label={`Flow of ${name}; its edges are in the table as well. Arrow keys go from edge to edge, Enter chooses one.`}
           role="application"
         >
-          <NodeLink boxes={graph.nodes} lines={lines} layout={layout} lineHands={handsOf} />
+          <NodeLink boxes={graph.nodes} lines={lines} layout={layout} lineHands={handsOfLink} />
         </Figure>
       </div>
       <p class="fd-soft">
