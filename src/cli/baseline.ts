@@ -2,12 +2,13 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { historyChanges } from '../compare/baseline/check-run.ts'
 import { parseHistory, type RunSummary, summarizeRun } from '../compare/baseline/run-summary.ts'
-import { FlowdeltaError, OptionError, visibleText } from '../core/errors.ts'
+import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { defineOptions, optionalText, text } from '../core/options.ts'
 import { counted, formatDuration, pValue, shortText } from '../core/words.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import { addOptions, choice, type Flags, type FlagsOf } from './flags.ts'
 import { loadPeriod } from './load-period.ts'
+import { printText } from './printing.ts'
 
 /** The name that a run has in a history. */
 export const RUN_NAME = text({
@@ -32,7 +33,7 @@ export function addBaseline(command: Command): void {
     (given: string) => choice(actions, given),
   )
   command.argument('<file...>', 'Traces of one run, to write; a history, to show')
-  addOptions(addOptions(command, BASELINE_FLAGS), LOAD_OPTIONS).action(runBaseline)
+  addOptions(command, BASELINE_FLAGS, LOAD_OPTIONS).action(runBaseline)
 }
 
 async function runBaseline(
@@ -44,7 +45,7 @@ async function runBaseline(
   if (action === 'show') {
     const [file = '', another] = files
     if (another !== undefined) throw new InvalidArgumentError('Give one history to show.')
-    process.stdout.write(`${visibleText(historyText(readHistory(file)))}\n`)
+    printText(historyText(readHistory(file)))
     return
   }
   if (out === undefined) throw new OptionError('out', out, 'the history to add the run to')

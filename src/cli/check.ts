@@ -74,8 +74,7 @@ export function addCheck(command: Command): void {
       ),
     )
     .addOption(conditionOption('warn-on', 'Warn when they surely exceed it', TERMS))
-  for (const table of [CHECK_FLAGS, KNOWLEDGE_OPTIONS, LOAD_OPTIONS]) addOptions(command, table)
-  command.action(runCheck)
+  addOptions(command, CHECK_FLAGS, KNOWLEDGE_OPTIONS, LOAD_OPTIONS).action(runCheck)
 }
 
 async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<void> {

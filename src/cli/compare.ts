@@ -18,7 +18,7 @@ import { comparisonText, findingText } from './comparison-text.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import { findingWithId, type PrintedFinding } from './finding-document.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
-import { JSON_FLAG, print } from './printing.ts'
+import { JSON_FLAG, printJson, printText } from './printing.ts'
 
 const COMPARE_FLAGS = defineOptions({
   ...WHAT_IF_FLAG,
@@ -71,20 +71,12 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
     categories: comparison.categories.size,
     mutations: comparison.ranking.mutations.length,
   }
-  if (flags.finding === undefined) {
-    print(
-      json,
-      () => withinBudget(COMPARISON_DOCUMENT.write(printed), { budget, all }),
-      () => comparisonText(printed, { verbose }),
-    )
-  } else {
+  if (flags.finding !== undefined) {
     const whole = { comparison, finding: findingOf(comparison, flags.finding) }
-    print(
-      json,
-      () => FINDING_DOCUMENT.write(whole),
-      () => findingText(whole),
-    )
-  }
+    if (json) printJson(FINDING_DOCUMENT.write(whole))
+    else printText(findingText(whole))
+  } else if (json) printJson(withinBudget(COMPARISON_DOCUMENT.write(printed), { budget, all }))
+  else printText(comparisonText(printed, { verbose }))
   failOn(comparison, flags.failOn, TERMS)
 }
 

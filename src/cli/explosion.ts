@@ -25,7 +25,14 @@ import {
 } from './document.ts'
 import { addOptions, adviceFlags, type Flags, type FlagsOf, flagsOf } from './flags.ts'
 import { addOnePeriod, categorizeFiles } from './load-period.ts'
-import { JSON_FLAG, type PrintedWarning, print, textTable, warningLines } from './printing.ts'
+import {
+  JSON_FLAG,
+  type PrintedWarning,
+  printJson,
+  printText,
+  textTable,
+  warningLines,
+} from './printing.ts'
 
 const EXPLOSION_FLAGS = defineOptions({
   json: JSON_FLAG,
@@ -51,11 +58,8 @@ async function runExplosion(
   const { categories, warnings } = await categorizeFiles(files, flags)
   const cluster = hosts === undefined || replicas === undefined ? null : { hosts, replicas }
   const diagnosis = diagnoseExplosion(categories, { cluster, splits })
-  print(
-    json,
-    () => EXPLOSION_DOCUMENT.write({ ...diagnosis.sizes, diagnosis, warnings }),
-    () => explosionText(diagnosis, warnings),
-  )
+  if (json) printJson(EXPLOSION_DOCUMENT.write({ ...diagnosis.sizes, diagnosis, warnings }))
+  else printText(explosionText(diagnosis, warnings))
 }
 
 export interface ExplosionResults extends CategorySizes {

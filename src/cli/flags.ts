@@ -32,10 +32,8 @@ class OptionFlag extends Option {
   }
 }
 
-export function addOptions(command: Command, table: OptionTable): Command {
-  for (const [name, row] of Object.entries(table)) {
-    if (row.flag !== null) command.addOption(new OptionFlag(name, row))
-  }
+export function addOptions(command: Command, ...tables: readonly OptionTable[]): Command {
+  for (const flag of flagsOf(...tables)) command.addOption(flag)
   return command
 }
 

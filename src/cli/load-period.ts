@@ -81,11 +81,8 @@ export function isSplit(args: readonly string[]): boolean {
 }
 
 export function addSplit(command: Command): Command {
-  addOptions(
-    command.argument('[file...]', 'Traces of one recording, for --split or --propose'),
-    SPLIT_FLAGS,
-  )
-  return addOptions(command, PROPOSE_FLAGS).hook('preAction', (_, action) => {
+  command.argument('[file...]', 'Traces of one recording, for --split or --propose')
+  return addOptions(command, SPLIT_FLAGS, PROPOSE_FLAGS).hook('preAction', (_, action) => {
     if (action.getOptionValue('propose') === true) action.setOptionValue('split', '')
   })
 }
@@ -138,13 +135,13 @@ export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWar
 }
 
 const CATEGORIZED = defineOptions({ ...CATEGORY_OPTIONS, ...FLOW_OPTIONS, ...FOLD_RULE_OPTIONS })
-const TABLES = [CATEGORIZED, LOAD_OPTIONS]
-
 /** Adds what it takes to load and to categorize the traces of a single period. */
 export function addOnePeriod(command: Command): Command {
-  command.argument('<file...>', 'Traces of one period')
-  for (const table of TABLES) addOptions(command, table)
-  return command
+  return addOptions(
+    command.argument('<file...>', 'Traces of one period'),
+    CATEGORIZED,
+    LOAD_OPTIONS,
+  )
 }
 
 /** Loads and categorizes files, perhaps with a second period; warns of what is in doubt. */

@@ -40,7 +40,8 @@ import {
   listFlags,
   MAX_IN_JSON,
   MAX_IN_TEXT,
-  print,
+  printJson,
+  printText,
   textTable,
   warningLines,
 } from './printing.ts'
@@ -115,9 +116,8 @@ export function addLogs(command: Command): void {
       TERMS,
     ),
   )
-  for (const table of [LOG_READ_OPTIONS, COMPARE_OPTIONS, PRINT_FLAGS]) addOptions(command, table)
-  command.action((files: readonly string[], flags: LogsFlags & Flags) =>
-    runLogs({ ...flags, files }, command),
+  addOptions(command, LOG_READ_OPTIONS, COMPARE_OPTIONS, PRINT_FLAGS).action(
+    (files: readonly string[], flags: LogsFlags & Flags) => runLogs({ ...flags, files }, command),
   )
 }
 
@@ -146,12 +146,9 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
     writeReport(flags.out, reportHtml(compared, { files, madeBy }))
   }
   if (flags.markdown) process.stdout.write(reportMarkdown(compared, { madeBy }))
-  else
-    print(
-      json,
-      () => LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }),
-      () => logsText({ compared, warnings, limit: limit ?? MAX_IN_TEXT }, command.options),
-    )
+  else if (json) {
+    printJson(LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }))
+  } else printText(logsText({ compared, warnings, limit: limit ?? MAX_IN_TEXT }, command.options))
   failOn(compared, flags.failOn, TERMS)
 }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
+import { greatest } from 'd3-array'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Comparison } from '../compare/comparison.ts'
 import { FlowdeltaError } from '../core/errors.ts'
@@ -299,15 +300,11 @@ interface Part {
 function longestPart(value: unknown, path = ''): Part | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const owner = value as Record<string, unknown>
-  return Object.entries(owner)
-    .flatMap(([key, part]) => {
-      const at = path === '' ? key : `${path}.${key}`
-      const isLong = (Array.isArray(part) || typeof part === 'string') && part.length > 1
-      const own = isLong ? [{ owner, key, path: at, bytes: JSON.stringify(part).length }] : []
-      return [...own, longestPart(part, at) ?? []].flat()
-    })
-    .reduce<Part | undefined>(
-      (most, part) => (most && most.bytes >= part.bytes ? most : part),
-      undefined,
-    )
+  const parts = Object.entries(owner).flatMap(([key, part]): Part[] => {
+    const at = path === '' ? key : `${path}.${key}`
+    const isLong = (Array.isArray(part) || typeof part === 'string') && part.length > 1
+    const own = isLong ? [{ owner, key, path: at, bytes: JSON.stringify(part).length }] : []
+    return [...own, longestPart(part, at) ?? []].flat()
+  })
+  return greatest(parts, ({ bytes }) => bytes)
 }

@@ -27,9 +27,12 @@ export function printedJson(document: unknown): string {
   return `${JSON.stringify(document, null, 1)}\n`
 }
 
-export function print(json: boolean, document: () => unknown, text: () => string): void {
-  const printed = json ? printedJson(document()) : visibleText(text())
-  process.stdout.write(printed.endsWith('\n') ? printed : `${printed}\n`)
+export function printJson(document: unknown): void {
+  process.stdout.write(printedJson(document))
+}
+
+export function printText(text: string): void {
+  process.stdout.write(visibleText(text.endsWith('\n') ? text : `${text}\n`))
 }
 
 export function warningLines(warnings: readonly PrintedWarning[]): string[] {

@@ -4,6 +4,7 @@ import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { EXPLOSION_DOCUMENT } from './explosion.ts'
 import { choice } from './flags.ts'
 import { LOGS_DOCUMENT } from './logs-document.ts'
+import { printJson } from './printing.ts'
 import { VARIANCE_DOCUMENT } from './variance-document.ts'
 import { WHATIF_DOCUMENT } from './whatif-document.ts'
 
@@ -28,6 +29,6 @@ export function addSchema(command: Command): void {
   command
     .addArgument(argument.argParser((text) => choice(names, text)))
     .action((name: keyof typeof DOCUMENTS) => {
-      process.stdout.write(`${JSON.stringify(DOCUMENTS[name].schema, null, 1)}\n`)
+      printJson(DOCUMENTS[name].schema)
     })
 }

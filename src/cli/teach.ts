@@ -12,7 +12,7 @@ import { counted } from '../core/words.ts'
 import { findQuestions, type TaughtAnswer, teach } from '../explain/explosion/teach.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
-import { print, printedJson } from './printing.ts'
+import { printedJson, printText } from './printing.ts'
 import { writeReport } from './report.ts'
 
 /** A flag that may be given more than once. */
@@ -76,7 +76,7 @@ async function runTeach(files: string[], flags: TeachFlags): Promise<void> {
   }
   const comparison = (await compareFiles({ ...flags, files })).with({ knowledge: null })
   if (out === undefined) {
-    print(false, String, () =>
+    printText(
       [
         findQuestions(comparison).text(),
         ...notesText(comparison.with({ knowledge })),
@@ -94,7 +94,7 @@ async function runTeach(files: string[], flags: TeachFlags): Promise<void> {
     counted(taught.names?.length ?? 0, 'name'),
     counted(taught.notes.length, 'note'),
   ])
-  print(false, String, () =>
+  printText(
     [
       ruleText(taught),
       `${counted(categories, 'category', 'categories')} by that rule, ${comparison.categories.size} without; ${kept} are in ${out}.`,

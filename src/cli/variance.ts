@@ -24,7 +24,8 @@ import {
   JSON_FLAG,
   leftOutLines,
   type PrintedWarning,
-  print,
+  printJson,
+  printText,
   textTable,
   warningLines,
 } from './printing.ts'
@@ -55,9 +56,7 @@ export function addVariance(command: Command): void {
     '--after <file...>',
     'Traces of a second period, to compare variances with',
   )
-  addOptions(command, SPLIT_FLAGS)
-  addOptions(command, VARIANCE_OPTIONS)
-  addOptions(command, VARIANCE_FLAGS).action(runVariance)
+  addOptions(command, SPLIT_FLAGS, VARIANCE_OPTIONS, VARIANCE_FLAGS).action(runVariance)
 }
 
 async function runVariance(files: string[], flags: VarianceFlags & Flags): Promise<void> {
@@ -80,11 +79,8 @@ async function runVariance(files: string[], flags: VarianceFlags & Flags): Promi
     warnings: [...warnings, ...unusedMarks(variance.unused)],
     limit,
   }
-  print(
-    json,
-    () => VARIANCE_DOCUMENT.write(results),
-    () => varianceText(results),
-  )
+  if (json) printJson(VARIANCE_DOCUMENT.write(results))
+  else printText(varianceText(results))
 }
 
 async function readMarks(file: string): Promise<readonly VarianceMark[]> {

@@ -44,7 +44,8 @@ import {
   MAX_IN_JSON,
   MAX_IN_TEXT,
   type PrintedWarning,
-  print,
+  printJson,
+  printText,
   warningLines,
 } from './printing.ts'
 import {
@@ -130,16 +131,8 @@ export function addWhatif(command: Command, args: readonly string[]): void {
       TERMS,
     ).conflicts(['target', 'apply']),
   )
-  const tables = [
-    DIAGNOSIS_FLAGS,
-    MODEL_FLAGS,
-    FINDING_FLAGS,
-    KNOWLEDGE_OPTIONS,
-    LOAD_OPTIONS,
-    PRINT_FLAGS,
-  ]
-  for (const table of tables) addOptions(command, table)
-  command.action(runWhatif)
+  addOptions(command, DIAGNOSIS_FLAGS, MODEL_FLAGS, FINDING_FLAGS)
+  addOptions(command, KNOWLEDGE_OPTIONS, LOAD_OPTIONS, PRINT_FLAGS).action(runWhatif)
 }
 
 async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<void> {
@@ -170,11 +163,8 @@ async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<v
       ...optionsFrom(MODEL_FLAGS, flags),
       texts: apply,
     })
-    print(
-      json,
-      () => WHATIF_DOCUMENT.write(predictionResults(predictions, { warnings, within })),
-      () => withWarnings(predictionText(predictions, within), warnings),
-    )
+    if (json) printJson(WHATIF_DOCUMENT.write(predictionResults(predictions, { warnings, within })))
+    else printText(withWarnings(predictionText(predictions, within), warnings))
     return
   }
   // One of the two is there: see above.
@@ -182,18 +172,10 @@ async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<v
   const finding = flags.finding ? findingNamed(findings, flags.finding) : null
   const diagnosis = await diagnose(before, later ?? (target as WishTarget), flags, finding)
   const explained = findings === null ? [] : diagnosis.explains(findings)
-  print(
-    json,
-    () =>
-      WHATIF_DOCUMENT.write(
-        diagnosisResults(diagnosis, { limit: limit ?? MAX_IN_JSON, warnings, within, explained }),
-      ),
-    () =>
-      withWarnings(
-        whatifText(diagnosis, { limit: limit ?? MAX_IN_TEXT, wish: target, within, explained }),
-        warnings,
-      ),
-  )
+  const most = limit ?? (json ? MAX_IN_JSON : MAX_IN_TEXT)
+  const shown = { limit: most, warnings, wish: target, within, explained }
+  if (json) printJson(WHATIF_DOCUMENT.write(diagnosisResults(diagnosis, shown)))
+  else printText(withWarnings(whatifText(diagnosis, shown), warnings))
   failOn(diagnosis, flags.failOn, TERMS)
 }
 
