@@ -12,7 +12,7 @@ import type { TraceSet } from '../traces/trace-set.ts'
 import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { callingContextsWidget } from './widgets/calling-contexts/calling-contexts-widget.tsx'
-import type { WidgetCall, WidgetDefinition } from './widgets/define-widget.ts'
+import { type WidgetCall, type WidgetDefinition, widgetProps } from './widgets/define-widget.ts'
 import { explanationWidget } from './widgets/explanation/explanation-widget.tsx'
 import { flowsWidget } from './widgets/flows/flows-widget.ts'
 import { ganttWidget } from './widgets/gantt/gantt-widget.ts'
@@ -24,7 +24,7 @@ import { exploreTable } from './widgets/table/table-widget.ts'
 import { timelineWidget } from './widgets/timeline/timeline-widget.tsx'
 import { varianceWidget } from './widgets/variance/variance-widget.tsx'
 import { whatIfWidget } from './widgets/whatif/what-if-widget.tsx'
-import { makeWidget, type Widget } from './widgets/widget.ts'
+import { Widget } from './widgets/widget.ts'
 
 /**
  * The widgets of each stage by kind, the first of which is shown without a kind; stages are told by
@@ -144,8 +144,9 @@ function requireTimes(stage: unknown, kind: string): void {
 function defined<Stage, Table extends OptionTable, Data>(
   definition: WidgetDefinition<Stage, Table, Data>,
 ) {
-  return (stage: Stage, options?: Partial<OptionsOf<Table>>, call?: WidgetCall): Widget =>
-    makeWidget(definition, stage, options, call)
+  const unnamed: WidgetCall = { name: 'stage', kind: null }
+  return (stage: Stage, options: Partial<OptionsOf<Table>> = {}, call = unnamed): Widget =>
+    new Widget(definition, widgetProps(definition, stage, options, call))
 }
 
 function isA<Of>(Class: abstract new (...given: never[]) => Of): Guard<Of> {

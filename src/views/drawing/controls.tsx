@@ -8,16 +8,19 @@ export function Button(props: JSX.ButtonHTMLAttributes) {
 
 interface ChoiceProps<V extends string> {
   readonly name: string
-  readonly help: string
-  readonly value: V
+  readonly help?: string
+  /** Of buttons whose name only screen readers say; default: it stands before them. */
+  readonly class?: string
+  readonly value: V | null
   readonly values: Readonly<Record<V, string>>
   readonly onChoose: (value: V) => void
 }
 
-export function Choice<V extends string>({ name, help, value, values, onChoose }: ChoiceProps<V>) {
+export function Choice<V extends string>(props: ChoiceProps<V>) {
+  const { name, help, class: look, value, values, onChoose } = props
   return (
-    <fieldset class="fd-choice" aria-label={name} title={help}>
-      <span style="align-self:center;margin-right:2px">{name}</span>
+    <fieldset class={look ?? 'fd-choice'} aria-label={name} title={help}>
+      {look === undefined && <span style="align-self:center;margin-right:2px">{name}</span>}
       {(Object.keys(values) as V[]).map((each) => (
         <Button key={each} aria-pressed={each === value} onClick={() => onChoose(each)}>
           {values[each]}

@@ -1,19 +1,11 @@
 import { h, type VNode } from 'preact'
 import type { MimeBundle } from '../../core/display.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
-import type { OptionsOf, OptionTable } from '../../core/options.ts'
 import { Picture } from '../charts/chart.ts'
 import { renderStill } from '../drawing/render-still.tsx'
 import { pageData } from '../page/page-data.ts'
 import { pagePromise, RUNTIME_MARKS } from '../page/page-promise.ts'
-import {
-  type AnyProps,
-  type AnyWidget,
-  drawWidget,
-  type WidgetCall,
-  type WidgetDefinition,
-  widgetProps,
-} from './define-widget.ts'
+import { type AnyProps, type AnyWidget, drawWidget } from './define-widget.ts'
 
 /**
  * Something to explore: in a notebook or in a page it answers to the mouse and the keyboard,
@@ -61,13 +53,4 @@ export class Widget extends Picture {
     const charts = this.hasCharts ? `${RUNTIME_MARKS.charts}="" ` : ''
     return `<div ${charts}${RUNTIME_MARKS.widgets}="${id}">${still}</div><script type="module">${upgrade}</script>`
   }
-}
-
-export function makeWidget<Stage, Table extends OptionTable, Data>(
-  definition: WidgetDefinition<Stage, Table, Data>,
-  stage: Stage,
-  given: Partial<OptionsOf<Table>> = {},
-  call: WidgetCall = { name: 'stage', kind: null },
-): Widget {
-  return new Widget(definition, widgetProps(definition, stage, given, call))
 }

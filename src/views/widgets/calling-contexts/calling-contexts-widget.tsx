@@ -61,8 +61,6 @@ const ROWS_IN_SIGHT = 27
 
 const CALLING_CONTEXT_STYLE = `
 .fd-frames { max-height: ${ROWS_IN_SIGHT * FRAME_HEIGHT + 11}px; overflow-y: auto; overflow-x: hidden; }
-.fd-frame { cursor: pointer; }
-.fd-frame:focus { outline: none; }
 .fd-frame:hover rect, .fd-frame:focus rect { stroke: var(--fd-text); stroke-width: 1.5; }
 .fd-frame:focus-visible rect { stroke: var(--fd-focus); stroke-width: 3; }
 .fd-crumbs { display: flex; flex-wrap: wrap; gap: 2px 4px; align-items: center; margin: 4px 0; }

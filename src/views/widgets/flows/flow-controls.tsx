@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { counted, grouped } from '../../../core/words.ts'
-import { Button, Select } from '../../drawing/controls.tsx'
+import { Button, Choice, Select } from '../../drawing/controls.tsx'
 import { type FlowData, type FlowLevel, type FlowState, LEVELS, MODES } from './flow-scene.ts'
 
 const STAGE_MS = 1800
@@ -39,11 +39,12 @@ export function FlowPlayer({ at, stages, over, onChange }: FlowPlayerProps) {
   }
   return (
     <div class="fd-bar">
-      <ButtonSet
-        label="State"
-        names={{ before: 'Before', after: 'After' }}
-        pressed={at === 0 ? 'before' : at === 1 ? 'after' : null}
-        onPress={(side) => show(side === 'before' ? 0 : 1)}
+      <Choice
+        name="State"
+        class="fd-flow-set"
+        value={at === 0 ? 'before' : at === 1 ? 'after' : null}
+        values={{ before: 'Before', after: 'After' }}
+        onChoose={(side) => show(side === 'before' ? 0 : 1)}
       />
       <fieldset class="fd-flow-set" aria-label="Play">
         <Button
@@ -86,25 +87,6 @@ export function FlowPlayer({ at, stages, over, onChange }: FlowPlayerProps) {
   )
 }
 
-interface ButtonSetProps<K extends string> {
-  readonly label: string
-  readonly names: Readonly<Record<K, string>>
-  readonly pressed: K | null
-  readonly onPress: (key: K) => void
-}
-
-function ButtonSet<K extends string>({ label, names, pressed, onPress }: ButtonSetProps<K>) {
-  return (
-    <fieldset class="fd-flow-set" aria-label={label}>
-      {(Object.keys(names) as K[]).map((key) => (
-        <Button key={key} aria-pressed={key === pressed} onClick={() => onPress(key)}>
-          {names[key]}
-        </Button>
-      ))}
-    </fieldset>
-  )
-}
-
 interface FlowControlsProps {
   readonly data: FlowData
   readonly state: FlowState
@@ -131,11 +113,12 @@ export function FlowControls({ data, state, onChange, ...props }: FlowControlsPr
   )
   return (
     <div class="fd-bar">
-      <ButtonSet
-        label="How to compare"
-        names={MODES}
-        pressed={state.mode}
-        onPress={(mode) => onChange({ mode })}
+      <Choice
+        name="How to compare"
+        class="fd-flow-set"
+        value={state.mode}
+        values={MODES}
+        onChoose={(mode) => onChange({ mode })}
       />
       <Select
         label="Show"

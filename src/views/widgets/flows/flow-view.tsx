@@ -49,7 +49,6 @@ export const FLOW_STYLE = `
 .fd-flow-window { position: relative; }
 .fd-flow-beyond { position: absolute; top: 8px; box-shadow: 0 1px 4px rgb(0 0 0 / 25%); }
 .fd-flow-thing { cursor: pointer; }
-.fd-flow-thing:focus { outline: none; }
 .fd-flow-thing:hover .fd-node { stroke-width: 3.2; }
 .fd-flow-thing:focus-visible .fd-node { stroke: var(--fd-focus); stroke-width: 4; }
 .fd-flow-thing:hover .fd-flow-label { text-decoration: underline; }

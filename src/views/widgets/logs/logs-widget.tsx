@@ -37,8 +37,6 @@ const LOGS_STYLE = `
 .fd-logs-graph { flex: 1 1 420px; min-width: 0; }
 .fd-logs-drawing { overflow: auto; max-height: 560px; }
 .fd-logs-drawing svg { max-width: none; }
-.fd-logs-variable { cursor: pointer; }
-.fd-logs-variable:focus { outline: none; }
 .fd-logs-variable:hover .fd-logs-name { fill: var(--fd-raised); }
 .fd-logs-variable:focus-visible .fd-logs-name { stroke: var(--fd-focus); stroke-width: 2; }
 .fd-logs-rows { max-height: 300px; margin-top: 6px; }

@@ -66,6 +66,7 @@ export const THEME = `
 .flowdelta tr[aria-selected="true"] td { background: var(--fd-selected); }
 .flowdelta svg { display: block; max-width: 100%; }
 .flowdelta td svg { max-width: none; }
+.flowdelta svg [tabindex] { cursor: pointer; outline: none; }
 .flowdelta .fd-with-bar { display: grid; grid-template-columns: 1fr auto; gap: 8px; align-items: center; text-align: right; white-space: nowrap; }
 .flowdelta .fd-openable { cursor: pointer; }
 .flowdelta .fd-openable[aria-selected="false"]:hover td { background: var(--fd-raised); }

@@ -30,7 +30,6 @@ const SWIMLANE_STYLE = `${ZOOM_STYLE}
 .fd-lane-window { max-height: ${WINDOW}px; overflow-y: auto; overflow-x: hidden; position: relative; }
 .fd-lane-axis { position: sticky; bottom: 0; margin-top: -24px; background: var(--fd-back); border-top: 1px solid var(--fd-line); pointer-events: none; }
 .fd-lane-item { cursor: default; }
-.fd-lane-item:focus { outline: none; }
 .fd-lane-item:hover .fd-lane-line, .fd-lane-item:focus .fd-lane-line { stroke-width: 3; }
 .fd-lane-item:focus-visible .fd-lane-line { stroke: var(--fd-focus); stroke-width: 4; }
 .fd-lane-item:hover > rect:first-of-type { fill: var(--fd-selected); }

@@ -96,13 +96,7 @@ export function sortedRows(
   if (orders.length === 0) return kept
   const place = (row: number) => origin?.[row] ?? row
   orders.push((a, b) => place(a) - place(b))
-  return kept.slice().sort((a, b) => {
-    for (const order of orders) {
-      const difference = order(a, b)
-      if (difference !== 0) return difference
-    }
-    return 0
-  })
+  return kept.slice().sort((a, b) => orders.reduce((found, order) => found || order(a, b), 0))
 }
 
 /** Compares as Arquero does, except that missing values come last both ways. */

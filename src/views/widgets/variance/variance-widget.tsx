@@ -43,8 +43,6 @@ const VARIANCE_STYLE = `
 .fd-variance-flow { max-height: 620px; overflow: auto; border: 1px solid var(--fd-line); border-radius: 4px; }
 .fd-variance-flow svg { margin: 0 auto; height: auto; }
 .fd-variance-whole svg { max-width: none; height: auto; }
-.fd-variance-link { cursor: pointer; }
-.fd-variance-link:focus { outline: none; }
 .fd-variance-link:focus-visible .fd-line-ring { stroke: var(--fd-focus); }
 .fd-variance-link:focus-visible .fd-line-gap { stroke: var(--fd-back); }
 .fd-variance-edges { max-height: 360px; }

@@ -103,20 +103,6 @@ interface Shown {
  */
 export function ProfilesFigure({ profiles, within, width }: Shown) {
   const names = profiles.map(({ name }) => name).join('; ')
-  return (
-    <Figure
-      width={width}
-      height={PLOT.height + PLOT.bottom + LEGEND * profiles.length + 10}
-      label={`Share of requests that took no longer: ${names}`}
-      font-size="11"
-      role="img"
-    >
-      <ProfilesDrawing profiles={profiles} within={within} width={width} />
-    </Figure>
-  )
-}
-
-function ProfilesDrawing({ profiles, within, width }: Shown) {
   const ink = useInk()
   const { left, right, height } = PLOT
   const box = { left, top: LEGEND * profiles.length + 10, width: width - left - right, height }
@@ -128,53 +114,60 @@ function ProfilesDrawing({ profiles, within, width }: Shown) {
     'stroke-dasharray': LOOKS[look].dash,
   })
   return (
-    <g font-size="11">
-      {profiles.map(({ name, look }, i) => (
-        <g key={look} transform={`translate(${left} ${i * LEGEND})`}>
-          <line x2="26" y1="8" y2="8" {...stroke(look)} />
-          <Text x="33" y="12">
-            {fittedText(name, width - left - 40, 11)}
-          </Text>
-        </g>
-      ))}
-      <BottomAxis
-        scale={plot.x}
-        box={box}
-        title="response time (share of requests that took no longer)"
-      />
-      <LeftAxis scale={plot.y} box={box} />
-      {marked === null || marked < left || marked > left + box.width ? null : (
-        <line
-          class="fd-what-if-within"
-          x1={marked}
-          x2={marked}
-          y1={box.top}
-          y2={box.top + height}
-          stroke={ink.text}
-          stroke-dasharray="4 4"
+    <Figure
+      width={width}
+      height={PLOT.height + PLOT.bottom + LEGEND * profiles.length + 10}
+      label={`Share of requests that took no longer: ${names}`}
+      role="img"
+    >
+      <g font-size="11">
+        {profiles.map(({ name, look }, i) => (
+          <g key={look} transform={`translate(${left} ${i * LEGEND})`}>
+            <line x2="26" y1="8" y2="8" {...stroke(look)} />
+            <Text x="33" y="12">
+              {fittedText(name, width - left - 40, 11)}
+            </Text>
+          </g>
+        ))}
+        <BottomAxis
+          scale={plot.x}
+          box={box}
+          title="response time (share of requests that took no longer)"
         />
-      )}
-      {profiles.map(({ look, curve, shape }) => (
-        <path
-          key={look}
-          class={`fd-what-if-${look}`}
-          d={curvePath(plot, curve, shape)}
-          fill="none"
-          stroke-linejoin="round"
-          {...stroke(look)}
-        />
-      ))}
-      {profiles.flatMap(({ name, look, facts }) =>
-        QUANTILES.map(([share, fact]) => {
-          const { x, y } = plotPoint(plot, [facts[fact], share])
-          return (
-            <circle key={`${look} ${share}`} cx={x} cy={y} r={3.5} fill={ink[LOOKS[look].color]}>
-              <title>{`${name}: p${share * 100} ${formatDuration(facts[fact])}`}</title>
-            </circle>
-          )
-        }),
-      )}
-    </g>
+        <LeftAxis scale={plot.y} box={box} />
+        {marked === null || marked < left || marked > left + box.width ? null : (
+          <line
+            class="fd-what-if-within"
+            x1={marked}
+            x2={marked}
+            y1={box.top}
+            y2={box.top + height}
+            stroke={ink.text}
+            stroke-dasharray="4 4"
+          />
+        )}
+        {profiles.map(({ look, curve, shape }) => (
+          <path
+            key={look}
+            class={`fd-what-if-${look}`}
+            d={curvePath(plot, curve, shape)}
+            fill="none"
+            stroke-linejoin="round"
+            {...stroke(look)}
+          />
+        ))}
+        {profiles.flatMap(({ name, look, facts }) =>
+          QUANTILES.map(([share, fact]) => {
+            const { x, y } = plotPoint(plot, [facts[fact], share])
+            return (
+              <circle key={`${look} ${share}`} cx={x} cy={y} r={3.5} fill={ink[LOOKS[look].color]}>
+                <title>{`${name}: p${share * 100} ${formatDuration(facts[fact])}`}</title>
+              </circle>
+            )
+          }),
+        )}
+      </g>
+    </Figure>
   )
 }
 
