@@ -1,6 +1,6 @@
 import { shortText } from '../../core/words.ts'
 import type { Axis } from './axes.ts'
-import { PALETTE, type SpecPart } from './chart-frame.ts'
+import { PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 
 /** A row of data; its fields are flowdelta's own words, its values may come from traces. */
 export type Row = Readonly<Record<string, string | number | boolean | null>>
@@ -41,6 +41,12 @@ export function colorBy(
     scale: { domain: shown.map(({ name }) => name), range: shown.map(({ color }) => color) },
     legend: shown.length === 0 ? null : legend,
   }
+}
+
+/** Colors by period, before and after, whichever of the two there are. */
+export function periodColor(field: string, legend: SpecPart | null): SpecPart {
+  const range = [PALETTE.before, PALETTE.after]
+  return { field, type: 'nominal', scale: { domain: [...PERIOD_NAMES], range }, legend }
 }
 
 export function tooltip(fields: TooltipFields): SpecPart[] {

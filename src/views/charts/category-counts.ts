@@ -1,4 +1,4 @@
-import { group, max, sum } from 'd3-array'
+import { group, max, range, sum } from 'd3-array'
 import type {
   StructuralLabel,
   StructuralMutations,
@@ -43,6 +43,7 @@ export const categoryCountsChart = defineChart(
       .filter(({ kind }) => kind !== KINDS.unchanged)
       .reverse()
       .slice(0, labels)
+    const left = sum(all.slice(0, all.length - points.length), ({ categories }) => categories)
     const isFailing = points.some(hasFailed)
     const scatter = {
       width: SIDE,
@@ -55,9 +56,11 @@ export const categoryCountsChart = defineChart(
         title: 'Requests per category, before and after',
         subtitle: [
           ...subtitle(structural),
-          ...(isFailing ? ['A red outline: some of these requests failed.'] : []),
+          isFailing && 'A red outline: some of these requests failed.',
         ],
-        omissions: omissions(all, points.length),
+        omissions:
+          left > 0 &&
+          `Leaves out ${counted(left, 'category', 'categories')} with the smallest changes.`,
         width: SIDE + 290,
       },
       named.length === 0
@@ -75,11 +78,9 @@ type CategoryPoint = ReturnType<typeof pointOf>
 
 function categoryPoints(structural: StructuralMutations): CategoryPoint[] {
   const { categories } = structural
-  const groups = group(
-    Array.from({ length: categories.size }, (_, category) => category),
-    (category) => `${categories.count(category, BEFORE)} ${categories.count(category, AFTER)}`,
-  )
-  return [...groups.values()]
+  const counts = (category: number) =>
+    `${categories.count(category, BEFORE)} ${categories.count(category, AFTER)}`
+  return [...group(range(categories.size), counts).values()]
     .map((together) => pointOf(structural, together))
     .sort((a, b) => Math.abs(a.change) - Math.abs(b.change))
 }
@@ -119,15 +120,6 @@ function subtitle({ categories, options, mutations, precursors }: StructuralMuta
       ? 'Each category’s share of the requests of its type was tested.'
       : 'Inside the grey band the number of requests changed by no more than that.',
   ]
-}
-
-function omissions(all: readonly CategoryPoint[], shown: number): string[] {
-  const left = all
-    .slice(0, Math.max(0, all.length - shown))
-    .reduce((sum, { categories }) => sum + categories, 0)
-  return left === 0
-    ? []
-    : [`Leaves out ${counted(left, 'category', 'categories')} with the smallest changes.`]
 }
 
 function band(

@@ -17,6 +17,7 @@ import {
   digits,
   distinctTexts,
   on,
+  periodColor,
   quantity,
   ROW,
   rowNames,
@@ -65,12 +66,7 @@ export const breakdownChart = defineChart(
               x: on(axis, 'timeUs'),
               y,
               yOffset: { field: 'period', type: 'nominal', scale: { domain: [...PERIOD_NAMES] } },
-              color: {
-                field: 'period',
-                type: 'nominal',
-                scale: { domain: [...PERIOD_NAMES], range: [PALETTE.before, PALETTE.after] },
-                legend: { title: null },
-              },
+              color: periodColor('period', { title: null }),
               tooltip: tooltip({
                 place: 'label',
                 period: 'period',

@@ -125,12 +125,12 @@ function quantiles({ name, profile }: LatencyCurve): string {
   return `${name}: ${texts.join(', ')}.`
 }
 
-function zeros(all: readonly LatencyCurve[]): string[] {
+function zeros(all: readonly LatencyCurve[]): string | false {
   const shares = all.flatMap(({ name, profile: { latencyUs, weight, requests } }) => {
     const zero = sum(weight.filter((_, i) => !((latencyUs[i] ?? 0) > 0)))
     return zero > 0 ? [`${percent(zero / requests)} of ${name}`] : []
   })
-  return shares.length === 0 ? [] : [`Requests of 0 µs (${shares.join(', ')}) are at the left end.`]
+  return shares.length > 0 && `Requests of 0 µs (${shares.join(', ')}) are at the left end.`
 }
 
 function ecdfView(all: readonly LatencyCurve[], x: Axis): SpecPart {

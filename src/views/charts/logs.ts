@@ -11,7 +11,16 @@ import {
 import { type Feature, featureText, type VariableKind } from '../../logs/features/features.ts'
 import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
 import { type Axis, linearDurationAxis, logAxis, logDurationAxis, numberExtent } from './axes.ts'
-import { bars, colorBy, distinctTexts, on, panelTitle, ROW, tooltip } from './builders.ts'
+import {
+  bars,
+  colorBy,
+  distinctTexts,
+  on,
+  panelTitle,
+  periodColor,
+  ROW,
+  tooltip,
+} from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import {
   besideMiddle,
@@ -114,18 +123,14 @@ function rowsOf(drawn: readonly VariableDivergence[], end: number) {
 const MAX_DOTS = 600
 const LONG_NUMBER = 1e6
 
-const PERIOD = { field: 'period', type: 'nominal' }
 const PERIOD_CHANNELS: SpecPart = {
   y: {
-    ...PERIOD,
+    field: 'period',
+    type: 'nominal',
     scale: { domain: LOG_CLASSES },
     axis: { title: null, domain: false, ticks: false, grid: false, labelPadding: 6 },
   },
-  color: {
-    ...PERIOD,
-    scale: { domain: LOG_CLASSES, range: [PALETTE.before, PALETTE.after] },
-    legend: null,
-  },
+  color: periodColor('period', null),
 }
 
 /**

@@ -1,3 +1,4 @@
+import { range } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { OptionError } from '../../core/errors.ts'
 import { count } from '../../core/options.ts'
@@ -38,7 +39,7 @@ export const squaredVariationChart = defineChart(
   (categories: Categories, { large }) => {
     const ofPeriod = (period: Period) =>
       ecdf(
-        Array.from({ length: categories.size }, (_, category) => category)
+        range(categories.size)
           .filter((category) => categories.count(category, period) > large)
           .map((category) => squaredVariation(categories.responseTimeMoments(category, period)))
           .filter(Number.isFinite),
@@ -55,11 +56,8 @@ export const variationSetsChart = defineChart({}, (given: VariationSets | Varian
   const sets = given instanceof VarianceSources ? { '': given } : given
   const names = Object.keys(sets)
   if (names.length === 0 || names.length > COLORS.length) {
-    throw new OptionError(
-      'sets',
-      names.join(', '),
-      `one to ${COLORS.length} sets, each by its name`,
-    )
+    const expected = `one to ${COLORS.length} sets, each by its name`
+    throw new OptionError('sets', names.join(', '), expected)
   }
   const labels = distinctTexts(names, 40)
   const variations = Object.values(sets).flatMap((found, set) => {
@@ -94,7 +92,7 @@ function variationChart(large: string, variations: readonly Variation[]) {
         `C² = variance ÷ mean² of the response times of each category with ${large}.`,
         ...variations.map(said),
       ],
-      omissions: [...zeros(variations), ...thinningNote(variations.map(({ c2 }) => c2))],
+      omissions: [zeros(variations), thinningNote(variations.map(({ c2 }) => c2))],
       width: 560,
     },
     curves({
@@ -122,13 +120,10 @@ function said({ name, c2 }: Variation): string {
     : `${name}: C² is below 1 in ${Math.round(belowOne(c2) * c2.count)} of ${counted(c2.count, 'large category', 'large categories')} (${percent(belowOne(c2))}).`
 }
 
-function zeros(variations: readonly Variation[]): string[] {
-  const found = variations
-    .map(({ name, c2 }) => ({
-      name,
-      count: c2.x[0] === 0 ? Math.round((c2.y[0] ?? 0) * c2.count) : 0,
-    }))
-    .filter(({ count: many }) => many > 0)
-    .map(({ name, count: many }) => `${counted(many, 'category', 'categories')} (${name})`)
-  return found.length === 0 ? [] : [`C² is 0 in ${found.join(', ')}: drawn at the left edge.`]
+function zeros(variations: readonly Variation[]): string | false {
+  const found = variations.flatMap(({ name, c2 }) => {
+    const zero = c2.x[0] === 0 ? Math.round((c2.y[0] ?? 0) * c2.count) : 0
+    return zero > 0 ? [`${counted(zero, 'category', 'categories')} (${name})`] : []
+  })
+  return found.length > 0 && `C² is 0 in ${found.join(', ')}: drawn at the left edge.`
 }

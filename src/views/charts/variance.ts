@@ -52,11 +52,8 @@ export const varianceWaterfallChart = defineChart(
       {
         title: `Where the variance of ${rootName(categories, category, 60)} (category ${category}) comes from, ${found.period}`,
         subtitle: [
-          ...(rows.length === 0
-            ? []
-            : [
-                `${counted(responseTime.count, 'request')}, ${sd}. Each bar is one edge’s share of that variance.`,
-              ]),
+          rows.length > 0 &&
+            `${counted(responseTime.count, 'request')}, ${sd}. Each bar is one edge’s share of that variance.`,
           found.note,
         ],
         omissions:
@@ -119,7 +116,8 @@ function rowsOf(
   const rows = steps.map(({ share, ...step }) => {
     const start = sum
     sum += share
-    return { ...step, start: rounded(start), end: rounded(sum), share: varianceShare(share) }
+    const [from, to] = [start, sum].map((end) => Number(end.toFixed(6)))
+    return { ...step, start: from as number, end: to as number, share: varianceShare(share) }
   })
   const whole = { ...restStep('variance of response times', 1), kind: 'response time' }
   return [...rows, { ...whole, start: 0, end: 1, share: '100 %' }]
@@ -140,20 +138,8 @@ function edgeStep(edge: EdgeVariance, i: number, of: Quantity) {
 }
 
 function restStep(label: string, share: number) {
-  const none = '–'
-  return {
-    label,
-    kind: 'beside these edges',
-    share,
-    from: none,
-    to: none,
-    varies: none,
-    path: none,
-  }
-}
-
-function rounded(share: number): number {
-  return Number(share.toFixed(6))
+  const none = { from: '–', to: '–', varies: '–', path: '–' }
+  return { label, kind: 'beside these edges', share, ...none }
 }
 
 const CELL = 40

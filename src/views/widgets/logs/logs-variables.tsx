@@ -26,7 +26,7 @@ import {
   type VariableKind,
 } from '../../../logs/features/features.ts'
 import { LOG_CLASSES } from '../../../logs/features/log-set.ts'
-import { PALETTE } from '../../charts/chart-frame.ts'
+import { periodColor } from '../../charts/builders.ts'
 import { missingText, testSize, tText, unitOf, valueText } from '../../charts/log-values.ts'
 import { logVariableChart } from '../../charts/logs.ts'
 import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
@@ -236,12 +236,7 @@ function metricSpec(title: string, values: readonly object[]): VegaLiteSpec {
     encoding: {
       x: { field: 'value', type: 'quantitative', title, scale: { zero: false } },
       y: { field: 'class', type: 'nominal', title: null, sort: [...LOG_CLASSES] },
-      color: {
-        field: 'class',
-        type: 'nominal',
-        legend: null,
-        scale: { domain: [...LOG_CLASSES], range: [PALETTE.before, PALETTE.after] },
-      },
+      color: periodColor('class', null),
       tooltip: { field: 'instance', type: 'nominal' },
     },
   }
