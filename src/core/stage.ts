@@ -12,6 +12,7 @@ import {
 import { OptionError, requireArgument } from './errors.ts'
 import { type Quantity, TIME } from './quantity.ts'
 import { tableHtml, tableText } from './table-display.ts'
+import { counted } from './words.ts'
 
 /** A step of an analysis, immutable, with a table to look at; shown, it shows its table. */
 export abstract class Stage extends Displayable {
@@ -42,6 +43,7 @@ export function columnarStage<Columns extends object, Base extends Stage = Stage
   ) => Base & Readonly<Columns>
 }
 
+type PrintOptions = Exclude<Parameters<ColumnTable['print']>[0], number | undefined>
 type ColumnData = ConstructorParameters<typeof ColumnTable>[0]
 
 export type TableHtml = (table: Table) => string
@@ -75,6 +77,16 @@ let stageTables:
 
 function stageTableClass() {
   stageTables ??= class extends columnTable() implements StageTable {
+    // Arquero 8 prints ten rows whatever `limit` says.
+    override print(options: PrintOptions | number = {}): this {
+      const { limit = 10, ...rest } = typeof options === 'number' ? { limit: options } : options
+      const rows = this.objects({ ...rest, limit, grouped: false })
+      const { log, table } = console
+      log(`${this[Symbol.toStringTag]}. Showing ${counted(rows.length, 'row')}.`)
+      table(rows)
+      return this
+    }
+
     mimeBundle(): MimeBundle {
       return tableBundle(this)
     }

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { desc, op } from 'arquero'
-import { expect, test } from 'vitest'
+import { range } from 'd3-array'
+import { expect, test, vi } from 'vitest'
 import { type StageTable, setTableHtml, stageTable } from '../../../src/core/stage.ts'
 
 const idle = () =>
@@ -73,4 +74,18 @@ test('columns of different length are refused', () => {
   expect(() => stageTable({ id: [1, 2], root: ['read'] })).toThrow(
     'Option columns.root is "1 values". Give 2 values, as many as column id has.',
   )
+})
+
+test("Arquero's options limit, offset and columns hold for print, toHTML and toMarkdown", () => {
+  const made = stageTable({ id: range(20), root: range(20).map((id) => `r${id}`) })
+  const printed = vi.spyOn(console, 'table').mockReturnValue()
+  const said = vi.spyOn(console, 'log').mockReturnValue()
+  for (const options of [{ limit: 2, offset: 3, columns: ['id'] }, 12, {}]) made.print(options)
+  expect(printed.mock.calls[0]).toEqual([[{ id: 3 }, { id: 4 }]])
+  expect(printed.mock.calls.map(([rows]) => rows.length)).toEqual([2, 12, 10])
+  expect(said.mock.calls[0]).toEqual(['Table: 2 cols x 20 rows. Showing 2 rows.'])
+  vi.restoreAllMocks()
+  const two = { limit: 2, offset: 3, columns: () => ['root'] }
+  expect(made.toHTML(two).match(/<td[^>]*>[^<]*/g)).toHaveLength(2)
+  expect(made.toMarkdown(two).trim().split('\n').slice(2)).toEqual(['|r3|', '|r4|'])
 })
