@@ -229,7 +229,7 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     kind: words(...FINDING_KINDS),
     direction: words('slower', 'faster'),
     services: about('Where to look, the prime suspect first.', listOf(TEXT)),
-    operation: about('What it is about, without its service.', orNull(TEXT)),
+    operation: about('What it is about, of the first of `services`; null for none.', orNull(TEXT)),
     mutations: made(
       ({ mutations }) => mutations.map(({ rank }) => rank),
       listOf(RANK),

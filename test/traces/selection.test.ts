@@ -276,6 +276,9 @@ describe('traces that were selected', () => {
   })
 })
 
+const selections = (comparison: ReturnType<typeof compare>) =>
+  comparison.warnings().flatMap(({ code, finding }) => (code === 'selected' ? finding : []))
+
 describe('what a segment prints selects its requests', () => {
   const cases = {
     'values of the root': ({ tier }) => ({ factor: tier === 'enterprise' ? 6 : 1 }),
@@ -294,6 +297,28 @@ describe('what a segment prints selects its requests', () => {
     const { before, after } = comparison
     const alone = compare(before.where(segment?.text ?? ''), after.where(segment?.text ?? ''))
     expect(alone.flows.size).toBe(own)
-    expect(alone.warnings().filter(({ code }) => code === 'selected')).toHaveLength(2)
+    expect(selections(alone)).toHaveLength(2)
+    expect(selections(alone).join()).not.toContain('chosen by what is compared')
+  })
+
+  test('both periods selected by their duration are said to be chosen by what is compared', () => {
+    const { before, after } = simulateIncident({
+      seed: 21,
+      requests: 600,
+      effectOf: () => ({ addedUs: 9_000 }),
+    })
+    const slow = [before, after].map((traces) => traces.where('duration > 20ms'))
+    const said = ': chosen by what is compared, so calls and segments may differ for that alone.'
+    expect(selections(compare(slow[0]!, slow[1]!))).toEqual([
+      expect.stringMatching(
+        new RegExp(`^before: \\d+ of 600 traces, where duration > 20ms${said}$`),
+      ),
+      expect.stringMatching(
+        new RegExp(`^after: \\d+ of 600 traces, where duration > 20ms${said}$`),
+      ),
+    ])
+    // Slow requests against fast ones of the same recording are what `split` is for.
+    const [usual, late] = before.split('duration > 20ms')
+    expect(selections(compare(usual!, late!)).join()).not.toContain(said)
   })
 })

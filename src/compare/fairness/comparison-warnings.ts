@@ -42,6 +42,8 @@ const CHECKS: readonly FairnessCheck[] = [
 /** Is the comparison fair? Looks for what makes the two periods hard to compare. */
 export function comparisonWarnings(periods: ComparedPeriods): ComparisonWarning[] {
   const found = CHECKS.flatMap((check) => check(periods))
-  const quality = [periods.before, periods.after].flatMap((traces) => dataQuality(traces, found))
+  const quality = [periods.before, periods.after].flatMap((traces) =>
+    dataQuality(traces, found, periods),
+  )
   return [...found, ...quality]
 }

@@ -1,8 +1,15 @@
 import { describePlace } from '../../core/errors.ts'
+import { TIME } from '../../core/quantity.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { MISSING_TRACES } from '../../traces/quality.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import { type ComparisonWarning, partOf, type WarningCode, warning } from './comparison-warning.ts'
+import {
+  type ComparedPeriods,
+  type ComparisonWarning,
+  partOf,
+  type WarningCode,
+  warning,
+} from './comparison-warning.ts'
 
 const ISSUES = '`traces.quality().issues` lists the first 1,000 of each kind.'
 
@@ -20,16 +27,33 @@ const HARMLESS = /^(?:(?:no|unused)-parameters|repeated-parameter|clock-skew|log
 export function dataQuality(
   traces: TraceSet,
   told: readonly ComparisonWarning[],
+  compared?: ComparedPeriods,
 ): ComparisonWarning[] {
-  return [...selectedTraces(traces), ...missingTraces(traces), ...loadProblems(traces, told)]
+  const isOutcome = (condition: string) =>
+    compared?.flows.quantity === TIME &&
+    BY_DURATION.test(condition) &&
+    [compared.before, compared.after].every((period) =>
+      period.quality().selected.some((one) => one.condition === condition),
+    )
+  return [
+    ...selectedTraces(traces, isOutcome),
+    ...missingTraces(traces),
+    ...loadProblems(traces, told),
+  ]
 }
 
-function selectedTraces(traces: TraceSet): ComparisonWarning[] {
+/** Conditions on durations as `conditionText` writes them. */
+const BY_DURATION = /(?:^| )duration [<>≤≥=]/
+
+function selectedTraces(traces: TraceSet, isOutcome: (condition: string) => boolean) {
   return traces.quality().selected.flatMap(({ condition, traces: kept, of, leftOut }) => {
     const rest =
       leftOut === 0 || leftOut === of - kept ? '' : `; ${grouped(leftOut)} are in no group`
+    const chosen = isOutcome(condition)
+      ? ': chosen by what is compared, so calls and segments may differ for that alone'
+      : ''
     return warning('selected', {
-      finding: `${traces.name}: ${grouped(kept)} of ${counted(of, 'trace')}, where ${condition}${rest}.`,
+      finding: `${traces.name}: ${grouped(kept)} of ${counted(of, 'trace')}, where ${condition}${rest}${chosen}.`,
       effect: 'Everything said is about these alone.',
       answer: 'Load without `where`, `between` or `split` for all of them.',
     })

@@ -7,6 +7,7 @@ import {
 } from '../../core/quantity.ts'
 import { formatDuration, grouped, percent, printable } from '../../core/words.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import { place } from '../edges/edge-pool.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Draft, Finding, FindingSize } from './finding.ts'
@@ -90,13 +91,16 @@ export function sizeOf(draft: Draft, all: Draft['concerned'], quantity: Quantity
   return { value: difference, unit: 'rate', per: call === undefined ? 'request' : 'call', interval }
 }
 
+/** Operation of the service to look at first; `null` where only those of others are known. */
 export function operationOf(draft: Draft): string | null {
-  const [step] = draft.steps
-  const [call] = draft.calls
-  const [edge] = draft.changedEdges
-  const [part] = draft.changedStructure
-  const node = part?.node ?? edge?.toNode
-  return step?.operation ?? call?.of.operation ?? node?.operation ?? null
+  const { services, steps, calls, changedStructure, changedEdges } = draft
+  const nodes = [
+    ...changedStructure.map(({ node }) => node),
+    ...changedEdges.flatMap(({ toNode, fromNode }) => [toNode, fromNode]),
+  ].map((node) => ({ service: place(node), operation: node.operation }))
+  const told = [steps, calls.map(({ of }) => of), nodes].find((list) => list.length > 0) ?? []
+  const [first = told[0]?.service] = services
+  return told.find(({ service }) => service === first)?.operation ?? null
 }
 
 export function intervalText(interval: readonly [number, number], quantity: Quantity): string {

@@ -174,7 +174,7 @@ export interface Finding
   readonly id: string
   /** 1 for the most important; a consequence has the rank of its cause. */
   readonly rank: number
-  /** Operation it is about, without its service; `null` if it is about none. */
+  /** Operation it is about, of the first of `services`; `null` if it is about none. */
   readonly operation: string | null
   readonly size: FindingSize
   /** When it began; `null` where that cannot be told. */
