@@ -51,7 +51,7 @@ function eachText(each: number, draft: Draft, quantity: Quantity): string {
   return `${much}${intervalText(draft.eachInterval, quantity)}`
 }
 
-/** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `from the start`. */
+/** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `from the start (11:15:03 UTC)`. */
 export function sinceFact(since: Onset | null, follows: TimedEvent | null): string[] {
   if (since === null) return []
   if (follows === null) return [sinceText(since)]
@@ -63,18 +63,14 @@ export function sinceFact(since: Onset | null, follows: TimedEvent | null): stri
   return [`${sinceText(since)}, ${lag}after ${printable(follows.words)}`]
 }
 
-export function sinceText(since: Onset): string {
-  if (since.fromStart) return 'from the start'
-  const { timeUs, lowUs, highUs, isTimeOfDay } = since
-  if (!isTimeOfDay) {
-    const [time, low, high] = [timeUs, lowUs, highUs].map(formatDuration)
-    return `since ${time} into the after period (95 % CI ${low} to ${high})`
-  }
-  const length = highUs - lowUs < SHORT_US ? MILLISECONDS : SECONDS
-  const [time, low, high] = [timeUs, lowUs, highUs].map((us) =>
-    new Date(us / 1e3).toISOString().slice(11, length),
-  )
-  return `since ${time} UTC (95 % CI ${low} to ${high})`
+export function sinceText({ timeUs, lowUs, highUs, fromStart, isTimeOfDay }: Onset): string {
+  const length = highUs - lowUs < SHORT_US && !fromStart ? MILLISECONDS : SECONDS
+  const textOf = isTimeOfDay
+    ? (us: number) => new Date(us / 1e3).toISOString().slice(11, length)
+    : formatDuration
+  const [time, low, high] = [timeUs, lowUs, highUs].map(textOf)
+  if (fromStart) return `from the start${isTimeOfDay ? ` (${time} UTC)` : ''}`
+  return `since ${time} ${isTimeOfDay ? 'UTC' : 'into the after period'} (95 % CI ${low} to ${high})`
 }
 
 /** Says how large a change is: a rate of what is done or fails, or the time of each request. */

@@ -230,12 +230,19 @@ function accountedText(all: Findings): string | null {
     return `without ${these} it would be ${moreText(observedChangeUs - attributedUs, quantity)}`
   }
   const verb = findings.length === 1 ? 'accounts' : 'account'
+  if (share >= ALL_OF_IT && ofMix === 0) return `${these} ${verb} for all of it`
+  if (share > 1 && ofMix < 0) {
+    return `${these} ${verb} for more than all of it, of which ${mixText(ofMix)}`
+  }
   const left = 1 - share - ofMix
   const mix = ofMix === 0 ? '' : `, ${mixText(ofMix, 'for')}`
-  const rest = left > 1 - MIN_EXPLAINED ? `; nothing explains the other ${percent(left)}` : ''
-  return share >= ALL_OF_IT && mix === ''
-    ? `${these} ${verb} for all of it`
-    : `${these} ${verb} for ${percent(share)} of it${mix}${rest}`
+  const rest =
+    left > 1 - MIN_EXPLAINED
+      ? `; nothing explains the other ${percent(left)}`
+      : left < ALL_OF_IT - 1
+        ? `: more than all, as all else takes ${moreText(left * observedChangeUs, quantity)}`
+        : ''
+  return `${these} ${verb} for ${percent(share)} of it${mix}${rest}`
 }
 
 /** Share of the change that another mix of requests is, where worth telling; below 0 if it hides some. */

@@ -65,7 +65,7 @@ export function segmentFact({
   const all = grouped(inside.after + outside.after)
   const same = equivalents.find((one) => !one.endsWith(text))
   const also = same === undefined ? '' : `; the same requests: ${same}`
-  return `${grouped(inside.after)} of ${all} such requests meet the condition: ${percent(shareOfChange)} of the change${also}`
+  return `${grouped(inside.after)} of ${all} such requests meet the condition: ${percent(shareOfChange)} of its change${also}`
 }
 
 function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
