@@ -303,7 +303,7 @@ export class Comparison extends Stage {
     const { ranking, drafts, claims, events } = this
     this.#stages.findings ??= groupFindings(
       { ranking, drafts, claims, ...this.#sources(), events },
-      pickOptions(STAGE_OPTIONS.findings, this.options),
+      pickOptions({ ...STAGE_OPTIONS.findings, ...STAGE_OPTIONS.responseTime }, this.options),
     )
     return this.#stages.findings
   }

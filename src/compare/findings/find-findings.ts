@@ -136,9 +136,16 @@ export function groupFindings(
   },
   {
     limit = 10,
+    alternative = 'two-sided',
     interference = true,
     knowledge = null,
-  }: { limit?: number; interference?: boolean; knowledge?: Knowledge | null } = {},
+  }: {
+    limit?: number
+    /** Changes of times that are told; others always are. */
+    alternative?: Draft['direction'] | 'two-sided'
+    interference?: boolean
+    knowledge?: Knowledge | null
+  } = {},
 ): Findings {
   const { ranking, evidence, edges, drafts, claims, events } = sources
   const { categories } = edges
@@ -152,7 +159,12 @@ export function groupFindings(
     ranking.mutations.filter((mutation) => draftOf.get(keyOf(mutation)) === draft)
   const isSlower = changeIsClear && observedChangeUs > 0
   const toldElsewhere = toldAsDelays(categories, drafts)
-  const causes = nestConsequences(categories, drafts, isSlower)
+  const found = nestConsequences(categories, drafts, isSlower)
+  const causes = found.filter(
+    ({ cause: { kind, direction } }) =>
+      [direction, 'two-sided'].includes(alternative) ||
+      (kind !== 'latency' && kind !== 'unattributed'),
+  )
   const kept = causes.slice(0, limit)
   const onsets = onsetsOf(
     kept.flatMap(({ cause, consequences }) => [cause, ...consequences]),
@@ -214,12 +226,13 @@ export function groupFindings(
   return new Findings({
     findings,
     omitted: causes.length - findings.length,
+    otherWay: found.length - causes.length,
     observedChangeUs,
     mixUs: mixChange(sources),
     requests,
     changeIsClear,
-    testable: findings.length > 0 || anyTestable(sources),
-    detectable: findings.length > 0 ? null : detectableOf(evidence),
+    testable: found.length > 0 || anyTestable(sources),
+    detectable: found.length > 0 ? null : detectableOf(evidence),
     flows: categories.flows,
   })
 }

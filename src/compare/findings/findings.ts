@@ -38,6 +38,8 @@ interface FindingColumns {
   readonly findings: readonly Finding[]
   /** Number of findings beyond the limit, which are left out. */
   readonly omitted: number
+  /** Number of findings of times that changed in the direction that `alternative` leaves out. */
+  readonly otherWay: number
   /** Sum of response times after, less what the mean before would have made it, in µs. */
   readonly observedChangeUs: number
   /** How much of it comes of another mix of requests, not of what any of them does; 0 where the mix is the same. */
@@ -95,7 +97,8 @@ export class Findings extends columnarStage<FindingColumns>() {
   summary(): string {
     const { findings, omitted, observedChangeUs, quantity } = this
     if (findings.length === 0) return this.nothingText()
-    const left = omitted === 0 ? '' : `${counted(omitted, 'smaller finding')} left out. `
+    const smaller = omitted === 0 ? '' : `${counted(omitted, 'smaller finding')} left out. `
+    const left = smaller + (this.otherWay === 0 ? '' : `${this.#otherWayText()} `)
     const recorded = this.flows.count(AFTER)
     const part = recorded === this.requests ? '' : ` (${grouped(recorded)} of them recorded)`
     const all = `${grouped(this.requests)} requests${part}${this.#isDrawn() ? ' of a sample' : ''}`
@@ -105,6 +108,11 @@ export class Findings extends columnarStage<FindingColumns>() {
     if (accounted !== null) return `${left}${took}; ${accounted}${failing}.`
     if (!this.changeIsClear) return `${left}${took}, which may be chance${failing}.`
     return `${left}${took}${failing === '' ? '; findings do not say why' : failing}.`
+  }
+
+  /** Says what `alternative` leaves out. */
+  #otherWayText(): string {
+    return `${counted(this.otherWay, 'finding')} of times that changed the other way left out.`
   }
 
   /** Whether requests were drawn from more, which do not count. */
@@ -133,13 +141,14 @@ export class Findings extends columnarStage<FindingColumns>() {
    * nothing was found; `null` where something was, or neither moved.
    */
   get unexplained(): WholeShift | null {
-    if (this.findings.length > 0) return null
+    if (this.findings.length + this.otherWay > 0) return null
     return wholeShifts(this.flows).find(isClear) ?? null
   }
 
   /** Says that nothing was found, and what could have been seen. */
   nothingText(): string {
     const { unexplained } = this
+    if (this.otherWay > 0) return `No significant change this way. ${this.#otherWayText()}`
     if (unexplained !== null) {
       const share = unexplained.measure === 'mean' ? mixShare(this) : 0
       const mix = share > 0 ? ` Of it, ${mixText(share)}.` : ''

@@ -40,6 +40,12 @@ describe('response-time mutations', () => {
     expect(comparison.responseTime.mutations).toEqual([0])
     expect(comparison.with({ alternative: 'slower' }).responseTime.mutations).toEqual([])
     expect(comparison.with({ alternative: 'faster' }).responseTime.mutations).toEqual([0])
+    const told = (alternative: 'slower' | 'faster') => comparison.with({ alternative }).findings
+    expect(told('faster').findings).toHaveLength(1)
+    expect(told('slower').findings).toEqual([])
+    expect(told('slower').text()).toBe(
+      'No significant change this way. 1 finding of times that changed the other way left out.',
+    )
   })
 
   test('with bh, q counts the testable categories only', () => {

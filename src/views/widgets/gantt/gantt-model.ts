@@ -19,7 +19,7 @@ import { type StretchUs, TIME_RANGE, uncovered } from '../../drawing/time-range.
 import { STAGE_NAME } from '../define-widget.ts'
 
 export const GANTT_OPTIONS = defineOptions({
-  id: optionalText('Id of the trace; null for the first'),
+  id: optionalText('Id of the trace; null for one of the first finding, else the first'),
   collapsed: custom<readonly number[] | null>({
     default: null,
     sentence:

@@ -33,19 +33,20 @@ export const ganttWidget = defineWidget({
   data,
   initial: (source: Comparison | TraceSet, options: GanttOptions) => ({
     ...options,
-    id: fullId(flowsOf(source), options.id) ?? null,
+    id: fullId(source, options) ?? null,
   }),
   view: GanttView,
   style: GANTT_STYLE,
 })
 
-function data(source: Comparison | TraceSet, { id, collapsed, period }: GanttOptions): GanttData {
+function data(source: Comparison | TraceSet, options: GanttOptions): GanttData {
+  const { collapsed, period } = options
   const isComparison = source instanceof Comparison
   if (period !== null && !isComparison) {
     throw new OptionError('period', period, 'null, as there is one period only')
   }
   const flows = flowsOf(source)
-  const traceId = fullId(flows, id) ?? ''
+  const traceId = fullId(source, options) ?? ''
   const requests = requestsOf(flows, traceId, period)
   const calls = ganttCalls(flows, requests)
   const wrong = collapsed?.find((call) => call < 0 || call >= calls.length)
@@ -69,12 +70,22 @@ function flowsOf(source: Comparison | TraceSet): FlowSet {
 }
 
 /**
- * A trace's id by how it begins, as `06a7fd32…` in findings; without one, the first trace's.
+ * A trace's id by how it begins, as `06a7fd32…` in findings; without one, that of the first
+ * finding, else the first trace's.
  *
  * @throws OptionError for how several ids begin
  */
-function fullId({ ids }: FlowSet, id: string | null): string | undefined {
-  if (id === null || ids.includes(id)) return id ?? ids[0]
+function fullId(
+  source: Comparison | TraceSet,
+  { id, period }: Pick<GanttOptions, 'id' | 'period'>,
+): string | undefined {
+  const { ids } = flowsOf(source)
+  if (id === null) {
+    const [first] = source instanceof Comparison ? source.findings.findings : []
+    const { before = [], after = [] } = first?.exemplars ?? {}
+    return (period === 'before' ? before : [...after, ...before])[0] ?? ids[0]
+  }
+  if (ids.includes(id)) return id
   const start = id.replace(/(…|\.\.\.)$/, '')
   const [first = id, second] = new Set(ids.filter((one) => one.startsWith(start)))
   if (second === undefined) return first
