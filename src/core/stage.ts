@@ -43,7 +43,6 @@ export function columnarStage<Columns extends object, Base extends Stage = Stage
   ) => Base & Readonly<Columns>
 }
 
-type PrintOptions = Exclude<Parameters<ColumnTable['print']>[0], number | undefined>
 type ColumnData = ConstructorParameters<typeof ColumnTable>[0]
 
 export type TableHtml = (table: Table) => string
@@ -78,7 +77,7 @@ let stageTables:
 function stageTableClass() {
   stageTables ??= class extends columnTable() implements StageTable {
     // Arquero 8 prints ten rows whatever `limit` says.
-    override print(options: PrintOptions | number = {}): this {
+    override print(options: Parameters<ColumnTable['print']>[0] = {}): this {
       const { limit = 10, ...rest } = typeof options === 'number' ? { limit: options } : options
       const rows = this.objects({ ...rest, limit, grouped: false })
       const { log, table } = console

@@ -29,14 +29,8 @@ export function dataQuality(
   told: readonly ComparisonWarning[],
   compared?: ComparedPeriods,
 ): ComparisonWarning[] {
-  const isOutcome = (condition: string) =>
-    compared?.flows.quantity === TIME &&
-    BY_DURATION.test(condition) &&
-    [compared.before, compared.after].every((period) =>
-      period.quality().selected.some((one) => one.condition === condition),
-    )
   return [
-    ...selectedTraces(traces, isOutcome),
+    ...selectedTraces(traces, compared),
     ...missingTraces(traces),
     ...loadProblems(traces, told),
   ]
@@ -45,11 +39,17 @@ export function dataQuality(
 /** Conditions on durations as `conditionText` writes them. */
 const BY_DURATION = /(?:^| )duration [<>≤≥=]/
 
-function selectedTraces(traces: TraceSet, isOutcome: (condition: string) => boolean) {
+function selectedTraces(traces: TraceSet, compared?: ComparedPeriods): ComparisonWarning[] {
   return traces.quality().selected.flatMap(({ condition, traces: kept, of, leftOut }) => {
+    const isOutcome =
+      compared?.flows.quantity === TIME &&
+      BY_DURATION.test(condition) &&
+      [compared.before, compared.after].every((period) =>
+        period.quality().selected.some((one) => one.condition === condition),
+      )
     const rest =
       leftOut === 0 || leftOut === of - kept ? '' : `; ${grouped(leftOut)} are in no group`
-    const chosen = isOutcome(condition)
+    const chosen = isOutcome
       ? ': chosen by what is compared, so calls and segments may differ for that alone'
       : ''
     return warning('selected', {

@@ -212,20 +212,16 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
           ...(calls.some(({ isOnTheWay }) => isOnTheWay) ? [onTheWay] : []),
           swatch('on the critical path', { y: 10, height: 3, fill: ink.text }),
           swatch('folded', { y: 3, height: 10, fill: color, opacity: 0.4 }),
-          ...[false, true].flatMap((isGrave) =>
-            calls.some(({ logs }) => logs.some((one) => one.isGrave === isGrave))
-              ? [
-                  {
-                    name: isGrave ? 'logs a warning or an error' : 'logs',
-                    mark: (
-                      <g transform="translate(0,4.5)">
-                        <LogMark x={12} isGrave={isGrave} />
-                      </g>
-                    ),
-                  },
-                ]
-              : [],
-          ),
+          ...[false, true]
+            .filter((grave) => calls.some(({ logs }) => logs.some((one) => one.isGrave === grave)))
+            .map((isGrave) => ({
+              name: isGrave ? 'logs a warning or an error' : 'logs',
+              mark: (
+                <g transform="translate(0,4.5)">
+                  <LogMark x={12} isGrave={isGrave} />
+                </g>
+              ),
+            })),
         ]}
       />
       <DataTable

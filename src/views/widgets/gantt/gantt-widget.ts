@@ -75,10 +75,7 @@ function flowsOf(source: Comparison | TraceSet): FlowSet {
  *
  * @throws OptionError for how several ids begin
  */
-function fullId(
-  source: Comparison | TraceSet,
-  { id, period }: Pick<GanttOptions, 'id' | 'period'>,
-): string | undefined {
+function fullId(source: Comparison | TraceSet, { id, period }: GanttOptions): string | undefined {
   const { ids } = flowsOf(source)
   if (id === null) {
     const [first] = source instanceof Comparison ? source.findings.findings : []

@@ -55,16 +55,7 @@ const RANKING_STYLE = `
 a { color: var(--fd-focus); }
 `
 
-const COLUMNS = [
-  'rank',
-  'kind',
-  'category',
-  'root',
-  'direction',
-  'requests',
-  'contributionUs',
-  'meaning',
-]
+const COLUMNS = 'rank kind category root direction requests contributionUs meaning'.split(' ')
 const PAGE_SIZE = 100
 const BAR = 60
 const CURVES = { width: 90, height: 26 }
