@@ -7,13 +7,13 @@ import {
   stateFilters,
   tableCode,
   untouched,
-} from '../../../src/views/widgets/table/use-table.ts'
+} from '../../../src/views/widgets/table/use-table.tsx'
 import {
   categoryScatter,
   frameFilters,
   MEASURE_NAMES,
   measureAxis,
-} from '../../../src/views/widgets/variance/category-scatter.ts'
+} from '../../../src/views/widgets/variance/categories-pane.tsx'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { expectDrawable, manyCategories } from '../charts/fixture.ts'
 import { categoriesOf, columns, comparison, data, pasted } from './categories-fixture.ts'

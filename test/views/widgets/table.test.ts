@@ -18,7 +18,7 @@ import {
   type TableState,
   tableCode,
   untouched,
-} from '../../../src/views/widgets/table/use-table.ts'
+} from '../../../src/views/widgets/table/use-table.tsx'
 import { HOSTILE } from '../notebook/fixture.ts'
 
 const requests = () =>

@@ -19,8 +19,9 @@ import {
   SearchField,
   StartOver,
   TABLE_STYLE,
-} from '../table/table-head.tsx'
-import { type UsedTable, useTable } from '../table/use-table.ts'
+  type UsedTable,
+  useTable,
+} from '../table/use-table.tsx'
 import { FindingsPane, RankingDetails } from './ranking-details.tsx'
 import {
   RANKING_WIDGET_OPTIONS,

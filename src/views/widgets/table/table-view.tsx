@@ -14,8 +14,9 @@ import {
   MAX_NAME_LENGTH,
   SearchField,
   StartOver,
-} from './table-head.tsx'
-import { type UsedTable, useTable } from './use-table.ts'
+  type UsedTable,
+  useTable,
+} from './use-table.tsx'
 
 const PAGE_SIZES = [10, 20, 50, 100]
 /** Shorter tables are seen whole: filters and summaries come when asked for. */
