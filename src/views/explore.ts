@@ -11,19 +11,9 @@ import { LogComparison } from '../logs/compare-logs.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { ExecutionModels } from '../whatif/models/execution-models.ts'
-import { callingContextsWidget } from './widgets/calling-contexts/calling-contexts-widget.tsx'
 import { type WidgetCall, type WidgetDefinition, widgetProps } from './widgets/define-widget.ts'
-import { explanationWidget } from './widgets/explanation/explanation-widget.tsx'
-import { flowsWidget } from './widgets/flows/flows-widget.ts'
-import { ganttWidget } from './widgets/gantt/gantt-widget.ts'
-import { logsWidget } from './widgets/logs/logs-widget.tsx'
-import { questionsWidget } from './widgets/questions/questions-widget.tsx'
-import { rankingWidget } from './widgets/ranking/ranking-widget.tsx'
-import { swimlanesWidget } from './widgets/swimlanes/swimlanes-widget.tsx'
+import * as WIDGETS from './widgets/page/views.ts'
 import { exploreTable } from './widgets/table/table-widget.ts'
-import { timelineWidget } from './widgets/timeline/timeline-widget.tsx'
-import { varianceWidget } from './widgets/variance/variance-widget.tsx'
-import { whatIfWidget } from './widgets/whatif/what-if-widget.tsx'
 import { Widget } from './widgets/widget.ts'
 
 /**
@@ -35,24 +25,28 @@ const STAGES = [
     isA(Comparison),
     'comparison',
     {
-      ranking: defined(rankingWidget),
-      flows: defined(flowsWidget),
-      timeline: defined(timelineWidget),
-      swimlanes: defined(swimlanesWidget),
-      trace: defined(ganttWidget),
-      'calling-contexts': defined(callingContextsWidget),
-      variance: defined(varianceWidget),
+      ranking: defined(WIDGETS.rankingWidget),
+      flows: defined(WIDGETS.flowsWidget),
+      timeline: defined(WIDGETS.timelineWidget),
+      swimlanes: defined(WIDGETS.swimlanesWidget),
+      trace: defined(WIDGETS.ganttWidget),
+      'calling-contexts': defined(WIDGETS.callingContextsWidget),
+      variance: defined(WIDGETS.varianceWidget),
     },
   ],
-  [isA(CallingContexts), 'contexts', { 'calling-contexts': defined(callingContextsWidget) }],
-  [isA(Explanation), 'explanation', { explanation: defined(explanationWidget) }],
-  [isA(LogComparison), 'logs', { logs: defined(logsWidget) }],
-  [isA(Questions), 'questions', { questions: defined(questionsWidget) }],
-  [isA(VarianceSources), 'variance', { variance: defined(varianceWidget) }],
+  [
+    isA(CallingContexts),
+    'contexts',
+    { 'calling-contexts': defined(WIDGETS.callingContextsWidget) },
+  ],
+  [isA(Explanation), 'explanation', { explanation: defined(WIDGETS.explanationWidget) }],
+  [isA(LogComparison), 'logs', { logs: defined(WIDGETS.logsWidget) }],
+  [isA(Questions), 'questions', { questions: defined(WIDGETS.questionsWidget) }],
+  [isA(VarianceSources), 'variance', { variance: defined(WIDGETS.varianceWidget) }],
   [isTable, 'table', { table: exploreTable }],
-  [isA(LatencyDiagnosis), 'diagnosis', { 'what-if': defined(whatIfWidget) }],
-  [isA(ExecutionModels), 'models', { 'what-if': defined(whatIfWidget) }],
-  [isTraceSet, 'traces', { trace: defined(ganttWidget) }],
+  [isA(LatencyDiagnosis), 'diagnosis', { 'what-if': defined(WIDGETS.whatIfWidget) }],
+  [isA(ExecutionModels), 'models', { 'what-if': defined(WIDGETS.whatIfWidget) }],
+  [isTraceSet, 'traces', { trace: defined(WIDGETS.ganttWidget) }],
 ] as const
 
 type Guard<Of> = (stage: unknown) => stage is Of

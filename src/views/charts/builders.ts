@@ -120,7 +120,16 @@ export function panelTitle(text: string, color: string = PALETTE.text): SpecPart
 
 const BAR = { band: 0.66 }
 
-export interface Bars {
+/** What panels beside each other have. */
+interface Panel {
+  /** Whether rows are the data of the whole chart, which other panels draw too. */
+  readonly isShared?: boolean
+  readonly under?: readonly SpecPart[]
+  readonly over?: readonly SpecPart[]
+  readonly width?: number
+}
+
+export interface Bars extends Panel {
   readonly rows: readonly Row[]
   readonly axis: Axis
   readonly color: SpecPart
@@ -129,18 +138,17 @@ export interface Bars {
   readonly from?: string
   readonly text?: string
   readonly y?: SpecPart
-  readonly width?: number
 }
 
 /** Ranked bars; a waterfall where each begins at a field of its own. */
 export function bars({ rows, axis, to, from, text, ...look }: Bars): SpecPart {
-  const { color, tooltip: fields, y = rowNames(), width = 380 } = look
+  const { color, tooltip: fields, y = rowNames(), width = 380, isShared, over = [] } = look
   const x = on(axis, from ?? to)
   const leads = `datum['${to}'] < ${from === undefined ? '0' : `datum['${from}']`}`
   return {
     width,
     height: Math.max(1, rows.length) * ROW,
-    data: { values: rows },
+    ...(!isShared && { data: { values: rows } }),
     layer: [
       {
         mark: { type: 'bar', height: BAR },
@@ -155,11 +163,12 @@ export function bars({ rows, axis, to, from, text, ...look }: Bars): SpecPart {
       ...(text === undefined
         ? []
         : [textBeside({ field: text, x: on(axis, to), y, leftIf: leads })]),
+      ...over,
     ],
   }
 }
 
-export interface Moves {
+export interface Moves extends Panel {
   readonly rows: readonly Row[]
   readonly axis: Axis
   readonly from: string
@@ -167,12 +176,11 @@ export interface Moves {
   readonly fromText?: string
   readonly toText?: string
   readonly tooltip: TooltipFields
-  readonly width?: number
   readonly hidden?: boolean
 }
 
 export function moves({ rows, axis, from, to, fromText, toText, ...look }: Moves): SpecPart {
-  const { tooltip: fields, width = 380, hidden = false } = look
+  const { tooltip: fields, width = 380, hidden = false, isShared, under = [] } = look
   const y = rowNames({ hidden, grid: true })
   const dot = (field: string, color: SpecPart) => ({
     mark: { type: 'point', filled: true, size: 70, opacity: 1 },
@@ -186,8 +194,9 @@ export function moves({ rows, axis, from, to, fromText, toText, ...look }: Moves
   return {
     width,
     height: Math.max(1, rows.length) * ROW,
-    data: { values: rows },
+    ...(!isShared && { data: { values: rows } }),
     layer: [
+      ...under,
       {
         mark: { type: 'rule', color: PALETTE.after, strokeWidth: 2, tooltip: false },
         encoding: { x: on(axis, from), x2: { field: to }, y },
@@ -280,21 +289,13 @@ export interface Matrix {
 export function matrix({ rows, labels, columns, cell, ...look }: Matrix): SpecPart {
   const { color, tooltip: fields, channels = {}, named = true, over = () => [] } = look
   const { columnNames = named } = look
-  const plain = { title: null, domain: false, ticks: false }
-  const x = {
-    field: 'column',
-    type: 'nominal',
-    sort: null,
-    scale: { domain: columns },
-    axis: columnNames ? { ...plain, orient: 'top', labelAngle: 0 } : null,
+  const place = (field: string, domain: readonly string[], axis: SpecPart | false) => {
+    const plain = { title: null, domain: false, ticks: false }
+    const shown = axis === false ? null : { ...plain, ...axis }
+    return { field, type: 'nominal', sort: null, scale: { domain }, axis: shown }
   }
-  const y = {
-    field: 'label',
-    type: 'nominal',
-    sort: null,
-    scale: { domain: labels },
-    axis: named ? { ...plain, labelPadding: 6, labelLimit: 420 } : null,
-  }
+  const x = place('column', columns, columnNames && { orient: 'top', labelAngle: 0 })
+  const y = place('label', labels, named && { labelPadding: 6, labelLimit: 420 })
   return {
     width: Math.max(1, columns.length) * cell,
     height: Math.max(1, labels.length) * cell,

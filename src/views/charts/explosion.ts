@@ -78,9 +78,13 @@ type Rows = ReturnType<typeof rowsOf>
 type Measure = 'categories' | 'perCategory' | 'testable'
 
 function panel(rows: Rows, measure: Measure, axis: Axis): SpecPart {
-  const view = moves({
+  const [now] = rows
+  const line = { color: PALETTE.rest, strokeDash: [4, 3] }
+  return moves({
     rows,
     axis,
+    isShared: true,
+    under: now === undefined ? [] : [ruleAt(now[measure], line)],
     from: `${measure}Now`,
     to: measure,
     toText: `${measure}Text`,
@@ -95,11 +99,6 @@ function panel(rows: Rows, measure: Measure, axis: Axis): SpecPart {
     width: 210,
     hidden: measure !== 'categories',
   })
-  const { data: _, ...panelView } = view
-  const [now] = rows
-  const line = { color: PALETTE.rest, strokeDash: [4, 3] }
-  const rules = now === undefined ? [] : [ruleAt(now[measure], line)]
-  return { ...panelView, layer: [...rules, ...(view['layer'] as SpecPart[])] }
 }
 
 function wideLogAxis(rows: Rows, measure: Measure, title: string): Axis {

@@ -142,9 +142,18 @@ function divergencePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[]): Spe
     scale: { domain: [...domain], nice: false },
     axis: { ...(options.divergence === 'wasserstein' ? time.axis : plain), title },
   }
-  const view = bars({
+  // Numbers stand at the right end, clear of the line.
+  const numbers = textBeside({
+    field: 'text',
+    x: { datum: domain[1], type: 'quantitative' },
+    y: rowNames(),
+    leftIf: 'true',
+  })
+  return bars({
     rows,
     axis,
+    isShared: true,
+    over: [thickRule(unchanged, PALETTE.before), numbers],
     to: 'divergence',
     color: colorBy(looks(diagnosis), rows, { legend: { title: null, orient: 'bottom' } }),
     tooltip: {
@@ -156,14 +165,6 @@ function divergencePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[]): Spe
     },
     width: 130,
   })
-  // Numbers stand at the right end, clear of the line.
-  const numbers = textBeside({
-    field: 'text',
-    x: { datum: domain[1], type: 'quantitative' },
-    y: rowNames(),
-    leftIf: 'true',
-  })
-  return withoutData(view, [thickRule(unchanged, PALETTE.before), numbers])
 }
 
 function quantilePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[], name: 'p50' | 'p99') {
@@ -173,8 +174,10 @@ function quantilePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[], name: 
   const [lowUs = 0, highUs = 1] = extent([...rows.map((row) => row[measure]), fromUs, targetUs])
   const margin = highUs - lowUs < MIN_SPAN * highUs ? 5 * MIN_SPAN * highUs : 0
   const big = name === 'p50' ? 'P50' : 'P99'
-  const view = bars({
+  return bars({
     rows,
+    isShared: true,
+    over: [thickRule(targetUs, PALETTE.after), thickRule(fromUs, PALETTE.before)],
     axis: linearDurationAxis({
       lowUs: lowUs - margin,
       highUs: highUs + margin,
@@ -188,16 +191,10 @@ function quantilePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[], name: 
     y: rowNames({ hidden: true }),
     width: 90,
   })
-  return withoutData(view, [thickRule(targetUs, PALETTE.after), thickRule(fromUs, PALETTE.before)])
 }
 
 function thickRule(value: number, color: string): SpecPart {
   return ruleAt(value, { color, strokeWidth: 2.5 })
-}
-
-/** A panel that takes the data of the chart, with layers over its own. */
-function withoutData({ data: _, layer, ...panel }: SpecPart, over: readonly SpecPart[]): SpecPart {
-  return { ...panel, layer: [...(layer as SpecPart[]), ...over] }
 }
 
 export interface DiagnosisRow {
@@ -306,6 +303,7 @@ function panel(
   const [lowUs = fromUs, highUs = fromUs] = extent([fromUs, ...rows.map(({ toUs }) => toUs)])
   const view = bars({
     rows,
+    over: [thickRule(fromUs, PALETTE.before)],
     axis: linearDurationAxis({ lowUs, highUs, ticks: 4, title: `${name} of the response times` }),
     from: 'fromUs',
     to: 'toUs',
@@ -321,12 +319,7 @@ function panel(
     y: rowNames({ hidden: measure !== 'p50Us' }),
     width: 270,
   })
-  const line = ruleAt(fromUs, { color: PALETTE.before, strokeWidth: 2.5 })
-  return {
-    ...view,
-    height: Math.max(1, drawn.length) * 24,
-    layer: [...(view['layer'] as SpecPart[]), line],
-  }
+  return { ...view, height: Math.max(1, drawn.length) * 24 }
 }
 
 function colorOf(factor: number, i: number, all: readonly number[]): string {

@@ -1,7 +1,7 @@
 import { closedLoader } from '../../page/closed-loader.ts'
 import { drawChart } from '../../page/draw-chart.ts'
 import { type ChartPage, runtimePromise } from '../../page/page-promise.ts'
-import { THEME } from './theme.ts'
+import { addTheme } from './theme.ts'
 
 /**
  * Lets `toElement` draw in this page: stands in for `connect.ts` where the library is bundled for
@@ -9,9 +9,7 @@ import { THEME } from './theme.ts'
  */
 export function connectNotebook(): void {
   if (typeof document === 'undefined') return
-  const style = document.createElement('style')
-  style.textContent = THEME
-  document.head.append(style)
+  addTheme()
   runtimePromise<ChartPage>('charts').ready({
     drawChart: async (...call) => {
       const [{ default: embed }, { loader }] = await Promise.all([

@@ -1,6 +1,8 @@
 import { INK, type Palette, paletteVariables } from '../../drawing/figure.tsx'
-import { DEFINITIONS } from './views.ts'
+import type { AnyWidget } from '../define-widget.ts'
+import * as WIDGETS from './views.ts'
 
+const DEFINITIONS: readonly AnyWidget[] = Object.values(WIDGETS)
 const PALETTES: readonly Palette[] = [INK, ...DEFINITIONS.flatMap(({ palettes = [] }) => palettes)]
 
 function variables(theme: 'light' | 'dark'): string {
@@ -33,7 +35,7 @@ const FORCED_COLORS = `
 }
 `
 
-export const THEME = `
+const THEME = `
 .flowdelta {
   ${variables('light')}; --fd-change-ink: var(--fd-change-text);
   color: var(--fd-text); background: var(--fd-back); border: 1px solid var(--fd-line);
@@ -80,3 +82,10 @@ export const THEME = `
 .flowdelta .fd-code code { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); padding: 3px 6px; border-radius: 4px; user-select: all; overflow-wrap: anywhere; color: inherit; direction: ltr; unicode-bidi: isolate; }
 ${STYLES.join('\n')}
 ${FORCED_COLORS}`
+
+/** Adds the style of all widgets to this page. */
+export function addTheme(): void {
+  const style = document.createElement('style')
+  style.textContent = THEME
+  document.head.append(style)
+}

@@ -2,16 +2,16 @@ import type { PageData } from '../../page/page-data.ts'
 import { RUNTIME_MARKS, runtimePromise } from '../../page/page-promise.ts'
 import { readPageData } from '../../page/read-page-data.ts'
 import { waitForPlaces } from '../../page/wait-for-places.ts'
-import { type AnyProps, drawWidget } from '../define-widget.ts'
-import { THEME } from './theme.ts'
-import { DEFINITIONS } from './views.ts'
+import { type AnyProps, type AnyWidget, drawWidget } from '../define-widget.ts'
+import { addTheme } from './theme.ts'
+import * as WIDGETS from './views.ts'
 
 interface WidgetPage {
   showWidget(id: string, view: string, data: PageData): Promise<void>
 }
 
 async function showWidget(id: string, view: string, packed: PageData): Promise<void> {
-  const definition = DEFINITIONS.find(({ name }) => name === view)
+  const definition = Object.values<AnyWidget>(WIDGETS).find(({ name }) => name === view)
   if (definition === undefined) {
     throw new Error(`This page's flowdelta runtime has no view "${view}"`)
   }
@@ -19,12 +19,6 @@ async function showWidget(id: string, view: string, packed: PageData): Promise<v
   for (const place of await waitForPlaces(RUNTIME_MARKS.widgets, id)) {
     drawWidget(definition, props, place)
   }
-}
-
-function addTheme(): void {
-  const style = document.createElement('style')
-  style.textContent = THEME
-  document.head.append(style)
 }
 
 addTheme()
