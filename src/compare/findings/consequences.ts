@@ -35,9 +35,7 @@ export function nestConsequences(
       ? -2 - draft.depth
       : draft.calls[0]?.kind === 'fails'
         ? -1
-        : isStructural(draft)
-          ? 0
-          : 1
+        : Number(!isStructural(draft))
   const byKind = drafts.toSorted((a, b) => order(a) - order(b))
   const likeliestFirst = [...byKind.filter((draft) => !isGap(draft)), ...byKind.filter(isGap)]
   for (const draft of likeliestFirst) {

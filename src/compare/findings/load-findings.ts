@@ -58,8 +58,7 @@ function rateFinding(
   const isKnown = verdict === 'known'
   // Times that follow the rate wander with it, and may seem to do no more after than before.
   if (!isAsExpected && !(isKnown && interval[0] * interval[1] > 0)) return null
-  const [more, fewer] = isMore ? [AFTER, BEFORE] : [BEFORE, AFTER]
-  const times = perSecond[more] / perSecond[fewer]
+  const times = isMore ? ratio : 1 / ratio
   const rates = `${perSecond[AFTER].toPrecision(3)} a second, ${perSecond[BEFORE].toPrecision(3)} before`
   return {
     ...draftOf(edges, isMore ? 'slower' : 'faster'),

@@ -1,7 +1,9 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
 import { meaningOf } from '../../compare/knowledge/parts.ts'
+import { rootTypes } from '../../compare/steps/root-types.ts'
 import { shortText } from '../../core/words.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 
 interface NamedNode {
   readonly category: number
@@ -34,12 +36,18 @@ export function drawnName(categories: Categories, flow: DrawnFlow, named: NamedN
   return { ...own, where: own.where === '' ? 'next round' : `${own.where} · next round` }
 }
 
+/** Names a kind of request by its root; behind a gateway by the call that tells it from others. */
 export function rootName(categories: Categories, category: number, longest: number): string {
   const { shape, root } = categories.structure(category)
   if (categories.options.label !== null) return shortText(root, longest)
   const { flows } = categories
   const { service, operation } = flows.labels.get(flows.shapes.labels(shape)[0] ?? 0)
-  const name = [service, operation].filter((part) => part !== '').join(' ')
+  const own = [service, operation].filter((part) => part !== '').join(' ')
+  const { names, typeOf } = rootTypes(flows)
+  const [before] = categories.members(category, BEFORE)
+  const [request = before ?? 0] = categories.members(category, AFTER)
+  const type = names[typeOf[request] ?? 0] ?? own
+  const name = type.startsWith(`${own} → `) ? type.slice(own.length + 3) : own
   const meaning = meaningOf(categories, category)
   const text = name === '' ? root : name
   return shortText(meaning === '' ? text : `${text}: ${meaning}`, longest)

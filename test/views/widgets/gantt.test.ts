@@ -1,3 +1,4 @@
+import { range } from 'd3-array'
 import { describe, expect, test } from 'vitest'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { CriticalPathFinder } from '../../../src/flows/critical-path.ts'
@@ -275,11 +276,36 @@ describe('the parts', () => {
   })
 })
 
+test('without an id, it begins with a trace of the first finding', () => {
+  const [first] = comparison.findings.findings
+  const shown = (options: { period?: 'before' | 'after' }) =>
+    (explore(comparison, 'trace', options).data as { data: GanttData }).data.traceId
+  expect(shown({})).toBe(first?.exemplars.after[0])
+  expect(shown({ period: 'before' })).toBe(first?.exemplars.before[0])
+})
+
 describe('without scripts', () => {
+  test('names stay readable however deep calls are', () => {
+    const deep = makeSpans(
+      range(20).map((depth) => ({
+        id: `s${depth}`,
+        ...(depth > 0 && { parent: `s${depth - 1}` }),
+        service: `service-${depth}`,
+        operation: 'GET',
+        startUs: depth,
+        endUs: 100 - depth,
+      })),
+    )
+    const names = explore(deep)
+      .svg()
+      .match(/service-\d+ GET/g)
+    expect(names).toHaveLength(20)
+  })
+
   test('it is a picture with every row and its legend', () => {
     const svg = explore(comparison, 'trace', { id: largeId }).svg()
     expect(svg).toContain('on the critical path')
-    expect(svg).toContain('mds prefetch +67')
+    expect(svg).toMatch(/\u00a0prefetch \+67</)
     expect(svg).not.toMatch(/NaN|undefined|var\(/)
   })
 

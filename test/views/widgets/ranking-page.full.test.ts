@@ -243,12 +243,14 @@ describeInBrowser('the threshold in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  test('the likeliest precursor stands in the row of a mutation', async () => {
+  test('an open mutation shows what its requests may have been before', async () => {
     const { page, problems } = await open([explore(other, { threshold: true })])
     const structural = other.ranking.mutations.find(({ kind }) => kind === 'structural')
     const [first] = structural?.precursors ?? []
-    const cell = page.locator('.fd-openable').first().locator('td').last()
-    expect(await cell.innerText()).toContain(`${first?.category} (${percent(first?.weight ?? 0)})`)
+    await mutationButton(page, structural?.rank ?? 0).click()
+    const row = await page.getByLabel('Precursors').locator('tbody tr').first().innerText()
+    expect(row).toContain(`(${first?.category})`)
+    expect(row).toContain(percent(first?.weight ?? 0))
     expect(problems).toEqual([])
   })
 

@@ -7,7 +7,7 @@ import {
   optionalWord,
   text,
 } from '../../../core/options.ts'
-import { formatDuration } from '../../../core/words.ts'
+import { formatDuration, tooltipText } from '../../../core/words.ts'
 import { callTree, type FlowCall } from '../../../explain/calling-contexts/call-tree.ts'
 import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
@@ -236,8 +236,13 @@ export function ganttRows(calls: readonly GanttCall[], collapsed: readonly numbe
     next = number + 1 + (isFolded ? call.inner : 0)
     // Its own, and what is folded away in it.
     const critical = calls.slice(number, next).flatMap((each) => each.critical)
-    return [{ number, call, isFolded, critical }]
+    return [{ number, call, name: nameOf(call, calls[call.parent]), isFolded, critical }]
   })
+}
+
+/** Names a call; its service only where that is not its caller's. */
+export function nameOf({ service, name }: GanttCall, caller?: GanttCall): string {
+  return tooltipText(service === caller?.service && name !== '' ? name : `${service} ${name}`)
 }
 
 export function callMatches({ service, name, host, facts }: GanttCall, search: string): boolean {

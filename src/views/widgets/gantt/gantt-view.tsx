@@ -1,3 +1,4 @@
+import { max } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import {
   counted,
@@ -29,6 +30,7 @@ import {
   type GanttOptions,
   type GanttRow,
   ganttRows,
+  nameOf,
   uncriticalCalls,
 } from './gantt-model.ts'
 
@@ -58,8 +60,10 @@ const PAGE = 500
 const MAX_STILL_ROWS = 100
 /** Room for durations and a scroll bar. */
 const ASIDE = 80
-const MAX_DEPTH = 16
-const INDENT = 11
+/** A level's, where that leaves most of the column to names. */
+const MAX_INDENT = 11
+const MAX_INDENTED = 0.3
+const SPACE = 3.7
 
 export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   const { data } = props
@@ -119,6 +123,9 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   const range: StretchUs = options.range ?? [0, data.lengthUs]
   const color = data.period === 'before' ? ink.before : ink.after
   const plot = Math.max(100, Math.round(0.65 * width) - ASIDE)
+  const naming = Math.max(130, width - plot - ASIDE)
+  const deepest = max(all, ({ call }) => call.depth) || 1
+  const indent = Math.min(MAX_INDENT, (MAX_INDENTED * naming) / deepest)
   const time = { range, width: plot }
   const bar = (row: GanttRow) => <Bar {...{ row, color, ...time }} />
   const onTheWay = swatch('on the way to what it calls and back: network, queues', {
@@ -133,12 +140,12 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
     {
       title: calls.length === 1 ? 'call' : 'calls',
       cell: (row) => (
-        <CallName row={row} width={Math.max(130, width - plot - ASIDE)} onFold={fold} />
+        <CallName row={row} indent={indent * row.call.depth} width={naming} onFold={fold} />
       ),
-      still: ({ number, call, isFolded }) => ({
+      still: ({ number, call, name, isFolded }) => ({
         text:
-          '\u00a0\u00a0\u00a0'.repeat(Math.min(MAX_DEPTH, call.depth)) +
-          `${call.isError ? '✕ ' : ''}${nameOf(call)}${isFolded ? ` +${call.inner}` : ''}`,
+          '\u00a0'.repeat(Math.round((indent * call.depth) / SPACE)) +
+          `${call.isError ? '✕ ' : ''}${name}${isFolded ? ` +${call.inner}` : ''}`,
         color: isFound(number) ? ink.text : ink.soft,
       }),
     },
@@ -264,22 +271,19 @@ function callers(calls: readonly GanttCall[]): number[] {
   return calls.flatMap(({ parent, inner }, call) => (parent >= 0 && inner > 0 ? [call] : []))
 }
 
-function nameOf({ service, name }: GanttCall): string {
-  return tooltipText(`${service} ${name}`)
-}
-
 interface CallNameProps {
   readonly row: GanttRow
+  readonly indent: number
   readonly width: number
   readonly onFold: (call: number, isFolded: boolean) => void
 }
 
-function CallName({ row: { number, call, isFolded }, width, onFold }: CallNameProps) {
-  const { inner, depth, isError } = call
-  const name = nameOf(call)
-  const indent = INDENT * Math.min(MAX_DEPTH, depth)
+function CallName({ row, indent, width, onFold }: CallNameProps) {
+  const { number, call, name, isFolded } = row
+  const { inner, isError } = call
+  const style = `width:${width}px;padding-left:${indent}px`
   return (
-    <div class="fd-gantt-name" title={name} style={`width:${width}px;padding-left:${indent}px`}>
+    <div class="fd-gantt-name" title={nameOf(call)} style={style}>
       {inner > 0 ? (
         <Button
           class="fd-gantt-fold"

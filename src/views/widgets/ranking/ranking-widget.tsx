@@ -4,7 +4,7 @@ import type { Comparison } from '../../../compare/comparison.ts'
 import { restoreComparison } from '../../../compare/snapshot.ts'
 import { fromToText, signedAmount, TIME } from '../../../core/quantity.ts'
 import { columnIn } from '../../../core/stage.ts'
-import { counted, grouped, percent, shortText, tooltipText } from '../../../core/words.ts'
+import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption, useInk } from '../../drawing/figure.tsx'
@@ -130,7 +130,7 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
           rows={Array.from(table.sorted).flatMap((row) => entries[row] ?? [])}
           rowKey={keyOf}
           max={15}
-          under={<FilterRow table={table} shown={[...table.columns.keys()]} others={4} />}
+          under={<FilterRow table={table} shown={[...table.columns.keys()]} others={3} />}
           columns={columnsOf({ table, entries, comparison: current, open, onToggle: toggle })}
           rowProps={(entry) => ({
             class: 'fd-openable',
@@ -183,17 +183,6 @@ function summaryOf({ structural, responseTime }: Comparison): string {
     `${counted(came + changed, 'mutation')}: ${grouped(came)} structural, ` +
     `${grouped(changed)} response-time · ${counted(structural.precursors.length, 'precursor')}`
   )
-}
-
-function mediansText({ before, after, quantity }: RankingEntry): string {
-  return fromToText(medianUs(before), medianUs(after), quantity)
-}
-
-function precursorText({ kind, precursors: [first, ...others] }: RankingEntry): string {
-  if (kind === 'response-time') return 'same work as before'
-  if (first === undefined) return 'none'
-  const more = others.length > 0 ? ` and ${others.length} more` : ''
-  return `${first.category} (${percent(first.weight)})${more}`
 }
 
 interface Listed {
@@ -267,7 +256,12 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
         </svg>
       ),
     },
-    { title: 'medians', isNumber: true, still: null, cell: mediansText },
+    {
+      title: 'medians',
+      isNumber: true,
+      still: null,
+      cell: ({ before, after }) => fromToText(medianUs(before), medianUs(after), quantity),
+    },
     {
       title: isTime ? 'response times' : quantity.name,
       hint: isTime ? 'share of requests finished by each time' : 'share of requests up to each',
@@ -277,7 +271,6 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
       }),
       cell: (entry) => <TimesPlot entry={entry} {...CURVES} />,
     },
-    { title: 'likeliest precursor', still: null, cell: precursorText },
   ]
   return [
     ...table.columns.map(({ name }, at) => ({
