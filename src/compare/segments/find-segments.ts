@@ -6,20 +6,9 @@ import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import {
-  allMeasured,
-  dividesStrata,
-  failedRequests,
-  type Measured,
-  onlyOperation,
-  tellsFailures,
-} from './measured.ts'
-import {
-  calledColumns,
-  type LeftOutAttribute,
-  type RequestColumn,
-  RequestColumns,
-} from './request-columns.ts'
+import { DividingColumns } from './dividing-columns.ts'
+import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
+import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
 import { type Coded, conditionOf, equivalentsOf } from './segment-words.ts'
 import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
@@ -113,63 +102,6 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
     leftOut: columns.leftOut,
     omitted,
   })
-}
-
-class DividingColumns {
-  readonly leftOut: LeftOutAttribute[] = []
-  readonly #read: RequestColumns
-  readonly #called: readonly RequestColumn[]
-
-  constructor({ flows, calls }: StepChanges, read: RequestColumns) {
-    // What is called anew is a finding already, not where another is.
-    const changed = new Set(calls.flatMap((one) => (one.changed ? (one.call?.service ?? []) : [])))
-    this.#read = read
-    this.#called = calledColumns(flows).filter(({ attribute }) => !changed.has(attribute))
-  }
-
-  /** Columns that divide the rows of what is measured, each in another way. */
-  of(measured: Measured): { coded: Coded[]; size: number } {
-    const { step, call, requests, measure } = measured
-    const root = this.#ofService(null)
-    const service = step?.service ?? (call?.of.service as string)
-    const own = step?.kind === 'request' ? [] : this.#ofService(service)
-    // A request that fails, or calls otherwise, calls other things later: that is what became of it.
-    const called = measure === 'time' ? this.#called : []
-    const columns = [...root, ...called.filter((one) => dividesStrata(one, measured)), ...own]
-    const known = new Map<string, Coded>()
-    for (const column of columns) {
-      const codes = new Uint16Array(requests.length)
-      for (let row = 0; row < codes.length; row++) codes[row] = column.codes[requests[row]!]!
-      if (measure === 'errors' && tellsFailures(codes, measured)) continue
-      const key = partitionKey(codes, column.values.length)
-      if (key === null) continue
-      const same = known.get(key)
-      if (same === undefined) known.set(key, { column, codes, equal: [] })
-      else same.equal.push({ column, codes })
-    }
-    return { coded: [...known.values()], size: columns.length * requests.length }
-  }
-
-  #ofService(service: string | null): readonly RequestColumn[] {
-    const { columns, leftOut } = this.#read.of(service)
-    const isKnown = this.leftOut.some((one) => one.service === service)
-    if (!isKnown) this.leftOut.push(...leftOut)
-    return columns
-  }
-}
-
-/** Equal for columns that divide rows alike; `null` for those that do not divide them. */
-function partitionKey(codes: Uint16Array, size: number): string | null {
-  const places = new Uint16Array(size)
-  let [one, two, count] = [0, 0, 0]
-  for (let row = 0; row < codes.length; row++) {
-    const code = codes[row]!
-    if (places[code] === 0) places[code] = ++count
-    const place = places[code]!
-    one = (Math.imul(one, 31) + place) | 0
-    two = (Math.imul(two, 1_000_003) ^ place) | 0
-  }
-  return count < 2 ? null : `${count} ${one} ${two}`
 }
 
 interface SearchOptions extends SegmentOptions {

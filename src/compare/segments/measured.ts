@@ -1,5 +1,5 @@
 // Runs once a request: the loops index with `!`.
-import { greatest, group, range, rollup, sum } from 'd3-array'
+import { greatest, group, max, range, rollup, sum } from 'd3-array'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
@@ -212,12 +212,13 @@ function measuredOf(head: Head, groups: readonly Group[]) {
   return { ...head, strata, offsets, requests, values, blocks }
 }
 
-/** Whether a condition divides an operation: where nearly all or none of its requests meet it, it is only another name for it. */
+/** Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for it. */
 export function dividesStrata({ codes }: RequestColumn, { offsets, requests }: Measured): boolean {
   for (let stratum = 0; 2 * stratum < offsets.length - 1; stratum++) {
     const own = requests.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])
-    const missing = own.reduce((sum, request) => sum + Number(codes[request] === MISSING), 0)
-    if (Math.min(missing, own.length - missing) > MAX_ELSE * own.length) return true
+    const counts = new Map<number, number>()
+    for (const request of own) counts.set(codes[request]!, (counts.get(codes[request]!) ?? 0) + 1)
+    if ((max(counts.values()) ?? 0) < (1 - MAX_ELSE) * own.length) return true
   }
   return false
 }

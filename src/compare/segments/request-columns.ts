@@ -71,6 +71,7 @@ const BINS = 16
 /** Whether a text is another one for each request is decided after this many. */
 const MIN_FOR_UNIQUE = 2_000
 const MAX_CODES = 4_000
+const MAX_KEPT = 4
 
 /** What the requests of flows can be divided by, read when it is asked for. */
 export class RequestColumns {
@@ -106,10 +107,9 @@ export class RequestColumns {
         : entries === undefined || isRoot
           ? none
           : readColumns(this.#flows, { service, spanOf: (shape) => entries.get(shape) })
-    // Of services, the last one alone is kept: there may be many.
-    const root = this.#known.get(null)
-    this.#known.clear()
-    if (root !== undefined) this.#known.set(null, root)
+    // Of services, the last few alone are kept: there may be many.
+    const [oldest] = [...this.#known.keys()].filter((key) => key !== null)
+    if (oldest !== undefined && this.#known.size > MAX_KEPT) this.#known.delete(oldest)
     this.#known.set(service, read)
     return read
   }

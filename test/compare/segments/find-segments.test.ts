@@ -83,6 +83,13 @@ describe('a segment that changed alone is named', () => {
     ).toEqual(['time: coupon is recorded'])
   })
 
+  test('by what its callers recorded, and neither roots nor itself', () => {
+    const { segments } = compare(...makeIncident('retries', 3_000, 9).periods)
+    expect(segments.segments).toMatchObject([
+      { measure: 'errors', step: { service: 'pricing' }, text: 'orders messaging.partition = 7' },
+    ])
+  })
+
   test('where one in five of its requests changed', () => {
     expect(
       found({

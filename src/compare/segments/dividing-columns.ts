@@ -1,0 +1,94 @@
+// Runs once a request and column: the loops index with `!`.
+import type { StepChanges } from '../steps/step-changes.ts'
+import { allVisits } from '../steps/visits.ts'
+import { dividesStrata, type Measured, tellsFailures } from './measured.ts'
+import {
+  calledColumns,
+  type LeftOutAttribute,
+  MISSING,
+  RARE,
+  type RequestColumn,
+  type RequestColumns,
+} from './request-columns.ts'
+import type { Coded } from './segment-words.ts'
+
+/** What the requests of a comparison can be divided by, for whatever is measured. */
+export class DividingColumns {
+  readonly leftOut: LeftOutAttribute[] = []
+  readonly #read: RequestColumns
+  readonly #called: readonly RequestColumn[]
+  /** By service, those that call it. */
+  readonly #callers = new Map<string, Set<string>>()
+
+  constructor({ flows, calls }: StepChanges, read: RequestColumns) {
+    // What is called anew is a finding already, not where another is.
+    const changed = new Set(calls.flatMap((one) => (one.changed ? (one.call?.service ?? []) : [])))
+    this.#read = read
+    this.#called = calledColumns(flows).filter(({ attribute }) => !changed.has(attribute))
+    for (const { visits } of allVisits(flows).values()) {
+      for (const { service, caller } of visits) {
+        const known = this.#callers.get(service) ?? new Set()
+        this.#callers.set(service, known)
+        if (caller !== null) known.add(caller.service)
+      }
+    }
+  }
+
+  /** Columns that divide the rows of what is measured, each in another way. */
+  of(measured: Measured): { coded: Coded[]; size: number } {
+    const { step, call, requests, measure } = measured
+    const root = this.#ofService(null)
+    const service = step?.service ?? (call?.of.service as string)
+    const own = step?.kind === 'request' ? [] : this.#ofService(service)
+    // A request that fails, or calls otherwise, calls other things later: that is what became of it.
+    const called = measure === 'time' ? this.#called : []
+    const others = [...called, ...this.#ofCallers(service)]
+    const columns = [...root, ...others.filter((one) => dividesStrata(one, measured)), ...own]
+    const known = new Map<string, Coded>()
+    for (const column of columns) {
+      const codes = new Uint16Array(requests.length)
+      for (let row = 0; row < codes.length; row++) codes[row] = column.codes[requests[row]!]!
+      if (measure === 'errors' && tellsFailures(codes, measured)) continue
+      const key = partitionKey(codes, column.values.length)
+      if (key === null) continue
+      const same = known.get(key)
+      if (same === undefined) known.set(key, { column, codes, equal: [] })
+      else same.equal.push({ column, codes })
+    }
+    return { coded: [...known.values()], size: columns.length * requests.length }
+  }
+
+  /** What was recorded with those that call a service. */
+  #ofCallers(service: string): RequestColumn[] {
+    return [...(this.#callers.get(service) ?? [])]
+      .flatMap((caller) => this.#ofService(caller))
+      .map((column) => ({ ...column, ...withoutMissing(column) }))
+  }
+
+  #ofService(service: string | null): readonly RequestColumn[] {
+    const { columns, leftOut } = this.#read.of(service)
+    const isKnown = this.leftOut.some((one) => one.service === service)
+    if (!isKnown) this.leftOut.push(...leftOut)
+    return columns
+  }
+}
+
+/** What is missing where another called tells only who did. */
+function withoutMissing({ codes, hasRare, hasMissing }: RequestColumn) {
+  const known = codes.map((code) => (code === MISSING ? RARE : code))
+  return { codes: known, hasRare: hasRare || hasMissing, hasMissing: false }
+}
+
+/** Equal for columns that divide rows alike; `null` for those that do not divide them. */
+function partitionKey(codes: Uint16Array, size: number): string | null {
+  const places = new Uint16Array(size)
+  let [one, two, count] = [0, 0, 0]
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row]!
+    if (places[code] === 0) places[code] = ++count
+    const place = places[code]!
+    one = (Math.imul(one, 31) + place) | 0
+    two = (Math.imul(two, 1_000_003) ^ place) | 0
+  }
+  return count < 2 ? null : `${count} ${one} ${two}`
+}
