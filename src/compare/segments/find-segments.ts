@@ -47,8 +47,8 @@ export function segmentSources(call: string, of: SegmentSources): Required<Segme
  * Finds in which requests things changed: conditions, single ones or pairs, under which a step takes
  * another time, requests fail, or an operation calls otherwise, and outside of which they hardly do.
  *
- * Conditions are over attributes and hosts of roots and of the step's spans: one value, several
- * values, numbers from or below one, what was recorded or not, and the services that are called.
+ * Conditions are over attributes and hosts of roots, of the step's spans and of its callers': one
+ * value, several values, numbers from or below one, what was recorded or not, services that are called.
  * What differs as much before, is merely frequent, or hits all requests alike is none: see
  * `testSegment`. Everything that was looked at is corrected for: Bonferroni within a step, then
  * Benjamini-Hochberg with `findStepChanges`; what that found, by itself, as the next level of a tree.
