@@ -1,4 +1,5 @@
 // Runs once a request and column: the loops index with `!`.
+import { rollup } from 'd3-array'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { allVisits } from '../steps/visits.ts'
 import { dividesStrata, type Measured, tellsFailures } from './measured.ts'
@@ -12,24 +13,33 @@ import {
 } from './request-columns.ts'
 import type { Coded } from './segment-words.ts'
 
+/** Of a service that many call, attributes of all of them would leave no time for other services. */
+const MAX_CALLERS = 3
+
 /** What the requests of a comparison can be divided by, for whatever is measured. */
 export class DividingColumns {
   readonly leftOut: LeftOutAttribute[] = []
   readonly #read: RequestColumns
   readonly #called: readonly RequestColumn[]
-  /** By service, those that call it. */
-  readonly #callers = new Map<string, Set<string>>()
+  /** By service, how many visits it has from each that calls it. */
+  readonly #callers = new Map<string, Map<string, number>>()
 
   constructor({ flows, calls }: StepChanges, read: RequestColumns) {
     // What is called anew is a finding already, not where another is.
     const changed = new Set(calls.flatMap((one) => (one.changed ? (one.call?.service ?? []) : [])))
     this.#read = read
     this.#called = calledColumns(flows).filter(({ attribute }) => !changed.has(attribute))
-    for (const { visits } of allVisits(flows).values()) {
+    const requests = rollup(
+      flows.shapeOf,
+      ({ length }) => length,
+      (shape) => shape,
+    )
+    for (const [shape, { visits }] of allVisits(flows)) {
       for (const { service, caller } of visits) {
-        const known = this.#callers.get(service) ?? new Set()
+        const known = this.#callers.get(service) ?? new Map()
         this.#callers.set(service, known)
-        if (caller !== null) known.add(caller.service)
+        const name = caller?.service
+        if (name !== undefined) known.set(name, (known.get(name) ?? 0) + requests.get(shape)!)
       }
     }
   }
@@ -58,10 +68,12 @@ export class DividingColumns {
     return { coded: [...known.values()], size: columns.length * requests.length }
   }
 
-  /** What was recorded with those that call a service. */
+  /** What was recorded with those that call a service most. */
   #ofCallers(service: string): RequestColumn[] {
     return [...(this.#callers.get(service) ?? [])]
-      .flatMap((caller) => this.#ofService(caller))
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, MAX_CALLERS)
+      .flatMap(([caller]) => this.#ofService(caller))
       .map((column) => ({ ...column, ...withoutMissing(column) }))
   }
 
