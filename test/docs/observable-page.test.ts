@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeWithBrowser } from '../views/widgets/open-widgets.ts'
 
@@ -26,6 +27,21 @@ beforeAll(() => {
   })
 }, 60_000)
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
+
+test('the page of the guide bundles for browsers, without any module of Node', async () => {
+  const guide = readFileSync(join(ROOT, 'docs', 'guide', 'browser.md'), 'utf8')
+  const { metafile } = await build({
+    stdin: { contents: /```js\n(.*?)```/s.exec(guide)?.[1] ?? '', resolveDir: FOLDER },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    outdir: 'site',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  })
+  expect(Object.keys(metafile.inputs).filter((name) => /node-\w+\.js/.test(name))).toEqual([])
+})
 
 describeWithBrowser('the notebook of Observable', (browser) => {
   test('compares the periods in the page and shows chart, widget and table', async () => {

@@ -2,11 +2,15 @@
 import type { ColumnSource, SchemaElement } from 'hyparquet-writer'
 import { savedLogs, savedSpanId } from '../log-records.ts'
 import type { Quality } from '../quality.ts'
-import { NO_PARENT, SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
+import {
+  NO_PARENT,
+  SAVED_KEY,
+  SPAN_KINDS,
+  SPAN_STATUSES,
+  type SpanTraceColumns,
+} from '../span-columns.ts'
 import { replaceFile } from './save-otlp.ts'
 
-/** Where a file says that flowdelta wrote it, and what no column holds. */
-export const SAVED_KEY = 'flowdelta'
 /** Spans of one row group, which a reader holds at once; their times fit in one page of 1 MB. */
 const SPANS_PER_GROUP = 25_000
 

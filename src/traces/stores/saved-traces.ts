@@ -12,9 +12,9 @@ import {
 } from '../log-records.ts'
 import { MISSING_TRACES, Quality, type QualityIssue } from '../quality.ts'
 import { ATTRIBUTE_TYPES } from '../readers/json-values.ts'
+import { SAVED_KEY } from '../span-columns.ts'
 import { SPAN_KINDS, SPAN_STATUSES, type SpanColumns, SpanTraces } from '../span-traces.ts'
 import { asText, type FromBytes, type ParquetFile } from './parquet-file.ts'
-import { SAVED_KEY } from './save-parquet.ts'
 
 interface Saved {
   readonly version: number
