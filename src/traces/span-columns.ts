@@ -54,8 +54,5 @@ export interface SpanTraceColumns extends LoggedTraces {
 /** How many spans each service reported under each version of itself, by service. */
 export type ServiceVersions = ReadonlyMap<string, ReadonlyMap<string, number>>
 
-/** Where a Parquet file says that flowdelta wrote it, and what no column holds. */
-export const SAVED_KEY = 'flowdelta'
-
 /** The attribute of a resource, a process or a span that holds its service's version. */
 export const VERSION_ATTRIBUTE = 'service.version'

@@ -1,14 +1,8 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
 import type { ColumnSource, SchemaElement } from 'hyparquet-writer'
-import { savedLogs, savedSpanId } from '../log-records.ts'
+import { SAVED_KEY, savedLogs, savedSpanId } from '../log-records.ts'
 import type { Quality } from '../quality.ts'
-import {
-  NO_PARENT,
-  SAVED_KEY,
-  SPAN_KINDS,
-  SPAN_STATUSES,
-  type SpanTraceColumns,
-} from '../span-columns.ts'
+import { NO_PARENT, SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
 import { replaceFile } from './save-otlp.ts'
 
 /** Spans of one row group, which a reader holds at once; their times fit in one page of 1 MB. */

@@ -7,12 +7,12 @@ import {
   areSavedLogs,
   DAMAGED_LOGS,
   logsOfServices,
+  SAVED_KEY,
   type SavedLogs,
   withSavedLogs,
 } from '../log-records.ts'
 import { MISSING_TRACES, Quality, type QualityIssue } from '../quality.ts'
 import { ATTRIBUTE_TYPES } from '../readers/json-values.ts'
-import { SAVED_KEY } from '../span-columns.ts'
 import { SPAN_KINDS, SPAN_STATUSES, type SpanColumns, SpanTraces } from '../span-traces.ts'
 import { asText, type FromBytes, type ParquetFile } from './parquet-file.ts'
 
