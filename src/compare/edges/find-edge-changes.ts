@@ -264,7 +264,10 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
     }
   }
 
-  /** One row an edge, changed ones first. */
+  /**
+   * One row an edge, changed ones first. Where `before` or `after` is 0, the other period has it
+   * alone: nothing is compared, and what would compare both is `NaN`.
+   */
   table(): StageTable {
     return rowTable(
       this.edges.toSorted((a, b) => Number(b.changed) - Number(a.changed)),

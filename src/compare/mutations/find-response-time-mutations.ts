@@ -99,6 +99,10 @@ export interface EdgeComparison {
   readonly test: FamilyTest | null
 }
 
+/** Says of an edge that one period has alone why nothing of it is compared. */
+const onlyIn = (beforeUs: number, afterUs: number) =>
+  Number.isNaN(beforeUs) ? 'only after' : Number.isNaN(afterUs) ? 'only before' : null
+
 /** The response times of every category, compared between the periods. */
 export class ResponseTimeMutations extends Stage {
   static readonly madeBy: string =
@@ -201,7 +205,10 @@ export class ResponseTimeMutations extends Stage {
     )
   }
 
-  /** One row an edge class of a category: changed ones first, the largest shift of means first. */
+  /**
+   * One row an edge class of a category: changed ones first, the largest shift of means first. Of
+   * one that a period has alone, `direction` says so, and what compares both periods is `NaN`.
+   */
   edgeTable(category: number): StageTable {
     const changed = ({ test }: EdgeComparison) => test?.rejected ?? false
     const shiftUs = ({ beforeMeanUs, afterMeanUs }: EdgeComparison) => afterMeanUs - beforeMeanUs
@@ -219,7 +226,8 @@ export class ResponseTimeMutations extends Stage {
         changed,
         ...own('beforeMeanUs afterMeanUs'),
         shiftUs,
-        direction: ({ test }) => test?.direction ?? '',
+        direction: ({ test, beforeMeanUs, afterMeanUs }) =>
+          onlyIn(beforeMeanUs, afterMeanUs) ?? test?.direction ?? '',
         statistic: ({ test }) => test?.statistic ?? Number.NaN,
         p: ({ test }) => test?.p ?? Number.NaN,
         tested: ({ test }) => test?.testable ?? false,

@@ -15,6 +15,15 @@ function compared(
   return compare(makeGraphs(before, 'before'), makeGraphs(after, 'after'), options)
 }
 
+test('edges that one period has alone say so', () => {
+  const { responseTime } = compared(chains(HIT, around(100, 20)), chains(MISS, around(100, 20)))
+  const directions = [0, 1].map((category) => responseTime.edgeTable(category).array('direction'))
+  expect(directions.map((own: string[]) => [...new Set(own)])).toEqual([
+    ['only before'],
+    ['only after'],
+  ])
+})
+
 describe('response-time mutations', () => {
   const faster = (n: number, m: number) =>
     compared(chains(HIT, around(100, n)), chains(HIT, around(10, m))).responseTime
