@@ -148,7 +148,6 @@ export class Findings extends columnarStage<FindingColumns>() {
   /** Says that nothing was found, and what could have been seen. */
   nothingText(): string {
     const { unexplained } = this
-    if (this.otherWay > 0) return `No significant change this way. ${this.#otherWayText()}`
     if (unexplained !== null) {
       const share = unexplained.measure === 'mean' ? mixShare(this) : 0
       const mix = share > 0 ? ` Of it, ${mixText(share)}.` : ''
@@ -159,6 +158,7 @@ export class Findings extends columnarStage<FindingColumns>() {
 
   /** Says how large a change could have been missed. */
   seenText(): string {
+    if (this.otherWay > 0) return this.#otherWayText()
     if (!this.testable || this.detectable === null) return NOTHING_TESTABLE
     const { root, before, after, shiftUs } = this.detectable
     const of = root === null ? 'requests' : `requests of ${stepName(root)}`

@@ -70,7 +70,7 @@ export function headline(comparison: Comparison) {
   const isNone = findings.findings.length === 0
   return {
     title:
-      isNone && findings.unexplained === null
+      isNone && findings.unexplained === null && findings.otherWay === 0
         ? noChange(findings)
         : titleOf([mean, median], flows.quantity),
     sentences: [
@@ -117,8 +117,8 @@ export function certainty(shifts: readonly WholeShift[], of: Quantity = TIME): s
 }
 
 function nothingFound(findings: Findings): string {
-  const { testable, unexplained } = findings
-  const nothing = testable ? 'Chance alone can explain the difference. ' : ''
+  const { testable, unexplained, otherWay } = findings
+  const nothing = testable && otherWay === 0 ? 'Chance alone can explain the difference. ' : ''
   const verdict =
     unexplained === null
       ? nothing

@@ -1,6 +1,7 @@
 import { op } from 'arquero'
 import { describe, expect, test } from 'vitest'
 import { type ComparisonOptions, compare } from '../../../src/compare/comparison.ts'
+import { headline } from '../../../src/views/report/headline.ts'
 import { around, chains, type GraphSketch, makeGraphs } from '../../make-traces.ts'
 
 const HIT = ['READ', 'HIT', 'REPLY']
@@ -56,8 +57,11 @@ describe('response-time mutations', () => {
     expect(told('faster').findings).toHaveLength(1)
     expect(told('slower').findings).toEqual([])
     expect(told('slower').text()).toBe(
-      'No significant change this way. 1 finding of times that changed the other way left out.',
+      'No significant change. 1 finding of times that changed the other way left out.',
     )
+    const page = headline(comparison.with({ alternative: 'slower' }))
+    expect(page.title).toMatch(/^Requests take .* less on average/)
+    expect(page.sentences[1]).toBe('1 finding of times that changed the other way left out.')
   })
 
   test('with bh, q counts the testable categories only', () => {
