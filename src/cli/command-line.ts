@@ -27,6 +27,10 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     if (problem instanceof CommanderError) {
       const isMissing = problem.code === 'commander.missingMandatoryOptionValue'
       if (isMissing) process.stderr.write(misspeltFlag(command, args))
+      if (chosen === undefined && problem.code === 'commander.unknownOption')
+        process.stderr.write(
+          'Begin with a command, as in: flowdelta compare --before … --after …\n',
+        )
       return problem.exitCode === 0 ? 0 : 2
     }
     if (!(problem instanceof FlowdeltaError)) throw problem

@@ -184,7 +184,10 @@ function identicalRegions(
   return groupsOf({ nodes, edges }, acyclicPartition(nodes.length, edges, binding))
     .filter((group) => group.nodes.length >= SMALLEST)
     .map((group, id) => {
-      const name = counted(group.nodes.length, 'identical step')
+      const steps = counted(group.nodes.length, 'identical step')
+      const { quietEdges: quiet } = group
+      const latencies = counted(quiet, 'latency', 'latencies')
+      const name = quiet === 0 ? steps : `${steps}, ${latencies} may have changed`
       return { ...group, id, kind: 'identical', name }
     })
 }

@@ -29,9 +29,7 @@ async function topsOf(page: Page, name: string): Promise<number[]> {
       (steps, wanted) =>
         steps
           .filter((step) => step.querySelector('text')?.textContent === wanted)
-          .map((step) =>
-            Math.round((step.querySelector('.fd-node') as Element).getBoundingClientRect().top),
-          ),
+          .map((step) => (step.querySelector('.fd-node') as Element).getBoundingClientRect().top),
       name,
     )
 }
@@ -66,7 +64,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     await page.getByRole('button', { name: 'After', exact: true }).click()
     expect(await namesIn(page)).toEqual(['3 identical steps', 'X', 'Y', 'E', 'F'])
     expect(await stateOf(page)).toMatchObject({ mode: 'animation', at: 1 })
-    await page.getByRole('button', { name: 'Difference', exact: true }).click()
+    await page.getByRole('button', { name: 'Diff', exact: true }).click()
     expect(await page.locator('.fd-code code').textContent()).toBe(
       `explore(comparison, 'flows', { category: ${NUMBER} })`,
     )
@@ -92,9 +90,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     await page.getByRole('button', { name: 'Play' }).waitFor()
     await page.getByRole('slider').fill('0.6')
     expect((await stateOf(page)).at).toBe(0.6)
-    expect(await page.locator('.fd-flow-surface').textContent()).toContain(
-      '2 of 3: steps are added',
-    )
+    expect(await page.locator('.fd-flow-surface').textContent()).toContain('2 of 3: X, Y are added')
     expect(problems).toEqual([])
   })
 
@@ -103,7 +99,8 @@ describeInBrowser('the flow comparison in a page', (open) => {
     const top = (await topsOf(page, '3 identical steps'))[0] as number
     await page.locator('[data-step="0:0"] .fd-node').click({ position: { x: 4, y: 4 } })
     expect(await namesIn(page)).toEqual(['A', 'B', 'C', 'D', 'X', 'Y', 'E', 'F'])
-    expect(await topsOf(page, 'A')).toEqual([top])
+    // To half a pixel: boxes of groups have thicker borders.
+    expect(Math.abs(((await topsOf(page, 'A'))[0] as number) - top)).toBeLessThan(0.5)
     expect((await stateOf(page)).opened).toEqual([0])
     await page.getByRole('button', { name: 'Fold back' }).click()
     expect(await namesIn(page)).toEqual(['3 identical steps', 'D', 'X', 'Y', 'E', 'F'])

@@ -1,3 +1,4 @@
+import { shortText, tooltipText } from '../../../core/words.ts'
 import type { FlowDifference } from '../../../explain/flow-pair/flow-differences.ts'
 import { edgeLength, type FlowMoment, MIN_EDGE_LENGTH, type Placement } from './flow-placement.ts'
 import {
@@ -158,19 +159,12 @@ export function flowFrame(
   }
 }
 
-const STAGE_WORDS: Readonly<Record<FlowDifference['kind'], string>> = {
-  added: 'steps are added',
-  removed: 'steps are removed',
-  order: 'steps change their order',
-  latency: 'a latency changes',
-}
-
 function captionAt(stages: readonly FlowStage[], at: number, position: number): string {
   if (at <= 0) return 'before'
   if (at >= 1) return 'after'
   const number = Math.ceil(position)
   const stage = stages[number - 1]
   if (stage === undefined) return 'in between; nothing differs'
-  const words = stage === null ? 'all else changes' : STAGE_WORDS[stage.kind]
+  const words = stage === null ? 'all else changes' : shortText(tooltipText(stage.what), 70)
   return `in between, ${number} of ${stages.length}: ${words}`
 }

@@ -32,7 +32,7 @@ import { STAGE_NAME } from '../define-widget.ts'
 
 export const MODES = {
   'side-by-side': 'Side by side',
-  diff: 'Difference',
+  diff: 'Diff',
   animation: 'Animation',
 }
 export type FlowMode = keyof typeof MODES

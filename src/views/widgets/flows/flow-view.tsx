@@ -61,7 +61,7 @@ export const FLOW_STYLE = `
 `
 
 const MIN_HEIGHT = 240
-const MAX_HEIGHT = 620
+const MAX_HEIGHT = 900
 
 export function FlowView(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   return useIsStill() ? <FlowStill {...props} /> : <FlowPage {...props} />
@@ -116,6 +116,15 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
     if (kept === null || middle === null) zoom.show({ k, x, y })
     else zoom.show({ k, x: kept.x - k * middle.x, y: kept.y - k * middle.y })
   }, [scene, pins])
+
+  const stage = mode === 'animation' ? Math.ceil(over) : 0
+  useLayoutEffect(() => {
+    if (stage === 0 || current === undefined) return
+    const next = selectionOf(current)
+    setSelection(next)
+    const middle = thingPlace(drawing, selectedThing(scene, data, next))
+    if (middle !== null) zoom.reveal(middle, { isRead: true })
+  }, [stage])
 
   const toggle = (group: number, part = 0) => {
     const node = groupsAt(data, state).find(({ id }) => id === group)?.nodes[0] ?? 0

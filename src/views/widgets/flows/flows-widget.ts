@@ -65,7 +65,9 @@ function flowPair(
   const ranked = category === null ? (mutation ?? comparison.ranking.mutations[0]) : null
   const chosen = category ?? ranked?.category
   if (chosen === undefined) {
-    throw new FlowdeltaError('The comparison has no mutation. Give a category.')
+    throw new FlowdeltaError(
+      'Nothing changed surely enough to be shown first. Give a category, such as { category: 0 }.',
+    )
   }
   const { size } = comparison.categories
   if (chosen >= size) {

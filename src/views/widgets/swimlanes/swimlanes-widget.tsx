@@ -205,7 +205,9 @@ function data(comparison: Comparison, options: SwimlaneOptions): SwimlaneData {
 function categoryOf({ ranking }: Comparison, { category }: SwimlaneOptions): number {
   const chosen = category ?? ranking.mutations[0]?.category
   if (chosen !== undefined) return chosen
-  throw new FlowdeltaError('The comparison has no mutation. Give a category or traces.')
+  throw new FlowdeltaError(
+    'Nothing changed surely enough to be shown first. Give a category, such as { category: 0 } or traces.',
+  )
 }
 
 /** A request that took no time is drawn on an axis of this length. */
