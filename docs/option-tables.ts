@@ -25,7 +25,7 @@ export async function optionsPage(): Promise<string> {
   }
   return `# Options
 
-Every option with what it takes, its default and its meaning. This page is made from the tables in the code by \`npm run docs\`. On the command line an option is a flag in kebab case, such as \`--sm-p-threshold\`; \`--help\` lists the flags of a command.
+Options of the stages and of most widgets, with what each takes, its default and its meaning; an editor completes those of charts. This page is made from the tables in the code by \`npm run docs\`. On the command line an option is a flag in kebab case, such as \`--sm-p-threshold\`; \`--help\` lists the flags of a command.
 
 ${sections.join('\n')}`
 }

@@ -1,4 +1,5 @@
 import { OptionError } from '../../core/errors.ts'
+import { grouped, pValue } from '../../core/words.ts'
 import { andersonDarlingTwoSample } from '../../stats/anderson-darling.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { mannWhitney } from '../../stats/mann-whitney.ts'
@@ -14,16 +15,52 @@ import type { Alternative, TwoSampleResult } from '../../stats/two-sample.ts'
  * - `'permutation'`: whether the means differ, with no assumption;
  * - `'p95'`, `'p99'`: whether more requests lie beyond that quantile of both.
  */
-export type SampleTest = (typeof SAMPLE_TESTS)[number]
+export type SampleTest = keyof typeof TESTS
 
-export const SAMPLE_TESTS = [
-  'ks',
-  'anderson-darling',
-  'mann-whitney',
-  'permutation',
-  'p95',
-  'p99',
-] as const
+interface TestKind {
+  /** What it is called, and its statistic, where people read its result. */
+  readonly words: string
+  readonly compare: (
+    before: Float64Array,
+    after: Float64Array,
+    how: Omit<SampleTestOptions, 'test'>,
+  ) => TwoSampleResult & Partial<SampleComparison>
+}
+
+const TESTS = {
+  ks: { words: 'KS test: D', compare: ksTwoSample },
+  'anderson-darling': {
+    words: 'Anderson-Darling test: standardized A²',
+    compare: (before, after, { alternative }) =>
+      towards(andersonDarlingTwoSample(before, after), alternative),
+  },
+  'mann-whitney': {
+    words: 'Mann-Whitney test: U',
+    compare: (before, after, { alternative }) => mannWhitney(before, after, { alternative }),
+  },
+  permutation: {
+    words: 'Permutation test: difference of the means in µs',
+    compare: (before, after, { alternative }) => permutationTest(before, after, { alternative }),
+  },
+  p95: {
+    words: 'Test of the slowest 5 %: difference of the shares',
+    compare: (before, after, { alternative }) =>
+      tailTest(before, after, { quantile: 0.95, alternative }),
+  },
+  p99: {
+    words: 'Test of the slowest 1 %: difference of the shares',
+    compare: (before, after, { alternative }) =>
+      tailTest(before, after, { quantile: 0.99, alternative }),
+  },
+} satisfies Readonly<Record<string, TestKind>>
+
+export const SAMPLE_TESTS = Object.keys(TESTS) as SampleTest[]
+
+/** Says a test's result: `KS test: D = 0.23, p < 0.001`. */
+export function testText(test: SampleTest, { statistic, p }: TwoSampleResult): string {
+  const digits = Math.abs(statistic) < 10 ? statistic.toFixed(2) : grouped(Math.round(statistic))
+  return `${TESTS[test].words} = ${digits}, ${pValue(p)}`
+}
 
 /** A test's result, whichever test it was. */
 export interface SampleComparison extends TwoSampleResult {
@@ -40,28 +77,13 @@ export interface SampleTestOptions {
 export function compareSamples(
   before: Float64Array,
   after: Float64Array,
-  { test, alternative, method }: SampleTestOptions,
+  { test, ...how }: SampleTestOptions,
 ): SampleComparison {
-  switch (test) {
-    case 'ks':
-      return ksTwoSample(before, after, { alternative, method })
-    case 'anderson-darling':
-      return withoutLocation(towards(andersonDarlingTwoSample(before, after), alternative))
-    case 'mann-whitney':
-      return withoutLocation(mannWhitney(before, after, { alternative }))
-    case 'permutation':
-      return withoutLocation(permutationTest(before, after, { alternative }))
-    case 'p95':
-      return withoutLocation(tailTest(before, after, { quantile: 0.95, alternative }))
-    case 'p99':
-      return withoutLocation(tailTest(before, after, { quantile: 0.99, alternative }))
-    default:
-      throw new OptionError('test', test, `one of ${SAMPLE_TESTS.join(', ')}`)
+  if (!Object.hasOwn(TESTS, test)) {
+    throw new OptionError('test', test, `one of ${SAMPLE_TESTS.join(', ')}`)
   }
-}
-
-function withoutLocation(result: TwoSampleResult): SampleComparison {
-  return { ...result, location: Number.NaN }
+  const { compare }: TestKind = TESTS[test]
+  return { location: Number.NaN, ...compare(before, after, how) }
 }
 
 /** A test that knows no direction says nothing for one that the samples do not go in. */

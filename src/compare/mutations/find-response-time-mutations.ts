@@ -24,8 +24,7 @@ import { type EffectSize, effectSize, type MedianEffect, medianEffect } from './
  *   the testable categories, and over the edges of each selected one
  * @param options.method p-values: `'stephens'` (default; asymptotic with Stephens' correction),
  *   `'exact'`, or `'auto'` (exact while n₁ · n₂ ≤ 10⁷)
- * @param options.test `'ks'` (default, as in the paper), `'anderson-darling'`, `'mann-whitney'`,
- *   `'permutation'`, `'p95'` or `'p99'`; see `SampleTest`
+ * @param options.test how two samples are compared, see `SampleTest`; default `'ks'`, as in the paper
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
  * Source: Sambasivan 2013, §2.6.2.

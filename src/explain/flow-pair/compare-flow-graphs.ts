@@ -186,8 +186,7 @@ function identicalRegions(
     .map((group, id) => {
       const steps = counted(group.nodes.length, 'identical step')
       const { quietEdges: quiet } = group
-      const latencies = counted(quiet, 'latency', 'latencies')
-      const name = quiet === 0 ? steps : `${steps}, ${latencies} may have changed`
+      const name = quiet === 0 ? steps : `${steps}, ${quiet} unsure`
       return { ...group, id, kind: 'identical', name }
     })
 }

@@ -1,6 +1,7 @@
 import { extent, greatest, least, range } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeSamples } from '../../compare/categories/class-times.ts'
+import { testText } from '../../compare/mutations/compare-samples.ts'
 import type {
   EdgeComparison,
   FamilyTest,
@@ -149,7 +150,12 @@ function gapChart(responseTime: ResponseTimeMutations, of: Distributions) {
       subtitle:
         gap === null
           ? `Median ${fromToText(medianOf(before), medianOf(after), quantity)}: ${counted(before.count, of.counted)} before, ${grouped(after.count)} after; not tested.`
-          : [finding(gap, quantity), verdict(gap.test, responseTime)],
+          : [
+              responseTime.options.test !== 'ks' && gap.test.testable
+                ? `Median ${fromToText(medianOf(before), medianOf(after), quantity)}.`
+                : finding(gap, quantity),
+              verdict(gap.test, responseTime),
+            ],
       omissions: thinningNote([before, after]),
       width: 560,
     },
@@ -223,7 +229,7 @@ function verdict(test: FamilyTest, { options }: ResponseTimeMutations): string {
   const q = options.correction === 'bh' ? `, ${pValue(test.q, 'q')} corrected` : ''
   const level = `${Number((options.alpha * 100).toPrecision(3))} %`
   const says = test.rejected ? 'significant' : 'not significant'
-  return `KS test: D = ${test.statistic.toFixed(2)}, ${pValue(test.p)}${q}; ${says} at the ${level} level; ${sizes}.`
+  return `${testText(options.test, test)}${q}; ${says} at the ${level} level; ${sizes}.`
 }
 
 function gapMark({ test, before, after }: Gap, { domain, scale }: Axis, of: Quantity): SpecPart[] {

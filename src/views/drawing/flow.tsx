@@ -1,13 +1,14 @@
 import { range, sort } from 'd3-array'
 import type { VNode } from 'preact'
 import type { Categories } from '../../compare/categories/categories.ts'
+import { type SampleTest, testText } from '../../compare/mutations/compare-samples.ts'
 import type {
   EdgeComparison,
   ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { formatAmount, fromToText, type Quantity, TIME } from '../../core/quantity.ts'
-import { counted, grouped, pValue, shortText, tooltipText } from '../../core/words.ts'
+import { counted, grouped, shortText, tooltipText } from '../../core/words.ts'
 import { failedSteps } from '../../explain/flow-pair/flow-side.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { drawnFlow, drawnName, rootName } from '../charts/node-names.ts'
@@ -66,7 +67,8 @@ export function flowPicture(
   given: Partial<OptionsOf<typeof FLOW_DRAWING_OPTIONS>> = {},
 ): FlowPicture {
   const { limit, keep } = readOptions(FLOW_DRAWING_OPTIONS, given)
-  const { categories } = responseTime
+  const { categories, options } = responseTime
+  const { test } = options
   const of = categories.flows.quantity
   const flow = drawnFlow(categories.structure(category))
   const { labels, classOf } = flow
@@ -99,7 +101,9 @@ export function flowPicture(
       const comparison = known[edge]
       if (comparison === undefined) return []
       const ends = `${full(from[edge])} → ${full(to[edge])}`
-      return [flowLine(comparison, { from: place(from[edge]), to: place(to[edge]), ends, of })]
+      return [
+        flowLine(comparison, { from: place(from[edge]), to: place(to[edge]), ends, of, test }),
+      ]
     }),
     ...part.gaps.map((gap) => gapLine(gap, place)),
   ]
@@ -173,11 +177,18 @@ function flowLine(
     to,
     ends,
     of,
-  }: { readonly from: number; readonly to: number; readonly ends: string; readonly of: Quantity },
+    test,
+  }: {
+    readonly from: number
+    readonly to: number
+    readonly ends: string
+    readonly of: Quantity
+    readonly test: SampleTest
+  },
 ): FlowLine {
   const kind = kindOf(comparison)
   const text = latenciesText(comparison, of)
-  const tooltip = `${ends}\nmean ${of === TIME ? 'latency' : of.name}, before → after: ${text}\n${testText(comparison)}`
+  const tooltip = `${ends}\nmean ${of === TIME ? 'latency' : of.name}, before → after: ${text}\n${testedText(comparison, test)}`
   return { from, to, kind, text, tooltip, look: KINDS[kind].look, isChanged: kind === 'changed' }
 }
 
@@ -206,11 +217,11 @@ function kindOf({ test }: EdgeComparison): LineKind {
   return test.rejected ? 'changed' : 'unchanged'
 }
 
-function testText({ test }: EdgeComparison): string {
+function testedText({ test }: EdgeComparison, kind: SampleTest): string {
   if (test === null) return 'not tested: off the critical path'
   const sizes = `${counted(test.beforeCount, 'request')} before, ${test.afterCount} after`
   if (!test.testable) return `not tested: ${sizes}`
-  return `KS test: D = ${test.statistic.toFixed(2)}, ${pValue(test.p)}; ${sizes}`
+  return `${testText(kind, test)}; ${sizes}`
 }
 
 function wholeText({ categories }: ResponseTimeMutations, category: number): string {

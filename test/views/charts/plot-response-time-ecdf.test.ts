@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { SAMPLE_TESTS } from '../../../src/compare/mutations/compare-samples.ts'
 import { edgeTimesChart, responseTimesChart } from '../../../src/views/charts/response-times.ts'
 import {
   chain,
@@ -29,6 +30,20 @@ test('the rows are the steps of both distributions, from end to end of the axis'
     { period: 'after', timeUs: 50, share: 1 },
   ])
 })
+
+test.each(SAMPLE_TESTS.filter((one) => one !== 'ks'))(
+  'of the test %s, its own result is told',
+  (test) => {
+    const { responseTime } = smallComparison().with({ test })
+    for (const { description } of [
+      responseTimesChart(responseTime, { category: WRITE }),
+      edgeTimesChart(responseTime, { category: WRITE }),
+    ]) {
+      expect(description).not.toMatch(/NaN|KS/)
+      expect(description).toMatch(/^Median .*\. .*test.*: .* = -?[\d.,]+, p /i)
+    }
+  },
+)
 
 test('the largest gap is marked and said in words', () => {
   const chart = responseTimesChart(smallComparison().responseTime, { category: WRITE })
