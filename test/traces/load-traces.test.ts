@@ -136,7 +136,7 @@ describe('errors name the file and the next step', () => {
     [
       'a Jaeger answer without traces',
       '{"data":[],"total":0,"errors":[{"msg":"trace not found"}]}',
-      /^a\.json: The file, read as jaeger, has no usable traces \(first problem: a\.json: Jaeger answered with an error: trace not found\)/,
+      /^a\.json: The file, read as jaeger, has no usable traces \(first problem: a\.json: the server says: trace not found\)/,
     ],
     [
       'a file in which every span is bad',
