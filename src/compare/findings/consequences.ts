@@ -56,9 +56,9 @@ function isGain({ kind, direction }: Draft): number {
   return Number(kind === 'latency' && direction === 'faster')
 }
 
-/** A load that explains some of the change comes first, as all else may follow from it; what nothing accounts for last. */
-function placeOf({ kind, contributionUs }: Draft): number {
-  return kind === 'load' && contributionUs !== 0 ? 0 : kind === 'unattributed' ? 2 : 1
+/** A load from which all else may follow comes first; what nothing accounts for last. */
+function placeOf({ kind, isFirst = false }: Draft): number {
+  return isFirst ? 0 : kind === 'unattributed' ? 2 : 1
 }
 
 /** What a finding adds with the delays under it. */

@@ -91,6 +91,8 @@ export interface Draft {
   readonly what: string
   /** Identity of the finding, equal in another comparison that finds the same. */
   readonly key: string
+  /** Whether all else may follow from it. */
+  readonly isFirst?: boolean
   /** Categories concerned, the one with the most requests after first. */
   readonly categories: readonly number[]
   /** Requests after that it touches. */

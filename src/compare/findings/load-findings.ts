@@ -66,6 +66,8 @@ function rateFinding(
     what: isMore
       ? `send ${times.toPrecision(2)} times as many requests: ${rates}`
       : `send only one in ${times.toPrecision(2)} requests: ${rates}`,
+    // Where few requests tell of a load, it may be how they were sampled.
+    isFirst: verdict !== 'few',
     requests: after,
     concerned: [flows.count(BEFORE), after],
     contributionUs: isKnown ? contributionUs : 0,
