@@ -321,7 +321,7 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Dr
   const withLogged = withLogs(ofSteps, logFindings(steps, edges))
   const withOthers = withServiceLogs(withLogged, steps.flows.serviceLogs ?? [])
   const told = withSegments(withOthers, found, edges.categories)
-  const drafts = [...loadFindings(steps, edges), ...told.sort(byContribution)]
+  const drafts = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
 }
 

@@ -16,10 +16,11 @@ const MIN_PAUSED = 0.1
 /** Pauses are at least so many response times long: shorter ones come and go with these. */
 const MIN_PAUSE_TIMES = 10
 
-/** Drafts findings about clients: another rate where times moved as it lets expect, or pauses. */
+/** Drafts findings about clients, beside others: another rate where times moved as it lets expect, or pauses. */
 export function loadFindings(
   { flows, arrivals, options, changes }: StepChanges,
   edges: EdgeChanges,
+  others: readonly Draft[],
 ): Draft[] {
   const { rate, pauses, rateQ, pausesQ } = arrivals
   // Where fewer requests take longer, clients wait for a slow service: an effect, no cause.
@@ -27,7 +28,7 @@ export function loadFindings(
     ({ kind, shiftUs }) => kind === 'request' && shiftUs > 0 === (rate?.ratio ?? 0) > 1,
   )
   if (rate !== null && rateQ < options.alpha) {
-    const draft = rateFinding(rate, rateQ, { edges, isAsExpected })
+    const draft = rateFinding(rate, rateQ, { edges, isAsExpected, others })
     if (draft !== null) return [draft]
   }
   // At another rate, times between requests differ in more than their scale.
@@ -36,6 +37,9 @@ export function loadFindings(
     : []
 }
 
+/** A finding that explains so much of the change needs no other load beside it. */
+const MOST_EXPLAINED = 2 / 3
+
 function isAlike(ratio: number): boolean {
   return ratio < MIN_RATIO && ratio > 1 / MIN_RATIO
 }
@@ -43,7 +47,11 @@ function isAlike(ratio: number): boolean {
 function rateFinding(
   rate: RateChange,
   q: number,
-  { edges, isAsExpected }: { edges: EdgeChanges; isAsExpected: boolean },
+  {
+    edges,
+    isAsExpected,
+    others,
+  }: { edges: EdgeChanges; isAsExpected: boolean; others: readonly Draft[] },
 ): Draft | null {
   const { observedChangeUs, categories } = edges
   const { flows } = categories
@@ -66,8 +74,10 @@ function rateFinding(
     what: isMore
       ? `send ${times.toPrecision(2)} times as many requests: ${rates}`
       : `send only one in ${times.toPrecision(2)} requests: ${rates}`,
-    // Where few requests tell of a load, it may be how they were sampled.
-    isFirst: verdict !== 'few',
+    // Where few requests tell of a load, it may be how they were sampled: most of the change is not.
+    isFirst:
+      verdict !== 'few' ||
+      others.every(({ contributionUs: us }) => us / observedChangeUs < MOST_EXPLAINED),
     requests: after,
     concerned: [flows.count(BEFORE), after],
     contributionUs: isKnown ? contributionUs : 0,

@@ -27,7 +27,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     const text = await page.locator('.flowdelta').innerText()
     expect(text).toContain('6 steps only after')
     expect(text).toContain('identical steps')
-    for (const name of ['Side by side', 'Animation', 'Difference']) {
+    for (const name of ['Side by side', 'Animation', 'Diff']) {
       await page.getByRole('button', { name, exact: true }).click()
       expect(await page.locator('.flowdelta svg').count()).toBeGreaterThan(0)
     }

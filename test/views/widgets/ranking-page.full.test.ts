@@ -77,7 +77,7 @@ describeInBrowser('the ranking browser in a page', (open) => {
     expect(await flows.locator('.fd-node').count()).toBeGreaterThan(0)
     for (const [button, mode] of [
       ['Side by side', 'side-by-side'],
-      ['Difference', 'diff'],
+      ['Diff', 'diff'],
     ] as const) {
       await flows.getByRole('button', { name: button, exact: true }).click()
       expect(await flows.locator('.fd-code code').innerText()).toBe(
