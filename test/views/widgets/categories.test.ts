@@ -7,13 +7,13 @@ import {
   stateFilters,
   tableCode,
   untouched,
-} from '../../../src/views/widgets/table/use-table.tsx'
+} from '../../../src/views/widgets/table/use-table.ts'
 import {
   categoryScatter,
   frameFilters,
   MEASURE_NAMES,
   measureAxis,
-} from '../../../src/views/widgets/variance/categories-pane.tsx'
+} from '../../../src/views/widgets/variance/category-scatter.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { expectDrawable, manyCategories } from '../charts/fixture.ts'
 import { categoriesOf, columns, comparison, data, pasted } from './categories-fixture.ts'

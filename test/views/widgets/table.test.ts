@@ -18,7 +18,7 @@ import {
   type TableState,
   tableCode,
   untouched,
-} from '../../../src/views/widgets/table/use-table.tsx'
+} from '../../../src/views/widgets/table/use-table.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 
 const requests = () =>

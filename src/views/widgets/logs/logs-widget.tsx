@@ -21,14 +21,8 @@ import {
   type RestoredLogs,
   restoreLogs,
 } from './logs-data.ts'
-import {
-  graphText,
-  LogsGraph,
-  LogsVariables,
-  nameText,
-  scoreText,
-  VariableDetails,
-} from './logs-graph.tsx'
+import { graphText, LogsGraph, nameText, scoreText } from './logs-graph.tsx'
+import { LogsVariables, VariableDetails } from './logs-variables.tsx'
 
 const LOGS_STYLE = `
 .fd-logs-slider input { width: 190px; accent-color: var(--fd-change); }

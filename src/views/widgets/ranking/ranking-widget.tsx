@@ -19,9 +19,8 @@ import {
   SearchField,
   StartOver,
   TABLE_STYLE,
-  type UsedTable,
-  useTable,
-} from '../table/use-table.tsx'
+} from '../table/table-head.tsx'
+import { type UsedTable, useTable } from '../table/use-table.ts'
 import { FindingsPane, RankingDetails } from './ranking-details.tsx'
 import {
   RANKING_WIDGET_OPTIONS,

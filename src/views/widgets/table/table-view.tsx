@@ -14,9 +14,8 @@ import {
   MAX_NAME_LENGTH,
   SearchField,
   StartOver,
-  type UsedTable,
-  useTable,
-} from './use-table.tsx'
+} from './table-head.tsx'
+import { type UsedTable, useTable } from './use-table.ts'
 
 const PAGE_SIZES = [10, 20, 50, 100]
 /** Shorter tables are seen whole: filters and summaries come when asked for. */

@@ -14,8 +14,8 @@ import {
 } from '../define-widget.ts'
 import { Widget } from '../widget.ts'
 import { type TableData, tableData } from './table-columns.ts'
+import { TABLE_STYLE } from './table-head.tsx'
 import { TableView } from './table-view.tsx'
-import { TABLE_STYLE } from './use-table.tsx'
 
 const TABLE_OPTIONS = defineOptions({
   pageSize: most(20, 'rows', 'Rows of a page'),

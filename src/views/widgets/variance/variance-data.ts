@@ -20,7 +20,8 @@ import { edgeName, varianceShare } from '../../charts/flow-order.ts'
 import { drawnFlow, drawnName, rootName } from '../../charts/node-names.ts'
 import { flowPart } from '../../drawing/flow.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
-import { categoriesData, MEASURE_NAMES } from './categories-pane.tsx'
+import { categoriesData } from './categories-pane.tsx'
+import { MEASURE_NAMES } from './category-scatter.ts'
 
 export type VarianceData = ReturnType<typeof varianceData>
 

@@ -19,7 +19,7 @@ import { Button, StateCode } from '../../drawing/controls.tsx'
 import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { TABLE_STYLE } from '../table/use-table.tsx'
+import { TABLE_STYLE } from '../table/table-head.tsx'
 import { CategoriesPane } from './categories-pane.tsx'
 import {
   BINS,
