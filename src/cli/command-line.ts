@@ -15,12 +15,12 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .showHelpAfterError('(add --help for the options)')
   const isCommand = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word)
   const chosen = args.find(isCommand)
-  const commands = Object.entries(COMMANDS).map(([name, description]) =>
+  const commands = Object.entries(COMMANDS).map(([name, { description }]) =>
     program.command(name).description(description),
   )
   const command = commands.find((each) => each.name() === chosen) ?? program
   try {
-    if (chosen !== undefined) (await LOADERS[chosen]())(command, args)
+    if (chosen !== undefined) (await COMMANDS[chosen].load())(command, args)
     await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (problem) {
@@ -42,39 +42,67 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
+interface LazyCommand {
+  readonly description: string
+  /** Loads what adds the command's flags and its action; it may look at how the flags are given. */
+  readonly load: () => Promise<(command: Command, args: readonly string[]) => void>
+}
+
 const COMMANDS = {
-  demo: 'Compare the sample that comes with flowdelta, and open its report',
-  compare: 'Find and rank what changed between the traces of two periods',
-  report: 'Write what changed as one HTML page, or as Markdown for a pull request',
-  fetch: 'Write the traces of a store, or of files of any format, to one file',
-  variance: 'Rank kinds of request by the variance of their response times, and find its sources',
-  explosion: 'Tell whether there are too many kinds of request to compare, why, and what helps',
-  teach: 'Ask which kinds of request are the same to you, and keep answers and notes in a file',
-  logs: 'Compare the logs of what went well with those of what did not',
-  whatif: 'Find the single change that best explains a change of latency, or predict one',
-  baseline: 'Add a summary of traces to a history of runs, or show where that changed',
-  check: 'Check a run against a history: pass, warn or fail, for pipelines',
-  mcp: 'Offer the results to agents, as tools of the Model Context Protocol (stdio)',
-  schema: 'Print the JSON schema of the document that a command prints with --json',
-} as const
+  demo: {
+    description: 'Compare the sample that comes with flowdelta, and open its report',
+    load: async () => (await import('./demo.ts')).addDemo,
+  },
+  compare: {
+    description: 'Find and rank what changed between the traces of two periods',
+    load: async () => (await import('./compare.ts')).addCompare,
+  },
+  report: {
+    description: 'Write what changed as one HTML page, or as Markdown for a pull request',
+    load: async () => (await import('./report.ts')).addReport,
+  },
+  fetch: {
+    description: 'Write the traces of a store, or of files of any format, to one file',
+    load: async () => (await import('./fetch.ts')).addFetch,
+  },
+  variance: {
+    description:
+      'Rank kinds of request by the variance of their response times, and find its sources',
+    load: async () => (await import('./variance.ts')).addVariance,
+  },
+  explosion: {
+    description: 'Tell whether there are too many kinds of request to compare, why, and what helps',
+    load: async () => (await import('./explosion.ts')).addExplosion,
+  },
+  teach: {
+    description:
+      'Ask which kinds of request are the same to you, and keep answers and notes in a file',
+    load: async () => (await import('./teach.ts')).addTeach,
+  },
+  logs: {
+    description: 'Compare the logs of what went well with those of what did not',
+    load: async () => (await import('./logs.ts')).addLogs,
+  },
+  whatif: {
+    description: 'Find the single change that best explains a change of latency, or predict one',
+    load: async () => (await import('./whatif.ts')).addWhatif,
+  },
+  baseline: {
+    description: 'Add a summary of traces to a history of runs, or show where that changed',
+    load: async () => (await import('./baseline.ts')).addBaseline,
+  },
+  check: {
+    description: 'Check a run against a history: pass, warn or fail, for pipelines',
+    load: async () => (await import('./check.ts')).addCheck,
+  },
+  mcp: {
+    description: 'Offer the results to agents, as tools of the Model Context Protocol (stdio)',
+    load: async () => (await import('./mcp.ts')).addMcp,
+  },
+  schema: {
+    description: 'Print the JSON schema of the document that a command prints with --json',
+    load: async () => (await import('./schema.ts')).addSchema,
+  },
+} as const satisfies Readonly<Record<string, LazyCommand>>
 
 type CommandName = keyof typeof COMMANDS
-
-/** Adds a command's flags and its action; it may look at how the flags are given. */
-type AddCommand = (command: Command, args: readonly string[]) => void
-
-const LOADERS: Readonly<Record<CommandName, () => Promise<AddCommand>>> = {
-  demo: async () => (await import('./demo.ts')).addDemo,
-  compare: async () => (await import('./compare.ts')).addCompare,
-  report: async () => (await import('./report.ts')).addReport,
-  fetch: async () => (await import('./fetch.ts')).addFetch,
-  variance: async () => (await import('./variance.ts')).addVariance,
-  explosion: async () => (await import('./explosion.ts')).addExplosion,
-  teach: async () => (await import('./teach.ts')).addTeach,
-  logs: async () => (await import('./logs.ts')).addLogs,
-  whatif: async () => (await import('./whatif.ts')).addWhatif,
-  baseline: async () => (await import('./baseline.ts')).addBaseline,
-  check: async () => (await import('./check.ts')).addCheck,
-  mcp: async () => (await import('./mcp.ts')).addMcp,
-  schema: async () => (await import('./schema.ts')).addSchema,
-}

@@ -301,9 +301,10 @@ export class Comparison extends Stage {
   /** What changed, one entry a cause, whatever `correction` and `smPThreshold` make of the ranking. */
   get findings(): Findings {
     const { ranking, drafts, claims, events } = this
+    const { alternative } = STAGE_OPTIONS.responseTime
     this.#stages.findings ??= groupFindings(
       { ranking, drafts, claims, ...this.#sources(), events },
-      pickOptions({ ...STAGE_OPTIONS.findings, ...STAGE_OPTIONS.responseTime }, this.options),
+      pickOptions({ ...STAGE_OPTIONS.findings, alternative }, this.options),
     )
     return this.#stages.findings
   }

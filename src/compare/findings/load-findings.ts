@@ -11,12 +11,14 @@ import { byRequestsAfter } from './names.ts'
 const MIN_RATIO = 1.25
 /** The load is told where it explains this share of the change, or where that cannot be known. */
 const MIN_EXPLAINED = 0.2
+/** Where few requests tell of a load, a finding that explains this share of the change comes before it. */
+const MOST_EXPLAINED = 2 / 3
 /** Pauses matter when they take so much more or less of a period. */
 const MIN_PAUSED = 0.1
 /** Pauses are at least so many response times long: shorter ones come and go with these. */
 const MIN_PAUSE_TIMES = 10
 
-/** Drafts findings about clients, beside others: another rate where times moved as it lets expect, or pauses. */
+/** Drafts findings about clients: another rate where times moved as it lets expect, or pauses. */
 export function loadFindings(
   { flows, arrivals, options, changes }: StepChanges,
   edges: EdgeChanges,
@@ -36,9 +38,6 @@ export function loadFindings(
     ? pauseFindings(pauses, { q: pausesQ, flows, edges })
     : []
 }
-
-/** A finding that explains so much of the change needs no other load beside it. */
-const MOST_EXPLAINED = 2 / 3
 
 function isAlike(ratio: number): boolean {
   return ratio < MIN_RATIO && ratio > 1 / MIN_RATIO
@@ -74,10 +73,9 @@ function rateFinding(
     what: isMore
       ? `send ${times.toPrecision(2)} times as many requests: ${rates}`
       : `send only one in ${times.toPrecision(2)} requests: ${rates}`,
-    // Where few requests tell of a load, it may be how they were sampled: most of the change is not.
     isFirst:
       verdict !== 'few' ||
-      others.every(({ contributionUs: us }) => us / observedChangeUs < MOST_EXPLAINED),
+      others.every((other) => other.contributionUs / observedChangeUs < MOST_EXPLAINED),
     requests: after,
     concerned: [flows.count(BEFORE), after],
     contributionUs: isKnown ? contributionUs : 0,

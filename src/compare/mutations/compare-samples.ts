@@ -1,4 +1,5 @@
 import { OptionError } from '../../core/errors.ts'
+import { formatAmount, type Quantity } from '../../core/quantity.ts'
 import { grouped, pValue } from '../../core/words.ts'
 import { andersonDarlingTwoSample } from '../../stats/anderson-darling.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
@@ -20,6 +21,8 @@ export type SampleTest = keyof typeof TESTS
 interface TestKind {
   /** What it is called, and its statistic, where people read its result. */
   readonly words: string
+  /** Whether the statistic is a time, or another amount. */
+  readonly isAmount?: boolean
   readonly compare: (
     before: Float64Array,
     after: Float64Array,
@@ -39,7 +42,8 @@ const TESTS = {
     compare: (before, after, { alternative }) => mannWhitney(before, after, { alternative }),
   },
   permutation: {
-    words: 'Permutation test: difference of the means in µs',
+    words: 'Permutation test: difference of the means',
+    isAmount: true,
     compare: (before, after, { alternative }) => permutationTest(before, after, { alternative }),
   },
   p95: {
@@ -57,9 +61,14 @@ const TESTS = {
 export const SAMPLE_TESTS = Object.keys(TESTS) as SampleTest[]
 
 /** Says a test's result: `KS test: D = 0.23, p < 0.001`. */
-export function testText(test: SampleTest, { statistic, p }: TwoSampleResult): string {
+export function testText(
+  test: SampleTest,
+  { statistic, p }: TwoSampleResult,
+  of: Quantity,
+): string {
+  const { words, isAmount = false }: TestKind = TESTS[test]
   const digits = Math.abs(statistic) < 10 ? statistic.toFixed(2) : grouped(Math.round(statistic))
-  return `${TESTS[test].words} = ${digits}, ${pValue(p)}`
+  return `${words} = ${isAmount ? formatAmount(statistic, of) : digits}, ${pValue(p)}`
 }
 
 /** A test's result, whichever test it was. */

@@ -76,13 +76,13 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   const failed = failedRequests(flows)
   const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.count(AFTER)
   const limits = { ...options, failed, usualOf: cappedTimes(flows, BEFORE), negligibleUs }
-  const all = allMeasured(steps, failed)
   let [cells, omitted] = [0, 0]
-  const searches = all.flatMap((measured) => {
+  const searches = allMeasured(steps, failed).flatMap((measured) => {
     const { coded, size } = columns.of(measured)
     cells += size
-    if (cells > options.maxSegmentCells) omitted++
-    return cells > options.maxSegmentCells ? [] : [{ measured, ...search(measured, coded, limits) }]
+    if (cells <= options.maxSegmentCells) return { measured, ...search(measured, coded, limits) }
+    omitted++
+    return []
   })
   // What is sure to have changed is asked only where; the rest may not have changed at all.
   const family = [...steps.steps, ...steps.calls].map(({ p }) => p)

@@ -65,7 +65,7 @@ export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] 
 }
 
 /** Whether a call may be made in more, or fewer, of some requests though not surely of all. */
-export function mayBePartly({ changed, kind, p }: CallChange): boolean {
+function mayBePartly({ changed, kind, p }: CallChange): boolean {
   return !changed && kind === 'calls' && p < LIKELY
 }
 

@@ -27,7 +27,7 @@ class AnswerQuality extends QualityLog {
 export class AnsweredTraces {
   readonly #sink: ReadSink
   readonly #file: string
-  /** Of each trace, the ids of its spans so far, in one text, each after a space. */
+  /** Of each trace, the ids of its spans so far, in one text, each between spaces. */
   readonly #seen = new Map<string, string>()
 
   constructor(sink: ReadSink, file: string) {
@@ -72,16 +72,19 @@ export class AnsweredTraces {
       const problem = error instanceof TraceFormatError ? error.problem : error.message
       throw new FlowdeltaError(`sent an answer that cannot be used: ${problem}`)
     }
-    for (const note of answered.notes)
-      if (!this.#seen.has(note[1].trace ?? '')) quality.note(...note)
     const added = group(
-      records.filter(([{ traceId, spanId }]) => !this.#seen.get(traceId)?.includes(` ${spanId}`)),
+      records.filter(([{ traceId, spanId }]) => !this.#seen.get(traceId)?.includes(` ${spanId} `)),
       ([{ traceId }]) => traceId,
     )
+    // What was noted about a trace that came before is known, unless it has new spans.
+    for (const note of answered.notes) {
+      const { trace = '' } = note[1]
+      if (added.has(trace) || !this.#seen.has(trace)) quality.note(...note)
+    }
     for (const [trace, own] of added) {
       for (const record of own) spans.add(...record)
-      const known = this.#seen.get(trace) ?? ''
-      this.#seen.set(trace, known + own.map(([{ spanId }]) => ` ${spanId}`).join(''))
+      const known = this.#seen.get(trace) ?? ' '
+      this.#seen.set(trace, known + own.map(([{ spanId }]) => `${spanId} `).join(''))
     }
     return ids
   }

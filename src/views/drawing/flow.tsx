@@ -188,7 +188,7 @@ function flowLine(
 ): FlowLine {
   const kind = kindOf(comparison)
   const text = latenciesText(comparison, of)
-  const tooltip = `${ends}\nmean ${of === TIME ? 'latency' : of.name}, before → after: ${text}\n${testedText(comparison, test)}`
+  const tooltip = `${ends}\nmean ${of === TIME ? 'latency' : of.name}, before → after: ${text}\n${testedText(comparison, test, of)}`
   return { from, to, kind, text, tooltip, look: KINDS[kind].look, isChanged: kind === 'changed' }
 }
 
@@ -217,11 +217,11 @@ function kindOf({ test }: EdgeComparison): LineKind {
   return test.rejected ? 'changed' : 'unchanged'
 }
 
-function testedText({ test }: EdgeComparison, kind: SampleTest): string {
+function testedText({ test }: EdgeComparison, kind: SampleTest, of: Quantity): string {
   if (test === null) return 'not tested: off the critical path'
   const sizes = `${counted(test.beforeCount, 'request')} before, ${test.afterCount} after`
   if (!test.testable) return `not tested: ${sizes}`
-  return `${testText(kind, test)}; ${sizes}`
+  return `${testText(kind, test, of)}; ${sizes}`
 }
 
 function wholeText({ categories }: ResponseTimeMutations, category: number): string {

@@ -61,6 +61,15 @@ describe('findings about load', () => {
     expect(findings.findings.filter(({ kind }) => kind === 'unattributed')).toEqual([])
   })
 
+  test('a load that few requests tell of comes after what explains most of the change', () => {
+    const { findings } = findingsOf(
+      { perSecond: () => 1, workMs: flat },
+      { perSecond: () => 3, workMs: () => 200 },
+    )
+    expect(findings.map(({ kind }) => kind)).toEqual(['latency', 'load'])
+    expect(findings[1]?.text).toContain('too few requests to tell')
+  })
+
   test('a load that before never had comes first, without a share', () => {
     const [first] = findingsOf(
       { perSecond: steady, workMs: loaded },
