@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
@@ -8,9 +8,19 @@ export const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 /** Words from a trace that attack whatever shows them. */
 export const HOSTILE = '</script><!--<img src=x onerror="alert(1)">\u2028\''
 
+/**
+ * Not within `dist`: every kernel under way watches that, and the next cell of one that has seen a
+ * change fails ("Unexpected pending rebuildTimer", tslab 1.0.22).
+ */
+function newFolder(): string {
+  const folder = join(ROOT, 'out', 'cells')
+  mkdirSync(folder, { recursive: true })
+  return mkdtempSync(join(folder, 'test-'))
+}
+
 /** A notebook of code cells, in a folder of its own from which flowdelta can be imported. */
 export function writeNotebook(sources: readonly string[]): string {
-  const path = join(mkdtempSync(join(ROOT, 'dist', 'test-')), 'fixture.ipynb')
+  const path = join(newFolder(), 'fixture.ipynb')
   const cells = sources.map((source) => ({
     cell_type: 'code',
     metadata: {},
@@ -24,7 +34,7 @@ export function writeNotebook(sources: readonly string[]): string {
 
 /** A file next to nothing else, from which flowdelta can be imported; see {@link removeFolder}. */
 export function writeCell(source: string): string {
-  const path = join(mkdtempSync(join(ROOT, 'dist', 'test-')), 'cell.ts')
+  const path = join(newFolder(), 'cell.ts')
   writeFileSync(path, source)
   return path
 }
