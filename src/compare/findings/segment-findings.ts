@@ -9,7 +9,7 @@ import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { categoriesOf, operationName } from './names.ts'
+import { calledName, categoriesOf, operationName } from './names.ts'
 
 /** Requests whose change others account for by this share are no finding of their own. */
 const ACCOUNTED = 0.5
@@ -55,24 +55,33 @@ export function segmentClause({
   return `, ${isAll ? 'only' : 'mostly'} where ${of}${text}`
 }
 
-export function segmentFact({
-  shareOfChange,
-  equivalents,
-  inside,
-  outside,
-  text,
-}: Segment): string {
+export function segmentFact(segment: Segment): string {
+  const { shareOfChange, equivalents, inside, outside, text } = segment
   const all = grouped(inside.after + outside.after)
   const same = equivalents.find((one) => !one.endsWith(text))
   const also = same === undefined ? '' : `; the same requests: ${same}`
-  return `${grouped(inside.after)} of ${all} such requests meet the condition: ${percent(shareOfChange)} of its change${also}`
+  return `${grouped(inside.after)} of ${all} requests ${searchedIn(segment)} meet it: ${percent(shareOfChange)} of the change${also}`
+}
+
+/** Says which requests a segment divides: `through checkout-api`, `with mds index get`. */
+function searchedIn({ step, call, operation }: Segment): string {
+  if (step === null) return call === null ? '' : `with ${calledName(call.of, '')}`
+  const service = printable(step.service)
+  if (operation !== null) return `with ${service} ${operationName({ operation })}`
+  return step.caller === null
+    ? `through ${service}`
+    : `in which ${printable(step.caller)} calls ${service}`
 }
 
 function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
   const { measure, step, call, direction } = segment
   if (measure === 'errors') return isOfFailures(segment, draft, all)
   if (measure === 'structure') {
-    return draft.calls.some((one) => call !== null && isSameChoice(one, call))
+    // The title tells the first call; where another operation's calls changed is not said of it.
+    return draft.calls.some(
+      (one, _, [told]) =>
+        call !== null && isSameChoice(one, call) && isSameCall(one.of, (told ?? one).of),
+    )
   }
   return (
     measure === 'time' &&

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { segmentClause } from '../../../src/compare/findings/segment-findings.ts'
+import type { Categories } from '../../../src/compare/categories/categories.ts'
+import type { Draft } from '../../../src/compare/findings/finding.ts'
+import { segmentClause, withSegments } from '../../../src/compare/findings/segment-findings.ts'
 import type { Segment } from '../../../src/compare/segments/segments.ts'
 import { every, makeSpans, requestsAt } from '../../make-traces.ts'
 
@@ -15,3 +17,35 @@ test.each(['/shop.Cart/PutItem', 'GET /a or b', 'PUT /cart', 'a "b" and c'])(
     expect(traces.where(clause.replace(/^, only where /, '')).size).toBe(3)
   },
 )
+
+test('a segment is told of the calls that the title names, not of others of the same finding', async () => {
+  const of = (operation: string) => ({ service: 'mds', operation })
+  const choice = (operation: string, called: string) => ({
+    kind: 'calls' as const,
+    of: of(operation),
+    previous: null,
+    call: { service: 'disk', operation: called },
+  })
+  const draft = {
+    kind: 'structure',
+    calls: [choice('put', 'write'), choice('get', 'read')],
+    notes: [],
+  } as unknown as Draft
+  const side = { before: 10, after: 10, beforeMean: 0, afterMean: 1, change: 1, error: 0 }
+  const segment = {
+    measure: 'structure',
+    step: null,
+    text: 'tier = pro',
+    inside: side,
+    outside: { ...side, after: 30 },
+    equivalents: [],
+    shareOfChange: 1,
+  } as unknown as Segment
+  const oneRun = { flows: { runs: [0] } } as unknown as Categories
+  const told = (call: Segment['call']) =>
+    withSegments([draft], [{ ...segment, call }], oneRun).map(({ notes }) => notes)
+  expect(told(choice('put', 'write'))).toEqual([
+    ['10 of 40 requests with mds put meet it: 100 % of the change'],
+  ])
+  expect(told(choice('get', 'read'))).toEqual([[]])
+})
