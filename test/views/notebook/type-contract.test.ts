@@ -21,12 +21,12 @@ const CELLS = {
   kind: `import { compare, plot } from 'flowdelta'\nplot(compare(null as any, null as any), 'no such kind')`,
 } as const
 
-/** All code of a notebook as one file, which a folder below dist takes for one beside the notebook. */
+/** All code of a notebook as one file, with paths as `writeCell`'s folder, three below the root, needs them. */
 function codeOf(notebook: string): string {
   const { cells } = JSON.parse(readFileSync(notebook, 'utf8')) as { cells: readonly Cell[] }
   const code = cells.filter(({ cell_type }) => cell_type === 'code')
   const sources = code.map(({ source }) => [source].flat().join(''))
-  return `${sources.join('\n;\n').replaceAll("'../dist/", "'../")}\nexport {}\n`
+  return `${sources.join('\n;\n').replaceAll("'../dist/", "'../../../dist/")}\nexport {}\n`
 }
 
 interface Cell {
