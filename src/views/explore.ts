@@ -20,7 +20,7 @@ import { Widget } from './widgets/widget.ts'
  * The widgets of each stage by kind, the first of which is shown without a kind; stages are told by
  * their class and have the name that they usually have in code.
  */
-const STAGES = [
+export const EXPLORED = [
   [
     isA(Comparison),
     'comparison',
@@ -52,12 +52,12 @@ const STAGES = [
 type Guard<Of> = (stage: unknown) => stage is Of
 
 /** What {@link explore} shows. */
-export type Explorable = (typeof STAGES)[number][0] extends Guard<infer Of> ? Of : never
+export type Explorable = (typeof EXPLORED)[number][0] extends Guard<infer Of> ? Of : never
 
-type WidgetsOf<Of, Entries extends readonly unknown[] = typeof STAGES> = Entries extends readonly [
-  readonly [Guard<infer Stage>, string, infer Kinds],
-  ...infer More,
-]
+type WidgetsOf<
+  Of,
+  Entries extends readonly unknown[] = typeof EXPLORED,
+> = Entries extends readonly [readonly [Guard<infer Stage>, string, infer Kinds], ...infer More]
   ? Of extends Stage
     ? Kinds
     : WidgetsOf<Of, More>
@@ -104,11 +104,11 @@ export function explore<const Of extends Explorable, Kind extends ExploreKind<Of
   options?: ExploreOptions<Of, Kind>,
 ): Widget
 export function explore(stage: unknown, second?: unknown, third?: unknown): Widget {
-  const known = STAGES.find(([isStage]) => isStage(stage))
+  const known = EXPLORED.find(([isStage]) => isStage(stage))
   if (known === undefined) {
     throw new FlowdeltaError(
       `explore has no widget for ${show(stage)}. Give a comparison, or the table of a stage: explore(stage.table()). ` +
-        `There are widgets of ${STAGES.map(([, name]) => name).join(', ')}.`,
+        `There are widgets of ${EXPLORED.map(([, name]) => name).join(', ')}.`,
     )
   }
   const [, name, widgets] = known
@@ -139,8 +139,11 @@ function defined<Stage, Table extends OptionTable, Data>(
   definition: WidgetDefinition<Stage, Table, Data>,
 ) {
   const unnamed: WidgetCall = { name: 'stage', kind: null }
-  return (stage: Stage, options: Partial<OptionsOf<Table>> = {}, call = unnamed): Widget =>
-    new Widget(definition, widgetProps(definition, stage, options, call))
+  return Object.assign(
+    (stage: Stage, options: Partial<OptionsOf<Table>> = {}, call = unnamed) =>
+      new Widget(definition, widgetProps(definition, stage, options, call)),
+    { options: definition.options },
+  )
 }
 
 function isA<Of>(Class: abstract new (...given: never[]) => Of): Guard<Of> {

@@ -8,6 +8,7 @@ import { StructuralMutations } from '../compare/mutations/find-structural-mutati
 import { Ranking } from '../compare/ranking/rank-mutations.ts'
 import { Segments } from '../compare/segments/segments.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
+import type { OptionsOf, OptionTable } from '../core/options.ts'
 import { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
 import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories.ts'
 import { HostClasses } from '../explain/explosion/host-classes.ts'
@@ -25,6 +26,7 @@ import { SingleChanges } from '../whatif/scenarios/single-changes.ts'
 import { arrivalsChart } from './charts/arrivals.ts'
 import { categoryCountsChart } from './charts/category-counts.ts'
 import type { Chart, Drawing } from './charts/chart.ts'
+import type { DefinedChart } from './charts/chart-frame.ts'
 import { breakdownChart, edgeChangesChart } from './charts/edges.ts'
 import { expectedCategoriesChart, explosionChart, foldedSizesChart } from './charts/explosion.ts'
 import {
@@ -62,7 +64,7 @@ const OF_VARIATION_SETS = { variation: variationSetsChart }
  * The pictures of each stage by kind, the first of which is drawn without a kind; stages are told by
  * their class, the special before the general.
  */
-const STAGES = [
+export const PLOTTED = [
   [Attention, OF_DEPENDENCIES],
   [Categories, { variation: squaredVariationChart, arrivals: arrivalsChart }],
   [
@@ -130,7 +132,7 @@ const STAGES = [
   ],
 ] as const
 
-type Stages = (typeof STAGES)[number]
+type Stages = (typeof PLOTTED)[number]
 type Class = abstract new (...given: never[]) => unknown
 type StageOf<Entry> = Entry extends readonly [infer Of extends Class, unknown]
   ? InstanceType<Of>
@@ -143,7 +145,7 @@ export type Plottable =
   | VariationSets
   | readonly ScenarioProfile[]
 
-type Pictures<Of, Entries extends readonly unknown[] = typeof STAGES> = Entries extends readonly [
+type Pictures<Of, Entries extends readonly unknown[] = typeof PLOTTED> = Entries extends readonly [
   readonly [infer StageClass extends Class, infer Kinds],
   ...infer More,
 ]
@@ -214,15 +216,18 @@ function interferenceOf({ findings: { findings } }: Comparison): Interference {
   return known.find(({ interferers }) => interferers.length > 0) ?? known[0] ?? NO_INTERFERENCE
 }
 
-function ofPart<Whole, Part, Given, Drawn>(
+function ofPart<Whole, Part, Table extends OptionTable, Drawn>(
   part: (whole: Whole) => Part,
-  draw: (part: Part, options?: Given) => Drawn,
-): (whole: Whole, options?: Given) => Drawn {
-  return (whole, options) => draw(part(whole), options)
+  draw: DefinedChart<Part, Table, Drawn>,
+): DefinedChart<Whole, Table, Drawn> {
+  return Object.assign(
+    (whole: Whole, given?: Partial<OptionsOf<Table>>) => draw(part(whole), given),
+    { options: draw.options },
+  )
 }
 
 function picturesOf(stage: unknown): object | undefined {
-  const found = STAGES.find(([Of]) => stage instanceof (Of as Class))
+  const found = PLOTTED.find(([Of]) => stage instanceof (Of as Class))
   if (found !== undefined) return found[1]
   if (Array.isArray(stage)) {
     return stage.every((one) => one instanceof ScenarioProfile) ? OF_PROFILES : undefined

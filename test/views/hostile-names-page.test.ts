@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { compare } from '../../src/compare/comparison.ts'
+import { Comparison, compare } from '../../src/compare/comparison.ts'
 import { tableBundle } from '../../src/core/stage.ts'
 import { findQuestions } from '../../src/explain/explosion/teach.ts'
 import { explain } from '../../src/explain/parameters/explain.ts'
 import { findVariance } from '../../src/explain/variance/find-variance.ts'
 import { explore } from '../../src/views/explore.ts'
 import { connectCharts } from '../../src/views/notebook/connect-charts.ts'
-import { plot } from '../../src/views/plot.ts'
+import { PLOTTED, plot } from '../../src/views/plot.ts'
 import { reportHtml } from '../../src/views/report/report-html.ts'
 import { reportMarkdown } from '../../src/views/report/report-markdown.ts'
 import { makeSpans, NOON_US, type SpanSketch } from '../make-traces.ts'
@@ -68,21 +68,16 @@ function period(slowUs: number) {
 const comparison = compare(period(0), period(3000), {
   label: ({ operation, service }) => service + operation,
 })
-const CHARTS = ['findings', 'contributions', 'shifts', 'breakdown', 'counts', 'segments'] as const
-const MORE_CHARTS = [
-  'response-times',
-  'edge',
-  'flow',
-  'variation',
-  'arrivals',
-  'errors',
-  'load',
-] as const
-const charts = [...CHARTS, ...MORE_CHARTS].map((kind) => plot(comparison, kind as 'findings'))
+/** Every picture of a comparison but that of who interferes, of whom there is nobody. */
+const kinds = Object.keys(PLOTTED.find(([Of]) => Of === Comparison)?.[1] ?? {})
+const charts = kinds
+  .filter((kind) => kind !== 'interference')
+  .map((kind) => plot(comparison, kind as 'findings'))
 const [finding] = comparison.findings.findings
 
 test('something was found that bears the names', () => {
   expect([finding?.services, finding?.kind]).toEqual([[NAMES.service], 'latency'])
+  expect(charts).toHaveLength(13)
 })
 
 /** Characters that a terminal obeys, or that turn its lines around. */

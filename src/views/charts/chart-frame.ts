@@ -19,13 +19,21 @@ export const PERIOD_NAMES = ['before', 'after'] as const
 
 export type SpecPart = Readonly<Record<string, unknown>>
 
+/** A picture of a stage, and what its options are. */
+export interface DefinedChart<Stage, Table extends OptionTable, Drawn> {
+  (stage: Stage, given?: Partial<OptionsOf<Table>>): Drawn
+  readonly options: Table
+}
+
 /** Defines a picture of a stage: its options, which are checked, and how it is drawn with them. */
 export function defineChart<Stage, Table extends OptionTable, Drawn>(
-  table: Table,
+  options: Table,
   draw: (stage: Stage, options: OptionsOf<Table>) => Drawn,
-) {
-  return (stage: Stage, given?: Partial<OptionsOf<Table>>): Drawn =>
-    draw(stage, readOptions(table, given))
+): DefinedChart<Stage, Table, Drawn> {
+  return Object.assign(
+    (stage: Stage, given?: Partial<OptionsOf<Table>>) => draw(stage, readOptions(options, given)),
+    { options },
+  )
 }
 
 type Sentences = string | false | readonly (string | false)[]

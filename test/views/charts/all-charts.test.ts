@@ -1,17 +1,10 @@
 import { expect, test } from 'vitest'
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { Comparison, compare } from '../../../src/compare/comparison.ts'
 import { explainMutation } from '../../../src/explain/parameters/explain.ts'
 import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
-import { arrivalsChart } from '../../../src/views/charts/arrivals.ts'
-import { categoryCountsChart } from '../../../src/views/charts/category-counts.ts'
 import { type Chart, Drawing } from '../../../src/views/charts/chart.ts'
-import { breakdownChart, edgeChangesChart } from '../../../src/views/charts/edges.ts'
-import { contributionsChart, findingsChart } from '../../../src/views/charts/findings.ts'
-import { errorsChart, loadChart } from '../../../src/views/charts/over-time.ts'
-import { edgeTimesChart, responseTimesChart } from '../../../src/views/charts/response-times.ts'
-import { squaredVariationChart } from '../../../src/views/charts/squared-variation.ts'
-import { plot } from '../../../src/views/plot.ts'
+import { PLOTTED, plot } from '../../../src/views/plot.ts'
 import { makeGraphs, makeSpans } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
@@ -28,27 +21,22 @@ import {
 } from './fixture.ts'
 
 function everyChart(comparison: Comparison): (Chart | Drawing)[] {
-  const { flows, categories, responseTime, structural, ranking, findings, edges } = comparison
+  const { flows, responseTime, edges, ranking } = comparison
   const category = ranking.mutations[0]?.category ?? 0
   const explanation = explainMutation(comparison, category)
+  const kinds = Object.keys(PLOTTED.find(([Of]) => Of === Comparison)?.[1] ?? {})
   return [
-    arrivalsChart(flows),
-    arrivalsChart(categories, { category }),
-    categoryCountsChart(structural),
-    contributionsChart(ranking),
-    edgeChangesChart(edges, { small: true }),
-    findingsChart(findings),
+    ...kinds.map((kind) => plot(comparison, kind as 'findings')),
+    plot(flows, 'arrivals'),
+    plot(comparison.categories, 'arrivals', { category }),
+    plot(edges, 'shifts', { small: true }),
     plot(responseTime, 'flow', { category }),
-    responseTimesChart(responseTime, { category }),
-    edgeTimesChart(responseTime, { category }),
-    edgeTimesChart(responseTime, { category, each: 'round' }),
-    squaredVariationChart(categories, { large: 2 }),
-    breakdownChart(edges),
+    plot(responseTime, 'response-times', { category }),
+    plot(responseTime, 'edge', { category, each: 'round' }),
+    plot(comparison, 'variation', { large: 2 }),
     plot(explanation, 'differences'),
     ...(hasParameters(explanation) ? [plot(explanation, 'strip')] : []),
     plot(explanation),
-    errorsChart(comparison),
-    loadChart(comparison),
   ]
 }
 
@@ -167,14 +155,11 @@ describeWithShared('charts of the authors’ example', () => {
     const file = (name: string) => sharedFile(`oracles/spectroscope2013/${name}`) as string
     const before = await loadTraces(file('before.dot.gz'))
     const comparison = compare(before, await loadTraces(file('after.dot.gz')))
-    const [, , counts, contributions] = everyChart(comparison).map((chart) => {
-      expectDrawable(chart)
-      return chart
-    })
-    expect(counts?.description).toContain(
+    for (const chart of everyChart(comparison)) expectDrawable(chart)
+    expect(plot(comparison, 'counts').description).toContain(
       '14 categories: 4 gained and 3 lost more than 50 requests.',
     )
-    expect(dataOf(contributions as Chart)[0]?.[0]).toMatchObject({
+    expect(dataOf(plot(comparison, 'contributions'))[0]?.[0]).toMatchObject({
       rank: 1,
       root: 'NFS3_READ_CALL_TYPE DEFAULT',
       kind: 'structural mutation',

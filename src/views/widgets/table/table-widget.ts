@@ -55,6 +55,7 @@ export function exploreTable(
 ): TableWidget {
   return new TableWidget(table, widgetProps(tableWidget, table, options, call))
 }
+exploreTable.options = tableWidget.options
 
 export class TableWidget extends Widget {
   readonly #table: Table
