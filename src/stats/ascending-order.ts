@@ -17,26 +17,44 @@ export function ascendingOrder(
 ): Uint32Array {
   if (rows.length < MIN_COUNTED) return rows.slice().sort((a, b) => values[a]! - values[b]!)
   const words = new Uint32Array(values.map((value) => value + 0).buffer)
-  // The bits of numbers ascend as these do, but those of numbers below zero, which descend.
-  for (let high = 1; high < words.length; high += 2) {
-    if (words[high]! >= BELOW_ZERO) words[high - 1]! ^= 0xffffffff
-    words[high]! ^= words[high]! >= BELOW_ZERO ? 0xffffffff : BELOW_ZERO
+  // Words move with their rows, so that each pass reads them one after another.
+  const empty = () => new Uint32Array(rows.length)
+  let [order, next] = [rows.slice(), empty()]
+  let [low, nextLow, high, nextHigh] = [empty(), empty(), empty(), empty()]
+  for (let i = 0; i < order.length; i++) {
+    const row = order[i]!
+    // The bits of numbers ascend as these do, but those of numbers below zero, which descend.
+    const isNegative = words[2 * row + 1]! >= BELOW_ZERO
+    low[i] = words[2 * row]! ^ (isNegative ? 0xffffffff : 0)
+    high[i] = words[2 * row + 1]! ^ (isNegative ? 0xffffffff : BELOW_ZERO)
   }
-  let order = rows
-  for (let word = 0; word < 2; word++) {
+  for (const word of ['low', 'high']) {
     for (let shift = 0; shift < 32; shift += BITS) {
-      order = byDigit(order, (row) => (words[2 * row + word]! >>> shift) & (DIGITS - 1))
+      const digits = word === 'low' ? low : high
+      const starts = digitStarts(digits, shift)
+      if (starts === null) continue
+      for (let i = 0; i < order.length; i++) {
+        const at = starts[(digits[i]! >>> shift) & (DIGITS - 1)]!++
+        next[at] = order[i]!
+        nextLow[at] = low[i]!
+        nextHigh[at] = high[i]!
+      }
+      ;[order, next] = [next, order]
+      ;[low, nextLow] = [nextLow, low]
+      ;[high, nextHigh] = [nextHigh, high]
     }
   }
   return order
 }
 
-function byDigit(order: Uint32Array, digitOf: (row: number) => number): Uint32Array {
-  const ends = new Uint32Array(DIGITS)
-  for (let i = 0; i < order.length; i++) ends[digitOf(order[i]!)]!++
-  if (ends.includes(order.length)) return order
-  for (let digit = 1; digit < DIGITS; digit++) ends[digit]! += ends[digit - 1]!
-  const sorted = new Uint32Array(order.length)
-  for (let i = order.length - 1; i >= 0; i--) sorted[--ends[digitOf(order[i]!)]!] = order[i]!
-  return sorted
+/** Where the words of each digit begin once sorted by it; `null` where all have the same. */
+function digitStarts(words: Uint32Array, shift: number): Uint32Array | null {
+  const counts = new Uint32Array(DIGITS)
+  for (let i = 0; i < words.length; i++) counts[(words[i]! >>> shift) & (DIGITS - 1)]!++
+  if (counts.includes(words.length)) return null
+  let start = 0
+  return counts.map((count) => {
+    start += count
+    return start - count
+  })
 }
