@@ -158,7 +158,7 @@ export const FLOW_DIFFERENCES = record<FlowDifferences>({
   differences: listOf(
     record<FlowDifference>({
       rank: RANK,
-      kind: words('added', 'removed', 'order', 'latency'),
+      kind: words('added', 'removed', 'replaced', 'order', 'latency'),
       what: TEXT,
       beforeUs: about('Time on the critical path of a mean request.', NUMBER),
       afterUs: NUMBER,

@@ -139,8 +139,9 @@ export interface FlowGroup {
   readonly kind: 'identical' | 'added' | 'removed' | 'component' | 'others'
   /** Said of the whole: `23 identical steps`, `4 added steps`, or where the steps happen. */
   readonly name: string
-  /** Service and host of a component's traversal; the empty string for steps at several places. */
+  /** Service of its steps, or both where they are of two; the empty string for more. */
   readonly service: string
+  /** Host of a component's traversal; else the empty string. */
   readonly host: string
   /** Ids of its nodes, and of the edges between them. */
   readonly nodes: readonly number[]

@@ -3,13 +3,13 @@ import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.
 import { counted } from '../../core/words.ts'
 
 /**
- * One difference between two flows: steps on one side only, steps in another order, or an edge
- * whose latency changed.
+ * One difference between two flows: steps on one side only, steps in the place of others, steps in
+ * another order, or an edge whose latency changed.
  */
 export interface FlowDifference {
   /** From 1, the largest change of time on the critical path first. */
   readonly rank: number
-  readonly kind: 'added' | 'removed' | 'order' | 'latency'
+  readonly kind: 'added' | 'removed' | 'replaced' | 'order' | 'latency'
   /** Ids of the union's nodes that it is about: those that came, went or moved, or an edge's ends. */
   readonly nodes: readonly number[]
   /** Ids of the union's edges whose time it accounts for; no edge is in two differences. */

@@ -39,6 +39,8 @@ export function focusGroups(
     })
 }
 
+const MAX_SERVICES = 2
+
 type GroupDraft = Omit<FlowGroup, 'id' | 'kind' | 'name'>
 
 /** Nodes of one part each, with what their edges are of the response time. */
@@ -54,8 +56,9 @@ function describeGroup(nodes: readonly UnionNode[], edges: readonly UnionEdge[])
   const changedEdges = edges.filter(({ verdict }) => verdict === 'changed').length
   const sum = (side: 'before' | 'after') =>
     edges.reduce((total, edge) => total + (edge[side]?.criticalUs ?? 0), 0)
+  const services = [...new Set(nodes.map(({ service }) => service))].filter((one) => one !== '')
   return {
-    service: '',
+    service: services.length <= MAX_SERVICES ? services.join(', ') : '',
     host: '',
     nodes: nodes.map(({ id }) => id),
     edges: edges.map(({ id }) => id),

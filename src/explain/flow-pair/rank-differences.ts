@@ -124,8 +124,39 @@ function oneSidedSteps(flows: ComparedFlows, claims: Claims): Draft[] {
       .find((each) => each?.inBefore === edge.inAfter && ends.has(each))
     if (instead !== undefined) around.get(instead)?.push(...claims.take([edge]))
   }
-  return Array.from(around, ([{ inAfter, nodes }, own]) => {
-    return { kind: inAfter ? 'added' : 'removed', nodes, edges: own }
+  return replacements(
+    Array.from(around, ([{ inAfter, nodes }, own]) => ({
+      kind: inAfter ? ('added' as const) : ('removed' as const),
+      nodes,
+      edges: own,
+    })),
+    edges,
+  )
+}
+
+/** Added steps between the same neighbors as removed ones are one difference with these. */
+function replacements(drafts: readonly Draft[], edges: readonly UnionEdge[]): Draft[] {
+  const placeOf = ({ nodes }: Draft) => {
+    const own = new Set(nodes)
+    const before = edges.filter(({ from, to }) => own.has(to) && !own.has(from))
+    const behind = edges.filter(({ from, to }) => own.has(from) && !own.has(to))
+    const ids = (some: readonly number[]) => [...new Set(some)].sort((a, b) => a - b).join(' ')
+    return `${ids(before.map(({ from }) => from))} > ${ids(behind.map(({ to }) => to))}`
+  }
+  return [...group(drafts, placeOf).values()].flatMap((same) => {
+    const [added, removed] = (['added', 'removed'] as const).map((kind) =>
+      same.filter((one) => one.kind === kind),
+    ) as [Draft[], Draft[]]
+    const pairs = Math.min(added.length, removed.length)
+    const replaced = added.slice(0, pairs).map((one, i): Draft => {
+      const gone = removed[i] as Draft
+      return {
+        kind: 'replaced',
+        nodes: [...one.nodes, ...gone.nodes],
+        edges: [...one.edges, ...gone.edges],
+      }
+    })
+    return [...replaced, ...added.slice(pairs), ...removed.slice(pairs)]
   })
 }
 
@@ -223,21 +254,41 @@ function differenceText(
   { nodes, edges }: Union,
 ): string {
   const nameOf = (node: number) => shortText(nodes[node]?.name ?? '', MAX_NAME)
+  const isOnPath = Math.abs(changeUs) > NO_TIME_US
   if (kind === 'latency') {
-    const shiftUs = edges[own[0] as number]?.shiftUs ?? 0
-    const isOnPath = Math.abs(changeUs) > NO_TIME_US
+    const edge = edges[own[0] as number] as UnionEdge
     const name = `${nameOf(about[0] as number)} → ${nameOf(about[1] as number)}`
-    if (isOnPath) return `${name} takes ${moreWords(changeUs)}`
-    return `${name} takes ${moreWords(shiftUs)}, which nothing waits for`
+    return `${name} takes ${isOnPath ? latencyWords(edge, changeUs) : `${moreWords(edge.shiftUs ?? 0)}, which nothing waits for`}`
   }
-  const isOne = kind === 'order' || about.length === 1
-  const time = `take${isOne ? 's' : ''} ${moreWords(changeUs)}`
-  const takes = Math.abs(changeUs) > NO_TIME_US ? time : `cost${isOne ? 's' : ''} no time`
-  if (kind === 'order') return `${orderText(orders, nameOf)}, which ${takes}`
-  const shown = about.slice(0, MAX_NAMES).map(nameOf)
-  const more = about.length - shown.length
-  const names = shown.join(', ') + (more > 0 ? ` and ${counted(more, 'more step')}` : '')
-  return `${names} ${isOne ? 'is' : 'are'} ${kind}, which ${takes}`
+  const takes = (isOne: boolean) => {
+    const s = isOne ? 's' : ''
+    return isOnPath ? `take${s} ${moreWords(changeUs)}` : `cost${s} no time`
+  }
+  if (kind === 'order') return `${orderText(orders, nameOf)}, which ${takes(true)}`
+  const listOf = (some: readonly number[], most: number) => {
+    const more = some.length - most
+    const shown = some.slice(0, most).map(nameOf).join(', ')
+    return more > 0 ? `${shown} and ${counted(more, 'more step')}` : shown
+  }
+  if (kind === 'replaced') {
+    const [now, no] = [true, false].map((isNow) => {
+      const steps = about.filter((node) => nodes[node]?.inAfter === isNow)
+      return listOf(steps, steps.length > 2 ? 1 : 2)
+    })
+    return `${now} instead of ${no}, which ${takes(true)}`
+  }
+  const isOne = about.length === 1
+  return `${listOf(about, MAX_NAMES)} ${isOne ? 'is' : 'are'} ${kind}, which ${takes(isOne)}`
+}
+
+/** Says by how much an edge's time changed, and how its median or its latency changed if otherwise. */
+function latencyWords({ shiftUs, medianShiftUs }: UnionEdge, changeUs: number): string {
+  const isAgainst = (us: number | null) => us !== null && us * changeUs < 0
+  if (shiftUs !== null && isAgainst(shiftUs)) {
+    return `${moreWords(shiftUs)} but is waited for ${changeUs > 0 ? 'more' : 'less'} often: ${moreWords(changeUs)} in all`
+  }
+  const median = isAgainst(medianShiftUs) ? ` (its median ${moreWords(medianShiftUs ?? 0)})` : ''
+  return `${moreWords(changeUs)}${median}`
 }
 
 function orderText(orders: readonly OrderChange[], nameOf: (node: number) => string): string {

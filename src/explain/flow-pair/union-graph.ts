@@ -1,3 +1,4 @@
+import { group, sum } from 'd3-array'
 import {
   type FamilyTest,
   type ResponseTimeMutations,
@@ -30,12 +31,12 @@ type NodeDraft = Pick<UnionNode, 'before' | 'after' | 'certainty'>
 interface EdgeDraft {
   readonly from: number
   readonly to: number
-  readonly before: FlowEdge | null
+  before: FlowEdge | null
   after: FlowEdge | null
 }
 
 interface SharedEdge extends EdgeDraft {
-  readonly before: FlowEdge
+  before: FlowEdge
   after: FlowEdge
 }
 
@@ -66,6 +67,7 @@ export function unionGraph(
   ]
   for (const match of matches) drafts[match.before] = match
   const edges = mergeEdges(sides, drafts)
+  for (const side of ['before', 'after'] as const) divideCriticalTime(edges, side)
   // Nodes by how many edges are on the longest way to them, then as they are.
   const depth = graphDepths(
     drafts.length,
@@ -96,6 +98,32 @@ export function unionGraph(
         intoJoin: Boolean(edge.before?.intoJoin || edge.after?.intoJoin),
         ...(isShared(edge) ? edgeVerdict(edge, testOf(edge), largeUs) : ONE_SIDED),
       })),
+  }
+}
+
+/**
+ * Edges of one class, such as parallel calls of one operation, are on critical paths one for the other:
+ * what is on both sides has up to its mean latency of their time, and what is on one side the rest, so
+ * that an edge that became slower is not said to take less because it has company.
+ */
+function divideCriticalTime(edges: EdgeDraft[], side: 'before' | 'after'): void {
+  const drawn = edges.filter((edge) => edge[side] !== null)
+  for (const [, same] of group(drawn, (edge) => edge[side]?.edgeClass)) {
+    const [shared, others] = [same.filter(isShared), same.filter((edge) => !isShared(edge))]
+    if (shared.length === 0 || others.length === 0) continue
+    const totalUs = sum(same, (edge) => edge[side]?.latencies.criticalUs ?? 0)
+    const meanUs = same[0]?.[side]?.latencies.meanUs ?? 0
+    const sharedUs = Math.min(totalUs / shared.length, meanUs)
+    const otherUs = (totalUs - shared.length * sharedUs) / others.length
+    for (const [some, criticalUs] of [
+      [shared, sharedUs],
+      [others, otherUs],
+    ] as const) {
+      for (const edge of some) {
+        const { latencies, ...rest } = edge[side] as FlowEdge
+        edge[side] = { ...rest, latencies: { ...latencies, criticalUs } }
+      }
+    }
   }
 }
 

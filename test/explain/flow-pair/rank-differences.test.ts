@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { coalesceFlow } from '../../../src/explain/flow-pair/coalesce-flow.ts'
 import type { FlowDifference } from '../../../src/explain/flow-pair/flow-differences.ts'
 import { focusGroups } from '../../../src/explain/flow-pair/flow-groups.ts'
-import { compareTexts, type FlowText } from './fixture.ts'
+import type { GraphSketch } from '../../make-traces.ts'
+import { compareFlows, compareTexts, type FlowText, flow } from './fixture.ts'
 
 const of = (before: string | FlowText, after: string | FlowText) =>
   compareTexts(before, after).ranked
@@ -53,6 +54,45 @@ test('a removed step that took time is a change against a slower flow', () => {
   expect(ranked.differences[1]?.text).toBe(
     'X is removed, which takes 300 µs less, against the slowdown',
   )
+})
+
+test('a step between the neighbors of one that is gone is one difference with it', () => {
+  const ranked = of(
+    exact('A>X X>B B>C', { 'A>X': 300 }),
+    exact('A>Y Y>Z Z>B B>C', { 'A>Y': 500, 'Y>Z': 50 }),
+  )
+  expect(kinds(ranked)).toEqual([['replaced', 250]])
+  expect(ranked.differences[0]?.text).toBe(
+    'Y, Z instead of X, which takes 250 µs longer: 100 % of the slowdown',
+  )
+})
+
+describe('a call beside which others like it are made now', () => {
+  const one = exact('A>B.1 B.1>C.1 C.1>D D>E', { 'A>B.1': 100 })
+  const two = exact('A>B.1 B.1>C.1 C.1>D A>B.2 B.2>C.2 C.2>D D>E', { 'A>B.1': 150, 'A>B.2': 150 })
+  const ranked = of(one, two)
+
+  test('takes what its latency says, not a part of it', () => {
+    const [changed] = ranked.differences.filter(({ kind }) => kind === 'latency')
+    expect(changed).toMatchObject({ beforeUs: 100, afterUs: 150, changeUs: 50 })
+  })
+
+  test('leaves them what is waited for beyond', () => {
+    expect(kinds(ranked)).toEqual([
+      ['latency', 50],
+      ['added', 0],
+    ])
+    expect(ranked.rest.changeUs).toBeCloseTo(0, 6)
+  })
+})
+
+test('a mean that moves against its median says both', () => {
+  const latencies = (us: number, rareUs: number) =>
+    Array.from({ length: 40 }, (_, i) =>
+      flow(exact('A>B B>C', { 'A>B': i < 4 ? rareUs : us + i })),
+    ).map(([request]) => request as GraphSketch)
+  const { ranked } = compareFlows(latencies(100, 9000), latencies(200, 500))
+  expect(ranked.differences[0]?.what).toBe('A → B takes 760 µs less (its median 100 µs longer)')
 })
 
 describe('the same calls made otherwise', () => {

@@ -113,14 +113,13 @@ describe('the animation', () => {
 
   test('shows one difference after the other, the largest first', () => {
     const kinds = layout.animation?.stages.map((stage) => stage?.kind)
-    expect(kinds).toEqual(['latency', 'added', 'removed', undefined])
+    expect(kinds).toEqual(['latency', 'replaced', undefined])
     expect(seen(0)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
-    expect(seen(0.25)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
-    expect(topOf(0.25, 'F')).toBeGreaterThan(topOf(0, 'F'))
-    expect(topOf(0.25, 'E')).toBe(topOf(0, 'E'))
-    expect(seen(0.5)).toEqual(['A', 'B', 'C', 'D', 'X', 'Y', 'E', 'F'])
-    expect(topOf(0.32, 'E')).toBe(topOf(0.25, 'E'))
-    expect(seen(0.75)).toEqual(['A', 'B', 'C', 'X', 'Y', 'E', 'F'])
+    expect(seen(1 / 3)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
+    expect(topOf(1 / 3, 'F')).toBeGreaterThan(topOf(0, 'F'))
+    expect(topOf(1 / 3, 'E')).toBe(topOf(0, 'E'))
+    expect(topOf(0.4, 'E')).toBe(topOf(1 / 3, 'E'))
+    expect(seen(2 / 3)).toEqual(['A', 'B', 'C', 'X', 'Y', 'E', 'F'])
     expect(seen(1)).toEqual(['A', 'B', 'C', 'X', 'Y', 'E', 'F'])
   })
 
@@ -130,13 +129,15 @@ describe('the animation', () => {
     expect(labelAt(0)).toMatch(/s$/)
     expect(labelAt(0)).not.toContain('→')
     expect(labelAt(0.1)).toContain('→')
-    expect(labelAt(0.3)).not.toContain('→')
+    expect(labelAt(0.4)).not.toContain('→')
     expect(labelAt(1)).not.toContain('→')
     const captionAt = (at: number) => drawingAt(at).heads.map(({ text }) => text)
     expect(captionAt(0)).toEqual(['before'])
-    expect(captionAt(0.1)).toEqual(['in between, 1 of 4: E → F takes 2.94 ms longer'])
-    expect(captionAt(0.5)).toEqual(['in between, 2 of 4: X, Y are added, which take 299 µs longer'])
-    expect(captionAt(0.9)).toEqual(['in between, 4 of 4: all else changes'])
+    expect(captionAt(0.1)).toEqual(['in between, 1 of 3: E → F takes 2.94 ms longer'])
+    expect(captionAt(0.5)).toEqual([
+      'in between, 2 of 3: X, Y instead of D, which takes 99.2 µs longer',
+    ])
+    expect(captionAt(0.9)).toEqual(['in between, 3 of 3: all else changes'])
     expect(captionAt(1)).toEqual(['after'])
   })
 

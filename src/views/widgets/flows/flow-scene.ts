@@ -266,7 +266,10 @@ function groupCaption(group: FlowGroup): FlowCaption {
   const { name, inBefore, inAfter, beforeUs, afterUs, kind, service, host } = group
   const [before, after] = [formatDuration(beforeUs), formatDuration(afterUs)]
   const times = inBefore && inAfter ? `${before} → ${after}` : inBefore ? before : after
-  if (kind !== 'component') return [name, times]
+  if (kind !== 'component') {
+    const whole = `${service} · ${times}`
+    return [name, service === '' || whole.length > MAX_CAPTION ? times : whole]
+  }
   const place = host.startsWith(service) ? host : [service, host].filter(Boolean).join(' ')
   return [place, `${counted(group.nodes.length, 'step')}, ${times}`]
 }
