@@ -46,13 +46,20 @@ export function segmentClause({
   what,
 }: Pick<Draft, 'segment' | 'steps' | 'what'>): string {
   if (segment === undefined) return ''
-  const { step, measure, operation, text } = segment
+  const { step, measure, operation, callingOperation, text } = segment
+  const isUntold = (name: string | null): name is string =>
+    name !== null && name !== '' && !what.includes(operationName({ operation: name }))
   // Who fails may be asked for other things too.
-  const isOne =
-    measure === 'errors' && operation !== null && !what.includes(operationName({ operation }))
-  const of = isOne ? `${condition(OPERATION, 'is', [operation]).text} and ` : ''
+  const isRoot = measure === 'errors' && isUntold(operation)
+  const of = isRoot ? `${condition(OPERATION, 'is', [operation]).text} and ` : ''
+  const calls = [
+    ...(measure === 'time' && isUntold(operation) ? [`in ${operationName({ operation })}`] : []),
+    ...(isUntold(callingOperation)
+      ? [`for ${operationName({ operation: callingOperation })}`]
+      : []),
+  ]
   const isAll = step === null || steps.every((one) => stepKey(one) === stepKey(step))
-  return `, ${isAll ? 'only' : 'mostly'} where ${of}${text}`
+  return `, ${[isAll ? 'only' : 'mostly', ...calls, 'where'].join(' ')} ${of}${text}`
 }
 
 export function segmentFact(segment: Segment): string {
@@ -64,10 +71,11 @@ export function segmentFact(segment: Segment): string {
 }
 
 /** Says which requests a segment divides: `through checkout-api`, `with mds index get`. */
-function searchedIn({ step, call, operation }: Segment): string {
+function searchedIn({ step, call, operation, callingOperation }: Segment): string {
   if (step === null) return call === null ? '' : `with ${calledName(call.of, '')}`
   const service = printable(step.service)
-  if (operation !== null) return `with ${service} ${operationName({ operation })}`
+  const by = callingOperation ? ` for ${operationName({ operation: callingOperation })}` : ''
+  if (operation !== null) return `with ${service} ${operationName({ operation })}${by}`
   return step.caller === null
     ? `through ${service}`
     : `in which ${printable(step.caller)} calls ${service}`

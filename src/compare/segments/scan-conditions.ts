@@ -126,8 +126,9 @@ export class ConditionScan {
     const columns = this.#columns
     const parent = this.#knownSums(condition, stratum)
     const within = this.#sumsWithin(first)
+    const at = columns.findIndex(({ column }) => column === condition.column)
     return columns.flatMap(({ column }, i) => {
-      if (column === condition.column) return []
+      if (i === at) return []
       const sums = within[i]!
       const how = { stratum, share: 1, withNew, isWithin: true }
       return bestOf(this.#divisions(column, sums, how))
@@ -143,7 +144,8 @@ export class ConditionScan {
           })
           const choices = first.choices * second.choices
           const score = second.z ** 2 - 2 * Math.log(choices * columns.length)
-          return needed ? [{ ...second, conditions: [condition, added], choices, score }] : []
+          const conditions = i < at ? [added, condition] : [condition, added]
+          return needed ? [{ ...second, conditions, choices, score }] : []
         })
     })
   }
@@ -158,7 +160,7 @@ export class ConditionScan {
     }: Contrasted & { readonly share: number; readonly isWithin: boolean },
   ): Candidate[] {
     const { stratum } = how
-    return this.#partitionsOf(column, sums).flatMap(({ codes: chosen, choices: own }) => {
+    return this.#partitionsOf(column, sums, isWithin).flatMap(({ codes: chosen, choices: own }) => {
       const choices = own * share
       const all = this.#totals.get(stratum)!
       const { z, isSwapped } = this.#contrast(sumOf(sums, chosen), all, how)
@@ -195,7 +197,8 @@ export class ConditionScan {
     return { z: best, isSwapped }
   }
 
-  #partitionsOf(column: RequestColumn, sums: Sums) {
+  /** Sets of values to divide by, each with how many there were to choose from; within a first condition both sides of each, as there only one of them counts. */
+  #partitionsOf(column: RequestColumn, sums: Sums, isWithin: boolean) {
     const size = column.values.length
     const present = Array.from({ length: size }, (_, code) => code).filter(
       (code) => code !== RARE && sums[code * FIELDS]! + sums[code * FIELDS + 1]! >= 2 * MIN_INSIDE,
@@ -204,13 +207,15 @@ export class ConditionScan {
       const bins = present.filter((code) => code !== MISSING)
       const prefixes = bins.slice(0, -1).map((_, i) => new Set(bins.slice(0, i + 1)))
       const isMixed = present.length > bins.length
-      const suffixes = isMixed ? bins.slice(1).map((_, i) => new Set(bins.slice(i + 1))) : []
+      const suffixes =
+        isMixed || isWithin ? bins.slice(1).map((_, i) => new Set(bins.slice(i + 1))) : []
       const all = [...(isMixed ? [new Set([MISSING])] : []), ...prefixes, ...suffixes]
       return all.map((codes) => ({ codes, choices: all.length }))
     }
     if (present.length < 2 && sums[RARE * FIELDS + 1] === 0) return []
     if (present.length === 2) {
-      return [{ codes: new Set([present.find((code) => code !== MISSING)!]), choices: 1 }]
+      const sides = isWithin ? present : [present.find((code) => code !== MISSING)!]
+      return sides.map((code) => ({ codes: new Set([code]), choices: sides.length }))
     }
     const changeOf = (code: number) => {
       const [nb, na, rb, ra] = sums.subarray(code * FIELDS, code * FIELDS + 4)

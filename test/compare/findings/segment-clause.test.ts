@@ -5,10 +5,27 @@ import { segmentClause, withSegments } from '../../../src/compare/findings/segme
 import type { Segment } from '../../../src/compare/segments/segments.ts'
 import { every, makeSpans, requestsAt } from '../../make-traces.ts'
 
+const PRO = { step: null, callingOperation: null, text: 'tier = pro' }
+
+test('calls that a segment is restricted to are named unless the title did', () => {
+  const segment = {
+    ...PRO,
+    measure: 'time',
+    operation: 'query',
+    callingOperation: 'GET /orders',
+  } as Segment
+  const clause = (what: string) => segmentClause({ segment, steps: [], what })
+  expect(clause('its work takes 5 ms longer')).toBe(
+    ', only in query for GET /orders where tier = pro',
+  )
+  expect(clause('query itself takes 5 ms longer')).toBe(', only for GET /orders where tier = pro')
+  expect(clause('query itself for GET /orders takes 5 ms longer')).toBe(', only where tier = pro')
+})
+
 test.each(['/shop.Cart/PutItem', 'GET /a or b', 'PUT /cart', 'a "b" and c'])(
   'what stands behind "only where" can be given as a condition: %s',
   (operation) => {
-    const segment = { measure: 'errors', operation, step: null, text: 'tier = pro' } as Segment
+    const segment = { ...PRO, measure: 'errors', operation } as Segment
     const clause = segmentClause({ segment, steps: [], what: '' })
     const traces = makeSpans([
       ...requestsAt(every(1000, 3), { operation, attributes: { tier: 'pro' } }),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { makeIncident } from '../../../evaluation/suites/varied-incidents.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { findSegments } from '../../../src/compare/segments/find-segments.ts'
-import { type Incident, simulateIncident } from './incident.ts'
+import { type Incident, type SimulatedRequest, simulateIncident } from './incident.ts'
 
 const found = (incident: Incident) =>
   findSegments(simulateIncident(incident)).segments.map(
@@ -38,6 +38,20 @@ describe('a segment that changed alone is named', () => {
         effectOf: (request, chance) => ({ fails: both(request) && chance() < 0.4 }),
       }),
     ).toEqual(['errors: tenant.tier = enterprise and cache.hit = false'])
+  })
+
+  test.each([
+    ['either value of a flag', 'cache.hit = true', ({ cached }: SimulatedRequest) => cached],
+    ['either value of a flag', 'cache.hit = false', ({ cached }: SimulatedRequest) => !cached],
+    ['numbers from one upward', 'body.size ', ({ size }: SimulatedRequest) => size > 10_000],
+  ])('by a second condition on %s: %s', (_, condition, isMet) => {
+    const [first] = found({
+      seed: 6,
+      requests: 5_000,
+      effectOf: (request) => ({ factor: 'bde'.includes(request.pod) && isMet(request) ? 8 : 1 }),
+    })
+    expect(first).toContain('host = b, d or e')
+    expect(first).toContain(condition)
   })
 
   test('within an operation, whose other name is no condition, among its requests', () => {
