@@ -13,7 +13,6 @@ import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-condi
 import { type Coded, conditionOf, equivalentsOf } from './segment-words.ts'
 import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
-import { withinOperation } from './within-operation.ts'
 
 const MAX_TRIES = 6
 /** Segments of one step: each is looked for in what those before left over. */
@@ -155,15 +154,51 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       )
       if (best === undefined) break
       smallest = Math.min(smallest, ...holding.map(({ q }) => q))
-      const told = withinOperation(best.candidate, columns, measured)
-      const test = { ...testOf(told, best.isInside), p: best.test.p }
-      found.push(segmentOf({ ...best, candidate: told, test }, { measured, columns, isOut }))
-      isOut = best.isInside.map((is, row) => is | (isOut?.[row] ?? 0))
+      const told = narrowed(best, { measured, columns, isOut }, options)
+      const test = { ...testOf(told.candidate, told.isInside), p: best.test.p }
+      found.push(segmentOf({ ...best, ...told, test }, { measured, columns, isOut }))
+      isOut = told.isInside.map((is, row) => is | (isOut?.[row] ?? 0))
       scan = new ConditionScan(measured, columns, isOut)
       tests.clear()
     }
   }
   return { found, p: smallest }
+}
+
+/**
+ * The same segment within the one operation in which requests inside it changed, where others hardly
+ * did, with the conditions that divide this: `db.name = orders` may stand for one kind of query.
+ */
+function narrowed(
+  { candidate, isInside }: Pick<Tried, 'candidate' | 'isInside'>,
+  { measured, columns, isOut }: Searched,
+  { alpha }: SearchOptions,
+): Pick<Tried, 'candidate' | 'isInside'> {
+  const { offsets, strata, measure } = measured
+  const whole = { candidate, isInside }
+  if (candidate.stratum !== null || strata.length === 1) return whole
+  const isElse = isInside.map((is, row) => Number(is === 0 || isOut?.[row] === 1))
+  const level = alpha / (2 * strata.length)
+  const how = { stratum: null, isOut: isElse, level, kind: new Uint32Array(isInside.length) }
+  for (const stratum of strata.keys()) {
+    const [from, to] = [offsets[2 * stratum]!, offsets[2 * stratum + 2]!]
+    const own = isInside.map((is, row) => (row >= from && row < to ? is : 0))
+    if (!own.includes(1)) continue
+    if (own.some((is, row) => is === 0 && isElse[row] === 0)) {
+      if (measure !== 'time') continue
+      const { p, inside, outside } = testSegment(measured, own, how)
+      const most = Math.abs(outside.change) + 2 * outside.error
+      if (!(p < level && most <= MAX_OUTSIDE * Math.abs(inside.change))) continue
+    }
+    const conditions = candidate.conditions.filter((condition) => {
+      const { codes } = columns.find(({ column }) => column === condition.column)!
+      const isMet = metBy(condition)
+      return codes.subarray(from, to).some((code) => isMet[code] === 0)
+    })
+    if (conditions.length === 0) return whole
+    return { candidate: { ...candidate, stratum, conditions }, isInside: own }
+  }
+  return whole
 }
 
 interface Tried {
