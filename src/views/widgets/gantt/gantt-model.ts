@@ -9,7 +9,7 @@ import {
   optionalWord,
   text,
 } from '../../../core/options.ts'
-import { formatDuration, tooltipText } from '../../../core/words.ts'
+import { formatDuration, spoken, tooltipText } from '../../../core/words.ts'
 import { callTree, type FlowCall } from '../../../explain/calling-contexts/call-tree.ts'
 import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { buildFlows } from '../../../flows/build-flows.ts'
@@ -246,7 +246,7 @@ function factsOf(flows: FlowSet, request: number) {
     const logs = logged.map(({ timeUs, level, source, text }) => ({
       afterUs: timeUs - (spans.startUs[row] as number),
       isGrave: GRAVE_LEVELS.has(level),
-      said: [level.toUpperCase(), source, text].filter((part) => part !== '').join(' '),
+      said: spoken([level.toUpperCase(), source, text]).join(' '),
     }))
     const status = SPAN_STATUSES[spans.status[row] as number] ?? 'unset'
     const kind: string = SPAN_KINDS[spans.kind[row] as number] ?? 'internal'
