@@ -1,6 +1,6 @@
 import type { CheckedType, Estimate, RunCheck } from '../compare/baseline/check-run.ts'
 import { escapeHtml } from '../core/escape.ts'
-import { counted, formatDuration, grouped, shortText } from '../core/words.ts'
+import { counted, formatDuration, grouped, shortText, spoken } from '../core/words.ts'
 import {
   about,
   document,
@@ -89,7 +89,7 @@ function checkText(results: CheckResults): string {
     percentText(type.errors?.share ?? Number.NaN),
     [type.verdict, ...type.conditions].join(' '),
   ])
-  const notes = [
+  const notes = spoken([
     added.length > 0 && `New: ${added.map(shortName).join(', ')}`,
     unsure.length > 0 &&
       `Not ruled out, with so few requests or runs, for ${counted(unsure.length, 'type')}: ${[...possible].join(', ')}.`,
@@ -97,12 +97,12 @@ function checkText(results: CheckResults): string {
       'Only one run before: intervals do not count how much runs differ by themselves.',
     changes.length > 0 &&
       `Response times changed level at ${shortName(changes.at(-1)?.run ?? '')}.`,
-  ]
+  ])
   return [
     `${verdictOf(results)}: ${head}`,
     '',
     textTable(['type of request', 'requests', 'median', 'shift', '', 'fails', 'verdict'], rows),
-    ...notes.filter((note) => note !== false),
+    ...notes,
   ].join('\n')
 }
 

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError, show } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
-import { counted, grouped, shortText } from '../core/words.ts'
+import { counted, grouped, shortText, spoken } from '../core/words.ts'
 import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
 import type { VariableKind } from '../logs/features/features.ts'
@@ -299,17 +299,15 @@ const NODES = 10
 function logsText({ compared, warnings, limit }: PrintedLogs, flags: readonly Option[]): string {
   const onlyAfter = newMessagesText(compared, limit)
   const isFirst = newComesFirst(compared)
-  return [
-    ...(isFirst ? [onlyAfter] : []),
+  return spoken([
+    isFirst && onlyAfter,
     warningLines(warnings).join('\n'),
     `${inputText(compared)}${skippedText(compared, flags)}`,
     performanceSentences(compared).join('\n'),
     variablesText(compared, limit),
-    ...(isFirst ? [] : [onlyAfter]),
+    !isFirst && onlyAfter,
     ...tellingGraphs(compared).map(graphText),
-  ]
-    .filter((part) => part !== '')
-    .join('\n\n')
+  ]).join('\n\n')
 }
 
 /** Says which lines were skipped, unless a warning does. */
@@ -331,14 +329,12 @@ function variablesText(compared: LogComparison, limit: number): string {
     const name = shortText(variable.name, MAX_VARIABLE_LENGTH)
     return [name, variable.kind, tText(variable.score), what, t]
   })
-  return [
+  return spoken([
     differencesText(compared, told.length),
-    ...(rows.length === 0
-      ? []
-      : [textTable(['variable', 'kind', 'score', 'what differs most', 't'], rows)]),
+    rows.length > 0 && textTable(['variable', 'kind', 'score', 'what differs most', 't'], rows),
     ...leftOutLines(told.length - limit),
     ...leftOutSentences(found),
-  ].join('\n')
+  ]).join('\n')
 }
 
 /** What was logged only after, the gravest first: with few instances no test says so, but a reader sees it. */
@@ -361,14 +357,11 @@ function graphText(graph: AttentionGraph): string {
   const { variablesLeftOut = 0 } = graph
   const lines = graphLines(graph)
   const left = lines.length - NODES
-  return [
+  return spoken([
     `Look first at ${graphTitle(graph)}`,
     ...lines.slice(0, NODES),
-    ...(left > 0 ? [`   and ${grouped(left)} more`] : []),
-    ...(variablesLeftOut === 0
-      ? []
-      : [
-          `Learned from the most telling variables; ${grouped(variablesLeftOut)} more are left out (raise --most-variables).`,
-        ]),
-  ].join('\n')
+    left > 0 && `   and ${grouped(left)} more`,
+    variablesLeftOut > 0 &&
+      `Learned from the most telling variables; ${grouped(variablesLeftOut)} more are left out (raise --most-variables).`,
+  ]).join('\n')
 }

@@ -10,8 +10,7 @@ import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { ganttCalls } from '../views/widgets/gantt/gantt-model.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
-import { findingWithId } from './finding-document.ts'
-import { SEGMENT } from './finding-scope-document.ts'
+import { findingWithId, SEGMENT } from './finding-document.ts'
 import type { Flags } from './flags.ts'
 
 const DEFAULT_BUDGET = 8000

@@ -6,7 +6,7 @@ import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
 import { entryNamed, FlowdeltaError, OptionError } from '../core/errors.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
-import { grouped, readDuration } from '../core/words.ts'
+import { grouped, readDuration, spoken } from '../core/words.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import { requireSpans } from '../whatif/calls/index-calls.ts'
@@ -215,7 +215,7 @@ async function splitSpans(flags: WhatifFlags & Flags): Promise<[SpanTraces, Span
 
 /** Warnings after what was found, as `compare` has them. */
 function withWarnings(text: string, warnings: readonly PrintedWarning[]): string {
-  return [text, warningLines(warnings).join('\n')].filter((part) => part !== '').join('\n\n')
+  return spoken([text, warningLines(warnings).join('\n')]).join('\n\n')
 }
 
 /** Diagnoses, showing progress once it takes a second; Ctrl-C gives what was found so far. */

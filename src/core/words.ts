@@ -71,6 +71,11 @@ export function firstOf(names: readonly string[], { most = 4, separator = ', ' }
   return left > 0 ? `${shown} and ${grouped(left)} more` : shown
 }
 
+/** The parts of a text that there are: conditions that do not hold leave `false` or `''` among them. */
+export function spoken(parts: readonly (string | false | null | undefined)[]): string[] {
+  return parts.filter((part) => typeof part === 'string' && part !== '') as string[]
+}
+
 /** A whole number with its thousands set apart. */
 export function grouped(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',')

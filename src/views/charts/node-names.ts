@@ -2,7 +2,7 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
 import { meaningOf } from '../../compare/knowledge/parts.ts'
 import { rootTypes } from '../../compare/steps/root-types.ts'
-import { shortText } from '../../core/words.ts'
+import { shortText, spoken } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 
 interface NamedNode {
@@ -24,7 +24,7 @@ function nodeName(categories: Categories, { category, node, longest }: NamedNode
   const phase = known.phase === 'point' ? '' : known.phase
   return {
     name: shortText(known.operation === '' ? text : known.operation, longest),
-    where: shortText([place, phase].filter((part) => part !== '').join(' · '), longest),
+    where: shortText(spoken([place, phase]).join(' · '), longest),
   }
 }
 
@@ -42,7 +42,7 @@ export function rootName(categories: Categories, category: number, longest: numb
   if (categories.options.label !== null) return shortText(root, longest)
   const { flows } = categories
   const { service, operation } = flows.labels.get(flows.shapes.labels(shape)[0] ?? 0)
-  const own = [service, operation].filter((part) => part !== '').join(' ')
+  const own = spoken([service, operation]).join(' ')
   const { names, typeOf } = rootTypes(flows)
   const [before] = categories.members(category, BEFORE)
   const [request = before ?? 0] = categories.members(category, AFTER)

@@ -1,7 +1,7 @@
 import { ascending, descending, sum } from 'd3-array'
 import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { useContext, useState } from 'preact/hooks'
-import { counted, grouped } from '../../core/words.ts'
+import { counted, grouped, spoken } from '../../core/words.ts'
 import { Button } from './controls.tsx'
 import { MediumContext, type StillPart, TEXT_SIZE, useInk } from './figure.tsx'
 import { fittedText, textWidth } from './text.ts'
@@ -211,12 +211,12 @@ function stillTable<Row>(
     return stillTable(columns.slice(0, -1), rows, { max, width, without: without + 1 })
   }
   const more = rows.length - (cells.length - 1)
-  const left = [more > 0 && `${more} more`, without > 0 && counted(without, 'more column')]
+  const left = spoken([more > 0 && `${more} more`, without > 0 && counted(without, 'more column')])
   const lines = {
     cells,
     widths,
     across,
-    more: left.filter(Boolean).join(', '),
+    more: left.join(', '),
     anchors: columns.map(({ isNumber }) => (isNumber ? ('end' as const) : ('start' as const))),
   }
   const height = (cells.length + (lines.more === '' ? 0 : 1)) * ROW

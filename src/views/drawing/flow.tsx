@@ -8,7 +8,7 @@ import type {
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { formatAmount, fromToText, type Quantity, TIME } from '../../core/quantity.ts'
-import { counted, grouped, shortText, tooltipText } from '../../core/words.ts'
+import { counted, grouped, shortText, spoken, tooltipText } from '../../core/words.ts'
 import { failedSteps } from '../../explain/flow-pair/flow-side.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { drawnFlow, drawnName, rootName } from '../charts/node-names.ts'
@@ -93,7 +93,7 @@ export function flowPicture(
     })
     const failed = failures(node)
     if (failed === '') return { name, detail: where, tooltip: full(node) }
-    const detail = [where, failed].filter((line) => line !== '').join(' · ')
+    const detail = spoken([where, failed]).join(' · ')
     return { name, detail, tooltip: `${full(node)}\n${failed}`, look: { stroke: 'text', width: 2 } }
   })
   const lines = [

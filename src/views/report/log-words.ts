@@ -8,6 +8,7 @@ import {
   pValue,
   shortNumber,
   shortText,
+  spoken,
 } from '../../core/words.ts'
 import {
   type AttentionEdge,
@@ -124,16 +125,12 @@ export function differencesText({ divergence, logs }: LogComparison, differing: 
 
 /** Says which differences are left out, a sentence each. */
 export function leftOutSentences({ moved, small }: ReturnType<typeof differences>): string[] {
-  return [
-    ...(moved === 0
-      ? []
-      : [
-          `${counted(moved, 'event')} ${moved === 1 ? 'comes' : 'come'} at other times, which the waits (ms until …) account for.`,
-        ]),
-    ...(small === 0
-      ? []
-      : [`${counted(small, 'wait')} changed by less than a hundredth of the largest change.`]),
-  ]
+  return spoken([
+    moved > 0 &&
+      `${counted(moved, 'event')} ${moved === 1 ? 'comes' : 'come'} at other times, which the waits (ms until …) account for.`,
+    small > 0 &&
+      `${counted(small, 'wait')} changed by less than a hundredth of the largest change.`,
+  ])
 }
 
 /** What was read: instances, messages, and what is no variable. */
@@ -165,22 +162,15 @@ export function performanceSentences({ divergence, tail, logs, options }: LogCom
     weights === 'latency' || (typeof weights === 'object' && !('length' in weights))
   const { doublingMs = 'auto' } = typeof weights === 'object' && isByLatency ? weights : {}
   const doubling = doublingMs === 'auto' ? usualDoubling(values) : 1000 * Number(doublingMs)
-  return [
+  return spoken([
     `Performance is ${name}: ${text(beforeMean)} on average before, ${text(afterMean)} after (${says}).`,
-    ...(beforeCount < before || afterCount < after
-      ? [
-          `${grouped(beforeCount)} of ${counted(before, 'instance')} before and ${grouped(afterCount)} of ${grouped(after)} after have it; the others count in no mean of it, and teach no dependency.`,
-        ]
-      : []),
-    ...(weights === 'none'
-      ? []
-      : [
-          isByLatency
-            ? `Means are weighted: each ${text(doubling)} more counts twice (--weights latency).`
-            : 'Means are weighted.',
-        ]),
-    ...(tail.suggestion === '' || weights !== 'none' ? [] : [tail.suggestion]),
-  ]
+    (beforeCount < before || afterCount < after) &&
+      `${grouped(beforeCount)} of ${counted(before, 'instance')} before and ${grouped(afterCount)} of ${grouped(after)} after have it; the others count in no mean of it, and teach no dependency.`,
+    isByLatency &&
+      `Means are weighted: each ${text(doubling)} more counts twice (--weights latency).`,
+    weights !== 'none' && !isByLatency && 'Means are weighted.',
+    weights === 'none' && tail.suggestion,
+  ])
 }
 
 /**
@@ -214,6 +204,12 @@ export function graphTitle({
   return `${kind}s by ${featureText(featureType)} (score ${score.toPrecision(2)}). In the ${of} period ${shortText(metric, MAX_VARIABLE_LENGTH)} depends on`
 }
 
+/** Whether a variable always comes before the other one of an edge, or after it: `, always after it`. */
+export function orderText(name: string, { from, directed }: AttentionEdge): string {
+  if (!directed) return ''
+  return from === name ? ', always before it' : ', always after it'
+}
+
 /** A graph as lines: below each variable what leads there. */
 export function graphLines(graph: AttentionGraph): string[] {
   const { order, depth, parentEdge } = attentionTree(graph)
@@ -222,12 +218,7 @@ export function graphLines(graph: AttentionGraph): string[] {
     const { t, significant } = nodeOf.get(name) as AttentionNode
     const edge = parentEdge.get(name) as AttentionEdge
     const says = significant ? `t = ${tText(t)}` : 'does not differ'
-    const when = !edge.directed
-      ? ''
-      : edge.from === name
-        ? ', always before it'
-        : ', always after it'
-    return `${'   '.repeat(depth.get(name) as number)}${shortText(name, MAX_VARIABLE_LENGTH)} (${says}; ${percent(edge.weight)} of the instances${when})`
+    return `${'   '.repeat(depth.get(name) as number)}${shortText(name, MAX_VARIABLE_LENGTH)} (${says}; ${percent(edge.weight)} of the instances${orderText(name, edge)})`
   })
 }
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { formatAmount, type Quantity, signedAmount, TIME } from '../../../core/quantity.ts'
-import { counted, grouped, percent, shortText, tooltipText } from '../../../core/words.ts'
+import { counted, grouped, percent, shortText, spoken, tooltipText } from '../../../core/words.ts'
 import {
   type CallingContext,
   type CallingContexts,
@@ -136,7 +136,7 @@ function frameTexts(
 }
 
 export function frameName({ service, name }: CallingContext): string {
-  return [service, name].filter((part) => part !== '').join(' ')
+  return spoken([service, name]).join(' ')
 }
 
 export function frameWords(

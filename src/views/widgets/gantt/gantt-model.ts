@@ -1,4 +1,6 @@
 import { group, sort } from 'd3-array'
+import { Comparison } from '../../../compare/comparison.ts'
+import { OptionError } from '../../../core/errors.ts'
 import {
   custom,
   defineOptions,
@@ -7,15 +9,17 @@ import {
   optionalWord,
   text,
 } from '../../../core/options.ts'
-import { formatDuration, tooltipText } from '../../../core/words.ts'
+import { formatDuration, spoken, tooltipText } from '../../../core/words.ts'
 import { callTree, type FlowCall } from '../../../explain/calling-contexts/call-tree.ts'
 import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
+import { buildFlows } from '../../../flows/build-flows.ts'
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
-import type { FlowSet } from '../../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../../flows/flow-set.ts'
 import { type NodeRecord, NodeRecords } from '../../../flows/node-records.ts'
 import { GRAVE_LEVELS, logsOfSpan } from '../../../traces/log-records.ts'
 import { SPAN_KINDS, SPAN_STATUSES } from '../../../traces/span-traces.ts'
-import { type StretchUs, TIME_RANGE, uncovered } from '../../drawing/time-range.tsx'
+import type { TraceSet } from '../../../traces/trace-set.ts'
+import { type StretchUs, TIME_RANGE, toNanoseconds, uncovered } from '../../drawing/time-range.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
 
 export const GANTT_OPTIONS = defineOptions({
@@ -49,6 +53,73 @@ export interface GanttData {
   readonly lengthUs: number
   readonly responseTimeUs: number
   readonly usuallyCollapsed: readonly number[]
+}
+
+/** A trace that took no time is drawn on an axis of this length. */
+const MIN_LENGTH_US = 1
+
+export function ganttData(source: Comparison | TraceSet, options: GanttOptions): GanttData {
+  const { collapsed, period } = options
+  const isComparison = source instanceof Comparison
+  if (period !== null && !isComparison) {
+    throw new OptionError('period', period, 'null, as there is one period only')
+  }
+  const flows = flowsOf(source)
+  const traceId = fullId(source, options) ?? ''
+  const requests = requestsOf(flows, traceId, period)
+  const calls = ganttCalls(flows, requests)
+  const wrong = collapsed?.find((call) => call < 0 || call >= calls.length)
+  if (wrong !== undefined) {
+    throw new OptionError('collapsed', wrong, `numbers of calls, from 0 to ${calls.length - 1}`)
+  }
+  const first = requests[0] ?? 0
+  const found = flows.period[first] === BEFORE ? 'before' : 'after'
+  return {
+    traceId,
+    lengthUs: calls.reduce((latest, { endUs }) => Math.max(latest, endUs), MIN_LENGTH_US),
+    calls: calls.map(({ facts, ...call }) => ({ ...toNanoseconds(call), facts })),
+    period: isComparison ? found : null,
+    responseTimeUs: flows.responseTimeUs[first] ?? 0,
+    usuallyCollapsed: foldedTo(calls, DEFAULT_ROWS),
+  }
+}
+
+function flowsOf(source: Comparison | TraceSet): FlowSet {
+  return source instanceof Comparison ? source.flows : buildFlows(source)
+}
+
+/**
+ * A trace's id by how it begins, as `06a7fd32…` in findings; without one, that of the first
+ * finding, else the first trace's.
+ *
+ * @throws OptionError for how several ids begin
+ */
+export function fullId(
+  source: Comparison | TraceSet,
+  { id, period }: GanttOptions,
+): string | undefined {
+  const { ids } = flowsOf(source)
+  if (id === null) {
+    const [first] = source instanceof Comparison ? source.findings.findings : []
+    const { before = [], after = [] } = first?.exemplars ?? {}
+    return (period === 'before' ? before : [...after, ...before])[0] ?? ids[0]
+  }
+  if (ids.includes(id)) return id
+  const start = id.replace(/(…|\.\.\.)$/, '')
+  const [first = id, second] = new Set(ids.filter((one) => one.startsWith(start)))
+  if (second === undefined) return first
+  throw new OptionError('id', id, `more of it: ids that begin so are '${first}', '${second}'`)
+}
+
+function requestsOf(flows: FlowSet, traceId: string, asked: GanttOptions['period']): number[] {
+  for (const period of asked === null ? [BEFORE, AFTER] : [asked === 'before' ? BEFORE : AFTER]) {
+    const found = [...flows.ids.keys()].filter(
+      (request) => flows.ids[request] === traceId && flows.period[request] === period,
+    )
+    if (found.length > 0) return found
+  }
+  const some = flows.ids[0] === undefined ? '' : `, such as '${flows.ids[0]}'`
+  throw new OptionError('id', traceId, `the id of a trace${some}`)
 }
 
 export function ganttCalls(flows: FlowSet, requests: readonly number[]): GanttCall[] {
@@ -175,7 +246,7 @@ function factsOf(flows: FlowSet, request: number) {
     const logs = logged.map(({ timeUs, level, source, text }) => ({
       afterUs: timeUs - (spans.startUs[row] as number),
       isGrave: GRAVE_LEVELS.has(level),
-      said: [level.toUpperCase(), source, text].filter((part) => part !== '').join(' '),
+      said: spoken([level.toUpperCase(), source, text]).join(' '),
     }))
     const status = SPAN_STATUSES[spans.status[row] as number] ?? 'unset'
     const kind: string = SPAN_KINDS[spans.kind[row] as number] ?? 'internal'

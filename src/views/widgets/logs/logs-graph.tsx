@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import { counted, grouped, shortNumber, shortText } from '../../../core/words.ts'
+import { counted, grouped, shortNumber, shortText, spoken } from '../../../core/words.ts'
 import type { AttentionGraph } from '../../../logs/attention/focus-attention.ts'
 import { featureText } from '../../../logs/features/features.ts'
 import { useMarkKeys } from '../../drawing/controls.tsx'
@@ -86,7 +86,7 @@ export function LogsGraph({ graph, open, onToggle }: Shown) {
 
 function readingText(graph: AttentionGraph, drawn: number): string {
   const { nodes, edges, variablesLeftOut, sharesDenominator } = graph
-  const sentences = [
+  return spoken([
     nodes.length < 2
       ? 'At this m, it depends on no other logged variable.'
       : 'Larger letters: differs more between before and after. Thicker lines: depends more strongly.',
@@ -98,8 +98,7 @@ function readingText(graph: AttentionGraph, drawn: number): string {
       `Learned from the most telling variables; ${grouped(variablesLeftOut)} more are left out (option mostVariables).`,
     sharesDenominator &&
       'Times are shares of the run: what always takes equally long is a smaller share of a longer run, and only seems to depend on performance.',
-  ]
-  return sentences.filter((sentence) => sentence !== false).join(' ')
+  ]).join(' ')
 }
 
 function wordsOf({ nodes, metric }: AttentionGraph, name: string): string {

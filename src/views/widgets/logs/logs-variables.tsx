@@ -34,6 +34,7 @@ import { Button } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { differenceText } from '../../drawing/dependency-network.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
+import { orderText } from '../../report/log-words.ts'
 import { VegaChart } from '../vega-chart.tsx'
 import type { RestoredLogs } from './logs-data.ts'
 import { nameText, scoreText } from './logs-graph.tsx'
@@ -108,12 +109,7 @@ function leadsText(name: string, { metric }: AttentionGraph, edge: AttentionEdge
   if (name === metric) return 'performance'
   if (edge === undefined) return ''
   const other = edge.from === name ? edge.to : edge.from
-  const order = !edge.directed
-    ? ''
-    : edge.from === name
-      ? ', always before it'
-      : ', always after it'
-  return `${nameText(other)}, ${percent(edge.weight)}${order}`
+  return `${nameText(other)}, ${percent(edge.weight)}${orderText(name, edge)}`
 }
 
 function whyOf({ score, presence }: VariableDivergence): string {

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { codeText, textLiteral } from '../../../core/code-literals.ts'
 import { FlowdeltaError, OptionError, show } from '../../../core/errors.ts'
 import { defineOptions, oneOf, optionalText, share } from '../../../core/options.ts'
-import { counted, grouped, percent, shortText } from '../../../core/words.ts'
+import { counted, grouped, percent, shortText, spoken } from '../../../core/words.ts'
 import type { AttentionGraph } from '../../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
 import {
@@ -299,7 +299,7 @@ export function leftOutText(logs: RestoredLogs): readonly string[] {
   const missing = withoutMetric.before + withoutMetric.after
   const all = counts.before + counts.after
   const withValues = variables.filter(({ kind, name }) => hasValues(kind, name)).length
-  const sentences = [
+  return spoken([
     least > logs.wished &&
       `There are too many dependencies to carry those below m = ${percent(least)}.`,
     leftOut.graphs > 0 &&
@@ -312,8 +312,7 @@ export function leftOutText(logs: RestoredLogs): readonly string[] {
       `Dots are ${grouped(instances.length)} of ${counted(all, 'instance')}, evenly by performance.`,
     missing > 0 &&
       `${counted(missing, 'instance')} without ${nameText(logs.metric.name)} taught no dependency.`,
-  ]
-  return sentences.filter((sentence) => sentence !== false)
+  ])
 }
 
 const LOGS_WIDGET_OPTIONS = defineOptions({

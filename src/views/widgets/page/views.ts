@@ -1,7 +1,7 @@
 export { callingContextsWidget } from '../calling-contexts/calling-contexts-widget.tsx'
 export { explanationWidget } from '../explanation/explanation-widget.tsx'
 export { flowsWidget } from '../flows/flows-widget.ts'
-export { ganttWidget } from '../gantt/gantt-widget.ts'
+export { ganttWidget } from '../gantt/gantt-widget.tsx'
 export { logsWidget } from '../logs/logs-widget.tsx'
 export { questionsWidget } from '../questions/questions-widget.tsx'
 export { rankingWidget } from '../ranking/ranking-widget.tsx'

@@ -1,5 +1,5 @@
 import { isDuration, spokenName } from '../../../core/table-cells.ts'
-import { formatDuration, grouped, shortText } from '../../../core/words.ts'
+import { formatDuration, grouped, shortText, spoken } from '../../../core/words.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { columnFilter, isFilterable, isSortable, type TableColumn } from './table-columns.ts'
 import type { UsedTable } from './use-table.ts'
@@ -44,17 +44,17 @@ export function HeadCell({ table, at }: ColumnPlace) {
   const order = sort[place]?.descending
   const name = shortText(spokenName(column.name), MAX_NAME_LENGTH)
   const look = order === undefined ? 'none' : order ? 'descending' : 'ascending'
-  const hints = [
-    name === column.name ? '' : column.name,
-    isDuration(column.name) ? 'durations; in code in µs' : '',
+  const hints = spoken([
+    name !== column.name && column.name,
+    isDuration(column.name) && 'durations; in code in µs',
     'sort; with Shift, sort by this too',
-  ]
+  ])
   return (
     <th scope="col" class={column.format.numeric ? 'fd-amount' : ''} aria-sort={look}>
       {isSortable(column) ? (
         <Button
           class="fd-sort"
-          title={hints.filter((hint) => hint !== '').join(': ')}
+          title={hints.join(': ')}
           onClick={(event) => table.sortBy(at, { andThen: event.shiftKey })}
         >
           {name}

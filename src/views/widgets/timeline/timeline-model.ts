@@ -2,6 +2,7 @@ import { cumsum, max, mean, median, min, sort } from 'd3-array'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { textLiteral } from '../../../core/code-literals.ts'
 import { defineOptions, type OptionsOf, optionalNumber } from '../../../core/options.ts'
+import { spoken } from '../../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { rootName } from '../../charts/node-names.ts'
@@ -203,14 +204,13 @@ export function timelineCode(
 ): string {
   const of = `${name}.categories.categoryOf[request]`
   const rangeCode = (range: RangeUs) => `[${range.map(numberCode).join(', ')}]`
-  const parts = [
-    beforeUs ? `beforeUs: ${rangeCode(beforeUs)}` : '',
-    afterUs ? `afterUs: ${rangeCode(afterUs)}` : '',
-    typeof category === 'number' ? `where: (request) => ${of} === ${category}` : '',
-    typeof root === 'number'
-      ? `where: (request) => ${name}.categories.root(${of}) === ${rootCode(data, root, name)}`
-      : '',
-  ].filter((part) => part !== '')
+  const parts = spoken([
+    beforeUs && `beforeUs: ${rangeCode(beforeUs)}`,
+    afterUs && `afterUs: ${rangeCode(afterUs)}`,
+    typeof category === 'number' && `where: (request) => ${of} === ${category}`,
+    typeof root === 'number' &&
+      `where: (request) => ${name}.categories.root(${of}) === ${rootCode(data, root, name)}`,
+  ])
   return parts.length === 0
     ? `${name}.flows`
     : `selectRequests(${name}.flows, requestsBetween(${name}.flows, { ${parts.join(', ')} }))`

@@ -1,5 +1,6 @@
-import { max } from 'd3-array'
+import { greatest, max } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
+import type { Comparison } from '../../../compare/comparison.ts'
 import {
   counted,
   formatDuration,
@@ -8,6 +9,7 @@ import {
   shortText,
   tooltipText,
 } from '../../../core/words.ts'
+import type { TraceSet } from '../../../traces/trace-set.ts'
 import { actOnKey, Button, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, numberColumn } from '../../drawing/data-table.tsx'
 import { Caption, useInk, useIsStill } from '../../drawing/figure.tsx'
@@ -20,21 +22,23 @@ import {
   ZOOM_STYLE,
   ZoomArea,
 } from '../../drawing/time-range.tsx'
-import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
+import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { Bar, LogMark, ON_THE_WAY, ROW } from './gantt-bar.tsx'
 import {
   callMatches,
+  fullId,
   GANTT_OPTIONS,
   type GanttCall,
   type GanttData,
   type GanttOptions,
   type GanttRow,
+  ganttData,
   ganttRows,
   nameOf,
   uncriticalCalls,
 } from './gantt-model.ts'
 
-export const GANTT_STYLE = `${ZOOM_STYLE}
+const GANTT_STYLE = `${ZOOM_STYLE}
 .fd-gantt-rows { max-height: 640px; }
 .fd-gantt-rows table { width: 100%; }
 :where(.fd-gantt-rows) th, :where(.fd-gantt-rows) td { padding: 0; border: 0; }
@@ -65,7 +69,7 @@ const MAX_INDENT = 11
 const MAX_INDENTED = 0.3
 const SPACE = 3.7
 
-export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
+function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   const { data } = props
   const { calls, usuallyCollapsed } = data
   const { options, change, code } = useWidgetOptions(GANTT_OPTIONS, props)
@@ -356,4 +360,32 @@ function Facts({ label, rows }: { label: string; rows: GanttCall['facts'] }) {
       </tbody>
     </table>
   )
+}
+
+/**
+ * A trace as a Gantt chart: a row a call, thick where it works, hollow where
+ * it is on the way to what it calls and back, thin where it waits, underlined on
+ * the critical path. Of trace-point graphs, call and reply make a row, as does each other step.
+ */
+export const ganttWidget = defineWidget({
+  name: 'gantt',
+  title: 'Trace in time',
+  description,
+  options: GANTT_OPTIONS,
+  data: ganttData,
+  initial: (source: Comparison | TraceSet, options: GanttOptions) => ({
+    ...options,
+    id: fullId(source, options) ?? null,
+  }),
+  view: GanttView,
+  style: GANTT_STYLE,
+})
+
+function description({ calls, responseTimeUs, traceId }: GanttData): string {
+  const longest = greatest(calls, ({ critical }) => lengthUs(critical))
+  const share = lengthUs(longest?.critical ?? []) / responseTimeUs
+  const said = `Trace ${traceId} took ${formatDuration(responseTimeUs)} in ${counted(calls.length, 'call')}.`
+  if (longest === undefined || !(share > 0)) return said
+  const name = `${longest.service} ${longest.name}`.trimEnd()
+  return `${said} The largest part of its critical path is ${name}, with ${percent(share)} of the time.`
 }
