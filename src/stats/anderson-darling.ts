@@ -1,7 +1,14 @@
 // Called on samples of up to a million values: the loops index with `!`.
 import { rejectUnknownOptions } from '../core/errors.ts'
 import { rankCounts } from './mann-whitney.ts'
-import { directionOf, type SampleOptions, sortedPair, type TwoSampleResult } from './two-sample.ts'
+import {
+  directionOf,
+  type SampleOptions,
+  sortedPair,
+  type TiedValues,
+  type TwoSampleResult,
+  tiedValues,
+} from './two-sample.ts'
 
 /** The variance of Y / (j(j+1)), summed over j, for one degree of freedom. */
 const LIMIT_VARIANCE = 2 * (Math.PI ** 2 / 3 - 3)
@@ -61,28 +68,6 @@ export function andersonDarlingTwoSample(
   const spread = Math.sqrt(LIMIT_VARIANCE / varianceUnderTies(ties.ends))
   const p = a2 === 0 ? 1 : andersonDarlingTail(1 + statistic * spread)
   return { ...sizes, statistic, p, a2, direction }
-}
-
-interface TiedValues {
-  /** Where each group of equal values ends among all, ascending; the last is the number of values. */
-  readonly ends: readonly number[]
-  /** How many values of the first sample are up to there. */
-  readonly firsts: readonly number[]
-}
-
-function tiedValues(first: ArrayLike<number>, second: ArrayLike<number>): TiedValues {
-  const ends: number[] = []
-  const firsts: number[] = []
-  for (let i = 0, j = 0; i < first.length || j < second.length; ) {
-    const one = i < first.length ? first[i]! : Number.POSITIVE_INFINITY
-    const other = j < second.length ? second[j]! : Number.POSITIVE_INFINITY
-    const value = Math.min(one, other)
-    while (first[i] === value) i++
-    while (second[j] === value) j++
-    ends.push(i + j)
-    firsts.push(i)
-  }
-  return { ends, firsts }
 }
 
 /** A²_akN with midranks; 0 when all are equal. Source: Scholz and Stephens 1987, equation 7. */

@@ -9,40 +9,39 @@ const DIGITS = 1 << BITS
 
 /**
  * Returns the order in which values ascend; equal ones as they stand in `rows`, by default all of them
- * by number. Sorts by counting, digit by digit: comparing takes several times as long. No value is NaN.
+ * by number. Sorts by counting, digit by digit, in linear time: comparing takes several times as long.
+ * No value is NaN.
+ *
+ * Source: Knuth 1998, "The art of computer programming", vol. 3, 2nd ed., §5.2.5 (algorithm R).
  */
 export function ascendingOrder(
   values: Float64Array,
   rows: Uint32Array = new Uint32Array(values.length).map((_, row) => row),
 ): Uint32Array {
   if (rows.length < MIN_COUNTED) return rows.slice().sort((a, b) => values[a]! - values[b]!)
+  // Without −0, which is 0.
   const words = new Uint32Array(values.map((value) => value + 0).buffer)
-  // Words move with their rows, so that each pass reads them one after another.
-  const empty = () => new Uint32Array(rows.length)
-  let [order, next] = [rows.slice(), empty()]
-  let [low, nextLow, high, nextHigh] = [empty(), empty(), empty(), empty()]
-  for (let i = 0; i < order.length; i++) {
-    const row = order[i]!
-    // The bits of numbers ascend as these do, but those of numbers below zero, which descend.
-    const isNegative = words[2 * row + 1]! >= BELOW_ZERO
-    low[i] = words[2 * row]! ^ (isNegative ? 0xffffffff : 0)
-    high[i] = words[2 * row + 1]! ^ (isNegative ? 0xffffffff : BELOW_ZERO)
-  }
-  for (const word of ['low', 'high']) {
-    for (let shift = 0; shift < 32; shift += BITS) {
-      const digits = word === 'low' ? low : high
-      const starts = digitStarts(digits, shift)
-      if (starts === null) continue
-      for (let i = 0; i < order.length; i++) {
-        const at = starts[(digits[i]! >>> shift) & (DIGITS - 1)]!++
-        next[at] = order[i]!
-        nextLow[at] = low[i]!
-        nextHigh[at] = high[i]!
-      }
-      ;[order, next] = [next, order]
-      ;[low, nextLow] = [nextLow, low]
-      ;[high, nextHigh] = [nextHigh, high]
+  // The bits of numbers ascend as these do, but those of numbers below zero, which descend.
+  const isNegative = (row: number) => words[2 * row + 1]! >= BELOW_ZERO
+  const high = (row: number) => words[2 * row + 1]! ^ (isNegative(row) ? 0xffffffff : BELOW_ZERO)
+  const low = (row: number) => words[2 * row]! ^ (isNegative(row) ? 0xffffffff : 0)
+  const order = byWord(rows, high)
+  return settleTies(values, order) ? order : byWord(byWord(rows, low), high)
+}
+
+/** Sorts rows by a word each; the words move with them, so that each pass reads on and on. */
+function byWord(rows: Uint32Array, wordOf: (row: number) => number): Uint32Array {
+  let [order, nextOrder] = [rows.slice(), new Uint32Array(rows.length)]
+  let [words, nextWords] = [rows.map(wordOf), new Uint32Array(rows.length)]
+  for (let shift = 0; shift < 32; shift += BITS) {
+    const starts = digitStarts(words, shift)
+    if (starts === null) continue
+    for (let i = 0; i < order.length; i++) {
+      const at = starts[(words[i]! >>> shift) & (DIGITS - 1)]!++
+      nextOrder[at] = order[i]!
+      nextWords[at] = words[i]!
     }
+    ;[order, nextOrder, words, nextWords] = [nextOrder, order, nextWords, words]
   }
   return order
 }
@@ -57,4 +56,19 @@ function digitStarts(words: Uint32Array, shift: number): Uint32Array | null {
     start += count
     return start - count
   })
+}
+
+/** Sorts what high words left undecided; false where that is more than a few neighbors. */
+function settleTies(values: Float64Array, order: Uint32Array): boolean {
+  let moves = 0
+  for (let i = 1; i < order.length; i++) {
+    const item = order[i]!
+    const value = values[item]!
+    let at = i
+    for (; at > 0 && values[order[at - 1]!]! > value; at--) order[at] = order[at - 1]!
+    order[at] = item
+    moves += i - at
+    if (moves > order.length) return false
+  }
+  return true
 }

@@ -1,4 +1,5 @@
 // Families have tens of thousands of tests: the loops index with `!`.
+import { bisectLeft } from 'd3-array'
 import { OptionError, requireNumbers } from '../core/errors.ts'
 
 /**
@@ -31,18 +32,9 @@ export function benjaminiHochberg(p: ArrayLike<number>): Float64Array {
     smallest = Math.min(smallest, ascending[at]! * (m / (at + 1)))
     corrected[at] = smallest
   }
-  return values.map((value) => (Number.isNaN(value) ? value : corrected[find(ascending, value)]!))
-}
-
-function find(ascending: Float64Array, value: number): number {
-  let low = 0
-  let high = ascending.length - 1
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (ascending[middle]! < value) low = middle + 1
-    else high = middle
-  }
-  return low
+  return values.map((value) =>
+    Number.isNaN(value) ? value : corrected[bisectLeft(ascending, value)]!,
+  )
 }
 
 function performedTests(p: Float64Array): Float64Array {

@@ -208,9 +208,7 @@ export function accelerationOfMeans(before: ArrayLike<number>, after: ArrayLike<
 }
 
 function centralSums(sample: ArrayLike<number>): { squares: number; cubes: number } {
-  let sum = 0
-  for (let i = 0; i < sample.length; i++) sum += sample[i]!
-  const mean = sum / sample.length
+  const { mean } = moments(sample)
   let squares = 0
   let cubes = 0
   for (let i = 0; i < sample.length; i++) {

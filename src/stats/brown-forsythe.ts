@@ -1,4 +1,6 @@
 import { fTail } from './distributions.ts'
+import { moments } from './moments.ts'
+import { quantile } from './quantile.ts'
 import { sortedPair, type TwoSampleResult } from './two-sample.ts'
 
 export interface BrownForsytheResult extends Omit<TwoSampleResult, 'direction'> {
@@ -64,12 +66,7 @@ export function brownForsythe(
 function deviations(ascending: ArrayLike<number>): { mean: number; squares: number } {
   const n = ascending.length
   if (n === 0) return { mean: Number.NaN, squares: 0 }
-  const upper = ascending[n >> 1] as number
-  const median = n % 2 === 1 ? upper : upper - (upper - (ascending[(n >> 1) - 1] as number)) / 2
-  let sum = 0
-  for (let i = 0; i < n; i++) sum += Math.abs((ascending[i] as number) - median)
-  const mean = sum / n
-  let squares = 0
-  for (let i = 0; i < n; i++) squares += (Math.abs((ascending[i] as number) - median) - mean) ** 2
-  return { mean, squares }
+  const median = quantile(ascending, 0.5)
+  const { mean, variance } = moments(Float64Array.from(ascending, (one) => Math.abs(one - median)))
+  return { mean, squares: n === 1 ? 0 : variance * (n - 1) }
 }

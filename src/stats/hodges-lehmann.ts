@@ -67,7 +67,7 @@ export function stratifiedShift(
     beforeCount += first.length
     afterCount += second.length
   }
-  const interval = pairs.length === 0 ? noShift(level) : shiftInterval(pairs, level)
+  const interval = pairs.length === 0 ? { ...NO_SHIFT, level } : shiftInterval(pairs, level)
   return { ...interval, strata: pairs.length, beforeCount, afterCount }
 }
 
@@ -118,9 +118,7 @@ function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInte
   }
 }
 
-function noShift(level: number): ShiftInterval {
-  return { shift: Number.NaN, low: Number.NaN, high: Number.NaN, level }
-}
+const NO_SHIFT = { shift: Number.NaN, low: Number.NaN, high: Number.NaN } as const
 
 /** Two ascending samples whose pairs all weigh the same. */
 interface WeightedPair {

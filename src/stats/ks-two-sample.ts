@@ -8,6 +8,7 @@ import {
   type SidedOptions,
   sortedPair,
   type TwoSampleResult,
+  tiedValues,
 } from './two-sample.ts'
 
 const METHODS: readonly string[] = ['stephens', 'exact', 'auto']
@@ -142,17 +143,8 @@ function ksGap(before: ArrayLike<number>, after: ArrayLike<number>): KsGap {
 
 /** For k = 0 to n1 + n2, whether the first k pooled values end a group of ties (1). */
 function tieGroupEnds(before: ArrayLike<number>, after: ArrayLike<number>): Uint8Array {
-  const n1 = before.length
-  const n2 = after.length
-  const ends = new Uint8Array(n1 + n2 + 1)
-  let i = 0
-  let j = 0
-  while (i < n1 || j < n2) {
-    const value = j >= n2 || (i < n1 && before[i]! < after[j]!) ? before[i]! : after[j]!
-    while (i < n1 && before[i]! === value) i++
-    while (j < n2 && after[j]! === value) j++
-    ends[i + j] = 1
-  }
+  const ends = new Uint8Array(before.length + after.length + 1)
+  for (const end of tiedValues(before, after).ends) ends[end] = 1
   return ends
 }
 

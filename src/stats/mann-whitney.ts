@@ -6,10 +6,10 @@ import {
   ALTERNATIVES,
   type Alternative,
   directionOf,
-  pooledValues,
   type SidedOptions,
   sortedPair,
   type TwoSampleResult,
+  tiedValues,
 } from './two-sample.ts'
 
 const METHODS: readonly string[] = ['auto', 'exact', 'asymptotic']
@@ -155,11 +155,11 @@ function isAsExtreme(found: number, observed: number, alternative: Alternative):
 
 /** Twice the midrank of every pooled value, ascending: integers. */
 function doubledMidranks(first: ArrayLike<number>, second: ArrayLike<number>): Int32Array {
-  const pooled = pooledValues({ first, second })
-  const ranks = new Int32Array(pooled.length)
-  for (let start = 0, end = 0; start < pooled.length; start = end) {
-    while (end < pooled.length && pooled[end] === pooled[start]) end++
+  const ranks = new Int32Array(first.length + second.length)
+  let start = 0
+  for (const end of tiedValues(first, second).ends) {
     ranks.fill(start + 1 + end, start, end)
+    start = end
   }
   return ranks
 }

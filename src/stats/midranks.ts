@@ -1,21 +1,18 @@
+// Ranks every value of a series: the loop indexes with `!`.
+import { ascendingOrder } from './ascending-order.ts'
+
 /**
- * Returns the rank of each value over the number of values, between 0 and 1; equal values share the
- * mean of their ranks.
+ * Returns the rank of each value, from 1; equal values share the mean of their ranks. No value is NaN.
  *
  * @example
- * midranks([30, 10, 10, 20]) // [ 0.875, 0.25, 0.25, 0.625 ]
+ * midranks(Float64Array.of(30, 10, 10, 20)) // Float64Array(4) [ 4, 1.5, 1.5, 3 ]
  */
-export function midranks(values: ArrayLike<number>): number[] {
-  const first = new Map<number, number>()
-  const last = new Map<number, number>()
-  Float64Array.from(values)
-    .sort()
-    .forEach((value, rank) => {
-      if (!first.has(value)) first.set(value, rank)
-      last.set(value, rank + 1)
-    })
-  return Array.from(
-    values,
-    (value) => ((first.get(value) ?? 0) + (last.get(value) ?? 0)) / 2 / values.length,
-  )
+export function midranks(values: Float64Array): Float64Array {
+  const order = ascendingOrder(values)
+  const ranks = new Float64Array(values.length)
+  for (let first = 0, end = 0; first < order.length; first = end) {
+    while (end < order.length && values[order[end]!] === values[order[first]!]) end++
+    for (let at = first; at < end; at++) ranks[order[at]!] = (first + 1 + end) / 2
+  }
+  return ranks
 }

@@ -1,3 +1,4 @@
+import { mean } from 'd3-array'
 import { rejectUnknownOptions, requireList } from '../core/errors.ts'
 import { bonferroni } from './bonferroni.ts'
 import { designEffects, StretchSums } from './design-effects.ts'
@@ -196,7 +197,7 @@ function rankStratum(stratum: BlockedStratum): RankedStratum {
   const samples = [ascending(stratum.before), ascending(stratum.after)] as const
   const [{ values: before }, { values: after }] = samples
   const ranks = midranks(before, after)
-  const logs = [logsOf(before), logsOf(after)] as const
+  const logs = [Float64Array.from(before, logOf), Float64Array.from(after, logOf)] as const
   return { samples, ranks, logs, meanRanks: meansOf(ranks), meanLogs: meansOf(logs) }
 }
 
@@ -334,12 +335,6 @@ export function logOf(value: number): number {
   return Math.log(Math.max(FLOOR, value))
 }
 
-function logsOf(values: ArrayLike<number>): Float64Array {
-  return Float64Array.from(values, logOf)
-}
-
-function meansOf([before, after]: readonly [Float64Array, Float64Array]): [number, number] {
-  const mean = (values: Float64Array) =>
-    values.reduce((sum, value) => sum + value, 0) / values.length
-  return [mean(before), mean(after)]
+function meansOf([before, after]: readonly [Float64Array, Float64Array]) {
+  return [mean(before) as number, mean(after) as number] as const
 }

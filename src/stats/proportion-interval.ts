@@ -1,8 +1,6 @@
+import { bisect } from 'simple-statistics'
 import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
 import { incompleteBeta } from './distributions.ts'
-
-/** Halvings of the interval from 0 to 1: down to the last digits of a double. */
-const HALVINGS = 60
 
 /**
  * Returns the exact confidence interval of a proportion: the shares at which as many successes or
@@ -39,11 +37,5 @@ export function proportionInterval(
 }
 
 function betaQuantile(a: number, b: number, p: number): number {
-  let [low, high] = [0, 1]
-  for (let halving = 0; halving < HALVINGS; halving++) {
-    const middle = (low + high) / 2
-    if (incompleteBeta(a, b, middle) < p) low = middle
-    else high = middle
-  }
-  return (low + high) / 2
+  return bisect((share) => incompleteBeta(a, b, share) - p, 0, 1, 60, 1e-15)
 }

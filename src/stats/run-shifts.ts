@@ -1,3 +1,4 @@
+// Over every run of every measure: the loops index with `!`.
 import { requireList } from '../core/errors.ts'
 import { fTail, gammaQ } from './distributions.ts'
 import { moderatedVariances } from './moderated-variances.ts'
@@ -74,7 +75,7 @@ export function runShifts(measures: readonly RunMeasure[]): RunShift[] {
   const beyond = testLevels(
     levels.map((one) => ({
       ...one,
-      levels: one.levels.map((level, run) => level - (shared[run] as number)),
+      levels: one.levels.map((level, run) => level - shared[run]!),
     })),
   )
   return own.map((test, i) => {
@@ -117,9 +118,7 @@ function sharedLevels(all: readonly Levels[]): number[] | null {
       return levels.map((level) => level - mean)
     })
   if (centered.length < MIN_SHARING) return null
-  return Array.from({ length: runs }, (_, run) =>
-    median(centered.map((levels) => levels[run] as number)),
-  )
+  return Array.from({ length: runs }, (_, run) => median(centered.map((levels) => levels[run]!)))
 }
 
 /** Level of each run, `NaN` where it has no values, and its variance as its values let expect. */
@@ -135,29 +134,30 @@ const SETTLED = 1e-13
 function levelsOf({ strata, variance }: RunMeasure): Levels {
   const runs = strata[0]?.counts.length ?? 0
   const totals = new Float64Array(runs)
-  for (const { counts } of strata) eachCount(counts, (n, run) => add(totals, run, n))
+  for (const { counts } of strata)
+    eachCount(counts, (n, run) => {
+      totals[run]! += n
+    })
   let levels = new Float64Array(runs)
   for (let sweep = 0; sweep < MAX_SWEEPS; sweep++) {
     const next = new Float64Array(runs)
     for (const { means, counts } of strata) {
       let [sum, all] = [0, 0]
       eachCount(counts, (n, run) => {
-        sum += n * ((means[run] as number) - (levels[run] as number))
+        sum += n * (means[run]! - levels[run]!)
         all += n
       })
-      eachCount(counts, (n, run) =>
-        add(next, run, (n / (totals[run] as number)) * ((means[run] as number) - sum / all)),
-      )
+      eachCount(counts, (n, run) => {
+        next[run]! += (n / totals[run]!) * (means[run]! - sum / all)
+      })
     }
-    const isSettled = next.every(
-      (level, run) => Math.abs(level - (levels[run] as number)) < SETTLED,
-    )
+    const isSettled = next.every((level, run) => Math.abs(level - levels[run]!) < SETTLED)
     levels = next
     // A single stratum says it at once: its own level shifts all runs alike.
     if (isSettled || strata.length === 1) break
   }
   return {
-    levels: levels.map((level, run) => ((totals[run] as number) > 0 ? level : Number.NaN)),
+    levels: levels.map((level, run) => (totals[run]! > 0 ? level : Number.NaN)),
     variances: totals.map((n) => variance / n),
   }
 }
@@ -167,10 +167,6 @@ function eachCount(counts: ArrayLike<number>, of: (n: number, run: number) => vo
     const n = counts[run] as number
     if (n > 0) of(n, run)
   }
-}
-
-function add(sums: Float64Array, at: number, value: number): void {
-  sums[at] = (sums[at] as number) + value
 }
 
 /** One measure with runs weighed by how sure their levels are. */
@@ -187,16 +183,12 @@ interface Weighed {
 
 function weigh({ levels, variances }: Levels, common: number): Weighed {
   const runs = levels.length - 1
-  const weights = variances.map((own, run) =>
-    Number.isNaN(levels[run] as number) ? 0 : 1 / (common + own),
-  )
+  const weights = variances.map((own, run) => (Number.isNaN(levels[run]!) ? 0 : 1 / (common + own)))
   const before = weights.subarray(0, runs)
   const all = before.reduce((sum, weight) => sum + weight, 0)
-  const weighted = before.map((weight, run) => (weight > 0 ? weight * (levels[run] as number) : 0))
+  const weighted = before.map((weight, run) => (weight > 0 ? weight * levels[run]! : 0))
   const mean = weighted.reduce((sum, level) => sum + level, 0) / all
-  const deviations = before.map(
-    (weight, run) => Math.sqrt(weight) * ((levels[run] as number) - mean),
-  )
+  const deviations = before.map((weight, run) => Math.sqrt(weight) * (levels[run]! - mean))
   const present = before.reduce((count, weight) => count + Number(weight > 0), 0)
   return {
     squares: deviations.reduce((sum, one) => sum + (Number.isNaN(one) ? 0 : one * one), 0),
@@ -251,9 +243,9 @@ function independentMeasures(all: readonly Weighed[], common: number) {
     squaredWeights += weight ** 2
     const unit = deviations.map((one) => (Number.isNaN(one) ? 0 : one / Math.sqrt(squares)))
     unit.forEach((one, i) => {
-      add(sums, i, weight * one)
+      sums[i]! += weight * one
       unit.forEach((other, j) => {
-        add(products, i * runs + j, weight * one * other)
+        products[i * runs + j]! += weight * one * other
       })
     })
   }
@@ -279,20 +271,20 @@ export class RunSums implements RunStratum {
   }
 
   add(run: number, value: number): void {
-    add(this.counts, run, 1)
-    add(this.#sums, run, value)
+    this.counts[run]! += 1
+    this.#sums[run]! += value
     this.#squares += value ** 2
   }
 
   get means(): Float64Array {
-    return this.#sums.map((sum, run) => sum / (this.counts[run] as number))
+    return this.#sums.map((sum, run) => sum / this.counts[run]!)
   }
 
   /** Sum of squares about the means of runs, and its degrees of freedom. */
   get within(): { readonly squares: number; readonly df: number } {
     let [squares, df] = [this.#squares, 0]
     eachCount(this.counts, (n, run) => {
-      squares -= (this.#sums[run] as number) ** 2 / n
+      squares -= this.#sums[run]! ** 2 / n
       df += n - 1
     })
     return { squares: Math.max(0, squares), df }
@@ -318,7 +310,7 @@ export function shareMeasure(
   return {
     strata: strata.map(({ made, chances }) => ({
       counts: chances,
-      means: Array.from(chances, (n, run) => Math.asin(Math.sqrt((made[run] as number) / n))),
+      means: Array.from(chances, (n, run) => Math.asin(Math.sqrt(made[run]! / n))),
     })),
     variance: 1 / 4,
   }

@@ -1,4 +1,5 @@
 import { requireNumbers } from '../core/errors.ts'
+import { midranks } from './midranks.ts'
 
 /**
  * Where each score stands among its siblings: (k − 1)/(n − 1) for the k-th smallest of n, 0 for the
@@ -13,20 +14,7 @@ import { requireNumbers } from '../core/errors.ts'
 export function siblingPercentiles(scores: ArrayLike<number>): Float64Array {
   requireNumbers({ scores })
   const n = scores.length
-  const percentiles = new Float64Array(n)
-  if (n < 2) return percentiles
+  if (n < 2) return new Float64Array(n)
   const worth = Float64Array.from(scores, (score) => (Number.isNaN(score) ? Infinity : score))
-  const order = Uint32Array.from(worth.keys()).sort((a, b) => {
-    const [x, y] = [worth[a] as number, worth[b] as number]
-    return x < y ? -1 : x > y ? 1 : 0
-  })
-  for (let first = 0; first < n; ) {
-    let end = first + 1
-    while (end < n && worth[order[end] as number] === worth[order[first] as number]) end++
-    for (let at = first; at < end; at++) {
-      percentiles[order[at] as number] = (first + end - 1) / 2 / (n - 1)
-    }
-    first = end
-  }
-  return percentiles
+  return midranks(worth).map((rank) => (rank - 1) / (n - 1))
 }

@@ -210,7 +210,10 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): ReadonlyMap<number,
     return isCompared ? [{ members, before }] : []
   })
   const kinds = [
-    ({ members }: Stratum) => midranks(members.map(({ value }) => value)),
+    ({ members }: Stratum) => {
+      const ranks = midranks(Float64Array.from(members, ({ value }) => value))
+      return ranks.map((rank) => (rank - 0.5) / members.length)
+    },
     ...TAILS.map((tail) => ({ members, before }: Stratum) => {
       const limit = quantile(before, tail)
       return members.map(({ value }) => (value > limit ? 1 : 0))

@@ -132,7 +132,7 @@ const DRIFTS: readonly ((share: number) => number[])[] = [
  * or where it goes back. Noise is that of the long run, as neighbors in time are alike.
  */
 export function changeOf(values: readonly Timed[]) {
-  const ranks = midranks(values.map(({ value }) => value))
+  const ranks = [...midranks(Float64Array.from(values, ({ value }) => value))]
   const count = ranks.length
   const edge = Math.ceil(MIN_SHARE * count)
   const { at, low, high, before, after, ratioAt } = changePoint(ranks, {

@@ -1,5 +1,7 @@
 // Called for every row of many nodes: indexes with `!`.
+
 import { FlowdeltaError } from '../../core/errors.ts'
+import { ascendingOrder } from '../ascending-order.ts'
 import type { LeftOutColumn, TreeColumn } from './tree.ts'
 
 /** C4.5's share of rows from which on a categorical column has too many values. */
@@ -85,88 +87,12 @@ interface DenseRanks {
   readonly distinct: Float64Array
 }
 
-const DIGIT = 2048
-const SHIFTS = [0, 11, 22] as const
-
-/**
- * Replaces values by their ranks among distinct values, from 0, by radix sort in linear time;
- * digits that all share take no pass. Source: Knuth 1998, "The art of computer programming", vol.
- * 3, 2nd ed., §5.2.5 (algorithm R).
- */
+/** Replaces values by their ranks among distinct values, from 0. */
 export function denseRanks(values: Float64Array): DenseRanks {
-  const { low, high } = sortableBits(values)
-  let order = new Int32Array(values.length)
+  const rows = new Uint32Array(values.length)
   let known = 0
-  for (let i = 0; i < values.length; i++) {
-    if (!Number.isNaN(values[i]!)) order[known++] = i
-  }
-  order = order.subarray(0, known)
-  let spare = new Int32Array(known)
-  const sortBy = (word: Uint32Array) => {
-    for (const shift of SHIFTS) {
-      if (sortByDigit(word, shift, order, spare)) [order, spare] = [spare, order]
-    }
-  }
-  sortBy(high)
-  if (!settleTies(values, order)) {
-    sortBy(low)
-    sortBy(high)
-  }
-  return rankInOrder(values, order)
-}
-
-/** Sorts what the high words left undecided; false where that is more than a few neighbors. */
-function settleTies(values: Float64Array, order: Int32Array): boolean {
-  let moves = 0
-  for (let i = 1; i < order.length; i++) {
-    const item = order[i]!
-    let at = i
-    for (; at > 0 && values[order[at - 1]!]! > values[item]!; at--) order[at] = order[at - 1]!
-    order[at] = item
-    moves += i - at
-    if (moves > order.length) return false
-  }
-  return true
-}
-
-/** Two words a value that compare, unsigned and the high one first, as the values do. */
-function sortableBits(values: Float64Array): { low: Uint32Array; high: Uint32Array } {
-  const low = new Uint32Array(values.length)
-  const high = new Uint32Array(values.length)
-  const one = new Float64Array(1)
-  const words = new Uint32Array(one.buffer)
-  one[0] = 1
-  const highWord = words[1] === 0 ? 0 : 1
-  for (let i = 0; i < values.length; i++) {
-    one[0] = values[i]! + 0 // −0 becomes 0.
-    const upper = words[highWord]!
-    // The larger the magnitude of a negative value, the smaller the value: all its bits turn.
-    const turn = upper >>> 31 === 1 ? 0xffffffff : 0
-    low[i] = words[1 - highWord]! ^ turn
-    high[i] = upper ^ (turn | 0x80000000)
-  }
-  return { low, high }
-}
-
-/** Sorts `order` stably by 11 bits into `target`; false, and nothing done, if all are the same. */
-function sortByDigit(word: Uint32Array, shift: number, order: Int32Array, target: Int32Array) {
-  const starts = new Int32Array(DIGIT)
-  for (let i = 0; i < order.length; i++) starts[(word[order[i]!]! >>> shift) & (DIGIT - 1)]!++
-  let start = 0
-  for (let digit = 0; digit < DIGIT; digit++) {
-    const count = starts[digit]!
-    if (count === order.length) return false
-    starts[digit] = start
-    start += count
-  }
-  for (let i = 0; i < order.length; i++) {
-    const item = order[i]!
-    target[starts[(word[item]! >>> shift) & (DIGIT - 1)]!++] = item
-  }
-  return true
-}
-
-function rankInOrder(values: Float64Array, order: Int32Array): DenseRanks {
+  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i]!)) rows[known++] = i
+  const order = ascendingOrder(values, rows.subarray(0, known))
   const ranks = new Int32Array(values.length).fill(-1)
   const distinct = new Float64Array(order.length)
   let rank = -1

@@ -1,13 +1,15 @@
 // Goes through all rows of every node: indexes with `!`.
+
 import {
   OptionError,
   rejectUnknownOptions,
   requireList,
   requireNumbers,
 } from '../../core/errors.ts'
+import { midranks } from '../midranks.ts'
 import { requireCount, requireShare } from '../require-option.ts'
 import { chooseBinary, type NodeTarget } from './binary-split.ts'
-import { admittedColumns, type CodedColumn, denseRanks, narrowColumn } from './coded-columns.ts'
+import { admittedColumns, type CodedColumn, narrowColumn } from './coded-columns.ts'
 import { allRows, type Growth, growNode, type NodeRows } from './grow-node.ts'
 import {
   columnInfo,
@@ -94,7 +96,7 @@ export function growRegressionTree(
   requireTreeColumns(columns, target.length)
   const admitted = admittedColumns(columns, target.length, exclude, false)
   const groups = ValueGroups.for(admitted.columns, target.length)
-  const ranks = midRanks(target)
+  const ranks = midranks(target)
   const explained = scale === 'ranks' ? ranks : target
   const binary = { minLeaf, alpha: prune ? alpha : undefined, gainScale: 1 }
   const growthOf = (data: TargetData): Growth<TargetContent> => ({
@@ -137,15 +139,6 @@ function narrowData({ columns, target, explained, ranks }: TargetData, rows: Int
     explained: narrow(explained),
     ranks: narrow(ranks),
   }
-}
-
-/** Ranks from 1, equal targets sharing the mean of theirs. */
-function midRanks(target: Float64Array): Float64Array {
-  const { ranks, distinct } = denseRanks(target)
-  const starts = new Float64Array(distinct.length + 1)
-  for (const rank of ranks) starts[rank + 1]! += 1
-  for (let rank = 0; rank < distinct.length; rank++) starts[rank + 1]! += starts[rank]!
-  return Float64Array.from(ranks, (rank) => (starts[rank]! + starts[rank + 1]! + 1) / 2)
 }
 
 function spread({ rows, weights }: NodeRows, target: Float64Array) {

@@ -1,7 +1,8 @@
 import { FlowdeltaError, requireArgument } from '../../core/errors.ts'
+import { randomSource } from '../../stats/random.ts'
+import type { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { requireSpans, shownName } from '../calls/index-calls.ts'
-import { sampleTraces } from '../calls/sample-traces.ts'
 import { learnExecutionModels } from '../models/learn-execution-models.ts'
 import { profileOf } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
@@ -215,4 +216,16 @@ export function prepareDiagnosis(
         : testScenarios([base, target], { stretches, tried }),
   }
   return { subject, base, target, evaluator }
+}
+
+/** At most `size` traces of a period, each as likely as the others, in their order. */
+function sampleTraces(traces: SpanTraces, size: number, seed: number): SpanTraces {
+  if (traces.size <= size) return traces
+  const random = randomSource(seed)
+  const chosen: number[] = []
+  for (let row = 0; chosen.length < size; row++) {
+    // Each further row is taken with the chance that is left.
+    if (random.next() * (traces.size - row) < size - chosen.length) chosen.push(row)
+  }
+  return traces.pick(chosen)
 }

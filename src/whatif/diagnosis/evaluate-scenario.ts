@@ -1,13 +1,12 @@
 import { max, sum, variance } from 'd3-array'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
-import type { ScenarioEffect } from '../recompute/latency-change.ts'
 import {
   type LatencyProfile,
   profileOf,
   type WeighedLatencies,
 } from '../recompute/latency-profile.ts'
-import { countTouched, type RequestModel } from '../recompute/request-model.ts'
+import { countTouched, type RequestModel, type ScenarioEffect } from '../recompute/request-model.ts'
 import { combineScenarios } from '../scenarios/parse-scenario.ts'
 import type {
   Candidate,

@@ -1,10 +1,10 @@
 // Distances between up to 2,000 orders of one operation: the loops index with `!`.
 import { group as groupBy, sum } from 'd3-array'
 import type { CallOrder } from './call-orders.ts'
-import type { OrderTimes } from './order-times.ts'
 import type { Precedence } from './precedence.ts'
 import {
   type Group,
+  type OrderTimes,
   pairsWhere,
   splitByWaiting,
   usuallyAwaited,

@@ -16,9 +16,8 @@ import {
   type LearnedPeriod,
   type UnawaitedCalls,
 } from './execution-models.ts'
-import { OrderTimes, type TimedPeriod } from './order-times.ts'
 import type { Precedence } from './precedence.ts'
-import { waitAlike } from './split-waiting.ts'
+import { OrderTimes, type TimedPeriod, waitAlike } from './split-waiting.ts'
 import { type WaitGraph, type WaitPlan, waitGraph, waitPlan } from './wait-plan.ts'
 
 /**

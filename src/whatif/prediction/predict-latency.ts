@@ -12,8 +12,8 @@ import type { CallName } from '../calls/call-paths.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import { clusterCalls } from '../models/cluster-orders.ts'
 import { ExecutionModels } from '../models/execution-models.ts'
-import { OrderTimes } from '../models/order-times.ts'
 import type { Precedence } from '../models/precedence.ts'
+import { OrderTimes } from '../models/split-waiting.ts'
 import { setEnd, waitGraph, waitPlan } from '../models/wait-plan.ts'
 
 /** Options of `evaluatePrediction`. */

@@ -1,8 +1,7 @@
 // Over all calls of a period: the loops index with `!`.
 import type { CallPaths } from '../calls/call-paths.ts'
 import type { CallForest } from '../calls/index-calls.ts'
-import type { LatencyChange } from '../recompute/latency-change.ts'
-import type { RequestModel } from '../recompute/request-model.ts'
+import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import type { CallGroup } from './call-group.ts'
 import { callRows } from './change-parts.ts'
 import type { Feature } from './feature.ts'

@@ -2,8 +2,7 @@
 import { type QuantileMap, quantileMap } from '../../stats/quantile-map.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
 import type { CallForest } from '../calls/index-calls.ts'
-import type { LatencyChange } from '../recompute/latency-change.ts'
-import type { RequestModel } from '../recompute/request-model.ts'
+import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import type { EvidenceSample } from './scenario.ts'
 
 /** One time of the calls along some paths. */

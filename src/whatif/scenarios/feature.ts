@@ -41,6 +41,9 @@ export function partSizes({ codes, names }: Partition, weight?: Float64Array): F
   return sizes
 }
 
+/** More parts than this of one feature are not each looked at. */
+export const MAX_FEATURE_PARTS = 12
+
 /** Parts of at least `least` members, numbers of them. */
 export function largeParts(partition: Partition, least: number): number[] {
   return [...partSizes(partition)].flatMap((size, part) => (size >= least ? [part] : []))

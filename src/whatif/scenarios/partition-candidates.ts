@@ -3,12 +3,17 @@ import { remembered } from '../../core/remembered.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { quantileMap } from '../../stats/quantile-map.ts'
-import type { LatencyChange } from '../recompute/latency-change.ts'
-import type { RequestModel } from '../recompute/request-model.ts'
+import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupName, groupTitle } from './call-group.ts'
 import { type CandidateContext, type CandidateSketch, candidate } from './candidate-context.ts'
 import { callRows, samplePerRequest, spreadOrder, timesAs, timesAt } from './change-parts.ts'
-import { type Feature, largeParts, type Partition, partitionBy } from './feature.ts'
+import {
+  type Feature,
+  largeParts,
+  MAX_FEATURE_PARTS,
+  type Partition,
+  partitionBy,
+} from './feature.ts'
 import { featureWords, mayFollow, partWords } from './features.ts'
 import {
   type Candidate,
@@ -16,9 +21,6 @@ import {
   NO_SAMPLE,
   type ScenarioEvidence,
 } from './scenario.ts'
-
-/** More parts than this of one feature are not each looked at. */
-const MAX_PARTS = 12
 
 /** The calls of a group, as a feature divides them. */
 interface DividedGroup {
@@ -37,7 +39,7 @@ export function partitionCandidates(context: CandidateContext, group: CallGroup)
     if (feature.ofCalls === null) return []
     const partition = namedCalls(base, { group, feature })
     const parts = largeParts(partition, minimumPartition)
-    if (parts.length < 2 || parts.length > MAX_PARTS) return []
+    if (parts.length < 2 || parts.length > MAX_FEATURE_PARTS) return []
     const names = parts.map((part) => partition.names[part]!)
     return [
       ...callMixCandidates(context, { group, feature, parts: names }),

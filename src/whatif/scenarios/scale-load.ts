@@ -1,14 +1,27 @@
 // Over every call of a service: the loops index with `!`.
-import { OptionError } from '../../core/errors.ts'
+
+import { max, mean, min, sum } from 'd3-array'
+import { scaleLinear } from 'd3-scale'
+import { FlowdeltaError, OptionError } from '../../core/errors.ts'
+import { counted, percent } from '../../core/words.ts'
+import { isotonicRegression } from '../../stats/isotonic-regression.ts'
+import { quantile } from '../../stats/quantile.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import { isEntry } from './call-group.ts'
-import { predictAtLoad } from './load-curve.ts'
-import type { HostChange } from './load-queues.ts'
+import {
+  type Curve,
+  type HostChange,
+  type LoadedCalls,
+  type LoadGroup,
+  likelyQueues,
+  queuesOf,
+  SHARES,
+} from './load-queues.ts'
 import { matchingPaths } from './scale-calls.ts'
 import type { Scenario } from './scenario.ts'
 
 /** What becomes of the load: of all requests, or of one service's calls where one is named. */
-export type LoadChange = { readonly service?: string } & (
+type LoadChange = { readonly service?: string } & (
   | { readonly factor: number }
   | { readonly perSecond: number }
   /** Hosts that the service has more, or fewer (negative): each has a queue, or all share one, as times before tell. */
@@ -98,4 +111,215 @@ function hostChange(
     change.hosts,
     `a number above −${before}: ${change.service} has ${before}`,
   )
+}
+
+/** How long calls would take at another load. */
+interface LoadPrediction {
+  /** By how much each call would take longer, µs. */
+  readonly shiftUs: Float64Array
+  /** From what it was learned, and how far it can be trusted. */
+  readonly limits: string
+}
+
+/** Those that held-out groups are compared at: the median and the 95th percentile. */
+const JUDGED = [2, 5] as const
+const MIN_WINDOW_CALLS = 100
+const MAX_WINDOWS = 40
+const GROUPS = 6
+/** A pause of more than this share of a window is a hole between recordings, not load. */
+const MAX_PAUSE = 0.5
+/** Times the highest load seen up to which a curve is continued. */
+const MAX_REACH = 2
+/** The highest load must be so many times the lowest one before a curve is continued. */
+const MIN_SPREAD = 1.2
+/** Relative error in held-out groups above which nothing is predicted. */
+const MAX_ERROR = 0.2
+const US_PER_SECOND = 1e6
+
+/**
+ * Predicts how long calls take at another load, from how long they took in windows of one period in
+ * which more or fewer came.
+ *
+ * Either a queue explains it: calls that met the fewest others tell how long one takes alone, and a
+ * simulated queue (G/G/c, first come first served) with as many servers as fit the times seen tells
+ * the rest. Or times only rise with load (isotonic regression), within the loads seen. Whichever
+ * predicts held-out groups of windows better counts: the busiest third for a load above those seen, the
+ * calmest for one below, every third group otherwise. Each call keeps its quantile among the calls of its group.
+ *
+ * With another number of hosts, queues are tried that all hosts share, which then has more or fewer servers, and
+ * such of each host, which more or fewer calls come to.
+ *
+ * @param loadOf the load to predict for, calls a second, by that of a group; of hosts, as if theirs stayed as many
+ * @throws FlowdeltaError that says why nothing can be predicted
+ */
+export function predictAtLoad(
+  calls: LoadedCalls,
+  loadOf: (perSecond: number) => number,
+  hosts?: HostChange,
+): LoadPrediction {
+  const groups = groupsOf(calls)
+  if (groups.length < GROUPS) {
+    throw unpredictable(
+      `${counted(calls.startUs.length, 'call')} are too few. Give at least ${GROUPS * MIN_WINDOW_CALLS} without long pauses`,
+    )
+  }
+  const loads = groups.map(({ perSecond }) => perSecond)
+  const [lowest, highest] = [min(loads)!, max(loads)!]
+  const wanted = max(loads, loadOf)!
+  const seen = `${rate(lowest)} to ${rate(highest)} a second`
+  const [isBeyond, least] = [wanted > highest, min(loads, loadOf)!]
+  const isOutside = isBeyond || least < lowest
+  if (isOutside && highest < MIN_SPREAD * lowest) {
+    throw unpredictable(
+      `load hardly varies before (${seen}). Give traces of times with more and less load`,
+    )
+  }
+  if (wanted > MAX_REACH * highest) {
+    throw unpredictable(
+      `${loadWords(wanted, hosts)} more than twice the highest load before (${seen}). Give a smaller load, or traces of a busier time`,
+    )
+  }
+  if (MAX_REACH * least < lowest) {
+    throw unpredictable(
+      `${loadWords(least, hosts)} less than half the lowest load before (${seen}). Give a larger load, or traces of a calmer time`,
+    )
+  }
+  const isHeldOut = (i: number) => {
+    if (isBeyond) return i >= (2 * GROUPS) / 3
+    return isOutside ? i < GROUPS / 3 : i % 3 === 1
+  }
+  const known = groups.filter((_, i) => !isHeldOut(i))
+  const heldOut = groups.filter((_, i) => isHeldOut(i))
+  const queues = queuesOf(calls, groups, loadOf, hosts)
+  const byQueue = (from: readonly LoadGroup[]) => likelyQueues(queues, from)[0]!
+  const byLoad = (from: readonly LoadGroup[]) => monotone(from, loadOf)
+  const [best] = (isOutside || hosts ? [byQueue] : [byQueue, byLoad])
+    .map((learn) => ({ learn, error: errorOf(learn(known).curve, known, heldOut) }))
+    .sort((a, b) => a.error - b.error)
+  if (best === undefined || !(best.error <= MAX_ERROR)) {
+    throw unpredictable(
+      `what some times tell misses others, with ${isBeyond ? 'more' : isOutside ? 'less' : 'other'} load, by ${percent(best?.error ?? 1)} (p50 or p95). Give traces of more times with much and little load`,
+    )
+  }
+  const { name, curve, after } = best.learn(groups)
+  const [end, reached] = isBeyond ? [highest, wanted] : [lowest, least]
+  const at = hosts ? highest : end
+  const rises = (isOutside || hosts ? likelyQueues(queues, groups) : []).map((queue) =>
+    JUDGED.map((i) => (queue.after(at)?.[i] ?? Number.POSITIVE_INFINITY) / queue.curve(at)![i]!),
+  )
+  const isOpen = JUDGED.some(
+    (_, i) => max(rises, (rise) => rise[i]!)! > (1 + MAX_ERROR) * min(rises, (rise) => rise[i]!)!,
+  )
+  if (isOpen) {
+    throw unpredictable(
+      hosts === undefined
+        ? `queues with other numbers of servers, or whose calls take a little longer or shorter alone, fit the times before as well (${seen}), and differ at ${rate(reached)} a second. Give a load nearer to those, or traces of such a time`
+        : `a queue of each host, one that all share, or either with other servers or times of a call alone fit the times before as well (${seen}), and differ with ${counted(hosts.after, 'host')}. Give traces of a busier time`,
+    )
+  }
+  const shiftUs = new Float64Array(calls.startUs.length)
+  for (const { calls: own, perSecond } of groups) {
+    const newLoad = loadOf(perSecond)
+    const [from, to] = [curve(perSecond), after(perSecond)]
+    if (from === null || to === null) {
+      throw unpredictable(
+        `${loadWords(newLoad, hosts)} more than can be served, as far as times up to ${rate(highest)} a second tell`,
+      )
+    }
+    const [was, is] = [between(SHARES, from), between(SHARES, to)]
+    const rows = Uint32Array.from(own).sort((a, b) => calls.timeUs[a]! - calls.timeUs[b]!)
+    rows.forEach((row, i) => {
+      const share = (i + 0.5) / rows.length
+      shiftUs[row] = calls.timeUs[row]! * (is(share) / was(share) - 1)
+    })
+  }
+  return {
+    shiftUs,
+    limits:
+      `Learned from times with ${seen}${isOutside ? ` and continued to ${rate(reached)}` : ''}: ` +
+      `${name}. It missed p50 and p95 of times held out by up to ${percent(best.error)}. ` +
+      'The mix of requests is taken to stay as it was.',
+  }
+}
+
+function unpredictable(why: string): FlowdeltaError {
+  return new FlowdeltaError(`Times at that load cannot be predicted: ${why}.`)
+}
+
+/** `667 a second are`, to be followed by what they are. */
+function loadWords(perSecond: number, hosts?: HostChange): string {
+  const all = `${rate(perSecond)} a second`
+  if (hosts === undefined) return `${all} are`
+  return `${counted(hosts.after, 'host')} would each get as many calls as at ${all} now, which is`
+}
+
+/** `667`, `0.25`. */
+function rate(perSecond: number): string {
+  return String(Number(perSecond.toPrecision(3)))
+}
+
+/** Groups of windows, by load, ascending. Calls beside a hole between recordings belong to none. */
+function groupsOf({ startUs, timeUs, weight }: LoadedCalls): LoadGroup[] {
+  const order = Uint32Array.from(startUs.keys()).sort((a, b) => startUs[a]! - startUs[b]! || a - b)
+  const size = Math.max(MIN_WINDOW_CALLS, Math.ceil(order.length / MAX_WINDOWS))
+  const windows: { calls: Uint32Array; seconds: number; came: number }[] = []
+  for (let first = 0; first + size <= order.length; first += size) {
+    // Calls that are left over at the end belong to the last window.
+    const isLast = first + 2 * size > order.length
+    const calls = order.subarray(first, isLast ? order.length : first + size)
+    const starts = Array.from(calls, (row) => startUs[row]!)
+    const seconds = (starts.at(-1)! - starts[0]!) / US_PER_SECOND
+    const pauseUs = max(starts, (us, i) => us - (starts[i - 1] ?? us))!
+    if (seconds <= 0 || pauseUs > MAX_PAUSE * seconds * US_PER_SECOND) continue
+    windows.push({ calls, seconds, came: sum(calls.subarray(1), (row) => weight[row]!) })
+  }
+  windows.sort((a, b) => a.came / a.seconds - b.came / b.seconds)
+  if (windows.length < GROUPS) return []
+  return Array.from({ length: GROUPS }, (_, i) => {
+    const [from, to] = [i, i + 1].map((end) => Math.round((end * windows.length) / GROUPS))
+    const own = windows.slice(from, to)
+    const rows = Uint32Array.from(own.flatMap(({ calls }) => [...calls]))
+    const sorted = Float64Array.from(rows, (row) => timeUs[row]!).sort()
+    return {
+      calls: rows,
+      perSecond: sum(own, ({ came }) => came) / sum(own, ({ seconds }) => seconds),
+      quantilesUs: SHARES.map((share) => Math.max(1, quantile(sorted, share))),
+    }
+  })
+}
+
+/** How much larger than `curve` says quantiles are, in the middle of some groups; as logarithms. */
+function offsets(curve: Curve, groups: readonly LoadGroup[]): number[] {
+  return SHARES.map(
+    (_, i) =>
+      mean(groups, ({ perSecond, quantilesUs }) =>
+        Math.log(quantilesUs[i]! / (curve(perSecond)?.[i] ?? 0)),
+      )!,
+  )
+}
+
+/** By what part the median or the 95th percentile of held-out groups is missed, whichever more. */
+function errorOf(curve: Curve, known: readonly LoadGroup[], heldOut: readonly LoadGroup[]): number {
+  const learned = offsets(curve, known)
+  const missed = offsets(curve, heldOut)
+  return Math.max(...JUDGED.map((i) => Math.abs(Math.expm1(learned[i]! - missed[i]!))))
+}
+
+/** Straight lines between points; beyond them, the value of the nearest. */
+function between(points: readonly number[], values: Iterable<number>): (at: number) => number {
+  return scaleLinear(points, values).clamp(true)
+}
+
+function monotone(groups: readonly LoadGroup[], loadOf: (perSecond: number) => number) {
+  const loads = groups.map(({ perSecond }) => perSecond)
+  const fitted = SHARES.map((_, i) => {
+    const timesUs = groups.map(({ quantilesUs }) => quantilesUs[i]!)
+    return between(loads, isotonicRegression(loads, timesUs))
+  })
+  const curve = (perSecond: number) => fitted.map((timeAt) => timeAt(perSecond))
+  return {
+    name: 'rising with load in any way',
+    curve,
+    after: (perSecond: number) => curve(loadOf(perSecond)),
+  }
 }

@@ -1,5 +1,4 @@
-import type { ScenarioEffect } from '../recompute/latency-change.ts'
-import type { RequestModel } from '../recompute/request-model.ts'
+import type { RequestModel, ScenarioEffect } from '../recompute/request-model.ts'
 
 export type ScenarioKind =
   | 'server'

@@ -3,9 +3,9 @@ import { quantile } from '../../../src/stats/quantile.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
 import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
-import { predictAtLoad } from '../../../src/whatif/scenarios/load-curve.ts'
 import type { LoadedCalls } from '../../../src/whatif/scenarios/load-queues.ts'
 import { combineScenarios, parseScenario } from '../../../src/whatif/scenarios/parse-scenario.ts'
+import { predictAtLoad } from '../../../src/whatif/scenarios/scale-load.ts'
 import { makeSpans } from '../../make-traces.ts'
 
 const SERVICE_US = 10_000
