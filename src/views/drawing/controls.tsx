@@ -121,12 +121,46 @@ export function isSelectingText(element: Element): boolean {
   return selection?.type === 'Range' && selection.containsNode(element, true)
 }
 
-export function actOnKey(event: KeyboardEvent, acts: Readonly<Record<string, () => unknown>>) {
+type Acts = Readonly<Record<string, (() => unknown) | undefined>>
+
+export function actOnKey(event: KeyboardEvent, acts: Acts) {
   if (event.altKey || event.ctrlKey || event.metaKey) return
   const act = acts[event.key]
   if (act === undefined || event.target !== event.currentTarget) return
   event.preventDefault()
   act()
+}
+
+/**
+ * Makes marks of a drawing or rows of a table one stop of the Tab key, at the one that was `reached`:
+ * arrows, Home and End go on in the order of `keys`, other keys do what `acts` say.
+ */
+export function useStops<K extends string | number>(
+  keys: readonly K[],
+  reached: K | null | undefined,
+  onReach: (key: K) => void,
+) {
+  const { current: elements } = useRef(new Map<K, HTMLElement | SVGElement | null>())
+  const stop = keys.find((key) => key === reached) ?? keys[0]
+  const goTo = (key: K | undefined) => key !== undefined && elements.get(key)?.focus()
+  const stopAt = (key: K, acts: Acts = {}) => {
+    const goOn = (by: number) => () => goTo(keys[keys.indexOf(key) + by])
+    const ways = {
+      ArrowDown: goOn(1),
+      ArrowRight: goOn(1),
+      ArrowUp: goOn(-1),
+      ArrowLeft: goOn(-1),
+      Home: () => goTo(keys[0]),
+      End: () => goTo(keys.at(-1)),
+    }
+    return {
+      ref: (element: HTMLElement | SVGElement | null) => void elements.set(key, element),
+      tabindex: key === stop ? 0 : -1,
+      onFocus: () => onReach(key),
+      onKeyDown: (event: KeyboardEvent) => actOnKey(event, { ...ways, ...acts }),
+    }
+  }
+  return { goTo, stopAt }
 }
 
 interface MarkChoice<K> {
@@ -135,45 +169,23 @@ interface MarkChoice<K> {
   readonly onLetGo: () => void
 }
 
-/**
- * Lets marks of a drawing be chosen by click and keyboard: one stop of the Tab key, arrows, Home
- * and End go on in the order of `marks`, Enter and space choose, Escape lets go.
- */
-export function useMarkKeys<K>(
+/** Lets marks be chosen by click and keyboard: Enter and space choose, Escape lets go. */
+export function useMarkKeys<K extends string | number>(
   marks: readonly K[],
   { isChosen, onToggle, onLetGo }: MarkChoice<K>,
 ) {
-  const surface = useRef<SVGSVGElement>(null)
   const [reached, setReached] = useState<K>()
-  const stop = marks.find((mark) => mark === reached) ?? marks.find(isChosen) ?? marks[0]
-  const goTo = (place: number) => () =>
-    surface.current?.querySelector<SVGGElement>(`[data-place="${place}"]`)?.focus()
-  const handsOf = (mark: K, label: string) => {
-    const place = marks.indexOf(mark)
+  const { stopAt } = useStops(marks, reached ?? marks.find(isChosen), setReached)
+  return (mark: K, label: string) => {
     const toggle = () => onToggle(mark)
-    const acts = {
-      ArrowDown: goTo(place + 1),
-      ArrowRight: goTo(place + 1),
-      ArrowUp: goTo(place - 1),
-      ArrowLeft: goTo(place - 1),
-      Home: goTo(0),
-      End: goTo(marks.length - 1),
-      Enter: toggle,
-      ' ': toggle,
-      Escape: onLetGo,
-    }
     return {
       role: 'button',
-      tabindex: mark === stop ? 0 : -1,
       'aria-pressed': isChosen(mark),
       'aria-label': label,
-      'data-place': place,
       onClick: toggle,
-      onFocus: () => setReached(() => mark),
-      onKeyDown: (event: KeyboardEvent) => actOnKey(event, acts),
+      ...stopAt(mark, { Enter: toggle, ' ': toggle, Escape: onLetGo }),
     } as JSX.SVGAttributes<SVGGElement>
   }
-  return { surface, handsOf }
 }
 
 const MIN_RANGE = 0.005

@@ -1,6 +1,6 @@
 import { sum } from 'd3-array'
 import type { JSX } from 'preact'
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { Comparison } from '../../../compare/comparison.ts'
 import { OptionError } from '../../../core/errors.ts'
 import type { Quantity } from '../../../core/quantity.ts'
@@ -14,11 +14,11 @@ import {
 } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import {
-  actOnKey,
   Button,
   Choice,
   isSelectingText,
   StateCode,
+  useStops,
   useWidth,
 } from '../../drawing/controls.tsx'
 import { Caption, Figure, useIsStill } from '../../drawing/figure.tsx'
@@ -232,32 +232,29 @@ function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
   const { options, width } = style
   const isStill = useIsStill()
   const frames = isStill ? layout.frames.filter(({ row }) => row < ROWS_IN_SIGHT) : layout.frames
-  const drawing = useRef<SVGSVGElement>(null)
-  // One frame can be reached by Tab; from there arrows go on.
-  const reached = frames.find(({ context }) => context.context === pointed) ?? frames[0]
-  const onKeyDown = (event: KeyboardEvent, frame: PlacedFrame) => {
-    const into = () => onZoom(frame.context.context)
-    const out = () => onZoom(Math.max(ALL, frames[0]?.context.parent ?? ALL))
-    const next = neighbors(frames, frame)
-    const go = (to: PlacedFrame | undefined) => () =>
-      drawing.current?.querySelector<SVGGElement>(`[data-frame="${to?.context.context}"]`)?.focus()
-    actOnKey(event, {
-      Enter: into,
-      ' ': into,
-      Escape: out,
-      Backspace: out,
-      ArrowDown: go(next.below),
-      ArrowUp: go(next.above),
-      ArrowLeft: go(next.left),
-      ArrowRight: go(next.right),
-    })
-  }
+  const contexts = frames.map(({ context }) => context.context)
+  const { goTo, stopAt } = useStops(contexts, pointed, onPoint)
   const attributes = (frame: PlacedFrame) => {
     const { context } = frame.context
+    const into = () => onZoom(context)
+    const out = () => onZoom(Math.max(ALL, frames[0]?.context.parent ?? ALL))
+    const go = (way: keyof ReturnType<typeof neighbors>) => () =>
+      goTo(neighbors(frames, frame)[way]?.context.context)
     return {
+      ...stopAt(context, {
+        Enter: into,
+        ' ': into,
+        Escape: out,
+        Backspace: out,
+        ArrowDown: go('below'),
+        ArrowUp: go('above'),
+        ArrowLeft: go('left'),
+        ArrowRight: go('right'),
+        Home: undefined,
+        End: undefined,
+      }),
       class: 'fd-frame',
       role: 'treeitem' as const,
-      tabindex: frame === reached ? 0 : -1,
       'aria-level': frame.row + 1,
       'aria-selected': context === (options.focus ?? ALL),
       'aria-label': frameWords(frame, style),
@@ -265,14 +262,12 @@ function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
       onClick: ({ currentTarget }: JSX.TargetedMouseEvent<SVGGElement>) => {
         if (!isSelectingText(currentTarget)) onZoom(context)
       },
-      onFocus: () => onPoint(context),
       onMouseEnter: () => onPoint(context),
-      onKeyDown: (event: KeyboardEvent) => onKeyDown(event, frame),
     }
   }
   const rows = isStill ? Math.min(ROWS_IN_SIGHT, layout.rows) : layout.rows
   return (
-    <Figure width={width} height={rows * FRAME_HEIGHT} label="Calling contexts" svgRef={drawing}>
+    <Figure width={width} height={rows * FRAME_HEIGHT} label="Calling contexts">
       <g role="tree" aria-label="Calling contexts, callers above what they call">
         {frames.map((frame) => (
           <Frame

@@ -10,7 +10,7 @@ import {
   tooltipText,
 } from '../../../core/words.ts'
 import type { TraceSet } from '../../../traces/trace-set.ts'
-import { actOnKey, Button, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { actOnKey, Button, StateCode, useStops, useWidth } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, numberColumn } from '../../drawing/data-table.tsx'
 import { Caption, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { Legend, swatch } from '../../drawing/legend.tsx'
@@ -106,19 +106,13 @@ function GanttView(props: ViewProps<GanttData, GanttOptions>) {
     })
   }
   const goToNext = () => goTo(matches.find((call) => call > selected) ?? matches[0])
-  const onKeyDown = (event: KeyboardEvent, { number, call, isFolded }: GanttRow) => {
-    const at = rows.findIndex((row) => row.number === number)
-    const go = (row: GanttRow | undefined) =>
-      place.current?.querySelector<HTMLElement>(`[data-call="${row?.number}"]`)?.focus()
+  const numbers = rows.map(({ number }) => number)
+  const { goTo: focus, stopAt } = useStops(numbers, selected, setSelected)
+  const stopAtRow = ({ number, call, isFolded }: GanttRow) => {
     const { startUs, endUs, parent, inner } = call
-    actOnKey(event, {
-      ArrowDown: () => go(rows[at + 1]),
-      ArrowUp: () => go(rows[at - 1]),
-      Home: () => go(rows[0]),
-      End: () => go(rows.at(-1)),
-      ArrowRight: () => (isFolded ? fold(number, false) : inner > 0 && go(rows[at + 1])),
-      ArrowLeft: () =>
-        inner > 0 && !isFolded ? fold(number, true) : go(rows.find((row) => row.number === parent)),
+    return stopAt(number, {
+      ...(isFolded && { ArrowRight: () => fold(number, false) }),
+      ArrowLeft: () => (inner > 0 && !isFolded ? fold(number, true) : focus(parent)),
       Enter: () => inner > 0 && fold(number, !isFolded),
       z: () => endUs > startUs && zoom(roundedRange([startUs, endUs])),
       Escape: () => zoom(null),
@@ -249,10 +243,8 @@ function GanttView(props: ViewProps<GanttData, GanttOptions>) {
           'aria-selected': row.number === shown?.number,
           ...(row.call.inner > 0 ? { 'aria-expanded': !row.isFolded } : {}),
           'data-call': row.number,
-          tabIndex: row.number === shown?.number ? 0 : -1,
-          onFocus: () => setSelected(row.number),
           onMouseEnter: () => setSelected(row.number),
-          onKeyDown: (event: KeyboardEvent) => onKeyDown(event, row),
+          ...stopAtRow(row),
         })}
       />
       {all.length > rows.length ? (

@@ -45,7 +45,7 @@ export function LogsGraph({ graph, open, onToggle }: Shown) {
   const place = useRef<HTMLDivElement>(null)
   const layout = useMemo(() => dependencyLayout(graph, MAX_DRAWN), [graph])
   const names = layout.variables.map(({ node }) => node.name)
-  const { surface, handsOf } = useMarkKeys(names, {
+  const handsOf = useMarkKeys(names, {
     isChosen: (name) => name === open,
     onToggle,
     onLetGo: () => open !== null && onToggle(open),
@@ -64,7 +64,6 @@ export function LogsGraph({ graph, open, onToggle }: Shown) {
       <Caption isHeading text={title} />
       <div ref={place} class="fd-logs-drawing">
         <Figure
-          svgRef={surface}
           width={Math.ceil(layout.width)}
           height={Math.ceil(layout.height)}
           label={title}

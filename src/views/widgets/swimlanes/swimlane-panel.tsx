@@ -1,8 +1,8 @@
 import { scaleLinear } from 'd3-scale'
 import type { JSX } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { counted, formatDuration, grouped, shortText, tooltipText } from '../../../core/words.ts'
-import { actOnKey } from '../../drawing/controls.tsx'
+import { useStops } from '../../drawing/controls.tsx'
 import { Text, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { fittedText, textWidth } from '../../drawing/text.ts'
 import {
@@ -33,7 +33,6 @@ interface PanelProps {
 export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelProps) {
   const ink = useInk()
   const isStill = useIsStill()
-  const place = useRef<SVGGElement>(null)
   const [reached, setReached] = useState('')
   const { lanesHeight, range, placeOf } = layout
   const { left, top, width } = panel
@@ -42,16 +41,21 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
   const color = period === 'before' ? ink.before : ink.after
   const drawn = drawnItems(side, layout, width)
   const { items } = drawn
-  const current = items.find(({ key }) => key === reached) ?? items[0]
-  const focus = (item: LaneItem | undefined) =>
-    place.current?.querySelector<SVGGElement>(`[data-item="${panel.side} ${item?.key}"]`)?.focus()
-  const attributesOf = (item: LaneItem, at: number, words: string) =>
-    ({
+  const keys = items.map(({ key }) => key)
+  const { stopAt } = useStops(keys, reached, setReached)
+  const attributesOf = (item: LaneItem, words: string) => {
+    const stop = stopAt(item.key, {
+      ArrowDown: undefined,
+      ArrowUp: undefined,
+      z: () => onRange(rangeAround(item)),
+      Escape: () => onRange(null),
+    })
+    return {
+      ...stop,
       class: 'fd-lane-item',
       role: 'treeitem',
       'aria-level': 1,
-      'aria-selected': item === current,
-      tabindex: item === current ? 0 : -1,
+      'aria-selected': stop.tabindex === 0,
       'aria-label': words,
       'data-item': `${panel.side} ${item.key}`,
       onMouseEnter: () => onWords(words),
@@ -59,27 +63,14 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
         onWords(words)
         setReached(item.key)
       },
-      onKeyDown: (event: KeyboardEvent) =>
-        actOnKey(event, {
-          ArrowRight: () => focus(items[at + 1]),
-          ArrowLeft: () => focus(items[at - 1]),
-          Home: () => focus(items[0]),
-          End: () => focus(items.at(-1)),
-          z: () => onRange(rangeAround(item)),
-          Escape: () => onRange(null),
-        }),
-    }) as JSX.SVGAttributes<SVGGElement>
+    } as JSX.SVGAttributes<SVGGElement>
+  }
   const title = `${period}: ${formatDuration(responseTimeUs)}`
   const trace = `trace ${shortText(traceId, 36)}`
   const details = choice === 'chosen' ? [trace] : [`${choice}; ${trace}`, choice]
   const detail = details.find((each) => textWidth(each, 11) <= width) ?? details.at(-1) ?? ''
   return (
-    <g
-      ref={place}
-      role="tree"
-      aria-label={`Request ${period}`}
-      transform={`translate(${left} ${top})`}
-    >
+    <g role="tree" aria-label={`Request ${period}`} transform={`translate(${left} ${top})`}>
       <rect x="0" y="5" width="10" height="10" fill={color} />
       <Text x="15" y="14" font-weight="600">
         {title}
@@ -115,13 +106,13 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
           >
             <title>{`answered after ${formatDuration(responseTimeUs)}`}</title>
           </line>
-          {items.map((item, at) => {
+          {items.map((item) => {
             const words = itemWords(item)
             return (
               <g
                 key={item.key}
                 pointer-events="auto"
-                {...(isStill ? {} : attributesOf(item, at, words))}
+                {...(isStill ? {} : attributesOf(item, words))}
               >
                 <title>{words}</title>
                 {'visit' in item ? (

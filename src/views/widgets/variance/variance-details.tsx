@@ -88,7 +88,7 @@ function VarianceFlow({ name, detail, layout, marks, chosen, onChoose }: FlowPro
       place.current.scrollLeft = (layout.nodes[0]?.x ?? 0) - place.current.clientWidth / 2
     }
   }, [isFitted, room])
-  const { surface, handsOf } = useMarkKeys(order, {
+  const handsOf = useMarkKeys(order, {
     isChosen,
     onToggle: (link) => onChoose(edgeOf(link)?.edge ?? -1),
     onLetGo: () => chosen !== null && onChoose(chosen),
@@ -120,7 +120,6 @@ function VarianceFlow({ name, detail, layout, marks, chosen, onChoose }: FlowPro
       </Figure>
       <div ref={place} class={`fd-variance-flow${isFitted ? '' : ' fd-variance-whole'}`}>
         <Figure
-          svgRef={surface}
           width={width}
           height={height}
           label={`Flow of ${name}; its edges are in the table as well. Arrow keys go from edge to edge, Enter chooses one.`}

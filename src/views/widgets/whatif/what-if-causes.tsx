@@ -8,7 +8,7 @@ import {
   shortText,
 } from '../../../core/words.ts'
 import { divergenceText } from '../../../whatif/diagnosis/target-divergence.ts'
-import { actOnKey, Button } from '../../drawing/controls.tsx'
+import { Button, useStops } from '../../drawing/controls.tsx'
 import { CellBar, type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption, useIsStill } from '../../drawing/figure.tsx'
 import type { WhatIfCause, WhatIfDiagnosis } from './what-if-data.ts'
@@ -34,7 +34,7 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
   })
   const [reached, setReached] = useState(0)
   const shown = shownCauses(causes, open)
-  const tabStop = shown.includes(reached) ? reached : shown[0]
+  const { goTo, stopAt } = useStops(shown, reached, setReached)
   const parents = new Set(causes.map(({ parent }) => parent))
   const distance = (value: number) => divergenceText(divergence, value)
   const fold = (place: number) => {
@@ -43,19 +43,12 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
     setOpen(next)
   }
   const choose = (rank: number) => onChoose(rank === chosen ? null : rank)
-  const onKeyDown = (event: KeyboardEvent, { place, rank, parent }: PlacedCause) => {
-    const row = event.currentTarget as HTMLElement
-    const at = shown.indexOf(place)
+  const stopAtCause = ({ place, rank, parent }: PlacedCause) => {
+    const isParent = parents.has(place)
     const isOpen = open.has(place)
-    const go = (next: number | undefined) =>
-      row.parentElement?.querySelector<HTMLElement>(`[data-place="${next}"]`)?.focus()
-    actOnKey(event, {
-      ArrowDown: () => go(shown[at + 1]),
-      ArrowUp: () => go(shown[at - 1]),
-      Home: () => go(shown[0]),
-      End: () => go(shown.at(-1)),
-      ArrowRight: () => (parents.has(place) && !isOpen ? fold(place) : go(shown[at + 1])),
-      ArrowLeft: () => (parents.has(place) && isOpen ? fold(place) : go(parent)),
+    return stopAt(place, {
+      ...(isParent && !isOpen && { ArrowRight: () => fold(place) }),
+      ArrowLeft: () => (isParent && isOpen ? fold(place) : goTo(parent)),
       Enter: () => choose(rank),
       ' ': () => choose(rank),
       Escape: () => onChoose(null),
@@ -136,11 +129,8 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
           'aria-level': cause.level + 1,
           'aria-selected': cause.rank === chosen,
           'aria-expanded': parents.has(cause.place) ? open.has(cause.place) : undefined,
-          'data-place': cause.place,
-          tabIndex: cause.place === tabStop ? 0 : -1,
-          onFocus: () => setReached(cause.place),
           onClick: () => choose(cause.rank),
-          onKeyDown: (event) => onKeyDown(event, cause),
+          ...stopAtCause(cause),
         })}
       />
       {causes.length < causesInAll ? (
