@@ -94,7 +94,7 @@ function checkText(results: CheckResults): string {
     unsure.length > 0 &&
       `Not ruled out, with so few requests or runs, for ${counted(unsure.length, 'type')}: ${[...possible].join(', ')}.`,
     baseline.length === 1 &&
-      'Only one run before: intervals do not count how much runs differ by themselves.',
+      'Only one run before, so intervals leave out differences between runs.',
     changes.length > 0 &&
       `Response times changed level at ${shortName(changes.at(-1)?.run ?? '')}.`,
   ])

@@ -86,7 +86,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   get testedAgainst(): string {
     const runs = this.flows.runs.length
     if (runs === 1) {
-      return 'Only one run before: p does not count how much runs differ by themselves.'
+      return 'Only one run before, so p leaves out differences between runs.'
     }
     return areFromSpans(this.flows)
       ? `Tested against the differences between ${runs} runs.`
@@ -102,7 +102,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     const recorded = this.flows.count(AFTER)
     const part = recorded === this.requests ? '' : ` (${grouped(recorded)} of them recorded)`
     const all = `${grouped(this.requests)} requests${part}${this.#isDrawn() ? ' of a sample' : ''}`
-    const took = `In all, ${all} took ${moreText(observedChangeUs, quantity)} than as many before would`
+    const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than as many before`
     const failing = this.#failingText()
     const accounted = accountedText(this)
     if (accounted !== null) return `${left}${took}; ${accounted}${failing}.`
@@ -247,9 +247,9 @@ function accountedText(all: Findings): string | null {
   const mix = ofMix === 0 ? '' : `, ${mixText(ofMix, 'for')}`
   const rest =
     left > 1 - MIN_EXPLAINED
-      ? `; nothing explains the other ${percent(left)}`
+      ? `; the other ${percent(left)} is unexplained`
       : left < ALL_OF_IT - 1
-        ? `: more than all, as all else takes ${moreText(left * observedChangeUs, quantity)}`
+        ? `, together more than all of it, as all else takes ${moreText(left * observedChangeUs, quantity)}`
         : ''
   return `${these} ${verb} for ${percent(share)} of it${mix}${rest}`
 }

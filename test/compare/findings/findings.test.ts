@@ -194,7 +194,7 @@ describe('the text of a finding', () => {
     expect(look).toMatch(/^ {4}look at stock · traces t1-\d+ → t2-\d+$/)
     expect(empty).toBe('')
     expect(text).toMatch(
-      /\nIn all, [\d,]+ requests took [\d.]+ ms longer than as many before would; (the finding accounts|findings account) for ([\d.]+ %|all) of it\.\nOnly one run before: p does not count how much runs differ by themselves\.$/,
+      /\nIn total, [\d,]+ requests took [\d.]+ ms longer than as many before; (the finding accounts|findings account) for ([\d.]+ %|all) of it\.\nOnly one run before, so p leaves out differences between runs\.$/,
     )
   })
 

@@ -35,7 +35,7 @@ describe('a change of tokens is found in tokens, one of times in times', () => {
     expect(finding?.size.interval[1]).toBeGreaterThan(0.5 * 800 * Math.exp(0.18))
     expect(findings.text()).toMatch(/9\d % of the increase\n/)
     expect(findings.summary()).toMatch(
-      /^In all, \d+ requests took [\d,]+ input tokens more than as many before would; the finding/,
+      /^In total, \d+ requests took [\d,]+ input tokens more than as many before; the finding/,
     )
     expect(finding?.text).toMatch(/more than \d+ % of those before/)
   })
@@ -49,7 +49,7 @@ describe('a change of tokens is found in tokens, one of times in times', () => {
   test('only in the requests of one tenant', () => {
     const [title] = found(5, { factor: 4, of: ({ tier }) => tier === 'enterprise' }, INPUT)
     expect(title).toMatch(
-      /^llm: answer itself takes .* input tokens more.*, only where tenant\.tier = enterprise$/,
+      /^llm: answer itself takes .* input tokens more.*, only for POST \/ask where tenant\.tier = enterprise$/,
     )
   })
 

@@ -106,7 +106,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /4000 and 4000 requests; loaded: 1501 and 1501/,
     /frontend NFS3 READ +ok +1 +6 +1519 +570 +5384 +909\.4/,
     /^#1 {2}storage-data: SN READ itself takes 7\.95 ms longer in 13 % of the calls, only where storage-data\n +host = storage-data-2/m,
-    /In all, 4,000 requests \(1,501 of them recorded\) took/,
+    /In total, 4,000 requests \(1,501 of them recorded\) took/,
   ],
   '12-logs-in-traces.ipynb': [
     /No significant change\./,
