@@ -1,5 +1,6 @@
 import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalCount } from '../core/options.ts'
+import { alignedLines } from '../core/table-display.ts'
 import { grouped } from '../core/words.ts'
 
 export interface PrintedWarning {
@@ -41,15 +42,5 @@ export function warningLines(warnings: readonly PrintedWarning[]): string[] {
 
 /** Returns rows as text with aligned columns: the first to the left, the others to the right. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows]
-  const widths = head.map((_, column) =>
-    Math.max(...lines.map((line) => (line[column] ?? '').length)),
-  )
-  const aligned = lines.map((line) =>
-    line.map((cell, column) => {
-      const width = widths[column] ?? 0
-      return column === 0 ? cell.padEnd(width) : cell.padStart(width)
-    }),
-  )
-  return aligned.map((cells) => cells.join('  ').trimEnd()).join('\n')
+  return alignedLines([head, ...rows], (column) => column > 0).join('\n')
 }

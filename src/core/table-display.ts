@@ -2,7 +2,7 @@ import type { Table } from 'arquero'
 import { visibleText } from './errors.ts'
 import { escapeHtml } from './escape.ts'
 import { spokenName, type TableCells, tableCells } from './table-cells.ts'
-import { counted } from './words.ts'
+import { counted, spoken } from './words.ts'
 
 export interface TableDisplayOptions {
   readonly limit?: number
@@ -47,21 +47,20 @@ export function tableText(table: Table, { limit = 20 }: TableDisplayOptions = {}
   const lines = [cells.names, ...cells.rows].map((row) =>
     row.map((cell) => shorten(visibleText(cell).replace(/\s+/g, ' '), TEXT_CELL_WIDTH)),
   )
-  const widths = cells.names.map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
-  )
-  const aligned = lines.map((line) =>
-    line
-      .map((cell, column) =>
-        cells.numeric[column] === true
-          ? cell.padStart(widths[column] ?? 0)
-          : cell.padEnd(widths[column] ?? 0),
-      )
-      .join('  ')
-      .trimEnd(),
-  )
-  const more = moreRows(cells)
-  return [...aligned, ...(more === '' ? [] : [more])].join('\n')
+  const aligned = alignedLines(lines, (column) => cells.numeric[column] === true)
+  return spoken([...aligned, moreRows(cells)]).join('\n')
+}
+
+/** Rows of cells as lines of text, whose columns are aligned left, or right where `isRight` says so. */
+export function alignedLines(
+  rows: readonly (readonly string[])[],
+  isRight: (column: number) => boolean,
+): string[] {
+  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
+  const widths = (rows[0] ?? []).map((_, column) => widthOf(column))
+  const padded = (cell: string, column: number) =>
+    isRight(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)
+  return rows.map((row) => row.map(padded).join('  ').trimEnd())
 }
 
 function htmlRow({ rows, exact, numeric }: TableCells, row: number): string {

@@ -76,6 +76,13 @@ export function spoken(parts: readonly (string | false | null | undefined)[]): s
   return parts.filter((part) => typeof part === 'string' && part !== '') as string[]
 }
 
+/** Whether a text has all words of a search, in any case; no text has those of an empty one. */
+export function hasWords(text: string, search: string): boolean {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  const all = text.toLowerCase()
+  return words.length > 0 && words.every((word) => all.includes(word))
+}
+
 /** A whole number with its thousands set apart. */
 export function grouped(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',')

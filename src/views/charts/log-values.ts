@@ -23,13 +23,6 @@ export function tText(t: number): string {
   return `${t < 0 ? '−' : ''}${size}`
 }
 
-/** Multiples of this fill a lane evenly, however many there are. */
-const SPREAD = 0.7548776662466927
-
-export function besideMiddle(instance: number): number {
-  return ((instance * SPREAD) % 1) - 0.5
-}
-
 export function testSize({ tested, t }: Pick<FeatureTest, 'tested' | 't'>): number {
   return tested ? Math.abs(t) : -1
 }

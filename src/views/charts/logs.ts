@@ -12,6 +12,7 @@ import { type Feature, featureText, type VariableKind } from '../../logs/feature
 import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
 import { type Axis, linearDurationAxis, logAxis, logDurationAxis, numberExtent } from './axes.ts'
 import {
+  apart,
   bars,
   colorBy,
   distinctTexts,
@@ -19,19 +20,11 @@ import {
   panelTitle,
   periodColor,
   ROW,
+  spread,
   tooltip,
 } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
-import {
-  besideMiddle,
-  missingText,
-  testSize,
-  testText,
-  thinned,
-  tText,
-  unitOf,
-  valueText,
-} from './log-values.ts'
+import { missingText, testSize, testText, thinned, tText, unitOf, valueText } from './log-values.ts'
 
 /** How much longer a bar is that stands for an infinite score. */
 const BEYOND = 1.1
@@ -203,7 +196,7 @@ function featureStrip(logs: LogSet, { name, kind }: VariableDivergence, test: Fe
       MAX_DOTS,
     ).map(({ value, instance }) => ({
       value,
-      beside: besideMiddle(instance),
+      beside: spread(instance),
       period,
       instance: tooltipText(logs.instances[instance] ?? ''),
       text: valueText(feature, value),
@@ -234,7 +227,7 @@ function featureStrip(logs: LogSet, { name, kind }: VariableDivergence, test: Fe
         encoding: {
           x,
           ...PERIOD_CHANNELS,
-          yOffset: { field: 'beside', type: 'quantitative', scale: { domain: [-0.7, 0.7] } },
+          yOffset: apart('beside'),
           tooltip: tooltip({
             instance: 'instance',
             period: 'period',

@@ -13,17 +13,15 @@ export interface ValueShares {
   readonly kind: 'value' | 'others' | 'missing'
 }
 
-export interface BinShares {
-  readonly from: number
-  readonly to: number
-  readonly shares: SharePair
-}
-
 export type ParameterShares =
   | { readonly kind: 'values'; readonly values: readonly ValueShares[] }
   | {
       readonly kind: 'histogram'
-      readonly bins: readonly BinShares[]
+      readonly bins: readonly {
+        readonly from: number
+        readonly to: number
+        readonly shares: SharePair
+      }[]
       readonly isLog: boolean
       /** Whether the first and the last bin also have all that lies beyond them. */
       readonly isClipped: readonly [low: boolean, high: boolean]

@@ -7,7 +7,7 @@ import type { ParameterQuestion } from '../../explain/parameters/parameter-quest
 import type { Parameter } from '../../explain/parameters/parameter-table.ts'
 import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree.ts'
 import { durationAxis, logTicks, movedAlong, numberExtent, shareAlong } from './axes.ts'
-import { colorBy, distinctTexts, tooltip } from './builders.ts'
+import { apart, colorBy, distinctTexts, spread, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import {
   answerTo,
@@ -325,15 +325,4 @@ function line(
     mark: { type: 'rule', tooltip: false, ...mark },
     encoding: { [axis]: channel },
   }
-}
-
-function apart(field: string): SpecPart {
-  return { field, type: 'quantitative', scale: { domain: [-0.7, 0.7] } }
-}
-
-/** Multiples of these fill a square evenly, however many there are (Roberts' sequence). */
-const SPREAD = [0.7548776662466927, 0.5698402909980532] as const
-
-function spread(row: number, axis: 0 | 1): number {
-  return Math.round((((row * SPREAD[axis]) % 1) - 0.5) * 1000) / 1000
 }

@@ -186,10 +186,8 @@ export function tellingCategory(responseTime: ResponseTimeMutations): number {
   return least(testable, (category) => responseTime.test(category).p) ?? 0
 }
 
-interface Gap {
+interface Gap extends Pick<Distributions, 'ended' | 'counted'> {
   readonly test: FamilyTest
-  readonly ended: string
-  readonly counted: string
   readonly before: number
   readonly after: number
 }

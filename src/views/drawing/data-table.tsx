@@ -42,6 +42,28 @@ export function textColumn<Row>(
   return { title, cell, ...look }
 }
 
+/** Numbers rows by their rank, which opens and closes them; `thing` is what a row is. */
+export function rankColumn<Row extends { readonly rank: number }>(
+  thing: string,
+  isOpen: (row: Row) => boolean,
+  onToggle: (row: Row) => void,
+): DataColumn<Row> {
+  return {
+    title: '#',
+    isNumber: true,
+    still: ({ rank }) => String(rank),
+    cell: (row) => (
+      <Button
+        aria-expanded={isOpen(row)}
+        aria-label={`${thing} ${row.rank}`}
+        onClick={() => onToggle(row)}
+      >
+        <span aria-hidden="true">{isOpen(row) ? '▾' : '▸'}</span> {row.rank}
+      </Button>
+    ),
+  }
+}
+
 export function numberColumn<Row>(...column: Parameters<typeof textColumn<Row>>): DataColumn<Row> {
   return { ...textColumn(...column), isNumber: true }
 }

@@ -243,12 +243,16 @@ export function dependencyTitle({ metric, kind, featureType }: AttentionGraph): 
 
 function dependencyWords({ nodes, edges, class: logClass }: AttentionGraph) {
   if (nodes.length < 2) return [`In the ${logClass} period it depends on no other logged variable.`]
+  return [`Learned from the ${logClass} period.`, ...readingSentences({ nodes, edges })]
+}
+
+/** How to read the drawing: what letters, lines and arrows say. */
+export function readingSentences({ nodes, edges }: Pick<AttentionGraph, 'nodes' | 'edges'>) {
   return [
-    `Learned from the ${logClass} period. Larger letters: differs more between before and after. Thicker lines: depends more strongly.`,
+    'Larger letters: differs more between before and after. Thicker lines: depends more strongly.',
     edges.some(({ directed }) => directed) && 'Arrows: always in this order.',
+    edges.some(({ inTree }) => !inTree) && 'Faint lines do not count in the score.',
     nodes.some(({ significant }) => !significant) && 'Gray letters: no significant difference.',
-    edges.some(({ inTree }) => !inTree) &&
-      'Faint lines: dependencies that do not count in the score.',
   ]
 }
 

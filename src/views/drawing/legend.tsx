@@ -12,8 +12,8 @@ export interface LegendEntry {
   readonly width?: number
 }
 
-interface LegendProps<Entry> {
-  readonly entries: readonly Entry[]
+interface LegendProps {
+  readonly entries: readonly LegendEntry[]
   readonly width: number
 }
 
@@ -39,7 +39,7 @@ function besideSample(width: number): number {
   return width === 0 ? 0 : width + AFTER_SAMPLE
 }
 
-export function LegendRows({ entries, width }: LegendProps<LegendEntry>) {
+export function LegendRows({ entries, width }: LegendProps) {
   const ink = useInk()
   const { places } = layOutLegend(entries, width)
   return (
@@ -60,26 +60,20 @@ export function LegendRows({ entries, width }: LegendProps<LegendEntry>) {
   )
 }
 
-interface Mark {
-  readonly name: string
-  /** Drawn 24 pixels wide and 18 high; an entry without is a text alone. */
-  readonly mark?: ComponentChildren
+/** An entry with a mark that is drawn 24 pixels wide and 18 high. */
+export function marked(text: string, mark: ComponentChildren): LegendEntry {
+  return { text, width: 24, sign: () => <g transform="translate(0 -9)">{mark}</g> }
 }
 
 /** An entry with a bar of its color, 24 pixels wide. */
-export function swatch(name: string, bar: JSX.SVGAttributes<SVGRectElement>): Mark {
-  return { name, mark: <rect width="24" {...bar} /> }
+export function swatch(text: string, bar: JSX.SVGAttributes<SVGRectElement>): LegendEntry {
+  return marked(text, <rect width="24" {...bar} />)
 }
 
-export function Legend({ entries, width }: LegendProps<Mark>) {
-  const drawn = entries.map(({ name, mark }) => ({
-    text: name,
-    width: mark === undefined ? 0 : 24,
-    sign: () => <g transform="translate(0 -9)">{mark}</g>,
-  }))
+export function Legend({ entries, width }: LegendProps) {
   return (
-    <Figure width={width} height={layOutLegend(drawn, width).height} label="Legend">
-      <LegendRows entries={drawn} width={width} />
+    <Figure width={width} height={layOutLegend(entries, width).height} label="Legend">
+      <LegendRows entries={entries} width={width} />
     </Figure>
   )
 }

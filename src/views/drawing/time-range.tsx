@@ -107,23 +107,21 @@ export function TimeGrid({ range, width, lines: [top, bottom], textY }: TimeGrid
 interface ZoomAreaProps {
   readonly range: StretchUs
   readonly width: number
-  readonly y?: number
   readonly height: number
   readonly onRange: (range: StretchUs) => void
 }
 
-export function ZoomArea({ range, width, y = 0, height, onRange }: ZoomAreaProps) {
+export function ZoomArea({ range, width, height, onRange }: ZoomAreaProps) {
   const timeAt = scaleLinear([0, 1], range)
   const [dragged, handlers] = useDragRange(([from, to]) =>
     onRange(roundedRange([timeAt(from), timeAt(to)])),
   )
-  const box = { y, height }
   return (
     <g>
-      <rect {...box} {...(handlers as object)} width={width} class="fd-zoom" fill="transparent" />
+      <rect {...{ width, height }} {...(handlers as object)} class="fd-zoom" fill="transparent" />
       {dragged === null ? null : (
         <rect
-          {...box}
+          height={height}
           x={dragged[0] * width}
           width={(dragged[1] - dragged[0]) * width}
           fill="var(--fd-focus)"

@@ -13,7 +13,7 @@ import {
 } from '../../core/options.ts'
 import { changeWords, partText, type Quantity, TIME } from '../../core/quantity.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
-import { counted, firstOf, grouped, percent } from '../../core/words.ts'
+import { counted, firstOf, grouped, percent, spoken } from '../../core/words.ts'
 import { LogComparison } from '../../logs/compare-logs.ts'
 import { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { causeText, type ExplainedFinding } from '../../whatif/diagnosis/match-findings.ts'
@@ -77,7 +77,7 @@ export function reportHtml(
 ): string {
   const { traceUrl, files, madeBy, whatIf } = readOptions(REPORT_OPTIONS, options)
   if (comparison instanceof LogComparison) {
-    return logsPage(comparison, { madeBy, periods: fileLines(files) })
+    return logsPage(comparison, { madeBy, periods: logFiles(files) })
   }
   requireStage('reportHtml(comparison)', comparison, Comparison)
   const template = traceUrl === null ? undefined : traceTemplate(traceUrl)
@@ -96,7 +96,7 @@ export function reportHtml(
 <h1>${title}</h1>
 <p class="lead">${sentences.map((sentence) => html`${sentence} `)}</p>
 ${shifts.length === 0 ? '' : shiftTable(shifts, of)}
-${periods(comparison, files)}
+${periods(files, periodTimes(comparison))}
 </header>
 <main>
 ${fairnessSection(comparison)}
@@ -141,38 +141,26 @@ function shiftTable(shifts: readonly WholeShift[], of: Quantity): Html {
   )
 }
 
-function periods(comparison: Comparison, files: OptionsOf<typeof REPORT_OPTIONS>['files']) {
-  const times = periodTimes(comparison)
-  const line = (period: 'before' | 'after') => {
-    const parts = [
-      ...(times[period] === undefined ? [] : [times[period]]),
-      ...(files === null ? [] : [fileList(files[period])]),
-    ]
-    return parts.length === 0
-      ? ''
-      : html`<dt class="${period}">${period}</dt><dd>${parts.join(' · ')}</dd>`
-  }
-  const lines = [line('before'), line('after')].filter((each) => each !== '')
+const MAX_FILES = 3
+
+/** When the periods were, where that is known, and which files were compared. */
+function periods(
+  files: OptionsOf<typeof REPORT_OPTIONS>['files'],
+  times: Partial<ReturnType<typeof periodTimes>> = {},
+): Html | string {
+  const lines = (['before', 'after'] as const).flatMap((period) => {
+    const names = files && firstOf(files[period], { most: MAX_FILES })
+    const said = spoken([times[period], names]).join(' · ')
+    return said === '' ? [] : html`<dt class="${period}">${period}</dt><dd>${said}</dd>`
+  })
   return lines.length === 0 ? '' : html`<dl class="periods">${lines}</dl>`
 }
 
-/** Which files were compared, where no times of day are known. */
-function fileLines(files: OptionsOf<typeof REPORT_OPTIONS>['files']): Html | string {
-  if (files === null) return ''
-  const line = (period: 'before' | 'after') =>
-    files[period].length === 0
-      ? ''
-      : html`<dt class="${period}">${period}</dt><dd>${fileList(files[period])}</dd>`
-  const isOne = files.before.join() === files.after.join()
-  return isOne
-    ? html`<p class="soft">${fileList(files.before)}</p>`
-    : html`<dl class="periods">${line('before')}${line('after')}</dl>`
-}
-
-const MAX_FILES = 3
-
-function fileList(files: readonly string[]): string {
-  return firstOf(files, { most: MAX_FILES })
+/** The files of logs: of one source that was divided, its own. */
+function logFiles(files: OptionsOf<typeof REPORT_OPTIONS>['files']): Html | string {
+  const isOne = files !== null && files.before.join() === files.after.join()
+  if (!isOne) return periods(files)
+  return html`<p class="soft">${firstOf(files.before, { most: MAX_FILES })}</p>`
 }
 
 const MAX_CHARTS = 3

@@ -7,6 +7,7 @@ import {
   optionalNumber,
   text,
 } from '../../../core/options.ts'
+import { hasWords } from '../../../core/words.ts'
 import {
   type CallingContext,
   type CallingContexts,
@@ -145,9 +146,7 @@ export function callersOf(
 }
 
 export function matchesSearch({ context, service, name }: CallingContext, search: string): boolean {
-  const text = `${service} ${name}`.toLowerCase()
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
-  return context !== ALL && words.length > 0 && words.every((word) => text.includes(word))
+  return context !== ALL && hasWords(`${service} ${name}`, search)
 }
 
 /** Of the contexts that fit, those that are not called from another. Callers come first. */

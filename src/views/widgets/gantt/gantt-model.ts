@@ -9,7 +9,7 @@ import {
   optionalWord,
   text,
 } from '../../../core/options.ts'
-import { formatDuration, spoken, tooltipText } from '../../../core/words.ts'
+import { formatDuration, hasWords, spoken, tooltipText } from '../../../core/words.ts'
 import { callTree, type FlowCall } from '../../../explain/calling-contexts/call-tree.ts'
 import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { buildFlows } from '../../../flows/build-flows.ts'
@@ -317,7 +317,5 @@ export function nameOf({ service, name }: GanttCall, caller?: GanttCall): string
 }
 
 export function callMatches({ service, name, host, facts }: GanttCall, search: string): boolean {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
-  const text = [service, name, host, ...facts.flat()].join(' ').toLowerCase()
-  return words.length > 0 && words.every((word) => text.includes(word))
+  return hasWords([service, name, host, ...facts.flat()].join(' '), search)
 }

@@ -13,7 +13,7 @@ import type { TraceSet } from '../../../traces/trace-set.ts'
 import { actOnKey, Button, StateCode, useStops, useWidth } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, numberColumn } from '../../drawing/data-table.tsx'
 import { Caption, useInk, useIsStill } from '../../drawing/figure.tsx'
-import { Legend, swatch } from '../../drawing/legend.tsx'
+import { Legend, marked, swatch } from '../../drawing/legend.tsx'
 import {
   lengthUs,
   roundedRange,
@@ -219,14 +219,14 @@ function GanttView(props: ViewProps<GanttData, GanttOptions>) {
           swatch('folded', { y: 3, height: 10, fill: color, opacity: 0.4 }),
           ...[false, true]
             .filter((grave) => calls.some(({ logs }) => logs.some((one) => one.isGrave === grave)))
-            .map((isGrave) => ({
-              name: isGrave ? 'logs a warning or an error' : 'logs',
-              mark: (
+            .map((isGrave) =>
+              marked(
+                isGrave ? 'logs a warning or an error' : 'logs',
                 <g transform="translate(0,4.5)">
                   <LogMark x={12} isGrave={isGrave} />
-                </g>
+                </g>,
               ),
-            })),
+            ),
         ]}
       />
       <DataTable

@@ -9,6 +9,7 @@ import {
   dependencyTitle,
   differenceText,
   MAX_NAME_LENGTH,
+  readingSentences,
 } from '../../drawing/dependency-network.tsx'
 import { Caption, Figure, useIsStill } from '../../drawing/figure.tsx'
 
@@ -84,14 +85,11 @@ export function LogsGraph({ graph, open, onToggle }: Shown) {
 }
 
 function readingText(graph: AttentionGraph, drawn: number): string {
-  const { nodes, edges, variablesLeftOut, sharesDenominator } = graph
+  const { nodes, variablesLeftOut, sharesDenominator } = graph
   return spoken([
-    nodes.length < 2
-      ? 'At this m, it depends on no other logged variable.'
-      : 'Larger letters: differs more between before and after. Thicker lines: depends more strongly.',
-    edges.some(({ directed }) => directed) && 'Arrows: always in this order.',
-    edges.some(({ inTree }) => !inTree) && 'Faint lines do not count in the score.',
-    nodes.some(({ significant }) => !significant) && 'Gray letters: no significant difference.',
+    ...(nodes.length < 2
+      ? ['At this m, it depends on no other logged variable.']
+      : readingSentences(graph)),
     drawn < nodes.length && `${grouped(drawn)} of ${grouped(nodes.length)} variables are drawn.`,
     variablesLeftOut !== undefined &&
       `Learned from the most telling variables; ${grouped(variablesLeftOut)} more are left out (option mostVariables).`,

@@ -4,12 +4,13 @@ import { formatAmount, signedAmount, TIME } from '../../../core/quantity.ts'
 import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../../core/words.ts'
 import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { Button, StateCode } from '../../drawing/controls.tsx'
+import { StateCode } from '../../drawing/controls.tsx'
 import {
   CellBar,
   type DataColumn,
   DataTable,
   numberColumn,
+  rankColumn,
   textColumn,
 } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
@@ -196,6 +197,7 @@ const SEGMENT_COLUMNS: readonly DataColumn<Shown>[] = [
 export function FindingsPane({ findings, name }: { findings: readonly Shown[]; name: string }) {
   const [opened, setOpened] = useState<number | null>(null)
   if (findings.length === 0) return null
+  const isOpen = ({ rank }: Shown) => rank === opened
   return (
     <>
       <Caption text={`${counted(findings.length, 'finding')}, one for each cause:`} />
@@ -205,26 +207,11 @@ export function FindingsPane({ findings, name }: { findings: readonly Shown[]; n
         rows={findings}
         rowKey={({ rank }) => rank}
         columns={[
-          {
-            title: '#',
-            isNumber: true,
-            still: ({ rank }) => String(rank),
-            cell: ({ rank }) => (
-              <Button
-                aria-expanded={rank === opened}
-                aria-label={`Finding ${rank}`}
-                onClick={() => setOpened(rank === opened ? null : rank)}
-              >
-                <span aria-hidden="true">{rank === opened ? '▾' : '▸'}</span> {rank}
-              </Button>
-            ),
-          },
+          rankColumn('Finding', isOpen, (row) => setOpened(isOpen(row) ? null : row.rank)),
           textColumn('finding', ({ what }) => tooltipText(what)),
           ...(findings.some(({ segment }) => segment) ? SEGMENT_COLUMNS : []),
         ]}
-        opened={(finding) =>
-          finding.rank === opened ? <FindingDetails {...{ finding, name }} /> : null
-        }
+        opened={(finding) => (isOpen(finding) ? <FindingDetails {...{ finding, name }} /> : null)}
       />
     </>
   )

@@ -6,7 +6,7 @@ import { fromToText, signedAmount, TIME } from '../../../core/quantity.ts'
 import { columnIn } from '../../../core/stage.ts'
 import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
-import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
+import { type DataColumn, DataTable, rankColumn } from '../../drawing/data-table.tsx'
 import { Caption, useInk } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, type ViewProps } from '../define-widget.ts'
 import { EXPLANATION_STYLE } from '../explanation/explanation-widget.tsx'
@@ -200,19 +200,7 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
   const contribution = ({ contributionUs }: RankingEntry) => Math.abs(contributionUs)
   const largestUs = max(entries, contribution) ?? 0
   const cells: readonly Omit<DataColumn<RankingEntry>, 'title'>[] = [
-    {
-      isNumber: true,
-      still: ({ rank }) => String(rank),
-      cell: (entry) => (
-        <Button
-          aria-expanded={entry === open}
-          aria-label={`Mutation ${entry.rank}`}
-          onClick={() => onToggle(entry)}
-        >
-          <span aria-hidden="true">{entry === open ? '▾' : '▸'}</span> {entry.rank}
-        </Button>
-      ),
-    },
+    rankColumn('Mutation', (entry) => entry === open, onToggle),
     { cell: ({ kind }) => kind },
     { isNumber: true, still: null, cell: ({ category }) => category },
     {
@@ -273,8 +261,8 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
   ]
   return [
     ...table.columns.map(({ name }, at) => ({
-      title: name,
       ...(cells[at] as (typeof cells)[number]),
+      title: name,
       th: <HeadCell key={name} table={table} at={at} />,
     })),
     ...rest,

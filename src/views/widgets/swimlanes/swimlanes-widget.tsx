@@ -8,7 +8,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-se
 import { rootName } from '../../charts/node-names.ts'
 import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure, useInk, useIsStill } from '../../drawing/figure.tsx'
-import { Legend, swatch } from '../../drawing/legend.tsx'
+import { Legend, marked, swatch } from '../../drawing/legend.tsx'
 import { type StretchUs, TimeGrid, toNanoseconds, ZOOM_STYLE } from '../../drawing/time-range.tsx'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { MAX_TRACKS, PANEL_FOOT, type SwimlaneLayout, swimlaneLayout } from './swimlane-layout.ts'
@@ -82,8 +82,8 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
         entries={[
           swatch('works', { y: 4, height: 8, fill: ink.soft }),
           swatch('waits', { y: 8, height: 2, fill: ink.soft }),
-          { name: 'call', mark: <line {...line} /> },
-          { name: 'reply', mark: <line {...line} stroke-dasharray="3 2" /> },
+          marked('call', <line {...line} />),
+          marked('reply', <line {...line} stroke-dasharray="3 2" />),
           swatch('on the critical path', { y: 8, height: 2.5, fill: ink.text }),
         ]}
       />

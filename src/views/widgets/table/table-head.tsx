@@ -5,7 +5,6 @@ import { columnFilter, isFilterable, isSortable, type TableColumn } from './tabl
 import type { UsedTable } from './use-table.ts'
 
 export const TABLE_STYLE = `
-.fd-sort { background: none; border: 0; padding: 0; font-weight: 600; white-space: nowrap; }
 .fd-arrow { margin-left: 4px; font-size: 10px; color: var(--fd-focus); }
 .fd-arrow-off { color: var(--fd-soft); opacity: 0.6; }
 .fd-long { min-width: 16em; overflow-wrap: anywhere; }

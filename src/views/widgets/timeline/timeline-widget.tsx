@@ -16,7 +16,7 @@ import { timeText } from '../../drawing/axis-scale.ts'
 import { Button, Checkbox, StateCode, useDragRange, useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Figure, useInk, useIsStill } from '../../drawing/figure.tsx'
-import { Legend } from '../../drawing/legend.tsx'
+import { Legend, marked, swatch } from '../../drawing/legend.tsx'
 import { ZOOM_STYLE } from '../../drawing/time-range.tsx'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import {
@@ -110,26 +110,24 @@ function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
       <Legend
         width={width}
         entries={[
-          { name: 'requests in one dot:' },
-          ...DARKNESS.map(({ text: name, opacity }) => ({
-            name,
-            mark: <rect x="15" y="5" width="9" height="9" fill={ink.text} opacity={opacity} />,
-          })),
-          {
-            name: `median of each ${formatDuration(model.binUs)}`,
-            mark: <line x2="24" y1="9" y2="9" stroke={ink.text} stroke-width="1.5" />,
-          },
+          { text: 'requests in one dot:', width: 0 },
+          ...DARKNESS.map(({ text, opacity }) =>
+            swatch(text, { x: 15, y: 5, width: 9, height: 9, fill: ink.text, opacity }),
+          ),
+          marked(
+            `median of each ${formatDuration(model.binUs)}`,
+            <line x2="24" y1="9" y2="9" stroke={ink.text} stroke-width="1.5" />,
+          ),
           ...MARKS.filter(({ kind }) => model.marks.flat().some((mark) => mark.kind === kind)).map(
-            ({ kind, name }) => ({
-              name,
-              mark: (
+            ({ kind, name }) =>
+              marked(
+                name,
                 <path
                   d="M12 2v14"
                   stroke={kind === 'finding' ? ink.changeText : ink.text}
                   stroke-dasharray={MARK_DASHES[kind].join(' ')}
-                />
+                />,
               ),
-            }),
           ),
         ]}
       />

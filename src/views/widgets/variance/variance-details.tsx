@@ -12,7 +12,7 @@ import { Button, Choice, useMarkKeys, useWidth } from '../../drawing/controls.ts
 import { CellBar, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import type { FlowLayout } from '../../drawing/flow-layout.ts'
-import { LegendRows, layOutLegend } from '../../drawing/legend.tsx'
+import { Legend } from '../../drawing/legend.tsx'
 import { type GraphLine, type LineLook, layOutGraph, NodeLink } from '../../drawing/node-link.tsx'
 import type { DetailEdge, SpreadRow, VarianceDetail, VarianceLink } from './variance-data.ts'
 
@@ -115,9 +115,7 @@ function VarianceFlow({ name, detail, layout, marks, chosen, onChoose }: FlowPro
   })
   return (
     <div>
-      <Figure width={room} height={layOutLegend(LEGEND, room).height} label="Meaning of the lines">
-        <LegendRows entries={LEGEND} width={room} />
-      </Figure>
+      <Legend entries={LEGEND} width={room} />
       <div ref={place} class={`fd-variance-flow${isFitted ? '' : ' fd-variance-whole'}`}>
         <Figure
           width={width}
