@@ -1,12 +1,14 @@
 import * as vega from 'vega'
 import embed, { type VisualizationSpec } from 'vega-embed'
 import * as vegaLite from 'vega-lite'
-import { closedLoader } from '../page/closed-loader.ts'
-import { drawChart } from '../page/draw-chart.ts'
-import type { PageData } from '../page/page-data.ts'
-import { type ChartPage, RUNTIME_MARKS, runtimePromise } from '../page/page-promise.ts'
-import { readPageData } from '../page/read-page-data.ts'
-import { waitForPlaces } from '../page/wait-for-places.ts'
+import { closedLoader, drawChart } from '../page/draw-chart.ts'
+import { type PageData, readPageData } from '../page/page-data.ts'
+import {
+  type ChartPage,
+  RUNTIME_MARKS,
+  runtimePromise,
+  waitForPlaces,
+} from '../page/page-promise.ts'
 import { renderSvg } from './vega-renderer.ts'
 
 interface OutputPage extends ChartPage {

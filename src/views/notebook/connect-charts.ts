@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { FlowdeltaError } from '../../core/errors.ts'
 import { setSvgRenderer } from '../charts/svg-renderer.ts'
-import { builtFile } from './built-file.ts'
 
 export function connectCharts(): void {
   setSvgRenderer((spec) => vegaRenderer().renderSvg(spec))
@@ -9,4 +11,18 @@ export function connectCharts(): void {
 /** Vega takes a while to load and not every program draws: it is loaded with the first chart. */
 function vegaRenderer(): typeof import('./vega-renderer.ts') {
   return createRequire(import.meta.url)(builtFile('chart-runtime.cjs'))
+}
+
+/** The path of a built file, whether `dist/` itself or the sources under a test runner runs. */
+export function builtFile(name: string): string {
+  const candidates = [`./${name}`, `../../../dist/${name}`].map((relative) =>
+    fileURLToPath(new URL(relative, import.meta.url)),
+  )
+  const found = candidates.find((path) => existsSync(path))
+  if (found === undefined) {
+    throw new FlowdeltaError(
+      `${name} is missing beside flowdelta (looked for ${candidates.join(' and ')}). Run npm run build, or install flowdelta again.`,
+    )
+  }
+  return found
 }

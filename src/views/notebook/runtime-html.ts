@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { pagePromise, type RuntimeName } from '../page/page-promise.ts'
-import { builtFile } from './built-file.ts'
+import { builtFile } from './connect-charts.ts'
 
 const FILES: Readonly<Record<RuntimeName, string>> = {
   charts: 'chart-runtime.cjs',

@@ -3,7 +3,7 @@ import * as vega from 'vega'
 import { compile, type TopLevelSpec } from 'vega-lite'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { textWidth } from '../charts/text-width.ts'
-import { closedLoader } from '../page/closed-loader.ts'
+import { closedLoader } from '../page/draw-chart.ts'
 
 export interface CompiledChart {
   readonly svg: string

@@ -1,3 +1,4 @@
+import type { Loader, loader } from 'vega'
 import type { EmbedOptions, default as embed, VisualizationSpec } from 'vega-embed'
 import type { ChartPage, DrawnChart, Frame } from './page-promise.ts'
 
@@ -18,4 +19,11 @@ export async function drawChart(
       place.remove()
     },
   }
+}
+
+/** Charts carry their data; nothing in one may reach for a file or the network. */
+export function closedLoader(makeLoader: typeof loader): Loader {
+  const closed = makeLoader()
+  closed.load = (uri) => Promise.reject(new Error(`A chart may not load ${uri}`))
+  return closed
 }

@@ -19,3 +19,10 @@ export function pageData(value: unknown): string {
   if (compressor === undefined || json.length < SHORTEST) return `{"json":${json}}`
   return `{"gzip":"${compressor(JSON.stringify(value))}"}`
 }
+
+export async function readPageData(data: PageData): Promise<unknown> {
+  if ('json' in data) return data.json
+  const bytes = Uint8Array.from(atob(data.gzip), (character) => character.charCodeAt(0))
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
+  return new Response(stream).json()
+}

@@ -1,5 +1,4 @@
-import { closedLoader } from '../../page/closed-loader.ts'
-import { drawChart } from '../../page/draw-chart.ts'
+import { closedLoader, drawChart } from '../../page/draw-chart.ts'
 import { type ChartPage, runtimePromise } from '../../page/page-promise.ts'
 import { addTheme } from './theme.ts'
 
