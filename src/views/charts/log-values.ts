@@ -1,4 +1,5 @@
 import { formatDuration, grouped, percent, pValue, shortNumber } from '../../core/words.ts'
+import type { AttentionEdge } from '../../logs/attention/focus-attention.ts'
 import type { FeatureTest } from '../../logs/divergence/divergence.ts'
 import { type Feature, isEventTime } from '../../logs/features/features.ts'
 import { LOG_CLASSES, type LogClass } from '../../logs/features/log-set.ts'
@@ -50,4 +51,10 @@ export function thinned<T>(ascending: readonly T[], limit: number): readonly T[]
   if (ascending.length <= limit) return ascending
   const step = (ascending.length - 1) / (limit - 1)
   return Array.from({ length: limit }, (_, i) => ascending[Math.round(i * step)] as T)
+}
+
+/** Whether a variable always comes before the other one of an edge, or after it: `, always after it`. */
+export function orderText(name: string, { from, directed }: AttentionEdge): string {
+  if (!directed) return ''
+  return from === name ? ', always before it' : ', always after it'
 }

@@ -29,7 +29,7 @@ import {
   WAIT_NAME,
 } from '../../logs/features/features.ts'
 import { usualDoubling } from '../../logs/performance/instance-weights.ts'
-import { tText, valueText } from '../charts/log-values.ts'
+import { orderText, tText, valueText } from '../charts/log-values.ts'
 
 export const MAX_VARIABLE_LENGTH = 70
 const MAX_FIELDS = 6
@@ -202,12 +202,6 @@ export function graphTitle({
   class: of,
 }: AttentionGraph): string {
   return `${kind}s by ${featureText(featureType)} (score ${score.toPrecision(2)}). In the ${of} period ${shortText(metric, MAX_VARIABLE_LENGTH)} depends on`
-}
-
-/** Whether a variable always comes before the other one of an edge, or after it: `, always after it`. */
-export function orderText(name: string, { from, directed }: AttentionEdge): string {
-  if (!directed) return ''
-  return from === name ? ', always before it' : ', always after it'
 }
 
 /** A graph as lines: below each variable what leads there. */

@@ -27,14 +27,20 @@ import {
 } from '../../../logs/features/features.ts'
 import { LOG_CLASSES } from '../../../logs/features/log-set.ts'
 import { periodColor } from '../../charts/builders.ts'
-import { missingText, testSize, tText, unitOf, valueText } from '../../charts/log-values.ts'
+import {
+  missingText,
+  orderText,
+  testSize,
+  tText,
+  unitOf,
+  valueText,
+} from '../../charts/log-values.ts'
 import { logVariableChart } from '../../charts/logs.ts'
 import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { differenceText } from '../../drawing/dependency-network.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
-import { orderText } from '../../report/log-words.ts'
 import { VegaChart } from '../vega-chart.tsx'
 import type { RestoredLogs } from './logs-data.ts'
 import { nameText, scoreText } from './logs-graph.tsx'
