@@ -10,7 +10,6 @@ import { addOptions, choice, type Flags, type FlagsOf } from './flags.ts'
 import { loadPeriod } from './load-period.ts'
 import { printText } from './printing.ts'
 
-/** The name that a run has in a history. */
 export const RUN_NAME = text({
   default: 'run',
   flag: 'name <text>',

@@ -119,7 +119,6 @@ function intervalText({ low, high }: Estimate): string {
   return Number.isNaN(low) ? '' : `${percentText(low, '+')} to ${percentText(high, '+')}`
 }
 
-/** One sentence of a type, for annotations and test reports. */
 function sentenceOf({ requests, medianUs, shift, errors, conditions }: JudgedType): string {
   if (requests[1] === 0) return `no request came (${grouped(requests[0])} before)`
   const failing = errors === null ? '' : `; ${percentText(errors.share)} fail`
@@ -181,7 +180,6 @@ function benchmarkActionList(results: CheckResults): string {
   return printedJson(entries)
 }
 
-/** What `--as` can be. */
 export const CHECK_FORMATS = {
   text: (results: CheckResults) => `${checkText(results)}\n`,
   json: (results: CheckResults) => printedJson(CHECK_DOCUMENT.write(results)),

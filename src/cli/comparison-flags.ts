@@ -131,7 +131,6 @@ export const WHAT_IF_FLAG = defineOptions({
   }),
 })
 
-/** Diagnoses the latency of what was compared, where that is asked for. */
 export function whatIfOf(
   { flows: { periods } }: Comparison,
   { whatIf }: FlagsOf<typeof WHAT_IF_FLAG>,

@@ -61,7 +61,6 @@ export function findingText({ comparison, finding }: WholeFinding): string {
 
 const MAX_DIFFERENCES = 3
 
-/** The largest differences within the flow of a mutation. */
 function flowText(comparison: Comparison, mutation: PrintedFinding['mutations'][0] | undefined) {
   const ranked = flowDifferences(comparison, mutation)
   if (mutation === undefined || ranked === null) return []
@@ -73,7 +72,6 @@ function flowText(comparison: Comparison, mutation: PrintedFinding['mutations'][
     : [[`What differs within the flow of mutation ${mutation.rank}:`, ...lines].join('\n')]
 }
 
-/** What a finding rests on: a title, then a table. */
 function evidenceTables(
   { steps, calls, changedStructure, changedEdges }: PrintedFinding,
   quantity: Quantity,
@@ -224,7 +222,6 @@ function mutationCounts({ responseTime, structural }: Comparison): string {
   )
 }
 
-/** Which cause of a diagnosis is about which finding. */
 function whatIfTexts(whatIf: readonly ExplainedFinding[]): string[] {
   if (whatIf.length === 0) return []
   const lines = whatIf.map(
@@ -266,7 +263,6 @@ function nothingFound({ categories, responseTime }: Comparison): string {
   return `${testable} of ${counted(categories.size, 'category', 'categories')} had enough requests to test.`
 }
 
-/** Differences of a smaller share are not told. */
 const MIN_TOLD = 0.01
 
 function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3): string {

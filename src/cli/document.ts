@@ -113,7 +113,6 @@ export function record<In>(fields: Fields<In>): Part<In> {
   }
 }
 
-/** The options that a document was made with: those of a table that have flags. */
 export function parameters<Table extends OptionTable>(table: Table): Part<OptionsOf<Table>> {
   const shown = flagged(table)
   return {

@@ -136,7 +136,6 @@ export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWar
 
 const CATEGORIZED = defineOptions({ ...CATEGORY_OPTIONS, ...FLOW_OPTIONS, ...FOLD_RULE_OPTIONS })
 
-/** Adds what it takes to load and to categorize the traces of a single period. */
 export function addOnePeriod(command: Command): Command {
   return addOptions(
     command.argument('<file...>', 'Traces of one period'),

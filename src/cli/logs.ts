@@ -73,7 +73,6 @@ interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
   readonly class: LogClass
 }
 
-/** `flowdelta logs`: what differs between two sets of logs, and what performance depends on. */
 export function addLogs(command: Command): void {
   command
     .argument('[file...]', 'Logs of one source, for --split-at and --bad-if')
@@ -163,7 +162,6 @@ interface LogChange {
   readonly name: string
 }
 
-/** What `--fail-on` goes by. */
 const TERMS: Terms<LogChange, LogComparison> = {
   things: (compared) => [
     ...newErrors(compared).map(({ name }) => ({ kind: 'new-errors' as const, name })),
@@ -198,7 +196,6 @@ function periodFiles(flags: LogsFlags, period: LogClass): readonly string[] {
   return (period === 'before' ? (before ?? good) : (after ?? bad)) ?? files
 }
 
-/** Two periods, or the one source that is divided. */
 function sourcesOf({ files = [], before, after, good, bad }: LogsFlags) {
   const periods = [before ?? good, after ?? bad] as const
   if (files.length > 0 && periods.every((one) => one === undefined)) return files
@@ -230,7 +227,6 @@ function derivedStates(given: string, others: DerivedStates = {}): DerivedStates
   return { ...others, [name]: (of) => compute(value(of, left), value(of, right)) }
 }
 
-/** Takes Distalyzer's names as well. */
 function logClass(given: string): LogClass {
   if (given === 'before' || given === 'good') return 'before'
   if (given === 'after' || given === 'bad') return 'after'
@@ -352,7 +348,6 @@ function newMessagesText(compared: LogComparison, limit: number): string {
   ].join('\n')
 }
 
-/** What the metric depends on, and below each variable what leads there. */
 function graphText(graph: AttentionGraph): string {
   const { variablesLeftOut = 0 } = graph
   const lines = graphLines(graph)

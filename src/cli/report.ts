@@ -27,7 +27,6 @@ const REPORT_FLAGS = defineOptions({
   markdown: flag({ default: false, sentence: 'Write GitHub-flavored Markdown instead of HTML' }),
 })
 
-/** What `--out` says for standard output. */
 const STANDARD_OUTPUT = '-'
 
 export function addReport(command: Command, args: readonly string[]): void {

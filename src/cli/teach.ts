@@ -15,7 +15,6 @@ import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { printedJson, printText } from './printing.ts'
 import { writeReport } from './report.ts'
 
-/** A flag that may be given more than once. */
 function several(
   form: RegExp,
   words: { readonly flag: string; readonly sentence: string; readonly expected: string },

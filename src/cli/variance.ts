@@ -170,7 +170,6 @@ function smallText({ categories, options: { large } }: VarianceSources): string 
   return `, with ${shares.map((share) => percent(1 - share)).join(' and ')} of the requests`
 }
 
-/** What to do where nothing is large enough. */
 function nextStep({ categories }: VarianceSources): string {
   let most = 0
   for (let category = 0; category < categories.size; category++) {

@@ -97,7 +97,6 @@ function areSame(one: LatencyProfile, other: LatencyProfile): boolean {
   )
 }
 
-/** Whether any scenario that was tried meets a wish, and else how near it comes. */
 function wishText(diagnosis: LatencyDiagnosis, { quantile, belowUs }: WishTarget): string {
   const reached = diagnosis.ranked.map(({ rank, scenario }) => ({
     title: shortText(scenario.title, 2 * MAX_TITLE_LENGTH),
@@ -162,7 +161,6 @@ function causesTable(
   )
 }
 
-/** Head of the column of shares that meet a target. */
 function meetTitle(us: number | null): string[] {
   return us === null ? [] : [`≤ ${formatDuration(us)}`]
 }

@@ -179,7 +179,6 @@ async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<v
   failOn(diagnosis, flags.failOn, TERMS)
 }
 
-/** Findings of a comparison of the same periods. */
 function findingsOf(before: SpanTraces, after: SpanTraces | null): Findings {
   if (after !== null) return compare(before, after).findings
   throw new FlowdeltaError('Findings need a period to compare with. Give --after.')
@@ -213,7 +212,6 @@ async function splitSpans(flags: WhatifFlags & Flags): Promise<[SpanTraces, Span
   return [requireSpans(before, before.name), requireSpans(after, after.name)]
 }
 
-/** Warnings after what was found, as `compare` has them. */
 function withWarnings(text: string, warnings: readonly PrintedWarning[]): string {
   return spoken([text, warningLines(warnings).join('\n')]).join('\n\n')
 }

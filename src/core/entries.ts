@@ -3,7 +3,6 @@ export function at<T>(values: ArrayLike<T>, index: number): T {
   return values[index] as T
 }
 
-/** Adds to an entry that is known to be there. */
 export function addAt(values: { [index: number]: number }, index: number, amount: number): void {
   values[index] = (values[index] as number) + amount
 }

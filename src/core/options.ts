@@ -35,7 +35,6 @@ export type OptionsOf<Table extends OptionTable> = {
   readonly [Name in keyof Table]: Table[Name]['default']
 }
 
-/** Parts of an option that every kind has. */
 interface Common<T> {
   readonly default: T
   readonly sentence: string

@@ -11,7 +11,6 @@ export interface TableDisplayOptions {
 /** Characters of one cell in {@link tableText}, so that rows stay on one line. */
 const TEXT_CELL_WIDTH = 60
 
-/** Characters of one cell in {@link tableHtml}. */
 const HTML_CELL_LENGTH = 400
 
 /** Longer cells of {@link tableHtml} may be broken into lines. */

@@ -1,4 +1,4 @@
-import { max, min } from 'd3-array'
+import { max, min, range, rollup } from 'd3-array'
 import { Categories } from '../../compare/categories/categories.ts'
 import { Comparison } from '../../compare/comparison.ts'
 import { EVENT_OPTIONS } from '../../compare/onset/events.ts'
@@ -224,12 +224,10 @@ function overview(window: ArrivalWindow, period: Period): TimePanel {
 }
 
 function arrivalCounts(arrivals: readonly Arrival[], firstUs: number, binUs: number): number[] {
-  const counts = new Array<number>(BINS).fill(0)
-  for (const { startUs } of arrivals) {
-    const bin = Math.min(BINS - 1, Math.floor((startUs - firstUs) / binUs))
-    counts[bin] = (counts[bin] ?? 0) + 1
-  }
-  return counts
+  const binOf = ({ startUs }: Arrival) =>
+    Math.min(BINS - 1, Math.floor((startUs - firstUs) / binUs))
+  const counts = rollup(arrivals, ({ length }) => length, binOf)
+  return range(BINS).map((bin) => counts.get(bin) ?? 0)
 }
 
 function timeOf(

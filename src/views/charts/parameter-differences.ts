@@ -26,14 +26,15 @@ const VALUE_HEIGHT = 22
 const HISTOGRAM_HEIGHT = 64
 const MAX_VALUE_LENGTH = 30
 
+export function questionOption(sentence: string) {
+  return optionalWord(['what-differs', 'what-is-slow'], sentence)
+}
+
 /** Draws how each parameter is distributed in two groups of requests, most different first. */
 export const parameterDifferencesChart = defineChart(
   {
     limit: most(10, 'parameters', 'Most parameters drawn, most different first'),
-    question: optionalWord(
-      ['what-differs', 'what-is-slow'],
-      'Groups: precursors and mutations, or usual and slow requests',
-    ),
+    question: questionOption('Groups: precursors and mutations, or usual and slow requests'),
   },
   (explanation: Explanation, { limit, question: asked }) => {
     const wanted = asked ?? explanation.question('what-differs')?.question

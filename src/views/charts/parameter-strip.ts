@@ -1,6 +1,6 @@
 import { extent, min, sum } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
-import { most, optionalText, optionalWord } from '../../core/options.ts'
+import { most, optionalText } from '../../core/options.ts'
 import { counted, formatDuration, grouped, shortText, tooltipText } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
 import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
@@ -15,6 +15,7 @@ import {
   GROUP_COLOURS,
   groupSizes,
   groupsOf,
+  questionOption,
 } from './parameter-differences.ts'
 import { countCodes, numberText } from './parameter-shares.ts'
 
@@ -38,10 +39,7 @@ export const parameterStripChart = defineChart(
     parameter: optionalText(
       'Parameter; by default the one that the tree splits on first, or the most different',
     ),
-    question: optionalWord(
-      ['what-differs', 'what-is-slow'],
-      'Question; by default the one whose parameters separate better',
-    ),
+    question: questionOption('Question; by default the one whose parameters separate better'),
     limit: most(4000, 'dots', 'Most dots drawn'),
   },
   (explanation: Explanation, { limit, ...asked }) => {

@@ -30,16 +30,16 @@ import { rootName } from './node-names.ts'
 /** A logarithmic axis when the longest time is more than this many times the shortest. */
 const WIDE = 50
 
+export const CATEGORY_OPTION = optionalNumber(
+  'Category; by default the one whose response times differ most surely',
+)
+
 /**
  * Draws the response times of one category as cumulative shares, and their largest gap
  * (Kolmogorov-Smirnov D). Source: Sambasivan 2013, §2.6.2.
  */
 export const responseTimesChart = defineChart(
-  {
-    category: optionalNumber(
-      'Category; by default the one whose response times differ most surely',
-    ),
-  },
+  { category: CATEGORY_OPTION },
   (responseTime: ResponseTimeMutations, { category: asked }) => {
     const category = asked ?? tellingCategory(responseTime)
     const { categories } = responseTime
@@ -61,9 +61,7 @@ export const responseTimesChart = defineChart(
  */
 export const edgeTimesChart = defineChart(
   {
-    category: optionalNumber(
-      'Category; by default the one whose response times differ most surely',
-    ),
+    category: CATEGORY_OPTION,
     edge: optionalNumber(
       'Number of the edge in its category; by default the changed one whose mean moved furthest',
     ),

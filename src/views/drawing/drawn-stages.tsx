@@ -4,7 +4,7 @@ import { ascending } from 'd3-array'
 import type { VNode } from 'preact'
 import type { ResponseTimeMutations } from '../../compare/mutations/find-response-time-mutations.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
-import { count, most, optionalNumber, optionalWord } from '../../core/options.ts'
+import { count, most, optionalWord } from '../../core/options.ts'
 import {
   counted,
   formatDuration,
@@ -20,8 +20,13 @@ import { quantile } from '../../stats/quantile.ts'
 import type { ExecutionModel, ExecutionModels } from '../../whatif/models/execution-models.ts'
 import { Drawing } from '../charts/chart.ts'
 import { defineChart } from '../charts/chart-frame.ts'
-import { answerTo, groupsOf, QUESTION_WORDS } from '../charts/parameter-differences.ts'
-import { tellingCategory } from '../charts/response-times.ts'
+import {
+  answerTo,
+  groupsOf,
+  QUESTION_WORDS,
+  questionOption,
+} from '../charts/parameter-differences.ts'
+import { CATEGORY_OPTION, tellingCategory } from '../charts/response-times.ts'
 import { dependencyPicture } from './dependency-network.tsx'
 import { Caption, Figure } from './figure.tsx'
 import { FLOW_DRAWING_OPTIONS, flowPicture } from './flow.tsx'
@@ -39,12 +44,7 @@ import { renderStill } from './render-still.tsx'
 
 /** Draws a category's flow with mean latencies before → after. Source: Sambasivan 2013, §4.2.2. */
 export const flowDrawing = defineChart(
-  {
-    category: optionalNumber(
-      'Category; by default the one whose response times differ most surely',
-    ),
-    ...FLOW_DRAWING_OPTIONS,
-  },
+  { category: CATEGORY_OPTION, ...FLOW_DRAWING_OPTIONS },
   (responseTime: ResponseTimeMutations, { category, ...options }) => {
     return drawingOf(flowPicture(responseTime, category ?? tellingCategory(responseTime), options))
   },
@@ -94,10 +94,7 @@ export const executionModelDrawing = defineChart(
 /** Draws the tree that answers a question about parameters. Source: Sambasivan 2013, §2.6.6. */
 export const parameterTreeDrawing = defineChart(
   {
-    question: optionalWord(
-      ['what-differs', 'what-is-slow'],
-      'Question; by default the one whose parameters separate better',
-    ),
+    question: questionOption('Question; by default the one whose parameters separate better'),
     limit: most(30, 'nodes', 'About how many nodes are drawn'),
   },
   (explanation: Explanation, { question: asked, limit }) => {

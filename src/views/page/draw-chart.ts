@@ -2,7 +2,6 @@ import type { Loader, loader } from 'vega'
 import type { EmbedOptions, default as embed, VisualizationSpec } from 'vega-embed'
 import type { ChartPage, DrawnChart, Frame } from './page-promise.ts'
 
-/** Draws a chart into an element of the page, beside what is in it. */
 export async function drawChart(
   draw: typeof embed,
   options: object,

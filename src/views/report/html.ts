@@ -45,7 +45,6 @@ export interface Column {
   readonly names?: boolean
 }
 
-/** Columns of amounts. */
 export function amounts(...titles: readonly string[]): readonly Column[] {
   return titles.map((title) => ({ title, amounts: true }))
 }
@@ -84,7 +83,6 @@ function attribute(url: string): string {
   return url.replace(/&/g, '&amp;').replace(/"/g, '%22').replace(/'/g, '%27').replace(/</g, '%3C')
 }
 
-/** A chart as a picture of its own, with how to read it. */
 export function figure(chart: Picture, howToRead: string): Html {
   return html`<figure><div class="chart" role="img" aria-label="${`${chart.title}. ${chart.description}`}">${trusted(
     hiddenSvg(chart.svg()),

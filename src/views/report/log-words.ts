@@ -49,7 +49,6 @@ export function newEvents(divergence: LogComparison['divergence']): readonly Var
   return all.filter(({ name }) => !names.has(name.slice(0, name.lastIndexOf(' · '))))
 }
 
-/** In how many instances something new was logged, and in how many messages. */
 export function newnessText(
   { presence: { after, afterMessages } }: VariableDivergence,
   { logs }: LogComparison,
@@ -123,7 +122,6 @@ export function differencesText({ divergence, logs }: LogComparison, differing: 
   return `${grouped(differing)} of ${all} differ${differing === 1 ? 's' : ''} significantly:`
 }
 
-/** Says which differences are left out, a sentence each. */
 export function leftOutSentences({ moved, small }: ReturnType<typeof differences>): string[] {
   return spoken([
     moved > 0 &&

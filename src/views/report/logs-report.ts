@@ -26,7 +26,6 @@ const MAX_NAME_LENGTH = 160
 /** Of sentences in Markdown, which name several variables. */
 const MAX_SENTENCE_LENGTH = 1200
 
-/** A part of a report: a table with sentences around it. */
 interface Part {
   readonly heading: string
   readonly lead: string
@@ -109,7 +108,6 @@ function partSection({ heading, lead, columns, rows, notes }: Part): Html {
   return html`<section><h2>${heading}</h2><p>${lead}</p>${rows.length === 0 ? '' : table}<p class="soft">${notes.join(' ')}</p></section>`
 }
 
-/** The variable that differs most, instance by instance. */
 function variableFigure(compared: LogComparison): Html | string {
   const [first] = differences(compared).told
   if (first === undefined) return ''

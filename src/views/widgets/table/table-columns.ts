@@ -30,7 +30,6 @@ interface TableCall {
   readonly limit: number
 }
 
-/** Returns the first `limit` rows of a table as plain JSON. */
 export function tableData(table: Table, { limit, ...options }: TableCall) {
   const indices = table.indices()
   const chosen = indices.subarray(0, limit)
