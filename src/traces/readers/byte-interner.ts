@@ -19,6 +19,11 @@ export class ByteInterner {
     return this.#hashes.length
   }
 
+  /** Length of all that it keeps. */
+  get bytesUsed(): number {
+    return this.#used
+  }
+
   /** The number of bytes `start` to `end` with this hash; new bytes get the next number. */
   intern(source: DataView, [start, end]: readonly [number, number], hash: number): number {
     const spread = (hash ^ (hash >>> 15)) >>> 0
