@@ -1,6 +1,11 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { Dictionary } from '../traces/dictionary.ts'
-import { finishColumns, growingColumns, growingUint32 } from '../traces/growing-columns.ts'
+import {
+  finishColumns,
+  growingColumns,
+  growingFloat64,
+  growingUint32,
+} from '../traces/growing-columns.ts'
 import { Outcomes, readOutcomes } from '../traces/outcomes.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
@@ -33,6 +38,14 @@ export function buildSpanFlows(
   return builder.finish(recordings, runs, { options, clocks: found.clocks })
 }
 
+interface Request {
+  readonly recording: number
+  readonly root: number
+  /** By span. */
+  readonly callLabels: Uint32Array
+  readonly replyLabels: Uint32Array
+}
+
 class SpanFlowBuilder {
   readonly #order: SiblingOrder
   readonly #attributesOf: ReturnType<typeof attributeLabels>
@@ -54,6 +67,8 @@ class SpanFlowBuilder {
   readonly #nodes = growingUint32()
   readonly #from = growingUint32()
   readonly #to = growingUint32()
+  /** When each node of the request happened. */
+  readonly #timesNs = growingFloat64()
   #asynchronousSpans = 0
   #clampedStarts = 0
   #outsideParent = 0
@@ -131,35 +146,36 @@ class SpanFlowBuilder {
   }
 
   /** Walks the spans below `root`; number k of the walk has nodes 2k, 2k + 1. */
-  #addRequest(
-    calls: SpanCalls,
-    request: { recording: number; root: number; callLabels: Uint32Array; replyLabels: Uint32Array },
-  ): void {
+  #addRequest(calls: SpanCalls, request: Request): void {
     const { childOffsets, children } = calls
-    const { recording, root, callLabels, replyLabels } = request
+    const { recording, root } = request
     this.#nodes.length = 0
+    this.#timesNs.length = 0
     this.#from.length = 0
     this.#to.length = 0
-    const walk = [root]
-    for (let k = 0; k < walk.length; k++) {
-      const span = walk[k]!
-      this.#nodes.push(callLabels[span]!)
-      this.#nodes.push(replyLabels[span]!)
+    const walk = this.#columns.spanRows
+    const begin = walk.length
+    this.#visit(calls, root, request)
+    for (let k = 0; begin + k < walk.length; k++) {
+      const span = walk.values[begin + k]!
       const below = children.subarray(childOffsets[span], childOffsets[span + 1])
       if (below.length === 0) {
-        this.#edge(calls, walk, 2 * k, 2 * k + 1)
+        this.#edge(2 * k, 2 * k + 1)
         continue
       }
-      const { spans, precedence } = this.#order.order(recording, span, below)
-      const first = walk.length
-      for (let i = 0; i < spans.length; i++) walk.push(spans[i]!)
-      for (const i of precedence.starters) this.#edge(calls, walk, 2 * k, 2 * (first + i))
-      precedence.followers.forEach((next, i) => {
-        for (const j of next) this.#edge(calls, walk, 2 * (first + i) + 1, 2 * (first + j))
-      })
-      for (const i of precedence.finishers) this.#edge(calls, walk, 2 * (first + i) + 1, 2 * k + 1)
-      if (precedence.finishers.length === 0) this.#edge(calls, walk, 2 * k, 2 * k + 1)
-      this.#asynchronousSpans += countUnawaited(precedence.followers, precedence.finishers)
+      const { listing, precedence } = this.#order.order(recording, span, below)
+      const { followers, starters, finishers } = precedence
+      const first = walk.length - begin
+      for (let i = 0; i < below.length; i++) {
+        this.#visit(calls, below[listing === null ? i : listing[i]!]!, request)
+      }
+      for (const i of starters) this.#edge(2 * k, 2 * (first + i))
+      for (let i = 0; i < followers.length; i++) {
+        for (const j of followers[i]!) this.#edge(2 * (first + i) + 1, 2 * (first + j))
+      }
+      for (const i of finishers) this.#edge(2 * (first + i) + 1, 2 * k + 1)
+      if (finishers.length === 0) this.#edge(2 * k, 2 * k + 1)
+      this.#asynchronousSpans += precedence.unawaited
     }
     this.#columns.shapeOf.push(
       this.#shapes.intern(this.#nodes.values, this.#nodes.length, {
@@ -169,14 +185,24 @@ class SpanFlowBuilder {
       }),
     )
     this.#columns.latencyOffsets.push(this.#columns.latencyUs.length)
-    for (const span of walk) this.#columns.spanRows.push(span)
-    this.#columns.spanOffsets.push(this.#columns.spanRows.length)
+    this.#columns.spanOffsets.push(walk.length)
   }
 
-  #edge(calls: SpanCalls, walk: readonly number[], from: number, to: number): void {
+  /** Adds a span of a request. */
+  #visit({ startUs, endUs }: SpanCalls, span: number, request: Request): void {
+    this.#columns.spanRows.push(span)
+    this.#nodes.push(request.callLabels[span]!)
+    this.#nodes.push(request.replyLabels[span]!)
+    // In whole nanoseconds: rounding would break ties.
+    this.#timesNs.push(Math.round(startUs[span]! * NS))
+    this.#timesNs.push(Math.round(endUs[span]! * NS))
+  }
+
+  #edge(from: number, to: number): void {
+    const times = this.#timesNs.values
     this.#from.push(from)
     this.#to.push(to)
-    this.#columns.latencyUs.push((timeNs(calls, walk, to) - timeNs(calls, walk, from)) / NS)
+    this.#columns.latencyUs.push((times[to]! - times[from]!) / NS)
   }
 
   #labelSpans(traces: SpanTraces): [Uint32Array, Uint32Array] {
@@ -228,22 +254,12 @@ function outcomesOf(
   return new Outcomes(kinds, ofSpan, spanOffsets as Uint32Array)
 }
 
-/** When a node happened, in whole nanoseconds: rounding would break ties. */
-function timeNs({ startUs, endUs }: SpanCalls, walk: readonly number[], node: number): number {
-  const span = walk[node >>> 1]!
-  return Math.round((node & 1 ? endUs[span]! : startUs[span]!) * NS)
-}
-
-function countUnawaited(followers: readonly (readonly number[])[], finishers: readonly number[]) {
-  return followers.filter((next, child) => next.length === 0 && !finishers.includes(child)).length
-}
-
 /** Numbers what spans call, `service operation` without host, over all periods alike. */
 function nameCalls(periods: readonly SpanTraces[]): Uint32Array[] {
   const names = new Dictionary()
   return periods.map(({ spans, services, operations }) => {
     const known = new Map<number, number>()
-    return Uint32Array.from(spans.service, (service, span) => {
+    return spans.service.map((service, span) => {
       const operation = spans.operation[span]!
       const pair = service * operations.size + operation
       let name = known.get(pair)

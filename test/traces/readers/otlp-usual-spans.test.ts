@@ -240,6 +240,11 @@ describe('what counts as usual', () => {
     expect(taken(line)).toMatchObject({ isRead: true, counts: { usual: 0, unusual: 1 } })
   })
 
+  test('a span with a key twice is parsed by itself, as the last of both counts', () => {
+    const line = LINE.replace('"status":{}', '"attributes":[]')
+    expect(taken(line)).toMatchObject({ isRead: true, counts: { usual: 0, unusual: 1 } })
+  })
+
   test('of a line with an unknown key around spans, or one that is no JSON, nothing is taken', () => {
     for (const line of [
       LINE.replace('"scopeSpans"', '"scope_spans"'),
