@@ -21,6 +21,8 @@ interface OrderedChildren {
   /** Their places in the order that their flow lists them; `null` for the order they come in. */
   readonly listing: readonly number[] | null
   readonly precedence: Precedence
+  /** Whether other calls of the same children, by name and in order of start, have the same. */
+  readonly isByRule: boolean
 }
 
 export interface SiblingOrder {
@@ -76,12 +78,17 @@ function observedOrder(calls: SpanCalls, call: Call): OrderedChildren {
   if (children.length > MAX_CHILDREN) {
     return {
       listing: null,
+      isByRule: false,
       precedence: intervalPrecedence({ startUs, endUs, slackUs }, asynchronous),
     }
   }
   const precedes = (a: number, b: number) => endUs[a]! <= startUs[b]! + slackUs
   const order = children.map((_, i) => i)
-  return { listing: null, precedence: reducePrecedence(order, precedes, asynchronous) }
+  return {
+    listing: null,
+    isByRule: false,
+    precedence: reducePrecedence(order, precedes, asynchronous),
+  }
 }
 
 function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
@@ -92,7 +99,7 @@ function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
     all,
     asynchronous,
   )
-  return { listing: null, precedence }
+  return { listing: null, isByRule: false, precedence }
 }
 
 /** Children of one caller, by what they are. */
@@ -161,7 +168,6 @@ class LearnedSiblingOrder implements SiblingOrder {
     learnedPairs: 0,
     differingPairs: 0,
     differingWaits: 0,
-    orderViolations: 0,
     circularOrders: 0,
     wideCalls: 0,
     coarseClocks: 0,
@@ -198,8 +204,7 @@ class LearnedSiblingOrder implements SiblingOrder {
       this.counts.circularOrders++
       return this.#observed.order(recording, caller, children)
     }
-    if (this.#violates(recording, children, listing, precedence)) this.counts.orderViolations++
-    return { listing, precedence }
+    return { listing, precedence, isByRule: true }
   }
 
   #combination(recording: number, caller: number, children: Uint32Array): Combination {
@@ -334,22 +339,6 @@ class LearnedSiblingOrder implements SiblingOrder {
       const waited = order.waitsFor(period, sorted[child]!)
       return !waited || detached[child] === 1
     })
-  }
-
-  #violates(
-    recording: number,
-    children: Uint32Array,
-    listing: readonly number[],
-    { followers }: Precedence,
-  ): boolean {
-    const { startUs, endUs } = this.#recordings[recording]!
-    for (let i = 0; i < followers.length; i++) {
-      const endedUs = endUs[children[listing[i]!]!]!
-      for (const j of followers[i]!) {
-        if (endedUs > startUs[children[listing[j]!]!]! + this.#slackUs) return true
-      }
-    }
-    return false
   }
 }
 

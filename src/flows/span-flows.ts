@@ -1,11 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { Dictionary } from '../traces/dictionary.ts'
-import {
-  finishColumns,
-  growingColumns,
-  growingFloat64,
-  growingUint32,
-} from '../traces/growing-columns.ts'
+import { finishColumns, growingColumns, growingUint32 } from '../traces/growing-columns.ts'
 import { Outcomes, readOutcomes } from '../traces/outcomes.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
@@ -30,8 +25,11 @@ export function buildSpanFlows(
 ): FlowSet {
   const found = options.clocks === 'aligned' ? findClockOffsets(recordings) : AS_RECORDED
   const calls = recordings.map((traces, i) => indexSpanCalls(traces, found.bySpan[i]))
-  const order = siblingOrder(calls, { names: nameCalls(recordings), runs }, options)
-  const builder = new SpanFlowBuilder(order, attributeLabels(recordings, options.labelBy))
+  const names = nameCalls(recordings)
+  const builder = new SpanFlowBuilder(siblingOrder(calls, { names, runs }, options), names, {
+    attributesOf: attributeLabels(recordings, options.labelBy),
+    slackUs: options.slackUs,
+  })
   calls.forEach((one, i) => {
     builder.addRecording(one, i, i < runs ? BEFORE : AFTER)
   })
@@ -40,11 +38,29 @@ export function buildSpanFlows(
 
 interface Request {
   readonly recording: number
+  readonly period: Period
   readonly root: number
   /** By span. */
   readonly callLabels: Uint32Array
   readonly replyLabels: Uint32Array
 }
+
+/** What requests have in common whose spans are alike one by one, callers first and in order of start. */
+interface RequestForm {
+  readonly shape: number
+  /** Which of these spans is number k of the flow; its nodes are 2k and 2k + 1. */
+  readonly listing: Uint32Array
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  /** Numbers of siblings that follow each other, and of their caller: three entries a pair. */
+  readonly siblings: Uint32Array
+  /** Spans that nothing waits for. */
+  readonly unawaited: number
+}
+
+/** Forms of so many spans are kept; beyond, all are forgotten. */
+const MAX_FORM_SPANS = 1 << 20
+const NO_EDGES = { from: new Uint32Array(), to: new Uint32Array(), edgeCount: 0 }
 
 class SpanFlowBuilder {
   readonly #order: SiblingOrder
@@ -64,18 +80,33 @@ class SpanFlowBuilder {
     spanRows: 'u32',
     spanOffsets: 'u32',
   })
-  readonly #nodes = growingUint32()
-  readonly #from = growingUint32()
-  readonly #to = growingUint32()
-  /** When each node of the request happened. */
-  readonly #timesNs = growingFloat64()
+  readonly #names: readonly Uint32Array[]
+  readonly #slackUs: number
+  /** The forms of requests so far, and what tells them apart. */
+  #forms: (RequestForm | undefined)[] = []
+  #formKeys = new ShapeTable()
+  #formSpans = 0
+  /** Of the request at hand: its spans, what tells its form apart, and when its nodes happened. */
+  readonly #arrived = growingUint32()
+  readonly #key = growingUint32()
+  #timesNs = new Float64Array()
   #asynchronousSpans = 0
+  #orderViolations = 0
   #clampedStarts = 0
   #outsideParent = 0
 
-  constructor(order: SiblingOrder, attributesOf: ReturnType<typeof attributeLabels>) {
+  constructor(
+    order: SiblingOrder,
+    names: readonly Uint32Array[],
+    {
+      attributesOf,
+      slackUs,
+    }: { attributesOf: ReturnType<typeof attributeLabels>; slackUs: number },
+  ) {
     this.#order = order
+    this.#names = names
     this.#attributesOf = attributesOf
+    this.#slackUs = slackUs
     this.#columns.latencyOffsets.push(0)
     this.#columns.spanOffsets.push(0)
   }
@@ -88,7 +119,7 @@ class SpanFlowBuilder {
     let trace = 0
     for (const root of roots) {
       while (traces.spanOffsets[trace + 1]! <= root) trace++
-      this.#addRequest(calls, { recording, root, callLabels, replyLabels })
+      this.#addRequest(calls, { recording, period, root, callLabels, replyLabels })
       this.#ids.push(traces.ids[trace]!)
       this.#columns.period.push(period)
       this.#columns.recordedIn.push(recording)
@@ -107,6 +138,7 @@ class SpanFlowBuilder {
       asynchronousSpans: this.#asynchronousSpans,
       clampedStarts: this.#clampedStarts,
       outsideParent: this.#outsideParent,
+      orderViolations: this.#orderViolations,
       correctedClocks: clocks?.applied.length ?? 0,
       ...this.#order.counts,
     })
@@ -145,64 +177,126 @@ class SpanFlowBuilder {
     )
   }
 
-  /** Walks the spans below `root`; number k of the walk has nodes 2k, 2k + 1. */
   #addRequest(calls: SpanCalls, request: Request): void {
+    this.#arrive(calls, request)
+    if (this.#formSpans > MAX_FORM_SPANS) {
+      this.#forms = []
+      this.#formKeys = new ShapeTable()
+      this.#formSpans = 0
+    }
+    const { values, length } = this.#key
+    const number = this.#formKeys.intern(values, length, NO_EDGES)
+    let form = this.#forms[number]
+    if (form === undefined) {
+      const { isByRule, ...found } = this.#findForm(calls, request)
+      form = found
+      this.#formSpans += this.#arrived.length
+      if (isByRule) this.#forms[number] = form
+    }
+    this.#addFlow(calls, form)
+  }
+
+  /** Walks the spans below a root, callers first and in order of start. */
+  #arrive({ childOffsets, children, detached }: SpanCalls, request: Request): void {
+    const names = this.#names[request.recording]!
+    const arrived = this.#arrived
+    const key = this.#key
+    arrived.length = 0
+    key.length = 0
+    arrived.push(request.root)
+    key.push(request.period)
+    for (let k = 0; k < arrived.length; k++) {
+      const span = arrived.values[k]!
+      const end = childOffsets[span + 1]!
+      for (let entry = childOffsets[span]!; entry < end; entry++) arrived.push(children[entry]!)
+      key.push(request.callLabels[span]!)
+      key.push(names[span]!)
+      key.push(2 * (end - childOffsets[span]!) + detached[span]!)
+    }
+  }
+
+  #findForm(calls: SpanCalls, request: Request): RequestForm & { readonly isByRule: boolean } {
     const { childOffsets, children } = calls
-    const { recording, root } = request
-    this.#nodes.length = 0
-    this.#timesNs.length = 0
-    this.#from.length = 0
-    this.#to.length = 0
-    const walk = this.#columns.spanRows
-    const begin = walk.length
-    this.#visit(calls, root, request)
-    for (let k = 0; begin + k < walk.length; k++) {
-      const span = walk.values[begin + k]!
+    const { recording, root, callLabels, replyLabels } = request
+    const walk = [root]
+    const from: number[] = []
+    const to: number[] = []
+    const siblings: number[] = []
+    let unawaited = 0
+    let isByRule = true
+    const edge = (source: number, target: number) => {
+      from.push(source)
+      to.push(target)
+    }
+    for (let k = 0; k < walk.length; k++) {
+      const span = walk[k]!
       const below = children.subarray(childOffsets[span], childOffsets[span + 1])
       if (below.length === 0) {
-        this.#edge(2 * k, 2 * k + 1)
+        edge(2 * k, 2 * k + 1)
         continue
       }
-      const { listing, precedence } = this.#order.order(recording, span, below)
+      const { listing, precedence, ...order } = this.#order.order(recording, span, below)
       const { followers, starters, finishers } = precedence
-      const first = walk.length - begin
-      for (let i = 0; i < below.length; i++) {
-        this.#visit(calls, below[listing === null ? i : listing[i]!]!, request)
-      }
-      for (const i of starters) this.#edge(2 * k, 2 * (first + i))
-      for (let i = 0; i < followers.length; i++) {
-        for (const j of followers[i]!) this.#edge(2 * (first + i) + 1, 2 * (first + j))
-      }
-      for (const i of finishers) this.#edge(2 * (first + i) + 1, 2 * k + 1)
-      if (finishers.length === 0) this.#edge(2 * k, 2 * k + 1)
-      this.#asynchronousSpans += precedence.unawaited
+      isByRule &&= order.isByRule
+      const first = walk.length
+      for (let i = 0; i < below.length; i++) walk.push(below[listing?.[i] ?? i]!)
+      for (const i of starters) edge(2 * k, 2 * (first + i))
+      followers.forEach((next, i) => {
+        for (const j of next) {
+          edge(2 * (first + i) + 1, 2 * (first + j))
+          siblings.push(first + i, first + j, k)
+        }
+      })
+      for (const i of finishers) edge(2 * (first + i) + 1, 2 * k + 1)
+      if (finishers.length === 0) edge(2 * k, 2 * k + 1)
+      unawaited += precedence.unawaited
     }
-    this.#columns.shapeOf.push(
-      this.#shapes.intern(this.#nodes.values, this.#nodes.length, {
-        from: this.#from.values,
-        to: this.#to.values,
-        edgeCount: this.#from.length,
-      }),
-    )
-    this.#columns.latencyOffsets.push(this.#columns.latencyUs.length)
-    this.#columns.spanOffsets.push(walk.length)
+    const nodes = Uint32Array.from(walk.flatMap((span) => [callLabels[span]!, replyLabels[span]!]))
+    const arrived = this.#arrived.values.subarray(0, this.#arrived.length)
+    const places = new Map(Array.from(arrived, (span, place) => [span, place]))
+    const edges = { from: Uint32Array.from(from), to: Uint32Array.from(to) }
+    return {
+      ...edges,
+      shape: this.#shapes.intern(nodes, nodes.length, { ...edges, edgeCount: from.length }),
+      listing: Uint32Array.from(walk, (span) => places.get(span)!),
+      siblings: Uint32Array.from(siblings),
+      unawaited,
+      isByRule,
+    }
   }
 
-  /** Adds a span of a request. */
-  #visit({ startUs, endUs }: SpanCalls, span: number, request: Request): void {
-    this.#columns.spanRows.push(span)
-    this.#nodes.push(request.callLabels[span]!)
-    this.#nodes.push(request.replyLabels[span]!)
+  #addFlow({ startUs, endUs }: SpanCalls, form: RequestForm): void {
+    const { listing, from, to, siblings } = form
+    const { spanRows, latencyUs, shapeOf, latencyOffsets, spanOffsets } = this.#columns
+    const arrived = this.#arrived.values
+    if (this.#timesNs.length < 2 * listing.length) {
+      this.#timesNs = new Float64Array(4 * listing.length)
+    }
     // In whole nanoseconds: rounding would break ties.
-    this.#timesNs.push(Math.round(startUs[span]! * NS))
-    this.#timesNs.push(Math.round(endUs[span]! * NS))
-  }
-
-  #edge(from: number, to: number): void {
-    const times = this.#timesNs.values
-    this.#from.push(from)
-    this.#to.push(to)
-    this.#columns.latencyUs.push((times[to]! - times[from]!) / NS)
+    const timesNs = this.#timesNs
+    const first = spanRows.length
+    for (let k = 0; k < listing.length; k++) {
+      const span = arrived[listing[k]!]!
+      spanRows.push(span)
+      timesNs[2 * k] = Math.round(startUs[span]! * NS)
+      timesNs[2 * k + 1] = Math.round(endUs[span]! * NS)
+    }
+    for (let edge = 0; edge < from.length; edge++) {
+      latencyUs.push((timesNs[to[edge]!]! - timesNs[from[edge]!]!) / NS)
+    }
+    const rows = spanRows.values
+    let violated = -1
+    for (let at = 0; at < siblings.length; at += 3) {
+      const [caller, endedUs] = [siblings[at + 2]!, endUs[rows[first + siblings[at]!]!]!]
+      const beginsUs = startUs[rows[first + siblings[at + 1]!]!]! + this.#slackUs
+      if (caller === violated || endedUs <= beginsUs) continue
+      violated = caller
+      this.#orderViolations++
+    }
+    this.#asynchronousSpans += form.unawaited
+    shapeOf.push(form.shape)
+    latencyOffsets.push(latencyUs.length)
+    spanOffsets.push(spanRows.length)
   }
 
   #labelSpans(traces: SpanTraces): [Uint32Array, Uint32Array] {
