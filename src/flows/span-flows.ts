@@ -42,7 +42,6 @@ interface Request {
   readonly root: number
   /** By span. */
   readonly callLabels: Uint32Array
-  readonly replyLabels: Uint32Array
 }
 
 /** What requests have in common whose spans are alike one by one, callers first and in order of start. */
@@ -113,13 +112,13 @@ class SpanFlowBuilder {
 
   addRecording(calls: SpanCalls, recording: number, period: Period): void {
     const { traces, roots } = calls
-    const [callLabels, replyLabels] = this.#labelSpans(traces)
+    const callLabels = this.#labelSpans(traces)
     this.#clampedStarts += calls.clampedStarts
     this.#outsideParent += calls.outsideParent
     let trace = 0
     for (const root of roots) {
       while (traces.spanOffsets[trace + 1]! <= root) trace++
-      this.#addRequest(calls, { recording, period, root, callLabels, replyLabels })
+      this.#addRequest(calls, { recording, period, root, callLabels })
       this.#ids.push(traces.ids[trace]!)
       this.#columns.period.push(period)
       this.#columns.recordedIn.push(recording)
@@ -217,7 +216,7 @@ class SpanFlowBuilder {
 
   #findForm(calls: SpanCalls, request: Request): RequestForm & { readonly isByRule: boolean } {
     const { childOffsets, children } = calls
-    const { recording, root, callLabels, replyLabels } = request
+    const { recording, root, callLabels } = request
     const walk = [root]
     const from: number[] = []
     const to: number[] = []
@@ -251,7 +250,9 @@ class SpanFlowBuilder {
       if (finishers.length === 0) edge(2 * k, 2 * k + 1)
       unawaited += precedence.unawaited
     }
-    const nodes = Uint32Array.from(walk.flatMap((span) => [callLabels[span]!, replyLabels[span]!]))
+    const nodes = Uint32Array.from(
+      walk.flatMap((span) => [callLabels[span]!, callLabels[span]! + 1]),
+    )
     const arrived = this.#arrived.values.subarray(0, this.#arrived.length)
     const places = new Map(Array.from(arrived, (span, place) => [span, place]))
     const edges = { from: Uint32Array.from(from), to: Uint32Array.from(to) }
@@ -299,35 +300,32 @@ class SpanFlowBuilder {
     spanOffsets.push(spanRows.length)
   }
 
-  #labelSpans(traces: SpanTraces): [Uint32Array, Uint32Array] {
+  /** Labels of calls; that of the reply comes behind each. */
+  #labelSpans(traces: SpanTraces): Uint32Array {
     const { spans, services, operations, hosts } = traces
-    const known = new Map<number | string, [number, number]>()
-    const callLabels = new Uint32Array(spans.service.length)
-    const replyLabels = new Uint32Array(spans.service.length)
-    for (let span = 0; span < callLabels.length; span++) {
+    const known = new Map<number | string, number>()
+    const labels = new Uint32Array(spans.service.length)
+    for (let span = 0; span < labels.length; span++) {
       const service = spans.service[span]!
       const operation = spans.operation[span]!
       const host = spans.host[span]!
       const attributes = this.#attributesOf(traces, span)
       const number = (service * operations.size + operation) * hosts.size + host
       const key = attributes === '' ? number : `${number}${attributes}`
-      let codes = known.get(key)
-      if (codes === undefined) {
+      let code = known.get(key)
+      if (code === undefined) {
         const label = {
           service: services.value(service),
           operation: `${operations.value(operation)}${attributes}`,
           host: hosts.value(host),
         }
-        codes = [
-          this.#labels.code({ ...label, phase: 'call' }),
-          this.#labels.code({ ...label, phase: 'reply' }),
-        ]
-        known.set(key, codes)
+        code = this.#labels.code({ ...label, phase: 'call' })
+        this.#labels.code({ ...label, phase: 'reply' })
+        known.set(key, code)
       }
-      callLabels[span] = codes[0]
-      replyLabels[span] = codes[1]
+      labels[span] = code
     }
-    return [callLabels, replyLabels]
+    return labels
   }
 }
 

@@ -2,6 +2,7 @@
 import { Dictionary, KnownText } from './dictionary.ts'
 import { entriesWithin, groupRows } from './group-rows.ts'
 import { gatherColumns, growingColumns } from './growing-columns.ts'
+import { VERSION_ATTRIBUTE } from './span-columns.ts'
 
 /** What a low-level parameter can be. */
 export type AttributeValue = number | string | boolean
@@ -102,6 +103,8 @@ export class KnownAttribute {
   readonly key: KnownText
   readonly value: AttributeValue
   readonly type: AttributeType
+  /** Its value, where it is the version of a service. */
+  readonly version: KnownText | undefined
   /** What stands for its value in the columns, once it was added to them. */
   number: number | undefined
 
@@ -109,6 +112,7 @@ export class KnownAttribute {
     this.key = new KnownText(key)
     this.value = value
     this.type = typeOf(value)
+    this.version = key === VERSION_ATTRIBUTE ? new KnownText(String(value)) : undefined
     this.number = undefined
   }
 }

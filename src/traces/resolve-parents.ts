@@ -293,12 +293,11 @@ export class SpanIds {
     this.#low.push(isHex ? low : this.#others.code(id ?? ''))
   }
 
-  /** Adds an id of 16 hex digits by its halves; 0 and 0 is none. */
+  /** Adds an id of 16 hex digits by its halves, as 32-bit integers; 0 and 0 is none. */
   pushHex(high: number, low: number): void {
+    const isReserved = high >>> 0 === INTERNED
     this.#high.push(high)
-    this.#low.push(low)
-    if (high === INTERNED)
-      this.#low.values[this.#low.length - 1] = this.#others.code(hexText(high, low))
+    this.#low.push(isReserved ? this.#others.code(hexText(high >>> 0, low >>> 0)) : low)
   }
 
   /** Returns the id for a message: hex ids in full 16 digits, others as they were. */

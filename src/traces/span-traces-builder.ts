@@ -2,7 +2,7 @@
 import { FlowdeltaError, type Place } from '../core/errors.ts'
 import type { Microseconds } from '../core/words.ts'
 import { AttributesBuilder, type AttributeValue, type KnownAttribute } from './attributes.ts'
-import { Dictionary, KnownText } from './dictionary.ts'
+import { Dictionary, type KnownText } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { gatherColumns, growingColumns, growingFloat64, growingUint32 } from './growing-columns.ts'
 import {
@@ -64,7 +64,7 @@ export interface KnownReporter {
 /** A span as `UsualSpans` reads it: with ids of 16 hex digits, no links, and an end not before its start. */
 export interface UsualSpan {
   traceId: string
-  /** Halves of its id, and of its parent's, which are 0 where it has none. */
+  /** Halves of its id, and of its parent's, as 32-bit integers: both 0 where there is none. */
   idHigh: number
   idLow: number
   parentHigh: number
@@ -208,19 +208,23 @@ export class SpanTracesBuilder {
     const endUs = clock.offset(span.endSeconds, span.endNanos / 1e3)
     spans.startUs.push(startUs)
     spans.durationUs.push(durationBetween(startUs, endUs))
-    let { version } = reporter
-    for (const attributes of [span.attributes, reporter.attributes]) {
-      for (const known of attributes) {
-        this.#attributes.addKnown(row, known)
-        if (version.text === '' && known.key.text === VERSION_ATTRIBUTE) {
-          version = new KnownText(String(known.value))
-        }
-      }
-    }
-    spans.version.push(this.#versions.codeOf(version))
+    const version = this.#addAttributes(row, span.attributes, reporter.version)
+    const ofReporter = this.#addAttributes(row, reporter.attributes, version)
+    spans.version.push(this.#versions.codeOf(ofReporter))
     if (span.probability !== undefined) {
       this.#sampling.note(trace, span.probability, this.#parentIds.isNone(row))
     }
+  }
+
+  /** Adds attributes of a span; gives its version, which they may say where none is known. */
+  #addAttributes(row: number, attributes: readonly KnownAttribute[], known: KnownText): KnownText {
+    let version = known
+    for (let i = 0; i < attributes.length; i++) {
+      const attribute = attributes[i]!
+      this.#attributes.addKnown(row, attribute)
+      if (version.text === '' && attribute.version !== undefined) version = attribute.version
+    }
+    return version
   }
 
   /** Adds what was logged, as a file of saved traces has it. */

@@ -49,6 +49,13 @@ export class ByteInterner {
     }
   }
 
+  /** Where the bytes of a number that stand at `start` end, -1 where others stand. */
+  endOf(number: number, source: DataView, start: number): number {
+    const known = this.#offsets.values[number]!
+    const end = start + this.#offsets.values[number + 1]! - known
+    return end <= source.byteLength && sameBytes(source, start, end, this.#view, known) ? end : -1
+  }
+
   bytes(number: number): Uint8Array {
     return this.#bytes.subarray(this.#offsets.values[number], this.#offsets.values[number + 1])
   }

@@ -1,5 +1,5 @@
 // Runs once a byte or value: the loops index with `!`.
-import { ByteInterner, hashBytes } from './byte-interner.ts'
+import { ByteInterner, hashBytes, sameBytes } from './byte-interner.ts'
 import { parsedJson } from './json-values.ts'
 
 export const QUOTE = 34
@@ -18,23 +18,23 @@ const SPACE = new Set([9, 10, 13, 32])
 /** The keys that usual objects of one kind have; others make them unusual. */
 export class Keys {
   /** Each key with the quote behind it. */
-  readonly #keys: readonly Uint8Array[]
+  readonly #keys: readonly DataView[]
   /** Which key came behind each last time: it mostly does so again. The last entry is of the first. */
   readonly #next: Uint8Array
 
   constructor(...names: readonly string[]) {
     const encoder = new TextEncoder()
-    this.#keys = names.map((name) => encoder.encode(`${name}"`))
+    this.#keys = names.map((name) => new DataView(encoder.encode(`${name}"`).buffer))
     this.#next = new Uint8Array(names.length + 1)
   }
 
   /** The number of the key that begins at `at`, -1 for any other; `last` came before it. */
-  find(bytes: Uint8Array, at: number, last: number): number {
+  find(view: DataView, at: number, last: number): number {
     const place = last < 0 ? this.#keys.length : last
     const expected = this.#next[place]!
-    if (beginsWith(bytes, at, this.#keys[expected]!)) return expected
+    if (this.#isAt(view, at, expected)) return expected
     for (let key = 0; key < this.#keys.length; key++) {
-      if (!beginsWith(bytes, at, this.#keys[key]!)) continue
+      if (!this.#isAt(view, at, key)) continue
       this.#next[place] = key
       return key
     }
@@ -42,13 +42,14 @@ export class Keys {
   }
 
   length(key: number): number {
-    return this.#keys[key]!.length
+    return this.#keys[key]!.byteLength
   }
-}
 
-function beginsWith(bytes: Uint8Array, at: number, text: Uint8Array): boolean {
-  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text[i]) return false
-  return true
+  #isAt(view: DataView, at: number, key: number): boolean {
+    const text = this.#keys[key]!
+    const end = at + text.byteLength
+    return end <= view.byteLength && sameBytes(view, at, end, text, 0)
+  }
 }
 
 /** Bytes of values that repeat, kept with what they mean; beyond, all are forgotten. */
@@ -60,6 +61,9 @@ export class Remembered<T> {
   readonly #meaning: (value: unknown) => T
   #interner = new ByteInterner()
   #meanings: (T | undefined)[] = []
+  /** Of each value, which came behind it last time. */
+  #next: number[] = []
+  #last = 0
 
   /** `prepare` mends the text of a value before it is parsed. */
   constructor(prepare: (json: string) => string, meaning: (value: unknown) => T) {
@@ -67,17 +71,34 @@ export class Remembered<T> {
     this.#meaning = meaning
   }
 
+  /** The end of the value at `start` if it is the one that is expected, else -1. */
+  expectedEnd(view: DataView, start: number): number {
+    const expected = this.#next[this.#last]
+    return expected === undefined ? -1 : this.#interner.endOf(expected, view, start)
+  }
+
+  /** What the expected value means. */
+  expected(): T | undefined {
+    this.#last = this.#next[this.#last]!
+    return this.#meanings[this.#last]
+  }
+
   /** What bytes `start` to `end` mean; `undefined` for what is not JSON. */
   at(view: DataView, start: number, end: number): T | undefined {
     if (this.#interner.bytesUsed > MAX_REMEMBERED_BYTES) {
       this.#interner = new ByteInterner()
       this.#meanings = []
+      this.#next = []
+      this.#last = 0
     }
     const number = this.#interner.intern(view, [start, end], hashBytes(view, start, end))
     if (number === this.#meanings.length) {
       const value = parsedJson(this.#prepare(textAt(view, start, end)))
       this.#meanings.push(value === undefined ? undefined : this.#meaning(value))
+      this.#next.push(number)
     }
+    this.#next[this.#last] = number
+    this.#last = number
     return this.#meanings[number]
   }
 }
@@ -114,7 +135,7 @@ export class JsonCursor {
   /** Goes from before a key to its value; the number of the key, -1 where it is none of `keys`. */
   key(keys: Keys, last: number): number {
     if (this.next() !== QUOTE) return -1
-    const key = keys.find(this.bytes, this.at + 1, last)
+    const key = keys.find(this.view, this.at + 1, last)
     if (key < 0) return -1
     this.at += 1 + keys.length(key)
     if (this.next() !== COLON) return -1
@@ -159,6 +180,11 @@ export class JsonCursor {
   /** What the value here means, which is skipped; `undefined` where it is not JSON. */
   value<T>(remembered: Remembered<T>): T | undefined {
     const start = this.at
+    const expectedEnd = remembered.expectedEnd(this.view, start)
+    if (expectedEnd > 0 && !isWordByte(this.bytes[expectedEnd] ?? COMMA)) {
+      this.at = expectedEnd
+      return remembered.expected()
+    }
     return this.skip() ? remembered.at(this.view, start, this.at) : undefined
   }
 

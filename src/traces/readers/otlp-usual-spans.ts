@@ -312,25 +312,22 @@ export class UsualSpans extends JsonCursor {
     return true
   }
 
+  /** 16 small hex digits, as two 32-bit integers: no other numbers are as cheap to keep. */
   #readSpanId(): boolean {
-    if (this.bytes[this.at] !== QUOTE || this.bytes[this.at + 17] !== QUOTE) return false
-    this.#high = this.#eightDigits(this.at + 1)
-    this.#low = this.#eightDigits(this.at + 9)
-    this.at += 18
-    return this.#high >= 0 && this.#low >= 0
-  }
-
-  /** The number of eight hex digits, -1 where something else stands. */
-  #eightDigits(start: number): number {
     const bytes = this.bytes
-    let number = 0
-    let problems = 0
+    const start = this.at + 1
+    if (bytes[start - 1] !== QUOTE || bytes[start + 16] !== QUOTE) return false
+    let [high, low, problems] = [0, 0, 0]
     for (let at = start; at < start + 8; at++) {
-      const digit = HEX[bytes[at]!]!
-      problems |= digit
-      number = (number << 4) | digit
+      const [first, second] = [HEX[bytes[at]!]!, HEX[bytes[at + 8]!]!]
+      high = (high << 4) | first
+      low = (low << 4) | second
+      problems |= first | second
     }
-    return problems < 0 ? -1 : number >>> 0
+    this.#high = high
+    this.#low = low
+    this.at += 18
+    return problems >= 0
   }
 
   /** Nanoseconds since 1970, of 10 to 19 digits, in quotes or without. */
