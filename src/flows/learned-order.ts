@@ -15,11 +15,16 @@ const ALPHA = 0.05
 /** More children than any one set of traces has. */
 const CHILDREN = 2 ** 26
 
-class Tally {
+export class Tally {
   readonly calls: [number, number] = [0, 0]
   readonly held: [number, number] = [0, 0]
   /** The periods disagree: each has a rule of its own. */
   differs = false
+
+  note(period: Period, held: boolean): void {
+    this.calls[period]++
+    if (held) this.held[period]++
+  }
 
   share(period: Period): number {
     if (this.differs) return this.held[period] / this.calls[period]
@@ -44,19 +49,13 @@ export class LearnedOrder {
     return this.#pairs.size
   }
 
-  /** Notes that `first` began before `second` in a call, and whether it was over by then. */
-  notePair(period: Period, [first, second]: readonly [number, number], over: boolean): void {
-    const forward = tallyOf(this.#pairs, first * CHILDREN + second)
-    const backward = tallyOf(this.#pairs, second * CHILDREN + first)
-    forward.calls[period]++
-    backward.calls[period]++
-    if (over) forward.held[period]++
+  /** The tally of calls that have both, of which it counts where `first` was over before `second`. */
+  pair(first: number, second: number): Tally {
+    return tallyOf(this.#pairs, first * CHILDREN + second)
   }
 
-  noteReply(period: Period, child: number, over: boolean): void {
-    const tally = tallyOf(this.#replies, child)
-    tally.calls[period]++
-    if (over) tally.held[period]++
+  reply(child: number): Tally {
+    return tallyOf(this.#replies, child)
   }
 
   precedes(period: Period, first: number, second: number): boolean {

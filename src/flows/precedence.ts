@@ -7,6 +7,20 @@ export interface Precedence {
   readonly starters: readonly number[]
   /** Children that the parent's reply waits for directly. */
   readonly finishers: readonly number[]
+  /** Children that nothing waits for: neither a sibling nor the parent's reply. */
+  readonly unawaited: number
+}
+
+/** Completes what follows what by what the reply waits for. */
+export function precedenceOf(
+  { followers, starters }: Pick<Precedence, 'followers' | 'starters'>,
+  order: ArrayLike<number>,
+  asynchronous: (child: number) => boolean,
+): Precedence {
+  const finishers = finishersOf(followers, order, asynchronous)
+  const isUnawaited = (next: readonly number[], child: number) =>
+    next.length === 0 && !finishers.includes(child)
+  return { followers, starters, finishers, unawaited: followers.filter(isUnawaited).length }
 }
 
 /**
@@ -41,7 +55,7 @@ export function reducePrecedence(
     }
     if (!waits) starters.push(child)
   }
-  return { followers, starters, finishers: finishersOf(followers, order, asynchronous) }
+  return precedenceOf({ followers, starters }, order, asynchronous)
 }
 
 /** The children of one call by their times, sorted by start, then end. */
@@ -67,7 +81,7 @@ export function intervalPrecedence(
     for (const other of before) followers[other]?.push(child)
   })
   const order = Uint32Array.from(followers.keys())
-  return { followers, starters, finishers: finishersOf(followers, order, asynchronous) }
+  return precedenceOf({ followers, starters }, order, asynchronous)
 }
 
 /**

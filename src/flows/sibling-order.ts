@@ -1,8 +1,14 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import type { SpanClocks } from './clocks/clock-offsets.ts'
+import { clockResolutionUs } from './clocks/clock-resolution.ts'
 import { AFTER, BEFORE, type FlowOptions, type FlowReport, type Period } from './flow-set.ts'
-import { LearnedOrder, separatePeriods } from './learned-order.ts'
-import { intervalPrecedence, type Precedence, reducePrecedence } from './precedence.ts'
+import { LearnedOrder, separatePeriods, type Tally } from './learned-order.ts'
+import {
+  intervalPrecedence,
+  type Precedence,
+  precedenceOf,
+  reducePrecedence,
+} from './precedence.ts'
 import type { SpanCalls } from './span-calls.ts'
 
 /** Of each caller, so many combinations of children are kept to be found at once. */
@@ -12,8 +18,11 @@ const MAX_CHILDREN = 256
 
 /** The children of one call in the order that their flow lists them, and how they are ordered. */
 interface OrderedChildren {
-  readonly spans: ArrayLike<number>
+  /** Their places in the order that their flow lists them; `null` for the order they come in. */
+  readonly listing: readonly number[] | null
   readonly precedence: Precedence
+  /** Whether other calls of the same children, by name and in order of start, have the same. */
+  readonly isByRule: boolean
 }
 
 export interface SiblingOrder {
@@ -68,33 +77,77 @@ function observedOrder(calls: SpanCalls, call: Call): OrderedChildren {
   const asynchronous = (child: number) => outlives(calls, children[child]!, call)
   if (children.length > MAX_CHILDREN) {
     return {
-      spans: children,
+      listing: null,
+      isByRule: false,
       precedence: intervalPrecedence({ startUs, endUs, slackUs }, asynchronous),
     }
   }
   const precedes = (a: number, b: number) => endUs[a]! <= startUs[b]! + slackUs
   const order = children.map((_, i) => i)
-  return { spans: children, precedence: reducePrecedence(order, precedes, asynchronous) }
+  return {
+    listing: null,
+    isByRule: false,
+    precedence: reducePrecedence(order, precedes, asynchronous),
+  }
 }
 
 function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
   const all = Array.from(call.children, (_, i) => i)
-  const finishers = all.filter((i) => !outlives(calls, call.children[i]!, call))
-  return {
-    spans: call.children,
-    precedence: { followers: all.map(() => []), starters: all, finishers },
-  }
+  const asynchronous = (child: number) => outlives(calls, call.children[child]!, call)
+  const precedence = precedenceOf(
+    { followers: all.map(() => []), starters: all },
+    all,
+    asynchronous,
+  )
+  return { listing: null, isByRule: false, precedence }
+}
+
+/** Children of one caller, by what they are. */
+interface Children {
+  readonly names: readonly number[]
+  /** By name and by which of the calls to it this is. */
+  readonly numbers: readonly number[]
+  /** Of each, how often the reply waited; of each that begins after another, both ways round. */
+  readonly replies: readonly Tally[]
+  readonly pairs: (readonly [forward: Tally, backward: Tally])[]
 }
 
 interface Combination {
   readonly period: Period
-  readonly numbers: readonly number[]
+  readonly names: readonly number[]
   /** 1 for children that say that nobody waits for them. */
   readonly detached: readonly number[]
-  /** Their places in the order that their flow lists them. */
   readonly listing: readonly number[]
   /** `null` where the rules contradict each other. */
   readonly precedence: Precedence | null
+}
+
+/** By what the caller is, what it called last: it mostly calls one of them again. */
+class Latest<T> {
+  readonly #byCaller: T[][] = []
+
+  of(caller: number): readonly T[] {
+    this.#byCaller[caller] ??= []
+    return this.#byCaller[caller]
+  }
+
+  add(caller: number, one: T): T {
+    const latest = this.#byCaller[caller]!
+    latest.unshift(one)
+    latest.length = Math.min(latest.length, MAX_LATEST)
+    return one
+  }
+}
+
+/** Whether `values` are what a column has of some spans. */
+function areOf(
+  spans: Uint32Array,
+  column: Uint32Array | Uint8Array,
+  values: readonly number[],
+): boolean {
+  if (spans.length !== values.length) return false
+  for (let i = 0; i < values.length; i++) if (column[spans[i]!] !== values[i]) return false
+  return true
 }
 
 /** The `'learned'` rule: the order depends only on which children there are, once a combination. */
@@ -108,15 +161,13 @@ class LearnedSiblingOrder implements SiblingOrder {
   readonly #childNumbers = new Map<number, number>()
   readonly #orders = new Map<number, LearnedOrder>()
   readonly #precedences = new Map<string, Precedence | null>()
-  /** By what the caller is, the combinations that it had last: it mostly has one of them again. */
-  readonly #latest: Combination[][] = []
+  readonly #latest = new Latest<Combination>()
   /** Of each name, how many children of one call had it so far; 0 in between. */
   readonly #seen: Uint32Array
   readonly counts = {
     learnedPairs: 0,
     differingPairs: 0,
     differingWaits: 0,
-    orderViolations: 0,
     circularOrders: 0,
     wideCalls: 0,
     coarseClocks: 0,
@@ -148,36 +199,41 @@ class LearnedSiblingOrder implements SiblingOrder {
 
   order(recording: number, caller: number, children: Uint32Array): OrderedChildren {
     if (children.length > MAX_CHILDREN) return this.#observed.order(recording, caller, children)
-    const period = this.#periodOf(recording)
-    const name = this.#names[recording]![caller]!
-    const numbers = this.#numberChildren(recording, children)
-    const { detached } = this.#recordings[recording]!
-    this.#latest[name] ??= []
-    const latest = this.#latest[name]
-    let combination = latest.find(
-      (one) =>
-        one.period === period &&
-        one.numbers.length === numbers.length &&
-        numbers.every((n, i) => n === one.numbers[i] && detached[children[i]!] === one.detached[i]),
-    )
-    if (combination === undefined) {
-      const ofChildren = Array.from(children, (span) => detached[span]!)
-      combination = this.#combine(name, { period, numbers, detached: ofChildren })
-      latest.unshift(combination)
-      latest.length = Math.min(latest.length, MAX_LATEST)
-    }
-    const { listing, precedence } = combination
+    const { listing, precedence } = this.#combination(recording, caller, children)
     if (precedence === null) {
       this.counts.circularOrders++
       return this.#observed.order(recording, caller, children)
     }
-    const spans = listing.map((i) => children[i]!)
-    if (this.#violates(recording, spans, precedence)) this.counts.orderViolations++
-    return { spans, precedence }
+    return { listing, precedence, isByRule: true }
   }
 
-  #combine(name: number, called: Pick<Combination, 'period' | 'numbers' | 'detached'>) {
-    const { period, numbers } = called
+  #combination(recording: number, caller: number, children: Uint32Array): Combination {
+    const period = this.#periodOf(recording)
+    const ofSpans = this.#names[recording]!
+    const { detached } = this.#recordings[recording]!
+    const name = ofSpans[caller]!
+    for (const one of this.#latest.of(name)) {
+      if (
+        one.period === period &&
+        areOf(children, ofSpans, one.names) &&
+        areOf(children, detached, one.detached)
+      ) {
+        return one
+      }
+    }
+    return this.#latest.add(
+      name,
+      this.#combine(name, {
+        period,
+        names: Array.from(children, (span) => ofSpans[span]!),
+        detached: Array.from(children, (span) => detached[span]!),
+      }),
+    )
+  }
+
+  #combine(name: number, called: Pick<Combination, 'period' | 'names' | 'detached'>): Combination {
+    const { period } = called
+    const numbers = this.#numberChildren(called.names)
     const listing = numbers.map((_, i) => i).sort((a, b) => numbers[a]! - numbers[b]!)
     const sorted = listing.map((i) => numbers[i]!)
     const detached = listing.map((i) => called.detached[i]!)
@@ -198,6 +254,7 @@ class LearnedSiblingOrder implements SiblingOrder {
     const { childOffsets, children, startUs, endUs, outside, clocks } = this.#recordings[recording]!
     const period = this.#periodOf(recording)
     const names = this.#names[recording]!
+    const latest = new Latest<Children>()
     for (let caller = 0; caller < names.length; caller++) {
       const siblings = children.subarray(childOffsets[caller], childOffsets[caller + 1])
       if (siblings.length === 0) continue
@@ -205,24 +262,42 @@ class LearnedSiblingOrder implements SiblingOrder {
         this.counts.wideCalls++
         continue
       }
+      const { replies, pairs, numbers } = this.#childrenOf(latest, names, names[caller]!, siblings)
       const order = this.#orderOf(names[caller]!)
-      const numbers = this.#numberChildren(recording, siblings)
       const replyUs = endUs[caller]!
-      for (let j = 0; j < siblings.length; j++) {
+      for (let j = 0, pair = 0; j < siblings.length; j++) {
         const span = siblings[j]!
         const beginUs = startUs[span]! + this.#slackUs
         const slackUs = this.#replySlackUs(names[caller]!, names[span]!)
-        const over = outside[span] === 0 && endUs[span]! <= replyUs + slackUs
-        order.noteReply(period, numbers[j]!, over)
-        for (let i = 0; i < j; i++) {
+        replies[j]!.note(period, outside[span] === 0 && endUs[span]! <= replyUs + slackUs)
+        for (let i = 0; i < j; i++, pair++) {
           const earlier = siblings[i]!
-          const done = endUs[earlier]! <= beginUs
-          if (clocks !== undefined && isInDoubt(clocks, earlier, span, endUs[earlier]! - beginUs))
-            continue
-          order.notePair(period, [numbers[i]!, numbers[j]!], done)
+          const gapUs = endUs[earlier]! - beginUs
+          if (clocks !== undefined && isInDoubt(clocks, earlier, span, gapUs)) continue
+          const [first, second] = [numbers[i]!, numbers[j]!]
+          pairs[pair] ??= [order.pair(first, second), order.pair(second, first)]
+          const [forward, backward] = pairs[pair]!
+          forward.note(period, endUs[earlier]! <= beginUs)
+          backward.note(period, false)
         }
       }
     }
+  }
+
+  #childrenOf(
+    latest: Latest<Children>,
+    ofSpans: Uint32Array,
+    caller: number,
+    children: Uint32Array,
+  ): Children {
+    for (const one of latest.of(caller)) {
+      if (areOf(children, ofSpans, one.names)) return one
+    }
+    const names = Array.from(children, (span) => ofSpans[span]!)
+    const numbers = this.#numberChildren(names)
+    const order = this.#orderOf(caller)
+    const replies = numbers.map((number) => order.reply(number))
+    return latest.add(caller, { names, numbers, replies, pairs: [] })
   }
 
   /** A start that was cut to milliseconds moves its span's end by as much. */
@@ -238,21 +313,15 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   /** Numbers children by what is called and which of its calls it is, in order of start. */
-  #numberChildren(recording: number, children: Uint32Array): number[] {
-    const names = this.#names[recording]!
+  #numberChildren(names: readonly number[]): number[] {
     const seen = this.#seen
-    const numbers: number[] = []
-    for (let i = 0; i < children.length; i++) {
-      const name = names[children[i]!]!
+    const numbers = names.map((name) => {
       const key = name * MAX_CHILDREN + seen[name]!++
-      let number = this.#childNumbers.get(key)
-      if (number === undefined) {
-        number = this.#childNumbers.size
-        this.#childNumbers.set(key, number)
-      }
-      numbers.push(number)
-    }
-    for (let i = 0; i < children.length; i++) seen[names[children[i]!]!] = 0
+      const number = this.#childNumbers.get(key) ?? this.#childNumbers.size
+      this.#childNumbers.set(key, number)
+      return number
+    })
+    for (const name of names) seen[name] = 0
     return numbers
   }
 
@@ -270,13 +339,6 @@ class LearnedSiblingOrder implements SiblingOrder {
       const waited = order.waitsFor(period, sorted[child]!)
       return !waited || detached[child] === 1
     })
-  }
-
-  #violates(recording: number, spans: readonly number[], { followers }: Precedence): boolean {
-    const { startUs, endUs } = this.#recordings[recording]!
-    return followers.some((next, i) =>
-      next.some((j) => endUs[spans[i]!]! > startUs[spans[j]!]! + this.#slackUs),
-    )
   }
 }
 
@@ -304,46 +366,4 @@ function topologicalOrder(n: number, precedes: (a: number, b: number) => boolean
     }
   }
   return order
-}
-
-const MILLISECOND_US = 1000
-const MILLISECOND_NS = 1_000_000n
-/** Of fewer different starts it may be chance that all of them are on a whole millisecond. */
-const ENOUGH_STARTS = 20
-
-/**
- * How far off each operation's starts may be: 1000 µs where all, at 20 or more times, are on a
- * whole millisecond and not all ends are: starts were cut, durations were not. Else 0.
- */
-export function clockResolutionUs(
-  periods: readonly SpanCalls[],
-  names: readonly Uint32Array[],
-): Float64Array {
-  const spans: number[] = []
-  const wholeStarts: number[] = []
-  const wholeEnds: number[] = []
-  const starts: number[] = []
-  const latestUs: number[] = []
-  periods.forEach(({ traces }, period) => {
-    const { startUs, durationUs } = traces.spans
-    const phaseUs = Number(traces.epochNs % MILLISECOND_NS) / 1000
-    names[period]?.forEach((name, span) => {
-      const start = phaseUs + startUs[span]!
-      const end = start + durationUs[span]!
-      spans[name] = (spans[name] ?? 0) + 1
-      if (latestUs[name] !== start) starts[name] = (starts[name] ?? 0) + 1
-      latestUs[name] = start
-      if (isWhole(start)) wholeStarts[name] = (wholeStarts[name] ?? 0) + 1
-      if (isWhole(end)) wholeEnds[name] = (wholeEnds[name] ?? 0) + 1
-    })
-  })
-  return Float64Array.from(spans, (count = 0, name) =>
-    wholeStarts[name] === count && wholeEnds[name] !== count && (starts[name] ?? 0) >= ENOUGH_STARTS
-      ? MILLISECOND_US
-      : 0,
-  )
-}
-
-function isWhole(us: number): boolean {
-  return us % MILLISECOND_US === 0
 }

@@ -25,13 +25,41 @@ export function buildSpanFlows(
 ): FlowSet {
   const found = options.clocks === 'aligned' ? findClockOffsets(recordings) : AS_RECORDED
   const calls = recordings.map((traces, i) => indexSpanCalls(traces, found.bySpan[i]))
-  const order = siblingOrder(calls, { names: nameCalls(recordings), runs }, options)
-  const builder = new SpanFlowBuilder(order, attributeLabels(recordings, options.labelBy))
+  const names = nameCalls(recordings)
+  const builder = new SpanFlowBuilder(siblingOrder(calls, { names, runs }, options), names, {
+    attributesOf: attributeLabels(recordings, options.labelBy),
+    slackUs: options.slackUs,
+  })
   calls.forEach((one, i) => {
     builder.addRecording(one, i, i < runs ? BEFORE : AFTER)
   })
   return builder.finish(recordings, runs, { options, clocks: found.clocks })
 }
+
+interface Request {
+  readonly recording: number
+  readonly period: Period
+  readonly root: number
+  /** By span. */
+  readonly callLabels: Uint32Array
+}
+
+/** What requests have in common whose spans are alike one by one, callers first and in order of start. */
+interface RequestForm {
+  readonly shape: number
+  /** Which of these spans is number k of the flow; its nodes are 2k and 2k + 1. */
+  readonly listing: Uint32Array
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  /** Numbers of siblings that follow each other, and of their caller: three entries a pair. */
+  readonly siblings: Uint32Array
+  /** Spans that nothing waits for. */
+  readonly unawaited: number
+}
+
+/** Forms of so many spans are kept; beyond, all are forgotten. */
+const MAX_FORM_SPANS = 1 << 20
+const NO_EDGES = { from: new Uint32Array(), to: new Uint32Array(), edgeCount: 0 }
 
 class SpanFlowBuilder {
   readonly #order: SiblingOrder
@@ -51,29 +79,46 @@ class SpanFlowBuilder {
     spanRows: 'u32',
     spanOffsets: 'u32',
   })
-  readonly #nodes = growingUint32()
-  readonly #from = growingUint32()
-  readonly #to = growingUint32()
+  readonly #names: readonly Uint32Array[]
+  readonly #slackUs: number
+  /** The forms of requests so far, and what tells them apart. */
+  #forms: (RequestForm | undefined)[] = []
+  #formKeys = new ShapeTable()
+  #formSpans = 0
+  /** Of the request at hand: its spans, what tells its form apart, and when its nodes happened. */
+  readonly #arrived = growingUint32()
+  readonly #key = growingUint32()
+  #timesNs = new Float64Array()
   #asynchronousSpans = 0
+  #orderViolations = 0
   #clampedStarts = 0
   #outsideParent = 0
 
-  constructor(order: SiblingOrder, attributesOf: ReturnType<typeof attributeLabels>) {
+  constructor(
+    order: SiblingOrder,
+    names: readonly Uint32Array[],
+    {
+      attributesOf,
+      slackUs,
+    }: { attributesOf: ReturnType<typeof attributeLabels>; slackUs: number },
+  ) {
     this.#order = order
+    this.#names = names
     this.#attributesOf = attributesOf
+    this.#slackUs = slackUs
     this.#columns.latencyOffsets.push(0)
     this.#columns.spanOffsets.push(0)
   }
 
   addRecording(calls: SpanCalls, recording: number, period: Period): void {
     const { traces, roots } = calls
-    const [callLabels, replyLabels] = this.#labelSpans(traces)
+    const callLabels = this.#labelSpans(traces)
     this.#clampedStarts += calls.clampedStarts
     this.#outsideParent += calls.outsideParent
     let trace = 0
     for (const root of roots) {
       while (traces.spanOffsets[trace + 1]! <= root) trace++
-      this.#addRequest(calls, { recording, root, callLabels, replyLabels })
+      this.#addRequest(calls, { recording, period, root, callLabels })
       this.#ids.push(traces.ids[trace]!)
       this.#columns.period.push(period)
       this.#columns.recordedIn.push(recording)
@@ -92,6 +137,7 @@ class SpanFlowBuilder {
       asynchronousSpans: this.#asynchronousSpans,
       clampedStarts: this.#clampedStarts,
       outsideParent: this.#outsideParent,
+      orderViolations: this.#orderViolations,
       correctedClocks: clocks?.applied.length ?? 0,
       ...this.#order.counts,
     })
@@ -130,84 +176,156 @@ class SpanFlowBuilder {
     )
   }
 
-  /** Walks the spans below `root`; number k of the walk has nodes 2k, 2k + 1. */
-  #addRequest(
-    calls: SpanCalls,
-    request: { recording: number; root: number; callLabels: Uint32Array; replyLabels: Uint32Array },
-  ): void {
+  #addRequest(calls: SpanCalls, request: Request): void {
+    this.#arrive(calls, request)
+    if (this.#formSpans > MAX_FORM_SPANS) {
+      this.#forms = []
+      this.#formKeys = new ShapeTable()
+      this.#formSpans = 0
+    }
+    const { values, length } = this.#key
+    const number = this.#formKeys.intern(values, length, NO_EDGES)
+    let form = this.#forms[number]
+    if (form === undefined) {
+      const { isByRule, ...found } = this.#findForm(calls, request)
+      form = found
+      this.#formSpans += this.#arrived.length
+      if (isByRule) this.#forms[number] = form
+    }
+    this.#addFlow(calls, form)
+  }
+
+  /** Walks the spans below a root, callers first and in order of start. */
+  #arrive({ childOffsets, children, detached }: SpanCalls, request: Request): void {
+    const names = this.#names[request.recording]!
+    const arrived = this.#arrived
+    const key = this.#key
+    arrived.length = 0
+    key.length = 0
+    arrived.push(request.root)
+    key.push(request.period)
+    for (let k = 0; k < arrived.length; k++) {
+      const span = arrived.values[k]!
+      const end = childOffsets[span + 1]!
+      for (let entry = childOffsets[span]!; entry < end; entry++) arrived.push(children[entry]!)
+      key.push(request.callLabels[span]!)
+      key.push(names[span]!)
+      key.push(2 * (end - childOffsets[span]!) + detached[span]!)
+    }
+  }
+
+  #findForm(calls: SpanCalls, request: Request): RequestForm & { readonly isByRule: boolean } {
     const { childOffsets, children } = calls
-    const { recording, root, callLabels, replyLabels } = request
-    this.#nodes.length = 0
-    this.#from.length = 0
-    this.#to.length = 0
+    const { recording, root, callLabels } = request
     const walk = [root]
+    const from: number[] = []
+    const to: number[] = []
+    const siblings: number[] = []
+    let unawaited = 0
+    let isByRule = true
+    const edge = (source: number, target: number) => {
+      from.push(source)
+      to.push(target)
+    }
     for (let k = 0; k < walk.length; k++) {
       const span = walk[k]!
-      this.#nodes.push(callLabels[span]!)
-      this.#nodes.push(replyLabels[span]!)
       const below = children.subarray(childOffsets[span], childOffsets[span + 1])
       if (below.length === 0) {
-        this.#edge(calls, walk, 2 * k, 2 * k + 1)
+        edge(2 * k, 2 * k + 1)
         continue
       }
-      const { spans, precedence } = this.#order.order(recording, span, below)
+      const { listing, precedence, ...order } = this.#order.order(recording, span, below)
+      const { followers, starters, finishers } = precedence
+      isByRule &&= order.isByRule
       const first = walk.length
-      for (let i = 0; i < spans.length; i++) walk.push(spans[i]!)
-      for (const i of precedence.starters) this.#edge(calls, walk, 2 * k, 2 * (first + i))
-      precedence.followers.forEach((next, i) => {
-        for (const j of next) this.#edge(calls, walk, 2 * (first + i) + 1, 2 * (first + j))
+      for (let i = 0; i < below.length; i++) walk.push(below[listing?.[i] ?? i]!)
+      for (const i of starters) edge(2 * k, 2 * (first + i))
+      followers.forEach((next, i) => {
+        for (const j of next) {
+          edge(2 * (first + i) + 1, 2 * (first + j))
+          siblings.push(first + i, first + j, k)
+        }
       })
-      for (const i of precedence.finishers) this.#edge(calls, walk, 2 * (first + i) + 1, 2 * k + 1)
-      if (precedence.finishers.length === 0) this.#edge(calls, walk, 2 * k, 2 * k + 1)
-      this.#asynchronousSpans += countUnawaited(precedence.followers, precedence.finishers)
+      for (const i of finishers) edge(2 * (first + i) + 1, 2 * k + 1)
+      if (finishers.length === 0) edge(2 * k, 2 * k + 1)
+      unawaited += precedence.unawaited
     }
-    this.#columns.shapeOf.push(
-      this.#shapes.intern(this.#nodes.values, this.#nodes.length, {
-        from: this.#from.values,
-        to: this.#to.values,
-        edgeCount: this.#from.length,
-      }),
+    const nodes = Uint32Array.from(
+      walk.flatMap((span) => [callLabels[span]!, callLabels[span]! + 1]),
     )
-    this.#columns.latencyOffsets.push(this.#columns.latencyUs.length)
-    for (const span of walk) this.#columns.spanRows.push(span)
-    this.#columns.spanOffsets.push(this.#columns.spanRows.length)
+    const arrived = this.#arrived.values.subarray(0, this.#arrived.length)
+    const places = new Map(Array.from(arrived, (span, place) => [span, place]))
+    const edges = { from: Uint32Array.from(from), to: Uint32Array.from(to) }
+    return {
+      ...edges,
+      shape: this.#shapes.intern(nodes, nodes.length, { ...edges, edgeCount: from.length }),
+      listing: Uint32Array.from(walk, (span) => places.get(span)!),
+      siblings: Uint32Array.from(siblings),
+      unawaited,
+      isByRule,
+    }
   }
 
-  #edge(calls: SpanCalls, walk: readonly number[], from: number, to: number): void {
-    this.#from.push(from)
-    this.#to.push(to)
-    this.#columns.latencyUs.push((timeNs(calls, walk, to) - timeNs(calls, walk, from)) / NS)
+  #addFlow({ startUs, endUs }: SpanCalls, form: RequestForm): void {
+    const { listing, from, to, siblings } = form
+    const { spanRows, latencyUs, shapeOf, latencyOffsets, spanOffsets } = this.#columns
+    const arrived = this.#arrived.values
+    if (this.#timesNs.length < 2 * listing.length) {
+      this.#timesNs = new Float64Array(4 * listing.length)
+    }
+    // In whole nanoseconds: rounding would break ties.
+    const timesNs = this.#timesNs
+    const first = spanRows.length
+    for (let k = 0; k < listing.length; k++) {
+      const span = arrived[listing[k]!]!
+      spanRows.push(span)
+      timesNs[2 * k] = Math.round(startUs[span]! * NS)
+      timesNs[2 * k + 1] = Math.round(endUs[span]! * NS)
+    }
+    for (let edge = 0; edge < from.length; edge++) {
+      latencyUs.push((timesNs[to[edge]!]! - timesNs[from[edge]!]!) / NS)
+    }
+    const rows = spanRows.values
+    let violated = -1
+    for (let at = 0; at < siblings.length; at += 3) {
+      const [caller, endedUs] = [siblings[at + 2]!, endUs[rows[first + siblings[at]!]!]!]
+      const beginsUs = startUs[rows[first + siblings[at + 1]!]!]! + this.#slackUs
+      if (caller === violated || endedUs <= beginsUs) continue
+      violated = caller
+      this.#orderViolations++
+    }
+    this.#asynchronousSpans += form.unawaited
+    shapeOf.push(form.shape)
+    latencyOffsets.push(latencyUs.length)
+    spanOffsets.push(spanRows.length)
   }
 
-  #labelSpans(traces: SpanTraces): [Uint32Array, Uint32Array] {
+  /** Labels of calls; that of the reply comes behind each. */
+  #labelSpans(traces: SpanTraces): Uint32Array {
     const { spans, services, operations, hosts } = traces
-    const known = new Map<number | string, [number, number]>()
-    const callLabels = new Uint32Array(spans.service.length)
-    const replyLabels = new Uint32Array(spans.service.length)
-    for (let span = 0; span < callLabels.length; span++) {
+    const known = new Map<number | string, number>()
+    const labels = new Uint32Array(spans.service.length)
+    for (let span = 0; span < labels.length; span++) {
       const service = spans.service[span]!
       const operation = spans.operation[span]!
       const host = spans.host[span]!
       const attributes = this.#attributesOf(traces, span)
       const number = (service * operations.size + operation) * hosts.size + host
       const key = attributes === '' ? number : `${number}${attributes}`
-      let codes = known.get(key)
-      if (codes === undefined) {
+      let code = known.get(key)
+      if (code === undefined) {
         const label = {
           service: services.value(service),
           operation: `${operations.value(operation)}${attributes}`,
           host: hosts.value(host),
         }
-        codes = [
-          this.#labels.code({ ...label, phase: 'call' }),
-          this.#labels.code({ ...label, phase: 'reply' }),
-        ]
-        known.set(key, codes)
+        code = this.#labels.code({ ...label, phase: 'call' })
+        this.#labels.code({ ...label, phase: 'reply' })
+        known.set(key, code)
       }
-      callLabels[span] = codes[0]
-      replyLabels[span] = codes[1]
+      labels[span] = code
     }
-    return [callLabels, replyLabels]
+    return labels
   }
 }
 
@@ -228,22 +346,12 @@ function outcomesOf(
   return new Outcomes(kinds, ofSpan, spanOffsets as Uint32Array)
 }
 
-/** When a node happened, in whole nanoseconds: rounding would break ties. */
-function timeNs({ startUs, endUs }: SpanCalls, walk: readonly number[], node: number): number {
-  const span = walk[node >>> 1]!
-  return Math.round((node & 1 ? endUs[span]! : startUs[span]!) * NS)
-}
-
-function countUnawaited(followers: readonly (readonly number[])[], finishers: readonly number[]) {
-  return followers.filter((next, child) => next.length === 0 && !finishers.includes(child)).length
-}
-
 /** Numbers what spans call, `service operation` without host, over all periods alike. */
 function nameCalls(periods: readonly SpanTraces[]): Uint32Array[] {
   const names = new Dictionary()
   return periods.map(({ spans, services, operations }) => {
     const known = new Map<number, number>()
-    return Uint32Array.from(spans.service, (service, span) => {
+    return spans.service.map((service, span) => {
       const operation = spans.operation[span]!
       const pair = service * operations.size + operation
       let name = known.get(pair)

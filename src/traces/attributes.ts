@@ -1,7 +1,8 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { Dictionary } from './dictionary.ts'
+import { Dictionary, KnownText } from './dictionary.ts'
 import { entriesWithin, groupRows } from './group-rows.ts'
 import { gatherColumns, growingColumns } from './growing-columns.ts'
+import { VERSION_ATTRIBUTE } from './span-columns.ts'
 
 /** What a low-level parameter can be. */
 export type AttributeValue = number | string | boolean
@@ -93,6 +94,29 @@ export class Attributes {
   }
 }
 
+function typeOf(value: AttributeValue): AttributeType {
+  return typeof value === 'number' ? NUMBER : typeof value === 'string' ? TEXT : TRUTH
+}
+
+/** A parameter that a reader hands over again and again, so that it is looked up once. */
+export class KnownAttribute {
+  readonly key: KnownText
+  readonly value: AttributeValue
+  readonly type: AttributeType
+  /** Its value, where it is the version of a service. */
+  readonly version: KnownText | undefined
+  /** What stands for its value in the columns, once it was added to them. */
+  number: number | undefined
+
+  constructor(key: string, value: AttributeValue) {
+    this.key = new KnownText(key)
+    this.value = value
+    this.type = typeOf(value)
+    this.version = key === VERSION_ATTRIBUTE ? new KnownText(String(value)) : undefined
+    this.number = undefined
+  }
+}
+
 /** Collects parameters while a file is read; owners come in order. */
 export class AttributesBuilder {
   readonly #keys = new Dictionary()
@@ -100,11 +124,26 @@ export class AttributesBuilder {
   readonly #columns = growingColumns({ owner: 'u32', key: 'u32', type: 'u8', value: 'f64' })
 
   add(owner: number, key: string, value: AttributeValue): void {
+    this.#push(owner, this.#keys.code(key), typeOf(value), this.#numberOf(value))
+  }
+
+  addKnown(owner: number, known: KnownAttribute): void {
+    const { key, value } = known
+    const code = this.#keys.codeOf(key)
+    if (known.number === undefined) known.number = this.#numberOf(value)
+    this.#push(owner, code, known.type, known.number)
+  }
+
+  #numberOf(value: AttributeValue): number {
+    return typeof value === 'string' ? this.#texts.code(value) : Number(value)
+  }
+
+  #push(owner: number, key: number, type: AttributeType, value: number): void {
     const columns = this.#columns
     columns.owner.push(owner)
-    columns.key.push(this.#keys.code(key))
-    columns.type.push(typeof value === 'number' ? NUMBER : typeof value === 'string' ? TEXT : TRUTH)
-    columns.value.push(typeof value === 'string' ? this.#texts.code(value) : Number(value))
+    columns.key.push(key)
+    columns.type.push(type)
+    columns.value.push(value)
   }
 
   /** The columns for `owners` owners, renumbered where `position` says so; −1 leaves one out. */

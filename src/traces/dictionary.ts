@@ -27,6 +27,12 @@ export class Dictionary {
     return this.#lastCode
   }
 
+  /** Returns the code of a text that may have been numbered before: of one dictionary alone. */
+  codeOf(known: KnownText): number {
+    if (known.code < 0) known.code = this.code(known.text)
+    return known.code
+  }
+
   /** Returns the code of `value`, or `undefined` if no row holds it. */
   find(value: string): number | undefined {
     return this.#codes.get(value)
@@ -42,6 +48,17 @@ export class Dictionary {
     const own = ownCopy(value)
     this.#codes.set(own, this.values.length)
     return this.values.push(own) - 1
+  }
+}
+
+/** A text that a reader hands over again and again, so that it is looked up once. */
+export class KnownText {
+  readonly text: string
+  /** Its code in the dictionary that it belongs to, -1 until it has one. */
+  code = -1
+
+  constructor(text: string) {
+    this.text = text
   }
 }
 

@@ -37,7 +37,7 @@ export class EpochClock {
       if (at < secondsEnd) seconds = seconds * 10 + digit
       else rest = rest * 10 + digit
     }
-    return digits === '' ? Number.NaN : this.#offset(seconds, rest / 1e3)
+    return digits === '' ? Number.NaN : this.offset(seconds, rest / 1e3)
   }
 
   /** Offset of a time in microseconds since 1970, fractions allowed; `NaN` for anything else. */
@@ -45,10 +45,11 @@ export class EpochClock {
     const count = typeof micros === 'string' && micros !== '' ? Number(micros) : micros
     if (typeof count !== 'number' || !Number.isFinite(count)) return Number.NaN
     const seconds = Math.floor(count / 1e6)
-    return this.#offset(seconds, count - seconds * 1e6)
+    return this.offset(seconds, count - seconds * 1e6)
   }
 
-  #offset(seconds: number, micros: number): number {
+  /** Offset of whole seconds since 1970 and microseconds behind them. */
+  offset(seconds: number, micros: number): number {
     if (!(Math.abs(seconds) <= MAX_SECONDS)) return Number.NaN
     this.#epochSeconds ??= seconds
     return (seconds - this.#epochSeconds) * 1e6 + micros

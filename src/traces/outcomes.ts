@@ -105,20 +105,37 @@ export function readOutcomes(periods: readonly Pick<SpanTraceColumns, 'spans' | 
   const ofRows = periods.map(({ spans, attributes }) => {
     const { offsets, columns } = attributes
     const names = attributes.keys.values.map((key) => (READ.includes(key) ? key : null))
-    const said = new Map<string, AttributeValue>()
-    return spans.status.map((code, span) => {
-      said.clear()
-      for (let entry = offsets[span]!; entry < offsets[span + 1]!; entry++) {
+    const codeOf = (status: number, first: number, end: number) => {
+      const said = new Map<string, AttributeValue>()
+      for (let entry = first; entry < end; entry++) {
         const name = names[columns.key[entry]!]
-        if (name == null) continue
-        if (!said.has(name)) said.set(name, attributes.valueAt(entry))
+        if (name != null && !said.has(name)) said.set(name, attributes.valueAt(entry))
       }
-      return said.size === 0 ? code : kinds.code(SPAN_STATUSES[code]!, said)
+      return kinds.code(SPAN_STATUSES[status]!, said)
+    }
+    /** By status, attribute and type, then by value: most spans say one thing alone. */
+    const known: Map<number, number>[] = []
+    return spans.status.map((status, span) => {
+      const end = offsets[span + 1]!
+      let [first, count] = [end, 0]
+      for (let entry = offsets[span]!; entry < end; entry++) {
+        if (names[columns.key[entry]!] === null) continue
+        if (count++ === 0) first = entry
+      }
+      if (count !== 1) return count === 0 ? status : codeOf(status, first, end)
+      const kind = (columns.key[first]! * 3 + columns.type[first]!) * SPAN_STATUSES.length + status
+      known[kind] ??= new Map()
+      const ofKind = known[kind]
+      const code = ofKind.get(columns.value[first]!) ?? codeOf(status, first, end)
+      if (ofKind.size < MAX_KNOWN) ofKind.set(columns.value[first]!, code)
+      return code
     })
   })
   return { kinds: kinds.all, ofRows }
 }
 
+/** Of one attribute, so many values are remembered. */
+const MAX_KNOWN = 1000
 /** Kinds that fit a byte; what further failing spans say is left out. */
 const MAX_KINDS = 250
 const MAX_MESSAGE_LENGTH = 120

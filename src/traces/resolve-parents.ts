@@ -293,12 +293,19 @@ export class SpanIds {
     this.#low.push(isHex ? low : this.#others.code(id ?? ''))
   }
 
+  /** Adds an id of 16 hex digits by its halves, as 32-bit integers; 0 and 0 is none. */
+  pushHex(high: number, low: number): void {
+    const isReserved = high >>> 0 === INTERNED
+    this.#high.push(high)
+    this.#low.push(isReserved ? this.#others.code(hexText(high >>> 0, low >>> 0)) : low)
+  }
+
   /** Returns the id for a message: hex ids in full 16 digits, others as they were. */
   text(row: number): string {
     const high = this.#high.values[row]!
     const low = this.#low.values[row]!
     if (high === INTERNED) return this.#others.value(low)
-    return high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0')
+    return hexText(high, low)
   }
 
   isNone(row: number): boolean {
@@ -319,6 +326,10 @@ export class SpanIds {
     )
     return (mixed ^ (mixed >>> 15)) >>> 0
   }
+}
+
+function hexText(high: number, low: number): string {
+  return high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0')
 }
 
 function hexDigit(code: number): number {

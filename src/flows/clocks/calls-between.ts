@@ -110,9 +110,6 @@ export function callsBetween(
     const clock = clocks[period]!
     const { parent, startUs, durationUs } = spans
     const phase = phaseUs[period]!
-    const isClient = (caller: number) =>
-      spans.kind[caller] === CLIENT ||
-      (spans.kind[caller] === INTERNAL && children[period]![caller] === 1)
     for (let span = spanOffsets[trace]!; span < spanOffsets[trace + 1]!; span++) {
       const caller = parent[span]!
       if (caller < 0 || clock[caller] === clock[span]) continue
@@ -135,6 +132,9 @@ export function callsBetween(
       const isLonger = durationUs[span]! > durationUs[caller]! + ROUNDING_US
       callsOf[pair]!++
       if (mayWait && isLonger) longerOf[pair]!++
+      const isClient =
+        spans.kind[caller] === CLIENT ||
+        (spans.kind[caller] === INTERNAL && children[period]![caller] === 1)
       const isForward = pairs[pair]!.reference === calling
       const high = start - callerStart + rounding
       const late = mayWait
@@ -147,7 +147,7 @@ export function callsBetween(
       calls.trace[call] = trace
       calls.timeUs[call] = callerStart
       calls.direction[call] = isForward ? 1 : -1
-      calls.isClient[call] = isClient(caller) ? 1 : 0
+      calls.isClient[call] = isClient ? 1 : 0
       calls.lateUs[call] = late
       calls.lowUs[call] = isForward ? low : -high
       calls.highUs[call] = isForward ? high : -low

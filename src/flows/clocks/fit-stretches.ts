@@ -114,12 +114,13 @@ function judge(calls: CallsBetween, rows: Uint32Array, first: number, line: Line
   const { timeUs } = calls
   let [outside, outsideCorrected] = [0, 0]
   let [fromUs, untilUs] = [Infinity, -Infinity]
-  for (const call of rows) {
-    fromUs = Math.min(fromUs, timeUs[call]!)
-    untilUs = Math.max(untilUs, timeUs[call]!)
-    const offset = line.at(timeUs[call]!)
+  for (let i = 0; i < rows.length; i++) {
+    const call = rows[i]!
+    const atUs = timeUs[call]!
+    if (atUs < fromUs) fromUs = atUs
+    if (atUs > untilUs) untilUs = atUs
     if (isOutside(calls, call, 0)) outside++
-    if (isOutside(calls, call, offset)) outsideCorrected++
+    if (isOutside(calls, call, line.at(atUs))) outsideCorrected++
   }
   const residualUs = Math.max(
     ...[fromUs, untilUs].flatMap((time) => {

@@ -19,6 +19,11 @@ export class ByteInterner {
     return this.#hashes.length
   }
 
+  /** Length of all that it keeps. */
+  get bytesUsed(): number {
+    return this.#used
+  }
+
   /** The number of bytes `start` to `end` with this hash; new bytes get the next number. */
   intern(source: DataView, [start, end]: readonly [number, number], hash: number): number {
     const spread = (hash ^ (hash >>> 15)) >>> 0
@@ -42,6 +47,13 @@ export class ByteInterner {
       const isAsLong = this.#offsets.values[number + 1]! - known === end - start
       if (isAsLong && sameBytes(source, start, end, this.#view, known)) return slot
     }
+  }
+
+  /** Where the bytes of a number that stand at `start` end, -1 where others stand. */
+  endOf(number: number, source: DataView, start: number): number {
+    const known = this.#offsets.values[number]!
+    const end = start + this.#offsets.values[number + 1]! - known
+    return end <= source.byteLength && sameBytes(source, start, end, this.#view, known) ? end : -1
   }
 
   bytes(number: number): Uint8Array {

@@ -16,6 +16,11 @@ interface JsonElementsOptions {
   readonly lost: IssueEffect
   /** Keys of the arrays that may be cut, `''` for arrays that are no object's. */
   readonly cutAt: readonly string[]
+  /**
+   * Reads the text of an element, or of a piece of one, without parsing it: all of it, or nothing if
+   * it returns `false`.
+   */
+  readonly readBytes?: ((bytes: Uint8Array, line: number) => boolean) | undefined
   /** Mends the text of an element before it is parsed. */
   readonly prepare?: (text: string) => string
   /** Bytes from which an unfinished value is cut at its outermost array. Default: 1 MB. */
@@ -107,26 +112,25 @@ export class JsonElements {
       return false
     }
     this.#cutAt = undefined
-    const text = this.#decoder.decode(this.#queue.bytes.subarray(0, end))
-    const follower = this.#queue.bytes[end]
+    const { bytes } = this.#queue
     let from = 0
-    while (from < text.length) {
-      const newline = text.indexOf('\n', from)
-      const next = newline < 0 ? text.length : newline + 1
-      const line = text.slice(from, next)
+    while (from < end) {
+      const newline = bytes.indexOf(NEWLINE, from)
+      const isWhole = newline >= 0 && newline < end
+      const next = isWhole ? newline + 1 : end
+      const line = bytes.subarray(from, next)
       const fault = this.#readText(line)
-      if (fault !== undefined && line.trim() !== '') {
-        const after = next < text.length ? text.charCodeAt(next) : ended ? undefined : follower
-        if (after !== undefined && !startsRecord(after)) {
-          this.#drop(new TextEncoder().encode(text.slice(0, from)).length)
+      if (fault !== undefined && this.#decoder.decode(line).trim() !== '') {
+        if (next < bytes.length && !startsRecord(bytes[next]!)) {
+          this.#drop(from)
           this.#beginScan()
           this.#inLines = false
           this.#lastSingleLine = 0
           return false
         }
-        this.#lost(fault, newline < 0)
+        this.#lost(fault, !isWhole)
       }
-      if (newline >= 0) this.#line++
+      if (isWhole) this.#line++
       from = next
     }
     this.#drop(end)
@@ -180,7 +184,7 @@ export class JsonElements {
     const piece = this.#queue.bytes.subarray(0, end)
     const headLine = this.#line - this.#queue.newlinesBefore(this.#head)
     this.#line += this.#queue.newlinesInSpace(this.#head)
-    const fault = this.#readText(this.#decoder.decode(piece) + closers)
+    const fault = this.#readText(piece, closers)
     if (fault === undefined) return
     if (this.#options.tearBytes === 1) this.#lost(fault, false)
     else this.#readOneByOne(piece, closers, headLine)
@@ -196,8 +200,10 @@ export class JsonElements {
   }
 
   /** Hands one text on, parsed; gives what is wrong with it. */
-  #readText(text: string): string | undefined {
-    const { prepare, onElement } = this.#options
+  #readText(bytes: Uint8Array, closers = ''): string | undefined {
+    const { prepare, onElement, readBytes } = this.#options
+    if (readBytes?.(closers === '' ? bytes : joined(bytes, closers), this.#line)) return undefined
+    const text = this.#decoder.decode(bytes) + closers
     let value: unknown
     try {
       value = JSON.parse(prepare === undefined ? text : prepare(text))
@@ -266,6 +272,13 @@ export async function readJsonElements(
   const elements = new JsonElements(options)
   for await (const chunk of chunks) elements.push(chunk)
   elements.end()
+}
+
+function joined(bytes: Uint8Array, closers: string): Uint8Array {
+  const all = new Uint8Array(bytes.length + closers.length)
+  all.set(bytes)
+  all.set(new TextEncoder().encode(closers), bytes.length)
+  return all
 }
 
 /** Whether a byte can be the first of a line of JSON lines. */

@@ -1,7 +1,7 @@
 import { type Place, TraceFormatError } from '../../core/errors.ts'
 import { areSavedLogs, DAMAGED_LOGS } from '../log-records.ts'
 import { MISSING_TRACES } from '../quality.ts'
-import type { SpanLink } from '../span-traces-builder.ts'
+import { durationBetween, type SpanLink } from '../span-traces-builder.ts'
 import { peek } from '../trace-source.ts'
 import { readJsonElements } from './json-elements.ts'
 import {
@@ -16,6 +16,7 @@ import {
   textOf,
 } from './json-values.ts'
 import { otlpFraming, otlpMessages } from './otlp-protobuf.ts'
+import { STATUS_DESCRIPTION, UsualSpans, withNanosAsText } from './otlp-usual-spans.ts'
 import {
   otlpAttributes,
   otlpId,
@@ -30,8 +31,6 @@ import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 /** Keys of arrays inside what one resource reports. */
 const IN_RESOURCE = ['scopeSpans', 'scope_spans', 'spans']
-/** A double cannot hold nanoseconds since 1970: times written as numbers are read as text. */
-const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
 
 /**
  * OTLP JSON, whole, in arrays or lines, or its protobuf (see `otlpFraming`); hex or base64, numbers
@@ -68,6 +67,7 @@ export const otlpReader: TraceReader = {
         lost: 'span skipped',
         cutAt: ['', 'resourceSpans', 'resource_spans', 'batches', ...IN_RESOURCE],
         prepare: withNanosAsText,
+        readBytes: usualReader(sink, file),
         onElement: ({ value, line, cutAt }) =>
           readValue(value, line, IN_RESOURCE.includes(cutAt ?? '')),
       })
@@ -81,6 +81,24 @@ export const otlpReader: TraceReader = {
   },
 }
 
+/** Reads usual spans straight from bytes, into a sink that takes them so. */
+function usualReader(sink: ReadSink, file: string) {
+  const { spans } = sink
+  if (spans.takesUsual !== true) return undefined
+  let place: Place = { file }
+  const reader = new UsualSpans(
+    {
+      usual: (span) => spans.addUsual?.(span),
+      unusual: (span, reporter) => readSpan(span, reporter, sink, place),
+    },
+    sink.resourceAttributes,
+  )
+  return (bytes: Uint8Array, line: number) => {
+    place = { file, line }
+    return reader.read(bytes)
+  }
+}
+
 /** Reads what flowdelta alone wrote: which traces were missing, and what was logged. */
 function readOwn({ flowdelta }: JsonObject, { quality, spans }: ReadSink, file: string): void {
   if (!isJsonObject(flowdelta)) return
@@ -92,10 +110,6 @@ function readOwn({ flowdelta }: JsonObject, { quality, spans }: ReadSink, file: 
   else if (logs !== undefined) {
     quality.note(DAMAGED_LOGS.code, { file }, DAMAGED_LOGS.message, DAMAGED_LOGS.effect)
   }
-}
-
-function withNanosAsText(json: string): string {
-  return json.replace(NUMERIC_NANOS, '$1"$2"')
 }
 
 function resourcesOf(request: JsonObject): readonly JsonObject[] | undefined {
@@ -156,7 +170,7 @@ function readSpan(span: JsonObject, reporter: Reporter, sink: ReadSink, place: P
       kind: otlpKind(kind),
       status: otlpStatus(status),
       startUs,
-      durationUs: Math.round((endUs - startUs) * 1e3) / 1e3,
+      durationUs: durationBetween(startUs, endUs),
       followsFrom: followsFrom(links, parentId),
       link: links === undefined ? undefined : linkElsewhere(links, ownTrace),
       attributes: attributesOf(span, reporter.attributes),
@@ -172,8 +186,7 @@ function attributesOf(
 ): AttributeEntry[] {
   const entries = otlpAttributes(own)
   const described = isJsonObject(status) ? textOf(status['message']) : ''
-  // As exporters to other formats call it.
-  if (described !== '') entries.push(['otel.status_description', described])
+  if (described !== '') entries.push([STATUS_DESCRIPTION, described])
   for (const { name, attributes } of objectsIn(events)) {
     entries.push(...eventEntries(textOf(name), otlpAttributes(attributes)))
   }

@@ -3,7 +3,8 @@ import type { QualityLog } from '../quality.ts'
 import type { SpanTracesBuilder } from '../span-traces-builder.ts'
 
 export interface ReadSink {
-  readonly spans: Pick<SpanTracesBuilder, 'add' | 'addLogs' | 'clock' | 'size'>
+  readonly spans: Pick<SpanTracesBuilder, 'add' | 'addLogs' | 'clock' | 'size'> &
+    Partial<Pick<SpanTracesBuilder, 'addUsual' | 'takesUsual'>>
   readonly graphs: GraphTracesBuilder
   readonly quality: QualityLog
   /** Whether attributes of resources become attributes of their spans. Default: `false`. */

@@ -1,6 +1,6 @@
 // Over every span of both periods: the loops index with `!`.
 import { FlowdeltaError, nearestName, OptionError, requireStage } from '../../core/errors.ts'
-import { clockResolutionUs } from '../../flows/sibling-order.ts'
+import { clockResolutionUs } from '../../flows/clocks/clock-resolution.ts'
 import { indexSpanCalls, type SpanCalls } from '../../flows/span-calls.ts'
 import { SelectableTraces } from '../../traces/selection/selectable-traces.ts'
 import { NO_PARENT, PARENT_MISSING, SPAN_KINDS, type SpanTraces } from '../../traces/span-traces.ts'

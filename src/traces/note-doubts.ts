@@ -1,0 +1,86 @@
+// Runs once a span: the loops index with `!`.
+import { formatDuration, type Microseconds } from '../core/words.ts'
+import type { Dictionary } from './dictionary.ts'
+import type { QualityLog } from './quality.ts'
+import { SPAN_KINDS, type SpanColumns } from './span-columns.ts'
+
+const PRODUCER = SPAN_KINDS.indexOf('producer')
+const CONSUMER = SPAN_KINDS.indexOf('consumer')
+
+/**
+ * Notes traces in which spans reach outside a parent on another host (or service) by more than
+ * rounding (`startUs` counts from a whole second, which shows whole ms). Consumers and what follows
+ * may outlive parents.
+ */
+export function noteClockSkew(
+  traceIds: readonly string[],
+  spanOffsets: Uint32Array,
+  spans: SpanColumns,
+  hosts: Dictionary,
+  quality: QualityLog,
+): void {
+  const unknownHost = hosts.find('')
+  const crossesHosts = (span: number, parent: number) =>
+    spans.host[span] === spans.host[parent] && spans.host[span] === unknownHost
+      ? spans.service[span] !== spans.service[parent]
+      : spans.host[span] !== spans.host[parent]
+  traceIds.forEach((trace, i) => {
+    let outside = 0
+    let farthestUs = 0
+    const end = spanOffsets[i + 1]!
+    for (let span = spanOffsets[i]!; span < end; span++) {
+      const parent = spans.parent[span]!
+      if (parent < 0 || !crossesHosts(span, parent)) continue
+      const reachUs = reachOutside(spans, span, parent)
+      if (reachUs <= 0) continue
+      outside++
+      farthestUs = Math.max(farthestUs, reachUs)
+    }
+    if (outside === 0) return
+    quality.note(
+      'clock-skew',
+      { trace },
+      `${outside} span(s) lie outside their parent on another host, by up to ${formatDuration(farthestUs)}: the clocks disagree, or the parent did not wait`,
+    )
+  })
+}
+
+export function noteNamelessServices(
+  traceIds: readonly string[],
+  spanOffsets: Uint32Array,
+  spans: SpanColumns,
+  services: Dictionary,
+  quality: QualityLog,
+): void {
+  const nameless = services.find('')
+  if (nameless === undefined) return
+  traceIds.forEach((trace, i) => {
+    const own = spans.service.subarray(spanOffsets[i], spanOffsets[i + 1])
+    const count = own.reduce((sum, service) => sum + (service === nameless ? 1 : 0), 0)
+    if (count === 0) return
+    quality.note(
+      'no-service',
+      { trace },
+      `${count} span(s) do not say which service they belong to; they count as one without a name`,
+    )
+  })
+}
+
+/** How far beyond rounding a span begins before its parent or ends after it; 0 if it does not. */
+function reachOutside(spans: SpanColumns, span: number, parent: number): Microseconds {
+  const startUs = spans.startUs[span]!
+  const parentStartUs = spans.startUs[parent]!
+  const waits =
+    spans.followsFrom[span] === 0 &&
+    spans.kind[span] !== CONSUMER &&
+    spans.kind[parent] !== PRODUCER
+  const endUs = startUs + spans.durationUs[span]!
+  const parentEndUs = parentStartUs + spans.durationUs[parent]!
+  const reachUs = Math.max(parentStartUs - startUs, waits ? endUs - parentEndUs : 0)
+  return reachUs > Math.max(roundingUs(startUs), roundingUs(parentStartUs)) ? reachUs : 0
+}
+
+/** Times are recorded to the microsecond or better, or to the millisecond. */
+function roundingUs(timeUs: Microseconds): Microseconds {
+  return timeUs % 1000 === 0 ? 1000 : 1
+}

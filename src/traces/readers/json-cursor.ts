@@ -1,0 +1,217 @@
+// Runs once a byte or value: the loops index with `!`.
+import { ByteInterner, hashBytes, sameBytes } from './byte-interner.ts'
+import { parsedJson } from './json-values.ts'
+
+export const QUOTE = 34
+export const COMMA = 44
+const COLON = 58
+const BACKSLASH = 92
+export const OPEN_ARRAY = 91
+export const CLOSE_ARRAY = 93
+export const OPEN_OBJECT = 123
+export const CLOSE_OBJECT = 125
+
+/** In place of a byte behind the end. */
+const NOTHING = 0
+const SPACE = new Set([9, 10, 13, 32])
+
+/** The keys that usual objects of one kind have; others make them unusual. */
+export class Keys {
+  /** Each key with the quote behind it. */
+  readonly #keys: readonly DataView[]
+  /** Which key came behind each last time: it mostly does so again. The last entry is of the first. */
+  readonly #next: Uint8Array
+
+  constructor(...names: readonly string[]) {
+    const encoder = new TextEncoder()
+    this.#keys = names.map((name) => new DataView(encoder.encode(`${name}"`).buffer))
+    this.#next = new Uint8Array(names.length + 1)
+  }
+
+  /** The number of the key that begins at `at`, -1 for any other; `last` came before it. */
+  find(view: DataView, at: number, last: number): number {
+    const place = last < 0 ? this.#keys.length : last
+    const expected = this.#next[place]!
+    if (this.#isAt(view, at, expected)) return expected
+    for (let key = 0; key < this.#keys.length; key++) {
+      if (!this.#isAt(view, at, key)) continue
+      this.#next[place] = key
+      return key
+    }
+    return -1
+  }
+
+  length(key: number): number {
+    return this.#keys[key]!.byteLength
+  }
+
+  #isAt(view: DataView, at: number, key: number): boolean {
+    const text = this.#keys[key]!
+    const end = at + text.byteLength
+    return end <= view.byteLength && sameBytes(view, at, end, text, 0)
+  }
+}
+
+/** Bytes of values that repeat, kept with what they mean; beyond, all are forgotten. */
+const MAX_REMEMBERED_BYTES = 1 << 23
+
+/** What values mean that repeat span after span, by their bytes: of equal ones only the first is parsed. */
+export class Remembered<T> {
+  readonly #prepare: (json: string) => string
+  readonly #meaning: (value: unknown) => T
+  #interner = new ByteInterner()
+  #meanings: (T | undefined)[] = []
+  /** Of each value, which came behind it last time. */
+  #next: number[] = []
+  #last = 0
+
+  /** `prepare` mends the text of a value before it is parsed. */
+  constructor(prepare: (json: string) => string, meaning: (value: unknown) => T) {
+    this.#prepare = prepare
+    this.#meaning = meaning
+  }
+
+  /** The end of the value at `start` if it is the one that is expected, else -1. */
+  expectedEnd(view: DataView, start: number): number {
+    const expected = this.#next[this.#last]
+    return expected === undefined ? -1 : this.#interner.endOf(expected, view, start)
+  }
+
+  /** What the expected value means. */
+  expected(): T | undefined {
+    this.#last = this.#next[this.#last]!
+    return this.#meanings[this.#last]
+  }
+
+  /** What bytes `start` to `end` mean; `undefined` for what is not JSON. */
+  at(view: DataView, start: number, end: number): T | undefined {
+    if (this.#interner.bytesUsed > MAX_REMEMBERED_BYTES) {
+      this.#interner = new ByteInterner()
+      this.#meanings = []
+      this.#next = []
+      this.#last = 0
+    }
+    const number = this.#interner.intern(view, [start, end], hashBytes(view, start, end))
+    if (number === this.#meanings.length) {
+      const value = parsedJson(this.#prepare(textAt(view, start, end)))
+      this.#meanings.push(value === undefined ? undefined : this.#meaning(value))
+      this.#next.push(number)
+    }
+    this.#next[this.#last] = number
+    this.#last = number
+    return this.#meanings[number]
+  }
+}
+
+const DECODER = new TextDecoder()
+
+export function textAt({ buffer, byteOffset }: DataView, start: number, end: number): string {
+  return DECODER.decode(new Uint8Array(buffer as ArrayBuffer, byteOffset + start, end - start))
+}
+
+/** A way through JSON in bytes; what it passes is checked by its brackets and quotes, or parsed. */
+export class JsonCursor {
+  bytes: Uint8Array = new Uint8Array()
+  view: DataView = new DataView(this.bytes.buffer)
+  at = 0
+  end = 0
+
+  begin(bytes: Uint8Array): void {
+    this.bytes = bytes
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.at = 0
+    this.end = bytes.length
+  }
+
+  /** The byte behind space, which is skipped; `NOTHING` at the end. */
+  next(): number {
+    for (; this.at < this.end; this.at++) {
+      const byte = this.bytes[this.at]!
+      if (byte > 32 || !SPACE.has(byte)) return byte
+    }
+    return NOTHING
+  }
+
+  /** Goes from before a key to its value; the number of the key, -1 where it is none of `keys`. */
+  key(keys: Keys, last: number): number {
+    if (this.next() !== QUOTE) return -1
+    const key = keys.find(this.view, this.at + 1, last)
+    if (key < 0) return -1
+    this.at += 1 + keys.length(key)
+    if (this.next() !== COLON) return -1
+    this.at++
+    this.next()
+    return key
+  }
+
+  /** Reads an object with some of `keys`, each at most once, by `read`. */
+  object(keys: Keys, read: (key: number) => boolean): boolean {
+    if (this.bytes[this.at] !== OPEN_OBJECT) return false
+    let seen = 0
+    let key = -1
+    do {
+      this.at++
+      key = this.key(keys, key)
+      if (key < 0 || (seen & (1 << key)) !== 0 || !read(key)) return false
+      seen |= 1 << key
+    } while (this.next() === COMMA)
+    return this.close(CLOSE_OBJECT)
+  }
+
+  list(read: () => boolean): boolean {
+    if (this.bytes[this.at] !== OPEN_ARRAY) return false
+    this.at++
+    if (this.next() === CLOSE_ARRAY) return this.close(CLOSE_ARRAY)
+    this.at--
+    do {
+      this.at++
+      this.next()
+      if (!read()) return false
+    } while (this.next() === COMMA)
+    return this.close(CLOSE_ARRAY)
+  }
+
+  close(bracket: number): boolean {
+    if (this.bytes[this.at] !== bracket || this.at >= this.end) return false
+    this.at++
+    return true
+  }
+
+  /** What the value here means, which is skipped; `undefined` where it is not JSON. */
+  value<T>(remembered: Remembered<T>): T | undefined {
+    const start = this.at
+    const expectedEnd = remembered.expectedEnd(this.view, start)
+    if (expectedEnd > 0 && !isWordByte(this.bytes[expectedEnd] ?? COMMA)) {
+      this.at = expectedEnd
+      return remembered.expected()
+    }
+    return this.skip() ? remembered.at(this.view, start, this.at) : undefined
+  }
+
+  /** Goes behind the value here by its brackets and quotes; whether it ends. */
+  skip(): boolean {
+    const bytes = this.bytes
+    const end = this.end
+    let at = this.at
+    let depth = 0
+    do {
+      const byte = bytes[at]!
+      if (byte === QUOTE) {
+        for (at++; at < end && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++
+      } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++
+      else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--
+      else if (depth === 0) {
+        // A number, true, false or null.
+        while (at + 1 < end && isWordByte(bytes[at + 1]!)) at++
+      }
+      at++
+    } while (depth > 0 && at < end)
+    this.at = at
+    return depth === 0 && at <= end
+  }
+}
+
+/** Whether a byte may stand in a number or a word. */
+function isWordByte(byte: number): boolean {
+  return byte > 32 && byte !== COMMA && byte !== CLOSE_OBJECT && byte !== CLOSE_ARRAY
+}
