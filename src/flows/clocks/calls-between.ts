@@ -33,6 +33,7 @@ export function clocksOf(traces: SpanTraces, names: Dictionary): Uint32Array {
   })
 }
 
+/** Calls between clocks: those of a pair one after the other, in order of time. */
 export interface CallsBetween {
   readonly epochMs: number
   /** Numbers of the clocks of each pair; the first call between them was made by `reference`. */
@@ -71,13 +72,9 @@ export function callsBetween(
     return ms < least ? ms : least
   }, periods[0]!.epochNs / MS_NS)
   const phaseUs = periods.map(({ epochNs }) => Number(epochNs - epochMs * MS_NS) / 1000)
-  let size = 0
-  periods.forEach(({ spans: { parent } }, period) => {
-    const clock = clocks[period]!
-    for (let span = 0; span < parent.length; span++) {
-      if (parent[span]! >= 0 && clock[parent[span]!] !== clock[span]) size++
-    }
-  })
+  const traces = tracesByTime(periods, phaseUs)
+  const { pairs, pairOf, firstOf } = findPairs(periods, clocks, { clockCount, traces })
+  const size = firstOf.at(-1)!
   const calls = {
     pair: new Uint32Array(size),
     period: new Uint8Array(size),
@@ -90,11 +87,8 @@ export function callsBetween(
     lowUs: new Float64Array(size),
     highUs: new Float64Array(size),
   }
-  const pairs: { reference: number; clock: number }[] = []
-  const pairOf = new Map<number, number>()
-  const callsOf: number[] = []
-  const longerOf: number[] = []
-  let call = 0
+  const longerOf = new Uint32Array(pairs.length)
+  const next = firstOf.slice()
   const children = periods.map(({ spans: { parent } }) => {
     const counts = new Uint32Array(parent.length)
     for (let span = 0; span < parent.length; span++) {
@@ -102,7 +96,6 @@ export function callsBetween(
     }
     return counts
   })
-  const traces = tracesByTime(periods, phaseUs)
   for (const at of traces.order) {
     const period = traces.period[at]!
     const trace = traces.trace[at]!
@@ -112,16 +105,9 @@ export function callsBetween(
     const phase = phaseUs[period]!
     for (let span = spanOffsets[trace]!; span < spanOffsets[trace + 1]!; span++) {
       const caller = parent[span]!
-      if (caller < 0 || clock[caller] === clock[span]) continue
-      const [calling, called] = [clock[caller]!, clock[span]!]
-      let pair = pairOf.get(calling * clockCount + called)
-      if (pair === undefined) {
-        pair = pairs.push({ reference: calling, clock: called }) - 1
-        pairOf.set(calling * clockCount + called, pair)
-        pairOf.set(called * clockCount + calling, pair)
-        callsOf.push(0)
-        longerOf.push(0)
-      }
+      const pair = pairOf[period]![span]!
+      if (pair < 0) continue
+      const call = next[pair]!++
       const [start, callerStart] = [phase + startUs[span]!, phase + startUs[caller]!]
       const isCoarse = isWhole(start) || isWhole(callerStart)
       const rounding = isCoarse ? COARSE_ROUNDING_US : ROUNDING_US
@@ -130,12 +116,11 @@ export function callsBetween(
         spans.kind[span] !== CONSUMER &&
         spans.kind[caller] !== PRODUCER
       const isLonger = durationUs[span]! > durationUs[caller]! + ROUNDING_US
-      callsOf[pair]!++
       if (mayWait && isLonger) longerOf[pair]!++
       const isClient =
         spans.kind[caller] === CLIENT ||
         (spans.kind[caller] === INTERNAL && children[period]![caller] === 1)
-      const isForward = pairs[pair]!.reference === calling
+      const isForward = pairs[pair]!.reference === clock[caller]
       const high = start - callerStart + rounding
       const late = mayWait
         ? start + durationUs[span]! - callerStart - durationUs[caller]! - rounding
@@ -151,15 +136,52 @@ export function callsBetween(
       calls.lateUs[call] = late
       calls.lowUs[call] = isForward ? low : -high
       calls.highUs[call] = isForward ? high : -low
-      call++
     }
   }
   for (let call = 0; call < size; call++) {
-    if (longerOf[calls.pair[call]!]! <= MAX_LONGER * callsOf[calls.pair[call]!]!) continue
+    const pair = calls.pair[call]!
+    if (longerOf[pair]! <= MAX_LONGER * (firstOf[pair + 1]! - firstOf[pair]!)) continue
     if (calls.direction[call]! > 0) calls.lowUs[call] = Number.NEGATIVE_INFINITY
     else calls.highUs[call] = Number.POSITIVE_INFINITY
   }
   return { epochMs: Number(epochMs), pairs, ...calls }
+}
+
+/** Numbers pairs of clocks in order of time; `pairOf` is the pair of each span, -1 within a clock. */
+function findPairs(
+  periods: readonly SpanTraces[],
+  clocks: readonly Uint32Array[],
+  { clockCount, traces }: { clockCount: number; traces: ReturnType<typeof tracesByTime> },
+) {
+  const pairs: { reference: number; clock: number }[] = []
+  const numbers = new Map<number, number>()
+  const counts: number[] = []
+  const pairOf = periods.map(({ spans }) => new Int32Array(spans.parent.length).fill(-1))
+  for (const at of traces.order) {
+    const period = traces.period[at]!
+    const { spans, spanOffsets } = periods[period]!
+    const clock = clocks[period]!
+    const end = spanOffsets[traces.trace[at]! + 1]!
+    for (let span = spanOffsets[traces.trace[at]!]!; span < end; span++) {
+      const caller = spans.parent[span]!
+      if (caller < 0 || clock[caller] === clock[span]) continue
+      const [calling, called] = [clock[caller]!, clock[span]!]
+      let pair = numbers.get(calling * clockCount + called)
+      if (pair === undefined) {
+        pair = pairs.push({ reference: calling, clock: called }) - 1
+        numbers.set(calling * clockCount + called, pair)
+        numbers.set(called * clockCount + calling, pair)
+        counts.push(0)
+      }
+      pairOf[period]![span] = pair
+      counts[pair]!++
+    }
+  }
+  const firstOf = new Uint32Array(pairs.length + 1)
+  counts.forEach((count, pair) => {
+    firstOf[pair + 1] = firstOf[pair]! + count
+  })
+  return { pairs, pairOf, firstOf }
 }
 
 /** Whether a time is a whole number of ms; `%` takes several times as long. */
