@@ -1,8 +1,9 @@
 // Runs once a span, node or edge: the loops index with `!`.
+
+import { VERSION_ATTRIBUTE } from './attribute-names.ts'
 import { Dictionary, KnownText } from './dictionary.ts'
 import { entriesWithin, groupRows } from './group-rows.ts'
 import { gatherColumns, growingColumns } from './growing-columns.ts'
-import { VERSION_ATTRIBUTE } from './span-columns.ts'
 
 /** What a low-level parameter can be. */
 export type AttributeValue = number | string | boolean

@@ -1,6 +1,8 @@
 // Runs once a span, node or edge: the loops index with `!`.
+
 import { FlowdeltaError, type Place } from '../core/errors.ts'
 import type { Microseconds } from '../core/words.ts'
+import { VERSION_ATTRIBUTE } from './attribute-names.ts'
 import { AttributesBuilder, type AttributeValue, type KnownAttribute } from './attributes.ts'
 import { Dictionary, type KnownText } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
@@ -23,7 +25,6 @@ import {
   type SpanKind,
   type SpanStatus,
   SpanTraces,
-  VERSION_ATTRIBUTE,
 } from './span-traces.ts'
 
 export interface SpanLink {
