@@ -1,5 +1,4 @@
 // Runs once an attribute of a span: the loops index with `!`.
-import { sum } from 'd3-array'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import {
@@ -72,8 +71,7 @@ const BINS = 16
 /** Whether a text is another one for each request is decided after this many. */
 const MIN_FOR_UNIQUE = 2_000
 const MAX_CODES = 4_000
-/** Codes that are kept to be asked for again. */
-const MAX_KEPT = 5e7
+const MAX_KEPT = 4
 
 /** What the requests of flows can be divided by, read when it is asked for. */
 export class RequestColumns {
@@ -109,13 +107,9 @@ export class RequestColumns {
         : entries === undefined || isRoot
           ? none
           : readColumns(this.#flows, { service, spanOf: (shape) => entries.get(shape) })
-    // Of services, the last ones alone are kept: there may be many.
-    const size = (one: ColumnsOf) => one.columns.length * this.#flows.size
-    let kept = sum(this.#known.values(), size) + size(read)
-    for (const [key, one] of this.#known) {
-      if (kept <= MAX_KEPT) break
-      if (key !== null && this.#known.delete(key)) kept -= size(one)
-    }
+    // Of services, the last few alone are kept: there may be many.
+    const [oldest] = [...this.#known.keys()].filter((key) => key !== null)
+    if (oldest !== undefined && this.#known.size > MAX_KEPT) this.#known.delete(oldest)
     this.#known.set(service, read)
     return read
   }
