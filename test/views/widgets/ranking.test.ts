@@ -133,7 +133,7 @@ describe('the ranking browser', () => {
     expect(findings[0]).toMatchObject({
       what: 'storage-data: SN READ itself takes 7.89 ms longer in 10 % of the calls',
       where:
-        'only where storage-data host = storage-data-2 and storage-data count = 131072 or 65536',
+        'only for NFS3 READ where storage-data host = storage-data-2 and storage-data count = 131072 or 65536',
       segment: { inside: '812 µs → 5.29 ms', ofChange: 1 },
     })
     expect(dataOf(other).findings[0]).toMatchObject({ where: 'all', segment: undefined })
