@@ -2,7 +2,9 @@
 import { Dictionary, KnownText } from './dictionary.ts'
 import { entriesWithin, groupRows } from './group-rows.ts'
 import { gatherColumns, growingColumns } from './growing-columns.ts'
-import { VERSION_ATTRIBUTE } from './span-columns.ts'
+
+/** The attribute of a resource, a process or a span that holds its service's version. */
+export const VERSION_ATTRIBUTE = 'service.version'
 
 /** What a low-level parameter can be. */
 export type AttributeValue = number | string | boolean

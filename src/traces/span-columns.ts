@@ -53,6 +53,3 @@ export interface SpanTraceColumns extends LoggedTraces {
 
 /** How many spans each service reported under each version of itself, by service. */
 export type ServiceVersions = ReadonlyMap<string, ReadonlyMap<string, number>>
-
-/** The attribute of a resource, a process or a span that holds its service's version. */
-export const VERSION_ATTRIBUTE = 'service.version'

@@ -1,7 +1,12 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { FlowdeltaError, type Place } from '../core/errors.ts'
 import type { Microseconds } from '../core/words.ts'
-import { AttributesBuilder, type AttributeValue, type KnownAttribute } from './attributes.ts'
+import {
+  AttributesBuilder,
+  type AttributeValue,
+  type KnownAttribute,
+  VERSION_ATTRIBUTE,
+} from './attributes.ts'
 import { Dictionary, type KnownText } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { gatherColumns, growingColumns, growingFloat64, growingUint32 } from './growing-columns.ts'
@@ -23,7 +28,6 @@ import {
   type SpanKind,
   type SpanStatus,
   SpanTraces,
-  VERSION_ATTRIBUTE,
 } from './span-traces.ts'
 
 export interface SpanLink {

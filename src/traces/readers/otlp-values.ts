@@ -1,4 +1,5 @@
-import { SPAN_KINDS, type SpanKind, type SpanStatus, VERSION_ATTRIBUTE } from '../span-traces.ts'
+import { VERSION_ATTRIBUTE } from '../attributes.ts'
+import { SPAN_KINDS, type SpanKind, type SpanStatus } from '../span-traces.ts'
 import {
   type AttributeEntry,
   attributeOf,

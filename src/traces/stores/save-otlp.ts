@@ -6,9 +6,10 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { FlowdeltaError } from '../../core/errors.ts'
 import type { AttributeValue } from '../attributes.ts'
+import { VERSION_ATTRIBUTE } from '../attributes.ts'
 import { savedLogs, savedSpanId } from '../log-records.ts'
 import { MISSING_TRACES, type Quality, type QualityIssue } from '../quality.ts'
-import { NO_PARENT, type SpanTraceColumns, VERSION_ATTRIBUTE } from '../span-columns.ts'
+import { NO_PARENT, type SpanTraceColumns } from '../span-columns.ts'
 
 /**
  * Writes traces as OTLP JSON lines, one trace a line, compressed where the path ends in `.gz`; see
