@@ -96,6 +96,12 @@ export class Attributes {
   }
 }
 
+function placesOf(owners: Uint32Array, position: Int32Array): Int32Array {
+  const places = new Int32Array(owners.length)
+  for (let i = 0; i < owners.length; i++) places[i] = position[owners[i]!] ?? -1
+  return places
+}
+
 function typeOf(value: AttributeValue): AttributeType {
   return typeof value === 'number' ? NUMBER : typeof value === 'string' ? TEXT : TRUTH
 }
@@ -152,8 +158,7 @@ export class AttributesBuilder {
   finish(owners: number, position?: Int32Array): Attributes {
     const { owner, ...columns } = this.#columns
     const added = owner.values.subarray(0, owner.length)
-    const placed = position ? Int32Array.from(added, (own) => position[own] ?? -1) : added
-    const { offsets, rows } = groupRows(placed, owners)
+    const { offsets, rows } = groupRows(position ? placesOf(added, position) : added, owners)
     const kept = gatherColumns(columns, rows)
     return new Attributes({ offsets, keys: this.#keys, texts: this.#texts, ...kept })
   }

@@ -255,7 +255,7 @@ export class SpanTracesBuilder {
     }
     const { order, position, parent, traces, spanOffsets } = resolveParents(
       {
-        trace: this.#trace.finish().map((trace) => this.#joined(trace)),
+        trace: this.#joinedTraces(),
         traceCount: this.#traces.size,
         traceId: (trace) => this.#traces.value(trace),
         ids: this.#ids,
@@ -314,6 +314,12 @@ export class SpanTracesBuilder {
     }
     this.#joinedTo.set(trace, other)
     return true
+  }
+
+  /** The trace of each span, with what is joined to it. */
+  #joinedTraces(): Uint32Array {
+    const traces = this.#trace.finish()
+    return this.#joinedTo.size === 0 ? traces : traces.map((trace) => this.#joined(trace))
   }
 
   #joined(trace: number): number {
