@@ -24,7 +24,7 @@ export class Keys {
 
   constructor(...names: readonly string[]) {
     const encoder = new TextEncoder()
-    this.#keys = names.map((name) => new DataView(encoder.encode(`${name}"`).buffer))
+    this.#keys = names.map((name) => viewOf(encoder.encode(`${name}"`)))
     this.#next = new Uint8Array(names.length + 1)
   }
 
@@ -103,6 +103,10 @@ export class Remembered<T> {
   }
 }
 
+function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length)
+}
+
 const DECODER = new TextDecoder()
 
 export function textAt({ buffer, byteOffset }: DataView, start: number, end: number): string {
@@ -118,7 +122,7 @@ export class JsonCursor {
 
   begin(bytes: Uint8Array): void {
     this.bytes = bytes
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.view = viewOf(bytes)
     this.at = 0
     this.end = bytes.length
   }
