@@ -116,11 +116,11 @@ export class KnownAttribute {
   /** What stands for its value in the columns, once it was added to them. */
   number: number | undefined
 
-  constructor(key: string, value: AttributeValue) {
-    this.key = new KnownText(key)
+  constructor(key: KnownText, value: AttributeValue) {
+    this.key = key
     this.value = value
     this.type = typeOf(value)
-    this.version = key === VERSION_ATTRIBUTE ? new KnownText(String(value)) : undefined
+    this.version = key.text === VERSION_ATTRIBUTE ? new KnownText(String(value)) : undefined
     this.number = undefined
   }
 }

@@ -1,22 +1,21 @@
 // Runs once a byte or span: the loops index with `!`.
-import { KnownAttribute } from '../attributes.ts'
+import type { KnownAttribute } from '../attributes.ts'
 import { KnownText } from '../dictionary.ts'
 import { SPAN_KINDS, SPAN_STATUSES } from '../span-columns.ts'
 import type { KnownReporter, UsualSpan } from '../span-traces-builder.ts'
 import { sameBytes } from './byte-interner.ts'
 import {
-  CLOSE_ARRAY,
   CLOSE_OBJECT,
   COMMA,
   JsonCursor,
   Keys,
-  OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
   Remembered,
   textAt,
 } from './json-cursor.ts'
 import { isJsonObject, type JsonObject, parsedJson, textOf } from './json-values.ts'
+import { knownAttribute, UsualAttributes } from './otlp-usual-attributes.ts'
 import {
   otlpAttributes,
   otlpKind,
@@ -56,11 +55,6 @@ export function withNanosAsText(json: string): string {
 /** As exporters to other formats call it. */
 export const STATUS_DESCRIPTION = 'otel.status_description'
 
-function attributeIn(value: unknown): { readonly attribute: KnownAttribute | undefined } {
-  const [entry] = otlpAttributes([value])
-  return { attribute: entry && new KnownAttribute(...entry) }
-}
-
 function kindIn(value: unknown): { readonly code: number } {
   return { code: SPAN_KINDS.indexOf(otlpKind(value)) }
 }
@@ -69,7 +63,7 @@ function statusIn(value: unknown) {
   const described = isJsonObject(value) ? textOf(value['message']) : ''
   return {
     code: SPAN_STATUSES.indexOf(otlpStatus(value)),
-    described: described === '' ? undefined : new KnownAttribute(STATUS_DESCRIPTION, described),
+    described: described === '' ? undefined : knownAttribute([STATUS_DESCRIPTION, described]),
   }
 }
 
@@ -98,7 +92,7 @@ export class UsualSpans extends JsonCursor {
   readonly #taker: SpanTaker
   readonly #resources: Remembered<KnownResource>
   readonly #names = new Remembered(withNanosAsText, (value) => new KnownText(textOf(value)))
-  readonly #attributes = new Remembered(withNanosAsText, attributeIn)
+  readonly #attributes = new UsualAttributes(withNanosAsText)
   readonly #kinds = new Remembered(withNanosAsText, kindIn)
   readonly #statuses = new Remembered(withNanosAsText, statusIn)
   readonly #states = new Remembered(withNanosAsText, stateIn)
@@ -254,7 +248,7 @@ export class UsualSpans extends JsonCursor {
           break
         }
         case ATTRIBUTES:
-          if (!this.#readAttributes(span.attributes)) return undefined
+          if (!this.#attributes.read(this, span.attributes)) return undefined
           break
         case EVENTS:
         case LINKS:
@@ -269,24 +263,6 @@ export class UsualSpans extends JsonCursor {
     if (described !== undefined) span.attributes.push(described)
     const seconds = span.endSeconds - span.startSeconds
     return seconds > 0 || (seconds === 0 && span.endNanos >= span.startNanos) ? span : undefined
-  }
-
-  #readAttributes(into: KnownAttribute[]): boolean {
-    if (this.bytes[this.at] !== OPEN_ARRAY) return false
-    this.at++
-    if (this.next() === CLOSE_ARRAY) {
-      this.at++
-      return true
-    }
-    for (;;) {
-      const found = this.value(this.#attributes)
-      if (found === undefined) return false
-      if (found.attribute !== undefined) into.push(found.attribute)
-      const behind = this.next()
-      this.at++
-      if (behind !== COMMA) return behind === CLOSE_ARRAY
-      this.next()
-    }
   }
 
   #isEmptyText(): boolean {
@@ -357,6 +333,6 @@ function knownReporter({ service, host, version, attributes }: Reporter): KnownR
     service: new KnownText(service),
     host: new KnownText(host),
     version: new KnownText(version),
-    attributes: attributes.map((entry) => new KnownAttribute(...entry)),
+    attributes: attributes.map(knownAttribute),
   }
 }
