@@ -266,8 +266,8 @@ describe('what counts as usual', () => {
     expect(taken(LINE)).toMatchObject({ isRead: true, counts: { usual: 1, unusual: 0 } })
   })
 
-  test('a span with an event is parsed by itself', () => {
-    const line = LINE.replace('"status":{}', '"events":[{"name":"e"}]')
+  test('a span with a link is parsed by itself', () => {
+    const line = LINE.replace('"status":{}', '"links":[{"spanId":"eee19b7ec3c1b174"}]')
     expect(taken(line)).toMatchObject({ isRead: true, counts: { usual: 0, unusual: 1 } })
   })
 
