@@ -1,6 +1,3 @@
-/** The attribute of a resource, a process or a span that holds its service's version. */
-export const VERSION_ATTRIBUTE = 'service.version'
-
 /** What names of attributes made of monitoring series begin with. */
 export const SERIES = 'series.'
 

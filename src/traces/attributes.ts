@@ -1,9 +1,10 @@
 // Runs once a span, node or edge: the loops index with `!`.
-
-import { VERSION_ATTRIBUTE } from './attribute-names.ts'
 import { Dictionary, KnownText } from './dictionary.ts'
 import { entriesWithin, groupRows } from './group-rows.ts'
 import { gatherColumns, growingColumns } from './growing-columns.ts'
+
+/** The attribute of a resource, a process or a span that holds its service's version. */
+export const VERSION_ATTRIBUTE = 'service.version'
 
 /** What a low-level parameter can be. */
 export type AttributeValue = number | string | boolean
@@ -95,6 +96,12 @@ export class Attributes {
   }
 }
 
+function placesOf(owners: Uint32Array, position: Int32Array): Int32Array {
+  const places = new Int32Array(owners.length)
+  for (let i = 0; i < owners.length; i++) places[i] = position[owners[i]!] ?? -1
+  return places
+}
+
 function typeOf(value: AttributeValue): AttributeType {
   return typeof value === 'number' ? NUMBER : typeof value === 'string' ? TEXT : TRUTH
 }
@@ -109,11 +116,11 @@ export class KnownAttribute {
   /** What stands for its value in the columns, once it was added to them. */
   number: number | undefined
 
-  constructor(key: string, value: AttributeValue) {
-    this.key = new KnownText(key)
+  constructor(key: KnownText, value: AttributeValue) {
+    this.key = key
     this.value = value
     this.type = typeOf(value)
-    this.version = key === VERSION_ATTRIBUTE ? new KnownText(String(value)) : undefined
+    this.version = key.text === VERSION_ATTRIBUTE ? new KnownText(String(value)) : undefined
     this.number = undefined
   }
 }
@@ -151,8 +158,7 @@ export class AttributesBuilder {
   finish(owners: number, position?: Int32Array): Attributes {
     const { owner, ...columns } = this.#columns
     const added = owner.values.subarray(0, owner.length)
-    const placed = position ? Int32Array.from(added, (own) => position[own] ?? -1) : added
-    const { offsets, rows } = groupRows(placed, owners)
+    const { offsets, rows } = groupRows(position ? placesOf(added, position) : added, owners)
     const kept = gatherColumns(columns, rows)
     return new Attributes({ offsets, keys: this.#keys, texts: this.#texts, ...kept })
   }

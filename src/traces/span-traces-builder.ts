@@ -1,9 +1,12 @@
 // Runs once a span, node or edge: the loops index with `!`.
-
 import { FlowdeltaError, type Place } from '../core/errors.ts'
 import type { Microseconds } from '../core/words.ts'
-import { VERSION_ATTRIBUTE } from './attribute-names.ts'
-import { AttributesBuilder, type AttributeValue, type KnownAttribute } from './attributes.ts'
+import {
+  AttributesBuilder,
+  type AttributeValue,
+  type KnownAttribute,
+  VERSION_ATTRIBUTE,
+} from './attributes.ts'
 import { Dictionary, type KnownText } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { gatherColumns, growingColumns, growingFloat64, growingUint32 } from './growing-columns.ts'
@@ -252,7 +255,7 @@ export class SpanTracesBuilder {
     }
     const { order, position, parent, traces, spanOffsets } = resolveParents(
       {
-        trace: this.#trace.finish().map((trace) => this.#joined(trace)),
+        trace: this.#joinedTraces(),
         traceCount: this.#traces.size,
         traceId: (trace) => this.#traces.value(trace),
         ids: this.#ids,
@@ -311,6 +314,12 @@ export class SpanTracesBuilder {
     }
     this.#joinedTo.set(trace, other)
     return true
+  }
+
+  /** The trace of each span, with what is joined to it. */
+  #joinedTraces(): Uint32Array {
+    const traces = this.#trace.finish()
+    return this.#joinedTo.size === 0 ? traces : traces.map((trace) => this.#joined(trace))
   }
 
   #joined(trace: number): number {

@@ -5,7 +5,7 @@ import { parsedJson } from './json-values.ts'
 export const QUOTE = 34
 export const COMMA = 44
 const COLON = 58
-const BACKSLASH = 92
+export const BACKSLASH = 92
 export const OPEN_ARRAY = 91
 export const CLOSE_ARRAY = 93
 export const OPEN_OBJECT = 123
@@ -24,7 +24,7 @@ export class Keys {
 
   constructor(...names: readonly string[]) {
     const encoder = new TextEncoder()
-    this.#keys = names.map((name) => new DataView(encoder.encode(`${name}"`).buffer))
+    this.#keys = names.map((name) => viewOf(encoder.encode(`${name}"`)))
     this.#next = new Uint8Array(names.length + 1)
   }
 
@@ -71,6 +71,11 @@ export class Remembered<T> {
     this.#meaning = meaning
   }
 
+  /** How many different values it has met. */
+  get size(): number {
+    return this.#meanings.length
+  }
+
   /** The end of the value at `start` if it is the one that is expected, else -1. */
   expectedEnd(view: DataView, start: number): number {
     const expected = this.#next[this.#last]
@@ -103,7 +108,12 @@ export class Remembered<T> {
   }
 }
 
-const DECODER = new TextDecoder()
+function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length)
+}
+
+/** Within JSON, a byte order mark is a character like others. */
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export function textAt({ buffer, byteOffset }: DataView, start: number, end: number): string {
   return DECODER.decode(new Uint8Array(buffer as ArrayBuffer, byteOffset + start, end - start))
@@ -118,7 +128,7 @@ export class JsonCursor {
 
   begin(bytes: Uint8Array): void {
     this.bytes = bytes
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.view = viewOf(bytes)
     this.at = 0
     this.end = bytes.length
   }

@@ -1,24 +1,30 @@
 // Runs once a byte or span: the loops index with `!`.
-import { KnownAttribute } from '../attributes.ts'
+import type { KnownAttribute } from '../attributes.ts'
 import { KnownText } from '../dictionary.ts'
 import { SPAN_KINDS, SPAN_STATUSES } from '../span-columns.ts'
 import type { KnownReporter, UsualSpan } from '../span-traces-builder.ts'
 import { sameBytes } from './byte-interner.ts'
 import {
-  CLOSE_ARRAY,
   CLOSE_OBJECT,
   COMMA,
   JsonCursor,
   Keys,
-  OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
   Remembered,
   textAt,
 } from './json-cursor.ts'
-import { isJsonObject, type JsonObject, parsedJson, textOf } from './json-values.ts'
+import {
+  type AttributeEntry,
+  isJsonObject,
+  type JsonObject,
+  parsedJson,
+  textOf,
+} from './json-values.ts'
+import { knownAttribute, UsualAttributes } from './otlp-usual-attributes.ts'
 import {
   otlpAttributes,
+  otlpEvents,
   otlpKind,
   otlpStatus,
   type Reporter,
@@ -56,11 +62,6 @@ export function withNanosAsText(json: string): string {
 /** As exporters to other formats call it. */
 export const STATUS_DESCRIPTION = 'otel.status_description'
 
-function attributeIn(value: unknown): { readonly attribute: KnownAttribute | undefined } {
-  const [entry] = otlpAttributes([value])
-  return { attribute: entry && new KnownAttribute(...entry) }
-}
-
 function kindIn(value: unknown): { readonly code: number } {
   return { code: SPAN_KINDS.indexOf(otlpKind(value)) }
 }
@@ -69,7 +70,7 @@ function statusIn(value: unknown) {
   const described = isJsonObject(value) ? textOf(value['message']) : ''
   return {
     code: SPAN_STATUSES.indexOf(otlpStatus(value)),
-    described: described === '' ? undefined : new KnownAttribute(STATUS_DESCRIPTION, described),
+    described: described === '' ? undefined : knownAttribute([STATUS_DESCRIPTION, described]),
   }
 }
 
@@ -90,7 +91,7 @@ export interface SpanTaker {
 
 /**
  * Reads OTLP JSON as exporters write it straight from its bytes, in a fraction of the time that
- * `JSON.parse` and a walk through its objects take. A span with something unusual (links, events, ids
+ * `JSON.parse` and a walk through its objects take. A span with something unusual (links, ids
  * in base64) is parsed by itself; a text with something unusual around its spans is left to the
  * caller. The result is the same either way: the same functions read values, once for equal bytes.
  */
@@ -98,7 +99,7 @@ export class UsualSpans extends JsonCursor {
   readonly #taker: SpanTaker
   readonly #resources: Remembered<KnownResource>
   readonly #names = new Remembered(withNanosAsText, (value) => new KnownText(textOf(value)))
-  readonly #attributes = new Remembered(withNanosAsText, attributeIn)
+  readonly #attributes = new UsualAttributes(withNanosAsText)
   readonly #kinds = new Remembered(withNanosAsText, kindIn)
   readonly #statuses = new Remembered(withNanosAsText, statusIn)
   readonly #states = new Remembered(withNanosAsText, stateIn)
@@ -196,6 +197,7 @@ export class UsualSpans extends JsonCursor {
       reporter: this.#resource!.known,
     }
     let described: KnownAttribute | undefined
+    let events: readonly AttributeEntry[] | undefined = []
     let seen = 0
     let key = -1
     do {
@@ -254,9 +256,12 @@ export class UsualSpans extends JsonCursor {
           break
         }
         case ATTRIBUTES:
-          if (!this.#readAttributes(span.attributes)) return undefined
+          if (!this.#attributes.read(this, span.attributes)) return undefined
           break
         case EVENTS:
+          events = this.#readEvents()
+          if (events === undefined) return undefined
+          break
         case LINKS:
           if (!this.list(NONE)) return undefined
           break
@@ -267,26 +272,19 @@ export class UsualSpans extends JsonCursor {
     if (this.next() !== CLOSE_OBJECT || (seen & NEEDED) !== NEEDED) return undefined
     this.at++
     if (described !== undefined) span.attributes.push(described)
+    for (const entry of events) span.attributes.push(knownAttribute(entry))
     const seconds = span.endSeconds - span.startSeconds
     return seconds > 0 || (seconds === 0 && span.endNanos >= span.startNanos) ? span : undefined
   }
 
-  #readAttributes(into: KnownAttribute[]): boolean {
-    if (this.bytes[this.at] !== OPEN_ARRAY) return false
-    this.at++
-    if (this.next() === CLOSE_ARRAY) {
-      this.at++
-      return true
-    }
-    for (;;) {
-      const found = this.value(this.#attributes)
-      if (found === undefined) return false
-      if (found.attribute !== undefined) into.push(found.attribute)
-      const behind = this.next()
-      this.at++
-      if (behind !== COMMA) return behind === CLOSE_ARRAY
-      this.next()
-    }
+  /** Events have times of their own, so each is parsed. */
+  #readEvents(): readonly AttributeEntry[] | undefined {
+    const start = this.at
+    if (this.list(NONE)) return []
+    this.at = start
+    if (!this.skip()) return undefined
+    const events = parsedJson(withNanosAsText(textAt(this.view, start, this.at)))
+    return events === undefined ? undefined : otlpEvents(events)
   }
 
   #isEmptyText(): boolean {
@@ -357,6 +355,6 @@ function knownReporter({ service, host, version, attributes }: Reporter): KnownR
     service: new KnownText(service),
     host: new KnownText(host),
     version: new KnownText(version),
-    attributes: attributes.map((entry) => new KnownAttribute(...entry)),
+    attributes: attributes.map(knownAttribute),
   }
 }

@@ -1,8 +1,9 @@
-import { VERSION_ATTRIBUTE } from '../attribute-names.ts'
+import { VERSION_ATTRIBUTE } from '../attributes.ts'
 import { SPAN_KINDS, type SpanKind, type SpanStatus } from '../span-traces.ts'
 import {
   type AttributeEntry,
   attributeOf,
+  eventEntries,
   isJsonObject,
   type JsonObject,
   objectsIn,
@@ -66,6 +67,13 @@ export function otlpAttributes(list: unknown): AttributeEntry[] {
     if (plain !== undefined && plain !== null) entries.push([key, attributeOf(plain)])
   }
   return entries
+}
+
+/** What the events of a span say, as attributes of it. */
+export function otlpEvents(list: unknown): AttributeEntry[] {
+  return objectsIn(list).flatMap(({ name, attributes }) =>
+    eventEntries(textOf(name), otlpAttributes(attributes)),
+  )
 }
 
 export function otlpText(list: unknown, key: string): string {

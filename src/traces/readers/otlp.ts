@@ -6,7 +6,6 @@ import { peek } from '../trace-source.ts'
 import { readJsonElements } from './json-elements.ts'
 import {
   type AttributeEntry,
-  eventEntries,
   firstTraceKey,
   isJsonObject,
   type JsonObject,
@@ -19,6 +18,7 @@ import { otlpFraming, otlpMessages } from './otlp-protobuf.ts'
 import { STATUS_DESCRIPTION, UsualSpans, withNanosAsText } from './otlp-usual-spans.ts'
 import {
   otlpAttributes,
+  otlpEvents,
   otlpId,
   otlpKind,
   otlpStatus,
@@ -187,9 +187,7 @@ function attributesOf(
   const entries = otlpAttributes(own)
   const described = isJsonObject(status) ? textOf(status['message']) : ''
   if (described !== '') entries.push([STATUS_DESCRIPTION, described])
-  for (const { name, attributes } of objectsIn(events)) {
-    entries.push(...eventEntries(textOf(name), otlpAttributes(attributes)))
-  }
+  entries.push(...otlpEvents(events))
   if (ofResource.length > 0) entries.push(...ofResource)
   return entries
 }

@@ -185,6 +185,37 @@ describe('spans read from bytes are those that JSON.parse gives', () => {
     )
   })
 
+  test('of attributes whose values hardly repeat', async () => {
+    const values = (i: number) => [
+      { stringValue: `id ${i}` },
+      { stringValue: `\uFEFF${i}` },
+      { stringValue: `"${i}"\n\u00e4` },
+      { intValue: String(i) },
+      { intValue: `-${i}` },
+      { intValue: `90071992547409${i}` },
+      { intValue: i },
+      { doubleValue: i / 7 },
+      { doubleValue: 'NaN' },
+      { boolValue: true },
+      { stringValue: i },
+      { stringValue: `${i}`, intValue: 1 },
+    ]
+    const spans = Array.from({ length: 400 }, (_, i) => ({
+      traceId: traceIds[0],
+      spanId: i.toString(16).padStart(16, '1'),
+      name: 'a',
+      startTimeUnixNano: String(EPOCH_NS),
+      endTimeUnixNano: String(EPOCH_NS),
+      attributes: values(i).map((value, n) => ({ key: i % 3 === 0 ? 'k' : `k${n}`, value })),
+    }))
+    const request = { resourceSpans: [{ resource: {}, scopeSpans: [{ spans }] }] }
+    for (const content of [JSON.stringify(request), JSON.stringify(request, null, 1)]) {
+      const general = await readAll(content, { usual: false })
+      expect(await readAll(content)).toEqual(general)
+      expect(general).toMatchObject({ parts: { columns: { ids: [traceIds[0]] } } })
+    }
+  })
+
   test('of lines that were cut or changed anywhere', async () => {
     const byte = fc.constantFrom(
       '',
@@ -235,8 +266,8 @@ describe('what counts as usual', () => {
     expect(taken(LINE)).toMatchObject({ isRead: true, counts: { usual: 1, unusual: 0 } })
   })
 
-  test('a span with an event is parsed by itself', () => {
-    const line = LINE.replace('"status":{}', '"events":[{"name":"e"}]')
+  test('a span with a link is parsed by itself', () => {
+    const line = LINE.replace('"status":{}', '"links":[{"spanId":"eee19b7ec3c1b174"}]')
     expect(taken(line)).toMatchObject({ isRead: true, counts: { usual: 0, unusual: 1 } })
   })
 
