@@ -71,10 +71,14 @@ export function segmentFact(segment: Segment): string {
 }
 
 /** Says which requests a segment divides: `through checkout-api`, `with mds index get`. */
-function searchedIn({ step, call, operation, callingOperation }: Segment): string {
+function searchedIn({ step, call, measure, operation, callingOperation }: Segment): string {
   if (step === null) return call === null ? '' : `with ${calledName(call.of, '')}`
   const service = printable(step.service)
-  const by = callingOperation ? ` for ${operationName({ operation: callingOperation })}` : ''
+  // Failures are told by the operation of roots.
+  const isTime = measure === 'time'
+  const caller = isTime ? callingOperation : operation
+  const by = caller ? ` for ${operationName({ operation: caller })}` : ''
+  if (!isTime) return `through ${service}${by}`
   if (operation !== null) return `with ${service} ${operationName({ operation })}${by}`
   return step.caller === null
     ? `through ${service}`

@@ -195,7 +195,9 @@ function narrowed(
       const isMet = metBy(condition)
       return codes.subarray(from, to).some((code) => isMet[code] === 0)
     })
-    if (conditions.length === 0) return whole
+    // Of times, titles tell the operation; of others, it stands for a condition or tells nothing.
+    const tells = measure === 'time' || conditions.length < candidate.conditions.length
+    if (conditions.length === 0 || !tells) return whole
     return { candidate: { ...candidate, stratum, conditions }, isInside: own }
   }
   return whole
