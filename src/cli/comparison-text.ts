@@ -150,7 +150,7 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
   const mutations = comparison.ranking.mutations.length
   const foot = [
     ...(mutations + comparison.findings.findings.length === 0 ? [nothingFound(comparison)] : []),
-    `--verbose: ${counted(mutations, 'ranked mutation')}, warnings in full${findingHint(comparison)}.`,
+    `--verbose: ${counted(mutations, 'changed category', 'changed categories')}, warnings in full${findingHint(comparison)}.`,
   ]
   const room = maxLines - head.length - foot.length - 4
   const shownWarnings = warningLines(warnings, Math.max(1, room - findings.length))

@@ -32,11 +32,11 @@ export function moreText(difference: number, quantity: Quantity): string {
   return `${formatAmount(Math.abs(difference), quantity)} ${difference < 0 ? 'less' : more}`
 }
 
-/** What becomes of amounts, in words of the field: `slower`, or `more`; `slowdown`, or `increase`. */
+/** What becomes of amounts, in words of the field: `slower`, or `more`; `slowdown`, or `increase`; `time saved`, or `decrease`. */
 export function changeWords({ unit }: Quantity, isMore: boolean) {
   const isTime = unit === null
   if (isMore) return { how: isTime ? 'slower' : 'more', change: isTime ? 'slowdown' : 'increase' }
-  return { how: isTime ? 'faster' : 'less', change: isTime ? 'speedup' : 'decrease' }
+  return { how: isTime ? 'faster' : 'less', change: isTime ? 'time saved' : 'decrease' }
 }
 
 /** More is said to be more than all of a change; parts that run at the same time may add up to a little more. */

@@ -1,5 +1,5 @@
 import { group, sum } from 'd3-array'
-import { amountsName, formatAmount } from '../../core/quantity.ts'
+import { amountsName, formatAmount, moreText } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { firstOf } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -51,7 +51,7 @@ export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarni
     ({ name, before, after }) => `${name} ${exactPercent(before)} → ${exactPercent(after)}`,
   )
   return warning('request-mix', {
-    finding: `The request mix changed (shares of requests): ${firstOf(shares)}.`,
+    finding: `The request mix changed, which alone makes requests take ${moreText(shiftUs, flows.quantity)} on average: ${firstOf(shares)} of requests.`,
     effect:
       `The mix alone moves the mean ${amountsName(flows.quantity)} of all requests by ` +
       `${shiftUs > 0 ? '+' : ''}${formatAmount(shiftUs, flows.quantity)} (${signedPercent(shiftUs / beforeUs)} of ${formatAmount(beforeUs, flows.quantity)})` +

@@ -8,11 +8,14 @@ import { Categories } from '../categories/categories.ts'
 import { type EdgeChanges, findEdgeChanges } from '../edges/find-edge-changes.ts'
 import { otherMix } from '../fairness/request-types.ts'
 import { findInterference } from '../interference/find-interference.ts'
-import { interferenceClause, interferenceFacts } from '../interference/interference.ts'
+import {
+  interferenceClause,
+  interferenceFacts,
+  interferenceLook,
+} from '../interference/interference.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { withoutNames } from '../knowledge/names.ts'
 import { noteTexts, subjectsOf } from '../knowledge/notes.ts'
-import { meaningOf } from '../knowledge/parts.ts'
 import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
@@ -38,11 +41,17 @@ import { detectableOf } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
 import { errorFindings } from './error-findings.ts'
 import type { Draft, Finding } from './finding.ts'
-import { factsOf, operationOf, sinceFact, sizeOf } from './finding-facts.ts'
+import {
+  apartFacts,
+  factsOf,
+  meaningFact,
+  operationOf,
+  sinceFact,
+  sizeOf,
+} from './finding-facts.ts'
 import { Findings } from './findings.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
-import { listed } from './names.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { segmentClause, segmentFact, withSegments } from './segment-findings.ts'
 import { stepFindings } from './step-findings.ts'
@@ -179,9 +188,15 @@ export function groupFindings(
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const weighted = weigh(draft)
-    const { key, notes, eachInterval, weightUs, depth, ...told } = weighted
+    const { key, notes, weightUs, depth, ...told } = weighted
     const elsewhereUs = toldElsewhere(draft) * (weighted.requests / draft.requests || 1)
     const contributionUs = withConsequences(weighted, consequences) - elsewhereUs
+    const clearUs = changeIsClear ? observedChangeUs : Number.NaN
+    const apart = apartFacts(
+      weighted,
+      { contributionUs, consequences, observedChangeUs: clearUs },
+      quantity,
+    )
     const all = [categories.flows.count(BEFORE), categories.flows.count(AFTER)] as const
     const began = onsets.get(draft) ?? null
     const { flows } = categories
@@ -191,7 +206,7 @@ export function groupFindings(
     const parts = withoutNames(key, knowledge).split('\n').sort()
     const id = `${draft.kind}-${fingerprint(parts.join('\n'))}`
     const facts = [
-      ...factsOf(weighted, requests, quantity),
+      ...factsOf(weighted, { all: requests, quantity, apart }),
       ...meaningFact(categories, draft),
       ...sinceFact(since, follows),
       ...interferenceFacts(interference),
@@ -206,11 +221,12 @@ export function groupFindings(
       since,
       follows,
       interference,
+      look: draft.look + interferenceLook(interference),
       title: `${draft.where}: ${draft.what}${segmentClause(draft)}${interferenceClause(interference)}`,
       text: facts.join(' · '),
       facts,
       contributionUs,
-      shareOfChange: changeIsClear ? contributionUs / observedChangeUs : Number.NaN,
+      shareOfChange: contributionUs / clearUs,
       mutations: mutationsOf(draft),
       exemplars: draft.exemplars ?? exemplarsOf(categories, draft),
       consequences,
@@ -235,16 +251,6 @@ export function groupFindings(
     detectable: found.length > 0 ? null : detectableOf(evidence),
     flows: categories.flows,
   })
-}
-
-const MAX_MEANINGS = 2
-
-/** What people call the parts of the requests that a finding is about. */
-function meaningFact(categories: Categories, { categories: ids }: Draft): string[] {
-  const meanings = new Set(ids.map((id) => meaningOf(categories, id)))
-  const isPart = meanings.delete('')
-  if (meanings.size === 0) return []
-  return [`${isPart ? 'among them' : 'requests'}: ${listed([...meanings], MAX_MEANINGS)}`]
 }
 
 /** What another mix of requests alone changes in all; 0 where findings count requests of all types. */

@@ -7,14 +7,23 @@ import {
 } from '../../core/quantity.ts'
 import { formatDuration, grouped, percent, printable } from '../../core/words.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
+import { meaningOf } from '../knowledge/parts.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Draft, Finding, FindingSize } from './finding.ts'
+import { listed } from './names.ts'
 
+const MAX_MEANINGS = 2
 /** Longer ids of traces lose their end. */
 const MAX_ID_LENGTH = 12
 const SHORT_ID_LENGTH = 8
+
+/** What is told apart from the cost of a finding's own requests differs from it by more than this share. */
+const MAX_APART = 0.05
+/** Below this share of pairs, a reader may need to know what share means nothing. */
+const HARDLY = 0.65
 
 /** Below this, an interval of times is told in milliseconds. */
 const SHORT_US = 2e6
@@ -22,36 +31,64 @@ const SHORT_US = 2e6
 const SECONDS = 19
 const MILLISECONDS = 23
 
-export function factsOf(draft: Draft, all: number, quantity: Quantity): string[] {
+/**
+ * @param all requests after
+ * @param apart what more is to be said of the cost: see `apartFacts`
+ */
+export function factsOf(
+  draft: Draft,
+  { all, quantity, apart }: { all: number; quantity: Quantity; apart: string[] },
+): string[] {
   const { requests, contributionUs, direction, probabilitySlower, notes, q } = draft
   const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
   const each = contributionUs / Math.max(1, requests)
   if (draft.kind === 'errors') return [...notes, certaintyText(q)]
+  // Of clients, the title counts what changed.
+  const isOfRequests = draft.kind !== 'load' || contributionUs !== 0
   return [
-    `${grouped(requests)} of ${grouped(all)} requests`,
-    ...(each === 0 ? [] : [eachText(each, draft, quantity)]),
+    ...(isOfRequests ? [`${grouped(requests)} of ${grouped(all)} requests`] : []),
+    ...(each === 0 ? [] : [eachText(each, draft, quantity), ...apart]),
     ...(Number.isNaN(chance)
       ? []
       : [
-          `${changeWords(quantity, direction === 'slower').how} than ${percent(chance)} of those before`,
+          `${changeWords(quantity, direction === 'slower').how} than ${percent(chance)} of those before${chance < HARDLY ? ' (50 % if nothing changed)' : ''}`,
         ]),
     `${isOpen(draft) ? 'that it changed: ' : ''}${certaintyText(q)}`,
     ...notes,
   ]
 }
 
+/** Where a finding adds something else in all than its requests times what each takes, says why. `observedChangeUs` is NaN where that may be chance. */
+export function apartFacts(
+  { requests, contributionUs: ownUs }: Draft,
+  told: Pick<Finding, 'contributionUs' | 'consequences'> & { observedChangeUs: number },
+  quantity: Quantity,
+): string[] {
+  const { contributionUs, consequences, observedChangeUs } = told
+  const otherUs = ownUs - contributionUs
+  if (requests === 0 || Math.abs(otherUs) <= MAX_APART * Math.abs(ownUs)) return []
+  if (!consequences.some(({ kind }) => kind === 'latency')) {
+    return [`other findings count ${formatAmount(Math.abs(otherUs), quantity)} of it`]
+  }
+  const isPart = ownUs / observedChangeUs > 0
+  const own = isPart
+    ? partText(ownUs, observedChangeUs, quantity)
+    : `${signedAmount(ownUs, quantity)} in all`
+  return [`${own} without what is below`]
+}
+
 /** Whether it is left open what something that changed costs. */
-function isOpen({ eachInterval: [low, high] }: Pick<Draft, 'eachInterval'>): boolean {
+export function isOpen({ eachInterval: [low, high] }: Pick<Draft, 'eachInterval'>): boolean {
   return Math.min(low, high) < 0 && Math.max(low, high) > 0
 }
 
 /** `+425 µs each (95 % CI 370–479 µs)`; says where the interval leaves open whether it is more. */
 function eachText(each: number, draft: Draft, quantity: Quantity): string {
-  const much = `${signedAmount(each, quantity)} each${isOpen(draft) ? ', perhaps none' : ''}`
+  const much = `${signedAmount(each, quantity)} each${isOpen(draft) ? ', which may be chance' : ''}`
   return `${much}${intervalText(draft.eachInterval, quantity)}`
 }
 
-/** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `from the start (11:15:03 UTC)`. */
+/** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `already at the start (11:15:03 UTC)`. */
 export function sinceFact(since: Onset | null, follows: TimedEvent | null): string[] {
   if (since === null) return []
   if (follows === null) return [sinceText(since)]
@@ -69,7 +106,7 @@ export function sinceText({ timeUs, lowUs, highUs, fromStart, isTimeOfDay }: Ons
     ? (us: number) => new Date(us / 1e3).toISOString().slice(11, length)
     : formatDuration
   const [time, low, high] = [timeUs, lowUs, highUs].map(textOf)
-  if (fromStart) return `from the start${isTimeOfDay ? ` (${time} UTC)` : ''}`
+  if (fromStart) return `already at the start${isTimeOfDay ? ` (${time} UTC)` : ''}`
   return `since ${time} ${isTimeOfDay ? 'UTC' : 'into the after period'} (95 % CI ${low} to ${high})`
 }
 
@@ -134,4 +171,12 @@ export function lookText({ look, exemplars: { before, after } }: Finding): strin
   const traces = [before[0], after[0]].flatMap((id) => (id === undefined ? [] : [short(id)]))
   if (traces.length === 0) return `look at ${look}`
   return `look at ${look} · ${traces.length === 1 ? 'trace' : 'traces'} ${traces.join(' → ')}`
+}
+
+/** What people call the parts of the requests that a finding is about. */
+export function meaningFact(categories: Categories, { categories: ids }: Draft): string[] {
+  const meanings = new Set(ids.map((id) => meaningOf(categories, id)))
+  const isPart = meanings.delete('')
+  if (meanings.size === 0) return []
+  return [`${isPart ? 'among them' : 'requests'}: ${listed([...meanings], MAX_MEANINGS)}`]
 }

@@ -170,8 +170,7 @@ export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
 }
 
 /** One change in the system, with every mutation it accounts for. */
-export interface Finding
-  extends Omit<Draft, 'key' | 'notes' | 'eachInterval' | 'weightUs' | 'depth'> {
+export interface Finding extends Omit<Draft, 'key' | 'notes' | 'weightUs' | 'depth'> {
   /** Stays the same while the same edges or the same part of the flow changed. */
   readonly id: string
   /** 1 for the most important; a consequence has the rank of its cause. */

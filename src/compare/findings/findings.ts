@@ -1,14 +1,14 @@
-import { cumsum } from 'd3-array'
+import { cumsum, sum } from 'd3-array'
 import { at } from '../../core/entries.ts'
 import { defineOptions, number } from '../../core/options.ts'
-import { formatAmount, moreText, partText, type Quantity, TIME } from '../../core/quantity.ts'
+import { formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
-import { intervalText, lookText, shareText } from './finding-facts.ts'
+import { intervalText, isOpen, lookText, shareText } from './finding-facts.ts'
 import { stepName } from './names.ts'
 import { failureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
 
@@ -86,7 +86,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   get testedAgainst(): string {
     const runs = this.flows.runs.length
     if (runs === 1) {
-      return 'Only one run before, so p leaves out differences between runs.'
+      return 'p is corrected for all that was tested; with one run before, it leaves out differences between runs.'
     }
     return areFromSpans(this.flows)
       ? `Tested against the differences between ${runs} runs.`
@@ -206,9 +206,10 @@ export class Findings extends columnarStage<FindingColumns>() {
       ...wrapped(hasRoom || share === '' ? text : share + FACT_SEPARATOR + text, INDENT),
       ...wrapped(lookText(finding), INDENT),
       ...consequences.slice(0, MAX_CONSEQUENCES_TOLD).flatMap((consequence) => {
-        const { title, shareOfChange, contributionUs } = consequence
-        const part = partText(contributionUs, this.observedChangeUs, this.quantity)
-        return wrapped(`also seen in ${title}${shareOfChange > 0 ? ` (${part})` : ''}`, INDENT)
+        const { kind, title, requests } = consequence
+        // What it takes is part of the finding above; others' requests may be in it, too.
+        const where = kind === 'latency' ? ` (${counted(requests, 'request')})` : ''
+        return wrapped(`also seen in ${title}${where}`, INDENT)
       }),
       ...(left > 0 ? [`${INDENT}and in ${counted(left, 'more place')}`] : []),
     ].join('\n')
@@ -238,7 +239,10 @@ function accountedText(all: Findings): string | null {
   if (!(share > 0)) {
     return `without ${these} it would be ${moreText(observedChangeUs - attributedUs, quantity)}`
   }
-  const verb = findings.length === 1 ? 'accounts' : 'account'
+  const isUnsure =
+    sum(findings.filter(isOpen), (one) => Math.abs(one.contributionUs)) >
+    MIN_TOLD * Math.abs(attributedUs)
+  const verb = isUnsure ? 'may account' : findings.length === 1 ? 'accounts' : 'account'
   if (share >= ALL_OF_IT && ofMix === 0) return `${these} ${verb} for all of it`
   if (share > 1 && ofMix < 0) {
     return `${these} ${verb} for more than all of it, of which ${mixText(ofMix)}`

@@ -1,4 +1,5 @@
-import { counted, formatDuration, grouped, percent } from '../../core/words.ts'
+import { changeWords } from '../../core/quantity.ts'
+import { formatDuration, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
@@ -59,7 +60,7 @@ function rateFinding(
   if (isAlike(ratio) || observedChangeUs > 0 !== isMore) return null
   const { verdict, contributionUs, interval } = expectedAtLoad(flows)
   const share = contributionUs / observedChangeUs
-  const change = isMore ? 'slowdown' : 'speedup'
+  const { change } = changeWords(flows.quantity, isMore)
   if (verdict === 'independent' || (verdict === 'known' && share < MIN_EXPLAINED)) return null
   const after = flows.count(AFTER)
   const isKnown = verdict === 'known'
@@ -116,9 +117,9 @@ function pauseFindings(
       ...draftOf(edges, isMore ? 'slower' : 'faster'),
       key: `load pauses ${isMore ? 'more' : 'fewer'}`,
       what:
-        `pause ${isMore ? 'more' : 'less'} often: ${counted(pauses[AFTER], 'time')} ` +
-        `for about ${formatDuration(typicalUs)} in ${grouped(requests[AFTER])} requests ` +
-        `(before: ${counted(pauses[BEFORE], 'time')} in ${grouped(requests[BEFORE])})`,
+        `leave ${isMore ? 'more' : 'fewer'} gaps of about ${formatDuration(typicalUs)} between requests: ` +
+        `${grouped(pauses[AFTER])} among ${grouped(requests[AFTER])} ` +
+        `(before: ${grouped(pauses[BEFORE])} among ${grouped(requests[BEFORE])})`,
       requests: pauses[AFTER],
       concerned: pauses,
       contributionUs: 0,

@@ -63,11 +63,15 @@ export function segmentClause({
 }
 
 export function segmentFact(segment: Segment): string {
-  const { shareOfChange, equivalents, inside, outside, text } = segment
+  const { shareOfChange, equivalents, inside, outside, text, measure } = segment
   const all = grouped(inside.after + outside.after)
   const same = equivalents.find((one) => !one.endsWith(text))
   const also = same === undefined ? '' : `; the same requests: ${same}`
-  return `${grouped(inside.after)} of ${all} requests ${searchedIn(segment)} meet it: ${percent(shareOfChange)} of the change${also}`
+  const failing =
+    measure === 'errors'
+      ? `, ${grouped(Math.round(inside.afterMean * inside.after))} of which fail`
+      : ''
+  return `${grouped(inside.after)} of ${all} requests ${searchedIn(segment)} meet it${failing}: ${percent(shareOfChange)} of the change${also}`
 }
 
 /** Says which requests a segment divides: `through checkout-api`, `with mds index get`. */

@@ -81,6 +81,12 @@ export function interferenceClause(interference: Interference | null): string {
   return first === undefined ? '' : `, while ${first.text} ${sharing(first.shared)}`
 }
 
+/** Who holds up slow calls, beside the service where they are. */
+export function interferenceLook(interference: Interference | null): string {
+  const [first] = interference?.interferers ?? []
+  return first === undefined ? '' : `, and ${first.text}`
+}
+
 export function interferenceFacts(interference: Interference | null): string[] {
   return (interference?.interferers ?? []).map(
     ({ operation, text, slow, usual }) =>

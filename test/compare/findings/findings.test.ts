@@ -170,7 +170,7 @@ describe('the text of a finding', () => {
       expect.stringMatching(/^\+\d{3} µs each \(95 % CI \d{3}–\d{3} µs\)$/),
       'slower than 100 % of those before',
       'p < 1e-6',
-      'from the start',
+      'already at the start',
     ])
     expect(finding?.text).toBe(finding?.facts.join(' · '))
   })
@@ -190,11 +190,11 @@ describe('the text of a finding', () => {
     expect(first).toMatch(/^#1 {2}stock: LOOKUP itself takes \d+ µs longer +\d+ % of the slowdown$/)
     expect(first).toHaveLength(100)
     expect(facts).toMatch(/^ {4}300 of 300 requests · /)
-    expect(since).toBe('    p < 1e-6 · from the start')
+    expect(since).toBe('    p < 1e-6 · already at the start')
     expect(look).toMatch(/^ {4}look at stock · traces t1-\d+ → t2-\d+$/)
     expect(empty).toBe('')
     expect(text).toMatch(
-      /\nIn total, [\d,]+ requests took [\d.]+ ms longer than as many before; (the finding accounts|findings account) for ([\d.]+ %|all) of it\.\nOnly one run before, so p leaves out differences between runs\.$/,
+      /\nIn total, [\d,]+ requests took [\d.]+ ms longer than as many before; (the finding accounts|findings account) for ([\d.]+ %|all) of it\.\np is corrected for all that was tested; with one run before, it leaves out differences between runs\.$/,
     )
   })
 
@@ -363,6 +363,8 @@ describe('what a structure and a step add', () => {
   test('is told in words where it is more than the whole change', () => {
     const findings = told({ payUs: 8000 }, { payUs: 1500, stockUs: 1800 })
     expect(findings.observedChangeUs).toBeLessThan(0)
-    expect(findings.text()).toMatch(/more than the whole speedup, as all else takes 24\d ms longer/)
+    expect(findings.text()).toMatch(
+      /more than the whole time saved, as all else takes 24\d ms longer/,
+    )
   })
 })

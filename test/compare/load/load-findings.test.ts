@@ -113,7 +113,7 @@ describe('findings about load', () => {
     ).findings
     expect(first).toMatchObject({ kind: 'load', where: 'clients', contributionUs: 0 })
     expect(first?.what).toMatch(
-      /^pause more often: \d+ times for about \d+ ms in [\d,]+ requests \(before: /,
+      /^leave more gaps of about \d+ ms between requests: \d+ among [\d,]+ \(before: /,
     )
     expect(others).toEqual([])
   })

@@ -47,7 +47,7 @@ describe('a finding that began just after an event', () => {
     const [other] = compareShops({ slowFrom: 0, slowUs: 4000 }, {}, 3_600e6).with({
       events: ['2023-11-14T22:40Z deploy stock 2.0'],
     }).findings.findings
-    expect(other?.facts.at(-1)).toBe('from the start (23:17:20 UTC), after deploy stock 2.0')
+    expect(other?.facts.at(-1)).toBe('already at the start (23:17:20 UTC), after deploy stock 2.0')
   })
 })
 

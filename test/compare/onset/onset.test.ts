@@ -54,7 +54,7 @@ describe('a finding says since when', () => {
     const [finding] = compareShops({ slowFrom: 0, slowUs: 4000 }).findings.findings
     expect(finding?.since?.fromStart).toBe(true)
     expect(finding?.since?.timeUs).toBe(NOON_US + PERIOD_US)
-    expect(finding?.facts.at(-1)).toBe('from the start (22:17:20 UTC)')
+    expect(finding?.facts.at(-1)).toBe('already at the start (22:17:20 UTC)')
   })
 
   test('a change late in before is dated there if after follows at once, not if a day lies between', () => {
