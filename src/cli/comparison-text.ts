@@ -1,4 +1,4 @@
-import { range } from 'd3-array'
+import { range, sum } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
 import { meaningOf } from '../compare/knowledge/parts.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
@@ -13,7 +13,7 @@ import {
   signedAmount,
   TIME,
 } from '../core/quantity.ts'
-import { counted, grouped, shortText } from '../core/words.ts'
+import { counted, grouped, percent, shortText } from '../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
@@ -258,9 +258,11 @@ function responseTimes({ flows }: Comparison): string {
 }
 
 /** Ranking nothing means as much as could be tested. */
-function nothingFound({ categories, responseTime }: Comparison): string {
-  const testable = range(categories.size).filter((one) => responseTime.test(one).testable).length
-  return `${testable} of ${counted(categories.size, 'category', 'categories')} had enough requests to test.`
+function nothingFound({ categories, responseTime, flows }: Comparison): string {
+  const few = range(categories.size).filter((one) => !responseTime.test(one).testable)
+  if (few.length === 0) return 'All categories had enough requests to test.'
+  const share = sum(few, (one) => categories.count(one, AFTER)) / flows.count(AFTER)
+  return `${grouped(few.length)} of ${counted(categories.size, 'category', 'categories')}, with ${percent(share)} of requests after, had too few to test one by one.`
 }
 
 const MIN_TOLD = 0.01

@@ -3,6 +3,7 @@ import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
+import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 
 /** The smallest shift that would have been seen in four of five comparisons. */
 export interface Detectable {
@@ -34,4 +35,14 @@ export function detectableOf({ responseTime }: Ranking): Detectable | null {
   if (Number.isNaN(shift)) return null
   const isAll = isNone || categories.size === 1
   return { root: isAll ? null : categories.nodeLabel(category, 0), before, after, shiftUs: shift }
+}
+
+/** A step that is told though it did not change: alone it would have, and as likely as not it did. */
+const ALONE = 0.05
+const AS_LIKELY = 0.5
+
+/** The step that came nearest to a change where none is one; `null` where none came near. */
+export function nearestStep({ steps }: StepChanges): StepChange | null {
+  const near = steps.filter(({ kind, p, q }) => kind !== 'request' && p < ALONE && q < AS_LIKELY)
+  return near.sort((a, b) => a.q - b.q || a.p - b.p)[0] ?? null
 }

@@ -37,7 +37,7 @@ import { findStepChanges } from '../steps/find-step-changes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
 import { byContribution, nestConsequences, toldAsDelays, withConsequences } from './consequences.ts'
-import { detectableOf } from './detectable.ts'
+import { detectableOf, nearestStep } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
 import { errorFindings } from './error-findings.ts'
 import type { Draft, Finding } from './finding.ts'
@@ -249,6 +249,7 @@ export function groupFindings(
     changeIsClear,
     testable: found.length > 0 || anyTestable(sources),
     detectable: found.length > 0 ? null : detectableOf(evidence),
+    nearest: found.length > 0 ? null : nearestStep(sources.steps),
     flows: categories.flows,
   })
 }

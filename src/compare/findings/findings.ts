@@ -1,15 +1,17 @@
 import { cumsum, sum } from 'd3-array'
 import { at } from '../../core/entries.ts'
 import { defineOptions, number } from '../../core/options.ts'
-import { formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
+import { changeWords, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
+import type { StepChange } from '../steps/step-changes.ts'
 import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
-import { intervalText, isOpen, lookText, shareText } from './finding-facts.ts'
+import { certaintyText, intervalText, isOpen, lookText, shareText } from './finding-facts.ts'
 import { stepName } from './names.ts'
+import { nearStepName } from './step-findings.ts'
 import { failureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
 
 export const FINDINGS_OPTIONS = defineOptions({
@@ -54,6 +56,8 @@ interface FindingColumns {
   readonly requests: number
   /** Smallest shift that could have been found; `null` where something was, or nothing could. */
   readonly detectable: Detectable | null
+  /** The step that came nearest to a change; `null` where something was found, or none came near. */
+  readonly nearest: StepChange | null
 }
 
 /** What changed, one entry a cause, the most important first. */
@@ -161,12 +165,30 @@ export class Findings extends columnarStage<FindingColumns>() {
     if (this.otherWay > 0) return this.#otherWayText()
     if (!this.testable || this.detectable === null) return NOTHING_TESTABLE
     const { root, before, after, shiftUs } = this.detectable
-    const of = root === null ? 'requests' : `requests of ${stepName(root)}`
-    const counts = `With ${grouped(before)} and ${grouped(after)} ${of}`
-    if (shiftUs === 0) return `${counts}, any shift would have been seen.`
-    return Number.isFinite(shiftUs)
-      ? `${counts}, a shift under ${formatAmount(shiftUs, this.quantity)} could not have been seen.`
-      : `${counts}, even a large shift could have been missed.`
+    const many = `${grouped(before)} requests before and ${grouped(after)} after`
+    const counts =
+      root === null ? `With ${many}` : `Of the most frequent kind (${stepName(root)}, ${many})`
+    const seen =
+      shiftUs === 0
+        ? 'any shift would have been seen'
+        : Number.isFinite(shiftUs)
+          ? `a shift under ${formatAmount(shiftUs, this.quantity)} could not have been seen`
+          : 'even a large shift could have been missed'
+    const others = root === null ? '' : '; of rarer kinds, only larger ones'
+    return `${counts}, ${seen}${others}.${this.#nearestText()}`
+  }
+
+  /** Says what came nearest to a change, which more requests might tell. */
+  #nearestText(): string {
+    if (this.nearest === null) return ''
+    const { q, beforeRequests, afterRequests, probabilitySlower } = this.nearest
+    const isSlower = probabilitySlower >= 0.5
+    const { how } = changeWords(this.quantity, isSlower)
+    const chance = percent(isSlower ? probabilitySlower : 1 - probabilitySlower)
+    return (
+      ` Nearest to a change: ${nearStepName(this.nearest)}, ${how} than ${chance} of those before ` +
+      `in ${counted(afterRequests, 'request')} (before: ${grouped(beforeRequests)}), ${certaintyText(q)}.`
+    )
   }
 
   /**

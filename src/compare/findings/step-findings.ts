@@ -180,6 +180,15 @@ export function inFew({ minority }: Pick<StepChange, 'minority'>, of: string): s
   return minority === null ? '' : ` in ${percent(minority.share)} of ${of}`
 }
 
+/** Names a step that did not change: `checkout → email SendConfirmation`. */
+export function nearStepName(step: StepChange): string {
+  const operation = operationName({ operation: mainOperation(step) })
+  const service = printable(step.service)
+  return step.kind === 'work'
+    ? `${service} ${operation} itself`
+    : `${printable(step.caller as string)} → ${service} ${operation}`
+}
+
 /** One operation within another is named when it changed by this share of the work. */
 const MIN_PART = 0.7
 
