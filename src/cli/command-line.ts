@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
-import { adviceSentence, flagMessage, misspeltFlag } from './flags.ts'
+import { adviceSentence, flagMessage, misspeltFlag, unflaggedFiles } from './flags.ts'
 
 /**
  * Returns the exit code: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input.
@@ -26,7 +26,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   } catch (problem) {
     if (problem instanceof CommanderError) {
       const isMissing = problem.code === 'commander.missingMandatoryOptionValue'
-      if (isMissing) process.stderr.write(misspeltFlag(command, args))
+      if (isMissing) process.stderr.write(misspeltFlag(command, args) || unflaggedFiles(args))
       if (chosen === undefined && problem.code === 'commander.unknownOption')
         process.stderr.write(
           'Begin with a command, as in: flowdelta compare --before … --after …\n',

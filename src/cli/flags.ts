@@ -97,6 +97,13 @@ export function misspeltFlag(command: Command, args: readonly string[]): string 
   return ''
 }
 
+/** Of two files without flags, says which flags were meant; `''` for anything else. */
+export function unflaggedFiles([command = '', before, after, ...more]: readonly string[]): string {
+  const isFile = (arg: string | undefined) => arg !== undefined && !arg.startsWith('-')
+  if (!isFile(before) || !isFile(after) || more.some(isFile)) return ''
+  return `(Did you mean flowdelta ${command} --before ${before} --after ${after}?)\n`
+}
+
 export function flagMessage(command: Command, { option, value, expected }: OptionError): string {
   const [name = option, ...path] = option.split('.')
   const found = flagOf(command.options, name)

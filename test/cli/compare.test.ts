@@ -263,7 +263,7 @@ describe('--fail-on', () => {
       ...options,
     )
     expect(code).toBe(0)
-    expect(out).toContain('No significant change. With ')
+    expect(out).toContain('No significant change. Of the most frequent kind (')
     expect(out).not.toContain('by parameters')
   })
 

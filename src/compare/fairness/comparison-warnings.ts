@@ -17,20 +17,21 @@ import { missingIntervals, timeRanges } from './period-times.ts'
 import { requestMix, samplingDiffers } from './request-types.ts'
 import { clockSkew, duplicateTraces, orphans, truncatedTraces } from './trace-problems.ts'
 
+/** What may make all results wrong comes first: a screen may not have room for all. */
 const CHECKS: readonly FairnessCheck[] = [
-  unequalLoad,
-  smallPeriods,
+  duplicateTraces,
   nothingInCommon,
+  timeRanges,
   requestMix,
   samplingDiffers,
-  timeRanges,
-  missingIntervals,
-  hostsDiffer,
-  versionsDiffer,
-  clockSkew,
-  orphans,
   truncatedTraces,
-  duplicateTraces,
+  orphans,
+  clockSkew,
+  versionsDiffer,
+  hostsDiffer,
+  missingIntervals,
+  unequalLoad,
+  smallPeriods,
   undecidedStructures,
   unfinishedFolding,
   extremeRequest,
@@ -45,5 +46,5 @@ export function comparisonWarnings(periods: ComparedPeriods): ComparisonWarning[
   const quality = [periods.before, periods.after].flatMap((traces) =>
     dataQuality(traces, found, periods),
   )
-  return [...found, ...quality]
+  return [...quality, ...found]
 }

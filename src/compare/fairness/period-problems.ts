@@ -31,7 +31,7 @@ export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
     effect:
       `Every category ${after > before ? 'gains' : 'loses'} requests with the load: that alone makes ` +
       `${passing === 0 ? 'none' : passing} of ${periods.categories.size} categories pass ` +
-      `SM_P_THRESHOLD (${options.smPThreshold}) as ${kind}.`,
+      `the threshold of ${options.smPThreshold} requests as ${kind}.`,
     answer:
       "Compare periods of equal load, scale counts with `counts: 'scaled'`, or " +
       "test shares instead of counts with `smPThreshold: 'auto'`.",
@@ -62,7 +62,7 @@ export function smallPeriods({ flows, categories, options }: ComparedPeriods): C
       ? []
       : ['no category has enough requests in both periods to test its times']),
     ...(smPThreshold !== 'auto' && Math.min(before, after) <= smPThreshold
-      ? [`no category can change by more than SM_P_THRESHOLD (${smPThreshold}) requests`]
+      ? [`no category can change by more than the threshold of ${smPThreshold} requests`]
       : []),
   ]
   if (problems.length === 0) return []

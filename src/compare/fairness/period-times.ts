@@ -34,7 +34,7 @@ function swapped(before: Float64Array, after: Float64Array): ComparisonWarning[]
   const aheadUs = (before[0] ?? Number.NaN) - (after.at(-1) ?? Number.NaN)
   if (!(aheadUs > 0)) return []
   return warning('time-ranges', {
-    finding: `The after period ends ${formatDuration(aheadUs)} before the before period begins.`,
+    finding: `The after period ends ${formatDuration(aheadUs)} before the before period begins. Are they swapped?`,
     effect:
       'If the files were swapped, every result is reversed: what is called slower became faster.',
     answer: 'Swap before and after, unless you mean to compare with a later period.',

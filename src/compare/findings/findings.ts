@@ -174,7 +174,7 @@ export class Findings extends columnarStage<FindingColumns>() {
         : Number.isFinite(shiftUs)
           ? `a shift under ${formatAmount(shiftUs, this.quantity)} could not have been seen`
           : 'even a large shift could have been missed'
-    const others = root === null ? '' : '; of rarer kinds, only larger ones'
+    const others = root === null ? '' : '; rarer kinds may hide larger ones'
     return `${counts}, ${seen}${others}.${this.#nearestText()}`
   }
 

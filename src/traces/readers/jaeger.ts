@@ -27,7 +27,7 @@ import type { ReadSink, TraceReader } from './trace-reader.ts'
 const HOST_TAGS = ['hostname', 'host.name', 'k8s.node.name', 'ip']
 /** Tags that are read into columns and not repeated among the parameters. */
 const READ_TAGS = new Set(['span.kind', 'otel.status_code', 'internal.span.format'])
-const EMPTY_ANSWER = /^[\s\uFEFF]*\{\s*"data"\s*:\s*(\[\s*\]|null)\s*,\s*"(total|errors)"/
+const EMPTY_ANSWER = /^[\s\uFEFF]*\{\s*"data"\s*:\s*(\[\s*\]|null)\s*(,\s*"(total|errors)"|\})/
 
 /**
  * Jaeger's JSON: an API's answer, traces, or a download or inner form of its UI. The parent is the

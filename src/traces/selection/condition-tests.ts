@@ -48,6 +48,7 @@ export function conditionTest(recorded: Recorded, asked: Condition) {
     const holds = (trace: number) => isRecorded(trace) === (op === 'recorded')
     return { holds, isKnown, isRecorded: always }
   }
+  if (!isKnown) return { holds: () => false, isKnown, isRecorded: always }
   const fits = op === 'is' || op === 'is not' ? isOneOf(values) : orderTest(recorded, asked)
   const isAny = (trace: number) => {
     const own = read(trace)

@@ -163,7 +163,7 @@ function parseClause(clause: string): Condition {
     const holds = isRecorded ? 'recorded' : 'calls'
     return condition(subject, op === 'is' ? holds : OPPOSITES[holds])
   }
-  const { values, orNotRecorded } = parseValues(rest)
+  const { values, orNotRecorded } = parseValues(rest, clause)
   if (op !== 'is' && op !== 'is not' && values.length > 1) {
     throw new FlowdeltaError(
       `Condition ${show(clause)} compares with several values. Give one number.`,
@@ -172,11 +172,15 @@ function parseClause(clause: string): Condition {
   return condition(subject, op, values, orNotRecorded)
 }
 
-export function parseValues(text: string): Pick<Condition, 'values' | 'orNotRecorded'> {
+/** @param asked what errors quote */
+export function parseValues(
+  text: string,
+  asked = text,
+): Pick<Condition, 'values' | 'orNotRecorded'> {
   const written = dividedBy(OR, text)
   const known = written.filter((value) => value.toLowerCase() !== NOT_RECORDED)
   if (known.includes('') || known.length === 0) {
-    throw new FlowdeltaError(`${show(text)} lacks a value. Give one; an empty one is written "".`)
+    throw new FlowdeltaError(`${show(asked)} lacks a value. Give one; an empty one is written "".`)
   }
   return { values: known.map(unquoted), orNotRecorded: known.length < written.length }
 }

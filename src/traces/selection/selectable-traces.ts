@@ -174,7 +174,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
         `${show(by)} divides by ${isDivided > 1 ? 'two names' : dividing.op}. Write the values of one name: 'version = 1.42 | 1.43'.`,
       )
     }
-    const groups = (divided[at] as string[]).slice(1).map(parseValues)
+    const groups = (divided[at] as string[]).slice(1).map((text) => parseValues(text))
     return [dividing, ...groups].map(({ values, orNotRecorded }) =>
       this.#group(conditions.with(at, condition(dividing, 'is', values, orNotRecorded))),
     )

@@ -15,7 +15,7 @@ describe('small-periods', () => {
     )
     expect(few.map(({ message }) => message)).toEqual([
       'With 1 requests before and 2 after, no category has enough requests in both periods to ' +
-        'test its times, and no category can change by more than SM_P_THRESHOLD (50) requests.',
+        'test its times, and no category can change by more than the threshold of 50 requests.',
     ])
     expect(few.map(({ detail }) => detail)).toEqual([
       'No finding does not mean no change. Load longer periods, or lower `smPThreshold`.',

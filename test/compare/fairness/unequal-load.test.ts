@@ -30,7 +30,7 @@ describe('unequal-load', () => {
         finding: 'There are 1000 requests before and 1500 after.',
         effect:
           'Every category gains requests with the load: that alone makes 1 of 2 categories pass ' +
-          'SM_P_THRESHOLD (50) as structural mutations.',
+          'the threshold of 50 requests as structural mutations.',
         answer:
           "Compare periods of equal load, scale counts with `counts: 'scaled'`, " +
           "or test shares instead of counts with `smPThreshold: 'auto'`.",
@@ -43,7 +43,7 @@ describe('unequal-load', () => {
 
   test('less load would make precursors', () => {
     expect(load([150, 1350], [100, 900])[0]?.effect).toContain(
-      'loses requests with the load: that alone makes 1 of 2 categories pass SM_P_THRESHOLD (50) as precursors',
+      'loses requests with the load: that alone makes 1 of 2 categories pass the threshold of 50 requests as precursors',
     )
   })
 

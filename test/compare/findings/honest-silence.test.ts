@@ -32,7 +32,7 @@ function wholeP({ flows }: Comparison): number {
 }
 
 const SEEN =
-  /could not have been seen\.|would have been seen\.|could have been missed\.|Something may have changed\./
+  /could not have been seen[.;]|would have been seen[.;]|could have been missed[.;]|Something may have changed\./
 const NOTHING = /No significant change|No change found|Chance alone/
 
 function expectHonest(comparison: Comparison): void {
