@@ -19,6 +19,7 @@ import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
 import { causeText, type ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
 import type { ExplainedRank, PrintedComparison, WholeFinding } from './comparison-document.ts'
+import { exampleTexts } from './example-calls.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
 import { flowDifferences } from './mutation-document.ts'
@@ -55,6 +56,7 @@ export function findingText({ comparison, finding }: WholeFinding): string {
     ...evidenceTables(finding, comparison.flows.quantity),
     ...mutations.map((mutation) => `Mutation ${mutationText(comparison, mutation, ALL)}`),
     ...flowText(comparison, mutations[0]),
+    ...exampleTexts(comparison.flows, finding),
     `Example traces before: ${names(exemplars.before)}\nExample traces after: ${names(exemplars.after)}`,
   ].join('\n\n')
 }
@@ -162,7 +164,7 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
 
 function findingHint({ findings: { findings } }: Comparison): string {
   const [first] = findings
-  return first === undefined ? '' : `; --finding ${first.id}: all of #1`
+  return first === undefined ? '' : `; --finding ${first.id}: #1 with its traces`
 }
 
 /** Warnings in two lines each at most where there is room, else in one. */
@@ -283,7 +285,7 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
     `   ${kind}, category ${category}: ${cost}, ` +
       `${counted(Math.round(requests), 'request', 'requests')} ` +
       (kind === 'structural' ? 'more' : 'before') +
-      (significant ? '' : '; not significant when corrected'),
+      (significant ? '' : '; no finding accounts for it'),
     ...(Math.abs(remainingUs - contributionUs) < MIN_TOLD * Math.abs(contributionUs)
       ? []
       : [`   ${formatAmount(remainingUs, quantity)} once those above are repaired`]),

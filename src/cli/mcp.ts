@@ -7,9 +7,9 @@ import type { Comparison } from '../compare/comparison.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { fingerprint } from '../core/fingerprint.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
-import { ganttCalls } from '../views/widgets/gantt/gantt-model.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
+import { exampleOf } from './example-calls.ts'
 import { findingWithId, SEGMENT } from './finding-document.ts'
 import type { Flags } from './flags.ts'
 
@@ -202,9 +202,10 @@ function findingOf(asked: Asked) {
 
 /** The calls of a request, times since it began. */
 function traceOf({ flows }: Comparison, of: Period, id: string): Json[] {
-  const request = flows.ids.findIndex((one, at) => one === id && flows.period[at] === of)
-  if (request < 0) return []
-  const calls = ganttCalls(flows, [request]).map(
+  const example = exampleOf(flows, of, id)
+  if (example === null) return []
+  const { period, request } = example
+  const calls = example.calls.map(
     ({ service, name, host, startUs, endUs, parent, isError, facts }, call) => ({
       call,
       parent,
@@ -217,7 +218,6 @@ function traceOf({ flows }: Comparison, of: Period, id: string): Json[] {
       attributes: Object.fromEntries(facts),
     }),
   )
-  const period = of === BEFORE ? 'before' : 'after'
   return [{ trace: id, period, responseTimeUs: flows.responseTimeUs[request], calls }]
 }
 

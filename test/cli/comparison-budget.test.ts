@@ -123,6 +123,9 @@ describe('--finding', () => {
     }
     const { out: text } = await flowdelta('compare', ...SHORT, '--finding', first.id)
     expect(text).toMatch(
+      /\nTrace [0-9a-f]{32} \(after, [\d.]+ [µm]s\), \d+ calls\n +begins +takes\nfrontend NFS3 WRITE +0 µs/,
+    )
+    expect(text).toMatch(
       /What differs within the flow of mutation \d+:\n {2}1\. .*% of the slowdown/,
     )
     expect(document.flowDifferences.differences[0]).toMatchObject({ rank: 1, kind: 'added' })

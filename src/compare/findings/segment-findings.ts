@@ -1,6 +1,6 @@
 import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
 import { grouped, percent, printable } from '../../core/words.ts'
-import { AFTER } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -8,6 +8,7 @@ import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
 import { stepKey } from '../steps/step-times.ts'
+import { firstExemplars } from './error-findings.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { calledName, categoriesOf, operationName } from './names.ts'
 
@@ -24,7 +25,12 @@ export function withSegments(
     const segment = segments.find((one) => isOf(one, draft, drafts))
     return segment === undefined
       ? draft
-      : { ...draft, segment, notes: [...draft.notes, segmentFact(segment)] }
+      : {
+          ...draft,
+          ...failureExemplars(segment, draft, categories),
+          segment,
+          notes: [...draft.notes, segmentFact(segment)],
+        }
   })
   // Of several runs, segments are not held against what these differ by.
   if (categories.flows.runs.length > 1) return told
@@ -35,6 +41,21 @@ export function withSegments(
       : [],
   )
   return [...told, ...own.filter((draft) => !isAccounted(draft, told, categories))]
+}
+
+/** Of failures, examples are requests of the segment: those that fail where more do, others of the other period. */
+function failureExemplars(
+  { measure, requests }: Segment,
+  { direction }: Draft,
+  { flows }: Categories,
+): Pick<Draft, 'exemplars'> {
+  const { outcomes } = flows
+  if (measure !== 'errors' || outcomes === undefined) return {}
+  const failing = direction === 'slower' ? AFTER : BEFORE
+  const shown = requests.filter(
+    (request) => outcomes.failed(request) === (flows.period[request] === failing),
+  )
+  return { exemplars: firstExemplars(flows, shown) }
 }
 
 const OPERATION = { service: null, attribute: 'operation', isAttribute: false }
@@ -67,9 +88,10 @@ export function segmentFact(segment: Segment): string {
   const all = grouped(inside.after + outside.after)
   const same = equivalents.find((one) => !one.endsWith(text))
   const also = same === undefined ? '' : `; the same requests: ${same}`
+  const failed = (share: number, of: number) => grouped(Math.round(share * of))
   const failing =
     measure === 'errors'
-      ? `, ${grouped(Math.round(inside.afterMean * inside.after))} of which fail`
+      ? `; ${failed(inside.afterMean, inside.after)} of these fail (${failed(inside.beforeMean, inside.before)} of ${grouped(inside.before)} before)`
       : ''
   return `${grouped(inside.after)} of ${all} requests ${searchedIn(segment)} meet it${failing}: ${percent(shareOfChange)} of the change${also}`
 }

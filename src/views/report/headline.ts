@@ -72,7 +72,7 @@ export function headline(comparison: Comparison) {
     title:
       isNone && findings.unexplained === null && findings.otherWay === 0
         ? noChange(findings)
-        : titleOf([mean, median], flows.quantity),
+        : titleOf(findings, [mean, median]),
     sentences: [
       `The mean request took ${wayOf(mean, flows.quantity)}, the median request ${wayOf(median, flows.quantity)}, over ${requests}.`,
       isNone ? nothingFound(findings) : leadingFinding(comparison),
@@ -89,8 +89,11 @@ function wayOf({ beforeUs, afterUs }: WholeShift, of: Quantity): string {
   return `${durationText(beforeUs, of)} before and ${durationText(afterUs, of)} after`
 }
 
-/** Titles the mean; or the median, where a few extreme requests hide the change of the mean. */
-function titleOf(shifts: readonly WholeShift[], of: Quantity): string {
+/** Titles failures where they come first, else the mean; or the median, where a few extreme requests hide the change of the mean. */
+function titleOf({ findings, quantity: of }: Findings, shifts: readonly WholeShift[]): string {
+  const failed = findings[0]?.failedRequests ?? 0
+  if (failed > 0)
+    return `${counted(failed, 'more request fails', 'more requests fail')} than before`
   const clear = shifts.find(isClear)
   if (clear === undefined)
     return `Something changed, but overall requests take about as ${of === TIME ? 'long' : 'much'} as before`
