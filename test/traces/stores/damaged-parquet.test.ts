@@ -79,9 +79,9 @@ const LONG_RUN = [0xfe, 0xff, 0xff, 0xff, 0x07]
 const ENDLESS_GROUPS = [0xff, 0xff, 0xff, 0xff, 0x0f]
 /** Blocks of −8 differences, each of which begins where it ends. */
 const ENDLESS_BLOCKS = [0xf8, 0xff, 0xff, 0xff, 0x0f, 1, ROWS, 0, 0, 2]
-/** Texts of which each begins with the 2³⁰ bytes of the one before, and then has one of its own. */
+/** Texts of one byte each, before which stand 2²⁷ bytes more of the text before than there. */
 const LONG_TEXTS = [
-  ...[0x80, 1, 4, ROWS, 0x80, 0x80, 0x80, 0x80, 8, 0, 0, 0, 0, 0],
+  ...[0x80, 1, 4, ROWS, 0, 0x80, 0x80, 0x80, 0x80, 1, 0, 0, 0, 0],
   ...[0x80, 1, 4, ROWS, 2, 0, 0, 0, 0, 0],
 ]
 const levelsOf = ({ data_page_header_v2: header }: PageHeader) =>
@@ -134,11 +134,11 @@ const DAMAGES: readonly (readonly [what: string, file: string, column: string, D
       /1 parts of a block of -8 values/,
     ],
     [
-      'texts of 2³⁰ bytes of the one before',
+      'texts that share 2²⁷ bytes with the one before',
       'V2',
       'SpanId',
       ({ header, data }) => data.set(LONG_TEXTS, levelsOf(header)),
-      /a text that shares 1073741824 of 0 bytes/,
+      /a text that shares 134217728 of 1 bytes/,
     ],
     [
       'a page of more values than its column',
