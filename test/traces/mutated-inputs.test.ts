@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
+import { parquetWriteFile } from 'hyparquet-writer'
 import { describe, expect, test, vi } from 'vitest'
 import { parseHistory } from '../../src/compare/baseline/run-summary.ts'
 import { compare } from '../../src/compare/comparison.ts'
@@ -252,6 +253,40 @@ const TEXTS: Readonly<Record<string, string | Uint8Array>> = {
   'OTLP protobuf': protobuf(),
 }
 
+const PARQUET = {
+  'as saved': async (path: string) => {
+    const traces = await loadTraces({ name: 'otlp', bytes: JSON.stringify(otlp) })
+    await (traces as SpanTraces).save(path)
+  },
+  'in other encodings': (path: string) => {
+    const texts = { type: 'STRING', encoding: 'RLE_DICTIONARY', nullable: true } as const
+    const start = 1_661_145_996_000_000n
+    parquetWriteFile({
+      filename: path,
+      codec: 'UNCOMPRESSED',
+      columnData: [
+        { name: 'TraceId', data: ['a', 'a', 'b'], type: 'STRING', encoding: 'DELTA_BYTE_ARRAY' },
+        { name: 'SpanId', data: ['1', '2', '3'], type: 'STRING', encoding: 'PLAIN' },
+        { name: 'ParentSpanId', data: [null, '1', null], ...texts },
+        { name: 'ServiceName', data: ['web', 'web', 'db'], ...texts },
+        {
+          name: 'Timestamp',
+          data: [start, start + 100n, start],
+          type: 'INT64',
+          encoding: 'DELTA_BINARY_PACKED',
+        },
+        {
+          name: 'Duration',
+          data: [500, 300, 500],
+          type: 'INT32',
+          encoding: 'DELTA_BINARY_PACKED',
+          nullable: false,
+        },
+      ],
+    })
+  },
+}
+
 /** A length, and a message of resource, service and two spans, by the numbers of OTLP's fields. */
 function protobuf(): Uint8Array {
   const field = (number: number, bytes: Uint8Array | string) => {
@@ -382,10 +417,9 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
     )
   })
 
-  test('Parquet with other bytes', async () => {
+  test.each(Object.entries(PARQUET))('Parquet %s with other bytes', async (_, write) => {
     const path = join(temporaryFolder(), 'spans.parquet')
-    const traces = await loadTraces({ name: 'otlp', bytes: JSON.stringify(otlp) })
-    await (traces as SpanTraces).save(path)
+    await write(path)
     const whole = readFileSync(path)
     // A schema that says it has more columns than stand in it.
     const found: Parameters<typeof edited>[1] = [
@@ -393,12 +427,17 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
       [489308808, 2, Uint8Array.from([0]), 104],
     ]
     await fc.assert(
-      fc.asyncProperty(edits, async (all) => {
-        writeFileSync(path, edited(whole, all))
-        const error = await loadTraces(path).catch((thrown: unknown) => thrown)
-        if (error instanceof Error) expect(error).toBeInstanceOf(FlowdeltaError)
+      fc.asyncProperty(edits, fc.boolean(), async (all, isInPlace) => {
+        // What stands behind the bytes stays where other bytes say that it is.
+        const inPlace = all.map(([at, , added, one]) => [at, 1 + added.length, added, one] as const)
+        writeFileSync(path, edited(whole, isInPlace ? inPlace : all))
+        const loaded = await loadTraces(path).catch((thrown: unknown) => thrown)
+        if (loaded instanceof Error) expect(loaded).toBeInstanceOf(FlowdeltaError)
+        else if ((loaded as SpanTraces).quality().counts.size === 0) {
+          expect((loaded as SpanTraces).spans.parent).toHaveLength(3)
+        }
       }),
-      { ...RUNS, examples: [[found]] },
+      { ...RUNS, examples: [[found, false]] },
     )
   })
 

@@ -1,7 +1,15 @@
-import type { AsyncBuffer, FileMetaData, RowGroup, SchemaElement } from 'hyparquet'
+import type {
+  AsyncBuffer,
+  ColumnChunk,
+  ColumnMetaData,
+  FileMetaData,
+  RowGroup,
+  SchemaElement,
+} from 'hyparquet'
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
 import { parsedJson } from '../readers/json-values.ts'
 import { nodeFiles } from '../trace-source.ts'
+import { checkPages } from './parquet-pages.ts'
 
 /** Text, the bytes of an id, or whatever a caller makes of bytes, once for each distinct value. */
 export type FromBytes = (bytes: Uint8Array) => unknown
@@ -101,37 +109,55 @@ export function damagedParquet(file: string, error: unknown): TraceFormatError {
   return new TraceFormatError(`The Parquet file is damaged (${said})`, { file }, 'Copy it again')
 }
 
+interface ChunkOfColumn extends ColumnChunk {
+  meta_data: ColumnMetaData
+}
+
 async function opened(
   name: string,
   file: AsyncBuffer & { close(): Promise<void> },
   meta: () => unknown,
 ): Promise<ParquetFile> {
   const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
-  const { compressors } = await import('hyparquet-compressors')
   const damaged = (error: unknown) => damagedParquet(name, error)
   const { metadata, leaves } = await parquetMetadataAsync(file)
-    .then((read) => ({ metadata: read, leaves: leavesOf(read.schema) }))
+    .then((read) => ({ metadata: withAllRows(read), leaves: leavesOf(read.schema) }))
     .catch(async (error) => {
       await file.close()
       throw damaged(error)
     })
   const schema = metadata.schema.map(asStored)
-  const valuesOf = async (what: FileMetaData, stringFromBytes: FromBytes) => {
-    const pages: ArrayLike<unknown>[] = []
-    await parquetRead({
-      file,
-      compressors,
-      metadata: what,
-      parsers: { stringFromBytes, timestampFromNanoseconds: (nanos) => nanos },
-      onPage: ({ columnData }) => pages.push(columnData),
-    }).catch((error) => {
-      throw damaged(error)
-    })
-    return pages.length === 1 ? (pages[0] as ArrayLike<unknown>) : joined(pages)
-  }
-  const chunksOf = (group: RowGroup, { path }: Leaf) => {
+  const chunkOf = ({ columns }: RowGroup, { path }: Leaf): ChunkOfColumn => {
     const key = path.join('\0')
-    return group.columns.filter(({ meta_data }) => meta_data?.path_in_schema.join('\0') === key)
+    const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema.join('\0') === key)
+    if (chunk?.meta_data === undefined) throw damaged(`it has no ${path.join('.')} in a row group`)
+    return { ...chunk, meta_data: chunk.meta_data }
+  }
+  const valuesOf = async (
+    group: RowGroup,
+    { chunk, schema }: { chunk: ChunkOfColumn; schema: SchemaElement[] },
+    stringFromBytes: FromBytes,
+  ) => {
+    const { data_page_offset, dictionary_page_offset, total_compressed_size } = chunk.meta_data
+    const start = Number(dictionary_page_offset || data_page_offset)
+    const end = start + Number(total_compressed_size)
+    const pages: ArrayLike<unknown>[] = []
+    try {
+      if (start > end || end > file.byteLength) throw new Error(`it ends before byte ${end}`)
+      const bytes = await file.slice(start, end)
+      await parquetRead({
+        file: { byteLength: file.byteLength, slice: () => bytes },
+        compressors: await checkPages(bytes, chunk.meta_data, schema),
+        metadata: { ...metadata, schema, row_groups: [{ ...group, columns: [chunk] }] },
+        parsers: { stringFromBytes, timestampFromNanoseconds: (nanos) => nanos },
+        onPage: ({ columnData }) => pages.push(columnData),
+      })
+      const values = pages.length === 1 ? (pages[0] as ArrayLike<unknown>) : joined(pages)
+      if (values.length === Number(group.num_rows)) return values
+      throw new Error(`it has ${values.length} rows in a row group of ${group.num_rows}`)
+    } catch (error) {
+      throw damaged(error)
+    }
   }
   return {
     name,
@@ -140,29 +166,31 @@ async function opened(
     bytes: file.byteLength,
     leaves,
     async read(group, leaf, fromBytes = asText) {
-      const row_groups = [{ ...group, columns: chunksOf(group, leaf) }]
-      const values = await valuesOf({ ...metadata, schema, row_groups }, fromBytes)
+      const values = await valuesOf(group, { chunk: chunkOf(group, leaf), schema }, fromBytes)
       return leaf.levels.includes('OPTIONAL')
         ? Array.from(values, (value) => bare(value, leaf.levels))
         : values
     },
     async readFlat(group, leaf, fromBytes) {
       // As a column of its own, with a row for each value, it needs no arrays of rows.
-      const [chunk] = chunksOf(group, leaf)
-      if (chunk?.meta_data === undefined) return []
-      const num_rows = chunk.meta_data.num_values
+      const chunk = chunkOf(group, leaf)
       const meta_data = { ...chunk.meta_data, path_in_schema: [leaf.element.name] }
       const alone = { ...leaf.element, repetition_type: 'OPTIONAL' } as const
-      const only = {
-        ...metadata,
-        num_rows,
+      const column = {
+        chunk: { ...chunk, meta_data },
         schema: [{ name: 'root', num_children: 1 }, alone],
-        row_groups: [{ ...group, num_rows, columns: [{ ...chunk, meta_data }] }],
       }
-      return valuesOf(only, fromBytes)
+      return valuesOf({ ...group, num_rows: meta_data.num_values }, column, fromBytes)
     },
     close: () => file.close(),
   }
+}
+
+/** Row groups in which rows are missing would be passed over. */
+function withAllRows(metadata: FileMetaData): FileMetaData {
+  const rows = metadata.row_groups.reduce((sum, { num_rows }) => sum + num_rows, 0n)
+  if (rows === metadata.num_rows) return metadata
+  throw new Error(`its row groups have ${rows} rows, not ${metadata.num_rows}`)
 }
 
 function joined(pages: readonly ArrayLike<unknown>[]): unknown[] {

@@ -171,9 +171,7 @@ async function attributeSet(
   prefix: string,
 ): Promise<AttributeSet> {
   const list = prefix + ATTRIBUTES
-  const values = ['Value', 'ValueInt', 'ValueDouble', 'ValueBool'].map((name) =>
-    read(`${list}${name}.list.element`),
-  )
+  const values = ['Value', 'ValueInt', 'ValueDouble', 'ValueBool']
   const dedicated = dedicatedNames(file, prefix)
   const single = file.leaves.flatMap((leaf) => {
     const path = leaf.path.join('.')
@@ -185,7 +183,7 @@ async function attributeSet(
   return {
     keys: await read(`${list}Key`),
     isList: isArray.length > 0 ? isArray : await read(`${list}ValueType`),
-    values: await Promise.all(values),
+    values: await Promise.all(values.map((name) => read(`${list}${name}.list.element`))),
     single: await Promise.all(
       single.map(async ({ name, path }) => ({ name, values: await read(path) })),
     ),

@@ -1,0 +1,183 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { type ColumnMetaData, type PageHeader, parquetMetadata } from 'hyparquet'
+import { parquetHeader } from 'hyparquet/src/column.js'
+import { type ColumnSource, parquetWriteFile } from 'hyparquet-writer'
+import { beforeAll, expect, test } from 'vitest'
+import { FlowdeltaError } from '../../../src/core/errors.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import type { SpanTraces } from '../../../src/traces/span-traces.ts'
+import { temporaryFolder } from '../../temporary-folder.ts'
+
+const FOLDER = temporaryFolder()
+const pathOf = (name: string) => join(FOLDER, `${name}.parquet`)
+const load = async (path: string) => (await loadTraces(path)) as SpanTraces
+
+const ROWS = 60
+const each = <T>(value: (i: number) => T) => Array.from({ length: ROWS }, (_, i) => value(i))
+const plain = { type: 'STRING' as const, encoding: 'PLAIN' as const }
+const COLUMNS: ColumnSource[] = [
+  { name: 'TraceId', data: each((i) => `trace ${i >> 1}`), ...plain },
+  {
+    name: 'SpanId',
+    data: each((i) => `a span ${100 + i}`),
+    type: 'STRING',
+    encoding: 'DELTA_BYTE_ARRAY',
+  },
+  {
+    name: 'ParentSpanId',
+    data: each((i) => (i % 2 ? `a span ${99 + i}` : null)),
+    nullable: true,
+    ...plain,
+  },
+  {
+    name: 'ServiceName',
+    data: each((i) => (i % 2 ? 'back' : 'front')),
+    type: 'STRING',
+    encoding: 'RLE_DICTIONARY',
+  },
+  { name: 'SpanName', data: each(() => 'get'), ...plain },
+  { name: 'Timestamp', data: each((i) => 1_790_000_000_000_000n + BigInt(i)), type: 'INT64' },
+  {
+    name: 'Duration',
+    data: each((i) => 500 + ((i * i) % 97)),
+    type: 'INT32',
+    encoding: 'DELTA_BINARY_PACKED',
+  },
+]
+
+beforeAll(async () => {
+  parquetWriteFile({ filename: pathOf('V2'), codec: 'UNCOMPRESSED', columnData: COLUMNS })
+  const connection = await (await DuckDBInstance.create(':memory:')).connect()
+  for (const [name, compression] of [
+    ['V1', 'uncompressed'],
+    ['gzip', 'gzip'],
+  ]) {
+    await connection.run(
+      `COPY '${pathOf('V2')}' TO '${pathOf(name!)}' (COMPRESSION ${compression}, PARQUET_VERSION V1)`,
+    )
+  }
+})
+
+/** The last page of a column, which holds its values: its header, and the bytes of both. */
+function pageOf(file: Uint8Array, column: string) {
+  const { row_groups } = parquetMetadata(file)
+  const chunk = row_groups[0]!.columns.find(
+    ({ meta_data }) => meta_data?.path_in_schema[0] === column,
+  )!.meta_data as ColumnMetaData
+  const reader = { view: new DataView(file.buffer), offset: Number(chunk.data_page_offset) }
+  const start = reader.offset
+  const header: PageHeader = parquetHeader(reader)
+  const data = file.subarray(reader.offset, reader.offset + header.compressed_page_size)
+  return { header, headerBytes: file.subarray(start, reader.offset), data }
+}
+
+/** 2³⁰ − 1 times the same. */
+const LONG_RUN = [0xfe, 0xff, 0xff, 0xff, 0x07]
+/** A negative number of groups of eight. */
+const ENDLESS_GROUPS = [0xff, 0xff, 0xff, 0xff, 0x0f]
+/** Blocks of −8 differences, each of which begins where it ends. */
+const ENDLESS_BLOCKS = [0xf8, 0xff, 0xff, 0xff, 0x0f, 1, ROWS, 0, 0, 2]
+/** Texts of one byte each, before which stand 2²⁷ bytes more of the text before than there. */
+const LONG_TEXTS = [
+  ...[0x80, 1, 4, ROWS, 0, 0x80, 0x80, 0x80, 0x80, 1, 0, 0, 0, 0],
+  ...[0x80, 1, 4, ROWS, 2, 0, 0, 0, 0, 0],
+]
+const levelsOf = ({ data_page_header_v2: header }: PageHeader) =>
+  header!.definition_levels_byte_length
+const lengthIn = (page: Uint8Array) => new DataView(page.buffer, page.byteOffset).getUint32(0, true)
+
+type Damage = (page: ReturnType<typeof pageOf>, file: Uint8Array) => void
+const DAMAGES: readonly (readonly [what: string, file: string, column: string, Damage, RegExp])[] =
+  [
+    [
+      'levels that repeat 2³⁰ times',
+      'V2',
+      'ParentSpanId',
+      ({ data }) => data.set(LONG_RUN),
+      /a run of 1073741823 in a page of 60 values/,
+    ],
+    [
+      'places in a dictionary that repeat 2³⁰ times',
+      'V2',
+      'ServiceName',
+      ({ header, data }) => data.set([1, ...LONG_RUN], levelsOf(header)),
+      /a run of 1073741823 in a page of 60 values/,
+    ],
+    [
+      'groups of places without bits that never end',
+      'V2',
+      'ServiceName',
+      ({ header, data }) => data.set([0, ...ENDLESS_GROUPS], levelsOf(header)),
+      /a run of \d+ in a page of 60 values/,
+    ],
+    [
+      'levels of version 1 that repeat 2³⁰ times',
+      'V1',
+      'ParentSpanId',
+      ({ data }) => data.set(LONG_RUN, 4),
+      /a run of 1073741823 in a page of 60 values/,
+    ],
+    [
+      'places of version 1 that repeat 2³⁰ times',
+      'V1',
+      'ServiceName',
+      ({ data }) => data.set([1, ...LONG_RUN], 4 + lengthIn(data)),
+      /a run of 1073741823 in a page of 60 values/,
+    ],
+    [
+      'blocks of differences that end where they begin',
+      'V2',
+      'Duration',
+      ({ header, data }) => data.set(ENDLESS_BLOCKS, levelsOf(header)),
+      /1 parts of a block of -8 values/,
+    ],
+    [
+      'texts that share 2²⁷ bytes with the one before',
+      'V2',
+      'SpanId',
+      ({ header, data }) => data.set(LONG_TEXTS, levelsOf(header)),
+      /a text that shares 134217728 of 1 bytes/,
+    ],
+    [
+      'a page of more values than its column',
+      'V1',
+      'ParentSpanId',
+      ({ headerBytes }) => headerBytes.set([2 * (ROWS + 3)], headerBytes.indexOf(2 * ROWS)),
+      /63 values, not 60/,
+    ],
+    [
+      'a page of fewer values than its column',
+      'V2',
+      'ParentSpanId',
+      ({ headerBytes }) => headerBytes.set([2 * (ROWS - 3)], headerBytes.indexOf(2 * ROWS)),
+      /57 values, not 60/,
+    ],
+    [
+      'a page that is longer than its column',
+      'gzip',
+      'ServiceName',
+      ({ header, headerBytes }) =>
+        headerBytes.set([0x7e], headerBytes.indexOf(2 * header.compressed_page_size)),
+      /a page of 63 bytes where \d+ are left/,
+    ],
+    [
+      'a row group without its rows',
+      'V2',
+      'TraceId',
+      (_, file) => file.set([0], file.lastIndexOf(2 * ROWS)),
+      /row groups have 0 rows, not 60/,
+    ],
+  ]
+
+test.each(DAMAGES)('%s are refused in words', async (_, name, column, damage, problem) => {
+  expect((await load(pathOf(name))).spans.parent).toHaveLength(ROWS)
+  const file = Uint8Array.from(readFileSync(pathOf(name)))
+  damage(pageOf(file, column), file)
+  writeFileSync(pathOf('damaged'), file)
+  const error = await load(pathOf('damaged')).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(FlowdeltaError)
+  expect((error as Error).message).toMatch(/damaged\.parquet: The Parquet file is damaged \(/)
+  expect((error as Error).message).toMatch(problem)
+})
