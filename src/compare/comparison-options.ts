@@ -86,15 +86,19 @@ export function stageOptions(
     : names
 }
 
-/** Whether a change of options reaches a stage; only findings tell more of what people know than names. */
+/**
+ * Whether a change of options reaches a stage: only findings tell more of what people know than names,
+ * and flows are asked only whether counts are weighted.
+ */
 export function reachesStage(
   name: string,
   now: ComparisonOptions,
   old: ComparisonOptions,
 ): boolean {
-  return stageOptions(name, now).some((option) =>
-    option === 'knowledge' && name !== 'findings'
-      ? namesOf(now.knowledge) !== namesOf(old.knowledge)
-      : now[option] !== old[option],
-  )
+  const settingOf = (options: ComparisonOptions, option: keyof ComparisonOptions) => {
+    if (option === 'knowledge' && name !== 'findings') return namesOf(options.knowledge)
+    if (option === 'counts' && name === 'flows') return options.counts === 'weighted'
+    return options[option]
+  }
+  return stageOptions(name, now).some((option) => settingOf(now, option) !== settingOf(old, option))
 }

@@ -9,6 +9,7 @@ import {
   stageTable,
   tableIn,
 } from '../core/stage.ts'
+import type { SamplePair } from '../stats/two-sample.ts'
 import type { Outcomes } from '../traces/outcomes.ts'
 import { AFTER, BEFORE, type Period } from '../traces/period.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
@@ -39,6 +40,12 @@ export const FLOW_OPTIONS = defineOptions({
     sentence:
       "Requests of a sample: 'recorded' takes all of them, 'even' leaves out some that it preferred, such as slow or failed ones, so that those of a type stand for equally many",
     flag: 'sampling <how>',
+  }),
+  counts: oneOf(['raw', 'scaled', 'weighted'], {
+    default: 'raw',
+    sentence:
+      "How requests are counted: 'raw' as they are, 'scaled' to as many after as before, 'weighted' by their sampling weights, in times too",
+    flag: 'counts <method>',
   }),
   paths: oneOf(['called', 'logged'], {
     default: 'called',
@@ -137,6 +144,7 @@ export class FlowSet extends columnarStage<
   readonly report: FlowReport
   #split: number | undefined
   #runs: readonly number[] | undefined
+  #counted: Float64Array | undefined
 
   constructor(columns: FlowColumns, options: FlowOptions, report: FlowReport) {
     super({
@@ -163,6 +171,25 @@ export class FlowSet extends columnarStage<
   weightOf(request: number): number {
     const own = this.weight?.[request] ?? 1
     return Number.isNaN(own) ? 1 : own
+  }
+
+  /** With `counts: 'weighted'`, how many requests each counts as; undefined where all count once. */
+  get counted(): Float64Array | undefined {
+    if (this.options.counts !== 'weighted') return undefined
+    this.#counted ??= this.weight?.map((_, request) => this.weightOf(request))
+    return this.#counted?.some((own) => own !== 1) ? this.#counted : undefined
+  }
+
+  /** Response times before and after, and how many requests each counts as. */
+  get responseTimes(): SamplePair {
+    const { responseTimeUs, counted } = this
+    const split = this.count(BEFORE)
+    return {
+      before: responseTimeUs.subarray(0, split),
+      after: responseTimeUs.subarray(split),
+      beforeWeights: counted?.subarray(0, split),
+      afterWeights: counted?.subarray(split),
+    }
   }
 
   /** How many requests those recorded in a period stand for. */

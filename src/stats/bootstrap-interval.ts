@@ -8,7 +8,14 @@ import { quantile } from './quantile.ts'
 import { randomSource } from './random.ts'
 import { requireCount, requireOneOf, requireShare } from './require-option.ts'
 import { meanMoments, resampledMoments, resampledQuantiles } from './resampled.ts'
-import { type SampleCounts, type SampleOptions, type SortedPair, sortedPair } from './two-sample.ts'
+import {
+  equalPair,
+  type SampleCounts,
+  type SampleOptions,
+  type SortedPair,
+  sortedPair,
+  type WeightOptions,
+} from './two-sample.ts'
 
 type Method = 'percentile' | 'studentised' | 'normal'
 
@@ -22,7 +29,7 @@ const LITTLE_SKEWNESS = 0.1
 const CARRIED = 0.8
 const MIN_TO_BE_CARRIED = 100
 
-export interface BootstrapOptions extends SampleOptions {
+export interface BootstrapOptions extends SampleOptions, WeightOptions {
   /** What is compared: `'mean'`, `'median'` or `{ quantile: 0.95 }`. Default `'median'`. */
   readonly measure?: Measure
   /** How often the interval is to hold the true difference, a share. Default 0.95. */
@@ -59,6 +66,9 @@ export interface BootstrapResult extends SampleCounts {
  * Both samples are resampled, each with its own size. Quantiles are drawn as order statistics
  * rather than from whole resamples, so that a resample takes O(1).
  *
+ * With weights, the estimate is that of a sample that holds each value as often as its weight says,
+ * and the interval that of as many values of equal weight as the samples are worth (Kish 1965).
+ *
  * NaN and infinite values are left out and counted; ties need no correction. When a sample is
  * empty, estimate, low and high are NaN; when one has a single value, low and high are. When all
  * values of each sample are equal, low and high are the estimate.
@@ -87,7 +97,16 @@ export function bootstrapInterval(
   after: ArrayLike<number>,
   options: BootstrapOptions = {},
 ): BootstrapResult {
-  rejectUnknownOptions(options, ['measure', 'level', 'resamples', 'seed', 'method', 'sorted'])
+  rejectUnknownOptions(options, [
+    'measure',
+    'level',
+    'resamples',
+    'seed',
+    'method',
+    'sorted',
+    'beforeWeights',
+    'afterWeights',
+  ])
   const {
     measure = 'median',
     level = 0.95,
@@ -99,21 +118,25 @@ export function bootstrapInterval(
   requireOneOf('method', method, METHODS)
   requireShare('level', level)
   requireCount('resamples', resamples, MIN_RESAMPLES)
-  const pair = sortedPair(before, after, sorted)
+  const given = sortedPair(before, after, sorted, options)
+  const pair = given.isUneven ? equalPair(given) : given
   const used = methodFor(pair, measure, method)
-  const { first, second, sizes } = pair
+  const { first, second } = pair
+  const { sizes, weights } = given
   const { testable: _, ...counts } = sizes
   const measured = measurer(measure)
-  const estimate = measured(second) - measured(first)
+  const estimate = measured(given.second, weights?.[1]) - measured(given.first, weights?.[0])
   const shape = { estimate, level, resamples, method: used, ...counts }
   if (Math.min(first.length, second.length) < 2) {
     return { ...shape, low: Number.NaN, high: Number.NaN }
   }
-  const plan: Plan = { estimate, level, resamples, seed }
+  const center = weights === undefined ? estimate : measured(second) - measured(first)
+  const plan: Plan = { estimate: center, level, resamples, seed }
   const [low, high] = OF_MEANS.includes(used)
     ? aroundMean(pair, { ...plan, resampled: used === 'studentised' })
     : fromDifferences(pair, { ...plan, measure })
-  return { ...shape, low, high }
+  if (weights === undefined) return { ...shape, low, high }
+  return { ...shape, low: low + estimate - center, high: high + estimate - center }
 }
 
 type Interval = readonly [low: number, high: number]

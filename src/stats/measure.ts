@@ -15,16 +15,22 @@ export function quantileOf(measure: Measure): number | null {
   throw new OptionError('measure', found, `'mean', 'median' or { quantile: 0 to 1 }`)
 }
 
-export function measurer(measure: Measure): (ascending: ArrayLike<number>) => number {
+export function measurer(
+  measure: Measure,
+): (ascending: ArrayLike<number>, weights?: ArrayLike<number>) => number {
   const share = quantileOf(measure)
-  return share === null ? mean : (ascending) => quantile(ascending, share)
+  return share === null ? mean : (ascending, weights) => quantile(ascending, share, weights)
 }
 
-function mean(sample: ArrayLike<number>): number {
+function mean(sample: ArrayLike<number>, weights?: ArrayLike<number>): number {
   if (sample.length === 0) return Number.NaN
   // Deviations keep their digits where all values are large, and are exactly 0 where all are equal.
   const origin = sample[sample.length >> 1]!
-  let sum = 0
-  for (let i = 0; i < sample.length; i++) sum += sample[i]! - origin
-  return origin + sum / sample.length
+  let [sum, mass] = [0, 0]
+  for (let i = 0; i < sample.length; i++) {
+    const weight = weights === undefined ? 1 : weights[i]!
+    sum += weight * (sample[i]! - origin)
+    mass += weight
+  }
+  return origin + sum / mass
 }

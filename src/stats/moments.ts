@@ -1,4 +1,5 @@
 import { requireNumbers } from '../core/errors.ts'
+import { requireWeights } from './weighted-sample.ts'
 
 // Not simple-statistics': that takes twice as long (measured) and loses digits of epoch times' variance.
 // Called on samples of up to a million values: the loops index with `!`.
@@ -20,6 +21,9 @@ export interface Moments {
  * Of an empty sample all but the count are NaN; of one value variance and sd are. A NaN in the
  * sample makes everything but the count NaN; nothing is dropped.
  *
+ * With `weights`, each value counts as often as its weight says: mean, variance and standard deviation
+ * are those of a sample that holds it so many times, and `count` is still that of the values.
+ *
  * Two passes, each corrected by the sum of what is left over, so that a large common offset
  * (epoch times) does not eat the variance.
  *
@@ -29,31 +33,39 @@ export interface Moments {
  * @example
  * moments([2, 4, 6]) // { count: 3, mean: 4, variance: 4, sd: 2, min: 2, max: 6 }
  */
-export function moments(sample: ArrayLike<number>): Moments {
+export function moments(sample: ArrayLike<number>, weights?: ArrayLike<number>): Moments {
   requireNumbers({ sample })
+  requireWeights(sample, weights)
   const count = sample.length
+  let mass = 0
   let sum = 0
   let min = count === 0 ? Number.NaN : sample[0]!
   let max = min
   for (let i = 0; i < count; i++) {
     const value = sample[i]!
-    sum += value
+    const weight = weights === undefined ? 1 : weights[i]!
+    mass += weight
+    sum += weight * value
     min = Math.min(min, value)
     max = Math.max(max, value)
   }
-  const { left, squares } = deviations(sample, sum / count)
-  const variance =
-    count < 2 ? Number.NaN : Math.max(0, squares - (left * left) / count) / (count - 1)
-  return { count, mean: sum / count + left / count, variance, sd: Math.sqrt(variance), min, max }
+  const { left, squares } = deviations(sample, sum / mass, weights)
+  const variance = count < 2 ? Number.NaN : Math.max(0, squares - (left * left) / mass) / (mass - 1)
+  return { count, mean: sum / mass + left / mass, variance, sd: Math.sqrt(variance), min, max }
 }
 
-function deviations(sample: ArrayLike<number>, mean: number): { left: number; squares: number } {
+function deviations(
+  sample: ArrayLike<number>,
+  mean: number,
+  weights: ArrayLike<number> | undefined,
+): { left: number; squares: number } {
   let left = 0
   let squares = 0
   for (let i = 0; i < sample.length; i++) {
     const deviation = sample[i]! - mean
-    left += deviation
-    squares += deviation * deviation
+    const weight = weights === undefined ? 1 : weights[i]!
+    left += weight * deviation
+    squares += weight * deviation * deviation
   }
   return { left, squares }
 }

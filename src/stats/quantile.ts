@@ -1,27 +1,50 @@
+// Samples hold up to a million values: the loop indexes with `!`.
 import { quantileSorted } from 'simple-statistics'
 import { OptionError, requireNumbers } from '../core/errors.ts'
+import { requireWeights } from './weighted-sample.ts'
 
 /**
  * Returns the p-quantile of an ascending sample, interpolated between its two neighboring values:
  * type 7 of Hyndman and Fan, the default of NumPy, SciPy and R.
  *
  * `p` is a share from 0 (the smallest value) to 1 (the largest). NaN for an empty sample. The
- * sample must be ascending and free of NaN, which is not checked.
+ * sample must be ascending and free of NaN, which is not checked. With `weights`, each value counts
+ * as often as its weight says.
  *
- * Source: Hyndman and Fan 1996, "Sample quantiles in statistical packages", The American
- * Statistician 50(4):361-365.
+ * Sources: Hyndman and Fan 1996, "Sample quantiles in statistical packages", The American
+ * Statistician 50(4):361-365; with weights as `wtd.quantile` of R's Hmisc.
  *
  * @throws OptionError for a p outside 0 to 1.
  *
  * @example
  * quantile([10, 20, 30, 40], 0.5) // 25
  */
-export function quantile(sortedSample: ArrayLike<number>, p: number): number {
+export function quantile(
+  sortedSample: ArrayLike<number>,
+  p: number,
+  weights?: ArrayLike<number>,
+): number {
   requireNumbers({ sortedSample, p: [p] })
   if (!(p >= 0 && p <= 1)) throw new OptionError('p', p, 'a share from 0 to 1')
   if (sortedSample.length === 0) return Number.NaN
+  if (weights !== undefined) return weightedQuantile(sortedSample, p, weights)
   // Typed arrays have all it asks of an array.
   return quantileSorted(sortedSample as number[], p)
+}
+
+function weightedQuantile(ascending: ArrayLike<number>, p: number, weights: ArrayLike<number>) {
+  requireWeights(ascending, weights)
+  let mass = 0
+  for (let i = 0; i < weights.length; i++) mass += weights[i]!
+  const place = Math.max(0, p * (mass - 1))
+  const first = Math.floor(place)
+  let [row, upTo] = [0, weights[0]!]
+  const valueAt = (position: number) => {
+    while (upTo <= position && row < ascending.length - 1) upTo += weights[++row]!
+    return ascending[row]!
+  }
+  const low = valueAt(first)
+  return low + (place === first ? 0 : (valueAt(first + 1) - low) * (place - first))
 }
 
 /** The median of values in any order; NaN where there are none. */

@@ -1,5 +1,6 @@
 // Samples hold up to a million values and are sorted thousands of times: the loops index with `!`.
 import { OptionError, requireNumbers } from '../core/errors.ts'
+import { ascendingSample, differ, equalRows, requireWeights, worthOf } from './weighted-sample.ts'
 
 /** What a difference after − before means for latencies. */
 export type Direction = 'slower' | 'faster' | 'none'
@@ -25,6 +26,19 @@ export interface SidedOptions extends SampleOptions {
 }
 
 export const ALTERNATIVES: readonly Alternative[] = ['two-sided', 'slower', 'faster']
+
+/** How much values count; only tests that say so take weights. */
+export interface WeightOptions {
+  /** How many each value stands for, one number above 0 a value. Default: all the same. */
+  readonly beforeWeights?: ArrayLike<number> | undefined
+  readonly afterWeights?: ArrayLike<number> | undefined
+}
+
+/** Two samples, and how many each of their values stands for. */
+export interface SamplePair extends WeightOptions {
+  readonly before: Float64Array
+  readonly after: Float64Array
+}
 
 /** How many values of two samples were used, and how many not. */
 export interface SampleCounts {
@@ -111,6 +125,12 @@ export interface SortedPair {
   readonly first: ArrayLike<number>
   readonly second: ArrayLike<number>
   readonly sizes: SampleCounts & Pick<TwoSampleResult, 'testable'>
+  /** Of the values, where any were given. */
+  readonly weights: readonly [Float64Array, Float64Array] | undefined
+  /** Whether weights of a sample differ: where they do not, none matters to a test. */
+  readonly isUneven: boolean
+  /** How many values of equal weight each sample is worth. */
+  readonly worth: readonly [number, number]
 }
 
 /** Sorts both samples, leaves out what is not finite, and counts. */
@@ -118,14 +138,49 @@ export function sortedPair(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
   sorted = false,
+  { beforeWeights, afterWeights }: WeightOptions = {},
 ): SortedPair {
-  const { values: first, dropped: droppedBefore } = sortedFinite(before, { sorted }, 'before')
-  const { values: second, dropped: droppedAfter } = sortedFinite(after, { sorted }, 'after')
-  const beforeCount = first.length
-  const afterCount = second.length
-  const testable = isTestable(beforeCount, afterCount)
-  const sizes = { beforeCount, afterCount, droppedBefore, droppedAfter, testable }
-  return { first, second, sizes }
+  requireWeights(before, beforeWeights, 'beforeWeights')
+  requireWeights(after, afterWeights, 'afterWeights')
+  const isWeighted = beforeWeights !== undefined || afterWeights !== undefined
+  const ascending = (sample: ArrayLike<number>, name: string, weights?: ArrayLike<number>) =>
+    isWeighted
+      ? ascendingSample(sample, weights ?? new Float64Array(sample.length).fill(1))
+      : { ...sortedFinite(sample, { sorted }, name), weights: undefined }
+  const one = ascending(before, 'before', beforeWeights)
+  const other = ascending(after, 'after', afterWeights)
+  const worth = [worthOf(one.values, one.weights), worthOf(other.values, other.weights)] as const
+  const sizes = {
+    beforeCount: one.values.length,
+    afterCount: other.values.length,
+    droppedBefore: one.dropped,
+    droppedAfter: other.dropped,
+    testable: isTestable(...worth),
+  }
+  return {
+    first: one.values,
+    second: other.values,
+    sizes,
+    weights: one.weights && other.weights && [one.weights, other.weights],
+    isUneven: differ(one.weights) || differ(other.weights),
+    worth,
+  }
+}
+
+/** Both samples as values of equal weight: those at their `equalRows`. */
+export function equalPair(pair: SortedPair): SortedPair {
+  const of = (values: ArrayLike<number>, weights: Float64Array | undefined) =>
+    Float64Array.from(equalRows({ values, weights }), (row) => values[row]!)
+  const { first, second, weights } = pair
+  return { ...pair, first: of(first, weights?.[0]), second: of(second, weights?.[1]) }
+}
+
+/** The same of samples in any order; as they are where no weights differ. */
+export function equalSamples({ before, after, ...weights }: SamplePair) {
+  const pair = sortedPair(before, after, false, weights)
+  if (!pair.isUneven) return { before, after }
+  const { first, second } = equalPair(pair)
+  return { before: first, after: second }
 }
 
 export function pooledValues(

@@ -1,7 +1,8 @@
 // Run on every feature of every variable: the loops index with `!`.
-import { OptionError, rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
+import { rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 import { fTail } from './distributions.ts'
 import type { SampleCounts } from './two-sample.ts'
+import { requireWeights } from './weighted-sample.ts'
 
 export interface WelchOptions {
   /**
@@ -138,21 +139,4 @@ function weightedMoments(
     kept.length < 2 ? Number.NaN : Math.max(0, squares - (left * left) / mass) / freedom
   const mean = origin + (shift + left / mass)
   return { count: kept.length, mean, variance, size: (mass * mass) / massSquared }
-}
-
-function requireWeights(
-  sample: ArrayLike<number>,
-  weights: ArrayLike<number> | undefined,
-  option: string,
-): void {
-  if (weights === undefined) return
-  if (weights.length !== sample.length) {
-    throw new OptionError(option, `${weights.length} weights`, `${sample.length}, one a value`)
-  }
-  for (let i = 0; i < weights.length; i++) {
-    // A value that is left out may have a weight that is none.
-    if (!Number.isFinite(sample[i])) continue
-    if (weights[i]! > 0 && Number.isFinite(weights[i])) continue
-    throw new OptionError(`${option}[${i}]`, weights[i], 'a number above 0')
-  }
 }

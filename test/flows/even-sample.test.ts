@@ -108,21 +108,26 @@ describe('an even sample', () => {
         const c2 = was.variance / was.mean ** 2
         return { ks: responseTime.test(0).statistic, meanUs: was.mean, c2, shiftUs }
       }
-      const recorded = of(true, { counts: 'weighted' })
-      return { population: of(false, {}), even: of(true, EVEN), recorded }
+      const weighted = of(true, { counts: 'weighted' })
+      return { population: of(false, {}), even: of(true, EVEN), weighted, recorded: of(true, {}) }
     })
-    const off = (kind: 'even' | 'recorded', of: 'ks' | 'meanUs' | 'c2' | 'shiftUs') => {
+    const off = (
+      kind: 'even' | 'weighted' | 'recorded',
+      of: 'ks' | 'meanUs' | 'c2' | 'shiftUs',
+    ) => {
       const [estimate, truth] = [
         sum(drawn, (o) => o[kind][of]),
         sum(drawn, (o) => o.population[of]),
       ]
       return Math.abs(estimate / truth - 1)
     }
-    expect(off('even', 'ks')).toBeLessThan(0.1)
-    expect(off('even', 'meanUs')).toBeLessThan(0.05)
-    expect(off('even', 'c2')).toBeLessThan(0.1)
-    expect(off('even', 'shiftUs')).toBeLessThan(0.15)
-    // Without it, times are those of what was recorded.
+    for (const kind of ['even', 'weighted'] as const) {
+      expect(off(kind, 'ks')).toBeLessThan(0.1)
+      expect(off(kind, 'meanUs')).toBeLessThan(0.05)
+      expect(off(kind, 'c2')).toBeLessThan(0.1)
+      expect(off(kind, 'shiftUs')).toBeLessThan(0.15)
+    }
+    // Without either, times are those of what was recorded.
     expect(off('recorded', 'ks')).toBeGreaterThan(0.3)
     expect(off('recorded', 'meanUs')).toBeGreaterThan(0.5)
   })

@@ -13,6 +13,8 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
+import type { SamplePair } from '../../stats/two-sample.ts'
+import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import { KNOWLEDGE_OPTIONS } from '../knowledge/knowledge.ts'
 import { meaningOf } from '../knowledge/parts.ts'
@@ -139,10 +141,38 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return times
   }
 
+  /** How many requests each of these counts as; undefined where each counts once. */
+  weights(category: number, period: Period): Float64Array | undefined {
+    const { counted } = this.flows
+    return counted && Float64Array.from(this.members(category, period), (one) => counted[one]!)
+  }
+
+  /** How many requests those of a category count as. */
+  counted(category: number, period: Period): number {
+    return sum(this.weights(category, period) ?? []) || this.count(category, period)
+  }
+
+  /** Response times of a category in one period, ascending, with their weights. */
+  ascendingTimes(category: number, period: Period): WeightedSample {
+    return ascendingSample(this.responseTimes(category, period), this.weights(category, period))
+  }
+
+  /** Response times of a category in both periods, or of another one before, with their weights. */
+  samples(category: number, origin = { category, period: BEFORE as Period }): SamplePair {
+    return {
+      before: this.responseTimes(origin.category, origin.period),
+      after: this.responseTimes(category, AFTER),
+      beforeWeights: this.weights(origin.category, origin.period),
+      afterWeights: this.weights(category, AFTER),
+    }
+  }
+
   /** Count, mean, variance and extremes of a category's response times in one period. */
   responseTimeMoments(category: number, period: Period): Moments {
     const group = 2 * category + period
-    const known = this.#moments[group] ?? moments(this.responseTimes(category, period))
+    const known =
+      this.#moments[group] ??
+      moments(this.responseTimes(category, period), this.weights(category, period))
     this.#moments[group] = known
     return known
   }

@@ -2,6 +2,7 @@
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
+import type { SamplePair } from '../../stats/two-sample.ts'
 import type { CategoryStructure } from './category-structure.ts'
 
 interface ClassSource {
@@ -108,10 +109,14 @@ export class ClassTimes {
   }
 }
 
-/** What one period says of an edge class. */
-export interface EdgeSample {
-  /** One latency a request, in µs; see `collectEdgeSamples`. */
+/** Latencies in µs, and how many requests each counts as; undefined where each counts once. */
+export interface Latencies {
   readonly latencyUs: Float64Array
+  readonly weights?: Float64Array | undefined
+}
+
+/** What one period says of an edge class: one latency a request; see `collectEdgeSamples`. */
+export interface EdgeSample extends Latencies {
   /** In what share of the period's requests the edge is on the critical path. */
   readonly onCriticalPath: number
 }
@@ -120,6 +125,16 @@ export interface EdgeSample {
 export interface EdgeSamples {
   readonly before: EdgeSample
   readonly after: EdgeSample
+}
+
+/** The latencies of both periods, with their weights. */
+export function pairOf({ before, after }: Record<'before' | 'after', Latencies>): SamplePair {
+  return {
+    before: before.latencyUs,
+    after: after.latencyUs,
+    beforeWeights: before.weights,
+    afterWeights: after.weights,
+  }
 }
 
 /**
@@ -143,43 +158,51 @@ function collectPeriod(
 ): EdgeSample[] {
   const { edgeClasses } = categories.structure(category)
   const members = categories.members(category, period)
-  const samples = new ClassSamples(edgeClasses.length, members.length)
-  for (let i = 0; i < members.length; i++) {
-    times.read(members[i]!)
-    samples.add(times)
+  const { counted } = categories.flows
+  const samples = new ClassSamples(edgeClasses.length, members.length, counted !== undefined)
+  for (const request of members) {
+    times.read(request)
+    samples.add(times, counted === undefined ? 1 : counted[request]!)
   }
-  return edgeClasses.map((_, number) => ({
-    latencyUs: samples.values(number),
-    onCriticalPath: members.length === 0 ? 0 : samples.critical[number]! / members.length,
-  }))
+  return edgeClasses.map((_, number) => samples.sample(number))
 }
 
-export class ClassSamples {
+class ClassSamples {
+  /** Requests, and those in which each class is critical, as many as they count as. */
   requests = 0
-  readonly critical: Uint32Array
-  readonly lengths: Uint32Array
+  readonly critical: Float64Array
+  readonly #lengths: Uint32Array
   readonly #values: Float64Array
+  readonly #weights: Float64Array | undefined
   readonly #room: number
 
-  constructor(size: number, requests: number) {
-    this.critical = new Uint32Array(size)
-    this.lengths = new Uint32Array(size)
+  constructor(size: number, requests: number, isWeighted: boolean) {
+    this.critical = new Float64Array(size)
+    this.#lengths = new Uint32Array(size)
     this.#values = new Float64Array(size * requests)
+    this.#weights = isWeighted ? new Float64Array(size * requests) : undefined
     this.#room = requests
   }
 
-  add(times: ClassTimes): void {
-    this.requests++
-    for (let at = 0; at < this.lengths.length; at++) {
-      const isCritical = times.criticalCount[at]! > 0
-      if (isCritical) this.critical[at]!++
-      else if (times.otherCount[at]! === 0) continue
-      this.#values[at * this.#room + this.lengths[at]!++] = times.latencyUs(at)
+  add(times: ClassTimes, weight: number): void {
+    this.requests += weight
+    for (let number = 0; number < this.critical.length; number++) {
+      const isCritical = times.criticalCount[number]! > 0
+      if (isCritical) this.critical[number]! += weight
+      else if (times.otherCount[number]! === 0) continue
+      const at = number * this.#room + this.#lengths[number]!++
+      this.#values[at] = times.latencyUs(number)
+      if (this.#weights !== undefined) this.#weights[at] = weight
     }
   }
 
-  values(at: number): Float64Array {
-    const start = at * this.#room
-    return this.#values.subarray(start, start + this.lengths[at]!)
+  sample(number: number): EdgeSample {
+    const start = number * this.#room
+    const own = [start, start + this.#lengths[number]!] as const
+    return {
+      latencyUs: this.#values.subarray(...own),
+      weights: this.#weights?.subarray(...own),
+      onCriticalPath: this.requests === 0 ? 0 : this.critical[number]! / this.requests,
+    }
   }
 }

@@ -3,13 +3,18 @@ import { remembered } from '../../core/remembered.ts'
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { ascendingSample, equalRows, worthOf } from '../../stats/weighted-sample.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { Categories } from '../categories/categories.ts'
 import { ClassTimes } from '../categories/class-times.ts'
 import { EdgePool, type PooledEdge } from './edge-pool.ts'
 
-/** One pooled edge in one category: a value a request, in µs, ascending. */
+/**
+ * One pooled edge in one category: a value a request, in µs, ascending; where weights of requests
+ * differ, as many as they are worth (`equalRows`).
+ */
 export interface EdgeStratum {
   readonly before: Float64Array
   readonly after: Float64Array
@@ -21,11 +26,13 @@ export interface EdgeTotals {
   readonly requests: Float64Array
   /** How often it lies on a critical path. */
   readonly criticalCalls: Float64Array
-  /** The part of all response times that is spent on it. */
+  /** The part of all response times that is spent on it, each as often as its request counts. */
   readonly criticalUs: Float64Array
   /** Time spent on it while another branch was waited for; part of no response time. */
   readonly waitingUs: Float64Array
-  /** Sum of the response times of the requests that have it, the slowest hundredth cut. */
+  /** How many requests those that have it count as. */
+  readonly counted: Float64Array
+  /** Sum of their response times, the slowest hundredth cut. */
   readonly responseTimeUs: Float64Array
 }
 
@@ -57,6 +64,7 @@ export class EdgeTimes {
       totals: emptyTotals(pool.size),
       values: emptyValues(categories, period, categoryOf),
       timeOf: cappedTimes(flows, period),
+      counted: flows.counted,
     })) as [PeriodTimes, PeriodTimes]
     for (let category = 0; category < categories.size; category++) {
       const first = offsets[category]!
@@ -107,7 +115,7 @@ export class EdgeTimes {
     const counts: [number, number] = [0, 0]
     for (const row of this.#rowsOf(edge)) {
       if (!this.#isCompared(row)) continue
-      for (const period of PERIODS) counts[period] += this.#values[period].counts[row]!
+      for (const period of PERIODS) counts[period] += worthOfRow(this.#values[period], row)
     }
     return counts
   }
@@ -160,6 +168,8 @@ function edgeRows(categories: Categories, pool: EdgePool): EdgeRows {
 
 interface RowValues {
   readonly latencyUs: Float64Array
+  /** How many requests each stands for; undefined where each for one. */
+  readonly weights: Float64Array | undefined
   /** The latencies of row `r` begin at entry `starts[r]` and are `counts[r]`. */
   readonly starts: Uint32Array
   readonly counts: Uint32Array
@@ -176,6 +186,7 @@ function emptyValues(categories: Categories, period: Period, categoryOf: Uint32A
   const length = size === 0 ? 0 : starts[size - 1]! + requests[size - 1]!
   return {
     latencyUs: new Float64Array(length),
+    weights: categories.flows.counted && new Float64Array(length),
     starts,
     requests,
     counts: new Uint32Array(size),
@@ -188,6 +199,7 @@ function emptyTotals(edges: number): EdgeTotals {
   return {
     requests: zeros(),
     criticalCalls: zeros(),
+    counted: zeros(),
     criticalUs: zeros(),
     waitingUs: zeros(),
     responseTimeUs: zeros(),
@@ -198,29 +210,34 @@ interface PeriodTimes {
   readonly totals: EdgeTotals
   readonly values: RowValues
   readonly timeOf: (request: number) => number
+  readonly counted: Float64Array | undefined
 }
 
 /** Adds the request that `times` read last, given the edges of its category's rows from `first`. */
 function addRequest(
-  { totals, values, timeOf }: PeriodTimes,
+  { totals, values, timeOf, counted }: PeriodTimes,
   times: ClassTimes,
   { request, first, edges }: { request: number; first: number; edges: Uint32Array },
 ): void {
   const { requests, criticalCalls, criticalUs, waitingUs, responseTimeUs } = totals
-  const { latencyUs, starts, counts, critical } = values
+  const { latencyUs, weights, starts, counts, critical } = values
+  const weight = counted === undefined ? 1 : counted[request]!
   const timeUs = timeOf(request)
   for (let sum = 0; sum < edges.length; sum++) {
     const edge = edges[sum]!
     const calls = times.criticalCount[sum]!
     requests[edge]!++
     criticalCalls[edge]! += calls
-    criticalUs[edge]! += times.criticalUs[sum]!
-    waitingUs[edge]! += times.waitingUs[sum]!
-    responseTimeUs[edge]! += timeUs
+    criticalUs[edge]! += weight * times.criticalUs[sum]!
+    waitingUs[edge]! += weight * times.waitingUs[sum]!
+    totals.counted[edge]! += weight
+    responseTimeUs[edge]! += weight * timeUs
     const row = first + sum
     if (calls > 0) critical[row]!++
     else if (times.otherCount[sum] === 0) continue
-    latencyUs[starts[row]! + counts[row]!++] = times.latencyUs(sum)
+    const at = starts[row]! + counts[row]!++
+    latencyUs[at] = times.latencyUs(sum)
+    if (weights !== undefined) weights[at] = weight
   }
 }
 
@@ -228,10 +245,20 @@ function isOftenCritical({ critical, requests }: RowValues, row: number): boolea
   return critical[row]! >= OFTEN_CRITICAL * requests[row]!
 }
 
-function sortedRow({ latencyUs, starts, counts }: RowValues, row: number): Float64Array {
+function worthOfRow({ latencyUs: values, weights, starts, counts }: RowValues, row: number) {
+  if (weights === undefined) return counts[row]!
+  const own = [starts[row]!, starts[row]! + counts[row]!] as const
+  return worthOf(values.subarray(...own), weights.subarray(...own))
+}
+
+function sortedRow({ latencyUs, weights, starts, counts }: RowValues, row: number): Float64Array {
   const start = starts[row]!
   const end = start + counts[row]!
   const values = latencyUs.subarray(start, end)
+  if (weights !== undefined) {
+    const sample = ascendingSample(values, weights.subarray(start, end))
+    return Float64Array.from(equalRows(sample), (at) => sample.values[at]!)
+  }
   if (values.length > 32) return values.sort()
   for (let i = start + 1; i < end; i++) {
     const value = latencyUs[i]!
@@ -252,18 +279,24 @@ export function cappedTimes(flows: FlowSet, period: Period): (request: number) =
 }
 
 const longestTimes = remembered((flows: FlowSet): readonly [before: number, after: number] => {
-  const split = flows.count(BEFORE)
-  const longest = (times: Float64Array) => {
+  const { before, after, beforeWeights, afterWeights } = flows.responseTimes
+  const longest = (times: Float64Array, weights: ArrayLike<number> | undefined) => {
+    const sample = ascendingSample(times, weights)
+    if (sample.weights) return quantile(sample.values, 1 - SLOWEST, sample.weights)
     const cut = Math.max(1, Math.floor(SLOWEST * times.length))
-    return times.sort()[Math.max(0, times.length - 1 - cut)] ?? 0
+    return sample.values[Math.max(0, times.length - 1 - cut)] ?? 0
   }
-  return [longest(flows.responseTimeUs.slice(0, split)), longest(flows.responseTimeUs.slice(split))]
+  return [longest(before, beforeWeights), longest(after, afterWeights)]
 })
 
 export const usualMeanUs = remembered((flows: FlowSet): number => {
   const timeOf = cappedTimes(flows, BEFORE)
-  const count = flows.count(BEFORE)
-  let sum = 0
-  for (let request = 0; request < count; request++) sum += timeOf(request)
-  return sum / Math.max(1, count)
+  const { counted } = flows
+  let [sum, count] = [0, 0]
+  for (let request = 0; request < flows.count(BEFORE); request++) {
+    const weight = counted === undefined ? 1 : counted[request]!
+    sum += weight * timeOf(request)
+    count += weight
+  }
+  return count === 0 ? 0 : sum / count
 })

@@ -89,7 +89,7 @@ function sizeOf(
   const [before, after] = times.totals
   const { shift, low, high } = stratifiedShift(times.strata(edge), { level: 0.95, sorted: true })
   const calls = after.criticalCalls[edge]! / Math.max(1, after.requests[edge]!)
-  const meanUs = before.responseTimeUs[edge]! / Math.max(1, before.requests[edge]!)
+  const meanUs = before.responseTimeUs[edge]! / Math.max(1, before.counted[edge]!)
   const effect = meanUs > 0 ? (shift * calls) / meanUs : 0
   const contributionUs = shift * after.criticalCalls[edge]!
   const changed = Math.abs(effect) >= minimumEffect && Math.abs(contributionUs) >= negligibleUs
@@ -99,12 +99,22 @@ function sizeOf(
 /** What all requests after would have taken at the mean response time before, and what they took. */
 function totalTimes({ flows }: Categories, minimumShare: number): EdgeTotalTimes {
   const count = flows.count(BEFORE)
-  const sum = (times: Float64Array) => times.reduce((total, time) => total + time, 0)
-  const before = sum(flows.responseTimeUs.subarray(0, count))
-  const after = sum(flows.responseTimeUs.subarray(count))
+  const { before: was, after: is, beforeWeights, afterWeights } = flows.responseTimes
+  const [before, after] = [totalUs(was, beforeWeights), totalUs(is, afterWeights)]
   const usualUs = count === 0 ? 0 : (before / count) * flows.count(AFTER)
   const negligibleUs = minimumShare * usualMeanUs(flows) * flows.count(AFTER)
   return { usualUs, negligibleUs, observedChangeUs: count === 0 ? 0 : after - usualUs }
+}
+
+/** Sum of the times of as many requests as were recorded, at their mean. */
+function totalUs(times: Float64Array, weights: ArrayLike<number> | undefined): number {
+  let [sum, mass] = [0, 0]
+  times.forEach((timeUs, i) => {
+    const weight = weights === undefined ? 1 : weights[i]!
+    sum += weight * timeUs
+    mass += weight
+  })
+  return times.length === 0 ? 0 : sum * (times.length / mass)
 }
 
 /** Options of `findEdgeChanges` and `findStepChanges`. */
@@ -313,8 +323,9 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
       row.waiting[1] += to.waitingUs[number]!
     }
     const { flows } = this.categories
-    const before = Math.max(1, flows.count(BEFORE))
-    const after = Math.max(1, flows.count(AFTER))
+    const [before, after] = ([BEFORE, AFTER] as const).map((period) =>
+      Math.max(1, flows.counted ? flows.stoodFor(period) : flows.count(period)),
+    ) as [number, number]
     return Array.from(rows.values(), ({ service, kind, times, waiting }) => ({
       service,
       kind,

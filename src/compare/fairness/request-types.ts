@@ -154,7 +154,7 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   const [before = Number.NaN, after = Number.NaN] = recorded
   if (Math.abs(after - before) > MAX_UNRECORDED) return partlyRecorded(before, after)
   const preferred = options.sampling === 'even' ? [] : unevenTypes(flows, weight)
-  if (preferred.length > 0) return samplePrefers(preferred)
+  if (preferred.length > 0) return samplePrefers(preferred, options)
   if (options.counts === 'weighted') return []
   const differing = typesOfOtherWeight(flows, weight)
   if (differing.length === 0) return []
@@ -172,11 +172,16 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   })
 }
 
-function samplePrefers(names: readonly string[]): ComparisonWarning[] {
+function samplePrefers(
+  names: readonly string[],
+  { counts }: ComparedPeriods['options'],
+): ComparisonWarning[] {
   return warning('sampling-differs', {
     finding: `The sample preferred some requests of a type to others: ${firstOf(names)}.`,
     effect:
-      'If slow or failed requests were preferred, requests look slower and fail more often than they do.',
+      counts === 'weighted'
+        ? 'Times count as requests weigh, failures and calls do not: if failed requests were preferred, more seem to fail than do.'
+        : 'If slow or failed requests were preferred, requests look slower and fail more often than they do.',
     answer: "Thin these out with `sampling: 'even'`, and count with `counts: 'weighted'`.",
     advice: { sampling: 'even', counts: 'weighted' },
   })

@@ -2,6 +2,7 @@ import { range } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
+import { equalSamples } from '../../stats/two-sample.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 
@@ -27,11 +28,9 @@ export function detectableOf({ responseTime }: Ranking): Detectable | null {
   const count = (period: Period) =>
     isNone ? flows.count(period) : categories.count(category, period)
   const [before, after] = [count(BEFORE), count(AFTER)]
-  const times = isNone
-    ? flows.responseTimeUs.subarray(0, before)
-    : categories.responseTimes(category, BEFORE)
+  const equal = equalSamples(isNone ? flows.responseTimes : categories.samples(category))
   const alpha = options.alpha / Math.max(1, testable.length)
-  const { shift } = detectableShift(times, after, { alpha })
+  const { shift } = detectableShift(equal.before, equal.after.length, { alpha })
   if (Number.isNaN(shift)) return null
   const isAll = isNone || categories.size === 1
   return { root: isAll ? null : categories.nodeLabel(category, 0), before, after, shiftUs: shift }

@@ -262,7 +262,7 @@ function mixChange({ evidence, edges }: FindingSources): number {
   return isPerType ? (otherMix(flows)?.shiftUs ?? 0) * flows.count(AFTER) : 0
 }
 
-/** Weights what requests of drafts stand for; tests and times of each are of what was recorded. */
+/** Weights what requests of drafts stand for; tests are of what these are worth. */
 function weighing({ evidence, edges }: FindingSources) {
   const { categories, observedChangeUs } = edges
   const { flows } = categories
@@ -304,15 +304,11 @@ function weighing({ evidence, edges }: FindingSources) {
       ...(draft.failedRequests !== undefined && { failedRequests: draft.failedRequests * after }),
     }
   }
-  const timeUs = (period: Period) =>
-    sum(flows.responseTimeUs, (timeUs, request) =>
-      flows.period[request] === period ? flows.weightOf(request) * timeUs : 0,
-    )
-  const [usual, now] = [flows.stoodFor(BEFORE), flows.stoodFor(AFTER)]
+  const now = flows.stoodFor(AFTER)
   return {
     weigh,
     requests: Math.round(now),
-    observedChangeUs: timeUs(AFTER) - (timeUs(BEFORE) / usual) * now,
+    observedChangeUs: observedChangeUs * (now / flows.count(AFTER)),
   }
 }
 

@@ -1,6 +1,7 @@
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
+import { worthOf } from '../../stats/weighted-sample.ts'
 import { cappedTimes } from '../edges/edge-times.ts'
 import type { RequestCounts } from './concurrency-findings.ts'
 
@@ -49,12 +50,10 @@ export interface Price {
 
 /** @param changed requests after that have the new form and would have had the usual one before */
 export function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
-  const usual = moments(timesOf(flows, forms.usual, forms.period))
-  const now = moments(timesOf(flows, forms.now, AFTER))
+  const usual = meanOf(flows, forms.usual, forms.period)
+  const now = meanOf(flows, forms.now, AFTER)
   const eachUs = now.mean - usual.mean
-  const width =
-    normalQuantile(0.975) *
-    Math.hypot(now.sd / Math.sqrt(now.count), usual.sd / Math.sqrt(usual.count))
+  const width = normalQuantile(0.975) * Math.hypot(now.error, usual.error)
   const requests = Math.min(forms.now.length, changed)
   const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
   return { forms, requests, contributionUs, eachInterval: [eachUs - width, eachUs + width] }
@@ -81,6 +80,10 @@ export function addPrices(a: Price, b: Price): Price {
   }
 }
 
-function timesOf(flows: FlowSet, requests: readonly number[], period: Period): Float64Array {
-  return Float64Array.from(requests, cappedTimes(flows, period))
+function meanOf(flows: FlowSet, requests: readonly number[], period: Period) {
+  const { counted } = flows
+  const times = Float64Array.from(requests, cappedTimes(flows, period))
+  const weights = counted && Float64Array.from(requests, (request) => counted[request] as number)
+  const { mean, sd } = moments(times, weights)
+  return { mean, error: sd / Math.sqrt(worthOf(times, weights)) }
 }

@@ -1,6 +1,7 @@
 import { grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
+import { worthOf } from '../../stats/weighted-sample.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
@@ -104,7 +105,11 @@ function errorOfEach(categories: Categories, moves: readonly StructureMove[]): n
   }
   const squares = [...weights].map(([category, weight]) => {
     const period = categories.count(category, AFTER) > 0 ? AFTER : BEFORE
-    const { variance, count } = categories.responseTimeMoments(category, period)
+    const { variance } = categories.responseTimeMoments(category, period)
+    const count = worthOf(
+      categories.members(category, period),
+      categories.weights(category, period),
+    )
     return weight === 0 ? 0 : (weight ** 2 * variance) / count
   })
   return Math.sqrt(squares.reduce((sum, square) => sum + square, 0))

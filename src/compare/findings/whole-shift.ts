@@ -1,11 +1,13 @@
 // Runs once a request: the loops index with `!`.
 import { remembered } from '../../core/remembered.ts'
-import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
 import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { mannWhitney } from '../../stats/mann-whitney.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { equalPair, type SortedPair, sortedPair } from '../../stats/two-sample.ts'
+import { worthOf } from '../../stats/weighted-sample.ts'
 import { rootTypes } from '../steps/root-types.ts'
 
 /** Mean or median of all requests in both periods, and the difference with its 95 % interval. */
@@ -36,31 +38,35 @@ export function isClear({ interval: [low, high], isRanked }: WholeShift): boolea
 }
 
 function shiftOf(flows: FlowSet, measure: WholeShift['measure']): WholeShift {
-  const split = flows.count(BEFORE)
-  const before = flows.responseTimeUs.slice(0, split).sort()
-  const after = flows.responseTimeUs.slice(split).sort()
-  const { estimate, low, high } = bootstrapInterval(before, after, { measure, sorted: true })
-  const beforeUs = measure === 'mean' ? moments(before).mean : quantile(before, 0.5)
+  const given = flows.responseTimes
+  const pair = sortedPair(given.before, given.after, false, given)
+  const [beforeWeights, afterWeights] = pair.weights ?? []
+  const { first, second } = pair
+  const how = { measure, sorted: true, beforeWeights, afterWeights }
+  const { estimate, low, high } = bootstrapInterval(first, second, how)
+  const beforeUs =
+    measure === 'mean' ? moments(first, beforeWeights).mean : quantile(first, 0.5, beforeWeights)
   return {
     measure,
     beforeUs,
     afterUs: beforeUs + estimate,
     shiftUs: estimate,
     interval: [low, high],
-    isRanked: Math.min(before.length, after.length) >= FEW || ranksMoved(before, after, estimate),
+    isRanked: Math.min(...pair.worth) >= FEW || ranksMoved(pair, estimate),
   }
 }
 
-function ranksMoved(before: Float64Array, after: Float64Array, shiftUs: number): boolean {
-  const { p, probabilitySlower } = mannWhitney(before, after, { sorted: true })
+function ranksMoved(pair: SortedPair, shiftUs: number): boolean {
+  const { first, second } = pair.isUneven ? equalPair(pair) : pair
+  const { p, probabilitySlower } = mannWhitney(first, second, { sorted: true })
   return p < LEVEL && (probabilitySlower - 0.5) * shiftUs > 0
 }
 
 export function meansDiffer(flows: FlowSet): boolean {
-  const split = flows.count(BEFORE)
-  const before = moments(flows.responseTimeUs.subarray(0, split))
-  const after = moments(flows.responseTimeUs.subarray(split))
-  const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
+  const { before: was, after: is, beforeWeights, afterWeights } = flows.responseTimes
+  const [before, after] = [moments(was, beforeWeights), moments(is, afterWeights)]
+  const [had, has] = [worthOf(was, beforeWeights), worthOf(is, afterWeights)]
+  const error = Math.sqrt(before.variance / had + after.variance / has)
   return Math.abs(after.mean - before.mean) > normalQuantile(0.975) * error
 }
 

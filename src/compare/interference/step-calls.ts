@@ -49,7 +49,9 @@ export function chooseRequests(flows: FlowSet, strata: readonly StepStratum[]): 
   const chosen = new Uint8Array(size)
   const windows: TimeWindow[] = []
   for (const period of ['before', 'after'] as const) {
-    const requests = [...new Set(strata.flatMap((stratum) => [...stratum[period].requests]))]
+    const requests = [
+      ...new Set(strata.flatMap((stratum) => [...stratum[period].recorded.requests])),
+    ]
     requests.sort((a, b) => recordedIn[a]! - recordedIn[b]! || startUs[a]! - startUs[b]!)
     const stretches = requests.length > MAX_CALLS ? BLOCKS : 1
     for (let stretch = 0; stretch < stretches; stretch++) {
@@ -96,7 +98,8 @@ export function timesOf(
     const kind = kinds.code(kindOf(step.service, operation, callingOperation))
     const own = timed.get(kind) ?? new Map<number, Timed>()
     timed.set(kind, own)
-    for (const { requests, values } of [before, after]) {
+    for (const { recorded } of [before, after]) {
+      const { requests, values } = recorded
       requests.forEach((request, i) => {
         const us = Math.min(values[i]!, most)
         if (chosen[request] === CALLS) own.set(request, [us, us > limitUs ? us - usualUs : 0])

@@ -6,7 +6,12 @@ import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { mannWhitney } from '../../stats/mann-whitney.ts'
 import { permutationTest } from '../../stats/permutation-test.ts'
 import { tailTest } from '../../stats/tail-test.ts'
-import type { Alternative, TwoSampleResult } from '../../stats/two-sample.ts'
+import {
+  type Alternative,
+  equalSamples,
+  type SamplePair,
+  type TwoSampleResult,
+} from '../../stats/two-sample.ts'
 
 /**
  * How two samples of times are compared:
@@ -24,8 +29,8 @@ interface TestKind {
   /** Whether the statistic is a time, or another amount. */
   readonly isAmount?: boolean
   readonly compare: (
-    before: Float64Array,
-    after: Float64Array,
+    before: ArrayLike<number>,
+    after: ArrayLike<number>,
     how: Omit<SampleTestOptions, 'test'>,
   ) => TwoSampleResult & Partial<SampleComparison>
 }
@@ -83,16 +88,19 @@ export interface SampleTestOptions {
   readonly method: 'stephens' | 'exact' | 'auto'
 }
 
+/** A test that knows no weights takes as many values of equal weight as the samples are worth. */
 export function compareSamples(
-  before: Float64Array,
-  after: Float64Array,
+  pair: SamplePair,
   { test, ...how }: SampleTestOptions,
 ): SampleComparison {
   if (!Object.hasOwn(TESTS, test)) {
     throw new OptionError('test', test, `one of ${SAMPLE_TESTS.join(', ')}`)
   }
   const { compare }: TestKind = TESTS[test]
-  return { location: Number.NaN, ...compare(before, after, how) }
+  const { before, after, beforeWeights, afterWeights } = pair
+  if (test === 'ks') return ksTwoSample(before, after, { ...how, beforeWeights, afterWeights })
+  const equal = equalSamples(pair)
+  return { location: Number.NaN, ...compare(equal.before, equal.after, how) }
 }
 
 /** A test that knows no direction says nothing for one that the samples do not go in. */

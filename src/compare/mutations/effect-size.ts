@@ -2,7 +2,7 @@ import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
 import { mannWhitney } from '../../stats/mann-whitney.ts'
 import type { Measure } from '../../stats/measure.ts'
-import { sortedPair } from '../../stats/two-sample.ts'
+import { equalPair, equalSamples, type SamplePair, sortedPair } from '../../stats/two-sample.ts'
 import { wassersteinDistance } from '../../stats/wasserstein.ts'
 
 /** How large a difference is, whatever its p. */
@@ -32,27 +32,29 @@ export interface EffectSize extends MedianEffect {
   readonly detectableShiftUs: number
 }
 
-interface Samples {
-  readonly before: Float64Array
-  readonly after: Float64Array
-}
-
-export function medianEffect({ before, after }: Samples): MedianEffect {
-  const { first, second } = sortedPair(before, after)
-  const { estimate, low, high } = bootstrapInterval(first, second, { sorted: true })
+export function medianEffect({ before, after, ...weights }: SamplePair): MedianEffect {
+  const given = sortedPair(before, after, false, weights)
+  const [beforeWeights, afterWeights] = given.weights ?? []
+  const { estimate, low, high } = bootstrapInterval(given.first, given.second, {
+    sorted: true,
+    beforeWeights,
+    afterWeights,
+  })
+  const { first, second } = given.isUneven ? equalPair(given) : given
   const { probabilitySlower } = mannWhitney(first, second, { method: 'asymptotic', sorted: true })
   return { medianShiftUs: estimate, interval: [low, high], probabilitySlower }
 }
 
-export function effectSize(samples: Samples): EffectSize {
-  const { before, after } = samples
+export function effectSize(samples: SamplePair): EffectSize {
+  const { before, after, ...weights } = samples
   const shift = (measure: Measure) => {
-    const { estimate, low, high } = bootstrapInterval(before, after, { measure })
+    const { estimate, low, high } = bootstrapInterval(before, after, { measure, ...weights })
     return { estimate, interval: [low, high] as const }
   }
   const mean = shift('mean')
   const p95 = shift({ quantile: 0.95 })
   const p99 = shift({ quantile: 0.99 })
+  const equal = equalSamples(samples)
   return {
     ...medianEffect(samples),
     meanShiftUs: mean.estimate,
@@ -61,7 +63,7 @@ export function effectSize(samples: Samples): EffectSize {
     p95Interval: p95.interval,
     p99ShiftUs: p99.estimate,
     p99Interval: p99.interval,
-    wassersteinUs: wassersteinDistance(before, after).distance,
-    detectableShiftUs: detectableShift(before, after.length).shift,
+    wassersteinUs: wassersteinDistance(equal.before, equal.after).distance,
+    detectableShiftUs: detectableShift(equal.before, equal.after.length).shift,
   }
 }

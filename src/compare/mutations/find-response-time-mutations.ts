@@ -1,12 +1,14 @@
+import { range } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { moments } from '../../stats/moments.ts'
+import type { SamplePair } from '../../stats/two-sample.ts'
 import { Categories } from '../categories/categories.ts'
 import type { EdgeClass } from '../categories/category-structure.ts'
-import type { EdgeSample } from '../categories/class-times.ts'
+import { type EdgeSample, pairOf } from '../categories/class-times.ts'
 import { compareSamples, SAMPLE_TESTS, type SampleComparison } from './compare-samples.ts'
 import { type EffectSize, effectSize, type MedianEffect, medianEffect } from './effect-size.ts'
 
@@ -38,10 +40,7 @@ export function findResponseTimeMutations(
 ): ResponseTimeMutations {
   requireStage('findResponseTimeMutations(categories)', categories, Categories)
   const options = readOptions(RESPONSE_TIME_OPTIONS, given)
-  const pairs = Array.from({ length: categories.size }, (_, category) => ({
-    before: categories.responseTimes(category, BEFORE),
-    after: categories.responseTimes(category, AFTER),
-  }))
+  const pairs = range(categories.size).map((category) => categories.samples(category))
   return new ResponseTimeMutations(categories, options, testFamily(pairs, options))
 }
 
@@ -132,7 +131,7 @@ export class ResponseTimeMutations extends Stage {
 
   /** How large the change of one category's response times is, whatever its p. */
   effect(category: number): EffectSize {
-    return effectSize(this.#responseTimes(category))
+    return effectSize(this.categories.samples(category))
   }
 
   /**
@@ -142,10 +141,7 @@ export class ResponseTimeMutations extends Stage {
   medianEffect(category: number, origin = category): MedianEffect {
     const { categories } = this
     const period = categories.count(origin, BEFORE) > 0 ? BEFORE : AFTER
-    return medianEffect({
-      before: categories.responseTimes(origin, period),
-      after: categories.responseTimes(category, AFTER),
-    })
+    return medianEffect(categories.samples(category, { category: origin, period }))
   }
 
   /** How large the change of one edge class of a category is; see `edges` for its number. */
@@ -267,19 +263,12 @@ export class ResponseTimeMutations extends Stage {
     )
   }
 
-  #responseTimes(category: number) {
-    return {
-      before: this.categories.responseTimes(category, BEFORE),
-      after: this.categories.responseTimes(category, AFTER),
-    }
-  }
-
   #latencies(category: number, edge: number) {
     const samples = this.categories.edgeSamples(category)[edge]
     if (samples === undefined) {
       throw new RangeError(`Category ${category} has no edge class ${edge}.`)
     }
-    return { before: samples.before.latencyUs, after: samples.after.latencyUs }
+    return pairOf(samples)
   }
 }
 
@@ -293,12 +282,7 @@ function testEdges(categories: Categories, category: number, options: ResponseTi
   const critical = samples.map(
     ({ before, after }) => Math.max(before.onCriticalPath, after.onCriticalPath) >= OFTEN_CRITICAL,
   )
-  const tests = testFamily(
-    samples
-      .filter((_, number) => critical[number])
-      .map(({ before, after }) => ({ before: before.latencyUs, after: after.latencyUs })),
-    options,
-  )
+  const tests = testFamily(samples.filter((_, number) => critical[number]).map(pairOf), options)
   let next = 0
   return samples.map(({ before, after }, number) => ({
     edge: edgeClasses[number] as EdgeComparison['edge'],
@@ -310,14 +294,9 @@ function testEdges(categories: Categories, category: number, options: ResponseTi
   })) as EdgeComparison[]
 }
 
-function spread(period: 'before' | 'after', { latencyUs }: EdgeSample) {
-  const { mean, sd } = moments(latencyUs)
+function spread(period: 'before' | 'after', { latencyUs, weights }: EdgeSample) {
+  const { mean, sd } = moments(latencyUs, weights)
   return { [`${period}MeanUs`]: mean, [`${period}SdUs`]: sd }
-}
-
-export interface SamplePair {
-  readonly before: Float64Array
-  readonly after: Float64Array
 }
 
 /** Tests pairs and corrects over the testable; too few samples are tested but never rejected. */
@@ -325,9 +304,7 @@ export function testFamily(
   pairs: readonly SamplePair[],
   { alpha, alternative, correction, method, test }: ResponseTimeOptions,
 ): FamilyTest[] {
-  const results = pairs.map(({ before, after }) =>
-    compareSamples(before, after, { test, alternative, method }),
-  )
+  const results = pairs.map((pair) => compareSamples(pair, { test, alternative, method }))
   const q = benjaminiHochberg(results.map(({ p, testable }) => (testable ? p : Number.NaN)))
   const tests = results.map((result, i) => ({ ...result, q: q[i] as number, rejected: false }))
   return decideFamily(tests, { alpha, correction })

@@ -1,9 +1,9 @@
 import { range, rollups, sum } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
-import { defineOptions, number, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { remembered } from '../../core/remembered.ts'
 import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, FLOW_OPTIONS, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { erfc, normalQuantile } from '../../stats/distributions.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
@@ -18,9 +18,9 @@ import { RESPONSE_TIME_OPTIONS } from './find-response-time-mutations.ts'
  *   tests each category's share of the requests of its type instead (Fisher's exact test,
  *   corrected): right for short periods, for long ones, and for unequal load. Changes are then
  *   counted from what the category's share before would have given of the type's requests after
- * @param options.counts `'raw'` (default) compares counts as they are, which is right when both
- *   periods carried the same load; `'scaled'` scales after to as many requests as before;
- *   `'weighted'` counts each request as often as its sampling weight says, where one was recorded: a
+ * @param options.counts default: as flows were built, whose `'weighted'` also weights times. `'raw'`
+ *   compares counts as they are, which is right when both periods carried the same load; `'scaled'`
+ *   scales after to as many requests as before; `'weighted'` counts each request as often as its sampling weight says, where one was recorded: a
  *   change must then exceed the threshold by more than such a sample is off by chance, and tests
  *   count what the sample is worth (Kish 1965, "Survey Sampling", §8.2). Of several runs before, the
  *   count is the mean of theirs
@@ -37,7 +37,8 @@ export function findStructuralMutations(
   given: Partial<StructuralOptions> = {},
 ): StructuralMutations {
   requireStage('findStructuralMutations(categories)', categories, Categories)
-  const options = readOptions(STRUCTURAL_OPTIONS, given)
+  const { counts: built } = categories.flows.options
+  const options = readOptions(STRUCTURAL_OPTIONS, { counts: built, ...given })
   const { smPThreshold, counts } = options
   if (smPThreshold === 'auto') {
     return new StructuralMutations(categories, options, changesWithinTypes(categories, counts))
@@ -95,12 +96,7 @@ export const STRUCTURAL_OPTIONS = defineOptions({
     sentence:
       "Requests that a category must gain or lose to count as changed; 'auto' tests its share of the requests of its type",
   }),
-  counts: oneOf(['raw', 'scaled', 'weighted'], {
-    default: 'raw',
-    sentence:
-      "How requests are counted: 'raw' as they are, 'scaled' to as many after as before, 'weighted' by their sampling weights",
-    flag: 'counts <method>',
-  }),
+  counts: FLOW_OPTIONS.counts,
   alpha: RESPONSE_TIME_OPTIONS.alpha,
 })
 

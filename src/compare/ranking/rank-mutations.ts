@@ -13,11 +13,7 @@ import { quantile } from '../../stats/quantile.ts'
 import { Categories } from '../categories/categories.ts'
 import { meaningOf } from '../knowledge/parts.ts'
 import { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
-import {
-  type Counts,
-  counterOf,
-  type StructuralMutations,
-} from '../mutations/find-structural-mutations.ts'
+import { counterOf, type StructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { type PrecursorCandidate, Precursors } from '../precursors/match-precursors.ts'
 
 type Unranked = Pick<RankedMutation, 'category' | 'kind' | 'requests' | 'contributionUs'>
@@ -128,12 +124,11 @@ function structural(
   category: number,
   { centre, repaired = NONE }: { readonly centre: Centre; readonly repaired?: ReadonlySet<number> },
 ): Unranked {
-  const { categories, changes, options } = precursors.structural
-  const how = { centre, counts: options.counts }
+  const { categories, changes } = precursors.structural
   const usual = (one: number) =>
     repaired.has(one)
-      ? typicalTimeUs(categories, { category: one, period: BEFORE, ...how })
-      : usualTimeUs(categories, one, how)
+      ? typicalTimeUs(categories, { category: one, period: BEFORE, centre })
+      : usualTimeUs(categories, one, { centre })
   const { categories: candidates, weights } = precursors.columns(category)
   const usedToTakeUs = sum(candidates, (one, i) => (weights[i] as number) * usual(one))
   const requests = changes[category] as number
@@ -148,15 +143,15 @@ function timed(
 ): Unranked {
   const count = counterOf(categories, counts)
   const requests = count(category, BEFORE) / categories.flows.runs.length
-  const before = typicalTimeUs(categories, { category, period: BEFORE, centre, counts })
-  const after = typicalTimeUs(categories, { category, period: AFTER, centre, counts })
+  const before = typicalTimeUs(categories, { category, period: BEFORE, centre })
+  const after = typicalTimeUs(categories, { category, period: AFTER, centre })
   return { category, kind: 'response-time', requests, contributionUs: requests * (after - before) }
 }
 
 export function usualTimeUs(
   categories: Categories,
   category: number,
-  how: { readonly centre: Centre; readonly counts?: Counts },
+  how: { readonly centre: Centre },
 ): number {
   const period = categories.count(category, AFTER) > 0 ? AFTER : BEFORE
   return typicalTimeUs(categories, { category, period, ...how })
@@ -251,26 +246,21 @@ const TRIM = 0.1
 
 export function typicalTimeUs(
   categories: Categories,
-  {
-    category,
-    period,
-    centre,
-    counts = 'raw',
-  }: { category: number; period: Period; centre: Centre; counts?: Counts },
+  { category, period, centre }: { category: number; period: Period; centre: Centre },
 ): number {
-  const { flows } = categories
-  if (centre === 'mean' && counts === 'weighted' && flows.weight !== undefined) {
-    const members = categories.members(category, period)
-    const timeUs = (request: number) => flows.responseTimeUs[request] as number
-    const weightOf = (request: number) => flows.weightOf(request)
-    return sum(members, (one) => weightOf(one) * timeUs(one)) / sum(members, weightOf)
-  }
   if (centre === 'mean') return categories.responseTimeMoments(category, period).mean
-  const times = categories.responseTimes(category, period).sort()
-  if (centre === 'median') return quantile(times, 0.5)
-  const cut = Math.floor(TRIM * times.length)
-  const kept = times.subarray(cut, times.length - cut)
-  return sum(kept) / kept.length
+  const { values, weights } = categories.ascendingTimes(category, period)
+  if (centre === 'median') return quantile(values, 0.5, weights)
+  const weightAt = (row: number) => weights?.[row] ?? 1
+  const all = sum(values.keys(), weightAt)
+  const cut = Math.floor(TRIM * all)
+  let upTo = 0
+  const kept = values.map((_, row) => {
+    const from = upTo
+    upTo += weightAt(row)
+    return Math.max(0, Math.min(upTo, all - cut) - Math.max(from, cut))
+  })
+  return sum(values, (value, row) => (kept[row] as number) * value) / sum(kept)
 }
 
 /** Trace ids of typical requests, for looking at. */

@@ -82,9 +82,9 @@ function measuredTimes(
     operation: same[0]!.operation,
     callingOperation: same[0]!.callingOperation,
     samples: (['before', 'after'] as const).map((period) => ({
-      requests: same.flatMap((one) => Array.from(one[period].requests)),
-      values: same.flatMap((one) => Array.from(one[period].values)),
-      blocks: same.flatMap((one) => Array.from(one[period].blocks)),
+      requests: same.flatMap((one) => Array.from(one[period].recorded.requests)),
+      values: same.flatMap((one) => Array.from(one[period].recorded.values)),
+      blocks: same.flatMap((one) => Array.from(one[period].recorded.blocks)),
     })),
   }))
   return measuredOf(

@@ -17,6 +17,8 @@ export interface TimesTest extends ModeratedShift {
 interface Limits extends EdgeOptions {
   readonly negligibleUs: number
   readonly usualOf: (request: number) => number
+  /** How many requests each counts as; undefined where each counts once. */
+  readonly counted: Float64Array | undefined
 }
 
 interface TestedStep {
@@ -114,9 +116,9 @@ function requestsOf(
 ): number[] {
   const minorities = changed.map(({ minority, shiftUs }) => (shiftUs > 0 ? minority : null))
   return distinct([
-    ...strata.map(({ before }) => before.requests),
+    ...strata.map(({ before }) => before.recorded.requests),
     ...(minorities.includes(null)
-      ? strata.map(({ after }) => after.requests)
+      ? strata.map(({ after }) => after.recorded.requests)
       : minorities.map((minority) => minority!.requests)),
   ])
 }
@@ -130,7 +132,7 @@ function distinct(lists: readonly ArrayLike<number>[]): number[] {
 function describeTimes(
   { strata, test }: { strata: readonly StepStratum[]; test: TimesTest },
   significant: boolean,
-  { alpha, minimumEffect, negligibleUs, usualOf }: Limits,
+  { alpha, minimumEffect, negligibleUs, usualOf, counted }: Limits,
 ): Omit<OperationChange, 'operation'> {
   const typical = significant
     ? stratifiedShift(
@@ -138,19 +140,23 @@ function describeTimes(
         { level: 0.95, sorted: true },
       )
     : { shift: 0, low: Number.NaN, high: Number.NaN }
-  const had = distinct(strata.map(({ before }) => before.requests))
-  const has = distinct(strata.map(({ after }) => after.requests))
+  const had = distinct(strata.map(({ before }) => before.recorded.requests))
+  const has = distinct(strata.map(({ after }) => after.recorded.requests))
   const calls = strata.reduce((sum, { after }) => sum + after.calls, 0)
   const criticalCalls = strata.reduce((sum, { after }) => sum + after.criticalCalls, 0)
-  let usualUs = 0
-  for (const request of had) usualUs += usualOf(request)
+  let [usualUs, all] = [0, 0]
+  for (const request of had) {
+    const weight = counted === undefined ? 1 : counted[request]!
+    usualUs += weight * usualOf(request)
+    all += weight
+  }
   // That something changed is sure already: tails only say whether it did for some.
   const isTail = significant && test.tailP < alpha
   const few = isTail ? fewOf(strata, typical.shift * calls) : null
   const { shift, low, high } = few ?? typical
   const changedCalls = calls * (few?.minority.share ?? 1)
   const isNegligible = Math.abs(shift * changedCalls) < negligibleUs
-  const effect = (shift * calls * had.length) / Math.max(1, has.length) / usualUs
+  const effect = (shift * calls * all) / Math.max(1, has.length) / usualUs
   const minority = few?.minority ?? null
   return {
     beforeRequests: had.length,

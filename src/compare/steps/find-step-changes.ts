@@ -149,7 +149,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   )
   const usualOf = cappedTimes(flows, BEFORE)
   const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.count(AFTER)
-  const limits = { ...options, negligibleUs, usualOf }
+  const limits = { ...options, negligibleUs, usualOf, counted: flows.counted }
   const errorQ = [...q.slice(steps.length + ofOperations.length)]
   const logQ = errorQ.slice(errors.tested.length)
   return new StepChanges({
@@ -189,7 +189,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
 function areOfOneRequest(strata: readonly StepStratum[]): boolean {
   return (['before', 'after'] as const).some((period) => {
     const [first, ...others] = strata
-      .map((one) => one[period].requests)
+      .map((one) => one[period].recorded.requests)
       .filter(({ length }) => length > 0)
     const isFirst = (request: number) => request === first?.[0]
     return first?.every(isFirst) === true && others.every((some) => some.every(isFirst))

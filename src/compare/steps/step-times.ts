@@ -10,6 +10,7 @@ import {
 } from '../../flows/span-tree.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import { differ, equalRows } from '../../stats/weighted-sample.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import { rootCalls } from './root-types.ts'
 import { timeBlocks } from './time-blocks.ts'
@@ -31,13 +32,19 @@ export function stepKey({ kind, service, caller }: Step): string {
   return JSON.stringify([kind, service, caller])
 }
 
-/** Values of one period, ascending: one a request, the mean of its calls, in µs. */
-export interface StepSample {
+/** Times ascending: one a request, the mean of its calls, in µs. */
+interface RequestTimes {
   readonly values: Float64Array
   /** Stretch of time of each value. */
   readonly blocks: Uint8Array
   /** Request of each value. */
   readonly requests: Uint32Array
+}
+
+/** Values of one period; where weights of requests differ, as many as they are worth (`equalRows`). */
+export interface StepSample extends RequestTimes {
+  /** Of all requests, whatever they are worth. */
+  readonly recorded: RequestTimes
   /** Calls in all; the part of them on critical paths. */
   readonly calls: number
   readonly criticalCalls: number
@@ -116,9 +123,10 @@ class StepCollector {
 
   finish(): StepTimes[] {
     const { of: blocks } = timeBlocks(this.#flows)
+    const { counted } = this.#flows
     return [...this.#steps.values()].map(({ step, strata }) => ({
       ...step,
-      strata: comparable([...strata.values()]).map((stratum) => stratum.finish(blocks)),
+      strata: comparable([...strata.values()]).map((stratum) => stratum.finish(blocks, counted)),
     }))
   }
 
@@ -246,14 +254,14 @@ class GrowingStratum {
     for (const period of [BEFORE, AFTER]) this.samples[period].merge(samples[period])
   }
 
-  finish(blocks: Uint8Array): StepStratum {
+  finish(blocks: Uint8Array, counted: Float64Array | undefined): StepStratum {
     const { operation, callingOperation } = this
     const [before, after] = this.samples
     return {
       operation,
       callingOperation,
-      before: before.finish(blocks),
-      after: after.finish(blocks),
+      before: before.finish(blocks, counted),
+      after: after.finish(blocks, counted),
     }
   }
 }
@@ -290,14 +298,23 @@ class GrowingSample {
     }
   }
 
-  finish(blockOf: Uint8Array): StepSample {
+  finish(blockOf: Uint8Array, counted: Float64Array | undefined): StepSample {
     const means = Float64Array.from(this.#sums, (sum, i) => sum / this.#calls[i]!)
     const blocks = Uint8Array.from(this.#requests, (request) => blockOf[request]!)
     const order = ascendingOrder(means, groupRows(blocks, 256).rows)
+    const timesOf = (rows: Uint32Array): RequestTimes => ({
+      requests: rows.map((i) => this.#requests[i]!),
+      values: new Float64Array(rows.length).map((_, at) => means[rows[at]!]!),
+      blocks: new Uint8Array(rows.length).map((_, at) => blocks[rows[at]!]!),
+    })
+    const recorded = timesOf(order)
+    const weights = counted && Float64Array.from(recorded.requests, (request) => counted[request]!)
+    const equal = differ(weights)
+      ? timesOf(equalRows({ ...recorded, weights }).map((at) => order[at]!))
+      : recorded
     return {
-      requests: order.map((i) => this.#requests[i]!),
-      values: new Float64Array(order.length).map((_, at) => means[order[at]!]!),
-      blocks: new Uint8Array(order.length).map((_, at) => blocks[order[at]!]!),
+      ...equal,
+      recorded,
       calls: this.#calls.reduce((all, calls) => all + calls, 0),
       criticalCalls: this.#criticalCalls,
     }

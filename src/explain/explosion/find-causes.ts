@@ -275,7 +275,7 @@ export function categorySizes(categories: Categories): CategorySizes {
     for (const period of [BEFORE, AFTER]) {
       const moments = categories.responseTimeMoments(category, period)
       const c2 = squaredVariation(moments)
-      if (!Number.isNaN(c2)) variations.push({ c2, requests: moments.count })
+      if (!Number.isNaN(c2)) variations.push({ c2, requests: categories.counted(category, period) })
     }
   }
   return {

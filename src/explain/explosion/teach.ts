@@ -22,7 +22,7 @@ import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { isTestable } from '../../stats/two-sample.ts'
+import { ascendingSample } from '../../stats/weighted-sample.ts'
 import { EXPLOSION_OPTIONS, listRecipes } from './diagnose-explosion.ts'
 import {
   type CategorySizes,
@@ -326,14 +326,21 @@ function testsOf(
   { ids, categories }: { readonly ids: readonly number[]; readonly categories: Categories },
 ) {
   return [BEFORE, AFTER].flatMap((period) => {
-    const own = categories.responseTimes(id, period).sort()
+    const own = categories.ascendingTimes(id, period)
     const rest = ids.filter((other) => other !== id)
-    const others = Float64Array.from(
+    const others = ascendingSample(
       rest.flatMap((other) => [...categories.responseTimes(other, period)]),
-    ).sort()
-    if (!isTestable(own.length, others.length)) return []
-    const { p } = ksTwoSample(own, others, { sorted: true })
-    const [median, usual] = [quantile(own, 0.5), quantile(others, 0.5)].map(formatDuration)
+      own.weights && rest.flatMap((other) => [...(categories.weights(other, period) ?? [])]),
+    )
+    const { p, testable } = ksTwoSample(own.values, others.values, {
+      beforeWeights: own.weights,
+      afterWeights: others.weights,
+      sorted: true,
+    })
+    if (!testable) return []
+    const [median, usual] = [own, others].map(({ values, weights }) =>
+      formatDuration(quantile(values, 0.5, weights)),
+    )
     const when = period === BEFORE ? 'before' : 'after'
     const text = `category ${id} takes another time than those it would be merged with: ${median}, not ${usual} (medians ${when}).`
     return [{ p, text }]

@@ -5,6 +5,7 @@ import { BEFORE, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { ascendingSample } from '../../stats/weighted-sample.ts'
 import { placesIn } from '../../traces/group-rows.ts'
 import type { EdgeLatencies, FlowSide } from './flow-comparison.ts'
 import type { FlowForm } from './flow-form.ts'
@@ -84,13 +85,14 @@ function classLatencies(
   const edges = new Uint32Array(edgeClasses.length)
   for (const { edgeClass } of form.edges) edges[edgeClass] = (edges[edgeClass] as number) + 1
   return samples.map((sample, number): EdgeLatencies => {
-    const { latencyUs, onCriticalPath } = period === BEFORE ? sample.before : sample.after
-    const { mean, sd } = moments(latencyUs)
+    const { latencyUs, weights, onCriticalPath } = period === BEFORE ? sample.before : sample.after
+    const { mean, sd } = moments(latencyUs, weights)
+    const ascending = ascendingSample(latencyUs, weights)
     const { intoJoin } = edgeClasses[number] as EdgeClass
     return {
       requests: latencyUs.length,
       meanUs: orNull(mean),
-      medianUs: orNull(quantile(latencyUs.slice().sort(), 0.5)),
+      medianUs: orNull(quantile(ascending.values, 0.5, ascending.weights)),
       sdUs: orNull(sd),
       criticalShare: onCriticalPath,
       criticalUs: (criticalUs[number] as number) / (edges[number] as number),
@@ -114,8 +116,9 @@ function pathTimes(categories: Categories, category: number, period: Period) {
   const onPath = new Uint8Array(from.length)
   const criticalUs = new Float64Array(edgeClasses.length)
   const waitUs = new Float64Array(edgeClasses.length)
-  const waits = new Uint32Array(edgeClasses.length)
+  const waits = new Float64Array(edgeClasses.length)
   for (const request of members) {
+    const weight = flows.counted?.[request] ?? 1
     finder.mark(request, onPath)
     const latencyUs = flows.latencies(request)
     const classOf = categories.edgeClassOf(flows.shapeOf[request] as number)
@@ -123,15 +126,15 @@ function pathTimes(categories: Categories, category: number, period: Period) {
       const number = classOf[edge] as number
       const latency = latencyUs[edge] as number
       if (onPath[edge] === 1) {
-        criticalUs[number] = (criticalUs[number] as number) + latency
+        criticalUs[number] = (criticalUs[number] as number) + weight * latency
       } else if (edgeClasses[number]?.intoJoin) {
-        waitUs[number] = (waitUs[number] as number) + latency
-        waits[number] = (waits[number] as number) + 1
+        waitUs[number] = (waitUs[number] as number) + weight * latency
+        waits[number] = (waits[number] as number) + weight
       }
     }
   }
   return {
-    criticalUs: criticalUs.map((sum) => sum / Math.max(1, members.length)),
+    criticalUs: criticalUs.map((sum) => sum / (categories.counted(category, period) || 1)),
     waitUs: waitUs.map((sum, number) => sum / (waits[number] as number)),
   }
 }

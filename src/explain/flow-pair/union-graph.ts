@@ -1,4 +1,5 @@
 import { group, sum } from 'd3-array'
+import { type EdgeSample, pairOf } from '../../compare/categories/class-times.ts'
 import {
   type FamilyTest,
   type ResponseTimeMutations,
@@ -198,7 +199,7 @@ function edgeTests(
     return (edge) => edges[edge.before.edgeClass]?.test ?? null
   }
   const timesOf = ({ category, period }: FlowSide, { edgeClass }: FlowEdge) =>
-    categories.wholeEdgeSamples(category)[edgeClass]?.[period]?.latencyUs as Float64Array
+    categories.wholeEdgeSamples(category)[edgeClass]?.[period] as EdgeSample
   const keyOf = (edge: SharedEdge) => `${edge.before.edgeClass} ${edge.after.edgeClass}`
   const tested = new Map(
     shared
@@ -209,10 +210,9 @@ function edgeTests(
       .map((edge) => [keyOf(edge), edge]),
   )
   const tests = testFamily(
-    Array.from(tested.values(), (edge) => ({
-      before: timesOf(before, edge.before),
-      after: timesOf(after, edge.after),
-    })),
+    Array.from(tested.values(), (edge) =>
+      pairOf({ before: timesOf(before, edge.before), after: timesOf(after, edge.after) }),
+    ),
     responseTime.options,
   )
   const testOf = new Map(Array.from(tested.keys(), (key, i) => [key, tests[i]]))

@@ -79,7 +79,9 @@ function compareRest(
     const [before, after] = [timesIn(BEFORE), timesIn(AFTER)]
     const marks = accepted.marks.filter((mark) => before.used.has(mark) || after.used.has(mark))
     if (marks.length === 0) return []
-    return [{ category, marks, ...withoutRounding(before.timesUs, after.timesUs) }]
+    const { beforeWeights, afterWeights } = categories.samples(category)
+    const times = withoutRounding(before.timesUs, after.timesUs)
+    return [{ category, marks, ...times, beforeWeights, afterWeights }]
   })
   const tests = testFamily(found, responseTime.options)
   return found.map(({ category, marks }, i) => ({

@@ -184,9 +184,10 @@ function findCovariances(
   if (!(alpha > 0 && alpha < 1)) throw new OptionError('alpha', alpha, 'a level between 0 and 1')
   const { edgeClasses } = categories.structure(category)
   const together = edgeClasses.map(() => new CoMoments())
-  for (const { latencyUs } of requestEdges(categories, category, period)) {
+  for (const { latencyUs, weight } of requestEdges(categories, category, period)) {
     const own = latencyUs[edge] as number
-    for (const [other, moments] of together.entries()) moments.add(own, latencyUs[other] as number)
+    for (const [other, moments] of together.entries())
+      moments.add(own, latencyUs[other] as number, weight)
   }
   const numbers = edgeClasses.map((_, other) => other).filter((other) => other !== edge)
   const p = numbers.map((other) => correlationP(together[other] as CoMoments))
@@ -218,8 +219,8 @@ function strength({ correlation }: EdgeCovariance): number {
 }
 
 /** P(|r| at least this large) when the true correlation is 0: t = r·√((n − 2)/(1 − r²)). */
-function correlationP({ correlation: r, count: n }: CoMoments): number {
-  if (n <= FEW || Number.isNaN(r)) return Number.NaN
+function correlationP({ correlation: r, worth: n }: CoMoments): number {
+  if (!(n > FEW) || Number.isNaN(r)) return Number.NaN
   return incompleteBeta((n - 2) / 2, 0.5, (1 - r) * (1 + r), r * r)
 }
 
@@ -230,6 +231,9 @@ function correlationP({ correlation: r, count: n }: CoMoments): number {
  */
 export class CoMoments {
   count = 0
+  /** How many requests they stand for. */
+  mass = 0
+  #massSquared = 0
   /** The first values; means count from there. */
   #origin = 0
   #otherOrigin = 0
@@ -239,9 +243,11 @@ export class CoMoments {
   #otherSquares = 0
   #products = 0
 
-  add(value: number, otherValue: number): void {
+  add(value: number, otherValue: number, weight = 1): void {
     if (Number.isNaN(value) || Number.isNaN(otherValue)) return
     this.count++
+    this.mass += weight
+    this.#massSquared += weight ** 2
     if (this.count === 1) {
       this.#origin = value
       this.#otherOrigin = otherValue
@@ -250,12 +256,17 @@ export class CoMoments {
     const otherFrom = otherValue - this.#otherOrigin
     const ahead = from - this.#mean
     const otherAhead = otherFrom - this.#otherMean
-    this.#mean += ahead / this.count
-    this.#otherMean += otherAhead / this.count
+    this.#mean += (weight * ahead) / this.mass
+    this.#otherMean += (weight * otherAhead) / this.mass
     const otherBehind = otherFrom - this.#otherMean
-    this.#squares += ahead * (from - this.#mean)
-    this.#otherSquares += otherAhead * otherBehind
-    this.#products += ahead * otherBehind
+    this.#squares += weight * ahead * (from - this.#mean)
+    this.#otherSquares += weight * otherAhead * otherBehind
+    this.#products += weight * ahead * otherBehind
+  }
+
+  /** How many values of equal weight they are worth (Kish 1965, §8.2). */
+  get worth(): number {
+    return this.mass ** 2 / this.#massSquared
   }
 
   get otherMean(): number {
@@ -263,11 +274,11 @@ export class CoMoments {
   }
 
   get otherVariance(): number {
-    return this.count < 2 ? Number.NaN : this.#otherSquares / (this.count - 1)
+    return this.count < 2 ? Number.NaN : this.#otherSquares / (this.mass - 1)
   }
 
   get covariance(): number {
-    return this.count < 2 ? Number.NaN : this.#products / (this.count - 1)
+    return this.count < 2 ? Number.NaN : this.#products / (this.mass - 1)
   }
 
   get correlation(): number {
@@ -280,6 +291,8 @@ export class CoMoments {
 /** What one request says of the edge classes of its category; the arrays are used again for the next. */
 export interface RequestEdges {
   readonly responseTimeUs: number
+  /** How many requests it counts as. */
+  readonly weight: number
   /** Time of each class on the critical path of the request, in µs; 0 where it is off it. */
   readonly criticalUs: Float64Array
   readonly criticalCount: Float64Array
@@ -301,7 +314,8 @@ export function* requestEdges(
       latencyUs[number] = times.latencyUs(number)
     }
     const responseTimeUs = categories.flows.responseTimeUs[request] as number
-    yield { responseTimeUs, criticalUs, criticalCount, latencyUs }
+    const weight = categories.flows.counted?.[request] ?? 1
+    yield { responseTimeUs, weight, criticalUs, criticalCount, latencyUs }
   }
 }
 

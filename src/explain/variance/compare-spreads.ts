@@ -9,6 +9,7 @@ import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { type BrownForsytheResult, brownForsythe } from '../../stats/brown-forsythe.ts'
 import { type KsResult, ksTwoSample } from '../../stats/ks-two-sample.ts'
+import { equalSamples } from '../../stats/two-sample.ts'
 
 /** Options of `compareSpreads`. */
 const SPREAD_OPTIONS = defineOptions({
@@ -50,8 +51,10 @@ export function compareSpreads(
   const { large, alpha } = options
   const categories = categoriesOf(source, 'compareSpreads')
   const compared = largeInBoth(categories, large)
-  const times = (category: number, period: Period) => categories.responseTimes(category, period)
-  const results = compared.map((id) => brownForsythe(times(id, BEFORE), times(id, AFTER)))
+  const results = compared.map((id) => {
+    const { before, after } = equalSamples(categories.samples(id))
+    return brownForsythe(before, after)
+  })
   const q = benjaminiHochberg(results.map(({ p, testable }) => (testable ? p : Number.NaN)))
   const tests = results.map((test, i) => ({
     test,

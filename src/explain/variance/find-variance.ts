@@ -13,7 +13,6 @@ import {
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ecdf } from '../../stats/ecdf.ts'
-import type { Moments } from '../../stats/moments.ts'
 import {
   CategoryVariance,
   CoMoments,
@@ -62,7 +61,7 @@ export function findVariance(
   const all = range(categories.size)
   const isLarge = (category: number, each: Period) => categories.count(category, each) > large
   const spreadsIn = (each: Period) => {
-    const totalUs = sum(all, (id) => totalTime(categories.responseTimeMoments(id, each)))
+    const totalUs = sum(all, (id) => totalTime(categories, id, each))
     return all
       .filter((id) => isLarge(id, each))
       .map((id) => spreadOf(categories, { category: id, period: each, totalUs }))
@@ -89,7 +88,7 @@ function spreadOf(
   const { category, period, totalUs } = of
   const moments = categories.responseTimeMoments(category, period)
   const c2 = squaredVariation(moments)
-  const timeShare = totalTime(moments) / totalUs
+  const timeShare = totalTime(categories, category, period) / totalUs
   return {
     category,
     period: nameOfPeriod(period),
@@ -103,8 +102,9 @@ function spreadOf(
   }
 }
 
-function totalTime({ count, mean }: Moments): number {
-  return count === 0 ? 0 : count * mean
+function totalTime(categories: Categories, category: number, period: Period): number {
+  const { count, mean } = categories.responseTimeMoments(category, period)
+  return count === 0 ? 0 : categories.counted(category, period) * mean
 }
 
 /** Options of `findVariance`. */
@@ -305,16 +305,17 @@ function localizeVariance(
   const rest = new CoMoments()
   const latencies = edgeClasses.map(() => new CoMoments())
   const requests = requestEdges(categories, category, period)
-  for (const { responseTimeUs, criticalUs, criticalCount, latencyUs } of requests) {
+  for (const { responseTimeUs, weight, criticalUs, criticalCount, latencyUs } of requests) {
     let restUs = responseTimeUs
     for (const [number, contribution] of contributions.entries()) {
       const contributionUs = criticalUs[number] as number
       restUs -= contributionUs
-      contribution.add(responseTimeUs, contributionUs)
+      contribution.add(responseTimeUs, contributionUs, weight)
       if (criticalCount[number] === 0) continue
-      latencies[number]?.add(latencyUs[number] as number, latencyUs[number] as number)
+      const ownUs = latencyUs[number] as number
+      latencies[number]?.add(ownUs, ownUs, weight)
     }
-    rest.add(responseTimeUs, restUs)
+    rest.add(responseTimeUs, restUs, weight)
   }
   const responseTime = categories.responseTimeMoments(category, period)
   const { variance } = responseTime
@@ -330,7 +331,7 @@ function localizeVariance(
         requests,
         meanUs,
         varianceUs2,
-        onCriticalPath: requests / responseTime.count,
+        onCriticalPath: latency.mass / rest.mass,
         c2: squaredVariation({ ...responseTime, mean: meanUs, variance: varianceUs2 }),
         share: shareOf(contributions[edge] as CoMoments),
         mark: marked.of(ends)?.kind ?? null,

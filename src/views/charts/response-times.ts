@@ -1,6 +1,6 @@
 import { extent, greatest, least, range } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
-import type { EdgeSamples } from '../../compare/categories/class-times.ts'
+import { type EdgeSamples, type Latencies, pairOf } from '../../compare/categories/class-times.ts'
 import { testText } from '../../compare/mutations/compare-samples.ts'
 import type {
   EdgeComparison,
@@ -18,9 +18,10 @@ import {
   TIME,
 } from '../../core/quantity.ts'
 import { counted, grouped, percent, pValue, shortText } from '../../core/words.ts'
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
+import type { SamplePair } from '../../stats/two-sample.ts'
 import { type Axis, durationAxis, shareAxis } from './axes.ts'
 import { curves, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
@@ -50,7 +51,7 @@ export const responseTimesChart = defineChart(
       ended: 'had finished',
       counted: 'request',
       test: responseTime.test(category),
-      times: [BEFORE, AFTER].map((period) => categories.responseTimes(category, period)),
+      times: categories.samples(category),
     })
   },
 )
@@ -90,9 +91,7 @@ export const edgeTimesChart = defineChart(
       ended: 'were through',
       counted: ofAll ? 'round' : 'request',
       test: ofAll ? null : edge.test,
-      times: ofAll
-        ? [BEFORE, AFTER].map((period) => everyTime(categories, { category, period }, edge.number))
-        : [samples.before.latencyUs, samples.after.latencyUs],
+      times: ofAll ? everyTimes(categories, category, edge.number) : pairOf(samples),
     })
   },
 )
@@ -105,19 +104,22 @@ function tellingEdge(edges: readonly EdgeComparison[]): EdgeComparison | undefin
 }
 
 /** Times of an edge class in every request, as often as each has it. */
-function everyTime(
-  categories: Categories,
-  { category, period }: { readonly category: number; readonly period: Period },
-  edge: number,
-): Float64Array {
+function everyTimes(categories: Categories, category: number, edge: number): SamplePair {
   const flows = recordedFlows(categories.flows)
-  const found = [...categories.members(category, period)].flatMap((request) => {
-    const latencies = flows.latencies(request)
-    return [...categories.recordedClassOf(request)].flatMap((number, at) =>
-      number === edge ? [latencies[at] as number] : [],
-    )
-  })
-  return Float64Array.from(found)
+  const { counted } = flows
+  const [before, after] = ([BEFORE, AFTER] as const).map((period) => {
+    const found = [...categories.members(category, period)].flatMap((request) => {
+      const latencies = flows.latencies(request)
+      return [...categories.recordedClassOf(request)].flatMap((number, at) =>
+        number === edge ? [{ latencyUs: latencies[at] as number, request }] : [],
+      )
+    })
+    return {
+      latencyUs: Float64Array.from(found, ({ latencyUs }) => latencyUs),
+      weights: counted && Float64Array.from(found, ({ request }) => counted[request] as number),
+    }
+  }) as [Latencies, Latencies]
+  return pairOf({ before, after })
 }
 
 interface Distributions {
@@ -129,12 +131,14 @@ interface Distributions {
   /** Test of the two; `null` where none was made. */
   readonly test: FamilyTest | null
   /** Times before and after, in µs. */
-  readonly times: readonly Float64Array[]
+  readonly times: SamplePair
 }
 
 function gapChart(responseTime: ResponseTimeMutations, of: Distributions) {
   const { quantity } = responseTime.categories.flows
-  const [before, after] = of.times.map((times) => ecdf(times)) as [Ecdf, Ecdf]
+  const { times } = of
+  const before = ecdf(times.before, times.beforeWeights)
+  const after = ecdf(times.after, times.afterWeights)
   const x = timeAxis(before, after, { ...of, quantity })
   const gap = of.test && {
     ...of,

@@ -6,6 +6,7 @@ import { type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
 import { grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
+import { equalSamples, type SamplePair } from '../../stats/two-sample.ts'
 import { rootName } from '../charts/node-names.ts'
 
 export type Power = ReturnType<typeof power>
@@ -25,11 +26,7 @@ export function power({ categories, flows, responseTime, options }: Comparison, 
       afterCount: requests(category),
       medianBeforeUs: typicalTimeUs(categories, { category, period: BEFORE, centre: 'median' }),
       /** ∞ when no slowdown whatever would have been seen. */
-      detectableShiftUs: detectableShift(
-        categories.responseTimes(category, BEFORE),
-        requests(category),
-        { alpha },
-      ).shift,
+      detectableShiftUs: detectable(categories.samples(category), alpha),
     })),
     quantity: flows.quantity,
     testableKinds: testable.length,
@@ -52,4 +49,9 @@ export function powerNote({ testableKinds, allKinds, testableShare, quantity }: 
     `would have shown it. ${grouped(testableKinds)} of ${grouped(allKinds)} kinds have enough ` +
     `requests for a test; they make up ${percent(testableShare)} of the requests after.`
   )
+}
+
+function detectable(samples: SamplePair, alpha: number): number {
+  const { before, after } = equalSamples(samples)
+  return detectableShift(before, after.length, { alpha }).shift
 }

@@ -17,8 +17,8 @@ const TAIL = {
 }
 
 describe.each(SAMPLE_TESTS.map((name) => [name] as const))('%s', (name) => {
-  const at = ({ before, after }: typeof SLOWER, alternative: 'two-sided' | 'slower' | 'faster') =>
-    compareSamples(before, after, { test: name, alternative, method: 'auto' })
+  const at = (pair: typeof SLOWER, alternative: 'two-sided' | 'slower' | 'faster') =>
+    compareSamples(pair, { test: name, alternative, method: 'auto' })
 
   test('has the shape of every other', () => {
     expect(at(SLOWER, 'two-sided')).toMatchObject({
@@ -50,7 +50,7 @@ describe.each(SAMPLE_TESTS.map((name) => [name] as const))('%s', (name) => {
 
 test('a changed tail is seen at p95, and not by the Kolmogorov-Smirnov test', () => {
   const p = (name: 'ks' | 'p95') =>
-    compareSamples(TAIL.before, TAIL.after, {
+    compareSamples(TAIL, {
       test: name,
       alternative: 'two-sided',
       method: 'auto',

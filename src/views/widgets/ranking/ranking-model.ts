@@ -171,12 +171,12 @@ export function rankingEntries(comparison: Comparison, limit: number) {
 }
 
 function sketch({ categories }: Comparison, category: number, period: Period) {
-  const times = categories.responseTimes(category, period).sort()
-  const steps = times.length === 0 ? [] : Array.from({ length: SKETCH_STEPS + 1 }, (_, i) => i)
+  const { values, weights } = categories.ascendingTimes(category, period)
+  const steps = values.length === 0 ? [] : Array.from({ length: SKETCH_STEPS + 1 }, (_, i) => i)
   return {
     category,
-    count: times.length,
-    quantilesUs: steps.map((step) => quantile(times, step / SKETCH_STEPS)),
+    count: values.length,
+    quantilesUs: steps.map((step) => quantile(values, step / SKETCH_STEPS, weights)),
   }
 }
 

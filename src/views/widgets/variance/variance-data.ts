@@ -104,13 +104,15 @@ export function varianceData(
 
 /** Requests by response time over mean, a bin for every eighth; the last one holds all above 3. */
 function binsOf(categories: Categories, { category, period, meanUs }: CategorySpread): number[] {
-  const times = categories.responseTimes(category, period === 'before' ? BEFORE : AFTER)
+  const which = period === 'before' ? BEFORE : AFTER
+  const times = categories.responseTimes(category, which)
+  const weights = categories.weights(category, which)
   const bins = new Array<number>(BINS.perMean * BINS.means + 1).fill(0)
-  for (const timeUs of times) {
+  for (const [i, timeUs] of times.entries()) {
     // A mean of 0 has only times of 0, which stand at the mean.
     const place = Math.floor(BINS.perMean * (meanUs > 0 ? timeUs / meanUs : 1))
     const bin = Math.min(bins.length - 1, Math.max(0, place))
-    bins[bin] = (bins[bin] ?? 0) + 1
+    bins[bin] = (bins[bin] ?? 0) + (weights?.[i] ?? 1)
   }
   return bins
 }
