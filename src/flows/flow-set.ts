@@ -144,7 +144,7 @@ export class FlowSet extends columnarStage<
   readonly report: FlowReport
   #split: number | undefined
   #runs: readonly number[] | undefined
-  #counted: Float64Array | undefined
+  #counted: Float64Array | null | undefined
 
   constructor(columns: FlowColumns, options: FlowOptions, report: FlowReport) {
     super({
@@ -175,9 +175,17 @@ export class FlowSet extends columnarStage<
 
   /** With `counts: 'weighted'`, how many requests each counts as; undefined where all count once. */
   get counted(): Float64Array | undefined {
-    if (this.options.counts !== 'weighted') return undefined
-    this.#counted ??= this.weight?.map((_, request) => this.weightOf(request))
-    return this.#counted?.some((own) => own !== 1) ? this.#counted : undefined
+    if (this.options.counts !== 'weighted' || this.weight === undefined) return undefined
+    if (this.#counted === undefined) {
+      const own = this.weight.map((_, request) => this.weightOf(request))
+      this.#counted = own.some((weight) => weight !== 1) ? own : null
+    }
+    return this.#counted ?? undefined
+  }
+
+  /** How many requests one counts as: 1 unless `counts` is `'weighted'`. */
+  countOf(request: number): number {
+    return this.counted?.[request] ?? 1
   }
 
   /** Response times before and after, and how many requests each counts as. */

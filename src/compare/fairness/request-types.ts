@@ -180,7 +180,7 @@ function samplePrefers(
     finding: `The sample preferred some requests of a type to others: ${firstOf(names)}.`,
     effect:
       counts === 'weighted'
-        ? 'Times count as requests weigh, failures and calls do not: if failed requests were preferred, more seem to fail than do.'
+        ? 'Times, failures and calls count as requests weigh. In which requests they changed is found from those that were recorded.'
         : 'If slow or failed requests were preferred, requests look slower and fail more often than they do.',
     answer: "Thin these out with `sampling: 'even'`, and count with `counts: 'weighted'`.",
     advice: { sampling: 'even', counts: 'weighted' },

@@ -6,6 +6,7 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
 import { countByPeriod, type ErrorChange } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
+import { findingCall } from './call-findings.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { callsText, categoriesOf, listed, ofChances, operationName } from './names.ts'
 
@@ -17,7 +18,7 @@ const MADE_GOOD_WEIGHT = 0.1
 const MOSTLY = 0.5
 const MAX_EXEMPLARS = 3
 
-type Counts = Pick<CountsTest, 'made' | 'chances'>
+type Counts = Pick<CountsTest, 'made' | 'chances' | 'worth'>
 
 /** Drafts a finding a service that fails on its own; those that fail with it are consequences. */
 export function errorFindings(
@@ -67,7 +68,7 @@ export function errorFindings(
         key: JSON.stringify([kind, service, caller]),
         notes: [rateText(passed)],
         services: [caller, service],
-        calls: [{ ...passed, kind: 'fails with', previous: of, call: null }],
+        calls: [findingCall({ ...passed, kind: 'fails with', previous: of, call: null })],
       }
     })
     return [origin, ...withIt]
@@ -93,10 +94,11 @@ function errorWords(change: ErrorChange) {
   return `${what} ${isOne ? 'fails' : 'fail'}${saying} ${only}in ${callsText(change)}`
 }
 
-function rateText({ made, chances }: Counts): string {
+function rateText({ made, chances, worth }: Counts): string {
   const share = (period: Period) => rate(made[period] / Math.max(1, chances[period]))
   const interval = (period: Period) => {
-    const [low, high] = proportionInterval(made[period], chances[period])
+    const failed = (made[period] * worth[period]) / Math.max(1, chances[period])
+    const [low, high] = proportionInterval(failed, worth[period])
     return `${rate(low).replace(' %', '')}–${rate(high)}`
   }
   return `${share(AFTER)} of calls (95 % CI ${interval(AFTER)}), ${share(BEFORE)} before (${interval(BEFORE)})`

@@ -277,8 +277,6 @@ function weighing({ evidence, edges }: FindingSources) {
   }
   const every = range(categories.size)
   const weigh = (draft: Draft): Draft => {
-    // Structures that changed by so many requests were counted by weights already.
-    if (draft.moves.length > 0) return draft
     const ids = draft.categories.length > 0 ? draft.categories : every
     const [before, after] = [factorOf(ids, BEFORE), factorOf(ids, AFTER)]
     const sideOf = (side: Segment['inside']) => ({
@@ -294,14 +292,14 @@ function weighing({ evidence, edges }: FindingSources) {
     }
     const noteOf = (note: string) =>
       segment && told && note === segmentFact(segment) ? segmentFact(told) : note
+    const ofSegment = { ...draft, ...(told && { segment: told }), notes: draft.notes.map(noteOf) }
+    // Who fails, calls and structures were counted by weights already.
+    if (draft.calls.length > 0 || draft.moves.length > 0) return ofSegment
     return {
-      ...draft,
-      ...(told && { segment: told }),
-      notes: draft.notes.map(noteOf),
+      ...ofSegment,
       requests: Math.round(draft.requests * after),
       concerned: [Math.round(draft.concerned[0] * before), Math.round(draft.concerned[1] * after)],
       contributionUs: draft.contributionUs * after,
-      ...(draft.failedRequests !== undefined && { failedRequests: draft.failedRequests * after }),
     }
   }
   const now = flows.stoodFor(AFTER)

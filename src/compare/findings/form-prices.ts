@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
@@ -32,7 +33,9 @@ export function formsOf(flows: FlowSet, isNew: (request: number) => boolean | un
   }
   // As in the thesis: what the other form takes after, or before where hardly any request has it.
   const period = usual[AFTER].length >= MIN_USUAL ? AFTER : BEFORE
-  const counted = (one: Period) => [now[one].length, now[one].length + usual[one].length] as const
+  const all = (requests: readonly number[]) =>
+    Math.round(sum(requests, (request) => flows.countOf(request)))
+  const counted = (one: Period) => [all(now[one]), all(now[one]) + all(usual[one])] as const
   return {
     now: now[AFTER],
     usual: usual[period],
@@ -54,7 +57,7 @@ export function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
   const now = meanOf(flows, forms.now, AFTER)
   const eachUs = now.mean - usual.mean
   const width = normalQuantile(0.975) * Math.hypot(now.error, usual.error)
-  const requests = Math.min(forms.now.length, changed)
+  const requests = Math.min(forms.counts[AFTER][0], changed)
   const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
   return { forms, requests, contributionUs, eachInterval: [eachUs - width, eachUs + width] }
 }

@@ -8,7 +8,13 @@ import {
 } from '../../stats/moderated-shifts.ts'
 import { largerP, RunSums, runMeasure, runShifts, shareMeasure } from '../../stats/run-shifts.ts'
 import type { ChoiceCounts } from './call-counts.ts'
-import { type CountsOptions, type CountsTest, compareCounts } from './compare-counts.ts'
+import {
+  type CountsOptions,
+  type CountsTest,
+  compareCounts,
+  inPeriods,
+  unweighted,
+} from './compare-counts.ts'
 import type { TimeBlocks } from './time-blocks.ts'
 
 /**
@@ -45,13 +51,28 @@ function sumsByRun({ before, after }: BlockedStratum, perRun: number, runs: numb
   return sums
 }
 
-/** The same for how often things are done: `compareCounts`, then between runs; bursts in all of after only. */
+/**
+ * The same for how often things are done: `compareCounts`, then between runs; bursts in all of after
+ * only. Weighted counts are tested as what they are worth, and told as they are.
+ */
 export function compareChoices(
-  choices: readonly { readonly strata: readonly ChoiceCounts[] }[],
+  counted: readonly { readonly strata: readonly ChoiceCounts[] }[],
   blocks: TimeBlocks,
   { bursts = false }: Pick<CountsOptions, 'bursts'> = {},
 ): CountsTest[] {
   const { perRun, runs, aligned } = blocks
+  const isWeighted = counted.some(({ strata }) => strata.some(({ squares }) => squares))
+  if (isWeighted) {
+    const worth = counted.map(({ strata }) => ({
+      strata: strata.map((stratum) => unweighted(stratum, perRun)),
+    }))
+    return compareChoices(worth, blocks, { bursts }).map((test, i) => ({
+      ...test,
+      made: inPeriods(counted[i]!.strata, 'made', perRun),
+      chances: inPeriods(counted[i]!.strata, 'chances', perRun),
+    }))
+  }
+  const choices = counted
   const test = (part: PartOfAfter | null) =>
     compareCounts(
       choices.map(({ strata }) => countsWithin(strata, part)),

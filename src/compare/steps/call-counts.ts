@@ -1,16 +1,8 @@
 // Runs once a span of a shape: the loops index with `!`.
 import { sum } from 'd3-array'
-import type { FlowSet } from '../../flows/flow-set.ts'
-import {
-  type Caller,
-  type CallSite,
-  type CallSites,
-  isSame,
-  isSameCall,
-  type Operation,
-} from './call-order.ts'
+import { type CallSite, type CallSites, isSame, isSameCall, type Operation } from './call-order.ts'
 import { callName, type RootCalls } from './root-types.ts'
-import { timeBlocks } from './time-blocks.ts'
+import type { StretchCounts } from './time-blocks.ts'
 
 /**
  * What an operation may do with calls, whatever else it does: `'calls'`: make one; `'next'`: go on
@@ -62,6 +54,8 @@ export function isSameChoice(
 export interface ChoiceCounts {
   readonly chances: Float64Array
   readonly made: Float64Array
+  /** Sums of squares of what chances count as; `undefined` where each counts once. */
+  readonly squares?: Float64Array | undefined
 }
 
 /** One choice, counted in both periods. */
@@ -84,7 +78,7 @@ export function callCounts(
   const questions = new Map<string, Question>()
   const names = new OperationNames()
   sites.forEach((site, number) => {
-    const all = sum(site.requests)
+    const all = sum(site.requests.counts)
     const contexts = new Map<string, string>()
     for (const choice of choicesOf(site, names, roots)) {
       const { of, kind, about, among = '', answers } = choice
@@ -238,13 +232,13 @@ class Question {
   readonly #choice: Pick<Choice, 'kind' | 'of' | 'previous'>
   readonly #names: OperationNames
   readonly #chanceSites = new Set<number>()
-  readonly #contexts = new Map<string, Float64Array>()
+  readonly #contexts = new Map<string, StretchCounts>()
   readonly #answers = new Map<
     number | null,
     {
       call: Operation | null
       sites: Set<number>
-      made: Map<string, Float64Array>
+      made: Map<string, StretchCounts>
       /** Requests in which it was made, and in which at once. */
       all: number
       direct: number
@@ -257,7 +251,7 @@ class Question {
   }
 
   add(
-    { number, requests, all }: { number: number; requests: Float64Array; all: number },
+    { number, requests, all }: { number: number; requests: StretchCounts; all: number },
     { context, answers }: { context: string; answers: readonly Answer[] },
   ): void {
     this.#chanceSites.add(number)
@@ -282,8 +276,9 @@ class Question {
         ...this.#choice,
         call,
         strata: [...this.#contexts].map(([context, chances]) => ({
-          chances,
-          made: made.get(context) ?? new Float64Array(chances.length),
+          chances: chances.counts,
+          squares: chances.squares,
+          made: made.get(context)?.counts ?? new Float64Array(chances.counts.length),
         })),
         chanceSites: this.#chanceSites,
         madeSites: sites,
@@ -293,87 +288,10 @@ class Question {
 
 const MOSTLY = 0.5
 
-function addTo(sums: Map<string, Float64Array>, key: string, requests: Float64Array): void {
+function addTo(sums: Map<string, StretchCounts>, key: string, requests: StretchCounts): void {
   const known = sums.get(key)
-  if (known === undefined) sums.set(key, requests.slice())
-  else for (let i = 0; i < requests.length; i++) known[i]! += requests[i]!
-}
-
-/** How many times an operation makes a call, each time that it makes it at all. */
-export interface CallRepeats {
-  readonly of: Operation
-  readonly call: Operation
-  /** Mean times of each shape's visits, of the shapes that make it. */
-  readonly timesOf: ReadonlyMap<number, number>
-  /** By the operation that called this one; one value a request, the mean of its visits. */
-  readonly strata: readonly { readonly before: RepeatSample; readonly after: RepeatSample }[]
-}
-
-/** Values of one period, with the stretch of time of each. */
-interface RepeatSample {
-  readonly values: number[]
-  readonly blocks: number[]
-}
-
-interface Repeat extends Pick<CallRepeats, 'of' | 'call'> {
-  readonly key: string
-  readonly context: string
-  readonly times: number
-}
-
-/** Collects how many times operations make calls, of calls that some request repeats. */
-export function callRepeats(flows: FlowSet, sites: CallSites): readonly CallRepeats[] {
-  const ofShape = sites.callers.map(repeatsOf)
-  const all = ofShape.flat()
-  const repeated = new Set(all.filter(({ times }) => times > 1).map(({ key }) => key))
-  const found = new Map<string, Repeated>()
-  const { of: blocks } = timeBlocks(flows)
-  flows.shapeOf.forEach((shape, request) => {
-    for (const { key, context, of, call, times } of ofShape[shape]!) {
-      if (!repeated.has(key)) continue
-      const known = found.get(key) ?? { of, call, timesOf: new Map(), contexts: new Map() }
-      found.set(key, known)
-      known.timesOf.set(shape, times)
-      const samples = known.contexts.get(context) ?? [newSample(), newSample()]
-      known.contexts.set(context, samples)
-      const sample = samples[flows.period[request]!]!
-      sample.values.push(times)
-      sample.blocks.push(blocks[request]!)
-    }
-  })
-  return [...found.values()].map(({ contexts, ...repeat }) => ({
-    ...repeat,
-    strata: [...contexts.values()].map(([before, after]) => ({ before: before!, after: after! })),
-  }))
-}
-
-interface Repeated extends Pick<CallRepeats, 'of' | 'call'> {
-  readonly timesOf: Map<number, number>
-  readonly contexts: Map<string, RepeatSample[]>
-}
-
-function newSample(): RepeatSample {
-  return { values: [], blocks: [] }
-}
-
-function repeatsOf(callers: readonly Caller[]): Repeat[] {
-  const found = new Map<string, { repeat: Omit<Repeat, 'times'>; calls: number; spans: number }>()
-  for (const { of, context, callees, numbers } of callers) {
-    const times = new Uint32Array(callees.length)
-    for (const callee of numbers) times[callee]!++
-    callees.forEach((call, callee) => {
-      const key = JSON.stringify([of, call])
-      const at = JSON.stringify([key, context])
-      const known = found.get(at) ?? { repeat: { key, context, of, call }, calls: 0, spans: 0 }
-      known.calls += times[callee]!
-      known.spans++
-      found.set(at, known)
-    })
-  }
-  return Array.from(found.values(), ({ repeat, calls, spans }) => ({
-    ...repeat,
-    times: calls / spans,
-  }))
+  if (known === undefined) sums.set(key, requests.copy())
+  else known.addAll(requests)
 }
 
 /** Names what a choice tests: two always made together, or exclusively, are one test. */

@@ -2,7 +2,7 @@
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
 
-import { timeBlocks } from './time-blocks.ts'
+import { StretchCounts, timeBlocks } from './time-blocks.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
 
 /** An operation of a service. */
@@ -67,7 +67,7 @@ export interface Relation {
 export interface CallSite extends Caller {
   readonly order: CallOrder
   /** Requests by stretch of time, those before first. */
-  readonly requests: Float64Array
+  readonly requests: StretchCounts
 }
 
 /** Every order in which the spans of requests made their calls, by recorded times. */
@@ -109,11 +109,11 @@ export class CallSites {
         if (site === undefined) {
           site = sites.length
           ofCaller.set(name, site)
-          const requests = new Float64Array(perRun * (runs + 1))
+          const requests = new StretchCounts(flows, perRun * (runs + 1))
           const context = isFailing ? `${caller.context} failing` : caller.context
           sites.push({ ...caller, context, order: readOrder(order, caller), requests })
         }
-        sites[site]!.requests[blocks[request]!]!++
+        sites[site]!.requests.add(request, blocks[request]!)
         entries.push(site)
       }
       this.#offsets[request + 1] = entries.length

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { designEffects, type Lasting, StretchSums } from '../../stats/design-effects.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { stratifiedFisherP } from '../../stats/fisher-exact.ts'
@@ -9,6 +10,8 @@ import { BLOCKS } from './time-blocks.ts'
 export interface CountsTest {
   readonly made: readonly [before: number, after: number]
   readonly chances: readonly [before: number, after: number]
+  /** How many chances that each count once those are worth: as many, unless weighted. */
+  readonly worth: readonly [before: number, after: number]
   /** Difference of the shares of chances taken, after − before, within strata. */
   readonly difference: number
   /** `NaN` where no stratum has chances in both periods, or all or none of them are taken. */
@@ -51,8 +54,40 @@ export function compareCounts(
     const effect = design.effects[i] as number
     const df = effect ** 2 / ((effect - 1) ** 2 / (design.df[i] as number))
     const p = pOf({ ...rest, excess }, effect, df)
-    return { made, chances, difference: weight === 0 ? 0 : excess / weight, p }
+    return { made, chances, worth: chances, difference: weight === 0 ? 0 : excess / weight, p }
   })
+}
+
+/**
+ * Counts of as many chances as weighted ones are worth: (Σw)² / Σw² of each period.
+ *
+ * Source: Kish 1965, "Survey Sampling", §8.2.
+ */
+export function unweighted(counts: ChoiceCounts, perRun: number): ChoiceCounts {
+  const { chances, made, squares } = counts
+  if (squares === undefined) return counts
+  const split = chances.length - perRun
+  const [before, after] = (
+    [
+      [0, split],
+      [split, chances.length],
+    ] as const
+  ).map((range) => total(chances, range) / total(squares, range) || 1) as [number, number]
+  const scaled = (all: Float64Array) =>
+    all.map((count, stretch) => count * (stretch < split ? before : after))
+  return { chances: scaled(chances), made: scaled(made) }
+}
+
+/** Sums of both periods, in whole numbers. */
+export function inPeriods(
+  strata: readonly ChoiceCounts[],
+  of: 'made' | 'chances',
+  perRun: number,
+): [before: number, after: number] {
+  const sumOf = (from: number, to?: number) =>
+    Math.round(sum(strata, ({ [of]: counts }) => total(counts, [from, to ?? counts.length])))
+  const split = (strata[0]?.chances.length ?? perRun) - perRun
+  return [sumOf(0, split), sumOf(split)]
 }
 
 type Table = readonly [made1: number, n1: number, made2: number, n2: number]

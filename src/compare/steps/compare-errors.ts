@@ -9,7 +9,7 @@ import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareChoices } from './between-runs.ts'
 import type { ChoiceCounts } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
-import type { CountsTest } from './compare-counts.ts'
+import { type CountsTest, inPeriods, unweighted } from './compare-counts.ts'
 import {
   type Calls,
   countErrors,
@@ -17,7 +17,7 @@ import {
   type Place,
   type PlaceCounts,
 } from './error-counts.ts'
-import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import { StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
 /** Corrected p of each group of tests, and when a change counts as one. */
 export interface Corrected extends Pick<EdgeOptions, 'alpha' | 'minimumShare'> {
@@ -61,7 +61,7 @@ export interface ErrorMessage {
 }
 
 /** Calls of an operation that fail as what they call does. */
-export interface PassedOn extends Pick<CountsTest, 'made' | 'chances'> {
+export interface PassedOn extends Pick<CountsTest, 'made' | 'chances' | 'worth'> {
   readonly of: Operation
 }
 
@@ -99,7 +99,9 @@ export function testErrors(flows: FlowSet): ErrorTests {
   const measured = failing.map((counts) => ({ counts, measures: measuresOf(counts) }))
   const all = measured.flatMap(({ measures }) => measures)
   const [byCall, byRequest] = [false, true].map((ofRequests) => {
-    const counted = all.map((measure) => ({ strata: strataOf(measure, blocks, ofRequests) }))
+    const counted = all.map((measure) => ({
+      strata: strataOf(flows, measure, { blocks, ofRequests }),
+    }))
     return compareChoices(counted, blocks)
   }) as [CountsTest[], CountsTest[]]
   let at = -1
@@ -137,16 +139,20 @@ function measuresOf({ calls: sites, failures }: PlaceCounts): Measure[] {
   return [{ failures, said: null, calls }, ...largest.slice(0, MAX_MEASURES)]
 }
 
-function strataOf({ failures, calls }: Measure, { of: blockOf }: TimeBlocks, ofRequests: boolean) {
+function strataOf(
+  flows: FlowSet,
+  { failures, calls }: Measure,
+  { blocks: { of: blockOf }, ofRequests }: { blocks: TimeBlocks; ofRequests: boolean },
+) {
   const keyOf = ({ operation, context }: Pick<Calls, 'operation' | 'context'>) =>
     JSON.stringify([operation, context])
   const failing = group(failures, keyOf)
   return calls.map((one): ChoiceCounts => {
-    const chances = ofRequests ? one.requests : one.calls
-    const made = new Float64Array(chances.length)
+    const { counts: chances, squares } = ofRequests ? one.requests : one.calls
+    const made = new StretchCounts(flows, chances.length)
     const all = (failing.get(keyOf(one)) ?? []).map(({ request }) => request)
-    for (const request of ofRequests ? new Set(all) : all) made[blockOf[request]!]!++
-    return { chances, made }
+    for (const request of ofRequests ? new Set(all) : all) made.add(request, blockOf[request]!)
+    return { chances, squares, made: made.counts }
   })
 }
 
@@ -195,15 +201,13 @@ function passedOnOf(
   const found = [...group(all, ({ of }) => JSON.stringify(of)).values()].map((own): PassedOn => {
     const [{ of }] = own as [(typeof own)[number]]
     const place = places.find(({ kind, service }) => kind === 'work' && service === of.service)
-    const chances: [number, number] = [0, 0]
-    for (const { operation, calls } of place?.calls.values() ?? []) {
-      if (operation !== of.operation) continue
-      const split = calls.length - perRun
-      calls.forEach((count, block) => {
-        chances[block < split ? 0 : 1] += count
-      })
-    }
-    return { of, made: failuresByPeriod(flows, own), chances }
+    const strata = [...(place?.calls.values() ?? [])]
+      .filter(({ operation }) => operation === of.operation)
+      .map(({ calls: { counts, squares } }) => ({ chances: counts, made: counts, squares }))
+    const chances = inPeriods(strata, 'chances', perRun)
+    const alone = strata.map((stratum) => unweighted(stratum, perRun))
+    const worth = inPeriods(alone, 'chances', perRun)
+    return { of, made: failuresByPeriod(flows, own), chances, worth }
   })
   return found.sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0]))
 }
@@ -255,6 +259,6 @@ export function countByPeriod(
   requests: Iterable<number>,
 ): [before: number, after: number] {
   const counts: [number, number] = [0, 0]
-  for (const request of requests) counts[flows.period[request] as Period]++
-  return counts
+  for (const request of requests) counts[flows.period[request] as Period] += flows.countOf(request)
+  return [Math.round(counts[0]), Math.round(counts[1])]
 }

@@ -13,7 +13,7 @@ import { type CallChoice, type ChoiceCounts, sameTest } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
 import type { Corrected } from './compare-errors.ts'
-import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import { StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 import { allVisits } from './visits.ts'
 
 /** What spans of an operation log, compared between the periods. */
@@ -94,18 +94,18 @@ export interface LogCounts extends CallChoice {
 const MIN_SPANS = 5
 
 class Tally {
-  readonly spans: Float64Array
-  readonly requests: Float64Array
+  readonly spans: StretchCounts
+  readonly requests: StretchCounts
   #last = -1
 
-  constructor(size: number) {
-    this.spans = new Float64Array(size)
-    this.requests = new Float64Array(size)
+  constructor(flows: FlowSet, size: number) {
+    this.spans = new StretchCounts(flows, size)
+    this.requests = new StretchCounts(flows, size)
   }
 
   add(request: number, block: number): void {
-    this.spans[block]!++
-    if (this.#last !== request) this.requests[block]!++
+    this.spans.add(request, block)
+    if (this.#last !== request) this.requests.add(request, block)
     this.#last = request
   }
 }
@@ -127,7 +127,7 @@ function logCounts(
   { of: blockOf, perRun, runs }: TimeBlocks,
 ): readonly LogCounts[] {
   const visits = allVisits(flows)
-  const size = perRun * (runs + 1)
+  const newTally = () => new Tally(flows, perRun * (runs + 1))
   const operations = new Map<string, OperationLogs>()
   const ofShape = new Map<number, readonly { own: OperationLogs; site: Site }[]>()
   for (const [shape, { tree, visitOf, operations: names }] of visits) {
@@ -141,7 +141,7 @@ function logCounts(
         const own = operations.get(key) ?? new OperationLogs({ service, operation })
         operations.set(key, own)
         own.depth = Math.min(own.depth, depths[span]!)
-        return { own, site: own.site(caller === null ? '' : names[caller.entry]!, size) }
+        return { own, site: own.site(caller === null ? '' : names[caller.entry]!, newTally) }
       }),
     )
   }
@@ -158,7 +158,7 @@ function logCounts(
       site.all.add(request, block)
       own.requests.add(request)
       if (at === first) return
-      own.add(site, logs.statement.subarray(first, at), { request, block, size })
+      own.add(site, logs.statement.subarray(first, at), { request, block, newTally })
       talking[flows.period[request] as Period].add(own.of.service)
     })
   })
@@ -166,7 +166,7 @@ function logCounts(
   return [...operations.values()].flatMap((own) => {
     const [before, after] = talking.map((services) => services.has(own.of.service))
     if (!after) return []
-    return own.counts(logs.statements, size).filter((counts) => before || isError(counts))
+    return own.counts(logs.statements, newTally()).filter((counts) => before || isError(counts))
   })
 }
 
@@ -210,8 +210,8 @@ class OperationLogs {
     this.of = of
   }
 
-  site(context: string, size: number): Site {
-    const known = this.#sites.get(context) ?? { all: new Tally(size), did: new Map() }
+  site(context: string, newTally: () => Tally): Site {
+    const known = this.#sites.get(context) ?? { all: newTally(), did: new Map() }
     this.#sites.set(context, known)
     return known
   }
@@ -219,7 +219,7 @@ class OperationLogs {
   add(
     { did }: Site,
     logged: Uint32Array,
-    { request, block, size }: { request: number; block: number; size: number },
+    { request, block, newTally }: { request: number; block: number; newTally: () => Tally },
   ): void {
     const done = new Map<string, number>()
     logged.forEach((statement, i) => {
@@ -228,7 +228,7 @@ class OperationLogs {
       }
     })
     for (const [one, place] of done) {
-      const tally = did.get(one) ?? new Tally(size)
+      const tally = did.get(one) ?? newTally()
       did.set(one, tally)
       tally.add(request, block)
       const made = this.#made.get(one) ?? { requests: new Set(), places: 0, times: 0 }
@@ -239,9 +239,8 @@ class OperationLogs {
     }
   }
 
-  counts(statements: readonly Statement[], size: number): LogCounts[] {
+  counts(statements: readonly Statement[], none: Tally): LogCounts[] {
     const { service } = this.of
-    const none = new Tally(size)
     const sites = [...this.#sites.values()]
     const named = (statement: string) => ({
       service,
@@ -254,10 +253,10 @@ class OperationLogs {
       // What comes right after a statement has its chances where that was logged.
       const chancesOf = ({ all, did }: Site) => (isNext ? did.get(first) : all) ?? none
       const strata = (of: 'spans' | 'requests') =>
-        sites.map((site) => ({
-          chances: chancesOf(site)[of],
-          made: (site.did.get(one) ?? none)[of],
-        }))
+        sites.map((site) => {
+          const { counts: chances, squares } = chancesOf(site)[of]
+          return { chances, squares, made: (site.did.get(one) ?? none)[of].counts }
+        })
       const spans = strata('spans')
       const able = sum(spans, ({ chances }) => sum(chances))
       if (Math.min(times, able - times) < MIN_SPANS) return []

@@ -2,7 +2,7 @@
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { Outcome, Outcomes } from '../../traces/outcomes.ts'
 import type { Operation } from './call-order.ts'
-import type { TimeBlocks } from './time-blocks.ts'
+import { StretchCounts, type TimeBlocks } from './time-blocks.ts'
 import { allVisits, type ShapeVisits, type Visit } from './visits.ts'
 
 /**
@@ -30,8 +30,8 @@ export interface Failure {
 export interface Calls {
   readonly operation: string
   readonly context: string
-  readonly calls: Float64Array
-  readonly requests: Float64Array
+  readonly calls: StretchCounts
+  readonly requests: StretchCounts
 }
 
 export interface PlaceCounts extends Place {
@@ -54,11 +54,11 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
     return known
   }
   const size = blocks.perRun * (blocks.runs + 1)
-  const requestsOf = new Map<number, Float64Array>()
+  const requestsOf = new Map<number, StretchCounts>()
   flows.shapeOf.forEach((shape, request) => {
-    const own = requestsOf.get(shape) ?? new Float64Array(size)
+    const own = requestsOf.get(shape) ?? new StretchCounts(flows, size)
     requestsOf.set(shape, own)
-    own[blocks.of[request]!]!++
+    own.add(request, blocks.of[request]!)
   })
   const visits = allVisits(flows)
   for (const [shape, spans] of visits) {
@@ -72,14 +72,12 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
         const known = calls.get(key) ?? {
           operation,
           context,
-          calls: new Float64Array(size),
-          requests: new Float64Array(size),
+          calls: new StretchCounts(flows, size),
+          requests: new StretchCounts(flows, size),
         }
         calls.set(key, known)
-        for (let i = 0; i < size; i++) {
-          known.calls[i]! += requests[i]!
-          if (!seen.has(known)) known.requests[i]! += requests[i]!
-        }
+        known.calls.addAll(requests)
+        if (!seen.has(known)) known.requests.addAll(requests)
         seen.add(known)
       }
     }

@@ -1,4 +1,4 @@
-import { bisectRight, group, mean, sum } from 'd3-array'
+import { bisectRight, group, mean } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { TIME } from '../../core/quantity.ts'
@@ -13,8 +13,9 @@ import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareArrivals } from '../load/arrivals.ts'
 import { compareChoices, compareTimes } from './between-runs.ts'
-import { type CallChoice, callCounts, callRepeats, sameTest } from './call-counts.ts'
+import { type CallChoice, callCounts, sameTest } from './call-counts.ts'
 import { CallSites, isSame, type Operation } from './call-order.ts'
+import { callRepeats } from './call-repeats.ts'
 import type { CountsTest } from './compare-counts.ts'
 import { describeErrors, testErrors } from './compare-errors.ts'
 import { describeLogs, testLogs } from './compare-log-counts.ts'
@@ -171,10 +172,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     }),
     repeats: ofRepeats.map(({ repeat, test }) => {
       const own = corrected(repeat.of, test.p)
-      const before = repeat.strata.flatMap((stratum) => stratum.before.values)
-      const after = repeat.strata.flatMap((stratum) => stratum.after.values)
-      const chances = [before.length, after.length] as const
-      const made = [sum(before), sum(after)] as const
+      const { chances, made } = repeat
       const [beforeTimes, afterTimes] = [made[0] / chances[0], made[1] / chances[1]]
       const isLarge = Math.abs(afterTimes - beforeTimes) >= MIN_TIMES * beforeTimes
       const { of, call, timesOf } = repeat

@@ -3,8 +3,9 @@ import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import type { Arrivals } from '../load/arrivals.ts'
-import type { CallCounts, CallRepeats } from './call-counts.ts'
+import type { CallCounts } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
+import type { CallRepeats } from './call-repeats.ts'
 import type { CountsTest } from './compare-counts.ts'
 import type { ErrorChange } from './compare-errors.ts'
 import type { LogChange } from './compare-log-counts.ts'
@@ -60,9 +61,6 @@ export interface RepeatChange extends Omit<CallRepeats, 'strata'>, ModeratedShif
   /** Mean times a visit makes the call, of those that make it. */
   readonly beforeTimes: number
   readonly afterTimes: number
-  /** Requests that make it, and the sum of how often a visit of theirs makes it. */
-  readonly chances: readonly [before: number, after: number]
-  readonly made: readonly [before: number, after: number]
   readonly q: number
   readonly changed: boolean
 }

@@ -1,3 +1,4 @@
+// Runs once a request of a step: the loops index with `!`.
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
@@ -51,6 +52,40 @@ export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => {
   })
   return { of, perRun, runs: runs.length, aligned }
 })
+
+/** How often something was done by stretch of time, each as often as its request counts. */
+export class StretchCounts {
+  readonly counts: Float64Array
+  /** Sums of squares of what each counts as; `undefined` where that is 1. */
+  readonly squares: Float64Array | undefined
+  readonly #counted: Float64Array | undefined
+
+  constructor({ counted }: Pick<FlowSet, 'counted'>, size: number) {
+    this.counts = new Float64Array(size)
+    this.squares = counted && new Float64Array(size)
+    this.#counted = counted
+  }
+
+  add(request: number, stretch: number): void {
+    const own = this.#counted?.[request] ?? 1
+    this.counts[stretch]! += own
+    if (this.squares !== undefined) this.squares[stretch]! += own ** 2
+  }
+
+  addAll({ counts, squares }: StretchCounts): void {
+    for (let i = 0; i < counts.length; i++) {
+      this.counts[i]! += counts[i]!
+      if (this.squares !== undefined) this.squares[i]! += squares![i]!
+    }
+  }
+
+  /** As many, of which others are counted. */
+  copy(): StretchCounts {
+    const copy = new StretchCounts({ counted: this.#counted }, this.counts.length)
+    copy.addAll(this)
+    return copy
+  }
+}
 
 /** Divides times into `parts` stretches of as many; gives the number of the stretch that each lies in. */
 export function divideTimes(timeUs: Float64Array, parts: number): Uint8Array {

@@ -63,7 +63,7 @@ test('swapping the periods turns the difference and keeps p', () => {
 test('strata without chances in both periods are counted but not compared', () => {
   const only = compareOne([inOneBlock([3, 10, 9, 12])])
   const both = compareOne([inOneBlock([3, 10, 9, 12]), inOneBlock([0, 0, 50, 60])])
-  expect(both).toEqual({ ...only, made: [3, 59], chances: [10, 72] })
+  expect(both).toEqual({ ...only, made: [3, 59], chances: [10, 72], worth: [10, 72] })
   expect(compareOne([inOneBlock([0, 0, 50, 60])]).p).toBeNaN()
 })
 

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { makeSpans } from '../../make-traces.ts'
+
+interface Request {
+  readonly weight: number
+  readonly fails: boolean
+  /** How often it asks the database, and whether it then asks the cache. */
+  readonly queries: number
+  readonly isCached: boolean
+}
+
+/** @param isRepeated each request as often as it weighs, instead of once with its weight */
+function period(all: readonly Request[], offsetUs: number, isRepeated = false) {
+  return makeSpans(
+    all.flatMap(({ weight, fails, queries, isCached }, i) =>
+      Array.from({ length: isRepeated ? weight : 1 }, (_, copy) => {
+        const trace = `${offsetUs}-${i}-${copy}`
+        const startUs = offsetUs + i * 1e5
+        const status = fails ? ('error' as const) : ('ok' as const)
+        const child = (service: string, number: number) => ({
+          id: `${trace} ${service} ${number}`,
+          trace,
+          parent: trace,
+          service,
+          operation: 'get',
+          startUs: startUs + 100 + 200 * number,
+          endUs: startUs + 200 + 200 * number,
+          status: service === 'db' ? status : ('ok' as const),
+        })
+        const calls = Array.from({ length: queries }, (_, number) => child('db', number))
+        return [
+          {
+            id: trace,
+            trace,
+            service: 'web',
+            startUs,
+            endUs: startUs + 3000,
+            status,
+            ...(!isRepeated && { probability: 1 / weight }),
+          },
+          ...calls,
+          ...(isCached ? [child('cache', queries)] : []),
+        ]
+      }).flat(),
+    ),
+  )
+}
+
+function requests(seed: number, more: number): Request[] {
+  const random = randomSource(seed)
+  return Array.from({ length: 300 }, () => {
+    const fails = random.next() < 0.1 + more
+    return {
+      fails,
+      weight: fails ? 1 : 1 + Math.floor(random.next() * 4),
+      queries: 1 + Math.floor(random.next() * 2 + 2 * more),
+      isCached: random.next() < 0.5 - more,
+    }
+  })
+}
+
+/** Columns that tell how much, without those that tell how sure. */
+function amounts(table: { objects(): object[] }) {
+  const left = new Set('difference p q changed'.split(' '))
+  const rows = table
+    .objects()
+    .map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !left.has(name))))
+  return rows.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+}
+
+test('failures and calls of a request of weight w are those of w requests, and less sure', () => {
+  const all = [requests(1, 0), requests(2, 0.2)] as const
+  const of = (isRepeated: boolean) =>
+    compare(period(all[0], 0, isRepeated), period(all[1], 1e9, isRepeated), {
+      counts: isRepeated ? 'raw' : 'weighted',
+    }).steps
+  const [weighted, repeated] = [of(false), of(true)]
+  expect(amounts(weighted.errorTable())).toEqual(amounts(repeated.errorTable()))
+  expect(amounts(weighted.callTable())).toEqual(amounts(repeated.callTable()))
+  const times = ({ repeats }: typeof weighted) =>
+    repeats.map(({ call, beforeTimes, afterTimes, made }) => ({
+      call,
+      beforeTimes,
+      afterTimes,
+      made,
+    }))
+  expect(times(weighted)).toEqual(times(repeated))
+  expect(times(weighted).length).toBeGreaterThan(0)
+  const [sure, surest] = [weighted, repeated].map(({ errors: [first] }) => first?.p ?? 1)
+  expect(sure).toBeGreaterThan(surest as number)
+  expect(sure).toBeLessThan(0.05)
+})
+
+/** After keeps all requests that fail and one in ten of others; before all. */
+function tailSampled(after: boolean, rate: number, seed: number): Request[] {
+  const random = randomSource(seed)
+  return Array.from({ length: after ? 6000 : 1500 }, (): Request & { readonly isKept: boolean } => {
+    const fails = random.next() < rate
+    const weight = after && !fails ? 10 : 1
+    const isKept = random.next() < 1 / weight
+    return { fails, weight, isKept, queries: 1, isCached: fails }
+  }).filter(({ isKept }) => isKept)
+}
+
+const found = (rate: number, seed: number, counts: 'raw' | 'weighted') =>
+  compare(
+    period(tailSampled(false, 0.04, seed), 0),
+    period(tailSampled(true, rate, seed + 1), 1e9),
+    {
+      counts,
+    },
+  ).findings.findings
+
+test('failing requests that are kept while others are thinned out are no finding', () => {
+  expect(found(0.04, 10, 'raw').map(({ kind }) => kind)).toContain('errors')
+  const falseOnes = [10, 20, 30, 40, 50, 60].map((seed) => found(0.04, seed, 'weighted').length)
+  expect(falseOnes.filter((count) => count > 0)).toEqual([])
+})
+
+test('and if more fail, the finding counts all requests that the recorded ones stand for', () => {
+  const [first] = found(0.2, 10, 'weighted')
+  expect(first?.kind).toBe('errors')
+  const [call] = first?.calls ?? []
+  const rate = (call?.made[1] ?? 0) / (call?.chances[1] ?? 1)
+  expect(rate).toBeGreaterThan(0.18)
+  expect(rate).toBeLessThan(0.22)
+  expect(call?.chances[1]).toBeGreaterThan(5500)
+  expect(first?.requests).toBeGreaterThan(800)
+})
