@@ -180,7 +180,7 @@ function samplePrefers(
     finding: `The sample preferred some requests of a type to others: ${firstOf(names)}.`,
     effect:
       counts === 'weighted'
-        ? 'Times, failures and calls count as requests weigh. In which requests they changed is found from those that were recorded.'
+        ? 'Requests count as they weigh, so tests are less sure: of what the sample is worth.'
         : 'If slow or failed requests were preferred, requests look slower and fail more often than they do.',
     answer: "Thin these out with `sampling: 'even'`, and count with `counts: 'weighted'`.",
     advice: { sampling: 'even', counts: 'weighted' },

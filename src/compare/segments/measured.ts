@@ -2,6 +2,7 @@
 import { greatest, group, max, range, rollup, sum } from 'd3-array'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { equalRows } from '../../stats/weighted-sample.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import type { LogChange } from '../steps/compare-log-counts.ts'
@@ -47,7 +48,9 @@ const LIKELY = 0.1
 /** Everything that segments are looked for in, the largest times first. */
 export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
   const changed = new Set(steps.changes.map(stepKey))
-  const times = steps.times.flatMap((step) => measuredTimes(step, changed.has(stepKey(step))) ?? [])
+  const times = steps.times.flatMap(
+    (step) => measuredTimes(steps.flows, step, changed.has(stepKey(step))) ?? [],
+  )
   const totals = new Map(times.map((measured) => [measured, sum(measured.values)]))
   return [
     ...(steps.flows.quantity === TIME ? measuredFailures(steps.flows, failed) : []),
@@ -70,6 +73,7 @@ function mayBePartly({ changed, kind, p }: CallChange): boolean {
 }
 
 function measuredTimes(
+  flows: FlowSet,
   { kind, service, caller, strata }: StepTimes,
   isSure: boolean,
 ): Measured | null {
@@ -88,6 +92,7 @@ function measuredTimes(
     })),
   }))
   return measuredOf(
+    flows,
     { measure: 'time', isSure, step: { kind, service, caller }, call: null },
     groups,
   )
@@ -166,7 +171,7 @@ function measuredShares(
     sample.values.push(measure(request))
     sample.blocks.push(blocks[request]!)
   }
-  return measuredOf(head, [...groups.values()])
+  return measuredOf(flows, head, [...groups.values()])
 }
 
 interface Group extends Stratum {
@@ -181,7 +186,8 @@ function rootOf({ shapes, shapeOf, labels }: FlowSet, request: number) {
   return labels.get(shapes.labels(shapeOf[request]!)[0]!)
 }
 
-function measuredOf(head: Head, groups: readonly Group[]) {
+/** Weighted requests stand for themselves: as many of them, drawn by weight, as they are worth. */
+function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) {
   const kept = groups.filter(({ samples }) =>
     samples.every(({ values }) => values.length >= MIN_STRATUM),
   )
@@ -199,7 +205,9 @@ function measuredOf(head: Head, groups: readonly Group[]) {
       const order = Array.from(sample.values.keys()).sort(
         (a, b) => sample.values[a]! - sample.values[b]! || sample.blocks[a]! - sample.blocks[b]!,
       )
-      for (const i of order) {
+      const weights = counted && order.map((i) => counted[sample.requests[i]!]!)
+      for (const row of equalRows({ values: order, weights })) {
+        const i = order[row]!
         requests[at] = sample.requests[i]!
         values[at] = sample.values[i]!
         blocks[at] = sample.blocks[i]!
@@ -209,7 +217,14 @@ function measuredOf(head: Head, groups: readonly Group[]) {
     }
   })
   const strata = kept.map(({ operation, callingOperation }) => ({ operation, callingOperation }))
-  return { ...head, strata, offsets, requests, values, blocks }
+  return {
+    ...head,
+    strata,
+    offsets,
+    requests: requests.subarray(0, at),
+    values: values.subarray(0, at),
+    blocks: blocks.subarray(0, at),
+  }
 }
 
 /** Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for it. */

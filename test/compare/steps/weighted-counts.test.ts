@@ -9,12 +9,13 @@ interface Request {
   /** How often it asks the database, and whether it then asks the cache. */
   readonly queries: number
   readonly isCached: boolean
+  readonly tenant?: string
 }
 
 /** @param isRepeated each request as often as it weighs, instead of once with its weight */
 function period(all: readonly Request[], offsetUs: number, isRepeated = false) {
   return makeSpans(
-    all.flatMap(({ weight, fails, queries, isCached }, i) =>
+    all.flatMap(({ weight, fails, queries, isCached, tenant }, i) =>
       Array.from({ length: isRepeated ? weight : 1 }, (_, copy) => {
         const trace = `${offsetUs}-${i}-${copy}`
         const startUs = offsetUs + i * 1e5
@@ -38,6 +39,7 @@ function period(all: readonly Request[], offsetUs: number, isRepeated = false) {
             startUs,
             endUs: startUs + 3000,
             status,
+            ...(tenant !== undefined && { attributes: { tenant } }),
             ...(!isRepeated && { probability: 1 / weight }),
           },
           ...calls,
@@ -128,4 +130,28 @@ test('and if more fail, the finding counts all requests that the recorded ones s
   expect(rate).toBeLessThan(0.22)
   expect(call?.chances[1]).toBeGreaterThan(5500)
   expect(first?.requests).toBeGreaterThan(800)
+})
+
+/** Requests of four tenants; after, only those of one fail more, and the sample prefers what fails, of one tenant yet more. */
+function ofTenants(after: boolean, rate: number): Request[] {
+  const random = randomSource(after ? 8 : 7)
+  return Array.from({ length: after ? 8000 : 2000 }, (): Request & { readonly isKept: boolean } => {
+    const tenant = ['iron', 'bronze', 'silver', 'gold'][Math.floor(random.next() * 4)] as string
+    const fails = random.next() < (after && tenant === 'gold' ? rate : 0.03)
+    const weight = !after ? 1 : fails ? 1 : tenant === 'iron' ? 20 : 5
+    const isKept = random.next() < 1 / weight
+    return { fails, weight, isKept, tenant, queries: 1, isCached: false }
+  }).filter(({ isKept }) => isKept)
+}
+
+test.each([
+  [0.03, []],
+  [0.15, ['tenant = gold']],
+])('where gold fails at %s after, segments are %s', (rate, told) => {
+  const { segments } = compare(
+    period(ofTenants(false, rate), 0),
+    period(ofTenants(true, rate), 1e9),
+    { counts: 'weighted' },
+  )
+  expect([...new Set(segments.segments.map(({ text }) => text))]).toEqual(told)
 })
