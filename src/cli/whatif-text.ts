@@ -142,23 +142,34 @@ function causesTable(
   limit: number,
   us: number | null,
 ): string {
-  return textTable(
-    ['cause', 'within', 'alone explains', 'divergence', 'p50', 'p99', ...meetTitle(us), 'chance?'],
-    ranked
-      .slice(0, limit)
-      .map(
-        ({ rank, scenario, parent, gain, divergence, p50Us, p99Us, significant, evaluation }) => [
-          `${rank}. ${shortText(scenario.title, MAX_TITLE_LENGTH)}`,
-          parent === null ? '' : String(parent.rank),
-          gain < 0 ? 'none' : percent(gain),
-          divergenceText(options.divergence, divergence),
-          formatDuration(p50Us),
-          formatDuration(p99Us),
-          ...(us === null ? [] : [meetText(evaluation.profile, us)]),
-          significant ? 'no' : 'maybe',
-        ],
-      ),
+  const shown = ranked.slice(0, limit)
+  const isNested = shown.some(({ parent }) => parent !== null)
+  const left = options.divergence === 'wasserstein' ? 'still apart' : 'divergence left'
+  const table = textTable(
+    [
+      'cause',
+      ...(isNested ? ['part of'] : []),
+      'alone explains',
+      left,
+      'p50',
+      'p99',
+      ...meetTitle(us),
+      'chance?',
+    ],
+    shown.map(
+      ({ rank, scenario, parent, gain, divergence, p50Us, p99Us, significant, evaluation }) => [
+        `${rank}. ${shortText(scenario.title, MAX_TITLE_LENGTH)}`,
+        ...(isNested ? [parent === null ? '' : `${parent.rank}.`] : []),
+        gain < 0 ? 'none' : percent(gain),
+        divergenceText(options.divergence, divergence),
+        formatDuration(p50Us),
+        formatDuration(p99Us),
+        ...(us === null ? [] : [meetText(evaluation.profile, us)]),
+        significant ? 'no' : 'maybe',
+      ],
+    ),
   )
+  return `${table}\n\nEach row: what is left, and p50 and p99, if before were made like after in this alone.`
 }
 
 function meetTitle(us: number | null): string[] {
