@@ -207,7 +207,8 @@ function rankStratum(
 
 function logSample(sample: BlockedSample): LoggedSample {
   const { values, blocks } = ascending(sample)
-  const logs = Float64Array.from(values as number[], logOf)
+  const logs = new Float64Array(values.length)
+  for (let i = 0; i < logs.length; i++) logs[i] = logOf(values[i] as number)
   return { values, blocks, logs, meanLog: mean(logs) as number }
 }
 
