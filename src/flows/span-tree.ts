@@ -65,7 +65,11 @@ export function coveredNs(
   start: number,
   end: number,
 ): number {
-  const byStart = spans.length < 2 ? spans : spans.toSorted((a, b) => times[2 * a]! - times[2 * b]!)
+  let isInOrder = true
+  for (let i = 1; i < spans.length; i++) {
+    isInOrder &&= times[2 * spans[i - 1]!]! <= times[2 * spans[i]!]!
+  }
+  const byStart = isInOrder ? spans : spans.toSorted((a, b) => times[2 * a]! - times[2 * b]!)
   let [covered, reached] = [0, start]
   for (const span of byStart) {
     const from = Math.max(reached, times[2 * span]!)
@@ -100,10 +104,13 @@ export function markWaitedFor(
     const [first, after] = [firstChild[span]!, firstChild[span + 1]!]
     if (first === after) continue
     const callerNs = times[2 * span + 1]! - times[2 * span]!
+    // Most are called one after the other, and so in order.
     const byEnd: number[] = []
-    for (let child = first; child < after; child++) byEnd.push(child)
+    for (let child = after - 1; child >= first; child--) byEnd.push(child)
     const endOf = (child: number) => Math.min(until, times[2 * child + 1]!)
-    if (byEnd.length > 1) byEnd.sort((a, b) => endOf(b) - endOf(a) || times[2 * b]! - times[2 * a]!)
+    const order = (a: number, b: number) =>
+      endOf(b) - endOf(a) || times[2 * b]! - times[2 * a]! || a - b
+    if (byEnd.some((child, i) => i > 0 && order(byEnd[i - 1]!, child) > 0)) byEnd.sort(order)
     let isLast = true
     for (const child of byEnd) {
       const [start, end] = [times[2 * child]!, times[2 * child + 1]!]

@@ -3,7 +3,8 @@ import { moderatedVariances } from './moderated-variances.ts'
 export class StretchSums {
   #count = 0
   #squares = 0
-  readonly #sums = new Map<number, number>()
+  #size = 0
+  readonly #sums: number[] = []
 
   #products: { readonly squares: number; readonly neighbors: number } | undefined
 
@@ -12,7 +13,9 @@ export class StretchSums {
     this.#products = undefined
     this.#count += count
     this.#squares += squares
-    this.#sums.set(stretch, (this.#sums.get(stretch) ?? 0) + sum)
+    const known = this.#sums[stretch]
+    if (known === undefined) this.#size++
+    this.#sums[stretch] = (known ?? 0) + sum
   }
 
   get count(): number {
@@ -20,7 +23,7 @@ export class StretchSums {
   }
 
   get size(): number {
-    return this.#sums.size
+    return this.#size
   }
 
   /** Variance of the sum of all, if they were independent. */
@@ -30,7 +33,8 @@ export class StretchSums {
 
   products(): { readonly squares: number; readonly neighbors: number } {
     if (this.#products !== undefined) return this.#products
-    const sums = [...this.#sums].sort(([a], [b]) => a - b).map(([, sum]) => sum)
+    // Without stretches that have none.
+    const sums = this.#sums.filter(() => true)
     let [squares, neighbors] = [0, 0]
     sums.forEach((sum, i) => {
       squares += sum ** 2

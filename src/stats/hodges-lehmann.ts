@@ -97,7 +97,7 @@ function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInte
   // Sums of weights such as 1/3 may miss the half by rounding.
   const slack = total * 1e-12
   const lower = selectDifference(pairs, half - slack)
-  const upper = selectDifference(pairs, half + slack, { strictly: true })
+  const upper = selectDifference(pairs, half + slack, { strictly: true, from: lower })
   // Half the statistic's smallest step: the continuity correction of a test that may take any shift.
   const step = pairs.reduce(
     (least, { weight }) => Math.min(least, weight),
@@ -136,26 +136,47 @@ interface Split {
 }
 
 /**
- * The smallest difference up to which differences weigh `target` (`strictly`: more), or ∞; each
- * step halves the range and counts in O(n).
+ * The smallest difference, not below `from`, up to which differences weigh `target` (`strictly`:
+ * more), or ∞. Each step counts in O(n) and interpolates, as weights hardly bend, or halves the range.
+ *
+ * Source: Dowell and Jarratt 1971, "A modified regula falsi method" (the Illinois algorithm).
  */
 export function selectDifference(
   pairs: readonly WeightedPair[],
   target: number,
-  { strictly = false } = {},
+  { strictly = false, from = Number.NEGATIVE_INFINITY } = {},
 ): number {
   const reached = (weight: number) => (strictly ? weight > target : weight >= target)
   let { low, high } = rangeOf(pairs)
-  if (!reached(splitAt(pairs, high).weight)) return Number.POSITIVE_INFINITY
+  const { weight } = splitAt(pairs, high)
+  if (!reached(weight)) return Number.POSITIVE_INFINITY
+  low = Math.max(low, from)
+  let [at, below, beyond, last] = [low, 0, weight - target, 0]
   // `high` is always a difference that reaches the target; nothing below `low` does.
-  while (low < high) {
-    const middle = low / 2 + high / 2
-    const split = splitAt(pairs, middle < high ? middle : low)
-    if (reached(split.weight)) high = split.below
-    else low = split.above
+  for (let step = 1; low < high; step++) {
+    const split = splitAt(pairs, at)
+    const side = reached(split.weight) ? 1 : -1
+    if (side === 1) {
+      high = split.below
+      beyond = split.weight - target
+      if (last === side) below /= 2
+    } else {
+      low = split.above
+      below = target - split.weight
+      if (last === side) beyond /= 2
+    }
+    last = side
+    const next =
+      step % HALVED_AFTER === 0
+        ? low / 2 + high / 2
+        : low + (high - low) * (below / (below + beyond))
+    at = next >= low && next < high ? next : low
   }
   return high
 }
+
+/** Where most differences are equal, weights jump: of so many steps, one halves the range. */
+const HALVED_AFTER = 4
 
 function rangeOf(pairs: readonly WeightedPair[]): { low: number; high: number } {
   let low = Number.POSITIVE_INFINITY

@@ -113,13 +113,12 @@ export function moderatedShifts(
   requireList('measures', measures, 'length')
   rejectUnknownOptions(options, ['perRun', 'aligned', 'steady'])
   const { perRun = Number.POSITIVE_INFINITY, aligned = false, steady = false } = options
-  const ranked = new Map<BlockedStratum, RankedStratum>()
-  const known = new Map<readonly BlockedStratum[], StrataSums>()
-  const sums = measures.map((strata) => {
-    const own = known.get(strata) ?? sumStrata(strata, { perRun, aligned, steady, ranked })
-    known.set(strata, own)
-    return own
-  })
+  const sampleOf = once(logSample)
+  const rankedOf = once((stratum: BlockedStratum) => rankStratum(stratum, sampleOf))
+  const sumsOf = once((strata: readonly BlockedStratum[]) =>
+    sumStrata(strata, { perRun, aligned, steady, rankedOf }),
+  )
+  const sums = measures.map(sumsOf)
   const spread = moderatedVariances(
     sums.map(({ logVariance }) => logVariance),
     sums.map(({ logDf }) => logDf),
@@ -184,21 +183,33 @@ interface StrataSums {
   readonly periods: readonly StretchSums[]
 }
 
-/** What is summed of a stratum, however many measures have it. */
-interface RankedStratum {
-  readonly samples: readonly [before: BlockedSample, after: BlockedSample]
-  readonly ranks: readonly [before: Float64Array, after: Float64Array]
-  readonly logs: readonly [before: Float64Array, after: Float64Array]
-  readonly meanRanks: readonly [before: number, after: number]
-  readonly meanLogs: readonly [before: number, after: number]
+/** An ascending sample, however many strata have it. */
+interface LoggedSample extends BlockedSample {
+  readonly logs: Float64Array
+  readonly meanLog: number
 }
 
-function rankStratum(stratum: BlockedStratum): RankedStratum {
-  const samples = [ascending(stratum.before), ascending(stratum.after)] as const
-  const [{ values: before }, { values: after }] = samples
-  const ranks = midranks(before, after)
-  const logs = [Float64Array.from(before, logOf), Float64Array.from(after, logOf)] as const
-  return { samples, ranks, logs, meanRanks: meansOf(ranks), meanLogs: meansOf(logs) }
+/** What is summed of a stratum, however many measures have it. */
+interface RankedStratum {
+  readonly samples: readonly [before: LoggedSample, after: LoggedSample]
+  readonly ranks: readonly [before: Float64Array, after: Float64Array]
+  readonly meanRanks: readonly [before: number, after: number]
+}
+
+function rankStratum(
+  { before, after }: BlockedStratum,
+  sampleOf: (sample: BlockedSample) => LoggedSample,
+): RankedStratum {
+  const samples = [sampleOf(before), sampleOf(after)] as const
+  const ranks = midranks(samples[0].values, samples[1].values)
+  return { samples, ranks, meanRanks: [mean(ranks[0]) as number, mean(ranks[1]) as number] }
+}
+
+function logSample(sample: BlockedSample): LoggedSample {
+  const { values, blocks } = ascending(sample)
+  const logs = new Float64Array(values.length)
+  for (let i = 0; i < logs.length; i++) logs[i] = logOf(values[i] as number)
+  return { values, blocks, logs, meanLog: mean(logs) as number }
 }
 
 function sumStrata(
@@ -207,8 +218,8 @@ function sumStrata(
     perRun,
     aligned,
     steady,
-    ranked,
-  }: Required<StretchOptions> & { readonly ranked: Map<BlockedStratum, RankedStratum> },
+    rankedOf,
+  }: Required<StretchOptions> & { readonly rankedOf: (stratum: BlockedStratum) => RankedStratum },
 ): StrataSums {
   const sum = { beforeCount: 0, afterCount: 0, rankWeight: 0, weight: 0 }
   let [rankDifference, rankVariance, logDifference, logSquares, logDf, logScale] = [
@@ -218,32 +229,30 @@ function sumStrata(
   const runs: StretchSums[] = []
   for (const stratum of strata) {
     if (stratum.before.values.length === 0 || stratum.after.values.length === 0) continue
-    const known = ranked.get(stratum) ?? rankStratum(stratum)
-    ranked.set(stratum, known)
-    const { samples, ranks, logs, meanRanks: rank, meanLogs: log } = known
+    const { samples, ranks, meanRanks: rank } = rankedOf(stratum)
     const counts = [ranks[0].length, ranks[1].length] as const
     const all = counts[0] + counts[1]
     if (counts[0] === 0 || counts[1] === 0) continue
     const weight = (counts[0] * counts[1]) / all
     let squares = 0
     for (const period of [0, 1] as const) {
-      const scale = weight / counts[period]
-      const { blocks: blockOf } = samples[period]
-      const runOf = (i: number) => (period === 0 ? Math.floor((blockOf[i] as number) / perRun) : 0)
-      const rankOf = meansByRun(ranks[period], runOf)
-      for (let i = 0; i < counts[period]; i++) {
-        const run = runOf(i)
-        const own = (ranks[period][i] as number) - (rankOf[run] as number)
-        const block = blockOf[i] as number
-        if (aligned) later.add(block % perRun, (period === 0 ? -scale : scale) * own)
-        else {
-          const sums = period === 0 ? (runs[run] ?? new StretchSums()) : later
-          if (period === 0) runs[run] = sums
-          sums.add(block, scale * own)
-        }
-        squares += (ranks[period][i] as number) ** 2
-        logSquares += ((logs[period][i] as number) - log[period]) ** 2
+      const { blocks, logs, meanLog } = samples[period]
+      const own = ranks[period]
+      const runLength = period === 0 ? perRun : Number.POSITIVE_INFINITY
+      const meanOf = meansByRun(own, blocks, runLength)
+      const scale = ((aligned && period === 0 ? -1 : 1) * weight) / counts[period]
+      for (let i = 0; i < own.length; i++) {
+        const block = blocks[i] as number
+        const run = Math.floor(block / runLength)
+        const sums = aligned || period === 1 ? later : (runs[run] ?? new StretchSums())
+        if (sums !== later) runs[run] = sums
+        sums.add(
+          aligned ? block % perRun : block,
+          scale * ((own[i] as number) - (meanOf[run] as number)),
+        )
+        squares += (own[i] as number) ** 2
       }
+      for (const value of logs) logSquares += (value - meanLog) ** 2
     }
     sum.weight += weight
     sum.beforeCount += counts[0]
@@ -251,7 +260,7 @@ function sumStrata(
     sum.rankWeight += (weight * all) / (all + 1)
     rankDifference += weight * (rank[1] - rank[0])
     if (all > 1) rankVariance += (weight * squares) / (all - 1)
-    logDifference += weight * (log[1] - log[0])
+    logDifference += weight * (samples[1].meanLog - samples[0].meanLog)
     logScale += weight
     logDf += Math.max(0, all - 2)
   }
@@ -269,14 +278,14 @@ function sumStrata(
 }
 
 /** Mean of the values of each run. */
-function meansByRun(values: Float64Array, runOf: (i: number) => number): number[] {
+function meansByRun(values: Float64Array, blocks: ArrayLike<number>, runLength: number): number[] {
   const sums: number[] = []
   const counts: number[] = []
-  values.forEach((value, i) => {
-    const run = runOf(i)
-    sums[run] = (sums[run] ?? 0) + value
+  for (let i = 0; i < values.length; i++) {
+    const run = Math.floor((blocks[i] as number) / runLength)
+    sums[run] = (sums[run] ?? 0) + (values[i] as number)
     counts[run] = (counts[run] ?? 0) + 1
-  })
+  }
   return sums.map((sum, run) => sum / (counts[run] as number))
 }
 
@@ -311,23 +320,20 @@ function isAscending({ values, blocks }: BlockedSample): boolean {
 
 /** Midranks of both ascending samples together over their number + 1, less ½. */
 function midranks(before: ArrayLike<number>, after: ArrayLike<number>) {
-  const size = before.length + after.length
-  const ranks = [new Float64Array(before.length), new Float64Array(after.length)] as const
-  let [first, second] = [0, 0]
-  while (first + second < size) {
-    const value = Math.min(
-      before[first] ?? Number.POSITIVE_INFINITY,
-      after[second] ?? Number.POSITIVE_INFINITY,
-    )
-    const start = first + second
-    const [from1, from2] = [first, second]
-    while (before[first] === value) first++
-    while (after[second] === value) second++
-    const rank = (start + first + second + 1) / 2 / (size + 1) - 0.5
-    ranks[0].fill(rank, from1, first)
-    ranks[1].fill(rank, from2, second)
+  const [size1, size2] = [before.length, after.length]
+  const [ranks1, ranks2] = [new Float64Array(size1), new Float64Array(size2)]
+  let [from1, from2] = [0, 0]
+  while (from1 < size1 || from2 < size2) {
+    const isFirst = from2 === size2 || (from1 < size1 && before[from1]! < after[from2]!)
+    const value = isFirst ? before[from1] : after[from2]
+    let [end1, end2] = [from1, from2]
+    while (end1 < size1 && before[end1] === value) end1++
+    while (end2 < size2 && after[end2] === value) end2++
+    const rank = (from1 + from2 + end1 + end2 + 1) / 2 / (size1 + size2 + 1) - 0.5
+    while (from1 < end1) ranks1[from1++] = rank
+    while (from2 < end2) ranks2[from2++] = rank
   }
-  return ranks
+  return [ranks1, ranks2] as const
 }
 
 /** Log of a value, of at least 1, as it is compared. */
@@ -335,6 +341,12 @@ export function logOf(value: number): number {
   return Math.log(Math.max(FLOOR, value))
 }
 
-function meansOf([before, after]: readonly [Float64Array, Float64Array]) {
-  return [mean(before) as number, mean(after) as number] as const
+/** Computes a result once a key. */
+function once<K, V>(compute: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>()
+  return (key) => {
+    const value = known.get(key) ?? compute(key)
+    known.set(key, value)
+    return value
+  }
 }

@@ -47,6 +47,31 @@ function weightedQuantile(ascending: ArrayLike<number>, p: number, weights: Arra
   return low + (place === first ? 0 : (valueAt(first + 1) - low) * (place - first))
 }
 
+/** The same of two ascending samples together, which are not merged for it. */
+export function pooledQuantile(
+  first: ArrayLike<number>,
+  second: ArrayLike<number>,
+  p: number,
+): number {
+  const place = (first.length + second.length - 1) * p
+  const low = pooledValue(first, second, Math.floor(place))
+  const high = pooledValue(first, second, Math.ceil(place))
+  return low + (place - Math.floor(place)) * (high - low)
+}
+
+/** The value at a place among both samples: so many of the first are before it, the others of the second. */
+function pooledValue(first: ArrayLike<number>, second: ArrayLike<number>, place: number): number {
+  let low = Math.max(0, place - second.length)
+  let high = Math.min(place, first.length)
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (first[middle]! < second[place - middle - 1]!) low = middle + 1
+    else high = middle
+  }
+  const [one, other] = [first[low], second[place - low]]
+  return Math.min(one ?? Number.POSITIVE_INFINITY, other ?? Number.POSITIVE_INFINITY)
+}
+
 /** The median of values in any order; NaN where there are none. */
 export function median(values: ArrayLike<number>): number {
   return quantile(Float64Array.from(values).sort(), 0.5)

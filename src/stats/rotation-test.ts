@@ -61,10 +61,10 @@ export function rotationTest(
     for (let i = 0; i < size; i++) {
       const value = one[from + i]!
       if (value === 0) continue
-      for (let shift = 0, at = i; shift < size; shift++, at++) {
-        if (at === size) at = 0
-        sums[shift]! += value * other[from + at]!
-      }
+      const end = size - i
+      for (let shift = 0; shift < end; shift++) sums[shift]! += value * other[from + i + shift]!
+      for (let shift = end; shift < size; shift++)
+        sums[shift]! += value * other[from + shift - end]!
     }
     if (size === 0) continue
     const mean = sums.reduce((sum, value) => sum + value, 0) / size

@@ -7,13 +7,14 @@ export interface GroupedRows {
 
 /** Groups rows by counting sort; a row that is not `chosen`, or whose group is below 0, is in none. */
 export function groupRows(
-  groupOf: ArrayLike<number>,
+  groupNumbers: ArrayLike<number>,
   groups: number,
   chosen?: Uint8Array,
 ): GroupedRows {
-  if (chosen !== undefined) {
-    const own = Int32Array.from(groupOf, (group, row) => (chosen[row] === 1 ? group : -1))
-    return groupRows(own, groups)
+  // Arrays of one kind alone make the loops fast.
+  const groupOf = new Int32Array(groupNumbers)
+  for (let row = 0; chosen !== undefined && row < groupOf.length; row++) {
+    if (chosen[row] !== 1) groupOf[row] = -1
   }
   const offsets = new Uint32Array(groups + 1)
   for (let row = 0; row < groupOf.length; row++) {

@@ -1,6 +1,6 @@
 // Runs once a visit, and once a call and group of others: the loops index with `!`.
 
-import { max, mean, pairs, sum } from 'd3-array'
+import { max, mean, sum } from 'd3-array'
 import { requireArgument } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -164,9 +164,12 @@ function testGroups(
   },
 ): Tested[] {
   const { place, startUs } = activity
-  const whole = { ...activity, byStart: placesInOrder(place, startUs), byEnd: null }
-  const endUs = usualEnds(activity, period)
-  const usual = { ...whole, endUs, byEnd: placesInOrder(place, endUs) }
+  const hasCalls = new Uint8Array((max(place) ?? 0) + 1)
+  for (const calls of [before, after]) for (const one of calls.place) hasCalls[one] = 1
+  const near = Uint32Array.from(place.keys()).filter((row) => hasCalls[place[row]!] === 1)
+  const whole = { ...activity, byStart: placesInOrder(place, startUs, near), byEnd: null }
+  const endUs = usualEnds(activity, { period, near })
+  const usual = { ...whole, endUs, byEnd: placesInOrder(place, endUs, near) }
   const isSlow = after.excessUs.map((us) => Number(us > 0))
   const all = othersOf(usual, after)
   const places = [...new Set(after.place)]
@@ -223,8 +226,11 @@ function testGroups(
   })
 }
 
-/** When each row would be over if it took no longer than such visits usually do. */
-function usualEnds({ request, kind, startUs, endUs }: Activity, period: Uint8Array): Float64Array {
+/** When each row, of those `near`, would be over if it took no longer than such visits usually do. */
+function usualEnds(
+  { request, kind, startUs, endUs }: Activity,
+  { period, near }: { readonly period: Uint8Array; readonly near: Uint32Array },
+): Float64Array {
   const usualUs = (rows: Uint32Array) => {
     const [before, after] = [BEFORE, AFTER].map((wanted) => {
       const own = rows.filter((row) => period[request[row]!] === wanted)
@@ -236,8 +242,15 @@ function usualEnds({ request, kind, startUs, endUs }: Activity, period: Uint8Arr
     return Math.max(least, after.length === 0 ? 0 : USUAL_MEDIANS * quantile(after, 0.5))
   }
   const { offsets, rows } = groupRows(kind, (max(kind) ?? 0) + 1)
-  const usual = pairs(offsets, (first, end) => usualUs(rows.subarray(first, end)))
-  return endUs.map((end, row) => Math.min(end, startUs[row]! + usual[kind[row]!]!))
+  const usual = new Map<number, number>()
+  for (const row of near) {
+    const own = kind[row]!
+    if (!usual.has(own)) usual.set(own, usualUs(rows.subarray(offsets[own], offsets[own + 1])))
+  }
+  const usualEndUs = endUs.slice()
+  for (const row of near)
+    usualEndUs[row] = Math.min(endUs[row]!, startUs[row]! + usual.get(kind[row]!)!)
+  return usualEndUs
 }
 
 function othersOf(sorted: SortedActivity, calls: StepCalls): Float64Array {

@@ -10,7 +10,7 @@ export interface Calls {
   readonly place: Uint32Array
   readonly startUs: Float64Array
   readonly endUs: Float64Array
-  /** In the order of places and of starts, and in that of ends. */
+  /** In the order of places and of starts, and in that of ends; of activity, only where calls are. */
   readonly byStart: Uint32Array
   readonly byEnd: Uint32Array
 }
@@ -27,14 +27,15 @@ export function sortCalls({ place, startUs, endUs }: Omit<Calls, 'byStart' | 'by
   return { place, startUs, endUs, byStart, byEnd }
 }
 
-/** Rows in the order of places and of times. */
-export function placesInOrder(place: Uint32Array, us: Float64Array): Uint32Array {
-  const order = ascendingOrder(us)
-  const { rows } = groupRows(
-    order.map((row) => place[row]!),
-    (max(place) ?? 0) + 1,
-  )
-  return rows.map((at) => order[at]!)
+/** Rows, by default all, in the order of places and of times. */
+export function placesInOrder(
+  place: Uint32Array,
+  us: Float64Array,
+  rows?: Uint32Array,
+): Uint32Array {
+  const order = ascendingOrder(us, rows)
+  const places = order.map((row) => place[row]!)
+  return groupRows(places, (max(places) ?? 0) + 1).rows.map((at) => order[at]!)
 }
 
 /**
@@ -53,7 +54,7 @@ export function overlapsOf(
   while (call < size) {
     const place = calls.place[calls.byStart[call]!]!
     const isBefore = (rows: Pick<Calls, 'place' | 'byStart'>, at: number, limit: number) =>
-      at < rows.place.length && rows.place[rows.byStart[at]!]! < limit
+      at < rows.byStart.length && rows.place[rows.byStart[at]!]! < limit
     while (isBefore(activity, row, place)) row++
     let [nextRow, nextCall] = [row, call]
     while (isBefore(activity, nextRow, place + 1)) nextRow++

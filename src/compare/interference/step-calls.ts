@@ -1,8 +1,10 @@
 // Runs once a call: the loops index with `!`.
 import { group, max, min } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { Dictionary } from '../../traces/dictionary.ts'
+import { groupRows } from '../../traces/group-rows.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type StepStratum, stepKey } from '../steps/step-times.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
@@ -49,10 +51,16 @@ export function chooseRequests(flows: FlowSet, strata: readonly StepStratum[]): 
   const chosen = new Uint8Array(size)
   const windows: TimeWindow[] = []
   for (const period of ['before', 'after'] as const) {
-    const requests = [
-      ...new Set(strata.flatMap((stratum) => [...stratum[period].recorded.requests])),
-    ]
-    requests.sort((a, b) => recordedIn[a]! - recordedIn[b]! || startUs[a]! - startUs[b]!)
+    const all = new Set<number>()
+    for (const stratum of strata) {
+      for (const request of stratum[period].recorded.requests) all.add(request)
+    }
+    const inOrder = ascendingOrder(startUs, Uint32Array.from(all))
+    const { rows } = groupRows(
+      inOrder.map((request) => recordedIn[request]!),
+      flows.epochsUs.length,
+    )
+    const requests = rows.map((at) => inOrder[at]!)
     const stretches = requests.length > MAX_CALLS ? BLOCKS : 1
     for (let stretch = 0; stretch < stretches; stretch++) {
       const first = Math.floor((stretch * requests.length) / stretches)
@@ -125,13 +133,14 @@ export function callsOf(
     ? [activity.askedUs, activity.answeredUs]
     : [activity.startUs, activity.endUs]
   const of = (wanted: number): StepCalls => {
-    const rows = Array.from(activity.request.keys()).filter((row) => {
+    const known: number[] = []
+    for (let row = 0; row < to.length; row++) {
       const request = activity.request[row]!
-      const isKnown = period[request] === wanted && times.get(activity.kind[row]!)?.has(request)
-      return isKnown === true && to[row]! > from[row]!
-    })
-    rows.sort((a, b) => from[a]! - from[b]!)
-    const codes = (values: Uint32Array) => Uint32Array.from(rows, (row) => values[row]!)
+      if (period[request] !== wanted || !(to[row]! > from[row]!)) continue
+      if (times.get(activity.kind[row]!)?.has(request)) known.push(row)
+    }
+    const rows = ascendingOrder(from, Uint32Array.from(known))
+    const codes = (values: Uint32Array) => rows.map((row) => values[row]!)
     const us = (of: (row: number) => number) => Float64Array.from(rows, of)
     const timed = (row: number) => times.get(activity.kind[row]!)!.get(activity.request[row]!)!
     const [request, place, kind] = [activity.request, activity.place, activity.kind].map(codes)

@@ -4,6 +4,7 @@ import { custom, defineOptions } from '../../core/options.ts'
 import { printable } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { readMoment } from '../../traces/epoch-clock.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import { listed } from '../findings/names.ts'
@@ -123,9 +124,7 @@ interface Move extends Pick<Sighting, 'kind' | 'service' | 'name'> {
  */
 export function seenEvents(flows: FlowSet): readonly TimedEvent[] {
   if (periodOverlap(flows) === null) return []
-  const order = Array.from(flows.period.keys()).sort(
-    (a, b) => flows.arrivalUs(a) - flows.arrivalUs(b),
-  )
+  const order = ascendingOrder(Float64Array.from(flows.period, (_, one) => flows.arrivalUs(one)))
   const all = sightingsOf(flows, order)
   const requestsOf = new Map(
     all.flatMap(({ kind, service, requests }) => (kind === 'service' ? [[service, requests]] : [])),
@@ -154,7 +153,7 @@ export function seenEvents(flows: FlowSet): readonly TimedEvent[] {
   }))
 }
 
-function sightingsOf(flows: FlowSet, order: readonly number[]): Sighting[] {
+function sightingsOf(flows: FlowSet, order: Uint32Array): Sighting[] {
   const { spanRows, spanOffsets } = flows
   if (!spanRows || !spanOffsets) return []
   const all = new Map<string, Sighting>()
@@ -173,12 +172,8 @@ function sightingsOf(flows: FlowSet, order: readonly number[]): Sighting[] {
       let shown = ofTraces.get(key)
       if (shown === undefined) {
         const service = services.value(spans.service[row]!)
-        const whole = see({ kind: 'service', service, name: service })
         const names = { version: versionNames.value(version), host: hosts.value(host) }
-        const own = (['version', 'host'] as const).flatMap((kind) =>
-          names[kind] === '' ? [] : [see({ kind, service, name: names[kind] }, whole)],
-        )
-        shown = [whole, ...own]
+        shown = see({ service, ...names }, { request, timeUs })
         ofTraces.set(key, shown)
       }
       for (const one of shown) {
@@ -187,25 +182,28 @@ function sightingsOf(flows: FlowSet, order: readonly number[]): Sighting[] {
         one.lastUs = timeUs
         one.until = shown[0]!.requests
       }
-
-      function see(of: Pick<Sighting, 'kind' | 'service' | 'name'>, whole?: Sighting): Sighting {
-        const text = JSON.stringify([of.kind, of.service, of.name])
-        const missed = whole === undefined ? 0 : whole.requests - Number(whole.last === request)
-        const sighting = all.get(text) ?? {
-          ...of,
-          firstUs: timeUs,
-          lastUs: timeUs,
-          requests: 0,
-          last: -1,
-          missed,
-          until: 0,
-        }
-        all.set(text, sighting)
-        return sighting
-      }
     }
   }
   return [...all.values()]
+
+  /** The service, version and host of a span that may be seen for the first time. */
+  function see(
+    { service, version, host }: Record<'service' | 'version' | 'host', string>,
+    { request, timeUs }: { request: number; timeUs: number },
+  ): Sighting[] {
+    const names = Object.entries({ service, version, host }) as [Sighting['kind'], string][]
+    const known = names.filter(([kind, name]) => kind === 'service' || name !== '')
+    let whole: Sighting | undefined
+    return known.map(([kind, name]) => {
+      const text = JSON.stringify([kind, service, name])
+      const missed = whole === undefined ? 0 : whole.requests - Number(whole.last === request)
+      const first = { firstUs: timeUs, lastUs: timeUs, requests: 0, last: -1, missed, until: 0 }
+      const sighting = all.get(text) ?? { kind, service, name, ...first }
+      all.set(text, sighting)
+      whole ??= sighting
+      return sighting
+    })
+  }
 }
 
 function moveWords(moves: readonly Move[]): string {

@@ -1,11 +1,14 @@
 // Runs once a request and column: the loops index with `!`.
 import { rollup } from 'd3-array'
+import { remembered } from '../../core/remembered.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { allVisits } from '../steps/visits.ts'
 import { dividesStrata, type Measured, tellsFailures } from './measured.ts'
 import {
-  calledColumns,
+  FIRST_VALUE,
   type LeftOutAttribute,
+  MIN_REQUESTS,
   MISSING,
   RARE,
   type RequestColumn,
@@ -74,7 +77,7 @@ export class DividingColumns {
       .sort(([, a], [, b]) => b - a)
       .slice(0, MAX_CALLERS)
       .flatMap(([caller]) => this.#ofService(caller))
-      .map((column) => ({ ...column, ...withoutMissing(column) }))
+      .map(withoutMissing)
   }
 
   #ofService(service: string | null): readonly RequestColumn[] {
@@ -86,10 +89,10 @@ export class DividingColumns {
 }
 
 /** What is missing where another called tells only who did. */
-function withoutMissing({ codes, hasRare, hasMissing }: RequestColumn) {
-  const known = codes.map((code) => (code === MISSING ? RARE : code))
-  return { codes: known, hasRare: hasRare || hasMissing, hasMissing: false }
-}
+const withoutMissing = remembered((column: RequestColumn): RequestColumn => {
+  const codes = column.codes.map((code) => (code === MISSING ? RARE : code))
+  return { ...column, codes, hasRare: column.hasRare || column.hasMissing, hasMissing: false }
+})
 
 /** Equal for columns that divide rows alike; `null` for those that do not divide them. */
 function partitionKey(codes: Uint16Array, size: number): string | null {
@@ -103,4 +106,33 @@ function partitionKey(codes: Uint16Array, size: number): string | null {
     two = (Math.imul(two, 1_000_003) ^ place) | 0
   }
   return count < 2 ? null : `${count} ${one} ${two}`
+}
+
+/** Columns that tell which requests call a service, of the services that some but not all call. */
+function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
+  const counts = new Uint32Array(flows.shapes.size)
+  for (const shape of flows.shapeOf) counts[shape]!++
+  const calls = new Map<string, Set<number>>()
+  const requests = new Map<string, number>()
+  for (const [shape, { visits }] of allVisits(flows)) {
+    for (const service of new Set(visits.slice(1).map((visit) => visit.service))) {
+      calls.set(service, (calls.get(service) ?? new Set()).add(shape))
+      requests.set(service, (requests.get(service) ?? 0) + counts[shape]!)
+    }
+  }
+  return [...requests]
+    .filter(([, count]) => Math.min(count, flows.size - count) >= MIN_REQUESTS)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, most)
+    .map(([service]) => ({
+      attribute: service,
+      kind: 'called',
+      service: null,
+      values: ['', '', 'called'],
+      hasMissing: true,
+      hasRare: false,
+      codes: Uint16Array.from(flows.shapeOf, (shape) =>
+        calls.get(service)!.has(shape) ? FIRST_VALUE : MISSING,
+      ),
+    }))
 }

@@ -2,7 +2,9 @@
 import { greatest, group, max, range, rollup, sum } from 'd3-array'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { equalRows } from '../../stats/weighted-sample.ts'
+import { groupRows } from '../../traces/group-rows.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import type { LogChange } from '../steps/compare-log-counts.ts'
@@ -85,11 +87,16 @@ function measuredTimes(
   const groups = [...merged.values()].map((same) => ({
     operation: same[0]!.operation,
     callingOperation: same[0]!.callingOperation,
-    samples: (['before', 'after'] as const).map((period) => ({
-      requests: same.flatMap((one) => Array.from(one[period].recorded.requests)),
-      values: same.flatMap((one) => Array.from(one[period].recorded.values)),
-      blocks: same.flatMap((one) => Array.from(one[period].recorded.blocks)),
-    })),
+    samples: (['before', 'after'] as const).map((period): Sample => {
+      const [first, ...others] = same.map((one) => one[period].recorded)
+      if (others.length === 0) return { ...first!, isAscending: true }
+      const all = [first!, ...others]
+      return {
+        requests: all.flatMap(({ requests }) => Array.from(requests)),
+        values: all.flatMap(({ values }) => Array.from(values)),
+        blocks: all.flatMap(({ blocks }) => Array.from(blocks)),
+      }
+    }),
   }))
   return measuredOf(
     flows,
@@ -157,7 +164,7 @@ function measuredShares(
     measure,
   }: { requests: readonly number[]; blocks: Uint8Array; measure: (request: number) => number },
 ): Measured | null {
-  const groups = new Map<string, Group>()
+  const groups = new Map<string, Group & { samples: ReturnType<typeof emptySample>[] }>()
   for (const request of requests) {
     const { operation } = rootOf(flows, request)
     const known = groups.get(operation) ?? {
@@ -174,12 +181,20 @@ function measuredShares(
   return measuredOf(flows, head, [...groups.values()])
 }
 
+interface Sample {
+  readonly requests: ArrayLike<number>
+  readonly values: ArrayLike<number>
+  readonly blocks: ArrayLike<number>
+  /** Whether values ascend already, and blocks among equal ones. Default: not known. */
+  readonly isAscending?: boolean
+}
+
 interface Group extends Stratum {
-  readonly samples: readonly { requests: number[]; values: number[]; blocks: number[] }[]
+  readonly samples: readonly Sample[]
 }
 
 function emptySample() {
-  return { requests: [], values: [], blocks: [] }
+  return { requests: [] as number[], values: [] as number[], blocks: [] as number[] }
 }
 
 function rootOf({ shapes, shapeOf, labels }: FlowSet, request: number) {
@@ -201,11 +216,10 @@ function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) 
   kept.forEach(({ samples }, stratum) => {
     for (const period of [BEFORE, AFTER] satisfies Period[]) {
       const sample = samples[period]!
-      // A plain array: its sort is fast on values that are already partly in order.
-      const order = Array.from(sample.values.keys()).sort(
-        (a, b) => sample.values[a]! - sample.values[b]! || sample.blocks[a]! - sample.blocks[b]!,
-      )
-      const weights = counted && order.map((i) => counted[sample.requests[i]!]!)
+      const order = sample.isAscending
+        ? new Uint32Array(sample.values.length).map((_, place) => place)
+        : ascendingOrder(Float64Array.from(sample.values), groupRows(sample.blocks, 256).rows)
+      const weights = counted && Float64Array.from(order, (i) => counted[sample.requests[i]!]!)
       for (const row of equalRows({ values: order, weights })) {
         const i = order[row]!
         requests[at] = sample.requests[i]!
@@ -228,12 +242,15 @@ function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) 
 }
 
 /** Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for it. */
-export function dividesStrata({ codes }: RequestColumn, { offsets, requests }: Measured): boolean {
+export function dividesStrata(
+  { codes, values }: RequestColumn,
+  { offsets, requests }: Measured,
+): boolean {
   for (let stratum = 0; 2 * stratum < offsets.length - 1; stratum++) {
     const own = requests.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])
-    const counts = new Map<number, number>()
-    for (const request of own) counts.set(codes[request]!, (counts.get(codes[request]!) ?? 0) + 1)
-    if ((max(counts.values()) ?? 0) < (1 - MAX_ELSE) * own.length) return true
+    const counts = new Uint32Array(values.length)
+    for (const request of own) counts[codes[request]!]!++
+    if (max(counts)! < (1 - MAX_ELSE) * own.length) return true
   }
   return false
 }

@@ -1,4 +1,5 @@
 // Runs once an attribute of a span: the loops index with `!`.
+import { sum } from 'd3-array'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import {
@@ -10,7 +11,7 @@ import {
   reasonOfName,
   reasonOfTexts,
 } from '../../traces/attribute-names.ts'
-import { TEXT, TRUTH } from '../../traces/attributes.ts'
+import { type AttributeType, TEXT, TRUTH } from '../../traces/attributes.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
@@ -20,7 +21,7 @@ import { allVisits } from '../steps/visits.ts'
 export const MISSING = 0
 /** Code of requests with a value that few have. */
 export const RARE = 1
-const FIRST_VALUE = 2
+export const FIRST_VALUE = 2
 
 /** What requests can be divided by: one code a request. */
 export interface RequestColumn {
@@ -65,13 +66,14 @@ export interface ColumnsOf {
 }
 
 /** Values that fewer requests have are no segment, in each of both periods together. */
-const MIN_REQUESTS = 10
+export const MIN_REQUESTS = 10
 /** Numbers of more values than this are cut at quantiles into as many bins. */
 const BINS = 16
 /** Whether a text is another one for each request is decided after this many. */
 const MIN_FOR_UNIQUE = 2_000
 const MAX_CODES = 4_000
-const MAX_KEPT = 4
+/** Codes kept of services. */
+const MAX_KEPT = 2 ** 25
 
 /** What the requests of flows can be divided by, read when it is asked for. */
 export class RequestColumns {
@@ -107,9 +109,10 @@ export class RequestColumns {
         : entries === undefined || isRoot
           ? none
           : readColumns(this.#flows, { service, spanOf: (shape) => entries.get(shape) })
-    // Of services, the last few alone are kept: there may be many.
+    // Of services, the last ones alone are kept: there may be many.
     const [oldest] = [...this.#known.keys()].filter((key) => key !== null)
-    if (oldest !== undefined && this.#known.size > MAX_KEPT) this.#known.delete(oldest)
+    const kept = sum(this.#known.values(), ({ columns }) => columns.length * this.#flows.size)
+    if (oldest !== undefined && kept > MAX_KEPT) this.#known.delete(oldest)
     this.#known.set(service, read)
     return read
   }
@@ -154,27 +157,33 @@ function readColumns(
     columns.set(attribute, known)
     return known
   }
-  const periods = new Map<SpanTraces, (GrowingColumn | undefined)[]>()
-  let requests = 0
-  for (let request = 0; request < size; request++) {
+  const recordings = new Map<SpanTraces, Recording>()
+  let [requests, request] = [0, 0]
+  let last: Recording | undefined
+  const read = (key: number, value: number, type: AttributeType) => {
+    const { traces, ofKey } = last!
+    ofKey[key] ??= { column: named(traces.attributes.keys.value(key)), codes: new Map() }
+    const { column, codes } = ofKey[key]
+    if (type === TEXT)
+      column.addCode(request, value, { codes, texts: traces.attributes.columns.texts })
+    else column.add(request, type === TRUTH ? String(value === 1) : value)
+  }
+  for (; request < size; request++) {
     const span = spanOf(shapeOf[request]!)
     if (span === undefined) continue
     requests++
     const traces = flows.tracesOf(request)
     if (traces?.kind !== 'spans' || !spanRows || !spanOffsets) continue
+    if (last?.traces !== traces) {
+      last = recordings.get(traces) ?? { traces, ofKey: [], ofHost: new Map() }
+      recordings.set(traces, last)
+    }
     const row = spanRows[spanOffsets[request]! + span]!
-    const ofKey = periods.get(traces) ?? []
-    periods.set(traces, ofKey)
-    const host = traces.hosts.value(traces.spans.host[row]!)
-    if (host !== '') named('host').addText(request, host)
-    traces.attributes.visit(row, (key, value, type) => {
-      ofKey[key] ??= named(traces.attributes.keys.value(key))
-      const column = ofKey[key]
-      if (column.reason !== null) return
-      if (type === TEXT) column.addCode(request, traces, value)
-      else if (type === TRUTH) column.addText(request, String(value === 1))
-      else column.addNumber(request, value)
-    })
+    const host = traces.spans.host[row]!
+    if (traces.hosts.value(host) !== '') {
+      named('host').addCode(request, host, { codes: last.ofHost, texts: traces.hosts })
+    }
+    traces.attributes.visit(row, read)
   }
   const finished = [...columns.values()].map((column) => ({
     column,
@@ -214,6 +223,13 @@ function readResources(flows: FlowSet): ResourceUses {
   return { ...finishColumns(uses), names: names.values }
 }
 
+/** What is known of one recording: the columns of its attributes, and codes there of its own codes. */
+interface Recording {
+  readonly traces: SpanTraces
+  readonly ofKey: { readonly column: GrowingColumn; readonly codes: Map<number, number> }[]
+  readonly ofHost: Map<number, number>
+}
+
 class GrowingColumn {
   readonly attribute: string
   reason: LeftOutReason | null = null
@@ -221,7 +237,6 @@ class GrowingColumn {
   #known = 0
   readonly #values: (string | number)[] = []
   readonly #codeOf = new Map<string | number, number>()
-  readonly #texts = new Map<SpanTraces, Map<number, number>>()
   readonly #isId: boolean
   #nextCheck = MIN_FOR_UNIQUE
 
@@ -233,23 +248,23 @@ class GrowingColumn {
     if (!this.#isId && named !== null) this.#leaveOut(named)
   }
 
-  addCode(request: number, traces: SpanTraces, code: number): void {
-    const texts = this.#texts.get(traces) ?? new Map<number, number>()
-    this.#texts.set(traces, texts)
-    let own = texts.get(code)
+  /** Adds a text by its code in `texts`; `codes` are those that have a code here. */
+  addCode(
+    request: number,
+    code: number,
+    { codes, texts }: { readonly codes: Map<number, number>; readonly texts: Dictionary },
+  ): void {
+    if (this.reason !== null) return
+    let own = codes.get(code)
     if (own === undefined) {
-      own = this.#code(traces.attributes.text(code))
-      texts.set(code, own)
+      own = this.#code(texts.value(code))
+      codes.set(code, own)
     }
     this.#add(request, own)
   }
 
-  addText(request: number, text: string): void {
-    if (this.reason === null) this.#add(request, this.#code(text))
-  }
-
-  addNumber(request: number, value: number): void {
-    this.#add(request, this.#code(value))
+  add(request: number, value: string | number): void {
+    if (this.reason === null) this.#add(request, this.#code(value))
   }
 
   finish(service: string | null, requests: number): RequestColumn | null {
@@ -337,7 +352,6 @@ class GrowingColumn {
   #leaveOut(reason: LeftOutReason): null {
     this.reason = reason
     this.#codes = new Uint32Array(0)
-    this.#texts.clear()
     this.#codeOf.clear()
     return null
   }
@@ -367,33 +381,4 @@ function isRising(values: Float64Array): boolean {
   let rises = 0
   for (let i = 1; i < values.length; i++) if (values[i]! > values[i - 1]!) rises++
   return rises >= 0.95 * (values.length - 1)
-}
-
-/** Columns that tell which requests call a service, of the services that some but not all call. */
-export function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
-  const counts = new Uint32Array(flows.shapes.size)
-  for (const shape of flows.shapeOf) counts[shape]!++
-  const calls = new Map<string, Set<number>>()
-  const requests = new Map<string, number>()
-  for (const [shape, { visits }] of allVisits(flows)) {
-    for (const service of new Set(visits.slice(1).map((visit) => visit.service))) {
-      calls.set(service, (calls.get(service) ?? new Set()).add(shape))
-      requests.set(service, (requests.get(service) ?? 0) + counts[shape]!)
-    }
-  }
-  return [...requests]
-    .filter(([, count]) => Math.min(count, flows.size - count) >= MIN_REQUESTS)
-    .sort(([, a], [, b]) => b - a)
-    .slice(0, most)
-    .map(([service]) => ({
-      attribute: service,
-      kind: 'called',
-      service: null,
-      values: ['', '', 'called'],
-      hasMissing: true,
-      hasRare: false,
-      codes: Uint16Array.from(flows.shapeOf, (shape) =>
-        calls.get(service)!.has(shape) ? FIRST_VALUE : MISSING,
-      ),
-    }))
 }

@@ -1,5 +1,5 @@
 // Runs once a request and column: the loops index with `!`.
-import { quantile } from '../../stats/quantile.ts'
+import { pooledQuantile } from '../../stats/quantile.ts'
 import type { Measured } from './measured.ts'
 import { MISSING, RARE, type RequestColumn } from './request-columns.ts'
 
@@ -339,30 +339,31 @@ function choose(all: number, some: number): number {
   return ways
 }
 
+type Three = [number, number, number]
+
 /** Ranks within strata, both periods together, less their mean; and being among the slowest 5 %. */
 function rankScores({ values, offsets, strata }: Measured): Float64Array[] {
   const ranks = new Float64Array(values.length)
   const tail = new Float64Array(values.length)
   for (let stratum = 0; stratum < strata.length; stratum++) {
-    const [from, middle, to] = offsets.subarray(2 * stratum, 2 * stratum + 3) as unknown as number[]
-    let [first, second] = [from!, middle!]
-    while (first < middle! || second < to!) {
-      const value = Math.min(
-        first < middle! ? values[first]! : Number.POSITIVE_INFINITY,
-        second < to! ? values[second]! : Number.POSITIVE_INFINITY,
-      )
-      const [start1, start2] = [first, second]
-      while (first < middle! && values[first] === value) first++
-      while (second < to! && values[second] === value) second++
-      const below = start1 - from! + (start2 - middle!)
-      const rank = (below + (first - start1 + second - start2) / 2) / (to! - from!) - 0.5
-      ranks.fill(rank, start1, first)
-      ranks.fill(rank, start2, second)
+    const [from, middle, to] = [0, 1, 2].map((i) => offsets[2 * stratum + i]!) as Three
+    let [first, second] = [from, middle]
+    while (first < middle || second < to) {
+      const isFirst = second === to || (first < middle && values[first]! < values[second]!)
+      const value = values[isFirst ? first : second]!
+      let [end1, end2] = [first, second]
+      while (end1 < middle && values[end1] === value) end1++
+      while (end2 < to && values[end2] === value) end2++
+      const below = first - from + (second - middle)
+      const rank = (below + (end1 - first + end2 - second) / 2) / (to - from) - 0.5
+      while (first < end1) ranks[first++] = rank
+      while (second < end2) ranks[second++] = rank
     }
-    const limit = quantile(values.slice(from, to).sort(), 0.95)
-    const slow = values.subarray(from, to).reduce((sum, value) => sum + +(value > limit), 0)
-    for (let row = from!; row < to!; row++) {
-      tail[row] = +(values[row]! > limit) - slow / (to! - from!)
+    const limit = pooledQuantile(values.subarray(from, middle), values.subarray(middle, to), 0.95)
+    let slow = 0
+    for (let row = from; row < to; row++) slow += Number(values[row]! > limit)
+    for (let row = from; row < to; row++) {
+      tail[row] = Number(values[row]! > limit) - slow / (to - from)
     }
   }
   return [ranks, tail]

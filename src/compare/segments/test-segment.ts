@@ -1,27 +1,16 @@
 // Runs once a request: the loops index with `!`.
 import { bisectRight, sum } from 'd3-array'
+import { remembered } from '../../core/remembered.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { normalP, normalQuantile } from '../../stats/distributions.ts'
-import { moderatedShifts } from '../../stats/moderated-shifts.ts'
-import { quantile } from '../../stats/quantile.ts'
-import { pooledValues } from '../../stats/two-sample.ts'
+import { logOf, moderatedShifts } from '../../stats/moderated-shifts.ts'
+import { pooledQuantile } from '../../stats/quantile.ts'
+import { groupRows } from '../../traces/group-rows.ts'
 import { compareCounts } from '../steps/compare-counts.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
+import { contrastPs, type SegmentSide } from './contrast-shares.ts'
 import type { Measured } from './measured.ts'
-
-/** Requests inside a segment, or outside, and what was measured of them. */
-export interface SegmentSide {
-  readonly before: number
-  readonly after: number
-  /** Mean time in µs, the slowest hundredth cut, or share of requests. */
-  readonly beforeMean: number
-  readonly afterMean: number
-  /** after − before within strata. */
-  readonly change: number
-  /** Standard error of the change, if requests were independent. */
-  readonly error: number
-}
 
 export interface SegmentTest {
   readonly inside: SegmentSide
@@ -34,9 +23,11 @@ export interface SegmentTest {
   readonly factorP: number
 }
 
+/** Rows of what is measured, ascending by value. */
 interface Sample {
-  readonly values: number[]
-  readonly blocks: number[]
+  readonly values: Float64Array
+  readonly blocks: Uint8Array
+  readonly rows: Uint32Array
 }
 
 type Group = readonly [before: Sample, after: Sample]
@@ -74,7 +65,11 @@ export function testSegment(
   if (isTime) {
     return {
       ...sides,
-      p: timesP([outGroups, inGroups], { ...sides, level: options.level }),
+      p: timesP([outGroups, inGroups], {
+        ...sides,
+        level: options.level,
+        logs: logsOf(measured),
+      }),
       factorP: 0,
     }
   }
@@ -87,28 +82,35 @@ export function testSegment(
 const MIN_KIND = 5
 
 function groupsOf(
-  { strata, offsets, values, blocks }: Measured,
+  measured: Measured,
   side: Uint8Array,
   { kind, stratum, isOut }: { kind: Uint32Array; stratum: number | null; isOut: Uint8Array | null },
 ): [outside: Group[], inside: Group[]] {
+  const { strata, offsets } = measured
   const all: [Group[], Group[]] = [[], []]
-  const emptyGroup = (): Group => [
-    { values: [], blocks: [] },
-    { values: [], blocks: [] },
-  ]
   for (let one = stratum ?? 0; one < (stratum === null ? strata.length : stratum + 1); one++) {
-    const kinds: [Map<number, Group>, Map<number, Group>] = [new Map(), new Map()]
-    for (let period = 0; period < 2; period++) {
-      for (let row = offsets[2 * one + period]!; row < offsets[2 * one + period + 1]!; row++) {
-        if (isOut?.[row] === 1) continue
-        const of = kinds[side[row] as 0 | 1]
-        const group = of.get(kind[row]!) ?? emptyGroup()
-        of.set(kind[row]!, group)
-        group[period as 0 | 1].values.push(values[row]!)
-        group[period as 0 | 1].blocks.push(blocks[row]!)
-      }
+    const [from, to] = [offsets[2 * one]!, offsets[2 * one + 2]!]
+    // Rows of a side and kind have a number, two samples each, in the order in which they come.
+    const numberOf: number[] = []
+    const sides: number[] = []
+    const sampleOf = new Int32Array(to - from).fill(-1)
+    for (let row = from; row < to; row++) {
+      if (isOut?.[row] === 1) continue
+      const key = 2 * kind[row]! + side[row]!
+      numberOf[key] ??= sides.push(side[row]!) - 1
+      sampleOf[row - from] = 2 * numberOf[key] + Number(row >= offsets[2 * one + 1]!)
     }
-    const [outside, inside] = kinds.map((of) => [...of.values()]) as [Group[], Group[]]
+    const { offsets: starts, rows } = groupRows(sampleOf, 2 * sides.length)
+    const sample = (number: number) =>
+      sampleAt(
+        measured,
+        rows.subarray(starts[number], starts[number + 1]).map((row) => from + row),
+      )
+    const [outside, inside] = [0, 1].map((wanted) =>
+      sides.flatMap((own, number): Group[] =>
+        own === wanted ? [[sample(2 * number), sample(2 * number + 1)]] : [],
+      ),
+    ) as [Group[], Group[]]
     const hadNone = inside.every(([before]) => before.values.length === 0)
     // What no request had before is compared with all of them.
     if (hadNone) all[1].push([together(outside)[0], together(inside)[1]])
@@ -120,6 +122,19 @@ function groupsOf(
   ) as [Group[], Group[]]
 }
 
+function sampleAt({ values, blocks }: Measured, rows: Uint32Array): Sample {
+  const sample = {
+    rows,
+    values: new Float64Array(rows.length),
+    blocks: new Uint8Array(rows.length),
+  }
+  for (let i = 0; i < rows.length; i++) {
+    sample.values[i] = values[rows[i]!]!
+    sample.blocks[i] = blocks[rows[i]!]!
+  }
+  return sample
+}
+
 /** Groups of enough requests; where there is none, all as one. */
 function merged(groups: readonly Group[]): Group[] {
   const large = groups.filter((group) => group.every(({ values }) => values.length >= MIN_KIND))
@@ -129,12 +144,14 @@ function merged(groups: readonly Group[]): Group[] {
 function together(groups: readonly Group[]): Group {
   if (groups.length === 1) return groups[0]!
   return ([0, 1] as const).map((period): Sample => {
-    const values = groups.flatMap((group) => group[period].values)
-    const blocks = groups.flatMap((group) => group[period].blocks)
+    const [values, blocks, rows] = (['values', 'blocks', 'rows'] as const).map((name) =>
+      groups.flatMap((group) => Array.from(group[period][name])),
+    ) as [number[], number[], number[]]
     const order = ascendingOrder(Float64Array.from(values))
     return {
-      values: Array.from(order, (i) => values[i]!),
-      blocks: Array.from(order, (i) => blocks[i]!),
+      values: Float64Array.from(order, (i) => values[i]!),
+      blocks: Uint8Array.from(order, (i) => blocks[i]!),
+      rows: order.map((i) => rows[i]!),
     }
   }) as unknown as Group
 }
@@ -173,7 +190,7 @@ function timesOf(groups: readonly Group[]): SegmentSide {
 }
 
 /** Mean and variance of ascending values, the slowest hundredth cut or not. */
-function momentsOf(values: readonly number[], cut = SLOWEST) {
+function momentsOf(values: Float64Array, cut = SLOWEST) {
   const count = values.length
   const most = values[Math.ceil((1 - cut) * count) - 1] ?? Number.NaN
   let [sum, squares] = [0, 0]
@@ -214,11 +231,24 @@ function sharesOf(groups: readonly Counts[]): SegmentSide {
 
 function timesP(
   [outside, inside]: readonly [readonly Group[], readonly Group[]],
-  sides: { readonly inside: SegmentSide; readonly outside: SegmentSide; readonly level: number },
+  {
+    logs: logOfRow,
+    ...sides
+  }: {
+    readonly inside: SegmentSide
+    readonly outside: SegmentSide
+    readonly level: number
+    readonly logs: Float64Array
+  },
 ): number {
   const sign = Math.sign(sides.inside.change)
   const logs = sideOf(
-    outside.map((group) => both(group, ({ values }) => momentsOf(logsOf(values), 0))),
+    outside.map((group) =>
+      both(group, ({ rows, values }) => {
+        const own = values.map((_, i) => logOfRow[rows[i]!]!)
+        return momentsOf(own, 0)
+      }),
+    ),
   )
   // As much as the change outside may be, in the direction of the one inside.
   const errors = -normalQuantile(sides.level / 2) * sign
@@ -229,9 +259,7 @@ function timesP(
     (value: number) => value - shiftUs,
     (value: number) => value / factor,
   ].map((align) =>
-    inside.map(
-      ([before, { values, blocks }]): Group => [before, { values: values.map(align), blocks }],
-    ),
+    inside.map(([before, after]): Group => [before, { ...after, values: after.values.map(align) }]),
   )
   const shifts = moderatedShifts(
     aligned.map((groups) => groups.map(([before, after]) => ({ before, after }))),
@@ -260,9 +288,7 @@ function timesP(
   return bonferroni([shiftP, ...tailPs])
 }
 
-function logsOf(values: readonly number[]): number[] {
-  return values.map((value) => Math.log(Math.max(1, value)))
-}
+const logsOf = remembered(({ values }: Measured) => values.map(logOf))
 
 function weakened(p: number, noise: number): number {
   if (noise === 1 || Number.isNaN(p)) return p
@@ -270,8 +296,7 @@ function weakened(p: number, noise: number): number {
 }
 
 function tailsOf([before, after]: Group): number[] {
-  const pooled = pooledValues({ first: before.values, second: after.values })
-  return TAILS.map((begin) => quantile(pooled, begin))
+  return TAILS.map((begin) => pooledQuantile(before.values, after.values, begin))
 }
 
 /**
@@ -318,65 +343,4 @@ function likenessOf(groups: readonly Group[], limits: readonly number[]): number
   const neighbors = requests / stretches - 1
   const likeness = ((clustered * stretches) / (stretches - 2) / independent - 1) / neighbors
   return likeness > 0 && neighbors > 0 && stretches > 2 ? likeness : 0
-}
-
-/** Whether shares changed by another difference, and by another factor of their odds. */
-function contrastPs(
-  inside: SegmentSide,
-  outside: SegmentSide,
-): [difference: number, factor: number] {
-  const error = Math.hypot(errorOf(inside), errorOf(outside))
-  return [
-    normalP((inside.change - outside.change) / error, 'two-sided'),
-    normalP(Math.sqrt(interactionG(inside, outside)), 'two-sided'),
-  ]
-}
-
-/** Standard error of the difference of shares; half a request is added to each count. */
-function errorOf({ before, after, beforeMean, afterMean }: SegmentSide): number {
-  const variance = (all: number, share: number) =>
-    ((all * share + 0.5) * (all * (1 - share) + 0.5)) / (all + 1) ** 3
-  return Math.sqrt(variance(before, beforeMean) + variance(after, afterMean))
-}
-
-/**
- * Shares before are drawn to that of both sides, as two requests counted at it would: of as rare
- * things, shares of segments differ by a factor of about two.
- */
-const USUAL = 2
-
-/** Rounds of fitting, enough for counts of any size. */
-const ROUNDS = 50
-
-/**
- * Likelihood ratio of a common odds ratio against two: χ² with one degree of freedom. Counts are
- * fitted by their margins (Deming and Stephan 1940). The two or three failures before cannot say
- * that those inside were not the usual ones there, but that is what is likely: shares before are
- * drawn to each other.
- */
-function interactionG(inside: SegmentSide, outside: SegmentSide): number {
-  // What never happened before had half a chance to.
-  const made = sum([inside, outside], (side) => side.before * side.beforeMean) + 0.5
-  const usual = made / (inside.before + outside.before + 1)
-  const seen = [inside, outside].flatMap(({ before, after, beforeMean, afterMean }) => [
-    before * (1 - beforeMean) + USUAL / usual - USUAL,
-    before * beforeMean + USUAL,
-    after * (1 - afterMean),
-    after * afterMean,
-  ])
-  const fitted = seen.map(() => 1)
-  for (let round = 0; round < ROUNDS; round++) {
-    // Cells that differ in one of side, period and outcome share a margin.
-    for (const bit of [1, 2, 4]) {
-      for (let cell = 0; cell < 8; cell++) {
-        if (cell & bit) continue
-        const [one, two] = [cell, cell | bit] as const
-        const scale = (seen[one]! + seen[two]!) / (fitted[one]! + fitted[two]!)
-        fitted[one] = scale > 0 ? fitted[one]! * scale : 0
-        fitted[two] = scale > 0 ? fitted[two]! * scale : 0
-      }
-    }
-  }
-  const terms = seen.map((count, i) => (count > 0 ? count * Math.log(count / fitted[i]!) : 0))
-  return Math.max(0, 2 * sum(terms))
 }

@@ -94,25 +94,33 @@ export class CallSites {
     this.#trees = trees
     const { of: blocks, perRun, runs } = timeBlocks(flows)
     const sites: CallSite[] = []
-    const known = new Map<Caller, Map<string, number>>()
+    const known = callers.map((own) =>
+      own.map((caller) => ({ caller, ofOrder: new Map<string, number>(), inTurn: -1 })),
+    )
     const entries: number[] = []
     this.#offsets = new Uint32Array(flows.size + 1)
+    const siteOf = (
+      { caller, ofOrder }: { caller: Caller; ofOrder: Map<string, number> },
+      { request, times, isFailing }: { request: number; times: Float64Array; isFailing: boolean },
+    ) => {
+      const order = this.#orderOf(request, caller, times)
+      const name = isFailing ? `failing ${order}` : order
+      const site = ofOrder.get(name) ?? sites.length
+      if (site < sites.length) return site
+      ofOrder.set(name, site)
+      const requests = new StretchCounts(flows, perRun * (runs + 1))
+      const context = isFailing ? `${caller.context} failing` : caller.context
+      sites.push({ ...caller, context, order: readOrder(order, caller), requests })
+      return site
+    }
     this.#eachRequest((request, times) => {
-      for (const caller of callers[flows.shapeOf[request]!]!) {
+      for (const one of known[flows.shapeOf[request]!]!) {
         // What fails calls otherwise: it is compared with what failed.
-        const isFailing = flows.outcomes?.failed(request, caller.span) === true
-        const order = this.#orderOf(request, caller, times)
-        const name = isFailing ? `failing ${order}` : order
-        const ofCaller = known.get(caller) ?? new Map<string, number>()
-        known.set(caller, ofCaller)
-        let site = ofCaller.get(name)
-        if (site === undefined) {
-          site = sites.length
-          ofCaller.set(name, site)
-          const requests = new StretchCounts(flows, perRun * (runs + 1))
-          const context = isFailing ? `${caller.context} failing` : caller.context
-          sites.push({ ...caller, context, order: readOrder(order, caller), requests })
-        }
+        const isFailing = flows.outcomes?.failed(request, one.caller.span) === true
+        const isInTurn = !isFailing && this.#areInTurn(one.caller, times)
+        const isKnown = isInTurn && one.inTurn >= 0
+        const site = isKnown ? one.inTurn : siteOf(one, { request, times, isFailing })
+        if (isInTurn) one.inTurn = site
         sites[site]!.requests.add(request, blocks[request]!)
         entries.push(site)
       }
@@ -162,6 +170,23 @@ export class CallSites {
       readTimesNs(tree, latencies, times)
       visit(request, times)
     }
+  }
+
+  /**
+   * Whether the calls of a span, each to another operation, are made as listed, each once the one
+   * before is over, and none outlives it: whatever their times, that is the same order.
+   */
+  #areInTurn({ span, calls, callees }: Caller, times: Float64Array): boolean {
+    if (callees.length < calls.length) return false
+    const slack = this.#flows.options.slackUs * NS
+    const most = times[2 * span + 1]! + slack
+    let [started, reached] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
+    for (const call of calls) {
+      const [start, end] = [times[2 * call.span]!, times[2 * call.span + 1]!]
+      if (start < started || start + slack < reached || end <= reached || end > most) return false
+      ;[started, reached] = [start, end]
+    }
+    return true
   }
 
   /** Writes how the calls of a span lie in time: equal texts are equal orders. */

@@ -123,10 +123,21 @@ function requestsOf(
   ])
 }
 
+/** Requests in the order in which they are first listed. */
 function distinct(lists: readonly ArrayLike<number>[]): number[] {
-  const found = new Set<number>()
-  for (const list of lists) for (let i = 0; i < list.length; i++) found.add(list[i]!)
-  return [...found]
+  let largest = 0
+  for (const list of lists) {
+    for (let i = 0; i < list.length; i++) largest = Math.max(largest, list[i]!)
+  }
+  const isListed = new Uint8Array(largest + 1)
+  const found: number[] = []
+  for (const list of lists) {
+    for (let i = 0; i < list.length; i++) {
+      if (isListed[list[i]!]! === 0) found.push(list[i]!)
+      isListed[list[i]!] = 1
+    }
+  }
+  return found
 }
 
 function describeTimes(

@@ -298,12 +298,20 @@ class GrowingSample {
     }
   }
 
+  /** Its values, ascending; it lets go of them. */
   finish(blockOf: Uint8Array, counted: Float64Array | undefined): StepSample {
-    const means = Float64Array.from(this.#sums, (sum, i) => sum / this.#calls[i]!)
-    const blocks = Uint8Array.from(this.#requests, (request) => blockOf[request]!)
+    const requests = Uint32Array.from(this.#requests)
+    const means = Float64Array.from(this.#sums)
+    const calls = this.#calls.reduce((all, own) => all + own, 0)
+    const blocks = new Uint8Array(requests.length)
+    for (let i = 0; i < requests.length; i++) {
+      means[i]! /= this.#calls[i]!
+      blocks[i] = blockOf[requests[i]!]!
+    }
+    for (const own of [this.#requests, this.#sums, this.#calls]) own.length = 0
     const order = ascendingOrder(means, groupRows(blocks, 256).rows)
     const timesOf = (rows: Uint32Array): RequestTimes => ({
-      requests: rows.map((i) => this.#requests[i]!),
+      requests: rows.map((i) => requests[i]!),
       values: new Float64Array(rows.length).map((_, at) => means[rows[at]!]!),
       blocks: new Uint8Array(rows.length).map((_, at) => blocks[rows[at]!]!),
     })
@@ -315,7 +323,7 @@ class GrowingSample {
     return {
       ...equal,
       recorded,
-      calls: this.#calls.reduce((all, calls) => all + calls, 0),
+      calls,
       criticalCalls: this.#criticalCalls,
     }
   }

@@ -1,6 +1,6 @@
+import { bisectRight } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { median, quantile } from '../../stats/quantile.ts'
-import { pooledValues } from '../../stats/two-sample.ts'
+import { median, pooledQuantile } from '../../stats/quantile.ts'
 import type { ChoiceCounts } from './call-counts.ts'
 import type { StepSample, StepStratum } from './step-times.ts'
 import type { TimeBlocks } from './time-blocks.ts'
@@ -25,13 +25,13 @@ export function tailCounts(
   const used = comparable(strata)
   const fewest = Math.min(
     ...[BEFORE, AFTER].map((period) =>
-      used.reduce((sum, { samples }) => sum + samples[period as Period].values.length, 0),
+      used.reduce((sum, samples) => sum + samples[period as Period].values.length, 0),
     ),
   )
   if (fewest < MIN_VALUES || runs > 1) return []
   return TAILS.map((share) =>
-    used.map(({ samples, pooled }) => {
-      const limit = quantile(pooled, share)
+    used.map((samples) => {
+      const limit = limitOf(samples, share)
       const counts = { chances: new Float64Array(size), made: new Float64Array(size) }
       for (const period of [BEFORE, AFTER]) {
         const { values, blocks } = samples[period as Period]
@@ -63,20 +63,21 @@ export interface Minority {
  */
 export function minorityOf(strata: readonly StepStratum[], sign: number): Minority {
   const used = comparable(strata)
-  const size = used.reduce((sum, { samples }) => sum + samples[AFTER].values.length, 0)
-  const shares = LIMITS.map((limit) =>
-    used.reduce((sum, { samples, pooled }) => {
-      const [was, is] = samples.map(({ values }) => shareBeyond(values, quantile(pooled, limit)))
+  const size = used.reduce((sum, samples) => sum + samples[AFTER].values.length, 0)
+  const shares = LIMITS.map((share) =>
+    used.reduce((sum, samples) => {
+      const limit = limitOf(samples, share)
+      const [was, is] = samples.map(({ values }) => shareBeyond(values, limit))
       return sum + (sign * (is! - was!) * samples[AFTER].values.length) / size
     }, 0),
   )
   const share = Math.max(0, ...shares)
-  const slowest = used.map(({ samples }) => {
+  const slowest = used.map((samples) => {
     const { values, requests } = samples[sign > 0 ? AFTER : BEFORE]
     const from = values.length - Math.round(share * values.length)
     return { values: values.subarray(from), requests: requests.subarray(from) }
   })
-  const before = used.flatMap(({ samples }) => [...samples[BEFORE].values])
+  const before = used.flatMap((samples) => [...samples[BEFORE].values])
   return {
     share,
     changedUs: median(slowest.flatMap(({ values }) => [...values])),
@@ -88,14 +89,14 @@ export function minorityOf(strata: readonly StepStratum[], sign: number): Minori
 function comparable(strata: readonly StepStratum[]) {
   return strata
     .filter(({ before, after }) => before.values.length > 0 && after.values.length > 0)
-    .map(({ before, after }) => ({
-      samples: [before, after] as const satisfies readonly StepSample[],
-      pooled: pooledValues({ first: before.values, second: after.values }),
-    }))
+    .map(({ before, after }) => [before, after] as const satisfies readonly StepSample[])
+}
+
+/** What a share of the values of both periods does not exceed. */
+function limitOf([before, after]: readonly [StepSample, StepSample], share: number): number {
+  return pooledQuantile(before.values, after.values, share)
 }
 
 function shareBeyond(values: Float64Array, limit: number): number {
-  let beyond = 0
-  while (beyond < values.length && values[values.length - 1 - beyond]! > limit) beyond++
-  return beyond / values.length
+  return (values.length - bisectRight(values, limit)) / values.length
 }
