@@ -108,6 +108,11 @@ export function pValue(p: number, name: 'p' | 'q' = 'p'): string {
   return `${name} = ${Number(p.toPrecision(2))}`
 }
 
+/** A p-value that is corrected for all that was tested beside it. */
+export function correctedP(q: number): string {
+  return `${pValue(q)}, corrected`
+}
+
 /** A difference of durations with its sign: `+1.04 ms`, `−3 µs`. */
 export function signedDuration(differenceUs: number): string {
   return `${differenceUs > 0 ? '+' : ''}${formatDuration(differenceUs).replace('-', '−')}`

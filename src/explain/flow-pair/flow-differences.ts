@@ -1,6 +1,7 @@
 import { changeWords, moreText, partText, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { counted } from '../../core/words.ts'
+import { correctedP, counted, percent } from '../../core/words.ts'
+import type { QuietReason, UnionEdge } from './flow-comparison.ts'
 
 /**
  * One difference between two flows: steps on one side only, steps in the place of others, steps in
@@ -63,10 +64,24 @@ export function moreWords(us: number): string {
 export function shareWords(changeUs: number, totalUs: number): string {
   if (Math.abs(totalUs) <= NO_TIME_US || Math.abs(changeUs) <= NO_TIME_US) return ''
   if (changeUs / totalUs >= 0) return `: ${partText(changeUs, totalUs, TIME)}`
-  return `, against the ${changeWords(TIME, totalUs > 0).change}`
+  const share = Math.max(-changeUs / totalUs, 0)
+  return `, against the ${changeWords(TIME, totalUs > 0).change} (−${percent(share)})`
+}
+
+const REASONS: Readonly<Record<QuietReason, string>> = {
+  variance: 'may be chance',
+  'too few requests': 'may be chance, too few requests to test',
+  'off the critical path': 'not tested, as requests seldom wait for it',
+}
+
+/** Says how sure the change of an edge is: `p < 0.001`, `may be chance (p = 0.2)`. */
+export function chanceWords({ q, reason }: Pick<UnionEdge, 'q' | 'reason'>): string {
+  const p = q === null ? '' : correctedP(q)
+  if (reason === null) return p
+  return REASONS[reason] + (reason === 'variance' && p !== '' ? ` (${p})` : '')
 }
 
 function restWords({ rest, totalUs }: Ranked): string {
   const { edges, changeUs } = rest
-  return `Left: ${counted(edges.length, 'edge')} without a difference, ${moreWords(changeUs)}${shareWords(changeUs, totalUs)}.`
+  return `All else, ${counted(edges.length, 'edge')}, takes ${moreWords(changeUs)}${shareWords(changeUs, totalUs)}.`
 }
