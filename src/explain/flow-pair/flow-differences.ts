@@ -68,7 +68,8 @@ export function shareWords(changeUs: number, totalUs: number): string {
   return `, against the ${changeWords(TIME, totalUs > 0).change} (−${percent(share)})`
 }
 
-const REASONS: Readonly<Record<QuietReason, string>> = {
+/** Why a large change of an edge is not called one. */
+export const QUIET_WORDS: Readonly<Record<QuietReason, string>> = {
   variance: 'may be chance',
   'too few requests': 'may be chance, too few requests to test',
   'off the critical path': 'not tested, as requests seldom wait for it',
@@ -78,7 +79,7 @@ const REASONS: Readonly<Record<QuietReason, string>> = {
 export function chanceWords({ q, reason }: Pick<UnionEdge, 'q' | 'reason'>): string {
   const p = q === null ? '' : correctedP(q)
   if (reason === null) return p
-  return REASONS[reason] + (reason === 'variance' && p !== '' ? ` (${p})` : '')
+  return QUIET_WORDS[reason] + (reason === 'variance' && p !== '' ? ` (${p})` : '')
 }
 
 function restWords({ rest, totalUs }: Ranked): string {
