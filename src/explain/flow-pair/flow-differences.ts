@@ -1,6 +1,6 @@
 import { changeWords, moreText, partText, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { correctedP, counted, percent } from '../../core/words.ts'
+import { certaintyText, counted, percent } from '../../core/words.ts'
 import type { QuietReason, UnionEdge } from './flow-comparison.ts'
 
 /**
@@ -49,7 +49,9 @@ export class FlowDifferences extends columnarStage<Ranked>() {
     const { differences, totalUs } = this
     const lines = differences.map(({ rank, text }) => `${rank}. ${text}`)
     if (lines.length === 0) lines.push('Nothing differs significantly.')
-    return [...lines, restWords(this), `In all: ${moreWords(totalUs)}.`].join('\n')
+    return [...lines, restWords(this), `In all: ${moreWords(totalUs)}.${pNote(differences)}`].join(
+      '\n',
+    )
   }
 }
 
@@ -68,6 +70,9 @@ export function shareWords(changeUs: number, totalUs: number): string {
   return `, against the ${changeWords(TIME, totalUs > 0).change} (−${percent(share)})`
 }
 
+/** Said where p of edges is told. */
+export const CORRECTED = 'corrected for all edges that were tested'
+
 /** Why a large change of an edge is not called one. */
 export const QUIET_WORDS: Readonly<Record<QuietReason, string>> = {
   variance: 'may be chance',
@@ -77,9 +82,14 @@ export const QUIET_WORDS: Readonly<Record<QuietReason, string>> = {
 
 /** Says how sure the change of an edge is: `p < 0.001`, `may be chance (p = 0.2)`. */
 export function chanceWords({ q, reason }: Pick<UnionEdge, 'q' | 'reason'>): string {
-  const p = q === null ? '' : correctedP(q)
+  const p = q === null ? '' : certaintyText(q)
   if (reason === null) return p
   return QUIET_WORDS[reason] + (reason === 'variance' && p !== '' ? ` (${p})` : '')
+}
+
+/** Says how p is meant where it is told. */
+export function pNote(differences: readonly FlowDifference[]): string {
+  return differences.some(({ kind }) => kind === 'latency') ? ` p is ${CORRECTED}.` : ''
 }
 
 function restWords({ rest, totalUs }: Ranked): string {

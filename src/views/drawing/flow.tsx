@@ -10,6 +10,7 @@ import { defineOptions, most, type OptionsOf, readOptions } from '../../core/opt
 import { formatAmount, fromToText, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, grouped, percent, shortText, spoken, tooltipText } from '../../core/words.ts'
 import { LARGE_SHIFT } from '../../explain/flow-pair/compare-flow-graphs.ts'
+import { CORRECTED } from '../../explain/flow-pair/flow-differences.ts'
 import { failedSteps } from '../../explain/flow-pair/flow-side.ts'
 import { isSure } from '../../explain/flow-pair/union-graph.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
@@ -238,7 +239,7 @@ function testedText({ test }: EdgeComparison, kind: SampleTest, of: Quantity): s
   if (test === null) return 'not tested: off the critical path'
   const sizes = `${counted(test.beforeCount, 'request')} before, ${test.afterCount} after`
   if (!test.testable) return `not tested: ${sizes}`
-  return `${testText(kind, { ...test, p: test.q }, of)}, corrected; ${sizes}`
+  return `${testText(kind, { ...test, p: test.q }, of)}, ${CORRECTED}; ${sizes}`
 }
 
 function wholeText({ categories }: ResponseTimeMutations, category: number): string {

@@ -50,7 +50,7 @@ function pointAt(points: readonly Point[], y: number): Point {
 /** More dashes than these on one line cannot be told apart, and browsers draw each of them. */
 const MAX_DASHES = 120
 /** Longer dashes look like broken lines. */
-const MAX_STRETCH = 3
+const MAX_STRETCH = 2
 
 /** Returns a pattern of dashes, stretched for a way so long that there would be too many. */
 export function dashesAlong(pattern: string, points: readonly Point[]): string {

@@ -55,7 +55,7 @@ export const FLOW_STYLE = `
 .fd-flow-far text { display: none; }
 .fd-flow-window { position: relative; }
 .fd-flow-beyond { position: absolute; box-shadow: 0 1px 4px rgb(0 0 0 / 25%); }
-.fd-flow-below { bottom: 8px; left: 50%; transform: translateX(-50%); }
+.fd-flow-below { bottom: 8px; right: 8px; }
 .fd-flow-thing { cursor: pointer; outline: none; }
 .fd-flow-thing:hover .fd-node { stroke-width: 3.2; }
 .fd-flow-thing:focus-visible .fd-flow-ring { stroke-width: 4; }
@@ -195,8 +195,9 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
         <>
           <FlowPlayer {...{ at, over, stages }} onChange={(next) => change({ at: next })} />
           <p class="fd-flow-caption" aria-live="polite">
-            {drawing.heads[0]?.text}
-            {staged == null ? '' : `: ${tooltipText(staged.what)}`}
+            {staged == null
+              ? 'Play shows the differences of the list below one after the other.'
+              : `Difference ${staged.rank}: ${tooltipText(staged.what)}`}
           </p>
         </>
       ) : null}

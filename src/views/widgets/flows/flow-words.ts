@@ -18,6 +18,7 @@ import type {
 import {
   chanceWords,
   moreWords,
+  pNote,
   QUIET_WORDS,
   shareWords,
 } from '../../../explain/flow-pair/flow-differences.ts'
@@ -174,7 +175,7 @@ export function otherDifferences({ ranked: { differences, rest, totalUs } }: Flo
       ? [`${counted(others.length, 'smaller difference')} together: ${takes(otherUs)}.`]
       : []),
     `All else, ${counted(rest.edges.length, 'edge')} without a difference: ${takes(rest.changeUs)}.`,
-    `In all: ${moreWords(totalUs)}.`,
+    `In all: ${moreWords(totalUs)}.${pNote(differences)}`,
   ].join(' ')
 }
 
