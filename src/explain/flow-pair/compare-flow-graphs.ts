@@ -23,7 +23,8 @@ export interface FlowComparisonOptions {
   readonly names?: ReadableNames
   /**
    * A change of an edge's mean counts, as a change when it is significant, else with the reason why
-   * it may be chance, from this share of the mean response time on; default 0.01.
+   * it may be chance, from this share of the mean response time on; default 0.01. Of more edges than
+   * make up such shares, from an edge's even part of it on.
    */
   readonly largeShift?: number
 }

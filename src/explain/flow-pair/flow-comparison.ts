@@ -110,7 +110,7 @@ export type QuietReason = 'variance' | 'too few requests' | 'off the critical pa
 
 /** What became of the latency of an edge that is on both sides. */
 export interface EdgeVerdict {
-  /** `'changed'` when q is below α and the shift is `large`. */
+  /** `'changed'` when it is `significant` and `large`. */
   readonly verdict: 'changed' | 'unchanged' | 'untested'
   /** `null` for an edge off the critical path, which is not tested. */
   readonly p: number | null
@@ -120,7 +120,9 @@ export interface EdgeVerdict {
   /** Mean after − before, in µs; where an edge is never waited for, of its waiting. */
   readonly shiftUs: number | null
   readonly medianShiftUs: number | null
-  /** The shift is at least `largeShift` of the mean response time. */
+  /** q is below α. */
+  readonly significant: boolean
+  /** The shift is at least `largeShift` of the mean response time, or an edge's even part of it. */
   readonly large: boolean
   /** Why a large shift is not called a change; else `null`. */
   readonly reason: QuietReason | null

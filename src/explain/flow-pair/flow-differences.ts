@@ -66,8 +66,8 @@ export function moreWords(us: number): string {
 export function shareWords(changeUs: number, totalUs: number): string {
   if (Math.abs(totalUs) <= NO_TIME_US || Math.abs(changeUs) <= NO_TIME_US) return ''
   if (changeUs / totalUs >= 0) return `: ${partText(changeUs, totalUs, TIME)}`
-  const share = Math.max(-changeUs / totalUs, 0)
-  return `, against the ${changeWords(TIME, totalUs > 0).change} (−${percent(share)})`
+  const { change } = changeWords(TIME, totalUs > 0)
+  return `, against the ${change} (${percent(-changeUs / totalUs)} of it)`
 }
 
 /** Said where p of edges is told. */

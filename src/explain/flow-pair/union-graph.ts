@@ -47,6 +47,7 @@ const ONE_SIDED: EdgeVerdict = {
   direction: null,
   shiftUs: null,
   medianShiftUs: null,
+  significant: false,
   large: false,
   reason: null,
 }
@@ -77,7 +78,8 @@ export function unionGraph(
   const idOf = new Map(order.map((draft, id) => [draft, id]))
   const testOf = edgeTests(responseTime, sides, edges.filter(isShared))
   const { alpha } = responseTime.options
-  const largeUs = largeShift * (before.meanUs ?? after.meanUs ?? 0)
+  const wholeUs = before.meanUs ?? after.meanUs ?? 0
+  const largeUs = wholeUs * largeShare(largeShift, edges.length)
   return {
     nodes: order.map((draft, id) => unionNode(id, drafts[draft] as NodeDraft, sides)),
     edges: edges
@@ -201,7 +203,8 @@ function edgeVerdict(
   const [before, after] = [edge.before.latencies, edge.after.latencies]
   const shiftUs = difference(before.meanUs, after.meanUs) ?? difference(before.waitUs, after.waitUs)
   const large = shiftUs !== null && shiftUs !== 0 && Math.abs(shiftUs) >= largeUs
-  const changed = large && isSure(test, alpha)
+  const significant = isSure(test, alpha)
+  const changed = large && significant
   const quiet =
     test === null ? 'off the critical path' : test.testable ? 'variance' : 'too few requests'
   return {
@@ -211,9 +214,15 @@ function edgeVerdict(
     direction: test?.direction ?? null,
     shiftUs,
     medianShiftUs: difference(before.medianUs, after.medianUs),
+    significant,
     large,
     reason: large && !changed ? quiet : null,
   }
+}
+
+/** From which share of the response time on a shift is large: of many edges, an edge's even part. */
+export function largeShare(largeShift: number, edges: number): number {
+  return Math.min(largeShift, 1 / Math.max(1, edges))
 }
 
 /** Whether an edge's latencies differ though all edges of its flow are tested. */

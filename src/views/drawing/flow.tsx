@@ -12,7 +12,7 @@ import { counted, grouped, percent, shortText, spoken, tooltipText } from '../..
 import { LARGE_SHIFT } from '../../explain/flow-pair/compare-flow-graphs.ts'
 import { CORRECTED } from '../../explain/flow-pair/flow-differences.ts'
 import { failedSteps } from '../../explain/flow-pair/flow-side.ts'
-import { isSure } from '../../explain/flow-pair/union-graph.ts'
+import { isSure, largeShare } from '../../explain/flow-pair/union-graph.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { drawnFlow, drawnName, rootName } from '../charts/node-names.ts'
 import type { FlowLayout } from './flow-layout.ts'
@@ -82,7 +82,8 @@ export function flowPicture(
   const comparisons = responseTime.edges(category)
   const { mean } = categories.responseTimeMoments(category, BEFORE)
   const { mean: meanAfter } = categories.responseTimeMoments(category, AFTER)
-  const largeUs = LARGE_SHIFT * (Number.isNaN(mean) ? meanAfter : mean)
+  const largeUs =
+    largeShare(LARGE_SHIFT, flow.from.length) * (Number.isNaN(mean) ? meanAfter : mean)
   const isChanged = (edge: EdgeComparison) =>
     shiftUs(edge) >= largeUs && isSure(edge.test, options.alpha)
   const known = Array.from(classOf, (number) => comparisons[number]).filter(

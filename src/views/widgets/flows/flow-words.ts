@@ -57,14 +57,15 @@ export function latency(us: number | null): string {
 }
 
 export function verdictWords(edge: UnionEdge): string {
-  const { inBefore, inAfter, verdict, reason, shiftUs, q } = edge
+  const { inBefore, inAfter, verdict, significant, reason, shiftUs, q } = edge
   if (!inAfter) return 'Only before.'
   if (!inBefore) return 'Only after.'
   const shift = shiftUs === null ? '' : ` (${signedDuration(shiftUs)})`
   const chance = q === null && reason === null ? '' : `; ${chanceWords(edge)}`
   if (verdict === 'changed') return `Changed significantly${shift}${chance}.`
   if (reason !== null) return `Large change${shift}${chance}.`
-  if (verdict === 'unchanged') return `No large change${shift}${chance}.`
+  if (significant) return `Changed by little${shift}${chance}.`
+  if (verdict === 'unchanged') return `No significant change${shift}${chance}.`
   return `Not tested${shift}: off the critical path, or too few requests.`
 }
 
@@ -166,7 +167,6 @@ export function shownDifferences({ ranked: { differences } }: FlowData): string[
 
 /** What the other differences, and edges without one, add to the change. */
 export function otherDifferences({ ranked: { differences, rest, totalUs } }: FlowData): string {
-  if (differences.length === 0) return ''
   const takes = (us: number) => `${moreWords(us)}${shareWords(us, totalUs)}`
   const others = differences.slice(MAX_DIFFERENCES)
   const otherUs = sum(others, ({ changeUs }) => changeUs)
@@ -174,7 +174,7 @@ export function otherDifferences({ ranked: { differences, rest, totalUs } }: Flo
     ...(others.length > 0
       ? [`${counted(others.length, 'smaller difference')} together: ${takes(otherUs)}.`]
       : []),
-    `All else, ${counted(rest.edges.length, 'edge')} without a difference: ${takes(rest.changeUs)}.`,
+    `All${differences.length === 0 ? '' : ' else,'} ${counted(rest.edges.length, 'edge')} without a difference: ${takes(rest.changeUs)}.`,
     `In all: ${moreWords(totalUs)}.${pNote(differences)}`,
   ].join(' ')
 }
@@ -203,6 +203,7 @@ export function differenceWords({ nodes, edges, orderChanges }: FlowData): strin
   const removed = nodes.filter(({ inAfter }) => !inAfter).length
   const added = nodes.filter(({ inBefore }) => !inBefore).length
   const changed = edges.filter(({ verdict }) => verdict === 'changed').length
+  const little = edges.filter(({ significant, large }) => significant && !large).length
   const quiet = edges.filter(({ reason }) => reason !== null).length
   const parts = [
     removed > 0 ? `${counted(removed, 'step')} only before` : '',
@@ -215,6 +216,7 @@ export function differenceWords({ nodes, edges, orderChanges }: FlowData): strin
         : ''
     }),
     changed > 0 ? `${counted(changed, 'latency', 'latencies')} changed significantly` : '',
+    little > 0 ? `${counted(little, 'latency', 'latencies')} changed by little` : '',
     quiet > 0 ? `${grouped(quiet)} changed much, perhaps by chance` : '',
   ].filter((text) => text !== '')
   return parts.length === 0 ? 'Nothing differs significantly.' : `${parts.join(', ')}.`
