@@ -1,7 +1,6 @@
 import { changeWords, moreText, partText, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { certaintyText, counted, percent } from '../../core/words.ts'
-import type { QuietReason, UnionEdge } from './flow-comparison.ts'
+import { counted, percent } from '../../core/words.ts'
 
 /**
  * One difference between two flows: steps on one side only, steps in the place of others, steps in
@@ -72,20 +71,6 @@ export function shareWords(changeUs: number, totalUs: number): string {
 
 /** Said where p of edges is told. */
 export const CORRECTED = 'corrected for all edges that were tested'
-
-/** Why a large change of an edge is not called one. */
-export const QUIET_WORDS: Readonly<Record<QuietReason, string>> = {
-  variance: 'may be chance',
-  'too few requests': 'may be chance, too few requests to test',
-  'off the critical path': 'not tested, as requests seldom wait for it',
-}
-
-/** Says how sure the change of an edge is: `p < 0.001`, `may be chance (p = 0.2)`. */
-export function chanceWords({ q, reason }: Pick<UnionEdge, 'q' | 'reason'>): string {
-  const p = q === null ? '' : certaintyText(q)
-  if (reason === null) return p
-  return QUIET_WORDS[reason] + (reason === 'variance' && p !== '' ? ` (${p})` : '')
-}
 
 /** Says how p is meant where it is told. */
 export function pNote(differences: readonly FlowDifference[]): string {

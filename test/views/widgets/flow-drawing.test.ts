@@ -227,7 +227,7 @@ describe('the picture', () => {
     }).svg()
     expect(svg).toContain('latency changed significantly')
     expect(svg).toContain('several steps drawn as one')
-    expect(svg).toContain('Time runs down. Lengths grow slowly with it:')
+    expect(svg).toContain('Time runs down. Lengths grow slowly with it')
     expect(svg).toContain('5 steps are in both flows')
     expect(svg).toContain('1 E: cold cache')
     expect(svg).not.toMatch(/NaN|undefined|Infinity/)

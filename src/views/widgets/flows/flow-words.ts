@@ -9,20 +9,18 @@ import {
   signedDuration,
   tooltipText,
 } from '../../../core/words.ts'
+import {
+  chanceWords,
+  orderWords,
+  QUIET_WORDS,
+} from '../../../explain/flow-pair/difference-words.ts'
 import type {
   EdgeLatencies,
   FlowGroup,
   UnionEdge,
   UnionNode,
 } from '../../../explain/flow-pair/flow-comparison.ts'
-import {
-  chanceWords,
-  moreWords,
-  pNote,
-  QUIET_WORDS,
-  shareWords,
-} from '../../../explain/flow-pair/flow-differences.ts'
-import { orderWords } from '../../../explain/flow-pair/rank-differences.ts'
+import { moreWords, pNote, shareWords } from '../../../explain/flow-pair/flow-differences.ts'
 import {
   type FlowData,
   type FlowMode,
