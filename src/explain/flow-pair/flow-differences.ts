@@ -74,7 +74,10 @@ export const CORRECTED = 'corrected for all edges that were tested'
 
 /** Says how p is meant where it is told. */
 export function pNote(differences: readonly FlowDifference[]): string {
-  return differences.some(({ kind }) => kind === 'latency') ? ` p is ${CORRECTED}.` : ''
+  const tested = differences.filter(({ kind }) => kind === 'latency')
+  if (tested.length === 0) return ''
+  const isAll = tested.length === differences.length
+  return ` p is ${CORRECTED}${isAll ? '' : '; steps that came, went or moved need none'}.`
 }
 
 function restWords({ rest, totalUs }: Ranked): string {

@@ -195,9 +195,11 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
         <>
           <FlowPlayer {...{ at, over, stages }} onChange={(next) => change({ at: next })} />
           <p class="fd-flow-caption" aria-live="polite">
-            {staged == null
+            {staged === undefined
               ? 'Play shows the differences of the list below one after the other.'
-              : `Difference ${staged.rank}: ${tooltipText(staged.what)}`}
+              : staged === null
+                ? 'All else changes.'
+                : `Difference ${staged.rank}: ${tooltipText(staged.what)}`}
           </p>
         </>
       ) : null}
