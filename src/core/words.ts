@@ -108,6 +108,12 @@ export function pValue(p: number, name: 'p' | 'q' = 'p'): string {
   return `${name} = ${Number(p.toPrecision(2))}`
 }
 
+/** A p-value that is corrected for all that was tested beside it, as findings say it: `p < 1e-6`. */
+export function certaintyText(q: number): string {
+  if (q < 1e-6) return 'p < 1e-6'
+  return q < 0.001 ? `p = ${q.toExponential(0)}` : `p = ${Number(q.toPrecision(2))}`
+}
+
 /** A difference of durations with its sign: `+1.04 ms`, `−3 µs`. */
 export function signedDuration(differenceUs: number): string {
   return `${differenceUs > 0 ? '+' : ''}${formatDuration(differenceUs).replace('-', '−')}`

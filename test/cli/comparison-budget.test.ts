@@ -128,7 +128,7 @@ describe('--finding', () => {
     expect(text).toMatch(
       /What differs within the flow of mutation \d+:\n {2}1\. .*% of the slowdown/,
     )
-    expect(document.flowDifferences.differences[0]).toMatchObject({ rank: 1, kind: 'added' })
+    expect(document.flowDifferences.differences[0]).toMatchObject({ rank: 1, kind: 'replaced' })
     expect(text).toContain(document.flowDifferences.differences[0].what)
     expect(text).toMatch(/^#1 {2}mds: index put calls storage-data SN WRITE instead of/)
     expect(text).toContain(`${first.id} (structure): in 0 of 887 requests before, 315 of 883 after`)

@@ -5,7 +5,7 @@ import {
   type Quantity,
   signedAmount,
 } from '../../core/quantity.ts'
-import { formatDuration, grouped, percent, printable } from '../../core/words.ts'
+import { certaintyText, formatDuration, grouped, percent, printable } from '../../core/words.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
@@ -144,11 +144,6 @@ export function intervalText(interval: readonly [number, number], quantity: Quan
   const [, start, unit] = /^(\S+) (.+)$/.exec(from) ?? []
   const text = to.endsWith(` ${unit}`) && low > 0 ? `${start}–${to}` : `${from} to ${to}`
   return ` (95 % CI ${text.replaceAll('-', '−')})`
-}
-
-export function certaintyText(q: number): string {
-  if (q < 1e-6) return 'p < 1e-6'
-  return q < 0.001 ? `p = ${q.toExponential(0)}` : `p = ${Number(q.toPrecision(2))}`
 }
 
 /** Says what part of the change a finding is: `72 % of the slowdown`, else what it adds in all; nothing for 0. */

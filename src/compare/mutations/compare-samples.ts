@@ -1,6 +1,6 @@
 import { OptionError } from '../../core/errors.ts'
 import { formatAmount, type Quantity } from '../../core/quantity.ts'
-import { grouped, pValue } from '../../core/words.ts'
+import { certaintyText, grouped } from '../../core/words.ts'
 import { andersonDarlingTwoSample } from '../../stats/anderson-darling.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { mannWhitney } from '../../stats/mann-whitney.ts'
@@ -73,7 +73,7 @@ export function testText(
 ): string {
   const { words, isAmount = false }: TestKind = TESTS[test]
   const digits = Math.abs(statistic) < 10 ? statistic.toFixed(2) : grouped(Math.round(statistic))
-  return `${words} = ${isAmount ? formatAmount(statistic, of) : digits}, ${pValue(p)}`
+  return `${words} = ${isAmount ? formatAmount(statistic, of) : digits}, ${certaintyText(p)}`
 }
 
 /** A test's result, whichever test it was. */

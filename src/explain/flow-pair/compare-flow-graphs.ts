@@ -22,8 +22,9 @@ export interface FlowComparisonOptions {
   /** Readable names for node labels; default the labels. */
   readonly names?: ReadableNames
   /**
-   * A change of an edge's mean is large, and its reason given when it is not significant, from
-   * this share of the mean response time on; default 0.03.
+   * A change of an edge's mean counts, as a change when it is significant, else with the reason why
+   * it may be chance, from this share of the mean response time on; default 0.01. Of more edges than
+   * make up such shares, from an edge's even part of it on.
    */
   readonly largeShift?: number
 }
@@ -33,8 +34,9 @@ export interface FlowComparisonOptions {
  * which latencies changed; and what is the same throughout, so that it need not be shown.
  *
  * The result is plain data for JSON, the model of all three views: side by side, diff, animation.
- * Latencies of shared edges are compared by the test of `responseTime`, at its level and with its
- * correction over the edges; an edge is tested when it is on the critical path of at least half of
+ * Latencies of shared edges are compared by the test of `responseTime`, at its level, and called
+ * changed where p, corrected over the edges (Benjamini-Hochberg), is below it and the shift is
+ * large; an edge is tested when it is on the critical path of at least half of
  * the requests of either side. See `FlowComparison` for what each part says, `matchNodes` for how
  * nodes are matched. `ranked` is a stage with a table: what differs, by its share of the change of
  * the mean response time.
@@ -43,7 +45,7 @@ export interface FlowComparisonOptions {
  *   structural mutation and its likeliest precursor; `{ before: { category, period }, after }` for
  *   any two
  * @param options.names a function or a record from labels to readable names; default the labels
- * @param options.largeShift share of the mean response time before; default 0.03
+ * @param options.largeShift share of the mean response time before; default 0.01
  * @throws FlowdeltaError for a mutation without precursor, RangeError for an unknown category,
  *   OptionError for a `largeShift` that is no share
  *
@@ -63,7 +65,7 @@ export function compareFlowGraphs(
 ): FlowComparison {
   requireStage('compareFlowGraphs(responseTime, pair)', responseTime, ResponseTimeMutations)
   rejectUnknownOptions(options, ['names', 'largeShift'])
-  const { names, largeShift = 0.03 } = options
+  const { names, largeShift = LARGE_SHIFT } = options
   if (!(largeShift >= 0 && largeShift <= 1)) {
     throw new OptionError('largeShift', largeShift, 'a share from 0 to 1')
   }
@@ -169,6 +171,9 @@ function nameOfLabel(names: ReadableNames | undefined): (label: string) => strin
   return (label) => (Object.hasOwn(names, label) ? (names[label] as string) : label)
 }
 
+/** Where a change of an edge is worth a look, as a share of the mean response time. */
+export const LARGE_SHIFT = 0.01
+
 const SMALLEST = 2
 
 /** Connected parts the same on both sides, as large as closes no cycle as one node. */
@@ -184,9 +189,10 @@ function identicalRegions(
   return groupsOf({ nodes, edges }, acyclicPartition(nodes.length, edges, binding))
     .filter((group) => group.nodes.length >= SMALLEST)
     .map((group, id) => {
-      const steps = counted(group.nodes.length, 'identical step')
+      const steps = `${counted(group.nodes.length, 'step')} in both`
       const { quietEdges: quiet } = group
-      const name = quiet === 0 ? steps : `${steps}, ${quiet} unsure`
+      const name =
+        quiet === 0 ? steps : `${steps}, change of ${counted(quiet, 'edge')} may be chance`
       return { ...group, id, kind: 'identical', name }
     })
 }

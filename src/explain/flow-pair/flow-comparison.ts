@@ -5,6 +5,11 @@ import type { FlowDifferences } from './flow-differences.ts'
 
 /** What latencies of an edge say, in one of two compared flows. */
 export interface EdgeLatencies {
+  /**
+   * Number of its edge class in the category's structure. Edges of one class, such as parallel calls
+   * of one operation, are told of together; they are on critical paths one for the other.
+   */
+  readonly edgeClass: number
   /** Requests with a latency; for an edge into a join, those in which the join waited for it. */
   readonly requests: number
   /** Of these latencies, in µs; `null` where there are none, or too few for a deviation. */
@@ -13,7 +18,10 @@ export interface EdgeLatencies {
   readonly sdUs: number | null
   /** In what share of all requests the edge is on the critical path. */
   readonly criticalShare: number
-  /** Its part of the mean response time, in µs; over all edges of a flow these add up to it. */
+  /**
+   * Its part of the mean response time, in µs, edges of one class having equal parts; over all edges
+   * of a flow these add up to it.
+   */
   readonly criticalUs: number
   /** Mean latency in the requests in which the join it leads to waited for another edge, in µs. */
   readonly waitUs: number | null
@@ -44,8 +52,6 @@ export interface FlowNode {
 export interface FlowEdge {
   readonly from: number
   readonly to: number
-  /** Number of its edge class in the category's structure. */
-  readonly edgeClass: number
   /** The node it leads to waits for other edges as well. */
   readonly intoJoin: boolean
   readonly latencies: EdgeLatencies
@@ -99,11 +105,12 @@ export interface UnionNode extends Omit<FlowNode, 'structureNode' | 'failed'> {
   readonly certainty: Certainty | null
 }
 
-/** Why a large change of an edge's mean is not called significant. */
+/** Why a large change of an edge's mean may be chance. */
 export type QuietReason = 'variance' | 'too few requests' | 'off the critical path'
 
 /** What became of the latency of an edge that is on both sides. */
 export interface EdgeVerdict {
+  /** `'changed'` when it is `significant` and `large`. */
   readonly verdict: 'changed' | 'unchanged' | 'untested'
   /** `null` for an edge off the critical path, which is not tested. */
   readonly p: number | null
@@ -113,7 +120,9 @@ export interface EdgeVerdict {
   /** Mean after − before, in µs; where an edge is never waited for, of its waiting. */
   readonly shiftUs: number | null
   readonly medianShiftUs: number | null
-  /** The shift is at least `largeShift` of the mean response time. */
+  /** q is below α. */
+  readonly significant: boolean
+  /** The shift is at least `largeShift` of the mean response time, or an edge's even part of it. */
   readonly large: boolean
   /** Why a large shift is not called a change; else `null`. */
   readonly reason: QuietReason | null
@@ -137,7 +146,7 @@ export interface FlowGroup {
   readonly id: number
   /** What its nodes have in common: the same on both sides; on one side only; at one place; none. */
   readonly kind: 'identical' | 'added' | 'removed' | 'component' | 'others'
-  /** Said of the whole: `23 identical steps`, `4 added steps`, or where the steps happen. */
+  /** Said of the whole: `23 steps in both`, `4 added steps`, or where the steps happen. */
   readonly name: string
   /** Service of its steps, or both where they are of two; the empty string for more. */
   readonly service: string
@@ -148,12 +157,12 @@ export interface FlowGroup {
   readonly edges: readonly number[]
   readonly inBefore: boolean
   readonly inAfter: boolean
-  /** All its nodes and edges are on both sides and no latency changed significantly. */
+  /** All its nodes and edges are on both sides and no latency changed. */
   readonly identical: boolean
   readonly changedEdges: number
-  /** Edges with a large change that is not significant. */
+  /** Edges with a large change that may be chance. */
   readonly quietEdges: number
-  /** What its edges are of the mean response time on each side, in µs. */
+  /** How long requests whose critical path leads through it are in it, in µs; 0 for none. */
   readonly beforeUs: number
   readonly afterUs: number
 }

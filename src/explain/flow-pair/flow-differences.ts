@@ -1,6 +1,6 @@
 import { changeWords, moreText, partText, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { counted } from '../../core/words.ts'
+import { counted, percent } from '../../core/words.ts'
 
 /**
  * One difference between two flows: steps on one side only, steps in the place of others, steps in
@@ -48,7 +48,9 @@ export class FlowDifferences extends columnarStage<Ranked>() {
     const { differences, totalUs } = this
     const lines = differences.map(({ rank, text }) => `${rank}. ${text}`)
     if (lines.length === 0) lines.push('Nothing differs significantly.')
-    return [...lines, restWords(this), `In all: ${moreWords(totalUs)}.`].join('\n')
+    return [...lines, restWords(this), `In all: ${moreWords(totalUs)}.${pNote(differences)}`].join(
+      '\n',
+    )
   }
 }
 
@@ -63,10 +65,22 @@ export function moreWords(us: number): string {
 export function shareWords(changeUs: number, totalUs: number): string {
   if (Math.abs(totalUs) <= NO_TIME_US || Math.abs(changeUs) <= NO_TIME_US) return ''
   if (changeUs / totalUs >= 0) return `: ${partText(changeUs, totalUs, TIME)}`
-  return `, against the ${changeWords(TIME, totalUs > 0).change}`
+  const { change } = changeWords(TIME, totalUs > 0)
+  return `, against the ${change} (${percent(-changeUs / totalUs)} of it)`
+}
+
+/** Said where p of edges is told. */
+export const CORRECTED = 'corrected for all edges that were tested'
+
+/** Says how p is meant where it is told. */
+export function pNote(differences: readonly FlowDifference[]): string {
+  const tested = differences.filter(({ kind }) => kind === 'latency')
+  if (tested.length === 0) return ''
+  const isAll = tested.length === differences.length
+  return ` p is ${CORRECTED}${isAll ? '' : '; steps that came, went or moved need none'}.`
 }
 
 function restWords({ rest, totalUs }: Ranked): string {
   const { edges, changeUs } = rest
-  return `Left: ${counted(edges.length, 'edge')} without a difference, ${moreWords(changeUs)}${shareWords(changeUs, totalUs)}.`
+  return `All else, ${counted(edges.length, 'edge')}, takes ${moreWords(changeUs)}${shareWords(changeUs, totalUs)}.`
 }

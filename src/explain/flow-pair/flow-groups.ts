@@ -1,5 +1,5 @@
-import { group } from 'd3-array'
-import { counted } from '../../core/words.ts'
+import { group, rollup, sum } from 'd3-array'
+import { counted, grouped } from '../../core/words.ts'
 import type { FlowComparison, FlowGroup, UnionEdge, UnionNode } from './flow-comparison.ts'
 import type { FlowDifference } from './flow-differences.ts'
 
@@ -34,9 +34,26 @@ export function focusGroups(
     .map((group, id) => {
       const { inBefore, inAfter, nodes: members } = group
       const kind = inBefore === inAfter ? 'others' : inAfter ? 'added' : 'removed'
-      const name = counted(members.length, `${kind === 'others' ? 'other' : kind} step`)
+      const name =
+        kind === 'others'
+          ? stepCount(nodes, members, 'other step')
+          : counted(members.length, `${kind} step`)
       return { ...group, id, kind, name }
     })
+}
+
+/** Counts steps, and those that came or went: `8 → 144 steps, 136 of them new`. */
+export function stepCount(
+  nodes: FlowComparison['nodes'],
+  members: readonly number[],
+  word = 'step',
+): string {
+  const gone = members.filter((node) => !nodes[node]?.inAfter).length
+  const come = members.filter((node) => !nodes[node]?.inBefore).length
+  const now = counted(members.length - gone, word)
+  if (gone + come === 0) return now
+  const changes = [come > 0 ? `${grouped(come)} new` : '', gone > 0 ? `${grouped(gone)} gone` : '']
+  return `${grouped(members.length - come)} → ${now}, ${changes.filter(Boolean).join(', ')}`
 }
 
 const MAX_SERVICES = 2
@@ -45,17 +62,55 @@ type GroupDraft = Omit<FlowGroup, 'id' | 'kind' | 'name'>
 
 /** Nodes of one part each, with what their edges are of the response time. */
 export function groupsOf({ nodes, edges }: Union, partOf: ArrayLike<number>): GroupDraft[] {
-  const inner = edges.filter(({ from, to }) => partOf[from] === partOf[to])
-  const inside = group(inner, ({ from }) => Number(partOf[from]))
+  const isInner = ({ from, to }: UnionEdge) => partOf[from] === partOf[to]
+  const partOfEdge = ({ to }: UnionEdge) => Number(partOf[to])
+  const inside = group(edges.filter(isInner), partOfEdge)
+  const entering = group(
+    edges.filter((edge) => !isInner(edge)),
+    partOfEdge,
+  )
+  const timesIn = timesThrough({ nodes, edges })
   return Array.from(group(nodes, ({ id }) => Number(partOf[id])))
     .sort(([a], [b]) => a - b)
-    .map(([part, own]) => describeGroup(own, inside.get(part) ?? []))
+    .map(([part, own]) => ({
+      ...describeGroup(own, inside.get(part) ?? []),
+      ...timesIn(own, inside.get(part) ?? [], entering.get(part) ?? []),
+    }))
 }
 
-function describeGroup(nodes: readonly UnionNode[], edges: readonly UnionEdge[]): GroupDraft {
+/** How long requests are in some steps on average, of those that wait for them. */
+function timesThrough({ edges }: Union) {
+  const alike = (['before', 'after'] as const).map((side) =>
+    rollup(
+      edges,
+      (same) => same.length,
+      (edge) => edge[side]?.edgeClass,
+    ),
+  )
+  return (
+    nodes: readonly UnionNode[],
+    inner: readonly UnionEdge[],
+    entering: readonly UnionEdge[],
+  ) => {
+    const [beforeUs = 0, afterUs = 0] = (['before', 'after'] as const).map((side, i) => {
+      const us = sum(inner, (edge) => edge[side]?.criticalUs ?? 0)
+      // A critical path enters once, on one of the edges of a class.
+      const share = sum(
+        entering,
+        (edge) => (edge[side]?.criticalShare ?? 0) / (alike[i]?.get(edge[side]?.edgeClass) ?? 1),
+      )
+      const isRoot = nodes.some((node) => node[side] === 0)
+      return isRoot || share === 0 ? us : us / Math.min(1, share)
+    })
+    return { beforeUs, afterUs }
+  }
+}
+
+function describeGroup(
+  nodes: readonly UnionNode[],
+  edges: readonly UnionEdge[],
+): Omit<GroupDraft, 'beforeUs' | 'afterUs'> {
   const changedEdges = edges.filter(({ verdict }) => verdict === 'changed').length
-  const sum = (side: 'before' | 'after') =>
-    edges.reduce((total, edge) => total + (edge[side]?.criticalUs ?? 0), 0)
   const services = [...new Set(nodes.map(({ service }) => service))].filter((one) => one !== '')
   return {
     service: services.length <= MAX_SERVICES ? services.join(', ') : '',
@@ -69,8 +124,6 @@ function describeGroup(nodes: readonly UnionNode[], edges: readonly UnionEdge[])
       [...nodes, ...edges].every(({ inBefore, inAfter }) => inBefore && inAfter),
     changedEdges,
     quietEdges: edges.filter(({ reason }) => reason !== null).length,
-    beforeUs: sum('before'),
-    afterUs: sum('after'),
   }
 }
 

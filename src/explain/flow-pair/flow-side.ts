@@ -47,7 +47,6 @@ export function flowSide(
     edges: form.edges.map(({ from, to, edgeClass }) => ({
       from,
       to,
-      edgeClass,
       intoJoin: (edgeClasses[edgeClass] as EdgeClass).intoJoin,
       latencies: latencies[edgeClass] as EdgeLatencies,
     })),
@@ -90,6 +89,7 @@ function classLatencies(
     const ascending = ascendingSample(latencyUs, weights)
     const { intoJoin } = edgeClasses[number] as EdgeClass
     return {
+      edgeClass: number,
       requests: latencyUs.length,
       meanUs: orNull(mean),
       medianUs: orNull(quantile(ascending.values, 0.5, ascending.weights)),

@@ -1,14 +1,8 @@
 import { group, sum } from 'd3-array'
 import { type OrderChange, reachable } from '../../compare/precursors/order-difference.ts'
-import { counted, shortText } from '../../core/words.ts'
+import { chanceOf, type Draft, differenceText, first, ordinals } from './difference-words.ts'
 import type { FlowComparison, UnionEdge, UnionNode } from './flow-comparison.ts'
-import {
-  type FlowDifference,
-  FlowDifferences,
-  moreWords,
-  NO_TIME_US,
-  shareWords,
-} from './flow-differences.ts'
+import { type FlowDifference, FlowDifferences, NO_TIME_US, shareWords } from './flow-differences.ts'
 
 /** Two flows as one, before their differences are ranked. */
 export type ComparedFlows = Omit<FlowComparison, 'ranked'>
@@ -27,53 +21,74 @@ export type ComparedFlows = Omit<FlowComparison, 'ranked'>
  * the critical path is flowdelta's own.
  */
 export function rankDifferences(flows: ComparedFlows): FlowDifferences {
-  const { nodes, edges, before, after } = flows
+  const { nodes, edges } = flows
   const claims = new Claims(edges)
   const drafts = [
     ...changedEdges(flows, claims),
     ...oneSidedSteps(flows, claims),
     ...stepsInOtherOrder(flows, claims),
-  ]
+  ].map((draft) => withDisplaced(flows, draft, claims))
   const totalUs =
-    before.meanUs === null || after.meanUs === null
-      ? criticalUs(edges, 'after') - criticalUs(edges, 'before')
-      : after.meanUs - before.meanUs
+    flows.before.meanUs === null || flows.after.meanUs === null
+      ? totalOf(edges, 'after') - totalOf(edges, 'before')
+      : flows.after.meanUs - flows.before.meanUs
   // No −0, which JSON does not know.
   const shareOf = (us: number) => (Math.abs(totalUs) > NO_TIME_US ? us / totalUs + 0 : null)
+  const [before, after] = [
+    criticalTimes(flows, drafts, 'before'),
+    criticalTimes(flows, drafts, 'after'),
+  ]
+  const ordinal = ordinals(drafts, flows)
   const differences = drafts
     .map((draft) => {
-      const own = draft.edges.map((id) => edges[id] as UnionEdge)
-      const [beforeUs, afterUs] = [criticalUs(own, 'before'), criticalUs(own, 'after')]
+      const beforeUs = sum(draft.edges, (id) => before.get(id))
+      const afterUs = sum(draft.edges, (id) => after.get(id))
       return { ...draft, beforeUs, afterUs, changeUs: afterUs - beforeUs }
     })
     .sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs) || first(a) - first(b))
     .map((sized, i): FlowDifference => {
       const share = shareOf(sized.changeUs)
-      const what = differenceText(sized, { nodes, edges })
-      return {
-        rank: i + 1,
-        ...sized,
-        share,
-        what,
-        text: what + shareWords(sized.changeUs, totalUs),
-      }
+      const what = differenceText(sized, { nodes, edges }, ordinal(sized))
+      const text = what + shareWords(sized.changeUs, totalUs) + chanceOf(sized, edges)
+      return { rank: i + 1, ...sized, share, what, text }
     })
   const changeUs = totalUs - sum(differences, (difference) => difference.changeUs)
   const rest = { edges: claims.left, changeUs, share: shareOf(changeUs) }
   return new FlowDifferences({ differences, totalUs, rest })
 }
 
-function first({ nodes }: Pick<FlowDifference, 'nodes'>): number {
-  return Math.min(...nodes)
-}
+type Side = 'before' | 'after'
 
-function criticalUs(edges: readonly UnionEdge[], side: 'before' | 'after'): number {
+function totalOf(edges: readonly UnionEdge[], side: Side): number {
   return sum(edges, (edge) => edge[side]?.criticalUs ?? 0)
 }
 
-type Draft = Pick<FlowDifference, 'kind' | 'nodes' | 'edges'> & {
-  /** Changes of order that it stands for. */
-  readonly orders?: readonly OrderChange[]
+/**
+ * The time of each edge on critical paths. Edges of one class are there one for the other: those of
+ * both sides, or else of steps in the place of others, have up to their mean latency of it, and those
+ * that are only added beside them, or removed, the rest, which is what they add.
+ */
+function criticalTimes(
+  { edges }: ComparedFlows,
+  drafts: readonly Draft[],
+  side: Side,
+): ReadonlyMap<number, number> {
+  const instead = new Set(
+    drafts.filter(({ kind }) => kind === 'replaced').flatMap((draft) => draft.edges),
+  )
+  const there = edges.filter((edge) => edge[side] !== null)
+  return new Map(
+    Array.from(group(there, (edge) => edge[side]?.edgeClass).values(), (same) => {
+      const shared = same.filter(({ inBefore, inAfter }) => inBefore && inAfter)
+      const own = new Set(shared.length > 0 ? shared : same.filter(({ id }) => instead.has(id)))
+      const totalUs = totalOf(same, side)
+      const meanUs = same[0]?.[side]?.meanUs ?? 0
+      const others = same.length - own.size
+      const ownUs = others === 0 ? totalUs / own.size : Math.min(totalUs / own.size, meanUs)
+      const otherUs = own.size === 0 ? totalUs / others : (totalUs - own.size * ownUs) / others
+      return same.map((edge) => [edge.id, own.has(edge) ? ownUs : otherUs] as const)
+    }).flat(),
+  )
 }
 
 /** Which edges have a difference already. */
@@ -160,6 +175,37 @@ function replacements(drafts: readonly Draft[], edges: readonly UnionEdge[]): Dr
   })
 }
 
+/**
+ * With the free edges of branches beside steps of one side, where these are waited for instead: what
+ * steps add is the time of their branch less that of the branch that they displace.
+ */
+function withDisplaced({ edges }: ComparedFlows, draft: Draft, claims: Claims): Draft {
+  const { kind, nodes } = draft
+  if (kind === 'latency' || kind === 'order') return draft
+  const side = kind === 'removed' ? 'inBefore' : 'inAfter'
+  const own = new Set(nodes)
+  const drawn = edges.filter((edge) => edge[side])
+  const outside = drawn.filter(({ from, to }) => !own.has(from) && !own.has(to))
+  const walk = (start: 'from' | 'to', end: 'from' | 'to') => {
+    const next = group(outside, (edge) => edge[start])
+    const found = new Set(
+      drawn
+        .filter((edge) => own.has(edge[end]) && !own.has(edge[start]))
+        .map((edge) => edge[start]),
+    )
+    // What is added on the way is visited too.
+    for (const node of found) for (const edge of next.get(node) ?? []) found.add(edge[end])
+    return found
+  }
+  const [below, above] = [walk('from', 'to'), walk('to', 'from')]
+  const beside = outside.filter(({ from, to, before, after }) => {
+    const moreOften = (after?.criticalShare ?? Number.NaN) - (before?.criticalShare ?? Number.NaN)
+    const isDisplaced = kind === 'added' ? moreOften < 0 : kind === 'removed' ? moreOften > 0 : true
+    return isDisplaced && moreOften !== 0 && below.has(from) && above.has(to)
+  })
+  return { ...draft, edges: [...draft.edges, ...claims.take(beside)] }
+}
+
 /** Steps that are drawn twice, as they moved past others. */
 function movedNodes({ nodes, orderChanges }: ComparedFlows): ReadonlySet<number> {
   const moved = orderChanges
@@ -242,73 +288,4 @@ function regionFinder({ nodes, edges }: ComparedFlows) {
     )
     return { key: `${fork} ${join}`, inside }
   }
-}
-
-const MAX_NAME = 60
-const MAX_NAMES = 3
-
-type Union = Pick<ComparedFlows, 'nodes' | 'edges'>
-
-function differenceText(
-  { kind, nodes: about, edges: own, changeUs, orders = [] }: Draft & { readonly changeUs: number },
-  { nodes, edges }: Union,
-): string {
-  const nameOf = (node: number) => shortText(nodes[node]?.name ?? '', MAX_NAME)
-  const isOnPath = Math.abs(changeUs) > NO_TIME_US
-  if (kind === 'latency') {
-    const edge = edges[own[0] as number] as UnionEdge
-    const name = `${nameOf(about[0] as number)} → ${nameOf(about[1] as number)}`
-    return `${name} takes ${isOnPath ? latencyWords(edge, changeUs) : `${moreWords(edge.shiftUs ?? 0)}, which nothing waits for`}`
-  }
-  const takes = (isOne: boolean) => {
-    const s = isOne ? 's' : ''
-    return isOnPath ? `take${s} ${moreWords(changeUs)}` : `cost${s} no time`
-  }
-  if (kind === 'order') return `${orderText(orders, nameOf)}, which ${takes(true)}`
-  const listOf = (some: readonly number[], most: number) => {
-    const more = some.length - most
-    const shown = some.slice(0, most).map(nameOf).join(', ')
-    return more > 0 ? `${shown} and ${counted(more, 'more step')}` : shown
-  }
-  if (kind === 'replaced') {
-    const [now, no] = [true, false].map((isNow) => {
-      const steps = about.filter((node) => nodes[node]?.inAfter === isNow)
-      return listOf(steps, steps.length > 2 ? 1 : 2)
-    })
-    return `${now} instead of ${no}, which ${takes(true)}`
-  }
-  const isOne = about.length === 1
-  return `${listOf(about, MAX_NAMES)} ${isOne ? 'is' : 'are'} ${kind}, which ${takes(isOne)}`
-}
-
-/** Says by how much an edge's time changed, and how its median or its latency changed if otherwise. */
-function latencyWords({ shiftUs, medianShiftUs }: UnionEdge, changeUs: number): string {
-  const isAgainst = (us: number | null) => us !== null && us * changeUs < 0
-  if (shiftUs !== null && isAgainst(shiftUs)) {
-    return `${moreWords(shiftUs)} but is waited for ${changeUs > 0 ? 'more' : 'less'} often: ${moreWords(changeUs)} in all`
-  }
-  const median = isAgainst(medianShiftUs) ? ` (its median ${moreWords(medianShiftUs ?? 0)})` : ''
-  return `${moreWords(changeUs)}${median}`
-}
-
-function orderText(orders: readonly OrderChange[], nameOf: (node: number) => string): string {
-  const shown = orders.slice(0, MAX_NAMES).map((order) => orderWords(order, nameOf))
-  const more = orders.length - shown.length
-  return shown.join('; ') + (more > 0 ? `; ${counted(more, 'more change')} of order` : '')
-}
-
-/** Says how two steps lie to each other now, and how they did before. */
-export function orderWords(
-  { kind, first: one, second: other }: OrderChange,
-  nameOf: (node: number) => string,
-): string {
-  const [a, b] = [nameOf(one), nameOf(other)]
-  const words: Record<OrderChange['kind'], string> = {
-    'in turn': `${b} now waits for ${a}; before, both at the same time`,
-    together: `${b} no longer waits for ${a}: both at the same time`,
-    reordered: `${b} now comes after ${a}, not before it`,
-    'not waited for': `${a} no longer waits for ${b}`,
-    'waited for': `${a} now waits for ${b}`,
-  }
-  return words[kind]
 }

@@ -1,4 +1,3 @@
-import { group, sum } from 'd3-array'
 import { type EdgeSample, pairOf } from '../../compare/categories/class-times.ts'
 import {
   type FamilyTest,
@@ -48,6 +47,7 @@ const ONE_SIDED: EdgeVerdict = {
   direction: null,
   shiftUs: null,
   medianShiftUs: null,
+  significant: false,
   large: false,
   reason: null,
 }
@@ -68,7 +68,6 @@ export function unionGraph(
   ]
   for (const match of matches) drafts[match.before] = match
   const edges = mergeEdges(sides, drafts)
-  for (const side of ['before', 'after'] as const) divideCriticalTime(edges, side)
   // Nodes by how many edges are on the longest way to them, then as they are.
   const depth = graphDepths(
     drafts.length,
@@ -78,7 +77,9 @@ export function unionGraph(
   const order = Array.from(depth.keys()).sort((a, b) => Number(depth[a]) - Number(depth[b]))
   const idOf = new Map(order.map((draft, id) => [draft, id]))
   const testOf = edgeTests(responseTime, sides, edges.filter(isShared))
-  const largeUs = largeShift * (before.meanUs ?? after.meanUs ?? 0)
+  const { alpha } = responseTime.options
+  const wholeUs = before.meanUs ?? after.meanUs ?? 0
+  const largeUs = wholeUs * largeShare(largeShift, edges.length)
   return {
     nodes: order.map((draft, id) => unionNode(id, drafts[draft] as NodeDraft, sides)),
     edges: edges
@@ -97,34 +98,8 @@ export function unionGraph(
         before: edge.before?.latencies ?? null,
         after: edge.after?.latencies ?? null,
         intoJoin: Boolean(edge.before?.intoJoin || edge.after?.intoJoin),
-        ...(isShared(edge) ? edgeVerdict(edge, testOf(edge), largeUs) : ONE_SIDED),
+        ...(isShared(edge) ? edgeVerdict(edge, testOf(edge), { largeUs, alpha }) : ONE_SIDED),
       })),
-  }
-}
-
-/**
- * Edges of one class, such as parallel calls of one operation, are on critical paths one for the other:
- * what is on both sides has up to its mean latency of their time, and what is on one side the rest, so
- * that an edge that became slower is not said to take less because it has company.
- */
-function divideCriticalTime(edges: EdgeDraft[], side: 'before' | 'after'): void {
-  const drawn = edges.filter((edge) => edge[side] !== null)
-  for (const [, same] of group(drawn, (edge) => edge[side]?.edgeClass)) {
-    const [shared, others] = [same.filter(isShared), same.filter((edge) => !isShared(edge))]
-    if (shared.length === 0 || others.length === 0) continue
-    const totalUs = sum(same, (edge) => edge[side]?.latencies.criticalUs ?? 0)
-    const meanUs = same[0]?.[side]?.latencies.meanUs ?? 0
-    const sharedUs = Math.min(totalUs / shared.length, meanUs)
-    const otherUs = (totalUs - shared.length * sharedUs) / others.length
-    for (const [some, criticalUs] of [
-      [shared, sharedUs],
-      [others, otherUs],
-    ] as const) {
-      for (const edge of some) {
-        const { latencies, ...rest } = edge[side] as FlowEdge
-        edge[side] = { ...rest, latencies: { ...latencies, criticalUs } }
-      }
-    }
   }
 }
 
@@ -196,11 +171,12 @@ function edgeTests(
   const isFolded = categories.structure(category).loops > 0
   if (usual && category === after.category && !isFolded) {
     const edges = responseTime.edges(category)
-    return (edge) => edges[edge.before.edgeClass]?.test ?? null
+    return (edge) => edges[edge.before.latencies.edgeClass]?.test ?? null
   }
-  const timesOf = ({ category, period }: FlowSide, { edgeClass }: FlowEdge) =>
+  const timesOf = ({ category, period }: FlowSide, { latencies: { edgeClass } }: FlowEdge) =>
     categories.wholeEdgeSamples(category)[edgeClass]?.[period] as EdgeSample
-  const keyOf = (edge: SharedEdge) => `${edge.before.edgeClass} ${edge.after.edgeClass}`
+  const keyOf = (edge: SharedEdge) =>
+    `${edge.before.latencies.edgeClass} ${edge.after.latencies.edgeClass}`
   const tested = new Map(
     shared
       .filter(({ before: { latencies }, after: other }) => {
@@ -219,11 +195,16 @@ function edgeTests(
   return (edge) => testOf.get(keyOf(edge)) ?? null
 }
 
-function edgeVerdict(edge: SharedEdge, test: FamilyTest | null, largeUs: number): EdgeVerdict {
+function edgeVerdict(
+  edge: SharedEdge,
+  test: FamilyTest | null,
+  { largeUs, alpha }: { readonly largeUs: number; readonly alpha: number },
+): EdgeVerdict {
   const [before, after] = [edge.before.latencies, edge.after.latencies]
   const shiftUs = difference(before.meanUs, after.meanUs) ?? difference(before.waitUs, after.waitUs)
   const large = shiftUs !== null && shiftUs !== 0 && Math.abs(shiftUs) >= largeUs
-  const changed = test?.rejected ?? false
+  const significant = isSure(test, alpha)
+  const changed = large && significant
   const quiet =
     test === null ? 'off the critical path' : test.testable ? 'variance' : 'too few requests'
   return {
@@ -233,9 +214,20 @@ function edgeVerdict(edge: SharedEdge, test: FamilyTest | null, largeUs: number)
     direction: test?.direction ?? null,
     shiftUs,
     medianShiftUs: difference(before.medianUs, after.medianUs),
+    significant,
     large,
     reason: large && !changed ? quiet : null,
   }
+}
+
+/** From which share of the response time on a shift is large: of many edges, an edge's even part. */
+export function largeShare(largeShift: number, edges: number): number {
+  return Math.min(largeShift, 1 / Math.max(1, edges))
+}
+
+/** Whether an edge's latencies differ though all edges of its flow are tested. */
+export function isSure(test: FamilyTest | null, alpha: number): boolean {
+  return test?.rejected === true && test.q < alpha
 }
 
 function difference(before: number | null, after: number | null): number | null {

@@ -17,7 +17,7 @@ import {
   type Quantity,
   TIME,
 } from '../../core/quantity.ts'
-import { counted, grouped, percent, pValue, shortText } from '../../core/words.ts'
+import { certaintyText, counted, grouped, percent, pValue, shortText } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
@@ -226,7 +226,7 @@ function verdict(test: FamilyTest, { options, categories }: ResponseTimeMutation
   const { beforeCount, afterCount } = test
   const sizes = `${counted(beforeCount, 'request')} before, ${grouped(afterCount)} after`
   if (!test.testable) return `Too few requests for a test: ${sizes}.`
-  const q = options.correction === 'bh' ? `, ${pValue(test.q, 'q')} corrected` : ''
+  const q = options.correction === 'bh' ? `, ${certaintyText(test.q)} corrected` : ''
   const level = `${Number((options.alpha * 100).toPrecision(3))} %`
   const says = test.rejected ? 'significant' : 'not significant'
   return `${testText(options.test, test, categories.flows.quantity)}${q}; ${says} at the ${level} level; ${sizes}.`

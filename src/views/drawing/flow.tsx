@@ -8,8 +8,11 @@ import type {
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { formatAmount, fromToText, type Quantity, TIME } from '../../core/quantity.ts'
-import { counted, grouped, shortText, spoken, tooltipText } from '../../core/words.ts'
+import { counted, grouped, percent, shortText, spoken, tooltipText } from '../../core/words.ts'
+import { LARGE_SHIFT } from '../../explain/flow-pair/compare-flow-graphs.ts'
+import { CORRECTED } from '../../explain/flow-pair/flow-differences.ts'
 import { failedSteps } from '../../explain/flow-pair/flow-side.ts'
+import { isSure, largeShare } from '../../explain/flow-pair/union-graph.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { drawnFlow, drawnName, rootName } from '../charts/node-names.ts'
 import type { FlowLayout } from './flow-layout.ts'
@@ -44,8 +47,11 @@ interface FlowLine extends GraphLine {
 }
 
 const KINDS = {
-  changed: { text: 'latency changed significantly', look: { color: 'change', width: 3.5 } },
-  unchanged: { text: 'no significant change', look: { color: 'soft', width: 1.5 } },
+  changed: {
+    text: `latency changed significantly, by ${percent(LARGE_SHIFT)} of the whole or more`,
+    look: { color: 'change', width: 3.5 },
+  },
+  unchanged: { text: 'no such change', look: { color: 'soft', width: 1.5 } },
   untested: {
     text: 'not tested (off the critical path, or few requests)',
     look: { color: 'soft', width: 1.2, dash: '5 3', opacity: 0.7 },
@@ -59,7 +65,7 @@ const MIN_WIDTH = 440
 
 /**
  * Draws the flow of a category, time running down, with mean latencies before → after; significant
- * changes are red. Source: Sambasivan 2013, §2.3 and §4.2.2.
+ * changes that are large are red. Source: Sambasivan 2013, §2.3 and §4.2.2.
  */
 export function flowPicture(
   responseTime: ResponseTimeMutations,
@@ -74,12 +80,21 @@ export function flowPicture(
   const { labels, classOf } = flow
   const [from, to] = [Array.from(flow.from), Array.from(flow.to)]
   const comparisons = responseTime.edges(category)
+  const { mean } = categories.responseTimeMoments(category, BEFORE)
+  const { mean: meanAfter } = categories.responseTimeMoments(category, AFTER)
+  const largeUs =
+    largeShare(LARGE_SHIFT, flow.from.length) * (Number.isNaN(mean) ? meanAfter : mean)
+  const isChanged = (edge: EdgeComparison) =>
+    shiftUs(edge) >= largeUs && isSure(edge.test, options.alpha)
   const known = Array.from(classOf, (number) => comparisons[number]).filter(
     (each) => each !== undefined,
   )
   const part = flowPart(
     { size: labels.length, from: flow.from, to: flow.to },
-    { order: edgesByWeight(known), limit: labels.length > limit ? Math.min(limit, keep) : limit },
+    {
+      order: edgesByWeight(known, isChanged),
+      limit: labels.length > limit ? Math.min(limit, keep) : limit,
+    },
   )
   const placeOf = new Map(part.nodes.map((node, place) => [node, place]))
   const place = (node: number | undefined) => placeOf.get(node ?? 0) ?? 0
@@ -102,7 +117,14 @@ export function flowPicture(
       if (comparison === undefined) return []
       const ends = `${full(from[edge])} → ${full(to[edge])}`
       return [
-        flowLine(comparison, { from: place(from[edge]), to: place(to[edge]), ends, of, test }),
+        flowLine(comparison, {
+          from: place(from[edge]),
+          to: place(to[edge]),
+          ends,
+          of,
+          test,
+          isChanged: isChanged(comparison),
+        }),
       ]
     }),
     ...part.gaps.map((gap) => gapLine(gap, place)),
@@ -124,7 +146,7 @@ export function flowPicture(
         ? 'Time runs down. Beside each edge stands its mean latency, before → after.'
         : `Calls run down. Beside each edge stands its mean of ${of.name}, before → after.`,
       wholeText(responseTime, category),
-      changesText(comparisons, of),
+      changesText(comparisons, { of, isChanged }),
     ],
     omissions: [
       part.nodes.length < flow.nextRound &&
@@ -160,7 +182,10 @@ function failureTexts(categories: Categories, category: number): (node: number) 
 }
 
 /** Numbers of edges by how much they tell: those that changed by their shift, the rest by latency. */
-function edgesByWeight(comparisons: readonly EdgeComparison[]): number[] {
+function edgesByWeight(
+  comparisons: readonly EdgeComparison[],
+  isChanged: (edge: EdgeComparison) => boolean,
+): number[] {
   const weight = (edge: EdgeComparison) =>
     isChanged(edge) ? shiftUs(edge) : Math.max(edge.beforeMeanUs || 0, edge.afterMeanUs || 0)
   return sort(
@@ -178,18 +203,21 @@ function flowLine(
     ends,
     of,
     test,
+    isChanged,
   }: {
     readonly from: number
     readonly to: number
     readonly ends: string
     readonly of: Quantity
     readonly test: SampleTest
+    readonly isChanged: boolean
   },
 ): FlowLine {
-  const kind = kindOf(comparison)
+  const { test: result } = comparison
+  const kind = isChanged ? 'changed' : result?.testable ? 'unchanged' : 'untested'
   const text = latenciesText(comparison, of)
   const tooltip = `${ends}\nmean ${of === TIME ? 'latency' : of.name}, before → after: ${text}\n${testedText(comparison, test, of)}`
-  return { from, to, kind, text, tooltip, look: KINDS[kind].look, isChanged: kind === 'changed' }
+  return { from, to, kind, text, tooltip, look: KINDS[kind].look, isChanged }
 }
 
 function gapLine({ from, to, nodes }: FlowGap, place: (node: number) => number): FlowLine {
@@ -204,24 +232,15 @@ function latenciesText({ beforeMeanUs, afterMeanUs, edge }: EdgeComparison, of: 
   return fromToText(beforeMeanUs, afterMeanUs, of)
 }
 
-function isChanged({ test }: EdgeComparison): boolean {
-  return test?.rejected === true
-}
-
 function shiftUs({ beforeMeanUs, afterMeanUs }: EdgeComparison): number {
   return Math.abs(afterMeanUs - beforeMeanUs) || 0
-}
-
-function kindOf({ test }: EdgeComparison): LineKind {
-  if (test === null || !test.testable) return 'untested'
-  return test.rejected ? 'changed' : 'unchanged'
 }
 
 function testedText({ test }: EdgeComparison, kind: SampleTest, of: Quantity): string {
   if (test === null) return 'not tested: off the critical path'
   const sizes = `${counted(test.beforeCount, 'request')} before, ${test.afterCount} after`
   if (!test.testable) return `not tested: ${sizes}`
-  return `${testText(kind, test, of)}; ${sizes}`
+  return `${testText(kind, { ...test, p: test.q }, of)}, ${CORRECTED}; ${sizes}`
 }
 
 function wholeText({ categories }: ResponseTimeMutations, category: number): string {
@@ -235,7 +254,13 @@ function wholeText({ categories }: ResponseTimeMutations, category: number): str
   return `Requests took ${before}, ${after}.`.replace('took no request', 'took: no request')
 }
 
-function changesText(all: readonly EdgeComparison[], of: Quantity): string {
+function changesText(
+  all: readonly EdgeComparison[],
+  {
+    of,
+    isChanged,
+  }: { readonly of: Quantity; readonly isChanged: (edge: EdgeComparison) => boolean },
+): string {
   const changed = all.filter(isChanged).sort((a, b) => shiftUs(b) - shiftUs(a))
   const [first] = changed
   if (first === undefined) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { compareFlowGraphs } from '../../../src/explain/flow-pair/compare-flow-graphs.ts'
 import { makeGraphs } from '../../make-traces.ts'
-import { compareTexts, edgeOf, flow } from './fixture.ts'
+import { compareFlows, compareTexts, edgeOf, flow } from './fixture.ts'
 
 describe('a category before and after', () => {
   const { responseTime } = compare(
@@ -81,6 +81,34 @@ describe('two categories', () => {
   })
 })
 
+describe('an edge counts as changed', () => {
+  const chain = (us: number, others = {}) => ({
+    edges: 'A>B B>C C>D D>E',
+    latencyUs: { 'A>B': us, 'B>C': 5000, ...others },
+    spread: 0.001,
+  })
+
+  test('when its shift matters beside the response time, however small its p', () => {
+    const small = edgeOf(compareTexts(chain(100), chain(140)), 'A>B')
+    expect(small).toMatchObject({ verdict: 'unchanged', large: false, reason: null })
+    expect(small.q).toBeLessThan(1e-6)
+    const large = edgeOf(compareTexts(chain(100), chain(160)), 'A>B')
+    expect(large).toMatchObject({ verdict: 'changed', large: true })
+  })
+
+  test('when p is small for as many edges as are tested', () => {
+    const letters = Array.from({ length: 30 }, (_, i) => `N${i}`)
+    const edges = letters.flatMap((name, i) => (i === 0 ? [] : [`${letters[i - 1]}>${name}`]))
+    const wild = { edges: edges.join(' '), spread: 0.9, requests: 20 }
+    const found = [1, 2, 3, 4, 5, 6].flatMap(
+      (seed) => compareFlows(flow(wild, { seed }), flow(wild, { seed: seed + 10 })).edges,
+    )
+    // Nothing changed: of so many edges, some have a small p all the same.
+    expect(found.filter(({ p, large }) => large && (p ?? 1) < 0.05).length).toBeGreaterThan(0)
+    expect(found.filter(({ verdict }) => verdict === 'changed')).toEqual([])
+  })
+})
+
 describe('why a large change is not significant', () => {
   test('it varies too much', () => {
     const wild = (us: number) => ({
@@ -128,6 +156,7 @@ describe('waiting at joins', () => {
 
   test('is told from work: no latency counts where the join waited for another edge', () => {
     expect(edgeOf(flows, 'B>D').before).toEqual({
+      edgeClass: 2,
       requests: 0,
       meanUs: null,
       medianUs: null,

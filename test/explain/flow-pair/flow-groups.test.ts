@@ -14,10 +14,7 @@ describe('identical regions', () => {
   test('an inserted step parts what is the same before it from what is the same after it', () => {
     const flows = compareTexts(chain('ABCDEF'), chain('ABCXDEF'))
     expect(members(flows, flows.regions)).toEqual(['A B C', 'D E F'])
-    expect(flows.regions.map(({ name }) => name)).toEqual([
-      '3 identical steps',
-      '3 identical steps',
-    ])
+    expect(flows.regions.map(({ name }) => name)).toEqual(['3 steps in both', '3 steps in both'])
     expect(flows.regions[0]).toMatchObject({ identical: true, changedEdges: 0, edges: [0, 1] })
   })
 
@@ -80,7 +77,7 @@ describe('differences', () => {
     expect(members(flows, flows.differences)).toEqual(['Q R', 'X Y Z', 'W'])
     const drawn = coalesceFlow(flows, { groups: [...flows.regions, ...flows.differences] })
     expect(drawn.nodes.map(({ name }) => name)).toEqual([
-      '2 identical steps',
+      '2 steps in both',
       '2 removed steps',
       '3 added steps',
       'C',
@@ -101,9 +98,9 @@ describe('coalescing', () => {
   test('draws closed regions as one node each and opened ones node by node', () => {
     const closed = coalesceFlow(flows)
     expect(closed.nodes.map(({ key, name }) => [key, name])).toEqual([
-      ['group 0', '3 identical steps'],
+      ['group 0', '3 steps in both'],
       ['node 3', 'X'],
-      ['group 1', '3 identical steps'],
+      ['group 1', '3 steps in both'],
     ])
     expect(closed.edges.map(({ from, to, inBefore }) => [from, to, inBefore])).toEqual([
       [0, 1, false],
@@ -111,7 +108,7 @@ describe('coalescing', () => {
       [1, 2, false],
     ])
     const open = coalesceFlow(flows, { opened: [0] })
-    expect(open.nodes.map(({ name }) => name)).toEqual(['A', 'B', 'C', 'X', '3 identical steps'])
+    expect(open.nodes.map(({ name }) => name)).toEqual(['A', 'B', 'C', 'X', '3 steps in both'])
     expect(open.nodeOf).toEqual([0, 1, 2, 3, 4, 4, 4])
   })
 

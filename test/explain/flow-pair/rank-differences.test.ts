@@ -27,7 +27,7 @@ test('the latency that changed most comes first, whatever its place', () => {
     ['latency', [0, 1]],
   ])
   expect(ranked.differences[0]?.text).toMatch(
-    /^C → D takes (299|30\d) µs longer: 75 % of the slowdown$/,
+    /^C → D takes (299|30\d) µs longer: 75 % of the slowdown; p < 1e-6$/,
   )
 })
 
@@ -37,7 +37,7 @@ test('an inserted step has the time around it, less that of the edge it stands i
   expect(ranked.differences[0]).toMatchObject({ beforeUs: 100, afterUs: 350, share: 1 })
   expect(ranked.text()).toBe(
     'X is added, which takes 250 µs longer: 100 % of the slowdown\n'.replace(/^/, '1. ') +
-      'Left: 1 edge without a difference, as long as before.\n' +
+      'All else, 1 edge, takes as long as before.\n' +
       'In all: 250 µs longer.',
   )
 })
@@ -52,7 +52,7 @@ test('a removed step that took time is a change against a slower flow', () => {
     'Y is added, which takes 900 µs longer: more than the whole slowdown, as all else takes 300 µs less',
   )
   expect(ranked.differences[1]?.text).toBe(
-    'X is removed, which takes 300 µs less, against the slowdown',
+    'X is removed, which takes 300 µs less, against the slowdown (50 % of it)',
   )
 })
 
@@ -83,6 +83,90 @@ describe('a call beside which others like it are made now', () => {
       ['added', 0],
     ])
     expect(ranked.rest.changeUs).toBeCloseTo(0, 6)
+  })
+})
+
+describe('branches that run in parallel', () => {
+  /** A branch of its own calls between S and Z, of two edges and the way back. */
+  const branch = (name: string, us: number, way = 'S') => [
+    [`${way}>${name}`, us],
+    [`${name}>${name}r`, 2 * us],
+    [`${name}r>J`, us / 2],
+  ]
+  const flowOf = (branches: (string | number)[][][], spread = 0): FlowText => {
+    const edges = [['R>S', 50], ...branches.flat(), ['J>Z', 70]] as [string, number][]
+    const latencyUs = Object.fromEntries(edges)
+    return { edges: Object.keys(latencyUs).join(' '), latencyUs, spread, requests: 80 }
+  }
+  /** A branch drawn several times, as parallel calls of one operation are. */
+  const many = (label: string, count: number, us: number) =>
+    Array.from({ length: count }, (_, i) =>
+      branch(label, us).map(([edge, each]) => [
+        String(edge).replaceAll(/([A-R]r?)(?=>|$)/g, (node) =>
+          node === 'J' || node === 'S' ? node : `${node}.${i + 1}`,
+        ),
+        Number(each),
+      ]),
+    )
+  const times = fc.integer({ min: 20, max: 900 })
+  const copies = fc.integer({ min: 1, max: 4 })
+
+  test('a branch in the place of another differs by its whole time, however many run beside it', () => {
+    fc.assert(
+      fc.property(times, times, copies, copies, (was, is, before, after) => {
+        const { differences, rest } = of(
+          flowOf(many('B', before, was)),
+          flowOf(many('C', after, is)),
+        )
+        const [replaced, ...others] = differences
+        expect(differences.reduce((total, { changeUs }) => total + changeUs, 0)).toBeCloseTo(
+          3.5 * (is - was),
+          6,
+        )
+        expect(rest.changeUs).toBeCloseTo(0, 6)
+        if (before > 1 && after > 1) return
+        if (is !== was) expect(replaced).toMatchObject({ kind: 'replaced', afterUs: 3.5 * is })
+        for (const { changeUs } of others) expect(changeUs).toBeCloseTo(0, 6)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('a branch that is added beside another is what it adds to the critical path', () => {
+    fc.assert(
+      fc.property(times, times, (stays, comes) => {
+        const ranked = of(
+          flowOf([branch('B', stays)]),
+          flowOf([branch('B', stays), branch('C', comes)]),
+        )
+        expect(kinds(ranked)).toEqual([['added', Math.round(3.5 * Math.max(0, comes - stays)) + 0]])
+        const back = of(
+          flowOf([branch('B', stays), branch('C', comes)]),
+          flowOf([branch('B', stays)]),
+        )
+        expect(back.differences[0]?.changeUs).toBeCloseTo(-3.5 * Math.max(0, comes - stays), 6)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('boxes show the way through their steps, whatever runs beside them', () => {
+    fc.assert(
+      fc.property(times, times, copies, (was, is, after) => {
+        const { differences } = compareTexts(
+          flowOf(many('B', 1, was)),
+          flowOf(many('C', after, is)),
+        )
+        const [gone, ...come] = [...differences].sort(
+          (a, b) => Number(a.inAfter) - Number(b.inAfter),
+        )
+        expect(gone).toMatchObject({ kind: 'removed', afterUs: 0 })
+        expect(gone?.beforeUs).toBeCloseTo(2 * was, 6)
+        expect(come).toHaveLength(after)
+        for (const { afterUs } of come) expect(afterUs).toBeCloseTo(2 * is, 6)
+      }),
+      { numRuns: 20 },
+    )
   })
 })
 
@@ -206,7 +290,7 @@ describe('the surroundings of a difference', () => {
       'D',
       '20 added steps',
       'E',
-      '5 other steps',
+      '4 → 5 other steps, 1 new',
     ])
   })
 })

@@ -44,14 +44,14 @@ describeInBrowser('the flow comparison in a page', (open) => {
 
   test('switches between its three modes and says so in code', async () => {
     const { page, problems } = await show()
-    expect(await namesIn(page)).toEqual(['3 identical steps', 'D', 'X', 'Y', 'E', 'F'])
+    expect(await namesIn(page)).toEqual(['3 steps in both', 'D', 'X', 'Y', 'E', 'F'])
     await page.getByRole('button', { name: 'Side by side' }).click()
     expect(await namesIn(page)).toEqual([
-      '3 identical steps',
+      '3 steps in both',
       'D',
       'E',
       'F',
-      '3 identical steps',
+      '3 steps in both',
       'X',
       'Y',
       'E',
@@ -60,9 +60,9 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(await page.locator('.fd-flow-like').count()).toBeGreaterThan(1)
     expect((await stateOf(page)).mode).toBe('side-by-side')
     await page.getByRole('button', { name: 'Animation' }).click()
-    expect(await namesIn(page)).toEqual(['3 identical steps', 'D', 'E', 'F'])
+    expect(await namesIn(page)).toEqual(['3 steps in both', 'D', 'E', 'F'])
     await page.getByRole('button', { name: 'After', exact: true }).click()
-    expect(await namesIn(page)).toEqual(['3 identical steps', 'X', 'Y', 'E', 'F'])
+    expect(await namesIn(page)).toEqual(['3 steps in both', 'X', 'Y', 'E', 'F'])
     expect(await stateOf(page)).toMatchObject({ mode: 'animation', at: 1 })
     await page.getByRole('button', { name: 'Diff', exact: true }).click()
     expect(await page.locator('.fd-code code').textContent()).toBe(
@@ -90,22 +90,34 @@ describeInBrowser('the flow comparison in a page', (open) => {
     await page.getByRole('button', { name: 'Play' }).waitFor()
     await page.getByRole('slider').fill('0.6')
     expect((await stateOf(page)).at).toBe(0.6)
-    expect(await page.locator('.fd-flow-surface').textContent()).toContain(
-      '2 of 2: X, Y instead of D',
+    // Named as in the list, in full, and nothing is chosen that nobody chose.
+    const list = page.getByRole('list', { name: /^Differences/ })
+    expect(await page.locator('.fd-flow-caption').textContent()).toBe(
+      'Difference 2: X, Y instead of D, which takes 99.2 µs longer',
     )
+    expect(await list.getByRole('button').nth(1).getAttribute('aria-pressed')).toBe('true')
+    // D, in whose place X and Y have not come yet.
+    expect(await page.locator('.fd-flow-ring').count()).toBe(1)
+    await page.getByRole('button', { name: 'After', exact: true }).click()
+    expect(await page.getByRole('button', { pressed: true }).allTextContents()).toEqual([
+      'Animation',
+      'After',
+    ])
+    expect(await page.locator('.fd-flow-ring').count()).toBe(0)
+    expect(await page.locator('.fd-flow-details').textContent()).toMatch(/^Choose a step/)
     expect(problems).toEqual([])
   })
 
   test('opens what is drawn as one by a click, and folds it back where it was', async () => {
     const { page, problems } = await show()
-    const top = (await topsOf(page, '3 identical steps'))[0] as number
+    const top = (await topsOf(page, '3 steps in both'))[0] as number
     await page.locator('[data-step="0:0"] .fd-node').click({ position: { x: 4, y: 4 } })
     expect(await namesIn(page)).toEqual(['A', 'B', 'C', 'D', 'X', 'Y', 'E', 'F'])
     // To half a pixel: boxes of groups have thicker borders.
     expect(Math.abs(((await topsOf(page, 'A'))[0] as number) - top)).toBeLessThan(0.5)
     expect((await stateOf(page)).opened).toEqual([0])
     await page.getByRole('button', { name: 'Fold back' }).click()
-    expect(await namesIn(page)).toEqual(['3 identical steps', 'D', 'X', 'Y', 'E', 'F'])
+    expect(await namesIn(page)).toEqual(['3 steps in both', 'D', 'X', 'Y', 'E', 'F'])
     expect(problems).toEqual([])
   })
 
@@ -124,7 +136,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(await focused()).toBe('F')
     await page.keyboard.press('Home')
     await page.keyboard.press('Backspace')
-    expect(await focused()).toBe('3 identical steps')
+    expect(await focused()).toBe('3 steps in both')
     expect((await stateOf(page)).opened).toEqual([])
     expect(problems).toEqual([])
   })
@@ -132,7 +144,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
   test('shows levels: every step, groups', async () => {
     const { page, problems } = await show()
     await page.getByRole('combobox').selectOption('groups')
-    expect(await namesIn(page)).toEqual(['3 identical steps', 'D', '2 added steps', 'E', 'F'])
+    expect(await namesIn(page)).toEqual(['3 steps in both', 'D', '2 added steps', 'E', 'F'])
     await page.getByRole('combobox').selectOption('steps')
     expect(await namesIn(page)).toHaveLength(8)
     expect((await stateOf(page)).level).toBe('steps')
@@ -179,6 +191,16 @@ describeInBrowser('the flow comparison in a page', (open) => {
       .toBeLessThan(box.y + box.height)
     await page.getByRole('button', { name: 'Larger' }).click()
     expect(await scaleOf(page)).toBeGreaterThan(whole)
+    // The ruler is as long as lines of these times are drawn now.
+    const ruler = page.locator('.fd-flow-legend path[d^="M0 -4V4M0 0H"]').nth(1)
+    const long = Number(/M0 0H([\d.]+)/.exec((await ruler.getAttribute('d')) ?? '')?.[1])
+    expect(long / (await scaleOf(page))).toBeCloseTo(91, 0)
+    const below = page.getByRole('button', { name: 'more below' })
+    await page.getByRole('button', { name: 'Larger' }).click()
+    while (await below.isVisible()) await below.click()
+    expect((await page.locator('[data-step="0:7"]').boundingBox())?.y ?? 1e9).toBeLessThan(
+      box.y + box.height,
+    )
     expect(problems).toEqual([])
   })
 
@@ -188,10 +210,11 @@ describeInBrowser('the flow comparison in a page', (open) => {
     await next.click()
     expect(await page.locator('.fd-flow-count').textContent()).toBe('Difference 1 of 2')
     const details = (await page.locator('.fd-flow-details').textContent()) as string
-    expect(details).toContain('Changed significantly (+2.94 ms), p < 0.001')
+    expect(details).toContain('Changed significantly (+2.94 ms); p < 1e-6')
     expect(details).toContain('80')
     await next.click()
     expect(await page.locator('.fd-flow-details').textContent()).toContain('X only after')
+    expect(await page.locator('.fd-flow-ring').count()).toBe(3)
     await page.getByRole('button', { name: /^E → F takes/ }).click()
     expect(await page.locator('.fd-flow-details').textContent()).toContain('Changed significantly')
     expect(problems).toEqual([])

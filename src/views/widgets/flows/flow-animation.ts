@@ -1,4 +1,3 @@
-import { shortText, tooltipText } from '../../../core/words.ts'
 import type { FlowDifference } from '../../../explain/flow-pair/flow-differences.ts'
 import { edgeLength, type FlowMoment, MIN_EDGE_LENGTH, type Placement } from './flow-placement.ts'
 import {
@@ -162,9 +161,7 @@ export function flowFrame(
 function captionAt(stages: readonly FlowStage[], at: number, position: number): string {
   if (at <= 0) return 'before'
   if (at >= 1) return 'after'
-  const number = Math.ceil(position)
-  const stage = stages[number - 1]
+  const stage = stages[Math.ceil(position) - 1]
   if (stage === undefined) return 'in between; nothing differs'
-  const words = stage === null ? 'all else changes' : shortText(tooltipText(stage.what), 70)
-  return `in between, ${number} of ${stages.length}: ${words}`
+  return `in between: ${stage === null ? 'all else' : `difference ${stage.rank}`}`
 }

@@ -81,6 +81,8 @@ interface FlowCanvasProps {
   readonly notes: ShownNotes
   readonly pinned: readonly number[]
   readonly thing: SelectedThing
+  /** Ids of steps of the difference that is shown. */
+  readonly ringed: readonly number[]
   readonly window: FlowWindow
   readonly zoom: FlowZoom
   readonly surface: MutableRef<SVGSVGElement | null>
@@ -91,7 +93,7 @@ interface FlowCanvasProps {
 }
 
 export function FlowCanvas(props: FlowCanvasProps) {
-  const { data, scene, drawing, notes, pinned, thing, window, surface, layer } = props
+  const { data, scene, drawing, notes, pinned, thing, ringed, window, surface, layer } = props
   // The graph the reader is in, where a step is drawn in both.
   const current = useRef(0)
   const awaited = useRef<number | null>(null)
@@ -117,7 +119,7 @@ export function FlowCanvas(props: FlowCanvasProps) {
           {...{ data, drawing, notes }}
           hands={handsOf(props, current, awaited)}
           pinned={pinned}
-          selectedStep={thing.step?.id ?? null}
+          selectedSteps={thing.step === null ? ringed : [thing.step.id, ...ringed]}
           selectedEdge={thing.link?.lead.id ?? null}
         />
       </g>
@@ -226,6 +228,25 @@ export function FlowBeyond({ drawing, window, zoom }: Shown) {
   return (
     <Button class="fd-flow-beyond" style={isAfter ? 'right:8px' : 'left:8px'} onClick={go}>
       {isAfter ? 'after →' : '← before'}
+    </Button>
+  )
+}
+
+/** Says that the drawing goes on below the window, and scrolls there. */
+export function FlowBelow({ drawing, window, zoom }: Shown) {
+  const [isMore, setIsMore] = useState(false)
+  useEffect(
+    () => zoom.watch(({ k, y }) => setIsMore(y + k * drawing.height > window.height + 1)),
+    [drawing, window.height],
+  )
+  if (!isMore) return null
+  const go = () => {
+    const { k, x, y } = zoom.sight()
+    zoom.show({ k, x, y: y - 0.8 * window.height })
+  }
+  return (
+    <Button class="fd-flow-beyond fd-flow-below" onClick={go}>
+      more below ↓
     </Button>
   )
 }

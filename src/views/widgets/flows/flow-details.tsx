@@ -293,8 +293,8 @@ const LATENCIES: readonly DataColumn<LatencyRow>[] = [
   textColumn('', ({ side }) => side),
   numberColumn('mean', ({ meanUs }) => latency(meanUs)),
   numberColumn('median', ({ medianUs }) => latency(medianUs)),
-  numberColumn('deviation', ({ sdUs }) => latency(sdUs)),
+  numberColumn('standard deviation', ({ sdUs }) => latency(sdUs)),
   numberColumn('requests', ({ requests }) => grouped(requests)),
   numberColumn('on the critical path', ({ criticalShare }) => percent(criticalShare)),
-  numberColumn('waits', ({ waitUs }) => latency(waitUs)),
+  numberColumn('waits for another branch', ({ waitUs }) => latency(waitUs)),
 ]

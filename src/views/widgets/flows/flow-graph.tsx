@@ -30,14 +30,15 @@ interface FlowGraphProps {
   readonly drawing: FlowDrawing
   readonly notes: ShownNotes
   readonly pinned?: readonly number[]
-  readonly selectedStep?: number | null
+  /** Ids of those that are ringed. */
+  readonly selectedSteps?: readonly number[]
   readonly selectedEdge?: number | null
   readonly hands?: FlowHands
 }
 
 export function FlowGraph(props: FlowGraphProps) {
   const ink = useInk()
-  const { drawing, selectedStep = null, pinned = [] } = props
+  const { drawing, selectedSteps = [], pinned = [] } = props
   return (
     <>
       {drawing.heads.map(({ x, text, side }) => (
@@ -49,7 +50,7 @@ export function FlowGraph(props: FlowGraphProps) {
         </g>
       ))}
       {drawing.correspondences.map(({ step, from, to, isEnd }) => {
-        const isClose = step === selectedStep || pinned.includes(step)
+        const isClose = selectedSteps.includes(step) || pinned.includes(step)
         if (!isEnd && !isClose) return null
         const color = isClose ? ink.text : ink.soft
         return (
@@ -72,7 +73,7 @@ export function FlowGraph(props: FlowGraphProps) {
 }
 
 function Part({ part, number, ...props }: FlowGraphProps & { part: FlowPart; number: number }) {
-  const { data, notes, pinned = [], selectedStep, selectedEdge, hands } = props
+  const { data, notes, pinned = [], selectedSteps = [], selectedEdge, hands } = props
   return (
     <>
       {part.links.map((drawn) => {
@@ -100,7 +101,7 @@ function Part({ part, number, ...props }: FlowGraphProps & { part: FlowPart; num
               )}
               notes={notes.steps.get(step.id)}
               isPinned={pinned.includes(step.id)}
-              isSelected={step.id === selectedStep}
+              isSelected={selectedSteps.includes(step.id)}
               hands={hands?.step(drawn, number, place)}
             />
           </g>
@@ -121,15 +122,15 @@ interface StepProps {
 
 function StepBox({ drawn: { step, x, y }, words, notes, isPinned, isSelected, hands }: StepProps) {
   const ink = useInk()
-  const { width, height, lines, group, inBefore, inAfter, orderChanges, isFailing } = step
+  const { width, height, lines, group, orderChanges, hasGone, hasCome } = step
   const changes = group?.changedEdges ?? 0
   const look = stepLook(step)
-  const onSide = inBefore === inAfter ? null : inBefore ? 'before' : 'after'
   return (
     <g transform={`translate(${tenth(x - width / 2)} ${tenth(y)})`} {...hands}>
       {isSelected ? (
         <rect
           {...{ x: -5, y: -5, width: width + 10, height: height + 10, rx: 9 }}
+          class="fd-flow-ring"
           fill="none"
           stroke={ink.text}
           stroke-width={2}
@@ -146,13 +147,15 @@ function StepBox({ drawn: { step, x, y }, words, notes, isPinned, isSelected, ha
         box={{ name: lines[0], detail: lines[1], tooltip: words, look }}
         {...{ x: width / 2, y: height / 2, width, height }}
       />
-      {onSide === null ? null : (
-        <Badge x={0} y={0} color={onSide} text={onSide === 'before' ? '−' : '+'} />
-      )}
+      {hasGone ? <Badge x={0} y={0} color="before" text="−" /> : null}
+      {hasCome ? <Badge x={hasGone ? 2 * BADGE + 2 : 0} y={0} color="after" text="+" /> : null}
       {orderChanges > 0 ? <Badge x={0} y={height / 2} color="text" text={ORDER_SIGN} /> : null}
-      {isFailing ? <Badge x={width} y={height / 2} color="text" text={FAILURE_SIGN} /> : null}
+      {step.isFailing ? <Badge x={width} y={height / 2} color="text" text={FAILURE_SIGN} /> : null}
       {changes > 0 ? <Badge x={width} y={height} color="changeText" text={`${changes}`} /> : null}
       {isPinned ? <Badge x={0} y={height} color="text" text="pin" /> : null}
+      {step.isDoubtful ? (
+        <Badge x={isPinned ? 28 : 0} y={height} color="text" text={DOUBT_SIGN} />
+      ) : null}
       <NoteBadge notes={notes} x={width} y={0} />
     </g>
   )
@@ -179,6 +182,8 @@ function NoteBadge({ notes, x, y }: { notes: StepNotes | undefined; x: number; y
 export const ORDER_SIGN = '⇄'
 
 export const FAILURE_SIGN = '!'
+
+export const DOUBT_SIGN = '?'
 
 const BADGE = 8
 const ON_BEFORE = '#222222'

@@ -1,8 +1,10 @@
+import { formatDuration } from '../../../core/words.ts'
 import { Figure, type Ink, Text } from '../../drawing/figure.tsx'
 import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend.tsx'
 import type { LineLook } from '../../drawing/node-link.tsx'
+import { tenth } from '../../drawing/path.ts'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
-import { FAILURE_SIGN, ORDER_SIGN } from './flow-graph.tsx'
+import { DOUBT_SIGN, FAILURE_SIGN, ORDER_SIGN } from './flow-graph.tsx'
 import { CORRESPONDENCE_DASH, LEAD_DASH, OUTLINE, QUIET_DASH, STROKE } from './flow-lines.tsx'
 import { edgeLength } from './flow-placement.ts'
 import { type FlowMode, type FlowScene, isQuietInside } from './flow-scene.ts'
@@ -10,14 +12,21 @@ import { type FlowMode, type FlowScene, isQuietInside } from './flow-scene.ts'
 const WIDTH = 34
 
 interface LegendInput {
+  readonly isPinned: boolean
   readonly scene: FlowScene
   readonly mode: FlowMode
   readonly drawings: readonly FlowDrawing[]
 }
 
-export function FlowLegend({ width, ...input }: LegendInput & { readonly width: number }) {
+interface FlowLegendProps extends LegendInput {
+  readonly width: number
+  /** How much the drawing is enlarged. */
+  readonly scale?: number
+}
+
+export function FlowLegend({ width, scale = 1, ...input }: FlowLegendProps) {
   let height = 0
-  const blocks = [signsOf(input), [TIME], LENGTHS].map((entries) => {
+  const blocks = [signsOf(input), [TIME], lengthsAt(scale)].map((entries) => {
     const y = height
     height += layOutLegend(entries, width).height
     return (
@@ -34,23 +43,24 @@ export function FlowLegend({ width, ...input }: LegendInput & { readonly width: 
 }
 
 const TIME = {
-  text: 'Time runs down; lengths grow slowly with time, not in proportion:',
+  text: 'Time runs down. Lengths grow slowly with it; at this size of the picture:',
   width: 0,
 }
 
-const LENGTHS = (
-  [
-    [10, '10 µs'],
-    [1_000, '1 ms'],
-    [1_000_000, '1 s'],
-  ] as const
-).map(([us, text]): LegendEntry => {
-  const width = edgeLength(us)
-  const d = `M0 -4V4M0 0H${width}M${width} -4V4`
-  return { text, width, sign: (ink) => <path d={d} stroke={ink.soft} fill="none" /> }
-})
+const lengthsAt = (scale: number) =>
+  [10, 1_000, 1_000_000].map((us): LegendEntry => {
+    const width = scale * edgeLength(us)
+    const d = `M0 -4V4M0 0H${tenth(width)}M${tenth(width)} -4V4`
+    const sign = (ink: Ink) => <path d={d} stroke={ink.soft} fill="none" />
+    return { text: formatDuration(us), width, sign }
+  })
 
-function signsOf({ scene: { steps, links }, mode, drawings }: LegendInput): LegendEntry[] {
+function signsOf({
+  scene: { steps, links },
+  mode,
+  drawings,
+  isPinned,
+}: LegendInput): LegendEntry[] {
   const isShared = links.some(({ inBefore, inAfter }) => inBefore && inAfter)
   const isGone = ({ inAfter }: { inAfter: boolean }) => !inAfter
   const isNew = ({ inBefore }: { inBefore: boolean }) => !inBefore
@@ -59,20 +69,24 @@ function signsOf({ scene: { steps, links }, mode, drawings }: LegendInput): Lege
   const isChanged = links.some(({ verdict }) => verdict === 'changed')
   const isChangedInside = steps.some(({ group }) => (group?.changedEdges ?? 0) > 0)
   const found: readonly (readonly [isThere: boolean, text: string, LineLook | Sign])[] = [
-    [mode === 'diff' && isShared, 'time before and after', pair],
-    [mode !== 'diff', 'work', { color: 'text', width: STROKE.work, opacity: 0.75 }],
+    [mode === 'diff' && isShared, 'time before and after, in proportion to each other', pair],
+    [
+      mode !== 'diff',
+      'time from step to step',
+      { color: 'text', width: STROKE.work, opacity: 0.75 },
+    ],
     [links.some(isGone), 'only before', { color: 'before', width: STROKE.work }],
     [links.some(isNew), 'only after', { color: 'after', width: STROKE.work }],
-    [waits, 'waiting for another branch', { color: 'text', width: STROKE.wait }],
-    [drawings.some(hasLeads), 'takes no time, only leads on to a join or a pin', LEAD],
-    [isChanged, 'latency changed significantly', (ink) => outlined(ink, ink.change)],
+    [waits, 'done, and waits for another branch', { color: 'text', width: STROKE.wait }],
+    [drawings.some(hasLeads), 'takes no time, only leads on to where branches meet', LEAD],
     [
-      isQuiet,
-      'large change, not significant; why is in its tooltip',
-      (ink) => outlined(ink, ink.soft, QUIET_DASH),
+      isChanged,
+      'latency changed significantly, and enough to matter',
+      (ink) => outlined(ink, ink.change),
     ],
-    [steps.some(isGone), 'step only before', (ink) => box(ink, ink.before, '−')],
-    [steps.some(isNew), 'step only after', (ink) => box(ink, ink.after, '+')],
+    [isQuiet, 'large change that may be chance', (ink) => outlined(ink, ink.soft, QUIET_DASH)],
+    [steps.some(({ hasGone }) => hasGone), 'steps only before', (ink) => box(ink, ink.before, '−')],
+    [steps.some(({ hasCome }) => hasCome), 'steps only after', (ink) => box(ink, ink.after, '+')],
     [
       steps.some(({ orderChanges }) => orderChanges > 0),
       'same step, other order',
@@ -83,6 +97,12 @@ function signsOf({ scene: { steps, links }, mode, drawings }: LegendInput): Lege
       'failed in some requests; in how many is in its tooltip',
       (ink) => box(ink, ink.text, FAILURE_SIGN),
     ],
+    [
+      steps.some(({ isDoubtful }) => isDoubtful),
+      'steps that may be matched wrongly',
+      (ink) => box(ink, ink.soft, DOUBT_SIGN),
+    ],
+    [isPinned && mode === 'side-by-side', 'pinned: both flows stand at one height', pin],
     [steps.some(({ group }) => group !== null), 'several steps drawn as one', pile],
     [isChangedInside, 'so many significant changes inside', count],
     [mode === 'side-by-side' && isShared, 'the same step', LIKE],
@@ -140,6 +160,17 @@ function pile(ink: Ink) {
     <>
       <rect {...BOX} x={9} y={-4} fill={ink.raised} stroke={ink.soft} />
       <rect {...BOX} fill={ink.raised} stroke={ink.soft} stroke-width={1.2} />
+    </>
+  )
+}
+
+function pin(ink: Ink) {
+  return (
+    <>
+      <rect x={2} y={-8} width={30} height={16} rx={8} fill={ink.text} />
+      <Text color="back" {...LETTER} y={4}>
+        pin
+      </Text>
     </>
   )
 }

@@ -9,13 +9,13 @@ import {
   optionalNumber,
   share,
 } from '../../../core/options.ts'
-import { counted, formatDuration, shortText } from '../../../core/words.ts'
+import { formatDuration, shortText } from '../../../core/words.ts'
 import {
   type CoalescedEdge,
   type CoalescedNode,
   coalesceFlow,
 } from '../../../explain/flow-pair/coalesce-flow.ts'
-import type { ReadableNames } from '../../../explain/flow-pair/compare-flow-graphs.ts'
+import { LARGE_SHIFT, type ReadableNames } from '../../../explain/flow-pair/compare-flow-graphs.ts'
 import type {
   FlowComparison,
   FlowGroup,
@@ -25,7 +25,7 @@ import type {
   FlowDifference,
   FlowDifferences,
 } from '../../../explain/flow-pair/flow-differences.ts'
-import { focusGroups } from '../../../explain/flow-pair/flow-groups.ts'
+import { focusGroups, stepCount } from '../../../explain/flow-pair/flow-groups.ts'
 import type { FlowChoice } from '../../../explain/flow-pair/flow-pair.ts'
 import { boxSize } from '../../drawing/node-link.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
@@ -89,8 +89,9 @@ export const FLOWS_WIDGET_OPTIONS = defineOptions({
     accepts: (names) => typeof names === 'function' || typeof names === 'object',
   }),
   largeShift: share({
-    default: 0.03,
-    sentence: 'Share of the mean response time from which a change of an edge is large',
+    default: LARGE_SHIFT,
+    sentence:
+      'Share of the mean response time from which a change of an edge counts, as changed if it is significant, else as perhaps by chance',
   }),
   mode: oneOf([...(Object.keys(MODES) as FlowMode[]), null], {
     default: null,
@@ -210,6 +211,7 @@ export type SceneLink = ReturnType<typeof sceneLink>
 export type FlowScene = ReturnType<typeof flowScene>
 
 const MAX_CAPTION = 32
+const MAX_GROUP_CAPTION = 48
 /** Boxes have room for a sign in the corner. */
 const MIN_WIDTH = 72
 
@@ -241,9 +243,9 @@ function sceneStep(
 ) {
   const { group, nodes } = node
   const first = nodes[0] as number
-  const caption = group === null ? (captions[first] ?? [node.name, '']) : groupCaption(group)
+  const caption = group === null ? (captions[first] ?? [node.name, '']) : groupCaption(group, all)
   const [name = '', where = ''] = caption
-    .map((line) => shortText(line, MAX_CAPTION))
+    .map((line) => shortText(line, group === null ? MAX_CAPTION : MAX_GROUP_CAPTION))
     .filter((line) => line !== '')
   const { width, height } = boxSize(name, where)
   return {
@@ -254,6 +256,10 @@ function sceneStep(
     openedGroup: openedGroup.get(first) ?? null,
     /** How many changes of order it or its steps are in. */
     orderChanges: orderChanges.filter((change) => isIn(change, nodes)).length,
+    /** Whether it or some of its steps are on one side only, or perhaps not the same. */
+    hasGone: nodes.some((one) => all[one]?.inAfter === false),
+    hasCome: nodes.some((one) => all[one]?.inBefore === false),
+    isDoubtful: nodes.some((one) => all[one]?.certainty === 'doubtful'),
     isFailing: nodes.some((one) => SIDES.some((side) => (all[one]?.failed[side] ?? 0) > 0)),
   }
 }
@@ -262,16 +268,19 @@ function isIn({ first, second }: OrderChange, nodes: readonly number[]): boolean
   return nodes.includes(first) || nodes.includes(second)
 }
 
-function groupCaption(group: FlowGroup): FlowCaption {
+function groupCaption(group: FlowGroup, nodes: FlowData['nodes']): FlowCaption {
   const { name, inBefore, inAfter, beforeUs, afterUs, kind, service, host } = group
-  const [before, after] = [formatDuration(beforeUs), formatDuration(afterUs)]
-  const times = inBefore && inAfter ? `${before} → ${after}` : inBefore ? before : after
+  const told = (us: number) => (us === 0 ? 'not waited for' : formatDuration(us))
+  const times =
+    inBefore && inAfter
+      ? `${told(beforeUs)} → ${told(afterUs)}`
+      : told(inBefore ? beforeUs : afterUs)
   if (kind !== 'component') {
     const whole = `${service} · ${times}`
-    return [name, service === '' || whole.length > MAX_CAPTION ? times : whole]
+    return [name, service === '' || whole.length > MAX_GROUP_CAPTION ? times : whole]
   }
   const place = host.startsWith(service) ? host : [service, host].filter(Boolean).join(' ')
-  return [place, `${counted(group.nodes.length, 'step')}, ${times}`]
+  return [place, `${stepCount(nodes, group.nodes)}; ${times}`]
 }
 
 function sceneLink({ edges }: FlowData, link: CoalescedEdge) {

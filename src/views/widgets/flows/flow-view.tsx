@@ -1,11 +1,18 @@
 import { sum } from 'd3-array'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { grouped, shortText } from '../../../core/words.ts'
+import { grouped, shortText, tooltipText } from '../../../core/words.ts'
 import { Button, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure, STILL_WIDTH, StillGroup, useIsStill } from '../../drawing/figure.tsx'
 import { exploreCode, useWidgetOptions, type ViewProps, type WidgetCall } from '../define-widget.ts'
 import { stagesOver } from './flow-animation.ts'
-import { FlowBeyond, FlowCanvas, placeOfNode, stepMiddle, thingPlace } from './flow-canvas.tsx'
+import {
+  FlowBelow,
+  FlowBeyond,
+  FlowCanvas,
+  placeOfNode,
+  stepMiddle,
+  thingPlace,
+} from './flow-canvas.tsx'
 import { FlowControls, FlowPlayer } from './flow-controls.tsx'
 import { FlowDetails, FlowNotes, noteSubject, shownNotes } from './flow-details.tsx'
 import { type FlowDrawing, flowDrawing, layOutFlow } from './flow-drawing.ts'
@@ -47,13 +54,15 @@ export const FLOW_STYLE = `
 .fd-flow-surface text { cursor: text; user-select: text; text-rendering: geometricPrecision; }
 .fd-flow-far text { display: none; }
 .fd-flow-window { position: relative; }
-.fd-flow-beyond { position: absolute; top: 8px; box-shadow: 0 1px 4px rgb(0 0 0 / 25%); }
-.fd-flow-thing { cursor: pointer; }
+.fd-flow-beyond { position: absolute; box-shadow: 0 1px 4px rgb(0 0 0 / 25%); }
+.fd-flow-below { bottom: 8px; right: 8px; }
+.fd-flow-thing { cursor: pointer; outline: none; }
 .fd-flow-thing:hover .fd-node { stroke-width: 3.2; }
-.fd-flow-thing:focus-visible .fd-node { stroke: var(--fd-focus); stroke-width: 4; }
+.fd-flow-thing:focus-visible .fd-flow-ring { stroke-width: 4; }
 .fd-flow-thing:hover .fd-flow-label { text-decoration: underline; }
 .fd-flow-details { min-height: 4.5em; margin-top: 8px; }
 .fd-flow-details strong { overflow-wrap: anywhere; }
+.fd-flow-caption { margin: 4px 0; min-height: 2.6em; font-weight: bold; overflow-wrap: anywhere; }
 .fd-flow-changed { color: var(--fd-change-text); }
 .fd-flow-edges { margin: 4px 0; padding-left: 18px; }
 .fd-flow-edges li { margin: 2px 0; overflow-wrap: anywhere; }
@@ -88,17 +97,25 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const layout = useMemo(() => layOutFlow(scene, mode, pins), [scene, mode, pins])
   const [scale, setScale] = useState(1)
   const drawingAt = (moment: number) =>
-    flowDrawing(layout, data, { at: moment, leastApart: MIN_APART / scale })
-  const drawing = useMemo(() => drawingAt(at), [layout, data, at, scale])
+    flowDrawing(layout, data, { at: moment, leastApart: MIN_APART / 2 ** (step / 2) })
+  // Only lines between two flows follow the scale, in few steps.
+  const step = isBeside ? Math.round(2 * Math.log2(scale)) : 0
+  const drawing = useMemo(() => drawingAt(at), [layout, data, at, step])
   const window = windowOf(width, drawing, isBeside)
-  // Only lines between two flows follow the scale.
-  const zoom = useFlowZoom(surface, layer, window, isBeside ? setScale : () => {})
+  const zoom = useFlowZoom(surface, layer, window, setScale)
   const notes = useMemo(() => shownNotes(annotations, scene, data), [annotations, scene, data])
   const thing = selectedThing(scene, data, selection)
   const found = data.ranked.differences
   const stages = layout.animation?.stages.length ?? 0
   const over = layout.animation === null ? 0 : stagesOver(layout.animation, at)
-  const current = layout.animation?.stages[Math.ceil(over) - 1] ?? found[difference]
+  const isBetween = mode === 'animation' && at > 0 && at < 1
+  const staged = isBetween ? layout.animation?.stages[Math.ceil(over) - 1] : undefined
+  const current = isBetween ? staged : found[difference]
+  const isShown = isBetween || isSame(selection, current && selectionOf(current))
+  const ringed =
+    current != null && current.kind !== 'latency' && isShown
+      ? current.nodes.map((node) => scene.stepOf[node] as number)
+      : []
   const middleOf = (node: number, part: number) => {
     const step = placeOfNode(drawing, scene, node, part)
     return step === null ? null : stepMiddle(drawing, step)
@@ -117,14 +134,11 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
     else zoom.show({ k, x: kept.x - k * middle.x, y: kept.y - k * middle.y })
   }, [scene, pins])
 
-  const stage = mode === 'animation' ? Math.ceil(over) : 0
   useLayoutEffect(() => {
-    if (stage === 0 || current === undefined) return
-    const next = selectionOf(current)
-    setSelection(next)
-    const middle = thingPlace(drawing, selectedThing(scene, data, next))
+    if (staged == null) return
+    const middle = thingPlace(drawing, selectedThing(scene, data, selectionOf(staged)))
     if (middle !== null) zoom.reveal(middle, { isRead: true })
-  }, [stage])
+  }, [staged])
 
   const toggle = (group: number, part = 0) => {
     const node = groupsAt(data, state).find(({ id }) => id === group)?.nodes[0] ?? 0
@@ -178,18 +192,32 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
         onFit={() => zoom.show(wholeSight(window))}
       />
       {mode === 'animation' ? (
-        <FlowPlayer {...{ at, over, stages }} onChange={(next) => change({ at: next })} />
+        <>
+          <FlowPlayer {...{ at, over, stages }} onChange={(next) => change({ at: next })} />
+          <p class="fd-flow-caption" aria-live="polite">
+            {staged === undefined
+              ? 'Play shows the differences of the list below one after the other.'
+              : staged === null
+                ? 'All else changes.'
+                : `Difference ${staged.rank}: ${tooltipText(staged.what)}`}
+          </p>
+        </>
       ) : null}
       <div ref={place} class="fd-flow-window">
         <FlowCanvas
-          {...{ data, scene, drawing, notes, thing, window, zoom, surface, layer, onPin }}
+          {...{ data, scene, drawing, notes, thing, ringed, window, zoom, surface, layer, onPin }}
           pinned={pins.map((pin) => scene.stepOf[pin] as number)}
           onSelect={setSelection}
           onToggle={toggle}
         />
         {isBeside ? <FlowBeyond {...{ drawing, window, zoom }} /> : null}
+        <FlowBelow {...{ drawing, window, zoom }} />
       </div>
-      <FlowLegend {...{ scene, mode, width }} drawings={[drawing]} />
+      <FlowLegend
+        {...{ scene, mode, width, scale }}
+        drawings={[drawing]}
+        isPinned={pins.length > 0}
+      />
       <ol class="fd-flow-edges" aria-label="Differences, the largest part of the change first">
         {shownDifferences(data).map((line, i) => (
           <li key={line}>
@@ -212,6 +240,10 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   )
 }
 
+function isSame(one: FlowSelection | null, other: FlowSelection | null | undefined): boolean {
+  return one !== null && one.node === other?.node && one.edge === other?.edge
+}
+
 function windowOf(width: number, drawing: FlowDrawing, isBeside: boolean): FlowWindow {
   const { width: contentWidth, height: contentHeight } = drawing
   const { k } = firstSight({ width, height: MAX_HEIGHT, contentWidth, contentHeight }, { isBeside })
@@ -222,7 +254,7 @@ function windowOf(width: number, drawing: FlowDrawing, isBeside: boolean): FlowW
 /** A still with more boxes would be too large to read, and for a notebook to keep. */
 const MAX_STILL_STEPS = 400
 const STILL_GAP = 60
-const MIN_APART = 84
+const MIN_APART = 36
 
 /** The comparison without anything to open; of the animation its beginning, its state and its end. */
 function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
@@ -236,7 +268,10 @@ function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
     <>
       <Caption text={data.title} isHeading />
       <Caption text={summaryOf(data, options)} />
-      {[...shownDifferences(data), otherDifferences(data)].map((line, i) => (
+      {[
+        ...shownDifferences(data).map((line, i) => `${i + 1}. ${line}`),
+        otherDifferences(data),
+      ].map((line, i) => (
         <Caption key={i} text={line} />
       ))}
       {scene === undefined ? (
@@ -292,7 +327,7 @@ function StillDrawings({ data, state: { mode, pins, at, annotations }, scene }: 
           </Figure>
         ))}
       </StillGroup>
-      <FlowLegend {...{ scene, mode, drawings, width }} />
+      <FlowLegend {...{ scene, mode, drawings, width }} isPinned={pins.length > 0} />
     </>
   )
 }

@@ -6,19 +6,21 @@ import {
   formatDuration,
   grouped,
   percent,
-  pValue,
   signedDuration,
   tooltipText,
 } from '../../../core/words.ts'
+import {
+  chanceWords,
+  orderWords,
+  QUIET_WORDS,
+} from '../../../explain/flow-pair/difference-words.ts'
 import type {
   EdgeLatencies,
   FlowGroup,
-  QuietReason,
   UnionEdge,
   UnionNode,
 } from '../../../explain/flow-pair/flow-comparison.ts'
-import { moreWords } from '../../../explain/flow-pair/flow-differences.ts'
-import { orderWords } from '../../../explain/flow-pair/rank-differences.ts'
+import { moreWords, pNote, shareWords } from '../../../explain/flow-pair/flow-differences.ts'
 import {
   type FlowData,
   type FlowMode,
@@ -30,12 +32,6 @@ import {
 } from './flow-scene.ts'
 
 const MAX_NAMES = 5
-
-const REASONS: Readonly<Record<QuietReason, string>> = {
-  variance: 'its latencies vary so much that chance alone may have done it',
-  'too few requests': 'too few requests to test',
-  'off the critical path': 'not tested, as requests seldom wait for it',
-}
 
 export function periodWords({ category, period, requests, meanUs }: FlowPeriodData): string {
   const mean = meanUs === null ? '' : `, ${formatDuration(meanUs)} on average`
@@ -51,7 +47,7 @@ export function diffLabel(link: SceneLink): string {
 
 export function sideLabel({ waits, beforeUs, afterUs }: SceneLink, side: FlowSide): string {
   const time = latency(side === 'before' ? beforeUs : afterUs)
-  return waits[side] ? `waits ${time}` : time
+  return waits[side] ? (time === '–' ? 'waits' : `waits ${time}`) : time
 }
 
 export function latency(us: number | null): string {
@@ -59,25 +55,25 @@ export function latency(us: number | null): string {
 }
 
 export function verdictWords(edge: UnionEdge): string {
-  const { inBefore, inAfter, verdict, reason, shiftUs, p, q } = edge
+  const { inBefore, inAfter, verdict, significant, reason, shiftUs, q } = edge
   if (!inAfter) return 'Only before.'
   if (!inBefore) return 'Only after.'
   const shift = shiftUs === null ? '' : ` (${signedDuration(shiftUs)})`
-  if (verdict === 'changed') return `Changed significantly${shift}${probability(p, q)}.`
-  if (reason !== null) return `Large change${shift}, not significant: ${REASONS[reason]}.`
-  if (verdict === 'unchanged') return `No significant change${shift}${probability(p, q)}.`
+  const chance = q === null && reason === null ? '' : `; ${chanceWords(edge)}`
+  if (verdict === 'changed') return `Changed significantly${shift}${chance}.`
+  if (reason !== null) return `Large change${shift}${chance}.`
+  if (significant) return `Changed by little${shift}${chance}.`
+  if (verdict === 'unchanged') return `No significant change${shift}${chance}.`
   return `Not tested${shift}: off the critical path, or too few requests.`
-}
-
-function probability(p: number | null, q: number | null): string {
-  return p === null ? '' : `, ${pValue(p)}${q === null || q === p ? '' : `, ${pValue(q, 'q')}`}`
 }
 
 function latencyWords(latencies: EdgeLatencies | null): string {
   if (latencies === null) return 'not there'
   const { requests, meanUs, medianUs, sdUs, criticalShare, waitUs, mostlyWaiting } = latencies
   if (meanUs === null) {
-    return waitUs === null ? 'no latency' : `never waited for; waits ${formatDuration(waitUs)}`
+    return waitUs === null
+      ? 'no latency'
+      : `never waited for; done ${formatDuration(waitUs)} before what is`
   }
   return [
     `mean ${formatDuration(meanUs)}${sdUs === null ? '' : ` ± ${formatDuration(sdUs)}`}`,
@@ -111,7 +107,8 @@ export function linkWords(data: FlowData, { lead, edges }: SceneLink): string {
 const CERTAINTY = {
   sure: 'in both flows',
   likely: 'in both flows; probably the same step, though its name recurs',
-  doubtful: 'perhaps in both flows: its name recurs, and little around it is the same',
+  doubtful:
+    'perhaps in both flows (?): its name recurs, and little around it is the same, so that it may be matched wrongly',
 } as const
 
 export function presenceWords({ inBefore, inAfter }: SceneStep, data: FlowData, node: number) {
@@ -167,12 +164,17 @@ export function shownDifferences({ ranked: { differences } }: FlowData): string[
 }
 
 /** What the other differences, and edges without one, add to the change. */
-export function otherDifferences({ ranked: { differences, totalUs } }: FlowData): string {
-  if (differences.length === 0) return ''
-  const others = differences.length - MAX_DIFFERENCES
-  const otherUs = totalUs - sum(differences.slice(0, MAX_DIFFERENCES), (each) => each.changeUs)
-  const more = others > 0 ? `${counted(others, 'more difference')} and all else` : 'All else'
-  return `${more}: ${moreWords(otherUs)}. In all: ${moreWords(totalUs)}.`
+export function otherDifferences({ ranked: { differences, rest, totalUs } }: FlowData): string {
+  const takes = (us: number) => `${moreWords(us)}${shareWords(us, totalUs)}`
+  const others = differences.slice(MAX_DIFFERENCES)
+  const otherUs = sum(others, ({ changeUs }) => changeUs)
+  return [
+    ...(others.length > 0
+      ? [`${counted(others.length, 'smaller difference')} together: ${takes(otherUs)}.`]
+      : []),
+    `All${differences.length === 0 ? '' : ' else,'} ${counted(rest.edges.length, 'edge')} without a difference: ${takes(rest.changeUs)}.`,
+    `In all: ${moreWords(totalUs)}.${pNote(differences)}`,
+  ].join(' ')
 }
 
 const ORDERS: Readonly<Record<OrderChange['kind'], string>> = {
@@ -186,13 +188,11 @@ const ORDERS: Readonly<Record<OrderChange['kind'], string>> = {
 export function groupWords(data: FlowData, { nodes, edges, changedEdges }: FlowGroup): string {
   const names = nodes.map((node) => nodeName(data, node))
   const reasons = edges.flatMap((edge) => data.edges[edge]?.reason ?? [])
-  const why = [...new Set(reasons)].map((reason) => REASONS[reason]).join('; ')
+  const why = [...new Set(reasons)].map((reason) => QUIET_WORDS[reason]).join('; ')
   const sentences = [
     firstOf(names, { most: MAX_NAMES }),
     changedEdges > 0 ? `${counted(changedEdges, 'edge')} inside changed significantly` : '',
-    reasons.length > 0
-      ? `${counted(reasons.length, 'edge')} inside changed much, not significantly (${why})`
-      : '',
+    reasons.length > 0 ? `${counted(reasons.length, 'edge')} inside changed much: ${why}` : '',
   ]
   return `${sentences.filter((text) => text !== '').join('. ')}.`
 }
@@ -201,6 +201,7 @@ export function differenceWords({ nodes, edges, orderChanges }: FlowData): strin
   const removed = nodes.filter(({ inAfter }) => !inAfter).length
   const added = nodes.filter(({ inBefore }) => !inBefore).length
   const changed = edges.filter(({ verdict }) => verdict === 'changed').length
+  const little = edges.filter(({ significant, large }) => significant && !large).length
   const quiet = edges.filter(({ reason }) => reason !== null).length
   const parts = [
     removed > 0 ? `${counted(removed, 'step')} only before` : '',
@@ -213,7 +214,8 @@ export function differenceWords({ nodes, edges, orderChanges }: FlowData): strin
         : ''
     }),
     changed > 0 ? `${counted(changed, 'latency', 'latencies')} changed significantly` : '',
-    quiet > 0 ? `${grouped(quiet)} changed much, not significantly` : '',
+    little > 0 ? `${counted(little, 'latency', 'latencies')} changed by little` : '',
+    quiet > 0 ? `${grouped(quiet)} changed much, perhaps by chance` : '',
   ].filter((text) => text !== '')
   return parts.length === 0 ? 'Nothing differs significantly.' : `${parts.join(', ')}.`
 }

@@ -80,7 +80,7 @@ const DUST_SCALE = 0.25
 
 /**
  * Pans and zooms within the drawing; nothing is drawn again until a move rests, when `onScale` gets
- * the enlargement in few steps.
+ * the enlargement.
  */
 export function useFlowZoom(
   surface: MutableRef<SVGSVGElement | null>,
@@ -141,7 +141,7 @@ function flowZoom(
       for (const onMove of watchers) onMove(transform)
     })
     .on('end', ({ transform }) => {
-      now.current.onScale(2 ** (Math.round(2 * Math.log2(transform.k)) / 2))
+      now.current.onScale(transform.k)
     })
   const sight = () => (surface.current === null ? zoomIdentity : zoomTransform(surface.current))
   const show = (wanted: FlowSight) => {
