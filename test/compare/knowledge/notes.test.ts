@@ -63,7 +63,7 @@ test('flows show notes on their steps, edges and kind of request, by number and 
   )
   const svg = widget.svg()
   expect(svg).toMatch(
-    /<title>7 identical steps drawn as one[^<]*1 pay CHARGE call: on [^<]*Ours since May\./,
+    /<title>7 steps in both drawn as one[^<]*1 pay CHARGE call: on [^<]*Ours since May\./,
   )
   expect(svg).toContain('1 pay CHARGE call: on 2026-09-03 by Ann: Ours since May.')
   expect(explore(comparison, 'flows').svg()).not.toContain('Ours since May')

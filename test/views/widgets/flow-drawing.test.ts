@@ -227,10 +227,28 @@ describe('the picture', () => {
     }).svg()
     expect(svg).toContain('latency changed significantly')
     expect(svg).toContain('several steps drawn as one')
-    expect(svg).toContain('Time runs down. Lengths grow slowly with it')
+    expect(svg).toContain('Time runs down; lengths grow slowly with time, not in proportion:')
     expect(svg).toContain('5 steps are in both flows')
     expect(svg).toContain('1 E: cold cache')
     expect(svg).not.toMatch(/NaN|undefined|Infinity/)
+  })
+
+  test('marks steps that may be matched wrongly, and boxes with steps that came or went', () => {
+    const [before, after] = [
+      { edges: 'A>B B>C C>B.2 B.2>D D>E', requests: 40 },
+      { edges: 'A>X X>B B>Y Y>E', requests: 40 },
+    ]
+    const doubtful = comparisonOfTexts(before, after)
+    const pair = {
+      before: { category: 0, period: 0 as const },
+      after: { category: 1, period: 1 as const },
+    }
+    const svg = flows(doubtful, pair, { level: 'steps', mode: 'diff' }).svg()
+    expect(svg.match(/>\?<\/text>/g)).toHaveLength(2)
+    expect(svg).toContain('steps that may be matched wrongly')
+    const folded = flows(CHANGED, NUMBER, { level: 'focus', focus: 1, mode: 'diff' }).svg()
+    expect(folded).toContain('3 → 4 other steps, 1 new')
+    expect(folded).toContain('steps only after')
   })
 
   test('holds names from traces as text', () => {

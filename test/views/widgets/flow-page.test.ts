@@ -148,6 +148,9 @@ describeInBrowser('the flow comparison in a page', (open) => {
     await page.getByRole('combobox').selectOption('steps')
     expect(await namesIn(page)).toHaveLength(8)
     expect((await stateOf(page)).level).toBe('steps')
+    await page.getByRole('button', { name: 'Side by side' }).click()
+    // One line for each of A, B, C, E and F.
+    expect(await page.locator('.fd-flow-like').count()).toBe(5)
     expect(problems).toEqual([])
   })
 

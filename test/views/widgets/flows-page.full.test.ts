@@ -26,7 +26,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     const { page, problems } = await open([flows(comparison, mutation?.category as number)])
     const text = await page.locator('.flowdelta').innerText()
     expect(text).toContain('6 steps only after')
-    expect(text).toContain('identical steps')
+    expect(text).toContain('steps in both')
     for (const name of ['Side by side', 'Animation', 'Diff']) {
       await page.getByRole('button', { name, exact: true }).click()
       expect(await page.locator('.flowdelta svg').count()).toBeGreaterThan(0)

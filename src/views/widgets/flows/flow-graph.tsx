@@ -36,6 +36,9 @@ interface FlowGraphProps {
   readonly hands?: FlowHands
 }
 
+/** On a longer line between the same steps, dashes would be so long that it seemed broken. */
+const MAX_DASHED = 2400
+
 export function FlowGraph(props: FlowGraphProps) {
   const ink = useInk()
   const { drawing, selectedSteps = [], pinned = [] } = props
@@ -58,7 +61,11 @@ export function FlowGraph(props: FlowGraphProps) {
             <line
               {...{ x1: from.x, y1: from.y, x2: to.x, y2: to.y }}
               stroke-width={isClose ? 2 : 1.1}
-              stroke-dasharray={dashesAlong(CORRESPONDENCE_DASH, [from, to])}
+              stroke-dasharray={
+                Math.hypot(to.x - from.x, to.y - from.y) > MAX_DASHED
+                  ? undefined
+                  : dashesAlong(CORRESPONDENCE_DASH, [from, to])
+              }
             />
             <circle cx={from.x} cy={from.y} r={2.2} />
             <circle cx={to.x} cy={to.y} r={2.2} />

@@ -43,7 +43,7 @@ export function FlowLegend({ width, scale = 1, ...input }: FlowLegendProps) {
 }
 
 const TIME = {
-  text: 'Time runs down. Lengths grow slowly with it; at this size of the picture:',
+  text: 'Time runs down; lengths grow slowly with time, not in proportion:',
   width: 0,
 }
 

@@ -49,8 +49,6 @@ function pointAt(points: readonly Point[], y: number): Point {
 
 /** More dashes than these on one line cannot be told apart, and browsers draw each of them. */
 const MAX_DASHES = 120
-/** Longer dashes look like broken lines. */
-const MAX_STRETCH = 2
 
 /** Returns a pattern of dashes, stretched for a way so long that there would be too many. */
 export function dashesAlong(pattern: string, points: readonly Point[]): string {
@@ -60,7 +58,7 @@ export function dashesAlong(pattern: string, points: readonly Point[]): string {
     return sum + Math.hypot(x - last.x, y - last.y)
   }, 0)
   const period = parts.reduce((sum, part) => sum + part, 0)
-  const stretch = Math.min(MAX_STRETCH, Math.max(1, length / (period * MAX_DASHES)))
+  const stretch = Math.max(1, length / (period * MAX_DASHES))
   return parts.map((part) => tenth(part * stretch)).join(' ')
 }
 
