@@ -318,12 +318,15 @@ function shareOfOthers(
 }
 
 function levelsOf(kinds: readonly number[], values: readonly number[]): number[] {
-  const sums = new Map<number, [sum: number, count: number]>()
+  const sums = new Map<number, { sum: number; count: number }>()
   kinds.forEach((kind, i) => {
-    const [sum, count] = sums.get(kind) ?? [0, 0]
-    sums.set(kind, [sum + values[i]!, count + 1])
+    const known = sums.get(kind) ?? { sum: 0, count: 0 }
+    sums.set(kind, known)
+    known.sum += values[i]!
+    known.count++
   })
-  return kinds.map((kind) => sums.get(kind)![0] / sums.get(kind)![1])
+  const levels = new Map(Array.from(sums, ([kind, { sum, count }]) => [kind, sum / count]))
+  return kinds.map((kind) => levels.get(kind)!)
 }
 
 /** The part of the change that follows from how much calls met: the slope of time over it. */

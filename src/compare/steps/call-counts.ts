@@ -328,14 +328,21 @@ export function callRepeats(flows: FlowSet, sites: CallSites): readonly CallRepe
   const repeated = new Set(all.filter(({ times }) => times > 1).map(({ key }) => key))
   const found = new Map<string, Repeated>()
   const { of: blocks } = timeBlocks(flows)
+  const samplesOf = (shape: number) =>
+    ofShape[shape]!.filter(({ key }) => repeated.has(key)).map(
+      ({ key, context, of, call, times }) => {
+        const known = found.get(key) ?? { of, call, timesOf: new Map(), contexts: new Map() }
+        found.set(key, known)
+        known.timesOf.set(shape, times)
+        const samples = known.contexts.get(context) ?? [newSample(), newSample()]
+        known.contexts.set(context, samples)
+        return { times, samples }
+      },
+    )
+  const known: ReturnType<typeof samplesOf>[] = []
   flows.shapeOf.forEach((shape, request) => {
-    for (const { key, context, of, call, times } of ofShape[shape]!) {
-      if (!repeated.has(key)) continue
-      const known = found.get(key) ?? { of, call, timesOf: new Map(), contexts: new Map() }
-      found.set(key, known)
-      known.timesOf.set(shape, times)
-      const samples = known.contexts.get(context) ?? [newSample(), newSample()]
-      known.contexts.set(context, samples)
+    known[shape] ??= samplesOf(shape)
+    for (const { times, samples } of known[shape]) {
       const sample = samples[flows.period[request]!]!
       sample.values.push(times)
       sample.blocks.push(blocks[request]!)
