@@ -11,7 +11,8 @@ import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import { type Step, type StepStratum, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import { allVisits } from '../steps/visits.ts'
-import { MISSING, type RequestColumn } from './request-columns.ts'
+import { MISSING } from './request-columns.ts'
+import type { CodedRows } from './scan-conditions.ts'
 
 /** What segments are compared by. */
 export type Measure = 'time' | 'errors' | 'structure'
@@ -227,14 +228,11 @@ function measuredOf(head: Head, groups: readonly Group[]) {
 }
 
 /** Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for it. */
-export function dividesStrata(
-  { codes, values }: RequestColumn,
-  { offsets, requests }: Measured,
-): boolean {
+export function dividesStrata({ column, codes }: CodedRows, { offsets }: Measured): boolean {
   for (let stratum = 0; 2 * stratum < offsets.length - 1; stratum++) {
-    const own = requests.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])
-    const counts = new Uint32Array(values.length)
-    for (const request of own) counts[codes[request]!]!++
+    const own = codes.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])
+    const counts = new Uint32Array(column.values.length)
+    for (const code of own) counts[code]!++
     if (max(counts)! < (1 - MAX_ELSE) * own.length) return true
   }
   return false
