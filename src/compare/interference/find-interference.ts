@@ -1,6 +1,6 @@
 // Runs once a visit, and once a call and group of others: the loops index with `!`.
 
-import { max, mean, sum } from 'd3-array'
+import { bisectLeft, max, mean, sum } from 'd3-array'
 import { requireArgument } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -259,13 +259,10 @@ function othersOf(sorted: SortedActivity, calls: StepCalls): Float64Array {
     groupOf: new Uint8Array((request.at(-1) ?? 0) + 1),
     groups: 1,
   })
-  const firstRow = new Map<number, number>()
-  request.forEach((one, row) => {
-    if (!firstRow.has(one)) firstRow.set(one, row)
-  })
   return all.map((us, i) => {
     let own = 0
-    for (let row = firstRow.get(calls.request[i]!)!; request[row] === calls.request[i]; row++) {
+    const first = bisectLeft(request, calls.request[i]!)
+    for (let row = first; request[row] === calls.request[i]; row++) {
       if (place[row] !== calls.place[i]) continue
       const from = Math.max(startUs[row]!, calls.startUs[i]!)
       own += Math.max(0, Math.min(endUs[row]!, calls.endUs[i]!) - from)
