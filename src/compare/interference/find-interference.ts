@@ -15,6 +15,7 @@ import { type Activity, activitiesOf, type Shared } from './activity.ts'
 import { Interference, NO_INTERFERENCE, type Others, type ToldStep } from './interference.ts'
 import {
   type Calls,
+  groupsUnderWay,
   overlapsOf,
   placesInOrder,
   type SortedActivity,
@@ -183,12 +184,12 @@ function testGroups(
   const lengthUs = sum(windows, ({ fromUs, toUs }) => toUs - fromUs)
   return divisions.flatMap((division) => {
     const { groupOf, groups } = division
-    const by = { groupOf, groups: groups.length }
-    const met = overlapsOf(usual, after, by)
-    const metBefore = overlapsOf(usual, before, by)
-    const under = overlapsOf(whole, after, by)
-    const always = overlapsOf(whole, throughout, by)
-    const underBefore = overlapsOf(whole, before, by)
+    const [usually, wholly] = [usual, whole].map((one) => groupsUnderWay(one, groupOf))
+    const met = overlapsOf(usually!, after, groups.length)
+    const metBefore = overlapsOf(usually!, before, groups.length)
+    const under = overlapsOf(wholly!, after, groups.length)
+    const always = overlapsOf(wholly!, throughout, groups.length)
+    const underBefore = overlapsOf(wholly!, before, groups.length)
     return groups.flatMap((name, number): Tested | [] => {
       const of = (values: Float64Array, { startUs: { length } }: Calls) =>
         values.subarray(number * length, (number + 1) * length)
@@ -255,10 +256,8 @@ function usualEnds(
 
 function othersOf(sorted: SortedActivity, calls: StepCalls): Float64Array {
   const { request, place, startUs, endUs } = sorted
-  const all = overlapsOf(sorted, calls, {
-    groupOf: new Uint8Array((request.at(-1) ?? 0) + 1),
-    groups: 1,
-  })
+  const asOne = new Uint8Array((request.at(-1) ?? 0) + 1)
+  const all = overlapsOf(groupsUnderWay(sorted, asOne), calls, 1)
   return all.map((us, i) => {
     let own = 0
     const first = bisectLeft(request, calls.request[i]!)
