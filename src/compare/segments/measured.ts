@@ -11,8 +11,7 @@ import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import { type Step, type StepStratum, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import { allVisits } from '../steps/visits.ts'
-import { MISSING } from './request-columns.ts'
-import type { CodedRows } from './scan-conditions.ts'
+import { type CodedRows, MISSING } from './request-columns.ts'
 
 /** What segments are compared by. */
 export type Measure = 'time' | 'errors' | 'structure'
