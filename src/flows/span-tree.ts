@@ -81,6 +81,22 @@ export function coveredNs(
   return covered
 }
 
+/** Fewer spans are sorted by insertion, which calls nothing. */
+const MANY = 16
+
+/** The last to end first, no later than at a time; of those that end together, the last to start. */
+function sortByEnd(spans: number[], times: Float64Array, untilNs: number): void {
+  const endOf = (span: number) => Math.min(untilNs, times[2 * span + 1]!)
+  const order = (a: number, b: number) => endOf(b) - endOf(a) || times[2 * b]! - times[2 * a]!
+  if (spans.length > MANY) spans.sort(order)
+  for (let i = 1; i < spans.length && spans.length <= MANY; i++) {
+    const span = spans[i]!
+    let at = i
+    for (; at > 0 && order(spans[at - 1]!, span) > 0; at--) spans[at] = spans[at - 1]!
+    spans[at] = span
+  }
+}
+
 /** Siblings that overlap by less count as one after the other: times are often rounded to 1 µs. */
 const SLACK_NS = 1000
 
@@ -104,13 +120,9 @@ export function markWaitedFor(
     const [first, after] = [firstChild[span]!, firstChild[span + 1]!]
     if (first === after) continue
     const callerNs = times[2 * span + 1]! - times[2 * span]!
-    // Most are called one after the other, and so in order.
     const byEnd: number[] = []
-    for (let child = after - 1; child >= first; child--) byEnd.push(child)
-    const endOf = (child: number) => Math.min(until, times[2 * child + 1]!)
-    const order = (a: number, b: number) =>
-      endOf(b) - endOf(a) || times[2 * b]! - times[2 * a]! || a - b
-    if (byEnd.some((child, i) => i > 0 && order(byEnd[i - 1]!, child) > 0)) byEnd.sort(order)
+    for (let child = first; child < after; child++) byEnd.push(child)
+    if (byEnd.length > 1) sortByEnd(byEnd, times, until)
     let isLast = true
     for (const child of byEnd) {
       const [start, end] = [times[2 * child]!, times[2 * child + 1]!]

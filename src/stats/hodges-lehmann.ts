@@ -1,5 +1,6 @@
 // Walks up to a million values some sixty times: the loops index with `!`.
 
+import { sum } from 'd3-array'
 import { rejectUnknownOptions, requireList } from '../core/errors.ts'
 import { normalQuantile } from './distributions.ts'
 import { requireShare } from './require-option.ts'
@@ -148,7 +149,7 @@ export function selectDifference(
 ): number {
   const reached = (weight: number) => (strictly ? weight > target : weight >= target)
   let { low, high } = rangeOf(pairs)
-  const { weight } = splitAt(pairs, high)
+  const weight = sum(pairs, (pair) => pair.weight * (pair.first.length * pair.second.length))
   if (!reached(weight)) return Number.POSITIVE_INFINITY
   low = Math.max(low, from)
   let [at, below, beyond, last] = [low, 0, weight - target, 0]

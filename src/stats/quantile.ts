@@ -47,7 +47,7 @@ function weightedQuantile(ascending: ArrayLike<number>, p: number, weights: Arra
   return low + (place === first ? 0 : (valueAt(first + 1) - low) * (place - first))
 }
 
-/** The same of two ascending samples together, which are not merged for it. */
+/** The same of two ascending samples together, not both empty, which are not merged for it. */
 export function pooledQuantile(
   first: ArrayLike<number>,
   second: ArrayLike<number>,

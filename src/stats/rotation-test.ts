@@ -58,13 +58,12 @@ export function rotationTest(
     const from = Math.floor((stretch * one.length) / stretches)
     const size = Math.floor(((stretch + 1) * one.length) / stretches) - from
     const sums = new Float64Array(size)
+    const twice = new Float64Array(2 * size)
+    for (let i = 0; i < twice.length; i++) twice[i] = other[from + (i % size)]!
     for (let i = 0; i < size; i++) {
       const value = one[from + i]!
       if (value === 0) continue
-      const end = size - i
-      for (let shift = 0; shift < end; shift++) sums[shift]! += value * other[from + i + shift]!
-      for (let shift = end; shift < size; shift++)
-        sums[shift]! += value * other[from + shift - end]!
+      for (let shift = 0; shift < size; shift++) sums[shift]! += value * twice[i + shift]!
     }
     if (size === 0) continue
     const mean = sums.reduce((sum, value) => sum + value, 0) / size

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { quantile } from '../../src/stats/index.ts'
+import { pooledQuantile } from '../../src/stats/quantile.ts'
 
 // numpy.quantile([1, 2, 4, 8, 16, 32, 64], p)
 test.each([
@@ -41,6 +42,20 @@ test('a larger p never gives a smaller quantile, and all lie within the sample',
       expect(low).toBeLessThanOrEqual(high)
       expect(low).toBeGreaterThanOrEqual(sorted[0] ?? Number.NaN)
       expect(high).toBeLessThanOrEqual(sorted.at(-1) ?? Number.NaN)
+    }),
+  )
+})
+
+test('of two samples, it is that of all their values together', () => {
+  const sample = fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 20 })
+  fc.assert(
+    fc.property(sample, sample, fc.double({ min: 0, max: 1, noNaN: true }), (one, other, p) => {
+      fc.pre(one.length + other.length > 0)
+      const [first, second] = [one, other].map((values) => Float64Array.from(values).sort())
+      const pooled = Float64Array.from([...one, ...other]).sort()
+      expect(pooledQuantile(first as Float64Array, second as Float64Array, p)).toBe(
+        quantile(pooled, p),
+      )
     }),
   )
 })

@@ -1,6 +1,6 @@
 // Runs once a visit, and once a call and group of others: the loops index with `!`.
 
-import { max, mean, sum } from 'd3-array'
+import { bisectLeft, max, mean, sum } from 'd3-array'
 import { requireArgument } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -15,6 +15,7 @@ import { type Activity, activitiesOf, type Shared } from './activity.ts'
 import { Interference, NO_INTERFERENCE, type Others, type ToldStep } from './interference.ts'
 import {
   type Calls,
+  groupsUnderWay,
   overlapsOf,
   placesInOrder,
   type SortedActivity,
@@ -183,12 +184,12 @@ function testGroups(
   const lengthUs = sum(windows, ({ fromUs, toUs }) => toUs - fromUs)
   return divisions.flatMap((division) => {
     const { groupOf, groups } = division
-    const by = { groupOf, groups: groups.length }
-    const met = overlapsOf(usual, after, by)
-    const metBefore = overlapsOf(usual, before, by)
-    const under = overlapsOf(whole, after, by)
-    const always = overlapsOf(whole, throughout, by)
-    const underBefore = overlapsOf(whole, before, by)
+    const [usually, wholly] = [usual, whole].map((one) => groupsUnderWay(one, groupOf))
+    const met = overlapsOf(usually!, after, groups.length)
+    const metBefore = overlapsOf(usually!, before, groups.length)
+    const under = overlapsOf(wholly!, after, groups.length)
+    const always = overlapsOf(wholly!, throughout, groups.length)
+    const underBefore = overlapsOf(wholly!, before, groups.length)
     return groups.flatMap((name, number): Tested | [] => {
       const of = (values: Float64Array, { startUs: { length } }: Calls) =>
         values.subarray(number * length, (number + 1) * length)
@@ -255,17 +256,12 @@ function usualEnds(
 
 function othersOf(sorted: SortedActivity, calls: StepCalls): Float64Array {
   const { request, place, startUs, endUs } = sorted
-  const all = overlapsOf(sorted, calls, {
-    groupOf: new Uint8Array((request.at(-1) ?? 0) + 1),
-    groups: 1,
-  })
-  const firstRow = new Map<number, number>()
-  request.forEach((one, row) => {
-    if (!firstRow.has(one)) firstRow.set(one, row)
-  })
+  const asOne = new Uint8Array((request.at(-1) ?? 0) + 1)
+  const all = overlapsOf(groupsUnderWay(sorted, asOne), calls, 1)
   return all.map((us, i) => {
     let own = 0
-    for (let row = firstRow.get(calls.request[i]!)!; request[row] === calls.request[i]; row++) {
+    const first = bisectLeft(request, calls.request[i]!)
+    for (let row = first; request[row] === calls.request[i]; row++) {
       if (place[row] !== calls.place[i]) continue
       const from = Math.max(startUs[row]!, calls.startUs[i]!)
       own += Math.max(0, Math.min(endUs[row]!, calls.endUs[i]!) - from)
@@ -318,12 +314,15 @@ function shareOfOthers(
 }
 
 function levelsOf(kinds: readonly number[], values: readonly number[]): number[] {
-  const sums = new Map<number, [sum: number, count: number]>()
+  const sums = new Map<number, { sum: number; count: number }>()
   kinds.forEach((kind, i) => {
-    const [sum, count] = sums.get(kind) ?? [0, 0]
-    sums.set(kind, [sum + values[i]!, count + 1])
+    const known = sums.get(kind) ?? { sum: 0, count: 0 }
+    sums.set(kind, known)
+    known.sum += values[i]!
+    known.count++
   })
-  return kinds.map((kind) => sums.get(kind)![0] / sums.get(kind)![1])
+  const levels = new Map(Array.from(sums, ([kind, { sum, count }]) => [kind, sum / count]))
+  return kinds.map((kind) => levels.get(kind)!)
 }
 
 /** The part of the change that follows from how much calls met: the slope of time over it. */

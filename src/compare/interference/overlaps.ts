@@ -38,44 +38,59 @@ export function placesInOrder(
   return groupRows(places, (max(places) ?? 0) + 1).rows.map((at) => order[at]!)
 }
 
+/** When what was under way began and ended, each ascending. */
+interface UnderWay {
+  readonly begun: readonly number[]
+  readonly ended: readonly number[]
+}
+
+/** What was under way where calls are, by place and group. */
+export type GroupsUnderWay = ReadonlyMap<number, ReadonlyMap<number, UnderWay>>
+
+export function groupsUnderWay(
+  activity: SortedActivity,
+  groupOf: ArrayLike<number>,
+): GroupsUnderWay {
+  const { byStart, byEnd, startUs, endUs } = activity
+  const found = new Map<number, ReadonlyMap<number, UnderWay>>()
+  for (const [place, from, to] of stretchesByPlace(activity)) {
+    const starts = rowsByGroup(byStart.subarray(from, to), activity, groupOf)
+    const ends = byEnd ? rowsByGroup(byEnd.subarray(from, to), activity, groupOf) : starts
+    const under = Array.from(starts, ([group, rows]) => {
+      const begun = rows.map((one) => startUs[one]!)
+      const ended = ends.get(group)!.map((one) => endUs[one]!)
+      return [group, byEnd ? { begun, ended } : merged(begun, ended)] as const
+    })
+    found.set(place, new Map(under))
+  }
+  return found
+}
+
+/** Places of rows in order, and where in that order each begins and ends. */
+function stretchesByPlace({ place, byStart }: Pick<Calls, 'place' | 'byStart'>) {
+  const stretches: [place: number, from: number, to: number][] = []
+  byStart.forEach((row, at) => {
+    const last = stretches.at(-1)
+    if (last !== undefined && last[0] === place[row]) last[2] = at + 1
+    else stretches.push([place[row]!, at, at + 1])
+  })
+  return stretches
+}
+
 /**
  * How long what was under way overlapped each call, a row a group, in µs: a sweep over sorted
  * times.
  */
-export function overlapsOf(
-  activity: SortedActivity,
-  calls: Calls,
-  { groupOf, groups }: { readonly groupOf: ArrayLike<number>; readonly groups: number },
-): Float64Array {
+export function overlapsOf(under: GroupsUnderWay, calls: Calls, groups: number): Float64Array {
   const size = calls.startUs.length
-  const { byEnd } = activity
   const overlaps = new Float64Array(groups * size)
-  let [row, call] = [0, 0]
-  while (call < size) {
-    const place = calls.place[calls.byStart[call]!]!
-    const isBefore = (rows: Pick<Calls, 'place' | 'byStart'>, at: number, limit: number) =>
-      at < rows.byStart.length && rows.place[rows.byStart[at]!]! < limit
-    while (isBefore(activity, row, place)) row++
-    let [nextRow, nextCall] = [row, call]
-    while (isBefore(activity, nextRow, place + 1)) nextRow++
-    while (isBefore(calls, nextCall, place + 1)) nextCall++
-    const starts = rowsByGroup(activity.byStart.subarray(row, nextRow), activity, groupOf)
-    const ends = byEnd ? rowsByGroup(byEnd.subarray(row, nextRow), activity, groupOf) : starts
-    for (const [group, rows] of starts) {
-      const begun = rows.map((one) => activity.startUs[one]!)
-      const ended = ends.get(group)!.map((one) => activity.endUs[one]!)
-      const under = byEnd ? { begun, ended } : merged(begun, ended)
+  for (const [place, from, to] of stretchesByPlace(calls)) {
+    for (const [group, own] of under.get(place) ?? []) {
       const into = overlaps.subarray(group * size, (group + 1) * size)
       // Time under way up to the end of a call, less that up to its start.
-      addUnderWay(calls.byEnd.subarray(call, nextCall), calls.endUs, { ...under, into, sign: 1 })
-      addUnderWay(calls.byStart.subarray(call, nextCall), calls.startUs, {
-        ...under,
-        into,
-        sign: -1,
-      })
+      addUnderWay(calls.byEnd.subarray(from, to), calls.endUs, { ...own, into, sign: 1 })
+      addUnderWay(calls.byStart.subarray(from, to), calls.startUs, { ...own, into, sign: -1 })
     }
-    call = nextCall
-    row = nextRow
   }
   return overlaps.map((us) => (us < MIN_US ? 0 : us))
 }
@@ -109,17 +124,7 @@ function merged(starts: readonly number[], ends: readonly number[]) {
 function addUnderWay(
   order: Uint32Array,
   us: Float64Array,
-  {
-    begun,
-    ended,
-    into,
-    sign,
-  }: {
-    readonly begun: readonly number[]
-    readonly ended: readonly number[]
-    readonly into: Float64Array
-    readonly sign: 1 | -1
-  },
+  { begun, ended, into, sign }: UnderWay & { readonly into: Float64Array; readonly sign: 1 | -1 },
 ): void {
   const base = begun[0]!
   let [starts, ends, sum] = [0, 0, 0]

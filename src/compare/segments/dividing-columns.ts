@@ -56,11 +56,13 @@ export class DividingColumns {
     // A request that fails, or calls otherwise, calls other things later: that is what became of it.
     const called = measure === 'time' ? this.#called : []
     const others = [...called, ...this.#ofCallers(service)]
-    const columns = [...root, ...others.filter((one) => dividesStrata(one, measured)), ...own]
     const known = new Map<string, Coded>()
-    for (const column of columns) {
+    let size = 0
+    for (const column of [...root, ...others, ...own]) {
       const codes = new Uint16Array(requests.length)
       for (let row = 0; row < codes.length; row++) codes[row] = column.codes[requests[row]!]!
+      if (others.includes(column) && !dividesStrata({ column, codes }, measured)) continue
+      size += codes.length
       if (measure === 'errors' && tellsFailures(codes, measured)) continue
       const key = partitionKey(codes, column.values.length)
       if (key === null) continue
@@ -68,7 +70,7 @@ export class DividingColumns {
       if (same === undefined) known.set(key, { column, codes, equal: [] })
       else same.equal.push({ column, codes })
     }
-    return { coded: [...known.values()], size: columns.length * requests.length }
+    return { coded: [...known.values()], size }
   }
 
   /** What was recorded with those that call a service most. */

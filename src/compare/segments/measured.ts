@@ -12,7 +12,7 @@ import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import { type Step, type StepStratum, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import { allVisits } from '../steps/visits.ts'
-import { MISSING, type RequestColumn } from './request-columns.ts'
+import { type CodedRows, MISSING } from './request-columns.ts'
 
 /** What segments are compared by. */
 export type Measure = 'time' | 'errors' | 'structure'
@@ -242,14 +242,11 @@ function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) 
 }
 
 /** Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for it. */
-export function dividesStrata(
-  { codes, values }: RequestColumn,
-  { offsets, requests }: Measured,
-): boolean {
+export function dividesStrata({ column, codes }: CodedRows, { offsets }: Measured): boolean {
   for (let stratum = 0; 2 * stratum < offsets.length - 1; stratum++) {
-    const own = requests.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])
-    const counts = new Uint32Array(values.length)
-    for (const request of own) counts[codes[request]!]!++
+    const own = codes.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])
+    const counts = new Uint32Array(column.values.length)
+    for (const code of own) counts[code]!++
     if (max(counts)! < (1 - MAX_ELSE) * own.length) return true
   }
   return false

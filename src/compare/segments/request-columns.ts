@@ -39,6 +39,12 @@ export interface RequestColumn {
   readonly hasRare: boolean
 }
 
+/** The codes of what is measured, row by row. */
+export interface CodedRows {
+  readonly column: RequestColumn
+  readonly codes: Uint16Array
+}
+
 /** An attribute that requests are not divided by, and why. */
 export interface LeftOutAttribute {
   readonly attribute: string

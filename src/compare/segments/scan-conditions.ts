@@ -1,7 +1,7 @@
 // Runs once a request and column: the loops index with `!`.
 import { pooledQuantile } from '../../stats/quantile.ts'
 import type { Measured } from './measured.ts'
-import { MISSING, RARE, type RequestColumn } from './request-columns.ts'
+import { type CodedRows, MISSING, RARE, type RequestColumn } from './request-columns.ts'
 
 export interface Condition {
   readonly column: RequestColumn
@@ -30,11 +30,6 @@ const BEAM = 8
 /** Second conditions of one column that are looked at with a first. */
 const MAX_SECOND = 3
 const MAX_CANDIDATES = 40
-
-export interface CodedRows {
-  readonly column: RequestColumn
-  readonly codes: Uint16Array
-}
 
 export function candidateKey({ conditions, stratum }: Candidate): string {
   const texts = conditions.map(({ column: { attribute, service, kind }, codes }) =>

@@ -1,8 +1,8 @@
 // Runs once a request and column: the loops index with `!`.
 import { condition } from '../../traces/selection/condition.ts'
 import type { Measured } from './measured.ts'
-import { MISSING, RARE } from './request-columns.ts'
-import type { Candidate, CodedRows, Condition } from './scan-conditions.ts'
+import { type CodedRows, MISSING, RARE } from './request-columns.ts'
+import type { Candidate, Condition } from './scan-conditions.ts'
 import type { SegmentCondition } from './segments.ts'
 
 export interface Coded extends CodedRows {

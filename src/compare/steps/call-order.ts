@@ -95,7 +95,12 @@ export class CallSites {
     const { of: blocks, perRun, runs } = timeBlocks(flows)
     const sites: CallSite[] = []
     const known = callers.map((own) =>
-      own.map((caller) => ({ caller, ofOrder: new Map<string, number>(), inTurn: -1 })),
+      own.map((caller) => ({
+        caller,
+        ofOrder: new Map<string, number>(),
+        turns: NONE,
+        inTurn: -1,
+      })),
     )
     const entries: number[] = []
     this.#offsets = new Uint32Array(flows.size + 1)
@@ -117,7 +122,8 @@ export class CallSites {
       for (const one of known[flows.shapeOf[request]!]!) {
         // What fails calls otherwise: it is compared with what failed.
         const isFailing = flows.outcomes?.failed(request, one.caller.span) === true
-        const isInTurn = !isFailing && this.#areInTurn(one.caller, times)
+        if (one.turns === NONE) one.turns = one.caller.calls.toSorted(byStart(times))
+        const isInTurn = !isFailing && this.#areInTurn(one.caller, one.turns, times)
         const isKnown = isInTurn && one.inTurn >= 0
         const site = isKnown ? one.inTurn : siteOf(one, { request, times, isFailing })
         if (isInTurn) one.inTurn = site
@@ -173,17 +179,17 @@ export class CallSites {
   }
 
   /**
-   * Whether the calls of a span, each to another operation, are made as listed, each once the one
-   * before is over, and none outlives it: whatever their times, that is the same order.
+   * Whether the calls of a span, each to another operation, are made in an order that is known, each
+   * once the one before is over, and none outlives it: whatever their times, that is one site.
    */
-  #areInTurn({ span, calls, callees }: Caller, times: Float64Array): boolean {
+  #areInTurn({ span, callees }: Caller, calls: readonly MadeCall[], times: Float64Array): boolean {
     if (callees.length < calls.length) return false
     const slack = this.#flows.options.slackUs * NS
     const most = times[2 * span + 1]! + slack
     let [started, reached] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
     for (const call of calls) {
       const [start, end] = [times[2 * call.span]!, times[2 * call.span + 1]!]
-      if (start < started || start + slack < reached || end <= reached || end > most) return false
+      if (start <= started || start + slack < reached || end <= reached || end > most) return false
       ;[started, reached] = [start, end]
     }
     return true
@@ -255,6 +261,12 @@ export class CallSites {
     const isGivenUp = called.some((one) => times[2 * one + 1]! > times[2 * span + 1]! + slack)
     return isGivenUp || isError(span) || called.some(isError)
   }
+}
+
+const NONE: readonly MadeCall[] = []
+
+function byStart(times: Float64Array) {
+  return (a: MadeCall, b: MadeCall) => times[2 * a.span]! - times[2 * b.span]!
 }
 
 const [TOGETHER, IN_TURN, FORWARD, BACKWARD] = [1, 2, 4, 8]

@@ -38,26 +38,34 @@ export function callRepeats(flows: FlowSet, sites: CallSites): readonly CallRepe
   const repeated = new Set(all.filter(({ times }) => times > 1).map(({ key }) => key))
   const found = new Map<string, Repeated>()
   const { of: blocks } = timeBlocks(flows)
+  const samplesOf = (shape: number) =>
+    ofShape[shape]!.filter(({ key }) => repeated.has(key)).map(
+      ({ key, context, of, call, times }) => {
+        const known: Repeated = found.get(key) ?? {
+          of,
+          call,
+          timesOf: new Map(),
+          contexts: new Map(),
+          chances: [0, 0],
+          made: [0, 0],
+        }
+        found.set(key, known)
+        known.timesOf.set(shape, times)
+        const samples =
+          known.contexts.get(context) ?? ([new GrowingRepeats(), new GrowingRepeats()] as const)
+        known.contexts.set(context, samples)
+        return { times, samples, known }
+      },
+    )
+  const ofShapes: ReturnType<typeof samplesOf>[] = []
   flows.shapeOf.forEach((shape, request) => {
-    for (const { key, context, of, call, times } of ofShape[shape]!) {
-      if (!repeated.has(key)) continue
-      const known: Repeated = found.get(key) ?? {
-        of,
-        call,
-        timesOf: new Map(),
-        contexts: new Map(),
-        chances: [0, 0],
-        made: [0, 0],
-      }
-      found.set(key, known)
-      known.timesOf.set(shape, times)
-      const samples =
-        known.contexts.get(context) ?? ([new GrowingRepeats(), new GrowingRepeats()] as const)
-      known.contexts.set(context, samples)
-      const period = flows.period[request] as Period
-      samples[period].add(times, blocks[request]!, flows.countOf(request))
-      known.chances[period] += flows.countOf(request)
-      known.made[period] += flows.countOf(request) * times
+    ofShapes[shape] ??= samplesOf(shape)
+    const period = flows.period[request] as Period
+    const weight = flows.countOf(request)
+    for (const { times, samples, known } of ofShapes[shape]) {
+      samples[period].add(times, blocks[request]!, weight)
+      known.chances[period] += weight
+      known.made[period] += weight * times
     }
   })
   return [...found.values()].map(({ contexts, ...repeat }) => ({

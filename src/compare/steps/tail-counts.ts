@@ -29,20 +29,19 @@ export function tailCounts(
     ),
   )
   if (fewest < MIN_VALUES || runs > 1) return []
+  const countAbove = (samples: readonly StepSample[], limit: number) => {
+    const counts = new Float64Array(size)
+    for (const { values, blocks } of samples) {
+      for (let i = bisectRight(values, limit); i < values.length; i++) counts[blocks[i]!]!++
+    }
+    return counts
+  }
+  const chances = used.map((samples) => countAbove(samples, Number.NEGATIVE_INFINITY))
   return TAILS.map((share) =>
-    used.map((samples) => {
-      const limit = limitOf(samples, share)
-      const counts = { chances: new Float64Array(size), made: new Float64Array(size) }
-      for (const period of [BEFORE, AFTER]) {
-        const { values, blocks } = samples[period as Period]
-        for (let i = 0; i < values.length; i++) {
-          const stretch = blocks[i] as number
-          counts.chances[stretch]!++
-          if ((values[i] as number) > limit) counts.made[stretch]!++
-        }
-      }
-      return counts
-    }),
+    used.map((samples, i) => ({
+      chances: chances[i]!,
+      made: countAbove(samples, limitOf(samples, share)),
+    })),
   )
 }
 

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { overlapsOf, sortCalls } from '../../../src/compare/interference/overlaps.ts'
+import {
+  groupsUnderWay,
+  overlapsOf,
+  sortCalls,
+} from '../../../src/compare/interference/overlaps.ts'
 
 const span = fc.record({
   place: fc.nat(2),
@@ -26,7 +30,8 @@ test('the sweep gives what comparing every call with every other gives', () => {
         const groupOf = [0, 1, -1, 0, 2, 1]
         const own = columns(rows)
         const calls = sortCalls(columns(asked))
-        const found = overlapsOf({ ...own, ...sortCalls(own) }, calls, { groupOf, groups: 3 })
+        const under = groupsUnderWay({ ...own, ...sortCalls(own) }, groupOf)
+        const found = overlapsOf(under, calls, 3)
         asked.forEach((call, i) => {
           for (const group of [0, 1, 2]) {
             const met = rows
@@ -55,11 +60,10 @@ test('two at the same time count twice, or as one', () => {
   ])
   const activity = { ...rows, ...sortCalls(rows) }
   const calls = sortCalls(columns([{ place: 0, request: 0, startUs: 20, length: 180 }]))
-  const of = (each: boolean) =>
-    overlapsOf(each ? activity : { ...activity, byEnd: null }, calls, {
-      groupOf: [0, 0],
-      groups: 1,
-    })[0]
+  const of = (each: boolean) => {
+    const under = groupsUnderWay(each ? activity : { ...activity, byEnd: null }, [0, 0])
+    return overlapsOf(under, calls, 1)[0]
+  }
   expect(of(true)).toBe(40 + 60 + 10)
   expect(of(false)).toBe(80 + 10)
 })
