@@ -518,6 +518,15 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
     }
   })
 
+  test.each(['-=', 'A=', 'AAAAAAAAAAA==', '='])(
+    'OTLP whose id is %s, found by fuzzing',
+    async (id) => {
+      const text = JSON.stringify(otlp).replace(/"traceId":"[^"]*"/, `"traceId":"${id}"`)
+      expect(text).toContain(`"${id}"`)
+      expect(await accountFor(text, FORMATS['OTLP']![1])).not.toBeNull()
+    },
+  )
+
   test.each([9e18, 8.64e18, 1e300, 0, -1e17])('times of %s µs since 1970', async (timestamp) => {
     const spans = Array.from({ length: 40 }, (_, i) => ({
       ...zipkin[0],

@@ -1,3 +1,4 @@
+import { bytesOfBase64 } from '../../core/base64.ts'
 import { VERSION_ATTRIBUTE } from '../attributes.ts'
 import { SPAN_KINDS, type SpanKind, type SpanStatus } from '../span-traces.ts'
 import {
@@ -22,21 +23,18 @@ const PLACES = [
   ['deployment.environment.name', 'deployment.environment'],
 ]
 
-const BASE64 = /^[0-9A-Za-z+/_-]+={0,2}$/
+const BASE64 = /^[0-9A-Za-z+/_-]+$/
 const HEX = /^[0-9a-f]+$/i
 
 /** An OTLP id in lower-case hex; of base64, as general converters write it, too. */
 export function otlpId(value: unknown, size: 8 | 16): string {
   if (typeof value !== 'string') return ''
   if (value.length === size * 2) return value.toLowerCase()
-  const unpadded = Math.ceil((size * 4) / 3)
-  const mayBeBase64 = value.length === unpadded ? !HEX.test(value) : value.endsWith('=')
-  const padded = unpadded + ((4 - (unpadded % 4)) % 4)
-  if (mayBeBase64 && value.length <= padded && BASE64.test(value)) {
-    const bytes = atob(value.replaceAll('-', '+').replaceAll('_', '/'))
-    if (bytes.length === size) {
-      return Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('')
-    }
+  const digits = value.replace(/={1,2}$/, '')
+  if (digits.length === Math.ceil((size * 4) / 3) && BASE64.test(digits) && !HEX.test(value)) {
+    return Array.from(bytesOfBase64(digits.replaceAll('-', '+').replaceAll('_', '/')), (byte) =>
+      byte.toString(16).padStart(2, '0'),
+    ).join('')
   }
   return value
 }
