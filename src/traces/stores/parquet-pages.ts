@@ -62,16 +62,20 @@ class PageCheck {
     const checks = new Map<number, (values: Uint8Array) => void>()
     let seen = 0
     while (reader.offset < chunk.byteLength - 1 && !(this.#isFlat && seen >= num_values)) {
+      const start = reader.offset
       const header = parquetHeader(reader)
+      // A field of a negative length leads back to what was read.
+      requireThat(reader.offset > start, 'a page whose header ends before it begins')
       const size = header.compressed_page_size
       const left = chunk.byteLength - reader.offset
-      requireThat(size >= 0 && size <= left, `a page of ${size} bytes where ${left} are left`)
+      requireThat(areCounts(size) && size <= left, `a page of ${size} bytes where ${left} are left`)
       const page = new Uint8Array(chunk, reader.offset, size)
       reader.offset += size
       const { data_page_header: whole, data_page_header_v2: split } = header
       const count = (whole ?? split)?.num_values ?? 0
+      requireThat(areCounts(count), `a page of ${count} values`)
       seen += count
-      requireThat(count >= 0 && seen <= num_values, `${seen} values, not ${num_values}`)
+      requireThat(seen <= num_values, `${seen} values, not ${num_values}`)
       const values = split === undefined ? page : this.#withoutLevels(page, split)
       const check = (decompressed: Uint8Array) => {
         if (whole !== undefined) this.#checkWhole(readerOf(decompressed), whole)
@@ -99,10 +103,10 @@ class PageCheck {
     const repetition = header.repetition_levels_byte_length
     const definition = header.definition_levels_byte_length
     requireThat(
-      repetition >= 0 && definition >= 0 && repetition + definition <= page.length,
+      areCounts(repetition, definition) && repetition + definition <= page.length,
       `levels of ${repetition} and ${definition} bytes in a page of ${page.length}`,
     )
-    const isCounted = num_rows >= 0 && num_nulls >= 0 && num_nulls <= num_values
+    const isCounted = areCounts(num_rows, num_nulls) && num_nulls <= num_values
     requireThat(isCounted, `${num_nulls} nulls and ${num_rows} rows of ${num_values} values`)
     const reader = readerOf(page)
     if (this.#maxRepetition > 0) this.#checkRuns(reader, widthOf(this.#maxRepetition), num_values)
@@ -184,6 +188,11 @@ function readerOf({ buffer, byteOffset, byteLength }: Uint8Array): DataReader {
 }
 
 const widthOf = (maxLevel: number) => 32 - Math.clz32(maxLevel)
+
+/** Whether all are counts: a damaged header may have lists or texts where numbers belong. */
+function areCounts(...values: readonly unknown[]): boolean {
+  return values.every((value) => Number.isInteger(value) && (value as number) >= 0)
+}
 
 function requireThat(isSo: boolean, otherwise: string): void {
   if (!isSo) throw new Error(`it has ${otherwise}`)

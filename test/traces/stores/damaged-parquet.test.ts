@@ -163,6 +163,14 @@ const DAMAGES: readonly (readonly [what: string, file: string, column: string, D
       /a page of 63 bytes where \d+ are left/,
     ],
     [
+      'a page whose length is a fraction',
+      'gzip',
+      'ServiceName',
+      ({ header, headerBytes }) =>
+        headerBytes.set([0x17], headerBytes.indexOf(2 * header.compressed_page_size) - 1),
+      /a page of -?[\d.]+e?[-+]?\d* bytes where \d+ are left/,
+    ],
+    [
       'a row group without its rows',
       'V2',
       'TraceId',
