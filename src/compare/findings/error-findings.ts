@@ -17,6 +17,8 @@ const MADE_GOOD_WEIGHT = 0.1
 /** A message is named if this share of the calls that changed says so. */
 const MOSTLY = 0.5
 const MAX_EXEMPLARS = 3
+/** Operations that fail alike are named up to so many. */
+const MAX_NAMED = 2
 
 type Counts = Pick<CountsTest, 'made' | 'chances' | 'worth'>
 
@@ -78,9 +80,9 @@ export function errorFindings(
 /** Says what fails: `POST /pay fails with “no such promo” in 193 of 2,741 calls (14 of 2,823 before)`. */
 function errorWords(change: ErrorChange) {
   const { operations, said, messages, made, difference } = change
-  const [first = ''] = operations
   const isOne = operations.length === 1
-  const what = isOne ? operationName({ operation: first }) : counted(operations.length, 'operation')
+  const names = operations.map((operation) => operationName({ operation }))
+  const what = listed(names, MAX_NAMED)
   const [message] = messages
   const moved = Math.abs(made[AFTER] - made[BEFORE])
   const isMost =

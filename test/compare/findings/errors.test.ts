@@ -3,11 +3,37 @@ import { compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { makeSpans } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 import { compareShops, type Shop, shopPeriod } from './fixture.ts'
 
 const findings = (before: Shop, after: Shop) =>
   compareShops({ requests: 1000, ...before }, { requests: 1000, ...after }).findings.findings
+
+test.each([
+  [2, 'db: PUT and GET fail in '],
+  [5, 'db: HEAD, GET and 3 more fail in '],
+])('of %d operations that fail alike, the two that fail most are named', (count, told) => {
+  const names = ['GET', 'PUT', 'POST', 'PATCH', 'HEAD', 'TRACE'].slice(0, count)
+  const period = (offset: number, fails: (i: number) => boolean) =>
+    makeSpans(
+      Array.from({ length: 1200 }, (_, i) => {
+        const [trace, startUs] = [`${offset} ${i}`, offset + i * 1000]
+        const status = fails(i) ? ('error' as const) : ('ok' as const)
+        // The last is called twice as often as the others.
+        const operation = names[Math.min(count - 1, Math.floor(i / 10) % (count + 1))] as string
+        const root = { id: trace, trace, startUs, endUs: startUs + 500, service: 'web' }
+        const call = { id: `${trace} db`, trace, parent: trace, service: 'db', operation, status }
+        return [root, { ...call, startUs: startUs + 100, endUs: startUs + 300 }]
+      }).flat(),
+    )
+  const { findings } = compare(
+    period(0, () => false),
+    period(1e10, (i) => i % 10 === 0),
+  ).findings
+  const [first] = findings
+  expect(first?.title).toMatch(told)
+})
 
 describe('of stock that fails in a tenth of the time', () => {
   test.each([0.03, 0.1])(
