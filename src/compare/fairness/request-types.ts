@@ -34,24 +34,28 @@ interface TypeShares extends Cell {
   readonly residual: number
 }
 
-/** Types whose shares differ, and what the mix alone does to the mean; `null` where it is the same. */
+/**
+ * Types whose shares differ, and what the mix alone does to the mean; `null` where it is the same.
+ * Requests that end before they show their type are of no other mix: what ends them may be a fault.
+ */
 export const otherMix = remembered((flows: FlowSet) => {
   const types = rootTypes(flows)
   const differing = typesOfOtherShare(flows, types)
-  return differing.length === 0 ? null : { differing, ...shiftByMix(flows, types) }
+  const of = types.unknown < 0 ? 'requests' : 'requests that show their type'
+  return differing.length === 0 ? null : { differing, of, ...shiftByMix(flows, types) }
 })
 
 /** Whether the mix of request types changed, by χ² at 0.001, rare types as one. */
 export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarning[] {
   const mix = otherMix(flows)
   if (mix === null) return []
-  const { differing, beforeUs, shiftUs } = mix
+  const { differing, of, beforeUs, shiftUs } = mix
   const isAuto = options.smPThreshold === 'auto'
   const shares = differing.map(
     ({ name, before, after }) => `${name} ${exactPercent(before)} → ${exactPercent(after)}`,
   )
   return warning('request-mix', {
-    finding: `The request mix changed, which alone makes requests take ${moreText(shiftUs, flows.quantity)} on average: ${firstOf(shares)} of requests.`,
+    finding: `The request mix changed, which alone makes requests take ${moreText(shiftUs, flows.quantity)} on average: ${firstOf(shares)} of ${of}.`,
     effect:
       `The mix alone moves the mean ${amountsName(flows.quantity)} of all requests by ` +
       `${shiftUs > 0 ? '+' : ''}${formatAmount(shiftUs, flows.quantity)} (${signedPercent(shiftUs / beforeUs)} of ${formatAmount(beforeUs, flows.quantity)})` +
@@ -75,18 +79,19 @@ function typesOfOtherShare(flows: FlowSet, types: RootTypes): TypeShares[] {
     cells.map(({ after }) => after),
   )
   if (!(p < MIX_LEVEL)) return []
+  const all = [sum(cells, ({ before }) => before), sum(cells, ({ after }) => after)] as const
   return cells
     .map(({ name, before, after }, cell) => ({
       name,
-      before: before / flows.count(BEFORE),
-      after: after / flows.count(AFTER),
+      before: before / all[BEFORE],
+      after: after / all[AFTER],
       residual: residuals[cell] as number,
     }))
     .filter(matters)
     .sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
 }
 
-function countCells(flows: FlowSet, { names, typeOf }: RootTypes): Cell[] {
+function countCells(flows: FlowSet, { names, typeOf, unknown }: RootTypes): Cell[] {
   const before = new Float64Array(names.length)
   const after = new Float64Array(names.length)
   typeOf.forEach((type, request) => {
@@ -94,11 +99,9 @@ function countCells(flows: FlowSet, { names, typeOf }: RootTypes): Cell[] {
     counts[type] = (counts[type] as number) + 1
   })
   const smaller = Math.min(flows.count(BEFORE), flows.count(AFTER)) / Math.max(1, flows.size)
-  const cells = names.map((name, type) => ({
-    name,
-    before: before[type] as number,
-    after: after[type] as number,
-  }))
+  const cells = names.flatMap((name, type): Cell | [] =>
+    type === unknown ? [] : { name, before: before[type] as number, after: after[type] as number },
+  )
   const isRare = (cell: Cell) => (cell.before + cell.after) * smaller < MIN_EXPECTED
   const rare = cells.filter(isRare)
   const rest = {
@@ -117,7 +120,7 @@ function matters({ before, after, residual }: TypeShares): boolean {
 }
 
 /** The mean before, and how much it would move if only the mix of types changed. */
-function shiftByMix(flows: FlowSet, { names, typeOf }: RootTypes) {
+function shiftByMix(flows: FlowSet, { names, typeOf, unknown }: RootTypes) {
   const sums = [new Float64Array(names.length), new Float64Array(names.length)] as const
   const counts = [new Float64Array(names.length), new Float64Array(names.length)] as const
   typeOf.forEach((type, request) => {
@@ -129,12 +132,15 @@ function shiftByMix(flows: FlowSet, { names, typeOf }: RootTypes) {
   })
   const total = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0)
   const beforeUs = total(sums[BEFORE]) / total(counts[BEFORE])
+  const all = total(counts[AFTER])
+  for (const values of [...sums, ...counts]) if (unknown >= 0) values[unknown] = 0
+  const usualUs = total(sums[BEFORE]) / total(counts[BEFORE])
   const means = counts[BEFORE].map((count, type) => {
     const period = count > 0 ? BEFORE : AFTER
     return (sums[period][type] as number) / Math.max(1, counts[period][type] as number)
   })
   const mixed = means.map((meanUs, type) => meanUs * (counts[AFTER][type] as number))
-  return { beforeUs, shiftUs: total(mixed) / total(counts[AFTER]) - beforeUs }
+  return { beforeUs, shiftUs: (total(mixed) - usualUs * total(counts[AFTER])) / all }
 }
 
 /** Requests of a type are worth fewer than this share of them where their weights differ. */

@@ -12,6 +12,8 @@ export interface RootTypes {
   /** Service and operation of the root, without its host; of a catch-all, also what it calls. */
   readonly names: readonly string[]
   readonly typeOf: Uint32Array
+  /** Type of requests of a catch-all that end before they show theirs; -1 for none. */
+  readonly unknown: number
 }
 
 /** A root operation that this share of requests begin with may stand for several types. */
@@ -32,6 +34,7 @@ export const rootTypes = remembered((given: FlowSet): RootTypes => {
   const { catchAll } = rootCalls(flows)
   const numbers = new Map<string, number>()
   const ofShape = new Int32Array(flows.shapes.size).fill(-1)
+  let unknown = -1
   const typeOf = flows.shapeOf.map((shape) => {
     if (ofShape[shape]! < 0) {
       const [root, call] = [rootName(flows, shape), catchAll?.callOf.get(shape)]
@@ -39,10 +42,11 @@ export const rootTypes = remembered((given: FlowSet): RootTypes => {
       const name = call === undefined ? root : calling
       if (!numbers.has(name)) numbers.set(name, numbers.size)
       ofShape[shape] = numbers.get(name)!
+      if (call === null) unknown = ofShape[shape]!
     }
     return ofShape[shape]!
   })
-  return { names: [...numbers.keys()], typeOf }
+  return { names: [...numbers.keys()], typeOf, unknown }
 })
 
 export function rootName({ shapes, labels }: FlowSet, shape: number): string {
