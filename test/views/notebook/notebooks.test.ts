@@ -32,7 +32,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /smPThreshold 50: {6}16 of 77 categories/,
     /scaled counts: {8}0\nsmPThreshold 'auto': {2}0\nfindings: {13}0/,
     /request-mix: The request mix changed, which alone makes requests take \S+ µs longer on average: frontend NFS3 WRITE 8\.2 % → 34 %/,
-    /0 changed categories/,
+    /0 ranked mutations/,
     /#1 {2}mds: MDS GETLAYOUT itself takes 300 µs longer/,
   ],
   '04-seeing-the-difference.ipynb': [
