@@ -144,13 +144,12 @@ function causesTable(
 ): string {
   const shown = ranked.slice(0, limit)
   const isNested = shown.some(({ parent }) => parent !== null)
-  const left = options.divergence === 'wasserstein' ? 'still apart' : 'divergence left'
   const table = textTable(
     [
       'cause',
       ...(isNested ? ['part of'] : []),
       'alone explains',
-      left,
+      'still apart',
       'p50',
       'p99',
       ...meetTitle(us),
@@ -169,7 +168,7 @@ function causesTable(
       ],
     ),
   )
-  return `${table}\n\nEach row: what is left, and p50 and p99, if before were made like after in this alone.`
+  return `${table}\n\nEach row: how far apart the profiles still are, and p50 and p99, with this change alone.`
 }
 
 function meetTitle(us: number | null): string[] {

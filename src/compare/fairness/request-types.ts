@@ -159,9 +159,9 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   const recorded = [recordedShare(flows, weight, BEFORE), recordedShare(flows, weight, AFTER)]
   const [before = Number.NaN, after = Number.NaN] = recorded
   if (Math.abs(after - before) > MAX_UNRECORDED) return partlyRecorded(before, after)
-  const preferred = options.sampling === 'even' ? [] : unevenTypes(flows, weight)
-  if (preferred.length > 0) return samplePrefers(preferred, options)
   if (options.counts === 'weighted') return []
+  const preferred = options.sampling === 'even' ? [] : unevenTypes(flows, weight)
+  if (preferred.length > 0) return samplePrefers(preferred)
   const differing = typesOfOtherWeight(flows, weight)
   if (differing.length === 0) return []
   const estimates = ([BEFORE, AFTER] as const).map((period) => {
@@ -178,17 +178,13 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   })
 }
 
-function samplePrefers(
-  names: readonly string[],
-  { counts }: ComparedPeriods['options'],
-): ComparisonWarning[] {
+function samplePrefers(names: readonly string[]): ComparisonWarning[] {
   return warning('sampling-differs', {
     finding: `The sample preferred some requests of a type to others: ${firstOf(names)}.`,
     effect:
-      counts === 'weighted'
-        ? 'Requests count as they weigh, so tests are less sure: of what the sample is worth.'
-        : 'If slow or failed requests were preferred, requests look slower and fail more often than they do.',
-    answer: "Thin these out with `sampling: 'even'`, and count with `counts: 'weighted'`.",
+      'If slow or failed requests were preferred, requests look slower and fail more often than they do.',
+    answer:
+      "Count each request by its weight with `counts: 'weighted'`; `sampling: 'even'` also thins out those that were preferred.",
     advice: { sampling: 'even', counts: 'weighted' },
   })
 }

@@ -32,7 +32,7 @@ import {
 } from '../ranking/rank-mutations.ts'
 import { findSegments } from '../segments/find-segments.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
-import type { Segment, Segments } from '../segments/segments.ts'
+import type { Segments } from '../segments/segments.ts'
 import { findStepChanges } from '../steps/find-step-changes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
@@ -53,7 +53,7 @@ import { Findings } from './findings.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
-import { segmentClause, segmentFact, withSegments } from './segment-findings.ts'
+import { segmentClause, withSegments } from './segment-findings.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
 import { meansDiffer } from './whole-shift.ts'
@@ -188,7 +188,7 @@ export function groupFindings(
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const weighted = weigh(draft)
-    const { key, notes, weightUs, depth, ...told } = weighted
+    const { key, notes, weightUs, depth, isOfSegment: _, ...told } = weighted
     const elsewhereUs = toldElsewhere(draft) * (weighted.requests / draft.requests || 1)
     const contributionUs = withConsequences(weighted, consequences) - elsewhereUs
     const clearUs = changeIsClear ? observedChangeUs : Number.NaN
@@ -277,26 +277,12 @@ function weighing({ evidence, edges }: FindingSources) {
   }
   const every = range(categories.size)
   const weigh = (draft: Draft): Draft => {
+    // Who fails, calls, structures and segments were counted by weights already.
+    if (draft.calls.length > 0 || draft.moves.length > 0 || draft.isOfSegment) return draft
     const ids = draft.categories.length > 0 ? draft.categories : every
     const [before, after] = [factorOf(ids, BEFORE), factorOf(ids, AFTER)]
-    const sideOf = (side: Segment['inside']) => ({
-      ...side,
-      before: Math.round(side.before * before),
-      after: Math.round(side.after * after),
-    })
-    const { segment } = draft
-    const told = segment && {
-      ...segment,
-      inside: sideOf(segment.inside),
-      outside: sideOf(segment.outside),
-    }
-    const noteOf = (note: string) =>
-      segment && told && note === segmentFact(segment) ? segmentFact(told) : note
-    const ofSegment = { ...draft, ...(told && { segment: told }), notes: draft.notes.map(noteOf) }
-    // Who fails, calls and structures were counted by weights already.
-    if (draft.calls.length > 0 || draft.moves.length > 0) return ofSegment
     return {
-      ...ofSegment,
+      ...draft,
       requests: Math.round(draft.requests * after),
       concerned: [Math.round(draft.concerned[0] * before), Math.round(draft.concerned[1] * after)],
       contributionUs: draft.contributionUs * after,

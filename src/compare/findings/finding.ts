@@ -132,6 +132,8 @@ export interface Draft {
   readonly size?: FindingSize
   /** Requests that it is confined to, where such were found. */
   readonly segment?: Segment
+  /** Whether the segment is all that it tells, in its own numbers. */
+  readonly isOfSegment?: boolean
   /** Trace ids of requests to look at, where they are not the typical ones of its categories. */
   readonly exemplars?: Exemplars
   /** Smallest p of its evidence, and the smallest corrected for the number of tests. */
@@ -170,7 +172,8 @@ export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
 }
 
 /** One change in the system, with every mutation it accounts for. */
-export interface Finding extends Omit<Draft, 'key' | 'notes' | 'weightUs' | 'depth'> {
+export interface Finding
+  extends Omit<Draft, 'key' | 'notes' | 'weightUs' | 'depth' | 'isOfSegment'> {
   /** Stays the same while the same edges or the same part of the flow changed. */
   readonly id: string
   /** 1 for the most important; a consequence has the rank of its cause. */

@@ -83,7 +83,7 @@ export function segmentClause({
   return `, ${[isAll ? 'only' : 'mostly', ...calls, 'where'].join(' ')} ${of}${text}`
 }
 
-export function segmentFact(segment: Segment): string {
+function segmentFact(segment: Segment): string {
   const { shareOfChange, equivalents, inside, outside, text, measure } = segment
   const all = grouped(inside.after + outside.after)
   const same = equivalents.find((one) => !one.endsWith(text))
@@ -180,6 +180,7 @@ function draftOf(segment: Segment, categories: Categories): Draft {
       },
     ],
     segment,
+    isOfSegment: true,
     p: segment.p,
     q: segment.q,
   }

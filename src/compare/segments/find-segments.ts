@@ -6,6 +6,7 @@ import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
+import type { SegmentSide } from './contrast-shares.ts'
 import { DividingColumns } from './dividing-columns.ts'
 import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
 import { RequestColumns } from './request-columns.ts'
@@ -305,8 +306,12 @@ function segmentOf(
   { candidate, isInside, test, q }: Tried,
   { measured, columns, isOut }: Searched,
 ): Segment {
-  const { measure, step, call, strata, requests } = measured
-  const { inside, outside } = test
+  const { measure, step, call, strata, requests, standFor } = measured
+  const [inside, outside] = [test.inside, test.outside].map((side) => ({
+    ...side,
+    before: Math.round(side.before * standFor[BEFORE]),
+    after: Math.round(side.after * standFor[AFTER]),
+  })) as [SegmentSide, SegmentSide]
   const stratum = candidate.stratum === null ? null : strata[candidate.stratum]!
   const inSegment: number[] = []
   for (let row = 0; row < isInside.length; row++) {
@@ -333,7 +338,8 @@ function segmentOf(
     shareOfRequests,
     shareOfChange,
     lift: shareOfChange / shareOfRequests,
-    requests: inSegment,
+    // Of weighted requests, one may have been drawn more than once.
+    requests: [...new Set(inSegment)],
   }
 }
 

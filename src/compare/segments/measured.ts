@@ -31,6 +31,8 @@ export interface Measured {
   /** Time in µs, or 1 for a failure or a choice taken; ascending within stratum and period. */
   readonly values: Float64Array
   readonly blocks: Uint8Array
+  /** How many requests a row of each period stands for: 1 unless they are weighted. */
+  readonly standFor: readonly [before: number, after: number]
 }
 
 type Head = Pick<Measured, 'measure' | 'isSure' | 'step' | 'call'>
@@ -213,6 +215,8 @@ function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) 
   const values = new Float64Array(size)
   const blocks = new Uint8Array(size)
   let at = 0
+  const stoodFor: [number, number] = [0, 0]
+  const rows: [number, number] = [0, 0]
   kept.forEach(({ samples }, stratum) => {
     for (const period of [BEFORE, AFTER] satisfies Period[]) {
       const sample = samples[period]!
@@ -228,6 +232,8 @@ function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) 
         at++
       }
       offsets[2 * stratum + period + 1] = at
+      rows[period] += at - offsets[2 * stratum + period]!
+      stoodFor[period] += weights === undefined ? order.length : sum(weights)
     }
   })
   const strata = kept.map(({ operation, callingOperation }) => ({ operation, callingOperation }))
@@ -238,6 +244,7 @@ function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) 
     requests: requests.subarray(0, at),
     values: values.subarray(0, at),
     blocks: blocks.subarray(0, at),
+    standFor: [stoodFor[BEFORE] / rows[BEFORE], stoodFor[AFTER] / rows[AFTER]] as const,
   }
 }
 

@@ -154,4 +154,14 @@ test.each([
     { counts: 'weighted' },
   )
   expect([...new Set(segments.segments.map(({ text }) => text))]).toEqual(told)
+  for (const { inside, outside, requests } of segments.segments) {
+    const [before, after] = [false, true].map((isAfter) => ofTenants(isAfter, rate))
+    const ofGold = (some: Request[] = []) => some.filter(({ tenant }) => tenant === 'gold')
+    const weigh = (some: Request[] = []) => some.reduce((sum, { weight }) => sum + weight, 0)
+    expect(inside.before).toBe(ofGold(before).length)
+    expect(Math.abs(inside.after + outside.after - weigh(after))).toBeLessThan(2)
+    // Requests are drawn by weight: those of gold to a few.
+    expect(Math.abs(inside.after / weigh(ofGold(after)) - 1)).toBeLessThan(0.03)
+    expect(new Set(requests).size).toBe(requests.length)
+  }
 })
