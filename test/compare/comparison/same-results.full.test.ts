@@ -17,8 +17,8 @@ const incident = simulatePeriods({
 
 test('a restored comparison has the segments and outcomes of a fresh one', () => {
   const found = everything(compare(...incident))
-  expect(found.text).toMatch(/only where\s+tenant\.tier = enterprise/)
-  expect(found.text).toMatch(/only where\s+cache\.hit = false/)
+  expect(found.text).toMatch(/only\s+where\s+tenant\.tier = enterprise/)
+  expect(found.text).toMatch(/only\s+where\s+cache\.hit = false/)
   expect(everything(restored(compare(...incident)))).toEqual(found)
   const stricter = { alpha: 1e-6, fold: 'exact' } as const
   const expected = everything(compare(...incident, stricter))
