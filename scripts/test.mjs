@@ -2,7 +2,7 @@
 // npm run test:full: what takes longer.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { checkNode, ensureBuild, ensureDependencies, ROOT, run, say } from './setup.mjs'
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
@@ -31,7 +31,7 @@ const STEPS = {
       () => vitest([...PROJECTS, LONG, ...filesWithLongTests()]),
     ],
     ['nbconvert', nbconvert],
-    ['fuzzing', () => program(['..', 'scripts', 'fuzz.mjs'], ['--minutes', '0.25', '--seed', '1'])],
+    ['fuzzing', () => program(['..', 'scripts', 'fuzz.mjs'], ['--minutes', '0.1', '--seed', '1'])],
   ],
 }
 
@@ -110,12 +110,26 @@ async function vitest(chosen) {
       .flatMap((/** @type {{ assertionResults: Assertion[] }} */ file) => file.assertionResults)
       .filter((/** @type {Assertion} */ { status }) => status !== 'passed' && status !== 'failed')
       .filter(({ tags }) => tags.includes('full') === chosen.includes(LONG))
+    say(`Longest: ${longest(testResults).join(', ')}`)
     // A file that cannot even be loaded fails without a failed test of its own.
     const failed = Math.max(numFailedTests, stopped)
     return { passed: numPassedTests, failed, skipped: skipped.length }
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/**
+ * The files that took longest: where to begin when the whole takes too long.
+ *
+ * @param {{ name: string, startTime: number, endTime: number }[]} files
+ */
+function longest(files) {
+  return files
+    .map(({ name, startTime, endTime }) => ({ name, seconds: (endTime - startTime) / 1000 }))
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, 8)
+    .map(({ name, seconds }) => `${relative(join(ROOT, 'test'), name)} ${seconds.toFixed(0)} s`)
 }
 
 /** Test files that have tests with the tag `full`, by their paths. */

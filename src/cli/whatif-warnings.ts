@@ -5,7 +5,7 @@ import {
   warning,
 } from '../compare/fairness/comparison-warning.ts'
 import { dataQuality } from '../compare/fairness/data-quality.ts'
-import { isConsiderable, missingSpans } from '../compare/fairness/trace-problems.ts'
+import { isConsiderable, missingSpans, skewedTraces } from '../compare/fairness/trace-problems.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 
 /** Some calls outlive their callers everywhere; from this share of traces on it is told. */
@@ -46,7 +46,7 @@ function lostSpans(traces: TraceSet): ComparisonWarning[] {
 }
 
 function differingClocks(traces: TraceSet): ComparisonWarning[] {
-  const skewed = traces.quality().counts.get('clock-skew') ?? 0
+  const skewed = skewedTraces(traces)
   if (!isOften(skewed, traces, MIN_SKEWED)) return []
   return warning('clock-skew', {
     finding: `${traces.name}: ${partOf(skewed, traces.size)} traces have spans that begin before or end after their parent on another host.`,

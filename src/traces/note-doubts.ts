@@ -2,47 +2,54 @@
 import { formatDuration, type Microseconds } from '../core/words.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { QualityLog } from './quality.ts'
-import { SPAN_KINDS, type SpanColumns } from './span-columns.ts'
+import { SPAN_KINDS, type SpanColumns, type SpanTraceColumns } from './span-columns.ts'
 
+const NS_PER_MS = 1_000_000n
 const PRODUCER = SPAN_KINDS.indexOf('producer')
 const CONSUMER = SPAN_KINDS.indexOf('consumer')
 
-/**
- * Notes traces in which spans reach outside a parent on another host (or service) by more than
- * rounding (`startUs` counts from a whole second, which shows whole ms). Consumers and what follows
- * may outlive parents.
- */
+type Placed = Pick<SpanTraceColumns, 'spanOffsets' | 'spans' | 'hosts' | 'epochNs'>
+
+/** Notes traces in which spans reach outside a parent on another host; see `spansOutsideParents`. */
 export function noteClockSkew(
   traceIds: readonly string[],
-  spanOffsets: Uint32Array,
-  spans: SpanColumns,
-  hosts: Dictionary,
+  placed: Placed,
   quality: QualityLog,
 ): void {
+  for (const { trace, outside, farthestUs } of spansOutsideParents(placed)) {
+    quality.note(
+      'clock-skew',
+      { trace: traceIds[trace]! },
+      `${outside} span(s) lie outside their parent on another host, by up to ${formatDuration(farthestUs)}: the clocks disagree, or the parent did not wait`,
+    )
+  }
+}
+
+/**
+ * Yields traces in which spans reach outside a parent on another host (or service) by more than
+ * rounding. Consumers and what follows may outlive parents.
+ */
+export function* spansOutsideParents({ spanOffsets, spans, hosts, epochNs }: Placed) {
+  const pastMsNs = Number(epochNs % NS_PER_MS)
   const unknownHost = hosts.find('')
   const crossesHosts = (span: number, parent: number) =>
     spans.host[span] === spans.host[parent] && spans.host[span] === unknownHost
       ? spans.service[span] !== spans.service[parent]
       : spans.host[span] !== spans.host[parent]
-  traceIds.forEach((trace, i) => {
+  for (let trace = 0; trace + 1 < spanOffsets.length; trace++) {
     let outside = 0
     let farthestUs = 0
-    const end = spanOffsets[i + 1]!
-    for (let span = spanOffsets[i]!; span < end; span++) {
+    const end = spanOffsets[trace + 1]!
+    for (let span = spanOffsets[trace]!; span < end; span++) {
       const parent = spans.parent[span]!
       if (parent < 0 || !crossesHosts(span, parent)) continue
-      const reachUs = reachOutside(spans, span, parent)
+      const reachUs = reachOutside(spans, span, parent, pastMsNs)
       if (reachUs <= 0) continue
       outside++
       farthestUs = Math.max(farthestUs, reachUs)
     }
-    if (outside === 0) return
-    quality.note(
-      'clock-skew',
-      { trace },
-      `${outside} span(s) lie outside their parent on another host, by up to ${formatDuration(farthestUs)}: the clocks disagree, or the parent did not wait`,
-    )
-  })
+    if (outside > 0) yield { trace, outside, farthestUs }
+  }
 }
 
 export function noteNamelessServices(
@@ -67,7 +74,12 @@ export function noteNamelessServices(
 }
 
 /** How far beyond rounding a span begins before its parent or ends after it; 0 if it does not. */
-function reachOutside(spans: SpanColumns, span: number, parent: number): Microseconds {
+function reachOutside(
+  spans: SpanColumns,
+  span: number,
+  parent: number,
+  pastMsNs: number,
+): Microseconds {
   const startUs = spans.startUs[span]!
   const parentStartUs = spans.startUs[parent]!
   const waits =
@@ -77,10 +89,11 @@ function reachOutside(spans: SpanColumns, span: number, parent: number): Microse
   const endUs = startUs + spans.durationUs[span]!
   const parentEndUs = parentStartUs + spans.durationUs[parent]!
   const reachUs = Math.max(parentStartUs - startUs, waits ? endUs - parentEndUs : 0)
-  return reachUs > Math.max(roundingUs(startUs), roundingUs(parentStartUs)) ? reachUs : 0
+  const rounding = Math.max(roundingUs(startUs, pastMsNs), roundingUs(parentStartUs, pastMsNs))
+  return reachUs > rounding ? reachUs : 0
 }
 
-/** Times are recorded to the microsecond or better, or to the millisecond. */
-function roundingUs(timeUs: Microseconds): Microseconds {
-  return timeUs % 1000 === 0 ? 1000 : 1
+/** Times are recorded to the microsecond or better, or to the millisecond, which whole ones show. */
+function roundingUs(timeUs: Microseconds, pastMsNs: number): Microseconds {
+  return Math.round(timeUs * 1e3 + pastMsNs) % 1e6 === 0 ? 1000 : 1
 }

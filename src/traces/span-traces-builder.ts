@@ -272,10 +272,11 @@ export class SpanTracesBuilder {
     const { startUs } = spans
     const epochShiftUs = startUs.reduce((earliest, start) => Math.min(earliest, start), Infinity)
     const shiftNs = Number.isFinite(epochShiftUs) ? Math.round(epochShiftUs * 1e3) : 0
-    noteClockSkew(ids, spanOffsets, spans, this.#hosts, this.#quality)
+    const { epochNs } = this.clock
+    noteClockSkew(ids, { spanOffsets, spans, hosts: this.#hosts, epochNs }, this.#quality)
     noteNamelessServices(ids, spanOffsets, spans, this.#services, this.#quality)
     const grouped = {
-      epochNs: this.clock.epochNs + BigInt(shiftNs),
+      epochNs: epochNs + BigInt(shiftNs),
       ids,
       spanOffsets,
       spans: { ...spans, startUs: startUs.map((start) => Math.round(start * 1e3 - shiftNs) / 1e3) },

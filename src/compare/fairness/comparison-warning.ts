@@ -1,4 +1,5 @@
 import type { OptionAdvice } from '../../core/errors.ts'
+import { grouped } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -81,5 +82,5 @@ export function signedPercent(change: number): string {
 }
 
 export function partOf(count: number, all: number): string {
-  return `${count} of ${all}${all > 0 ? ` (${exactPercent(count / all)})` : ''}`
+  return `${grouped(count)} of ${grouped(all)}${all > 0 ? ` (${exactPercent(count / all)})` : ''}`
 }

@@ -79,7 +79,7 @@ function loadProblems(traces: TraceSet, told: readonly ComparisonWarning[]): Com
   const found = left.map(([code, count]) => {
     const first = quality.issues.find((issue) => issue.code === code)
     const example = first === undefined ? '' : ` (${describePlace(first.place)}${first.message})`
-    return `${count} × ${code}${example}`
+    return `${grouped(count)} × ${code}${example}`
   })
   const { skippedTraces } = quality
   if (skippedTraces === 0) {

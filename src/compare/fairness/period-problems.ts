@@ -27,10 +27,10 @@ export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
   const kind = after > before ? 'structural mutations' : 'precursors'
   const passing = passingByLoad(periods, after / before)
   return warning('unequal-load', {
-    finding: `There are ${before} requests before and ${after} after.`,
+    finding: `There are ${counted(before, 'request')} before and ${grouped(after)} after.`,
     effect:
       `Every category ${after > before ? 'gains' : 'loses'} requests with the load: that alone makes ` +
-      `${passing === 0 ? 'none' : passing} of ${periods.categories.size} categories pass ` +
+      `${passing === 0 ? 'none' : grouped(passing)} of ${counted(periods.categories.size, 'category', 'categories')} pass ` +
       `the threshold of ${options.smPThreshold} requests as ${kind}.`,
     answer:
       "Compare periods of equal load, scale counts with `counts: 'scaled'`, or " +
@@ -67,7 +67,7 @@ export function smallPeriods({ flows, categories, options }: ComparedPeriods): C
   ]
   if (problems.length === 0) return []
   return warning('small-periods', {
-    finding: `With ${before} requests before and ${after} after, ${problems.join(', and ')}.`,
+    finding: `With ${counted(before, 'request')} before and ${grouped(after)} after, ${problems.join(', and ')}.`,
     effect: 'No finding does not mean no change.',
     answer: 'Load longer periods, or lower `smPThreshold`.',
     advice: { smPThreshold: null },
@@ -191,7 +191,7 @@ export function undecidedStructures({ categories }: ComparedPeriods): Comparison
   const { undecided } = categories
   if (undecided === 0) return []
   return warning('undecided-structures', {
-    finding: `${undecided} pair(s) of flows are too symmetric to compare within the step budget.`,
+    finding: `${counted(undecided, 'pair')} of flows ${undecided === 1 ? 'is' : 'are'} too symmetric to compare within the step budget.`,
     effect: 'They count as different structures, so one category may appear as several.',
     answer: 'Give their nodes more telling labels with `label`.',
   })
@@ -232,7 +232,7 @@ function extremeOf({ flows }: ComparedPeriods, period: Period): ComparisonWarnin
   return warning('extreme-request', {
     finding:
       `One request ${when}, trace ${flows.ids[first + slowest]}, took ${formatAmount(slowestUs, flows.quantity)}, ` +
-      `${percent(slowestUs / totalUs)} of what all ${count} requests took.`,
+      `${percent(slowestUs / totalUs)} of what all ${grouped(count)} requests took.`,
     effect:
       'It dominates means, contributions and shares of the change; medians and tests are not affected.',
     answer: "Look at that trace, and rank with `centre: 'median'`.",

@@ -1,4 +1,5 @@
-import { formatDuration } from '../../core/words.ts'
+import { greatest, sum } from 'd3-array'
+import { formatDuration, type Microseconds, shortNumber } from '../../core/words.ts'
 import { arrivals, lengthUs, type Overlap, periodOverlap } from '../../flows/overlap.ts'
 import {
   type ComparedPeriods,
@@ -55,25 +56,36 @@ function overlapping(shared: Overlap, [before, after]: readonly [Float64Array, F
 }
 
 function otherLength(before: Float64Array, after: Float64Array): ComparisonWarning[] {
-  const beforeUs = lengthUs(before)
-  const afterUs = lengthUs(after)
+  const [beforeUs, afterUs] = [busyUs(before), busyUs(after)]
   if (!(Math.max(beforeUs / afterUs, afterUs / beforeUs) > OTHER_LENGTH)) return []
   const rates = [(before.length - 1) / beforeUs, (after.length - 1) / afterUs] as const
   const ratio = rates[1] / rates[0]
-  if (Math.max(ratio, 1 / ratio) < OTHER_RATE) return []
+  // A single request has no rate.
+  if (!(Math.max(ratio, 1 / ratio) >= OTHER_RATE)) return []
   const all = before.length + after.length - 2
   const share = beforeUs / (beforeUs + afterUs)
   const deviation = (before.length - 1 - all * share) / Math.sqrt(all * share * (1 - share))
   if (Math.abs(deviation) < LARGE_DEVIATION) return []
-  const [perSecondBefore, perSecondAfter] = rates.map((rate) => Number((rate * 1e6).toPrecision(3)))
+  const [perSecondBefore, perSecondAfter] = rates.map((rate) => shortNumber(rate * 1e6))
   return warning('time-ranges', {
     finding:
-      `The before period lasts ${formatDuration(beforeUs)}, the after period ${formatDuration(afterUs)}, ` +
+      `The before period lasts ${lengthText(before)}, the after period ${lengthText(after)}, ` +
       `with ${perSecondBefore} and ${perSecondAfter} requests per second.`,
     effect:
       'The request rate changed, which the counts alone do not show; queues and caches depend on it.',
     answer: 'Load periods of the same length and rate, or consider the rate as a cause.',
   })
+}
+
+/** How long requests came: a period's length without the gaps that random arrivals would hardly leave. */
+function busyUs(arrivals: Float64Array): Microseconds {
+  return lengthUs(arrivals) - sum(holesIn(arrivals), ({ fromUs, toUs }) => toUs - fromUs)
+}
+
+function lengthText(arrivals: Float64Array): string {
+  const [allUs, ownUs] = [lengthUs(arrivals), busyUs(arrivals)]
+  const gaps = ownUs < allUs ? ` without the ${formatDuration(allUs - ownUs)} in which none came` : ''
+  return formatDuration(ownUs) + gaps
 }
 
 const GAP_LEVEL = 1e-4
@@ -127,20 +139,21 @@ function holeIn(arrivals: Float64Array, name: 'before' | 'after', isExcused: Exc
   })
 }
 
-/** The longest gap that is too long for chance and not excused. */
 function longestHole(arrivals: Float64Array, isExcused: Excused): Gap | undefined {
+  const holes = holesIn(arrivals).filter((gap) => !isExcused(gap))
+  return greatest(holes, (a, b) => a.toUs - a.fromUs - (b.toUs - b.fromUs))
+}
+
+/** The gaps that are too long for chance and a considerable part of the period. */
+function holesIn(arrivals: Float64Array): Gap[] {
   const allUs = lengthUs(arrivals)
-  let longest: Gap | undefined
-  let longestUs = MIN_GAP_SHARE * allUs
+  const holes: Gap[] = []
   for (let i = 1; i < arrivals.length; i++) {
     const gap = { fromUs: arrivals[i - 1] as number, toUs: arrivals[i] as number }
-    const gapUs = gap.toUs - gap.fromUs
-    if (!(gapUs > longestUs && gapProbability(gapUs / allUs, arrivals.length) < GAP_LEVEL)) continue
-    if (isExcused(gap)) continue
-    longest = gap
-    longestUs = gapUs
+    const share = (gap.toUs - gap.fromUs) / allUs
+    if (share > MIN_GAP_SHARE && gapProbability(share, arrivals.length) < GAP_LEVEL) holes.push(gap)
   }
-  return longest
+  return holes
 }
 
 /**

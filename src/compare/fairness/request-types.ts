@@ -1,7 +1,7 @@
 import { group, sum } from 'd3-array'
 import { amountsName, formatAmount, moreText } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
-import { firstOf } from '../../core/words.ts'
+import { counted, firstOf, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ALIKE_WEIGHT } from '../load/arrivals.ts'
@@ -166,7 +166,7 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   if (differing.length === 0) return []
   const estimates = ([BEFORE, AFTER] as const).map((period) => {
     const count = flows.count(period)
-    return `${count} recorded requests stand for ${Math.round(flows.stoodFor(period))}`
+    return `${counted(count, 'recorded request')} stand for ${grouped(flows.stoodFor(period))}`
   })
   return warning('sampling-differs', {
     finding: `The sampling probability changed: ${firstOf(differing)}.`,

@@ -1,9 +1,10 @@
 import { rollup } from 'd3-array'
-import { formatDuration } from '../../core/words.ts'
+import { formatDuration, grouped } from '../../core/words.ts'
 import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { median } from '../../stats/quantile.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import { spansOutsideParents } from '../../traces/note-doubts.ts'
 import { NO_PARENT, PARENT_MISSING, type SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import {
@@ -161,8 +162,8 @@ export function clockSkew({ before, after, flows }: ComparedPeriods): Comparison
     effect:
       'Clocks moved, or callers no longer wait: that may be the change itself. Edges between ' +
       'hosts are off by the difference of their clocks; calls that end after their caller count ' +
-      `as not waited for. Spans moved to the start of their parent: ${clampedStarts}; ` +
-      `entirely outside it: ${outsideParent}.`,
+      `as not waited for. Spans moved to the start of their parent: ${grouped(clampedStarts)}; ` +
+      `entirely outside it: ${grouped(outsideParent)}.`,
     answer:
       'Trust findings, which compare durations and the way there and back as one, more than ' +
       'single edges between hosts; see `comparison.flows.clocks` and `traces.quality().issues` ' +
@@ -181,8 +182,9 @@ function correctionText(corrected: readonly ClockOffset[]): string {
   return ` This is after correcting clocks: ${clock} is ${formatDuration(Math.abs(offsetUs))} ${side} ${reference}${doubt}${most}.`
 }
 
-function skewedTraces(traces: TraceSet): number {
-  return traces.quality().counts.get('clock-skew') ?? 0
+/** How many of these traces have spans outside a parent on another host, as their clocks tell it. */
+export function skewedTraces(traces: TraceSet): number {
+  return traces.kind === 'spans' ? [...spansOutsideParents(traces)].length : 0
 }
 
 /** Whether traces have spans besides their root whose parent was not recorded. */
@@ -200,7 +202,7 @@ export function orphans({ before, after }: ComparedPeriods): ComparisonWarning[]
     finding: `${affectedText(affected)} have spans whose parent is not in the files.`,
     effect:
       'Each such span counts as a request of its own ' +
-      `(${missingBefore.orphans} before, ${missingAfter.orphans} after), ` +
+      `(${grouped(missingBefore.orphans)} before, ${grouped(missingAfter.orphans)} after), ` +
       'and the request it belongs to looks simpler than it is.',
     answer:
       'Load the files of all services for both periods; or leave these requests out with `selectRequests`.',
@@ -236,7 +238,7 @@ export function truncatedTraces({ before, after }: ComparedPeriods): ComparisonW
       `${affectedText(affected)} are cut: ` +
       `${causes
         .filter(([count]) => count > 0)
-        .map(([count, what]) => `${count} ${what}`)
+        .map(([count, what]) => `${grouped(count)} ${what}`)
         .join(', ')}.`,
     effect: 'What is left of them counts as shorter requests with other structures.',
     answer:
@@ -290,7 +292,8 @@ function repeated(traces: TraceSet): { readonly traces: number; readonly isCut: 
   const { issues, counts } = traces.quality()
   const listed = issues.filter(({ code }) => code === 'duplicate-span')
   const isCut = listed.length < (counts.get('duplicate-span') ?? 0)
-  return { traces: new Set(listed.map(({ place }) => place.trace)).size, isCut }
+  const copied = new Set(listed.map(({ place }) => place.trace))
+  return { traces: traces.ids.filter((id) => copied.has(id)).length, isCut }
 }
 
 function isIdentity(id: string): boolean {

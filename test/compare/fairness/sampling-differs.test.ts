@@ -19,7 +19,7 @@ describe('sampling-differs', () => {
       'The sampling probability changed: web call: one in 10 before, one in 5 after.',
     )
     expect(found?.effect).toContain(
-      '200 recorded requests stand for 2000 before, 400 recorded requests stand for 2000 after',
+      '200 recorded requests stand for 2,000 before, 400 recorded requests stand for 2,000 after',
     )
     expect(found?.answer).toBe("Count each request by its weight with `counts: 'weighted'`.")
     expect(found?.advice).toEqual({ counts: 'weighted' })

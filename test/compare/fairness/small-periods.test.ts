@@ -14,7 +14,7 @@ describe('small-periods', () => {
       makeGraphs(chains(HIT, [5, 6])),
     )
     expect(few.map(({ message }) => message)).toEqual([
-      'With 1 requests before and 2 after, no category has enough requests in both periods to ' +
+      'With 1 request before and 2 after, no category has enough requests in both periods to ' +
         'test its times, and no category can change by more than the threshold of 50 requests.',
     ])
     expect(few.map(({ detail }) => detail)).toEqual([
@@ -59,7 +59,7 @@ test('undecided-structures: of structures too symmetric to compare', () => {
       categories: { undecided, size: 1, count: () => 100 },
     }).map(({ finding }) => finding)
   expect(withUndecided(1)).toContain(
-    '1 pair(s) of flows are too symmetric to compare within the step budget.',
+    '1 pair of flows is too symmetric to compare within the step budget.',
   )
   expect(withUndecided(0).join()).not.toContain('symmetric')
 })

@@ -55,6 +55,23 @@ describe('time-ranges', () => {
     expect(coded('time-ranges', from(0), from(30, 1800))).toEqual([])
   })
 
+  test('the rate of a period with a gap in it is that of the time in which requests came', () => {
+    const bursts = (every: number) => [
+      ...from(0, 150, every, 'early'),
+      ...from(60, 150, every, 'late'),
+    ]
+    expect(coded('time-ranges', bursts(1e6), from(90, 300))).toEqual([])
+    const [found] = coded('time-ranges', bursts(3e6), from(90, 300))
+    expect(found?.finding).toBe(
+      'The before period lasts 14.9 min without the 52.5 min in which none came, the after period 4.98 min, with 0.334 and 1 requests per second.',
+    )
+  })
+
+  test('silent about a single request, which has no rate', () => {
+    expect(coded('time-ranges', from(0, 1), from(30))).toEqual([])
+    expect(coded('time-ranges', from(0), from(30, 1))).toEqual([])
+  })
+
   test('silent about few requests: three in one minute, three in three', () => {
     expect(coded('time-ranges', from(0, 3, 30e6), from(30, 3, 90e6))).toEqual([])
   })

@@ -51,6 +51,12 @@ describe('clock-skew', () => {
     expect(found?.answer).toContain('`traces.quality().issues`')
   })
 
+  test('of chosen traces, those among them are counted', () => {
+    const chosen = (spans: SpanSketch[]) => makeSpans(spans).between('0s', '19.5s')
+    const [found] = coded('clock-skew', chosen(before), chosen(skewed(0.1)))
+    expect(found?.finding).toContain('20 of 20 (100 %) after')
+  })
+
   test('equal shares of both periods touch no finding', () => {
     expect(coded('clock-skew', skewed(0.1), skewed(0.1))).toEqual([])
     expect(coded('data-quality', skewed(0.1), skewed(0.1))).toEqual([])

@@ -27,7 +27,7 @@ describe('unequal-load', () => {
     expect(load([100, 900], [150, 1350])).toEqual([
       {
         code: 'unequal-load',
-        finding: 'There are 1000 requests before and 1500 after.',
+        finding: 'There are 1,000 requests before and 1,500 after.',
         effect:
           'Every category gains requests with the load: that alone makes 1 of 2 categories pass ' +
           'the threshold of 50 requests as structural mutations.',
@@ -35,7 +35,7 @@ describe('unequal-load', () => {
           "Compare periods of equal load, scale counts with `counts: 'scaled'`, " +
           "or test shares instead of counts with `smPThreshold: 'auto'`.",
         advice: { counts: 'scaled', smPThreshold: 'auto' },
-        message: 'There are 1000 requests before and 1500 after.',
+        message: 'There are 1,000 requests before and 1,500 after.',
         detail: expect.stringMatching(/^Every.* mutations\. Compare/),
       },
     ])
