@@ -84,7 +84,8 @@ function busyUs(arrivals: Float64Array): Microseconds {
 
 function lengthText(arrivals: Float64Array): string {
   const [allUs, ownUs] = [lengthUs(arrivals), busyUs(arrivals)]
-  const gaps = ownUs < allUs ? ` without the ${formatDuration(allUs - ownUs)} in which none came` : ''
+  const gaps =
+    ownUs < allUs ? ` without the ${formatDuration(allUs - ownUs)} in which none came` : ''
   return formatDuration(ownUs) + gaps
 }
 
