@@ -17,6 +17,8 @@ const LISTED_PER_CODE = 1000
 
 /** Code of issues that say which traces of a store are missing; files that are written keep them. */
 export const MISSING_TRACES = 'incomplete-answer'
+/** Code of issues that say that a file ends in the middle: what followed, and how much, is unknown. */
+export const TRUNCATED_FILE = 'truncated-file'
 
 /** Which of some traces were selected. */
 export interface Selected {

@@ -139,7 +139,7 @@ describe('a truncated graph', () => {
     expect(traces.ids).toEqual(['1'])
     expect(traces.quality().issues).toMatchObject([
       {
-        code: 'truncated-graph',
+        code: 'truncated-file',
         message: 'The file ends in the middle of a graph',
         place: { file: 'traces.dot', line: 7, trace: 'cut' },
       },
@@ -206,7 +206,7 @@ describe('wherever the file is cut into chunks', () => {
       ['missing-header', 40, undefined],
       ['missing-latency', 46, 'bad'],
       ['missing-header', 49, undefined],
-      ['truncated-graph', 51, '5'],
+      ['truncated-file', 51, '5'],
     ])
   })
 

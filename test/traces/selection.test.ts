@@ -155,6 +155,8 @@ describe('conditions', () => {
     const said = (conditions: string) => () => parseConditions(conditions)
     expect(said('region')).toThrow("Write 'tenant.tier = enterprise'")
     expect(said('region =')).toThrow('lacks a value')
+    expect(said('web is called or db is called')).toThrow('not conditions like "db is called"')
+    expect(said('region = a or size = 2')).toThrow('not conditions like "size = 2"')
     expect(said('a = b and')).toThrow('is no condition')
     expect(said('size > 1, 2')).toThrow('Give one number.')
     expect(() => TRACES.where('duration > 5')).toThrow("Give a number with a unit, as '500ms'.")

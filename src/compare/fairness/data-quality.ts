@@ -1,7 +1,7 @@
 import { describePlace } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
-import { counted, grouped } from '../../core/words.ts'
-import { MISSING_TRACES } from '../../traces/quality.ts'
+import { counted, firstOf, grouped } from '../../core/words.ts'
+import { MISSING_TRACES, TRUNCATED_FILE } from '../../traces/quality.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import {
   type ComparedPeriods,
@@ -32,6 +32,7 @@ export function dataQuality(
   return [
     ...selectedTraces(traces, compared),
     ...missingTraces(traces),
+    ...cutFiles(traces),
     ...loadProblems(traces, told),
   ]
 }
@@ -71,9 +72,20 @@ function missingTraces(traces: TraceSet): ComparisonWarning[] {
   })
 }
 
+function cutFiles(traces: TraceSet): ComparisonWarning[] {
+  const found = traces.quality().issues.filter(({ code }) => code === TRUNCATED_FILE)
+  if (found.length === 0) return []
+  const said = found.map(({ place, message }) => `${describePlace(place)}${message}`)
+  return warning('missing-traces', {
+    finding: `${traces.name}: ${counted(found.length, 'file')} cut off in the middle, so an unknown number of traces is missing: ${firstOf(said, { separator: '; ' })}.`,
+    effect: 'Requests may look rarer, or of another mix, than they were.',
+    answer: 'Copy or export it again.',
+  })
+}
+
 function loadProblems(traces: TraceSet, told: readonly ComparisonWarning[]): ComparisonWarning[] {
   const quality = traces.quality()
-  const known = [MISSING_TRACES, ...told.map(({ code }) => TOLD_BY[code])]
+  const known = [MISSING_TRACES, TRUNCATED_FILE, ...told.map(({ code }) => TOLD_BY[code])]
   const left = [...quality.counts].filter(([code]) => !known.includes(code) && !HARMLESS.test(code))
   if (left.length === 0) return []
   const found = left.map(([code, count]) => {

@@ -1,5 +1,5 @@
 import { rollup } from 'd3-array'
-import { formatDuration, grouped } from '../../core/words.ts'
+import { counted, formatDuration, grouped } from '../../core/words.ts'
 import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { median } from '../../stats/quantile.ts'
@@ -259,6 +259,13 @@ function inBoth({ before, after }: ComparedPeriods): ComparisonWarning[] {
   const shared = new Set(after.ids.filter((id) => ids.has(id))).size
   const affected = { before: shared, after: shared, ofBefore: before.size, ofAfter: after.size }
   if (!isConsiderable(affected)) return []
+  if (before.size === shared && after.size === shared) {
+    return warning('duplicate-traces', {
+      finding: `Both periods are the same ${counted(shared, 'trace')}. Was one file given twice?`,
+      effect: 'Nothing can differ between them.',
+      answer: 'Load another period before or after.',
+    })
+  }
   return warning('duplicate-traces', {
     finding: `${affectedText(affected)} have ids that occur in both periods.`,
     effect:

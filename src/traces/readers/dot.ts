@@ -1,5 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
+
 import type { ParameterTables } from '../parameter-tables.ts'
+import { TRUNCATED_FILE } from '../quality.ts'
 import { DotGraphParser } from './dot-graph-parser.ts'
 import { BYTE_DECODER, DotProblem, DotScanner, Incomplete } from './dot-scanner.ts'
 import type { AttributeEntry } from './json-values.ts'
@@ -66,10 +68,7 @@ class DotRun {
     if (id === undefined && NOTHING.test(rest) && !HEADER_START.test(rest)) return
     const blankLines = (/^\s*/.exec(rest)?.[0] ?? '').split('\n').length - 1
     const line = this.#scanner.line + blankLines
-    this.#note(
-      new DotProblem('truncated-graph', line, 'The file ends in the middle of a graph'),
-      id,
-    )
+    this.#note(new DotProblem(TRUNCATED_FILE, line, 'The file ends in the middle of a graph'), id)
   }
 
   #makeRoom(count: number): void {

@@ -1,5 +1,5 @@
 import { TraceFormatError } from '../../core/errors.ts'
-import type { IssueEffect, QualityLog } from '../quality.ts'
+import { type IssueEffect, type QualityLog, TRUNCATED_FILE } from '../quality.ts'
 import { type JsonCut, JsonScanner } from './json-scanner.ts'
 
 interface JsonElement {
@@ -251,7 +251,7 @@ export class JsonElements {
   #lost(fault: string, truncated: boolean): void {
     const { file, quality, lost } = this.#options
     const [code, message] = truncated
-      ? ['truncated-file', `The file ends before what starts on line ${this.#line} does`]
+      ? [TRUNCATED_FILE, `The file ends before what starts on line ${this.#line} does`]
       : ['unreadable-json', `This is not JSON: ${fault}`]
     quality.skip({ code, effect: lost, place: { file, line: this.#line }, message, next: CORRECT })
   }

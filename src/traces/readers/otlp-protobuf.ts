@@ -1,5 +1,5 @@
 import { TraceFormatError } from '../../core/errors.ts'
-import type { QualityLog } from '../quality.ts'
+import { type QualityLog, TRUNCATED_FILE } from '../quality.ts'
 import { isJsonObject, type JsonObject, parsedJson } from './json-values.ts'
 import { isZstd } from './zstd.ts'
 
@@ -132,7 +132,7 @@ export async function* otlpMessages(
   }
   if (rest.length === 0) return
   quality.skip({
-    code: 'truncated-file',
+    code: TRUNCATED_FILE,
     effect: 'span skipped',
     place: { file },
     message: `The file ends within message ${number + 1}`,

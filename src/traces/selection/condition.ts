@@ -117,6 +117,8 @@ const DENIED = /^not\s+((?!(?:is|[=<>!≠≤≥])).+)$/is
 const PLAIN = new RegExp(`^(?!not$)${BARE}$`, 'i')
 const AND = '\\s+and(?:\\s+|$)'
 const OR = '\\s*[,|]\\s*(?:or\\s+)?|\\s+or\\s+'
+/** A further value that looks like another condition: a sign stands apart in it. */
+const ANOTHER = /^[^"]*\s(?:is|[=<>!≠≤≥]+)\s/i
 const NOT_RECORDED = 'not recorded'
 
 /** Values that would be read as something else without quotes. */
@@ -164,12 +166,23 @@ function parseClause(clause: string): Condition {
     return condition(subject, op === 'is' ? holds : OPPOSITES[holds])
   }
   const { values, orNotRecorded } = parseValues(rest, clause)
+  const another = dividedBy(OR, rest)
+    .slice(1)
+    .find((value) => ANOTHER.test(value))
+  if (another !== undefined) throw divided(clause, another)
   if (op !== 'is' && op !== 'is not' && values.length > 1) {
     throw new FlowdeltaError(
       `Condition ${show(clause)} compares with several values. Give one number.`,
     )
   }
   return condition(subject, op, values, orNotRecorded)
+}
+
+function divided(clause: string, another: string): FlowdeltaError {
+  return new FlowdeltaError(
+    `Condition ${show(clause)}: after "or" or a comma stand further values, as in 'tenant.tier = pro or free', ` +
+      `not conditions like ${show(another)}. Join conditions with "and", ask for one at a time, or write the value between double quotes.`,
+  )
 }
 
 /** @param asked what errors quote */

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { QualityLog } from '../../../src/traces/quality.ts'
 import {
   chains,
   every,
   makeGraphs,
   makeSpans,
+  NOON_US,
   requestsAt,
   type SpanSketch,
 } from '../../make-traces.ts'
@@ -176,6 +178,12 @@ describe('duplicate-traces', () => {
     )
   })
 
+  test('says so where both periods are the same traces', () => {
+    expect(coded('duplicate-traces', before, before)[0]?.finding).toBe(
+      'Both periods are the same 400 traces. Was one file given twice?',
+    )
+  })
+
   test('of traces that are there twice in one period', () => {
     const after = requests(400, { trace: 'after' })
     const found = coded('duplicate-traces', before, [...after, ...after.slice(0, 10 * 6)])
@@ -226,6 +234,24 @@ describe('skipped-traces', () => {
     expect(found[0]?.finding).toBe(
       'tuesday: 2 of 3 (67 %) traces could not be used: 2 × cyclic-graph (A cycle).',
     )
+  })
+
+  test('of a file that ends in the middle, nobody knows how many traces are missing', async () => {
+    const spans = [1, 2].map((id) => ({
+      traceId: 'a',
+      id: `${id}`,
+      timestamp: NOON_US,
+      duration: 500,
+      localEndpoint: { serviceName: 'web' },
+    }))
+    const bytes = JSON.stringify(spans).slice(0, -20)
+    const cut = await loadTraces({ name: 'cut.json', bytes })
+    const [found] = coded('missing-traces', cut, before)
+    expect(found?.finding).toBe(
+      'cut.json: 1 file cut off in the middle, so an unknown number of traces is missing: cut.json:1: The file ends before what starts on line 1 does.',
+    )
+    expect(coded('skipped-traces', cut, before)).toEqual([])
+    expect(coded('data-quality', cut, before)).toEqual([])
   })
 
   test('silent when all of it could be used', () => {
