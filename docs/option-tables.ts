@@ -34,7 +34,7 @@ export async function optionsPage(): Promise<string> {
   }
   return `# Options
 
-What each option takes, its default and its meaning: of stages, of pictures (\`plot\`) and of widgets (\`explore\`). This page is made from the tables in the code by \`npm run docs\`. On the command line an option is a flag in kebab case, such as \`--sm-p-threshold\`; \`--help\` lists the flags of a command.
+What each option takes, its default and its meaning: of stages, of pictures (\`plot\`) and of widgets (\`explore\`). This page is made from the tables in the code by \`npm run docs\`. On the command line an option is a flag in kebab case, such as \`--sm-p-threshold\`; \`--help-all\` lists the flags of a command.
 
 ${stages.join('\n')}
 ${pictures().join('\n')}

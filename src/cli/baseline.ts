@@ -5,9 +5,8 @@ import { parseHistory, type RunSummary, summarizeRun } from '../compare/baseline
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { defineOptions, optionalText, text } from '../core/options.ts'
 import { counted, formatDuration, pValue, shortText } from '../core/words.ts'
-import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import { addOptions, choice, type Flags, type FlagsOf } from './flags.ts'
-import { loadPeriod } from './load-period.ts'
+import { LOAD_FLAGS, loadPeriod } from './load-period.ts'
 import { printText } from './printing.ts'
 
 export const RUN_NAME = text({
@@ -32,7 +31,7 @@ export function addBaseline(command: Command): void {
     (given: string) => choice(actions, given),
   )
   command.argument('<file...>', 'Traces of one run, to write; a history, to show')
-  addOptions(command, BASELINE_FLAGS, LOAD_OPTIONS).action(runBaseline)
+  addOptions(command, BASELINE_FLAGS, LOAD_FLAGS).action(runBaseline)
 }
 
 async function runBaseline(

@@ -10,12 +10,11 @@ import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameType } from '../compare/knowledge/names.ts'
 import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
-import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import { appendRun, RUN_NAME, readHistory } from './baseline.ts'
 import { CHECK_FORMATS, type JudgedType } from './check-formats.ts'
 import { type Condition, conditionFrom, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
-import { loadPeriod } from './load-period.ts'
+import { LOAD_FLAGS, loadPeriod } from './load-period.ts'
 import { writeReport } from './report.ts'
 
 const CHECK_FLAGS = defineOptions({
@@ -74,7 +73,7 @@ export function addCheck(command: Command): void {
       ),
     )
     .addOption(conditionOption('warn-on', 'Warn when they surely exceed it', TERMS))
-  addOptions(command, CHECK_FLAGS, KNOWLEDGE_OPTIONS, LOAD_OPTIONS).action(runCheck)
+  addOptions(command, CHECK_FLAGS, KNOWLEDGE_OPTIONS, LOAD_FLAGS).action(runCheck)
 }
 
 async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<void> {

@@ -1,7 +1,14 @@
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
-import { adviceSentence, flagMessage, misspeltFlag, unflaggedFiles } from './flags.ts'
+import {
+  addHelpAll,
+  adviceSentence,
+  flagMessage,
+  HELP_ALL,
+  misspeltFlag,
+  unflaggedFiles,
+} from './flags.ts'
 
 /**
  * Returns the exit code: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input.
@@ -12,6 +19,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .description('Find out why a distributed system got slower.')
     .version(packageJson.version)
     .exitOverride()
+    .configureOutput({ getOutHelpWidth: () => process.stdout.columns ?? 100 })
     .showHelpAfterError('(add --help for the options)')
   const isCommand = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word)
   const chosen = args.find(isCommand)
@@ -21,7 +29,9 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   const command = commands.find((each) => each.name() === chosen) ?? program
   try {
     if (chosen !== undefined) (await COMMANDS[chosen].load())(command, args)
-    await program.parseAsync(args, { from: 'user' })
+    addHelpAll(command, args.includes(HELP_ALL))
+    const asked = args.map((arg) => (arg === HELP_ALL ? '--help' : arg))
+    await program.parseAsync(asked, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (problem) {
     if (problem instanceof CommanderError) {

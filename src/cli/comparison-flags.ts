@@ -4,16 +4,16 @@ import { type Comparison, compare } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS, type ComparisonOptions } from '../compare/comparison-options.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { defineOptions, flag } from '../core/options.ts'
-import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { diagnoseLatency } from '../whatif/diagnosis/diagnose-latency.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
-import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
+import { addOptions, type Flags, type FlagsOf, optionsFrom, rarely } from './flags.ts'
 import {
   addSplit,
   type BesideTraces,
   bothPeriods,
   isSplit,
+  LOAD_FLAGS,
   loadPeriod,
   loadSplit,
   type SplitFlags,
@@ -58,18 +58,24 @@ export function addComparisonFlags(command: Command, args: readonly string[]): C
     .hook('preAction', (_, action) => {
       action.setOptionValue('before', filesOfRuns(args, action.getOptionValue('before') ?? []))
     })
-  addOptions(command, COMPARISON_OPTIONS)
+  addOptions(command, rarely(COMPARISON_OPTIONS, 'measure', 'events', 'labelBy', 'knowledge'))
     .addOption(
-      new Option('--scale-counts', 'Same as --counts scaled').conflicts(['weightCounts', 'counts']),
+      new Option('--scale-counts', 'Same as --counts scaled')
+        .conflicts(['weightCounts', 'counts'])
+        .hideHelp(),
     )
-    .addOption(new Option('--weight-counts', 'Same as --counts weighted').conflicts('counts'))
-  return addOptions(command, LOAD_OPTIONS)
-    .option(
-      '--before-parameters <file...>',
-      'Tables of low-level parameters of the good period: CSV with columns spanId (and traceId) or ' +
-        'node, or SQL dumps keyed by the halves of a DOT node id',
+    .addOption(
+      new Option('--weight-counts', 'Same as --counts weighted').conflicts('counts').hideHelp(),
     )
-    .option('--after-parameters <file...>', 'The same for the bad period')
+  return addOptions(command, LOAD_FLAGS)
+    .addOption(
+      new Option(
+        '--before-parameters <file...>',
+        'Tables of low-level parameters of the good period: CSV with columns spanId (and traceId) or ' +
+          'node, or SQL dumps keyed by the halves of a DOT node id',
+      ).hideHelp(),
+    )
+    .addOption(new Option('--after-parameters <file...>', 'The same for the bad period').hideHelp())
     .option(
       '--before-logs <file...>',
       'Logs of the good period (of all its runs; of the one recording, with --split) whose records name the trace they belong to: ' +

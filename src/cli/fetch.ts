@@ -7,7 +7,7 @@ import { LOAD_OPTIONS, loadTraces } from '../traces/load-traces.ts'
 import type { LoadProgress } from '../traces/readers/read-in-worker.ts'
 import { requireSavable } from '../traces/span-traces.ts'
 import { addOptions, type Flags, optionsFrom } from './flags.ts'
-import { withFlags } from './load-period.ts'
+import { LOAD_FLAGS, withFlags } from './load-period.ts'
 import { warningLines } from './printing.ts'
 
 interface FetchFlags {
@@ -25,7 +25,7 @@ export function addFetch(command: Command): void {
       '--out <file>',
       'File to write: traces.jsonl.gz (OTLP JSON lines), traces.jsonl or traces.parquet',
     )
-  addOptions(command, LOAD_OPTIONS).action(runFetch)
+  addOptions(command, LOAD_FLAGS).action(runFetch)
 }
 
 async function runFetch({ from, out, ...flags }: FetchFlags & Flags): Promise<void> {

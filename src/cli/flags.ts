@@ -12,12 +12,16 @@ export type FlagsOf<Table extends OptionTable> = {
     : Table[Name]['default']
 }
 
+/** Shows the help of a command with all of its flags. */
+export const HELP_ALL = '--help-all'
+
 class OptionFlag extends Option {
   readonly option: string
 
   constructor(name: string, row: OptionRow<unknown>) {
     super(flagText(name, row), sentence(row))
     this.option = name
+    this.hideHelp(row.isRare === true)
     if (row.isSwitch) return
     if (row.default !== null) this.default(row.default)
     const words = row.choices.filter((choice) => choice !== null)
@@ -35,6 +39,37 @@ class OptionFlag extends Option {
 export function addOptions(command: Command, ...tables: readonly OptionTable[]): Command {
   for (const flag of flagsOf(...tables)) command.addOption(flag)
   return command
+}
+
+/** The same options, which `--help` leaves to `--help-all` but for some. */
+export function rarely<Table extends OptionTable>(
+  table: Table,
+  ...but: readonly (keyof Table)[]
+): Table {
+  const rows = Object.entries(table).map(([name, row]) => [
+    name,
+    { ...row, isRare: !but.includes(name) },
+  ])
+  return Object.fromEntries(rows) as Table
+}
+
+/** Makes `--help` a screen: flags that matter first, each in a clause; `--help-all` says everything. */
+export function addHelpAll(command: Command, showsAll: boolean): void {
+  const hidden = command.options.filter((each) => each.hidden && each.description !== '')
+  if (hidden.length === 0) return
+  if (showsAll) for (const each of hidden) each.hideHelp(false)
+  else {
+    command
+      .configureHelp({ optionDescription: ({ description }) => firstClause(description) })
+      .addHelpText(
+        'after',
+        `\n${hidden.length} more options, and all that they take: flowdelta ${command.name()} ${HELP_ALL}`,
+      )
+  }
+}
+
+function firstClause(sentence: string): string {
+  return /^.*?(?=[;:]\s|, and say|\s\(|$)/.exec(sentence)?.[0] ?? sentence
 }
 
 export function optionsFrom<Table extends OptionTable>(

@@ -18,7 +18,7 @@ import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { loadTraces } from '../logs/traced/load-traces.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
-import { addOptions, adviceSentence, type Flags, flagsOf, optionsFrom } from './flags.ts'
+import { addOptions, adviceSentence, type Flags, flagsOf, optionsFrom, rarely } from './flags.ts'
 import type { PrintedWarning } from './printing.ts'
 
 export interface BesideTraces {
@@ -134,13 +134,16 @@ export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWar
   })
 }
 
+/** Flags of `loadPeriod`. */
+export const LOAD_FLAGS = rarely(LOAD_OPTIONS, 'format', 'where', 'between')
+
 const CATEGORIZED = defineOptions({ ...CATEGORY_OPTIONS, ...FLOW_OPTIONS, ...FOLD_RULE_OPTIONS })
 
 export function addOnePeriod(command: Command): Command {
   return addOptions(
     command.argument('<file...>', 'Traces of one period'),
-    CATEGORIZED,
-    LOAD_OPTIONS,
+    rarely(CATEGORIZED, 'measure', 'labelBy', 'fold'),
+    LOAD_FLAGS,
   )
 }
 

@@ -33,7 +33,14 @@ import {
 import { reportHtml } from '../views/report/report-html.ts'
 import { reportMarkdown } from '../views/report/report-markdown.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
-import { addOptions, adviceSentence, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
+import {
+  addOptions,
+  adviceSentence,
+  type Flags,
+  type FlagsOf,
+  optionsFrom,
+  rarely,
+} from './flags.ts'
 import { LOGS_DOCUMENT, type PrintedLogs } from './logs-document.ts'
 import {
   leftOutLines,
@@ -115,7 +122,8 @@ export function addLogs(command: Command): void {
       TERMS,
     ),
   )
-  addOptions(command, LOG_READ_OPTIONS, COMPARE_OPTIONS, PRINT_FLAGS).action(
+  const read = rarely(LOG_READ_OPTIONS, 'format', 'instance', 'window', 'splitAt', 'badIf')
+  addOptions(command, read, rarely(COMPARE_OPTIONS), PRINT_FLAGS).action(
     (files: readonly string[], flags: LogsFlags & Flags) => runLogs({ ...flags, files }, command),
   )
 }

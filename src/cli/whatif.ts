@@ -7,7 +7,6 @@ import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
 import { entryNamed, FlowdeltaError, OptionError } from '../core/errors.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
 import { grouped, readDuration, spoken } from '../core/words.ts'
-import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import { requireSpans } from '../whatif/calls/index-calls.ts'
 import {
@@ -30,11 +29,12 @@ import { applyScenario, type ScenarioProfile } from '../whatif/scenarios/apply-s
 import { combineScenarios, parseScenario } from '../whatif/scenarios/parse-scenario.ts'
 import type { Scenario } from '../whatif/scenarios/scenario.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
-import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
+import { addOptions, type Flags, type FlagsOf, optionsFrom, rarely } from './flags.ts'
 import {
   addSplit,
   bothPeriods,
   isSplit,
+  LOAD_FLAGS,
   loadPeriod,
   loadSplit,
   type SplitFlags,
@@ -131,8 +131,8 @@ export function addWhatif(command: Command, args: readonly string[]): void {
       TERMS,
     ).conflicts(['target', 'apply']),
   )
-  addOptions(command, DIAGNOSIS_FLAGS, MODEL_FLAGS, FINDING_FLAGS)
-  addOptions(command, KNOWLEDGE_OPTIONS, LOAD_OPTIONS, PRINT_FLAGS).action(runWhatif)
+  addOptions(command, rarely(DIAGNOSIS_FLAGS), rarely(MODEL_FLAGS), FINDING_FLAGS)
+  addOptions(command, KNOWLEDGE_OPTIONS, LOAD_FLAGS, PRINT_FLAGS).action(runWhatif)
 }
 
 async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<void> {

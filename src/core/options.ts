@@ -15,6 +15,8 @@ export interface OptionRow<T> {
   readonly flag: string | null | undefined
   /** Whether it is switched on and off, so that its flag takes no value. */
   readonly isSwitch: boolean
+  /** Whether `--help` leaves its flag to `--help-all`. */
+  readonly isRare?: boolean
   /** Whether its flag takes the name of a file, whose text `parse` reads. */
   readonly isFile?: boolean
   /** Words that it takes, beside numbers where it takes those. */
