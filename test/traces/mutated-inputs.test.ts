@@ -426,6 +426,9 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
       [0, 1, Uint8Array.from([0, 0, 0, 0]), 0],
       [489308808, 2, Uint8Array.from([0]), 104],
     ]
+    // A column that says it has -1 columns within it.
+    const children = whole.indexOf('SpanAttributes\u0015\u0002') + 'SpanAttributes '.length
+    const negative: typeof found = [[children, 1, new Uint8Array(), 1]]
     await fc.assert(
       fc.asyncProperty(edits, fc.boolean(), async (all, isInPlace) => {
         // What stands behind the bytes stays where other bytes say that it is.
@@ -437,7 +440,13 @@ describe('whatever stands in a file, it is read, counted, or refused in words', 
           expect((loaded as SpanTraces).spans.parent).toHaveLength(3)
         }
       }),
-      { ...RUNS, examples: [[found, false]] },
+      {
+        ...RUNS,
+        examples: [
+          [found, false],
+          [negative, false],
+        ],
+      },
     )
   })
 

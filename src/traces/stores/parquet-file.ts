@@ -109,6 +109,9 @@ export function damagedParquet(file: string, error: unknown): TraceFormatError {
   return new TraceFormatError(`The Parquet file is damaged (${said})`, { file }, 'Copy it again')
 }
 
+/** Columns of geometries are marked in a loop that a negative number of children never leaves. */
+const WITHOUT_GEO = { geoparquet: false }
+
 interface ChunkOfColumn extends ColumnChunk {
   meta_data: ColumnMetaData
 }
@@ -120,7 +123,7 @@ async function opened(
 ): Promise<ParquetFile> {
   const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
   const damaged = (error: unknown) => damagedParquet(name, error)
-  const { metadata, leaves } = await parquetMetadataAsync(file)
+  const { metadata, leaves } = await parquetMetadataAsync(file, WITHOUT_GEO)
     .then((read) => ({ metadata: withAllRows(read), leaves: leavesOf(read.schema) }))
     .catch(async (error) => {
       await file.close()
