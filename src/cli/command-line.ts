@@ -29,7 +29,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   const command = commands.find((each) => each.name() === chosen) ?? program
   try {
     if (chosen !== undefined) (await COMMANDS[chosen].load())(command, args)
-    addHelpAll(command, args.includes(HELP_ALL))
+    addHelpAll(command, args)
     const asked = args.map((arg) => (arg === HELP_ALL ? '--help' : arg))
     await program.parseAsync(asked, { from: 'user' })
     return Number(process.exitCode ?? 0)

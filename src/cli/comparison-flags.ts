@@ -7,7 +7,7 @@ import { defineOptions, flag } from '../core/options.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { diagnoseLatency } from '../whatif/diagnosis/diagnose-latency.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
-import { addOptions, type Flags, type FlagsOf, optionsFrom, rarely } from './flags.ts'
+import { addOptions, type Flags, type FlagsOf, optionsFrom, rare, rarely } from './flags.ts'
 import {
   addSplit,
   type BesideTraces,
@@ -60,22 +60,25 @@ export function addComparisonFlags(command: Command, args: readonly string[]): C
     })
   addOptions(command, rarely(COMPARISON_OPTIONS, 'measure', 'events', 'labelBy', 'knowledge'))
     .addOption(
-      new Option('--scale-counts', 'Same as --counts scaled')
-        .conflicts(['weightCounts', 'counts'])
-        .hideHelp(),
+      rare(
+        new Option('--scale-counts', 'Same as --counts scaled').conflicts([
+          'weightCounts',
+          'counts',
+        ]),
+      ),
     )
-    .addOption(
-      new Option('--weight-counts', 'Same as --counts weighted').conflicts('counts').hideHelp(),
-    )
+    .addOption(rare(new Option('--weight-counts', 'Same as --counts weighted').conflicts('counts')))
   return addOptions(command, LOAD_FLAGS)
     .addOption(
-      new Option(
-        '--before-parameters <file...>',
-        'Tables of low-level parameters of the good period: CSV with columns spanId (and traceId) or ' +
-          'node, or SQL dumps keyed by the halves of a DOT node id',
-      ).hideHelp(),
+      rare(
+        new Option(
+          '--before-parameters <file...>',
+          'Tables of low-level parameters of the good period: CSV with columns spanId (and traceId) or ' +
+            'node, or SQL dumps keyed by the halves of a DOT node id',
+        ),
+      ),
     )
-    .addOption(new Option('--after-parameters <file...>', 'The same for the bad period').hideHelp())
+    .addOption(rare(new Option('--after-parameters <file...>', 'The same for the bad period')))
     .option(
       '--before-logs <file...>',
       'Logs of the good period (of all its runs; of the one recording, with --split) whose records name the trace they belong to: ' +

@@ -133,7 +133,7 @@ function verboseBlocks(comparison: Comparison, limit: number): string[] {
     ...withFlags(comparison.warnings()).map(
       ({ code, message, detail }) => `! ${code}: ${message} ${detail}`,
     ),
-    comparison.findings.text(),
+    [comparison.findings.text(), ...placesText(comparison)].join('\n'),
     mutationCounts(comparison),
     ...shown.map((mutation) => mutationText(comparison, mutation)),
     ...(mutations.length === 0 ? [nothingFound(comparison)] : []),
@@ -144,10 +144,9 @@ function verboseBlocks(comparison: Comparison, limit: number): string[] {
 /** Findings are cut last: warnings take what they leave, but one line at least. */
 function shortBlocks(comparison: Comparison, maxLines: number): string[] {
   const head = overview(comparison).split('\n')
-  const findings = comparison.findings
-    .text()
-    .split('\n')
-    .flatMap((line) => wrapped(line))
+  const findings = [...comparison.findings.text().split('\n'), ...placesText(comparison)].flatMap(
+    (line) => wrapped(line),
+  )
   const warnings = comparison.warnings().map(({ code, finding }) => `! ${code}: ${finding}`)
   const mutations = comparison.ranking.mutations.length
   const foot = [
@@ -160,6 +159,27 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
   return [head, shownWarnings, shownFindings, foot]
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
+}
+
+const MOST_PLACES = 3
+
+/** Where a mean request has what no finding explains, chance or not. */
+function placesText({ findings, edges }: Comparison): string[] {
+  const { observedChangeUs, unexplainedShare, quantity } = findings
+  if (unexplainedShare === 0) return []
+  const places = edges
+    .places()
+    .filter(({ changeUs }) => changeUs * observedChangeUs > 0)
+    .slice(0, MOST_PLACES)
+    .map(({ service, kind, changeUs }) => {
+      const where = `${kind === 'self' ? 'work of' : 'network to'} ${shortText(service, 40)}`
+      return `${where} ${signedAmount(changeUs, quantity)}`
+    })
+  if (places.length === 0) return []
+  const shiftUs = observedChangeUs / Math.max(1, findings.requests)
+  return [
+    `Of the ${signedAmount(shiftUs, quantity)} of a mean request, chance included: ${places.join(', ')}.`,
+  ]
 }
 
 function findingHint({ findings: { findings } }: Comparison): string {
@@ -285,7 +305,7 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
     `   ${kind}, category ${category}: ${cost}, ` +
       `${counted(Math.round(requests), 'request', 'requests')} ` +
       (kind === 'structural' ? 'more' : 'before') +
-      (significant ? '' : '; no finding accounts for it'),
+      (significant ? '' : '; part of no finding: it may be chance'),
     ...(Math.abs(remainingUs - contributionUs) < MIN_TOLD * Math.abs(contributionUs)
       ? []
       : [`   ${formatAmount(remainingUs, quantity)} once those above are repaired`]),
@@ -341,7 +361,7 @@ function responseTimeLines(
     .sort((a, b) => Math.abs(shift(b)) - Math.abs(shift(a)))
   return [
     `   mean ${fromToText(before.mean, after.mean, quantity)}, ` +
-      `p = ${responseTime.test(category).p.toPrecision(2)}`,
+      `p = ${responseTime.test(category).p.toPrecision(2)}${responseTime.options.correction === 'none' ? ', not corrected' : ''}`,
     ...changed
       .slice(0, most)
       .map(

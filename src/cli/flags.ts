@@ -21,7 +21,7 @@ class OptionFlag extends Option {
   constructor(name: string, row: OptionRow<unknown>) {
     super(flagText(name, row), sentence(row))
     this.option = name
-    this.hideHelp(row.isRare === true)
+    if (row.isRare === true) rare(this)
     if (row.isSwitch) return
     if (row.default !== null) this.default(row.default)
     const words = row.choices.filter((choice) => choice !== null)
@@ -53,17 +53,24 @@ export function rarely<Table extends OptionTable>(
   return Object.fromEntries(rows) as Table
 }
 
+const RARE = new WeakSet<Option>()
+
+/** Leaves a flag to `--help-all`; it is suggested for misspelt ones all the same. */
+export function rare(option: Option): Option {
+  RARE.add(option)
+  return option
+}
+
 /** Makes `--help` a screen: flags that matter first, each in a clause; `--help-all` says everything. */
-export function addHelpAll(command: Command, showsAll: boolean): void {
-  const hidden = command.options.filter((each) => each.hidden && each.description !== '')
-  if (hidden.length === 0) return
-  if (showsAll) for (const each of hidden) each.hideHelp(false)
-  else {
+export function addHelpAll(command: Command, args: readonly string[]): void {
+  const left = command.options.filter((each) => RARE.has(each))
+  if (left.length > 0 && args.some((arg) => /^(--help|-h|help)$/.test(arg))) {
+    for (const each of left) each.hideHelp()
     command
       .configureHelp({ optionDescription: ({ description }) => firstClause(description) })
       .addHelpText(
         'after',
-        `\n${hidden.length} more options, and all that they take: flowdelta ${command.name()} ${HELP_ALL}`,
+        `\n${left.length} more options, and all that they take: flowdelta ${command.name()} ${HELP_ALL}`,
       )
   }
 }

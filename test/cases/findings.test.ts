@@ -9,7 +9,7 @@ import { recordedCase } from '../recorded.ts'
 import { expectCauseFound, RECORDED } from './expect-findings.ts'
 
 // All cases, and those of others, in findings.full.test.ts.
-test('in a control nothing is found but what clients do otherwise', async () => {
+test('in a control nothing is found but what clients do otherwise', { tags: 'full' }, async () => {
   const [recorded] = await findCases(RECORDED, ['control'])
   await expectCauseFound(recorded as NonNullable<typeof recorded>)
 })

@@ -259,7 +259,7 @@ describe('a generated system', () => {
 })
 
 describe('a system learned from traces', () => {
-  test('runs as the recorded one: as many spans, about as long', async () => {
+  test('runs as the recorded one: as many spans, about as long', { tags: 'full' }, async () => {
     const recorded = await loadCase('delay-1ms', 'before')
     const run = simulateSystem(learnSystem(recorded), { requests: 5000, drift: 0 })
     const perTrace = (traces: SpanTraces) => traces.spans.parent.length / traces.size

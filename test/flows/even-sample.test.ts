@@ -47,7 +47,7 @@ describe('an even sample', () => {
     expect(found.length).toBeLessThanOrEqual(1)
   })
 
-  test('shows the change that there is', () => {
+  test('shows the change that there is', { tags: 'full' }, () => {
     for (const seed of SEEDS) {
       const after = period(seed + 1, { tails: true, slowerUs: 1500 })
       const [first] = compare(period(seed), after, EVEN).findings.findings
@@ -95,7 +95,9 @@ describe('an even sample', () => {
     expect(Math.abs(preferred(flows) - ODDS * preferred(recorded))).toBeLessThan(1)
   })
 
-  test('has statistics and times of the population that it was drawn from', () => {
+  test('has statistics and times of the population that it was drawn from', {
+    tags: 'full',
+  }, () => {
     const drawn = SEEDS.map((seed) => {
       const of = (tails: boolean, options: object) => {
         const [before, after] = [

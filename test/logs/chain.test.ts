@@ -137,7 +137,9 @@ function shares(size: number, runs: number): (name: string) => number {
 }
 
 describe('over 200 draws of the chain benchmark', () => {
-  test('with 120 instances a class the cause is found and the distractor is not', () => {
+  test('with 120 instances a class the cause is found and the distractor is not', {
+    tags: 'full',
+  }, () => {
     const share = shares(120, 200)
     expect(share('distractor')).toBeLessThanOrEqual(0.05)
     expect(share('A')).toBeGreaterThanOrEqual(0.95)

@@ -64,7 +64,9 @@ async function namesSlowSteps(seed: number) {
   expect(namesOf(differences(mended).told)).toEqual(['ms until hbase: StoreScanner_seek_end'])
 }
 
-test('the steps that make reads slow are named, and no other', () => namesSlowSteps(1))
+test('the steps that make reads slow are named, and no other', { tags: 'full' }, () =>
+  namesSlowSteps(1),
+)
 test.each([2, 3])(
   'the steps that make reads slow are named in log %i too',
   { tags: ['full'] },

@@ -217,7 +217,7 @@ describe('wherever the file is cut into chunks', () => {
     }
   })
 
-  test('it reads the same cut in two at any byte', async () => {
+  test('it reads the same cut in two at any byte', { tags: 'full' }, async () => {
     const whole = everything(await readDot(awkward))
     const { length } = new TextEncoder().encode(awkward)
     for (let chunkBytes = 1; chunkBytes < length; chunkBytes++) {

@@ -111,6 +111,7 @@ test('Markdown has neither markup, links, mentions nor references of theirs', ()
 
 describeInBrowser('names from traces', (open) => {
   test('do nothing in a page with every widget, chart, table and report', {
+    tags: 'full',
     timeout: 120_000,
   }, async () => {
     const widgets: Shown[] = [

@@ -40,7 +40,7 @@ describe('work that was done at once and is done in turn', () => {
     expect(best?.gain).toBeGreaterThan(0.9)
   })
 
-  test('is not tried where the order is the same', () => {
+  test('is not tried where the order is the same', { tags: 'full' }, () => {
     expect(titlesOf(diagnoseLatency(traces(1, true), traces(2, true)))).not.toContain(ORDER)
     const slower = traces(2, true, { slower: { ads: { serverUs: 9000 } } })
     const diagnosis = diagnoseLatency(traces(1, true), slower)

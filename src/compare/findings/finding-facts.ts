@@ -51,7 +51,7 @@ export function factsOf(
     ...(Number.isNaN(chance)
       ? []
       : [
-          `${changeWords(quantity, direction === 'slower').how} than ${percent(chance)} of those before${chance < HARDLY ? ' (50 % if nothing changed)' : ''}`,
+          `${changeWords(quantity, direction === 'slower').how} than in ${percent(chance)} of those before${chance < HARDLY ? ' (50 % if nothing changed)' : ''}`,
         ]),
     `${isOpen(draft) ? 'that it changed: ' : ''}${certaintyText(q)}`,
     ...notes,

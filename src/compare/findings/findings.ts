@@ -86,6 +86,13 @@ export class Findings extends columnarStage<FindingColumns>() {
     return this.findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
   }
 
+  /** Share of the change that neither findings nor the mix account for; 0 where that is not worth telling. */
+  get unexplainedShare(): number {
+    const isTold = this.findings.length > 0 ? this.attributedUs !== 0 : this.unexplained !== null
+    const left = 1 - this.attributedUs / this.observedChangeUs - mixShare(this)
+    return isTold && left > 1 - MIN_EXPLAINED ? left : 0
+  }
+
   /** Says against what changes were tested. */
   get testedAgainst(): string {
     const runs = this.flows.runs.length
@@ -186,7 +193,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     const { how } = changeWords(this.quantity, isSlower)
     const chance = percent(isSlower ? probabilitySlower : 1 - probabilitySlower)
     return (
-      ` Nearest to a change: ${nearStepName(this.nearest)}, ${how} than ${chance} of those before ` +
+      ` Nearest to a change: ${nearStepName(this.nearest)}, ${how} than in ${chance} of those before ` +
       `in ${counted(afterRequests, 'request')} (before: ${grouped(beforeRequests)}), ${certaintyText(q)}.`
     )
   }
@@ -272,7 +279,7 @@ function accountedText(all: Findings): string | null {
   const left = 1 - share - ofMix
   const mix = ofMix === 0 ? '' : `, ${mixText(ofMix, 'for')}`
   const rest =
-    left > 1 - MIN_EXPLAINED
+    all.unexplainedShare > 0
       ? `; the other ${percent(left)} is unexplained`
       : left < ALL_OF_IT - 1
         ? `, together more than all of it, as all else takes ${moreText(left * observedChangeUs, quantity)}`

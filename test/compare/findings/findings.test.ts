@@ -104,7 +104,7 @@ describe('a finding is one cause', () => {
     expect(finding?.contributionUs).toBeLessThan(0)
     expect(finding?.title).toMatch(/^stock: LOOKUP itself takes \d+ µs less$/)
     expect(finding?.text).toMatch(
-      / · −\d+ µs each \(95 % CI −\d+ µs to −\d+ µs\) · faster than \d+ % of those before/,
+      / · −\d+ µs each \(95 % CI −\d+ µs to −\d+ µs\) · faster than in \d+ % of those before/,
     )
   })
 
@@ -168,7 +168,7 @@ describe('the text of a finding', () => {
     expect(finding?.facts).toEqual([
       '100 of 300 requests',
       expect.stringMatching(/^\+\d{3} µs each \(95 % CI \d{3}–\d{3} µs\)$/),
-      'slower than 100 % of those before',
+      'slower than in 100 % of those before',
       'p < 1e-6',
       'already at the start',
     ])

@@ -63,7 +63,9 @@ describe('where nothing is found', () => {
     )
   })
 
-  test('so they do of services that became a little slower, in periods of any size', () => {
+  test('so they do of services that became a little slower, in periods of any size', {
+    tags: 'full',
+  }, () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 80 }),
@@ -104,7 +106,9 @@ describe('where nothing is found', () => {
   })
 })
 
-test('of few requests, chance alone is seldom told as a change of the whole', () => {
+test('of few requests, chance alone is seldom told as a change of the whole', {
+  tags: 'full',
+}, () => {
   const random = randomSource(5)
   const us = () => Math.round(random.logNormal(6, 0.5) * (random.next() < 0.02 ? 50 : 1))
   const period = (requests: number) =>

@@ -37,7 +37,7 @@ describe('a change of tokens is found in tokens, one of times in times', () => {
     expect(findings.summary()).toMatch(
       /^In total, \d+ requests took [\d,]+ input tokens more than as many before; the finding/,
     )
-    expect(finding?.text).toMatch(/more than \d+ % of those before/)
+    expect(finding?.text).toMatch(/more than in \d+ % of those before/)
   })
 
   test('and the other way round', () => {

@@ -24,6 +24,6 @@ test('failures that calls made again make up for are told with their requests', 
   expect(named(judgeIncident('retries', 3000, 0))).toEqual(FIRST)
 })
 
-test('nothing is told of a quiet pair of periods', () => {
+test('nothing is told of a quiet pair of periods', { tags: 'full' }, () => {
   expect(judgeIncident('quiet', 3000, 0).titles).toEqual([])
 })

@@ -222,7 +222,9 @@ test('rules for labels leave everything else as it is', () => {
 })
 
 describeWithShared('public data', () => {
-  test('tw2: concurrency order is the cause, and learning it leaves a handful', async () => {
+  test('tw2: concurrency order is the cause, and learning it leaves a handful', {
+    tags: 'full',
+  }, async () => {
     const folder = sharedFile('data/traceweaver-jaeger/tw2_media_load25_vs_150') as string
     const traces = [
       await loadTraces(`${folder}/normal.json.gz`),

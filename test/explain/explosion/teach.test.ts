@@ -138,7 +138,9 @@ test('a damaged file is refused by the value and its place', () => {
 })
 
 describeWithShared('TraceWeaver tw2', () => {
-  test('one answer leaves at most 10 of 152 categories, and what changed is still found', async () => {
+  test('one answer leaves at most 10 of 152 categories, and what changed is still found', {
+    tags: 'full',
+  }, async () => {
     const folder = sharedFile('data/traceweaver-jaeger/tw2_media_load25_vs_150') as string
     const before = await loadTraces(`${folder}/normal.json.gz`)
     const after = await loadTraces(`${folder}/faulty.json.gz`)

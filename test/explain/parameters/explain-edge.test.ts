@@ -54,7 +54,9 @@ describe('calls of an edge', () => {
 })
 
 describeWithShared('TraceBench: 25 of 50 datanodes are slow', () => {
-  test('what is slow? the host that is written to, and exactly those 25', async () => {
+  test('what is slow? the host that is written to, and exactly those 25', {
+    tags: 'full',
+  }, async () => {
     const folder = sharedFile('data/tracebench-hdfs') as string
     const before = await loadTraces(`${folder}/w_normal_a`, { format: 'tracebench' })
     const after = await loadTraces(`${folder}/w_netdelay_20ms_on_25_of_50_datanodes`, {

@@ -265,7 +265,9 @@ test('records of logs among JSON lines are ignored and counted', async () => {
   ])
 })
 
-test('a request of 20 MB from one service is read; behind its spans, its resource is too late', async () => {
+test('a request of 20 MB from one service is read; behind its spans, its resource is too late', {
+  tags: 'full',
+}, async () => {
   const { resource, scopeSpans } = request({ name: 'x'.repeat(2000) }).resourceSpans[0] ?? {}
   const span = scopeSpans?.[0]?.spans[0]
   const spans = Array.from({ length: 9000 }, (_, i) => ({ ...span, spanId: `${i + 1}` }))

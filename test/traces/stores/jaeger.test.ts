@@ -79,7 +79,9 @@ const rejection = async (loading: Promise<unknown>) =>
     (error: Error) => `${error.name}: ${error.message}`,
   )
 
-test('traces from Jaeger give the findings that the same traces give in files', async () => {
+test('traces from Jaeger give the findings that the same traces give in files', {
+  tags: 'full',
+}, async () => {
   const [before, after] = [recordedTraces('before', 300), recordedTraces('after', 300)]
   const served = async (traces: RecordedTrace[]) =>
     load(await serve((url) => jaegerV3(url, { traces })), traces)

@@ -206,7 +206,9 @@ test('of selected traces, log records of services are kept as far as they are of
   expect(picked.serviceLogs?.timeUs).toEqual(within)
 })
 
-test('a recorded case with logs says the same after it is saved, and so do its findings', async () => {
+test('a recorded case with logs says the same after it is saved, and so do its findings', {
+  tags: 'full',
+}, async () => {
   const folder = 'datasets/storage-service/lost-key'
   const [before, after] = (await Promise.all(
     ['before', 'after'].map((period) =>

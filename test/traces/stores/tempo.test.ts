@@ -44,7 +44,9 @@ const address = (host: string, traces: readonly RecordedTrace[], parameters = ''
   `tempo://${host}?tries=2${parameters}&between=${stretchOf(traces)}`
 const idsOf = (traces: readonly RecordedTrace[]) => traces.map(({ id }) => id).sort()
 
-test('traces from Tempo give the findings that the same traces give in files', async () => {
+test('traces from Tempo give the findings that the same traces give in files', {
+  tags: 'full',
+}, async () => {
   const served = await serve((url) => tempo(url, BEFORE))
   const later = await serve((url) => tempo(url, AFTER))
   const [before, after] = await Promise.all([

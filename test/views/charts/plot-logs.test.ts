@@ -87,7 +87,7 @@ describe('a variable', () => {
     expectDrawable(chart)
   })
 
-  test('of every name and feature can be drawn', () => {
+  test('of every name and feature can be drawn', { tags: 'full' }, () => {
     for (const { name, kind } of compared.divergence.variables) {
       expectDrawable(plot(compared.divergence, 'variable', { name, kind, limit: 10 }))
     }

@@ -126,8 +126,8 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
 
 const notebooks = listNotebooks().map((path) => [basename(path), path] as const)
 
-/** Those that `npm test` runs, one each of requests, logs, and both together: the others take longer. */
-const SHORT = ['01', '08', '12']
+/** Those that `npm test` runs, of requests, and of them with logs: the others take longer. */
+const SHORT = ['01', '12']
 const isShort = (name: string) => SHORT.includes(name.slice(0, 2))
 
 test('notebooks are numbered in the order in which they are read', () => {
