@@ -34,12 +34,19 @@ export function whatifText(
     [profilesText(diagnosis), withinText(diagnosis, within)].join(' ').trim(),
     [verdictText(diagnosis), wish === undefined ? '' : wishText(diagnosis, wish)].join(' ').trim(),
     findingsText(explained),
+    explained.length > 0 || wish !== undefined ? '' : otherWays(diagnosis),
     ranked.length === 0 ? '' : causesTable(diagnosis, limit, within),
     ...leftOutLines(ranked.length - limit),
     state === 'complete' ? '' : 'Stopped before everything was tried.',
   ]
     .filter((part) => part !== '')
     .join('\n\n')
+}
+
+/** Kinds of requests mixed may hide what one of them has. */
+function otherWays({ models, options }: LatencyDiagnosis): string {
+  if (models.forests.length < 2 || (options.service ?? '') !== '') return ''
+  return 'This goes by all requests together. --findings tells which finding of flowdelta compare each cause explains; --finding 1 begins with the first.'
 }
 
 /** `3,000 requests`, `1,320 calls of mds`, `12 calls of mds LOOKUP from frontend`. */

@@ -107,7 +107,7 @@ export function sinceText({ timeUs, lowUs, highUs, fromStart, isTimeOfDay }: Ons
     : formatDuration
   const [time, low, high] = [timeUs, lowUs, highUs].map(textOf)
   if (fromStart) return `already at the start${isTimeOfDay ? ` (${time} UTC)` : ''}`
-  return `since ${time} ${isTimeOfDay ? 'UTC' : 'into the after period'} (95 % CI ${low} to ${high})`
+  return `since ${time} ${isTimeOfDay ? 'UTC' : 'into the after period'} (95 % CI of the start ${low} to ${high})`
 }
 
 /** Says how large a change is: a rate of what is done or fails, or the time of each request. */
