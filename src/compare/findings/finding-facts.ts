@@ -82,9 +82,15 @@ export function isOpen({ eachInterval: [low, high] }: Pick<Draft, 'eachInterval'
   return Math.min(low, high) < 0 && Math.max(low, high) > 0
 }
 
+/** A mean that is this far off the typical shift of the title is told to be one. */
+const FAR_OFF = 0.05
+
 /** `+425 µs each (95 % CI 370–479 µs)`; says where the interval leaves open whether it is more. */
 function eachText(each: number, draft: Draft, quantity: Quantity): string {
-  const much = `${signedAmount(each, quantity)} each${isOpen(draft) ? ', which may be chance' : ''}`
+  const [step, ...others] = draft.steps
+  const isTypical = step === undefined || others.length > 0 || step.share !== undefined
+  const isFar = !isTypical && Math.abs(each / step.shiftUs - 1) > FAR_OFF
+  const much = `${signedAmount(each, quantity)} each${isFar ? ' on average' : ''}${isOpen(draft) ? ', which may be chance' : ''}`
   return `${much}${intervalText(draft.eachInterval, quantity)}`
 }
 
