@@ -60,6 +60,11 @@ interface FindingColumns {
   readonly nearest: StepChange | null
 }
 
+/** As many runs tell how much runs differ; of fewer, only a shift many times their difference is found. */
+const MANY_RUNS = 4
+const FEW_RUNS =
+  ' So few hardly tell how much runs differ: large changes may be missed, which more runs would show.'
+
 /** What changed, one entry a cause, the most important first. */
 export class Findings extends columnarStage<FindingColumns>() {
   /** All findings in words, in lines of at most 100 characters where names allow. */
@@ -99,8 +104,9 @@ export class Findings extends columnarStage<FindingColumns>() {
     if (runs === 1) {
       return 'p is corrected for all that was tested; with one run before, it leaves out differences between runs.'
     }
+    const few = runs < MANY_RUNS ? FEW_RUNS : ''
     return areFromSpans(this.flows)
-      ? `Tested against the differences between ${runs} runs.`
+      ? `Tested against the differences between ${runs} runs.${few}`
       : `Tested against ${runs} runs as one: differences between runs count for traces with spans only.`
   }
 
