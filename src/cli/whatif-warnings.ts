@@ -5,17 +5,43 @@ import {
   warning,
 } from '../compare/fairness/comparison-warning.ts'
 import { dataQuality } from '../compare/fairness/data-quality.ts'
-import { isConsiderable, missingSpans, skewedTraces } from '../compare/fairness/trace-problems.ts'
+import { type Arrivals, missingIntervals, timeRanges } from '../compare/fairness/period-times.ts'
+import {
+  duplicateTraces,
+  isConsiderable,
+  missingSpans,
+  skewedTraces,
+} from '../compare/fairness/trace-problems.ts'
+import { rootOf } from '../traces/selection/span-values.ts'
+import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 
 /** Some calls outlive their callers everywhere; from this share of traces on it is told. */
 const MIN_SKEWED = 0.01
 
-export function whatifWarnings(periods: readonly TraceSet[]): readonly ComparisonWarning[] {
-  return periods.flatMap((traces) => {
+export function whatifWarnings(before: SpanTraces, after: SpanTraces | null): ComparisonWarning[] {
+  const ofBoth = after === null ? [] : comparedWarnings(before, after)
+  const ofEach = [before, ...(after === null ? [] : [after])].flatMap((traces) => {
     const told = [...lostSpans(traces), ...differingClocks(traces)]
-    return [...told, ...dataQuality(traces, told)]
+    return [...told, ...dataQuality(traces, [...ofBoth, ...told])]
   })
+  return [...ofBoth, ...ofEach]
+}
+
+function comparedWarnings(before: SpanTraces, after: SpanTraces): ComparisonWarning[] {
+  const arrivals: Arrivals = [arrivalsOf(before), arrivalsOf(after)]
+  return [
+    ...duplicateTraces({ before, after }),
+    ...timeRanges(arrivals),
+    ...missingIntervals(arrivals),
+  ]
+}
+
+function arrivalsOf(traces: SpanTraces): Float64Array {
+  const epochUs = Number(traces.epochNs) / 1e3
+  return Float64Array.from(traces.ids, (_, trace) => {
+    return epochUs + (traces.spans.startUs[rootOf(traces, trace)] as number)
+  }).sort()
 }
 
 function lostSpans(traces: TraceSet): ComparisonWarning[] {
@@ -49,7 +75,7 @@ function differingClocks(traces: TraceSet): ComparisonWarning[] {
   const skewed = skewedTraces(traces)
   if (!isOften(skewed, traces, MIN_SKEWED)) return []
   return warning('clock-skew', {
-    finding: `${traces.name}: ${partOf(skewed, traces.size)} traces have spans that begin before or end after their parent on another host.`,
+    finding: `${traces.name}: ${partOf(skewed, traces.size)} traces have spans that begin before or end after their parent on another host, by clocks as recorded.`,
     effect:
       'Where both client and server were recorded, clocks do not matter; elsewhere, calls that seem ' +
       'to end after their caller count as not waited for, and times before calls are off.',

@@ -157,7 +157,7 @@ async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<v
       : await splitSpans({ ...flags, files })
   const before = nameTraces(recorded, knowledge)
   const later = recordedLater && nameTraces(recordedLater, knowledge)
-  const warnings = whatifWarnings(later === null ? [before] : [before, later])
+  const warnings = whatifWarnings(before, later)
   if (apply !== undefined) {
     const predictions = predictScenarios(before, later, {
       ...optionsFrom(MODEL_FLAGS, flags),

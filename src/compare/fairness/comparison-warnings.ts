@@ -1,3 +1,4 @@
+import { arrivals } from '../../flows/overlap.ts'
 import type { ComparedPeriods, ComparisonWarning, FairnessCheck } from './comparison-warning.ts'
 import { dataQuality } from './data-quality.ts'
 import {
@@ -21,7 +22,7 @@ import { clockSkew, duplicateTraces, orphans, truncatedTraces } from './trace-pr
 const CHECKS: readonly FairnessCheck[] = [
   duplicateTraces,
   nothingInCommon,
-  timeRanges,
+  ({ flows }) => timeRanges(arrivals(flows)),
   requestMix,
   samplingDiffers,
   truncatedTraces,
@@ -29,7 +30,7 @@ const CHECKS: readonly FairnessCheck[] = [
   clockSkew,
   versionsDiffer,
   hostsDiffer,
-  missingIntervals,
+  ({ flows }) => missingIntervals(arrivals(flows)),
   unequalLoad,
   smallPeriods,
   undecidedStructures,

@@ -93,17 +93,18 @@ function loadProblems(traces: TraceSet, told: readonly ComparisonWarning[]): Com
     const example = first === undefined ? '' : ` (${describePlace(first.place)}${first.message})`
     return `${grouped(count)} × ${code}${example}`
   })
-  const { skippedTraces } = quality
+  const { skippedTraces, selected } = quality
+  const of = selected.length === 0 ? traces.name : `${traces.name}, before selecting`
   if (skippedTraces === 0) {
     return warning('data-quality', {
-      finding: `${traces.name}: some data is questionable: ${found.join('; ')}.`,
+      finding: `${of}: some data is questionable: ${found.join('; ')}.`,
       effect: 'Spans that cannot be used are left out; the rest is used as it is.',
       answer: ISSUES,
     })
   }
   const all = skippedTraces + quality.traces
   return warning('skipped-traces', {
-    finding: `${traces.name}: ${partOf(skippedTraces, all)} traces could not be used: ${found.join('; ')}.`,
+    finding: `${of}: ${partOf(skippedTraces, all)} traces could not be used: ${found.join('; ')}.`,
     effect: 'They are left out, so anything they have in common is missing from the results.',
     answer: `${ISSUES} Load with \`strict: true\` to stop at the first.`,
     advice: { strict: true },

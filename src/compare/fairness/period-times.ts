@@ -1,13 +1,8 @@
 import { greatest, sum } from 'd3-array'
 import { formatDuration, type Microseconds, shortNumber } from '../../core/words.ts'
-import { arrivals, lengthUs, type Overlap, periodOverlap } from '../../flows/overlap.ts'
-import {
-  type ComparedPeriods,
-  type ComparisonWarning,
-  exactPercent,
-  partOf,
-  warning,
-} from './comparison-warning.ts'
+import { lengthUs, type Overlap, overlapInTime } from '../../flows/overlap.ts'
+import { median } from '../../stats/quantile.ts'
+import { type ComparisonWarning, exactPercent, partOf, warning } from './comparison-warning.ts'
 
 /** A period this much longer than the other is of another length. */
 const OTHER_LENGTH = 2
@@ -16,33 +11,41 @@ const OTHER_RATE = 1.5
 /** By how many standard errors the counts must be off what the lengths would give. */
 const LARGE_DEVIATION = 4
 
+/** When the requests of both periods arrived, ascending. */
+export type Arrivals = readonly [before: Float64Array, after: Float64Array]
+
 /**
  * Whether periods stand in the wrong order, overlap, or came at another rate. Periods that cover
  * the same time, and stretches in turns, are as they should be.
  */
-export function timeRanges({ flows }: ComparedPeriods): ComparisonWarning[] {
-  const overlap = periodOverlap(flows)
+export function timeRanges(arrivals: Arrivals): ComparisonWarning[] {
+  const overlap = overlapInTime(...arrivals)
   if (overlap === null) return []
-  const [before, after] = arrivals(flows)
   return [
-    ...swapped(before, after),
-    ...overlapping(overlap, [before, after]),
-    ...otherLength(before, after),
+    ...swapped(overlap, arrivals),
+    ...overlapping(overlap, arrivals),
+    ...otherLength(...arrivals),
   ]
 }
 
-function swapped(before: Float64Array, after: Float64Array): ComparisonWarning[] {
-  const aheadUs = (before[0] ?? Number.NaN) - (after.at(-1) ?? Number.NaN)
-  if (!(aheadUs > 0)) return []
+/** Whether the after period came first: all of it, or all but an overlap with what came later. */
+function swapped({ kind }: Overlap, [before, after]: Arrivals): ComparisonWarning[] {
+  const isApart = kind === 'apart' || kind === 'partly mixed'
+  if (!isApart || !(median(after) < median(before))) return []
+  const [first, last] = [before[0] as number, after.at(-1) as number]
+  const aheadUs = first - (last < first ? last : (after[0] as number))
+  // One period within the other is in no order.
+  if (!(aheadUs > 0 && last < (before.at(-1) as number))) return []
+  const ahead = `${formatDuration(aheadUs)} before the before period`
   return warning('time-ranges', {
-    finding: `The after period ends ${formatDuration(aheadUs)} before the before period begins. Are they swapped?`,
+    finding: `The after period ${last < first ? `ends ${ahead} begins` : `begins ${ahead}`}. Are they swapped?`,
     effect:
       'If the files were swapped, every result is reversed: what is called slower became faster.',
     answer: 'Swap before and after, unless you mean to compare with a later period.',
   })
 }
 
-function overlapping(shared: Overlap, [before, after]: readonly [Float64Array, Float64Array]) {
+function overlapping(shared: Overlap, [before, after]: Arrivals) {
   if (shared.kind !== 'partly mixed') return []
   return warning('time-ranges', {
     finding:
@@ -100,15 +103,17 @@ interface Gap {
 
 type Excused = (gap: Gap) => boolean
 
+/** Of a gap between stretches in turns, the other period fills at least as much. */
+const MIN_FILLED = 0.25
+
 /**
- * Whether a period has a gap that random arrivals would hardly leave; none are stretches of the
- * other period in turns, and gaps that both have at once.
+ * Whether a period has a gap that random arrivals would hardly leave; none are gaps that stretches
+ * of the other period fill in turns, and those that both have at once.
  */
-export function missingIntervals({ flows }: ComparedPeriods): ComparisonWarning[] {
-  const [before, after] = arrivals(flows)
-  const kind = periodOverlap(flows)?.kind
+export function missingIntervals([before, after]: Arrivals): ComparisonWarning[] {
+  const kind = overlapInTime(before, after)?.kind
   const excusedBy = (others: Float64Array): Excused => {
-    if (kind === 'in turns') return (gap) => isBusyWithin(gap, others)
+    if (kind === 'in turns') return (gap) => isFilled(gap, others)
     if (kind === 'side by side') return (gap) => !isBusyWithin(gap, others)
     return () => false
   }
@@ -116,6 +121,11 @@ export function missingIntervals({ flows }: ComparedPeriods): ComparisonWarning[
     ...holeIn(before, 'before', excusedBy(after)),
     ...holeIn(after, 'after', excusedBy(before)),
   ]
+}
+
+function isFilled({ fromUs, toUs }: Gap, arrivals: Float64Array): boolean {
+  const within = arrivals.filter((us) => us > fromUs && us < toUs)
+  return lengthUs(within) > MIN_FILLED * (toUs - fromUs)
 }
 
 function isBusyWithin({ fromUs, toUs }: Gap, arrivals: Float64Array): boolean {

@@ -158,7 +158,7 @@ export function clockSkew({ before, after, flows }: ComparedPeriods): Comparison
   if (!differsInShare(affected)) return []
   const { clampedStarts, outsideParent } = flows.report.counts
   return warning('clock-skew', {
-    finding: `${affectedText(affected)} have spans that begin before or end after their parent on another host.${correctionText(corrected)}`,
+    finding: `${affectedText(affected)} have spans that begin before or end after their parent on another host${corrected.length === 0 ? '' : `; by clocks as recorded, ${grouped(skewedTraces(before))} and ${grouped(skewedTraces(after))} do`}.${correctionText(corrected)}`,
     effect:
       'Clocks moved, or callers no longer wait: that may be the change itself. Edges between ' +
       'hosts are off by the difference of their clocks; calls that end after their caller count ' +
@@ -246,26 +246,29 @@ export function truncatedTraces({ before, after }: ComparedPeriods): ComparisonW
   })
 }
 
+type TwoPeriods = Pick<ComparedPeriods, 'before' | 'after'>
+
 /** Shorter ids number the traces of a file; they do not tell a trace from all others. */
 const MIN_ID_LENGTH = 8
 
 /** Whether the same trace is there twice: in both periods, or repeated within one. */
-export function duplicateTraces(periods: ComparedPeriods): ComparisonWarning[] {
+export function duplicateTraces(periods: TwoPeriods): ComparisonWarning[] {
   return [...inBoth(periods), ...withinOne(periods)]
 }
 
-function inBoth({ before, after }: ComparedPeriods): ComparisonWarning[] {
+function inBoth({ before, after }: TwoPeriods): ComparisonWarning[] {
   const ids = new Set(before.ids.filter(isIdentity))
   const shared = new Set(after.ids.filter((id) => ids.has(id))).size
   const affected = { before: shared, after: shared, ofBefore: before.size, ofAfter: after.size }
-  if (!isConsiderable(affected)) return []
-  if (before.size === shared && after.size === shared) {
+  const isSame = before.size === shared && after.size === shared
+  if ((shared > 0 && isSame) || areCopies(before, after)) {
     return warning('duplicate-traces', {
-      finding: `Both periods are the same ${counted(shared, 'trace')}. Was one file given twice?`,
+      finding: `Both periods are the same ${counted(before.size, 'trace')}. Was one file given twice?`,
       effect: 'Nothing can differ between them.',
       answer: 'Load another period before or after.',
     })
   }
+  if (!isConsiderable(affected)) return []
   return warning('duplicate-traces', {
     finding: `${affectedText(affected)} have ids that occur in both periods.`,
     effect:
@@ -274,7 +277,22 @@ function inBoth({ before, after }: ComparedPeriods): ComparisonWarning[] {
   })
 }
 
-function withinOne({ before, after }: ComparedPeriods): ComparisonWarning[] {
+/** Whether two periods, whose ids may only number their traces, hold the same in the same order. */
+function areCopies(before: TraceSet, after: TraceSet): boolean {
+  const columnsOf = (traces: TraceSet): readonly ArrayLike<unknown>[] =>
+    traces.kind === 'spans'
+      ? [traces.ids, [traces.epochNs], traces.spans.startUs, traces.spans.durationUs]
+      : [traces.ids, [traces.epochNs], traces.startUs, traces.latencyUs]
+  const [was, is] = [columnsOf(before), columnsOf(after)]
+  return was.every((values, column) => {
+    const others = is[column] as ArrayLike<unknown>
+    return (
+      values.length === others.length && Array.from(values).every((one, i) => one === others[i])
+    )
+  })
+}
+
+function withinOne({ before, after }: TwoPeriods): ComparisonWarning[] {
   const [was, is] = [repeated(before), repeated(after)]
   const sizes = { ofBefore: before.size, ofAfter: after.size }
   const affected = { before: was.traces, after: is.traces, ...sizes }

@@ -67,6 +67,13 @@ describe('missing-intervals', () => {
     expect(coded('missing-intervals', turns[0], apart)).toHaveLength(2)
   })
 
+  test('of a hole in whose middle only a short stretch of the other period lies', () => {
+    const bursts = arrivals(1000, { isMissing: (share) => share > 0.02 && share < 0.98 })
+    const within = arrivals(1000, { seed: 2, isMissing: (share) => share < 0.5 || share > 0.52 })
+    const [found] = coded('missing-intervals', bursts, within)
+    expect(found?.finding).toMatch(/^No request of the before period arrived for 57\.\d min/)
+  })
+
   test('silent about a hole that periods recorded side by side have at once', () => {
     const both = arrivals(1000, { isMissing: hole })
     expect(coded('missing-intervals', both, arrivals(1000, { seed: 2, isMissing: hole }))).toEqual(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { randomSource } from '../../../src/stats/random.ts'
-import { every, NOON_US, requestsAt } from '../../make-traces.ts'
+import { every, NOON_US, requestsAt, type SpanSketch } from '../../make-traces.ts'
 import { coded } from './coded.ts'
 
 const MINUTE_US = 60e6
@@ -15,7 +15,23 @@ describe('time-ranges', () => {
     expect(found?.finding).toBe(
       'The periods overlap for 2.48 min: 149 of 600 (25 %) requests before and 149 of 600 (25 %) after arrived in it.',
     )
-    expect(coded('time-ranges', from(7.5), from(0))).toHaveLength(1)
+  })
+
+  test('asks whether periods are swapped where the after period came first, also if they overlap', () => {
+    const asked = (before: SpanSketch[], after: SpanSketch[]) =>
+      coded('time-ranges', before, after).flatMap(({ finding }) =>
+        finding.endsWith('Are they swapped?') ? finding : [],
+      )
+    expect(asked(from(30), from(0))).toEqual([
+      'The after period ends 20 min before the before period begins. Are they swapped?',
+    ])
+    expect(asked(from(7.5), from(0))).toEqual([
+      'The after period begins 7.5 min before the before period. Are they swapped?',
+    ])
+    const straggler = from(31, 1, 1e6, 'straggler')
+    expect(asked(from(30), [...from(0), ...straggler])).toHaveLength(1)
+    expect(asked(from(0), from(7.5))).toEqual([])
+    expect(asked(from(4, 60), from(0))).toEqual([])
   })
 
   test('of an after period that is a part of the before period', () => {

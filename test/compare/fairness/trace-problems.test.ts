@@ -208,8 +208,17 @@ describe('duplicate-traces', () => {
   test('silent about one trace in 400, and about numbers that are no ids', () => {
     const after = [...requests(399, { trace: 'after' }), ...before.slice(0, 6)]
     expect(coded('duplicate-traces', before, after)).toEqual([])
-    const numbered = requestsAt(every(1e6, 100)).map((span, i) => ({ ...span, trace: `${i}` }))
-    expect(coded('duplicate-traces', numbered, numbered)).toEqual([])
+    const numbered = (stepUs: number) =>
+      requestsAt(every(stepUs, 100)).map((span, i) => ({ ...span, trace: `${i}` }))
+    expect(coded('duplicate-traces', numbered(1e6), numbered(2e6))).toEqual([])
+  })
+
+  test('of one file given twice, where ids only number traces', () => {
+    const graphs = makeGraphs(chains(['A', 'B'], [1, 2, 3]))
+    const found = coded('duplicate-traces', graphs, graphs)
+    expect(found[0]?.finding).toBe('Both periods are the same 3 traces. Was one file given twice?')
+    const others = makeGraphs(chains(['A', 'B'], [1, 2, 4]))
+    expect(coded('duplicate-traces', graphs, others)).toEqual([])
   })
 })
 
@@ -225,12 +234,12 @@ describe('skipped-traces', () => {
         next: '',
       })
     }
-    const found = coded(
-      'skipped-traces',
-      makeGraphs(chains(['A', 'B'], [1]), 'monday'),
-      makeGraphs(chains(['A', 'B'], [1]), 'tuesday', quality),
-    )
+    const monday = makeGraphs(chains(['A', 'B'], [1]), 'monday')
+    const tuesday = makeGraphs(chains(['A', 'B'], [1]), 'tuesday', quality)
+    const found = coded('skipped-traces', monday, tuesday)
     expect(found).toHaveLength(1)
+    const [ofSome] = coded('skipped-traces', monday, tuesday.where('duration > 0us'))
+    expect(ofSome?.finding).toContain('tuesday, before selecting: 2 of 3 (67 %) traces')
     expect(found[0]?.finding).toBe(
       'tuesday: 2 of 3 (67 %) traces could not be used: 2 × cyclic-graph (A cycle).',
     )
