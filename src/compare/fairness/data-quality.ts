@@ -77,7 +77,7 @@ function cutFiles(traces: TraceSet): ComparisonWarning[] {
   if (found.length === 0) return []
   const said = found.map(({ place, message }) => `${describePlace(place)}${message}`)
   return warning('missing-traces', {
-    finding: `${traces.name}: ${counted(found.length, 'file')} cut off in the middle, so an unknown number of traces is missing: ${firstOf(said, { separator: '; ' })}.`,
+    finding: `${traces.name}: ${counted(found.length, 'file')} ${found.length === 1 ? 'is' : 'are'} cut off in the middle, so an unknown number of traces is missing: ${firstOf(said, { separator: '; ' })}.`,
     effect: 'Requests may look rarer, or of another mix, than they were.',
     answer: 'Copy or export it again.',
   })

@@ -1,8 +1,11 @@
 import { TraceFormatError } from '../../core/errors.ts'
-import type { QualityLog } from '../quality.ts'
+import { type QualityLog, TRUNCATED_FILE } from '../quality.ts'
 
 /** Characters. A quote that is never closed must not swallow a whole file. */
 const MAX_ROW = 1 << 24
+
+/** Takes a row and its line; a row that no line break ends may be cut. */
+type OnRow = (fields: readonly string[], line: number, isOpen: boolean) => void
 
 /**
  * Splits CSV (RFC 4180) into rows, chunk by chunk; blank lines are ignored. The well-kept
@@ -10,12 +13,12 @@ const MAX_ROW = 1 << 24
  */
 export class CsvRows {
   readonly #delimiter: string
-  readonly #onRow: (fields: readonly string[], line: number) => void
+  readonly #onRow: OnRow
   readonly #decoder = new TextDecoder()
   #text = ''
   #line = 1
 
-  constructor(delimiter: string, onRow: (fields: readonly string[], line: number) => void) {
+  constructor(delimiter: string, onRow: OnRow) {
     this.#delimiter = delimiter
     this.#onRow = onRow
   }
@@ -47,7 +50,7 @@ export class CsvRows {
         from = next
         continue
       }
-      if (line !== '') this.#onRow(line.split(this.#delimiter), this.#line)
+      if (line !== '') this.#onRow(line.split(this.#delimiter), this.#line, newline < 0)
       this.#line++
       from = lineEnd + 1
     }
@@ -80,7 +83,7 @@ export class CsvRows {
       at = end + 1
       if (isLast) break
     }
-    this.#onRow(fields, this.#line)
+    this.#onRow(fields, this.#line, at > text.length)
     this.#line += lines
     return at
   }
@@ -126,15 +129,15 @@ export async function readCsvTable<Part extends string>(
   const field = (part: Part) => row[at?.[part] ?? -1] ?? ''
   let width = 0
   let takesRest = false
-  const noteRow = (message: string, line: number) =>
+  const noteRow = (code: string, message: string, line: number) =>
     quality.skip({
-      code: 'bad-row',
+      code,
       effect: 'span skipped',
       place: { file, line },
       message,
       next: 'Correct the row, or load without `strict` to leave it out',
     })
-  const rows = new CsvRows(delimiter, (fields, line) => {
+  const rows = new CsvRows(delimiter, (fields, line, isOpen) => {
     if (at === undefined) {
       const names = fields.map((name) => name.replace(/^\uFEFF/, '').trim())
       at = placesOf(columns, names, (lacking) => {
@@ -151,7 +154,10 @@ export async function readCsvTable<Part extends string>(
       const last = width - 1
       row = fits ? fields : [...fields.slice(0, last), fields.slice(last).join(delimiter)]
       onRow(field, line)
-    } else noteRow(`A row has ${fields.length} fields where the header has ${width}`, line)
+    } else if (isOpen && fields.length < width) {
+      noteRow(TRUNCATED_FILE, 'The file ends within a row', line)
+    } else
+      noteRow('bad-row', `A row has ${fields.length} fields where the header has ${width}`, line)
   })
   for await (const chunk of chunks) {
     const line = rows.push(chunk)
@@ -160,7 +166,7 @@ export async function readCsvTable<Part extends string>(
     throw new TraceFormatError(problem, { file, line }, 'Look for a quote that is not closed')
   }
   const open = rows.end()
-  if (open !== undefined) noteRow('The file ends within a quoted field', open)
+  if (open !== undefined) noteRow(TRUNCATED_FILE, 'The file ends within a quoted field', open)
   if (at === undefined) {
     const what = table === undefined ? 'file' : `table of ${table}`
     const problem = `The ${what} is empty: it has no header line`

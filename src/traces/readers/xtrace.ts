@@ -6,7 +6,7 @@ import { Dictionary } from '../dictionary.ts'
 import { EpochClock } from '../epoch-clock.ts'
 import { groupRows } from '../group-rows.ts'
 import { growingFloat64, growingUint32 } from '../growing-columns.ts'
-import type { IssueEffect } from '../quality.ts'
+import { type IssueEffect, TRUNCATED_FILE } from '../quality.ts'
 import { nanosOfDigits } from './csv.ts'
 import { numberOrText } from './json-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
@@ -35,8 +35,9 @@ export const xtraceReader: TraceReader = {
       if (rest.length > MAX_LINE) throw run.endlessLine()
       for (const line of lines) run.addLine(line)
     }
-    run.addLine(rest + decoder.decode())
-    run.finish()
+    rest += decoder.decode()
+    run.addLine(rest)
+    run.finish(rest !== '')
   },
 }
 
@@ -47,6 +48,7 @@ class XtraceRun {
   #line = 0
   #firstLine = 0
   #report: Map<string, string[]> | undefined
+  #isOpen = false
 
   constructor(sink: ReadSink, file: string) {
     this.#sink = sink
@@ -75,7 +77,9 @@ class XtraceRun {
     else values.push(line.slice(colon + 1).trim())
   }
 
-  finish(): void {
+  /** @param isOpen whether no line break ends the last line: a last report that lacks something is cut */
+  finish(isOpen: boolean): void {
+    this.#isOpen = isOpen
     this.#endReport()
     addXtraceGraphs(this.#columns, this.#sink, this.#file)
   }
@@ -125,9 +129,12 @@ class XtraceRun {
     columns.task.push(columns.tasks.code(metadata.task))
   }
 
-  #note(code: string, message: string, trace?: string): void {
+  #note(code: string, problem: string, trace?: string): void {
+    const [kind, message] = this.#isOpen
+      ? [TRUNCATED_FILE, 'The file ends within a report']
+      : [code, problem]
     this.#sink.quality.skip({
-      code,
+      code: kind,
       effect: 'span skipped',
       message,
       place: { file: this.#file, line: this.#firstLine, trace },

@@ -257,7 +257,7 @@ describe('skipped-traces', () => {
     const cut = await loadTraces({ name: 'cut.json', bytes })
     const [found] = coded('missing-traces', cut, before)
     expect(found?.finding).toBe(
-      'cut.json: 1 file cut off in the middle, so an unknown number of traces is missing: cut.json:1: The file ends before what starts on line 1 does.',
+      'cut.json: 1 file is cut off in the middle, so an unknown number of traces is missing: cut.json:1: The file ends before what starts on line 1 does.',
     )
     expect(coded('skipped-traces', cut, before)).toEqual([])
     expect(coded('data-quality', cut, before)).toEqual([])

@@ -130,9 +130,15 @@ describe('the pod preset', () => {
     )
   })
 
-  test('notes a file that ends within quotes', async () => {
-    const set = await readSpans(csvReader(), `${HEADER}\n${ROW}\n"172518eb,`)
-    expect(issueCounts(set)).toEqual({ 'bad-row': 1 })
+  test('notes a file that ends within a row or within quotes, so that nobody knows what is missing', async () => {
+    for (const cut of ['"172518eb,', '172518eb,12', '"172518eb",12']) {
+      const set = await readSpans(csvReader(), `${HEADER}\n${ROW}\n${cut}`)
+      expect(issueCounts(set)).toEqual({ 'truncated-file': 1 })
+    }
+    const broken = await readSpans(csvReader(), `${HEADER}\n${ROW}\n172518eb,12\n`)
+    expect(issueCounts(broken)).toEqual({ 'bad-row': 1 })
+    const whole = await readSpans(csvReader(), `${HEADER}\n${ROW}`)
+    expect(issueCounts(whole)).toEqual({})
   })
 })
 
