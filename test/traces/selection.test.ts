@@ -136,6 +136,9 @@ describe('conditions', () => {
     expect(said('get is called')).toThrow('That is an operation: write operation get is called.')
     expect(said('foo db is called')).toThrow('monday has no service foo. It has web, db.')
     expect(said('db selct is called')).toThrow('monday has no operation selct.')
+    expect(said('region = nowhere')).toThrow(
+      'region is us (2), eu (1). That is where requests begin; within them, db has it: write db region = nowhere.',
+    )
     expect(said('service = db')).toThrow(
       'service is web (4). That is where requests begin; write db is called.',
     )
