@@ -12,6 +12,7 @@ export type WarningCode =
   | 'request-mix'
   | 'sampling-differs'
   | 'time-ranges'
+  | 'unsteady-before'
   | 'missing-intervals'
   | 'hosts-differ'
   | 'versions-differ'

@@ -16,6 +16,7 @@ import {
 } from './period-problems.ts'
 import { missingIntervals, timeRanges } from './period-times.ts'
 import { requestMix, samplingDiffers } from './request-types.ts'
+import { unsteadyBefore } from './steady-before.ts'
 import { clockSkew, duplicateTraces, orphans, truncatedTraces } from './trace-problems.ts'
 
 /** What may make all results wrong comes first: a screen may not have room for all. */
@@ -30,6 +31,7 @@ const CHECKS: readonly FairnessCheck[] = [
   clockSkew,
   versionsDiffer,
   hostsDiffer,
+  unsteadyBefore,
   ({ flows }) => missingIntervals(arrivals(flows)),
   unequalLoad,
   smallPeriods,

@@ -1,0 +1,141 @@
+// Runs once a request: the loops index with `!`.
+import { groups, mean } from 'd3-array'
+import { formatAmount } from '../../core/quantity.ts'
+import { certaintyText, formatDuration, percent, printable } from '../../core/words.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { longRunVariance } from '../../stats/change-point.ts'
+import { normalP } from '../../stats/distributions.ts'
+import { midranks } from '../../stats/midranks.ts'
+import { median } from '../../stats/quantile.ts'
+import { rootTypes } from '../steps/root-types.ts'
+import { type ComparedPeriods, type ComparisonWarning, warning } from './comparison-warning.ts'
+
+/** A period is divided into so many parts of as many requests; few requests tell nothing. */
+const PARTS = 20
+const MIN_REQUESTS = 5 * PARTS
+const STRETCHES = PARTS ** 2 / 2
+/** Corrected for all stretches and measures. */
+const LEVEL = 1e-4
+/** Times that differ by this factor matter, and failures by this share of requests. */
+const MIN_FACTOR = 1.25
+const MIN_FAILING = 0.05
+/** Where the other period changes at least this part as much in the same stretch, both are alike. */
+const ALIKE = 0.5
+
+interface Measure {
+  /** Kind of request whose response times these are; `null` for failures of all. */
+  readonly name: string | null
+  readonly requests: readonly number[]
+  readonly values: readonly number[]
+}
+
+/** Parts from `from` to `to`, and what the measure is there and elsewhere. */
+interface Stretch {
+  readonly from: number
+  readonly to: number
+  readonly p: number
+}
+
+/**
+ * Whether a stretch of the before period has other response times (by kind of request) or failures
+ * than the rest, and not so in the after period: an outage, a jump, or another load. The stretch has
+ * a twentieth to half of the requests. Noise is that of the long run, so that levels which wander
+ * are silent.
+ */
+export function unsteadyBefore({ flows }: Pick<ComparedPeriods, 'flows'>): ComparisonWarning[] {
+  const measures = measuresOf(flows, BEFORE).filter(({ values }) => values.length >= MIN_REQUESTS)
+  const after = new Map(measuresOf(flows, AFTER).map((measure) => [measure.name, measure]))
+  const found = measures.flatMap((measure) => {
+    const stretch = oddStretch(measure.values)
+    if (!(stretch.p * measures.length < LEVEL)) return []
+    const change = changeIn(measure, stretch)
+    const least = measure.name === null ? MIN_FAILING : Math.log(MIN_FACTOR)
+    const same = changeIn(after.get(measure.name), stretch)
+    const isAlike = same.by / change.by >= ALIKE
+    return Math.abs(change.by) < least || isAlike ? [] : [{ measure, stretch, change }]
+  })
+  const [first] = found.sort((a, b) => a.stretch.p - b.stretch.p)
+  if (first === undefined) return []
+  const { measure, stretch, change } = first
+  const { requests, name } = measure
+  const [from, last] = [boundOf(requests, stretch.from), boundOf(requests, stretch.to) - 1]
+  const fromUs = flows.arrivalUs(requests[from]!)
+  const afterStartUs = fromUs - flows.arrivalUs(requestsOf(flows, BEFORE)[0]!)
+  const lastsUs = flows.arrivalUs(requests[last]!) - fromUs
+  const start = afterStartUs > 0 ? `${formatDuration(afterStartUs)} after its start` : 'its start'
+  const said = (level: number) =>
+    name === null ? percent(level) : formatAmount(level, flows.quantity)
+  const what =
+    name === null
+      ? `${said(change.inside)} of requests failed`
+      : `the median of ${printable(name)} was ${said(change.inside)}`
+  return warning('unsteady-before', {
+    finding:
+      `The before period is not steady: for ${formatDuration(lastsUs)} from ${start}, ${what}, ` +
+      `otherwise ${said(change.outside)} (${certaintyText(stretch.p * measures.length)}).`,
+    effect: 'Everything is compared with a mixture of both, so changes may look smaller or larger.',
+    answer: 'Choose a steady stretch of it with `between` or `selectRequests`.',
+  })
+}
+
+function requestsOf(flows: FlowSet, period: Period): number[] {
+  return Array.from(flows.period.keys())
+    .filter((request) => flows.period[request] === period)
+    .sort((a, b) => flows.arrivalUs(a) - flows.arrivalUs(b))
+}
+
+function measuresOf(flows: FlowSet, period: Period): Measure[] {
+  const all = requestsOf(flows, period)
+  const { names, typeOf } = rootTypes(flows)
+  const { outcomes, responseTimeUs } = flows
+  const measured = all.filter((request) => responseTimeUs[request]! > 0)
+  return [
+    { name: null, requests: all, values: all.map((one) => (outcomes?.failed(one) ? 1 : 0)) },
+    ...groups(measured, (request) => typeOf[request]!).map(([type, requests]) => ({
+      name: names[type]!,
+      requests,
+      values: requests.map((request) => responseTimeUs[request]!),
+    })),
+  ]
+}
+
+function boundOf({ length }: ArrayLike<unknown>, part: number): number {
+  return Math.round((part * length) / PARTS)
+}
+
+/** The stretch whose mean rank is the most standard errors from that of the rest. */
+function oddStretch(values: readonly number[]): Stretch {
+  const ranks = [...midranks(Float64Array.from(values))]
+  const count = ranks.length
+  const bounds = Array.from({ length: PARTS + 1 }, (_, part) => boundOf(ranks, part))
+  const center = (count + 1) / 2
+  const sums = new Float64Array(count + 1)
+  for (let i = 0; i < count; i++) sums[i + 1] = sums[i]! + ranks[i]! - center
+  let [from, to, most] = [0, 1, 0]
+  for (let i = 0; i < PARTS; i++) {
+    for (let j = i + 1; j <= Math.min(PARTS, i + PARTS / 2); j++) {
+      const inside = bounds[j]! - bounds[i]!
+      const sum = Math.abs(sums[bounds[j]!]! - sums[bounds[i]!]!)
+      const size = sum * Math.sqrt(count / (inside * (count - inside)))
+      if (size > most) [from, to, most] = [i, j, size]
+    }
+  }
+  const isInside = (i: number) => i >= bounds[from]! && i < bounds[to]!
+  const [inside = 0, outside = 0] = [true, false].map((is) =>
+    mean(ranks.filter((_, i) => isInside(i) === is)),
+  )
+  const noise = longRunVariance(ranks.map((rank, i) => rank - (isInside(i) ? inside : outside)))
+  return { from, to, p: most === 0 ? 1 : STRETCHES * normalP(most / Math.sqrt(noise), 'two-sided') }
+}
+
+/** What a measure is within a stretch and elsewhere, and by how much it changes: by its logarithm for times. */
+function changeIn(measure: Measure | undefined, { from, to }: Stretch) {
+  const { name, values } = measure ?? { name: null, values: [] }
+  const isInside = (i: number) => i >= boundOf(values, from) && i < boundOf(values, to)
+  const level = (is: boolean) => {
+    const part = values.filter((_, i) => isInside(i) === is)
+    return (name === null ? mean(part) : median(part)) ?? Number.NaN
+  }
+  const [inside, outside] = [level(true), level(false)]
+  return { inside, outside, by: name === null ? inside - outside : Math.log(inside / outside) }
+}
