@@ -213,7 +213,7 @@ function wrapped(line: string, indent = ''): string[] {
 function cutLines(lines: readonly string[], max: number, things: string): readonly string[] {
   if (lines.length <= max) return lines
   const kept = lines.slice(0, Math.max(0, max - 1))
-  return [...kept, `… ${lines.length - kept.length} more ${things}: see --verbose`]
+  return [...kept, `… ${grouped(lines.length - kept.length)} more ${things}: see --verbose`]
 }
 
 function overview(comparison: Comparison): string {
@@ -231,15 +231,15 @@ function overview(comparison: Comparison): string {
   )
   const exactly = isDrawn ? '\nSampled by an engine, which counted requests exactly' : ''
   return (
-    `${standFor(BEFORE)} requests before, ${standFor(AFTER)} after, ` +
+    `${standFor(BEFORE)} ${standFor(BEFORE) === '1' ? 'request' : 'requests'} before, ${standFor(AFTER)} after, ` +
     `in ${counted(categories.size, 'category', 'categories')}${exactly}${by}${responseTimes(comparison)}`
   )
 }
 
 function mutationCounts({ responseTime, structural }: Comparison): string {
   return (
-    `Ranked mutations: ${responseTime.mutations.length} response-time, ` +
-    `${structural.mutations.length} structural, ${structural.precursors.length} precursors ` +
+    `Ranked mutations: ${grouped(responseTime.mutations.length)} response-time, ` +
+    `${grouped(structural.mutations.length)} structural, ${counted(structural.precursors.length, 'precursor')} ` +
     `(threshold ${structural.options.smPThreshold}, suggested ${structural.suggestedThreshold})`
   )
 }
@@ -343,7 +343,7 @@ function labelLine(verb: string, labels: readonly LabelCount[]): string[] {
   const named = labels
     .slice(0, 4)
     .map(({ label, count }) => `${printable(label)}${count > 1 ? ` ×${count}` : ''}`)
-  const more = labels.length > named.length ? `, … (${labels.length} in all)` : ''
+  const more = labels.length > named.length ? `, … (${grouped(labels.length)} in all)` : ''
   return [`   ${verb} ${named.join(', ')}${more}`]
 }
 

@@ -1,5 +1,5 @@
 // Runs once a span: the loops index with `!`.
-import { formatDuration, type Microseconds } from '../core/words.ts'
+import { counted, formatDuration, type Microseconds } from '../core/words.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { QualityLog } from './quality.ts'
 import { SPAN_KINDS, type SpanColumns, type SpanTraceColumns } from './span-columns.ts'
@@ -20,7 +20,7 @@ export function noteClockSkew(
     quality.note(
       'clock-skew',
       { trace: traceIds[trace]! },
-      `${outside} span(s) lie outside their parent on another host, by up to ${formatDuration(farthestUs)}: the clocks disagree, or the parent did not wait`,
+      `${counted(outside, 'span')} outside a parent on another host, by up to ${formatDuration(farthestUs)}: the clocks disagree, or the parent did not wait`,
     )
   }
 }
@@ -68,7 +68,7 @@ export function noteNamelessServices(
     quality.note(
       'no-service',
       { trace },
-      `${count} span(s) do not say which service they belong to; they count as one without a name`,
+      `${counted(count, 'span')} without a service, taken as those of one without a name`,
     )
   })
 }

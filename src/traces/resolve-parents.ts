@@ -1,4 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { counted } from '../core/words.ts'
 import { Dictionary } from './dictionary.ts'
 import { groupRows } from './group-rows.ts'
 import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
@@ -63,7 +64,7 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
       continue
     }
     if (orphans > 0) {
-      const message = `${orphans} span(s) name a parent that is not in the files; each is treated as a request of its own`
+      const message = `${counted(orphans, 'span')} with a parent that is not in the files, each taken as a request of its own`
       quality.note('orphan-span', { trace: spans.traceId(trace) }, message)
     }
     traces.push(trace)

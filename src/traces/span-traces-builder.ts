@@ -1,6 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
+
 import { FlowdeltaError, type Place } from '../core/errors.ts'
-import type { Microseconds } from '../core/words.ts'
+import { counted, type Microseconds } from '../core/words.ts'
 import {
   AttributesBuilder,
   type AttributeValue,
@@ -250,7 +251,7 @@ export class SpanTracesBuilder {
       read,
     )
     if (this.#linkedRoots > 0 && !this.#joinsLinks) {
-      const message = `${this.#linkedRoots} request(s) begin with a link to another; with joinLinks they are read as one with it`
+      const message = `${counted(this.#linkedRoots, 'request')} with a link to another at the beginning; joinLinks reads both as one`
       this.#quality.note('linked-request', {}, message)
     }
     const { order, position, parent, traces, spanOffsets } = resolveParents(

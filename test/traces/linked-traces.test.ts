@@ -94,8 +94,7 @@ describe.each([
     expect(traces.quality().issues).toMatchObject([
       {
         code: 'linked-request',
-        message:
-          '2 request(s) begin with a link to another; with joinLinks they are read as one with it',
+        message: '2 requests with a link to another at the beginning; joinLinks reads both as one',
       },
     ])
   })

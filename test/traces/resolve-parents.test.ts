@@ -109,7 +109,7 @@ describe('a span whose parent is missing', () => {
         effect: 'kept',
         trace: 't',
         message:
-          '2 span(s) name a parent that is not in the files; each is treated as a request of its own',
+          '2 spans with a parent that is not in the files, each taken as a request of its own',
       },
     ])
   })

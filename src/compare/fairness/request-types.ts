@@ -105,7 +105,7 @@ function countCells(flows: FlowSet, { names, typeOf, unknown }: RootTypes): Cell
   const isRare = (cell: Cell) => (cell.before + cell.after) * smaller < MIN_EXPECTED
   const rare = cells.filter(isRare)
   const rest = {
-    name: `${rare.length} rare types together`,
+    name: `${grouped(rare.length)} rare types together`,
     before: rare.reduce((sum, cell) => sum + cell.before, 0),
     after: rare.reduce((sum, cell) => sum + cell.after, 0),
   }

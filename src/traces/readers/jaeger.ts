@@ -1,4 +1,5 @@
 import { show } from '../../core/errors.ts'
+import { counted } from '../../core/words.ts'
 import type { SpanKind, SpanStatus } from '../span-traces.ts'
 import { readJsonElements } from './json-elements.ts'
 import {
@@ -85,7 +86,7 @@ function readTrace(
     Array.isArray(warnings) && warnings.length > 0 ? [warnings[0] as unknown] : [],
   )
   if (warned.length === 0) return
-  const message = `Jaeger warns about ${warned.length} span(s), first: ${textOf(warned[0]) || show(warned[0])}`
+  const message = `Jaeger warns about ${counted(warned.length, 'span')}, first: ${textOf(warned[0]) || show(warned[0])}`
   sink.quality.note('jaeger-warning', { ...place, trace: trace || undefined }, message)
 }
 

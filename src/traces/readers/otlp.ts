@@ -1,4 +1,5 @@
 import { type Place, TraceFormatError } from '../../core/errors.ts'
+import { counted } from '../../core/words.ts'
 import { areSavedLogs, DAMAGED_LOGS } from '../log-records.ts'
 import { MISSING_TRACES } from '../quality.ts'
 import { durationBetween, type SpanLink } from '../span-traces-builder.ts'
@@ -76,7 +77,7 @@ export const otlpReader: TraceReader = {
       for await (const message of otlpMessages(all, framing, how)) readValue(message, undefined)
     }
     if (others === 0) return
-    const message = `${others} record(s) hold no spans (logs or metrics, perhaps) and are ignored`
+    const message = `${counted(others, 'record')} without spans (logs or metrics, perhaps), ignored`
     sink.quality.note('not-spans', { file }, message)
   },
 }

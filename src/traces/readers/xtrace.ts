@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { TraceFormatError } from '../../core/errors.ts'
-import { formatDuration } from '../../core/words.ts'
+import { counted, formatDuration } from '../../core/words.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
 import { EpochClock } from '../epoch-clock.ts'
@@ -320,7 +320,7 @@ class XtraceGraphs {
       }
     })
     if (backwards > 0) {
-      const message = `${backwards} edge(s) lead back in time, by up to ${formatDuration(farthestUs)}, and are taken as 0: the clocks of hosts disagree`
+      const message = `${counted(backwards, 'edge')} back in time, by up to ${formatDuration(farthestUs)}, taken as 0: the clocks of hosts disagree`
       this.#note(task, 'clock-skew', 'kept', message)
     }
     return { from, to, latencyUs }

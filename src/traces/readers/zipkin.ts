@@ -1,3 +1,4 @@
+import { counted } from '../../core/words.ts'
 import type { SpanKind } from '../span-traces.ts'
 import { readJsonElements } from './json-elements.ts'
 import {
@@ -46,7 +47,7 @@ export const zipkinReader: TraceReader = {
       },
     })
     for (const [trace, count] of unfinished) {
-      const message = `${count} span(s) have no duration (one way, or never finished); they count as 0 µs long`
+      const message = `${counted(count, 'span')} without a duration (one way, or never finished), taken as 0 µs long`
       sink.quality.note('no-duration', { file, trace }, message)
     }
   },

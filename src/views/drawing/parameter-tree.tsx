@@ -42,7 +42,7 @@ export function ParameterTree({ explanation, question, groups, rows, onTakeOut }
   const saysOf = (row: TreeRow) =>
     row.column === null
       ? leafText(row, explanation.subject)
-      : `split by ${row.column}${row.hidden === 0 ? '' : ` (${row.hidden} nodes below)`}`
+      : `split by ${row.column}${row.hidden === 0 ? '' : ` (${counted(row.hidden, 'node')} below)`}`
   const bars = ({ counts }: TreeRow) =>
     counts.map((count, group) => {
       const bar = { y: 1 + group * (BAR + 2), height: BAR }

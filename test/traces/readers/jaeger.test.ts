@@ -184,7 +184,7 @@ test("Jaeger's warnings are counted once a trace", async () => {
   const warnings = ['clock skew adjustment disabled']
   const set = await read(trace([span({ warnings }), span({ spanID: '2', warnings })]))
   expect(set.quality().issues.map(({ message }) => message)).toEqual([
-    'Jaeger warns about 2 span(s), first: clock skew adjustment disabled',
+    'Jaeger warns about 2 spans, first: clock skew adjustment disabled',
   ])
 })
 

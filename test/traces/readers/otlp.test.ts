@@ -261,7 +261,7 @@ test('records of logs among JSON lines are ignored and counted', async () => {
   const set = await readSpans(otlpReader, lines.map((line) => JSON.stringify(line)).join('\n'))
   expect(set.size).toBe(1)
   expect(set.quality().issues.map(({ message }) => message)).toEqual([
-    '2 record(s) hold no spans (logs or metrics, perhaps) and are ignored',
+    '2 records without spans (logs or metrics, perhaps), ignored',
   ])
 })
 

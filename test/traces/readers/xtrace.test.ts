@@ -96,7 +96,7 @@ describe('reports', () => {
     const set = await load(`${FORK}\n${early}`)
     expect(edges(set)[4]).toBe('web__Http__recv -> db__Http__write 0')
     expect(set.quality().issues[0]?.message).toBe(
-      '1 edge(s) lead back in time, by up to 13 ms, and are taken as 0: the clocks of hosts disagree',
+      '1 edge back in time, by up to 13 ms, taken as 0: the clocks of hosts disagree',
     )
   })
 

@@ -84,7 +84,7 @@ test('a span without a duration counts as 0 µs, its parent does not wait, and i
   const set = await read([ROOT, { ...CLIENT, duration: undefined }])
   expect(plainSpans(set)[1]).toMatchObject({ durationUs: 0, followsFrom: true })
   expect(set.quality().issues.map(({ message }) => message)).toEqual([
-    '1 span(s) have no duration (one way, or never finished); they count as 0 µs long',
+    '1 span without a duration (one way, or never finished), taken as 0 µs long',
   ])
 })
 
