@@ -27,7 +27,7 @@ export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
   const kind = after > before ? 'structural mutations' : 'precursors'
   const passing = passingByLoad(periods, after / before)
   return warning('unequal-load', {
-    finding: `There are ${counted(before, 'request')} before and ${grouped(after)} after.`,
+    finding: `There ${before === 1 ? 'is' : 'are'} ${counted(before, 'request')} before and ${grouped(after)} after.`,
     effect:
       `Every category ${after > before ? 'gains' : 'loses'} requests with the load: that alone makes ` +
       `${passing === 0 ? 'none' : grouped(passing)} of ${counted(periods.categories.size, 'category', 'categories')} pass ` +

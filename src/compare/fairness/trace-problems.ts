@@ -261,7 +261,7 @@ function inBoth({ before, after }: TwoPeriods): ComparisonWarning[] {
   const shared = new Set(after.ids.filter((id) => ids.has(id))).size
   const affected = { before: shared, after: shared, ofBefore: before.size, ofAfter: after.size }
   const isSame = before.size === shared && after.size === shared
-  if ((shared > 0 && isSame) || areCopies(before, after)) {
+  if (before.size > 0 && (isSame || areCopies(before, after))) {
     return warning('duplicate-traces', {
       finding: `Both periods are the same ${counted(before.size, 'trace')}. Was one file given twice?`,
       effect: 'Nothing can differ between them.',

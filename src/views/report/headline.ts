@@ -59,7 +59,7 @@ export function headline(comparison: Comparison) {
   const [before, after] = [flows.count(BEFORE), flows.count(AFTER)]
   const requests = `${counted(before, 'request')} before and ${grouped(after)} after`
   if (before === 0 || after === 0) {
-    const sentences = [`There are ${requests}.`]
+    const sentences = [`There ${before === 1 ? 'is' : 'are'} ${requests}.`]
     return {
       title: 'Nothing to compare: a period has no requests',
       sentences,

@@ -74,4 +74,9 @@ describe('unequal-load', () => {
   test('of an empty period no category is counted', () => {
     expect(load([0, 0], [30, 30])[0]?.effect).toContain('none of 2 categories')
   })
+
+  test('speaks of one request in the singular', () => {
+    const [found] = load([1, 0], [3, 0])
+    expect(found?.finding).toBe('There is 1 request before and 3 after.')
+  })
 })
