@@ -166,6 +166,14 @@ describe('reports that cannot be used', () => {
     )
   })
 
+  test('that the end of the file cuts are told as such', async () => {
+    const cut = report('000000EE', '1195074602.540').split('Timestamp')[0] as string
+    const set = await load(`${FORK}\n${cut.trimEnd()}`)
+    expect(set.quality().issues.map(({ code }) => code)).toEqual(['truncated-file'])
+    const whole = await load(FORK.trimEnd())
+    expect(whole.quality().issues).toEqual([])
+  })
+
   test('one and all are an error that says the first', async () => {
     await expect(load(`${FIRST_LINE}\nX-Trace: zz\n`)).rejects.toThrow(
       /^reports: The file, read as xtrace, has no usable traces \(first problem: reports:1: A report's X-Trace metadata is "zz"/,
