@@ -1,29 +1,28 @@
-// npm run fuzz: mutates inputs of every reader, and random spans, for half an hour each; --minutes N for
-// another time, --seed N for the inputs of an earlier hunt. Prints the seed; what breaks is printed as the
-// smallest input, to keep as a test.
+// npm run fuzz: mutates inputs of every reader, histories and random spans.
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { ROOT, run, say } from './setup.mjs'
+import { ROOT, readArguments, run, say } from './setup.mjs'
 
 /** More than there are kinds of input, each of which has its minutes. */
 const READERS = 24
 /** Status of what a signal ended. */
 const KILLED = 130
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '30' },
-    seed: { type: 'string' },
-    help: { type: 'boolean' },
-  },
+const HELP = `npm run fuzz        mutates inputs of every reader, histories and random spans; prints its seed, and
+                    what breaks as the smallest input, to keep as a test
+
+  --minutes N       how long each (default: 30)
+  --seed N          the inputs of an earlier hunt
+  --help            this text`
+
+const { values } = await readArguments(HELP, {
+  options: { minutes: { type: 'string', default: '30' }, seed: { type: 'string' } },
 })
-if (values.help) {
-  say('npm run fuzz -- [--minutes N, for each kind of input; default 30] [--seed N]')
-  process.exit()
-}
 const minutes = Number(values.minutes)
 const seed = values.seed ?? String(Date.now() % 2 ** 31)
-if (!(minutes > 0)) throw new Error('Give --minutes N, a number above 0.')
+if (!(minutes > 0)) {
+  process.stderr.write(`--minutes is ${values.minutes}. Give a number above 0.\n`)
+  process.exit(2)
+}
 say(`${minutes} minutes each with --seed ${seed}`)
 process.env['FLOWDELTA_FUZZ_MINUTES'] = String(minutes)
 process.env['FLOWDELTA_SEED'] = seed

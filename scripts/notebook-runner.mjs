@@ -1,11 +1,10 @@
-// Runs notebooks without Jupyter or Python: see runNotebook. By hand:
-//   node scripts/notebook-runner.mjs [--write] [notebook…]
+// npm run notebooks: runs notebooks without Jupyter or Python, see runNotebook.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
 import { startKernel } from './notebooks/kernel.mjs'
 import { OutputCollector } from './notebooks/outputs.mjs'
+import { readArguments } from './setup.mjs'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const KERNELSPEC = join(ROOT, 'notebooks', 'kernels', 'flowdelta')
@@ -211,11 +210,19 @@ export function listNotebooks() {
     .map((name) => join(ROOT, 'notebooks', name))
 }
 
+const HELP = `npm run notebooks -- [notebook.ipynb …]
+                  runs notebooks, all of them by default, and stops at the first cell that fails
+
+  --write         writes what their cells print into them
+  --help          this text`
+
 async function main() {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = await readArguments(HELP, {
     options: { write: { type: 'boolean', default: false } },
     allowPositionals: true,
   })
+  const { build } = await import('./build.mjs')
+  await build()
   const env = values.write ? { FLOWDELTA_STATIC: '1' } : {}
   for (const path of positionals.length > 0 ? positionals : listNotebooks()) {
     const start = performance.now()
@@ -229,8 +236,6 @@ async function main() {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { build } = await import('./build.mjs')
-  await build()
   await main().catch((error) => {
     console.error(error instanceof NotebookError ? error.message : error)
     process.exitCode = 1

@@ -37,6 +37,27 @@ export function checkNode() {
   )
 }
 
+/**
+ * Reads the arguments of a script as `parseArgs` of node:util does. `--help` prints the help and ends
+ * the script; a wrong argument ends it with its message and the help.
+ *
+ * @param {string} help
+ * @param {import('node:util').ParseArgsConfig} config
+ */
+export async function readArguments(help, config) {
+  const { parseArgs } = await import('node:util')
+  if (process.argv.slice(2).some((each) => each === '--help' || each === '-h')) {
+    say(help)
+    process.exit(0)
+  }
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${help}\n`)
+    process.exit(2)
+  }
+}
+
 /** Installs the npm packages of package-lock.json, unless exactly these are there. */
 export async function ensureDependencies() {
   const lock = readFileSync(join(ROOT, 'package-lock.json'))

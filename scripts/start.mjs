@@ -1,6 +1,13 @@
 // npm start: from a fresh clone to a notebook in the browser. Plain Node.
 import { choosePort, findJupyter, installJupyter, startJupyter } from './jupyter.mjs'
-import { checkNode, ensureBuild, ensureDependencies, SetupError, say } from './setup.mjs'
+import {
+  checkNode,
+  ensureBuild,
+  ensureDependencies,
+  readArguments,
+  SetupError,
+  say,
+} from './setup.mjs'
 
 const HELP = `npm start                     opens the notebooks in Jupyter; where there is none, asks before it installs one
 npm start -- --run            runs every notebook without Jupyter or Python and writes it as a page under out/
@@ -20,7 +27,6 @@ Until then, here are the notebooks as pages:`
 async function main() {
   checkNode()
   const options = await readOptions()
-  if (options.help) return say(HELP)
   await ensureDependencies()
   await ensureBuild()
   if (options.run) return writeAllPages()
@@ -44,34 +50,19 @@ async function main() {
 }
 
 async function readOptions() {
-  const { parseArgs } = await import('node:util')
-  try {
-    const { values } = parseArgs({
-      options: {
-        run: { type: 'boolean', default: false },
-        yes: { type: 'boolean', short: 'y', default: false },
-        port: { type: 'string' },
-        'no-browser': { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    })
-    const port = values.port === undefined ? undefined : Number(values.port)
-    if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65536)) {
-      throw new SetupError(
-        `--port is ${JSON.stringify(values.port)}. Give a number from 1 to 65535.`,
-      )
-    }
-    return {
-      run: values.run,
-      yes: values.yes,
-      help: values.help,
-      browser: !values['no-browser'],
-      port,
-    }
-  } catch (error) {
-    if (error instanceof SetupError) throw error
-    throw new SetupError(`${error instanceof Error ? error.message : error}\n\n${HELP}`)
+  const { values } = await readArguments(HELP, {
+    options: {
+      run: { type: 'boolean', default: false },
+      yes: { type: 'boolean', short: 'y', default: false },
+      port: { type: 'string' },
+      'no-browser': { type: 'boolean', default: false },
+    },
+  })
+  const port = values.port === undefined ? undefined : Number(values.port)
+  if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65536)) {
+    throw new SetupError(`--port is ${JSON.stringify(values.port)}. Give a number from 1 to 65535.`)
   }
+  return { run: values.run, yes: values.yes, browser: !values['no-browser'], port }
 }
 
 async function writeAllPages() {

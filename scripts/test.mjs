@@ -1,9 +1,16 @@
-// npm test: what is checked at every change, from whatever state the clone is in, in minutes.
-// npm run test:full: what takes longer.
+// npm test, npm run test:full: what is checked, from whatever state the clone is in.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { checkNode, ensureBuild, ensureDependencies, ROOT, run, say } from './setup.mjs'
+import {
+  checkNode,
+  ensureBuild,
+  ensureDependencies,
+  ROOT,
+  readArguments,
+  run,
+  say,
+} from './setup.mjs'
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 /** @typedef {{ status: string, tags: string[] }} Assertion */
@@ -35,9 +42,16 @@ const STEPS = {
   ],
 }
 
+const HELP = `npm test              what is checked at every change, in minutes: types, lint, unit tests, three notebooks, a browser
+npm run test:full     what takes longer: simulations, recording runs, public data, the other notebooks
+npm run unit -- FILE  some of the unit tests`
+
 async function main() {
+  const { values } = await readArguments(HELP, {
+    options: { full: { type: 'boolean', default: false } },
+  })
   const totals = { passed: 0, failed: 0, skipped: 0 }
-  const which = process.argv.includes('--full') ? 'full' : 'quick'
+  const which = values.full ? 'full' : 'quick'
   for (const [name, step] of STEPS[which]) {
     say(`\n── ${name}`)
     const start = performance.now()

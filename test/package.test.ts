@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -48,3 +49,23 @@ test('flowdelta/stats works without the library, and both throw the same errors'
 test('docs/options.md is what the option tables say', async () => {
   expect(readFileSync(OPTIONS_PAGE, 'utf8')).toBe(await optionsPage())
 })
+
+test.each([
+  ['start', 'npm start'],
+  ['test', 'npm test'],
+  ['fuzz', 'npm run fuzz'],
+  ['notebook-runner', 'npm run notebooks'],
+])(
+  'scripts/%s.mjs says with --help how it is run, and with a wrong option too',
+  (script, usage) => {
+    const run = (option: string) =>
+      spawnSync(process.execPath, [`${ROOT}scripts/${script}.mjs`, option], {
+        encoding: 'utf8',
+      })
+    expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining(usage) })
+    const wrong = run('--hepl')
+    expect(wrong.status).toBe(2)
+    expect(wrong.stderr).toMatch(/^Unknown option '--hepl'/)
+    expect(wrong.stderr).toContain(usage)
+  },
+)
