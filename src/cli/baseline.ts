@@ -1,18 +1,24 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { historyChanges } from '../compare/baseline/check-run.ts'
 import { parseHistory, type RunSummary, summarizeRun } from '../compare/baseline/run-summary.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
-import { defineOptions, optionalText, text } from '../core/options.ts'
+import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { counted, formatDuration, pValue, shortText } from '../core/words.ts'
 import { addOptions, choice, type Flags, type FlagsOf } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod } from './load-period.ts'
 import { printText } from './printing.ts'
 
-export const RUN_NAME = text({
-  default: 'run',
-  flag: 'name <text>',
-  sentence: 'Commit or version of the run, as the history is to call it',
+/** How a run is added to a history: no two have the same name. */
+export const RUN_FLAGS = defineOptions({
+  name: optionalText(
+    "Commit or version of the run, as the history is to call it (default: 'run 1', 'run 2', …); a name that it already has is refused without --replace",
+    'name <text>',
+  ),
+  replace: flag({
+    default: false,
+    sentence: 'Put the run in the place of the one of the same --name, which is dropped',
+  }),
 })
 
 const BASELINE_FLAGS = defineOptions({
@@ -20,7 +26,7 @@ const BASELINE_FLAGS = defineOptions({
     'History to add the run to, one summary a line; it is created where it is not there',
     'out <file>',
   ),
-  name: RUN_NAME,
+  ...RUN_FLAGS,
 })
 
 export function addBaseline(command: Command): void {
@@ -39,7 +45,7 @@ async function runBaseline(
   files: string[],
   flags: FlagsOf<typeof BASELINE_FLAGS> & Flags,
 ): Promise<void> {
-  const { out, name } = flags
+  const { out } = flags
   if (action === 'show') {
     const [file = '', another] = files
     if (another !== undefined) throw new InvalidArgumentError('Give one history to show.')
@@ -48,10 +54,30 @@ async function runBaseline(
   }
   if (out === undefined) throw new OptionError('out', out, 'the history to add the run to')
   // Nothing is added to a file that is something else.
-  if (existsSync(out)) readHistory(out)
+  const history = existsSync(out) ? readHistory(out) : []
+  const name = runName(history, flags)
   const run = summarizeRun(name, await loadPeriod(undefined, files, flags))
-  appendRun(out, run)
-  process.stdout.write(`${out}: ${counted(run.types.length, 'request type')}\n`)
+  const how = addRun(out, run)
+  printText(`${out}: ${counted(run.types.length, 'request type')}, ${how}`)
+}
+
+/** Names a run that is added to a history; throws for a name that it has unless that is replaced. */
+export function runName(
+  history: readonly RunSummary[],
+  { name, replace }: FlagsOf<typeof RUN_FLAGS>,
+): string {
+  const isTaken = (given: string) => history.some((run) => run.name === given)
+  if (name === undefined) {
+    let number = history.length + 1
+    while (isTaken(`run ${number}`)) number++
+    return `run ${number}`
+  }
+  if (replace || !isTaken(name)) return name
+  throw new OptionError(
+    'name',
+    name,
+    'a name that the history does not have, or --replace to put this run in the place of that one',
+  )
 }
 
 export function readHistory(file: string): RunSummary[] {
@@ -61,10 +87,22 @@ export function readHistory(file: string): RunSummary[] {
   )
 }
 
-export function appendRun(file: string, run: RunSummary): void {
-  atFile(file, () => {
-    const isCut = existsSync(file) && !/(^|\n)$/.test(readFileSync(file, 'utf8'))
-    appendFileSync(file, `${isCut ? '\n' : ''}${JSON.stringify(run)}\n`)
+/** Adds a run, or puts it where one of its name stands; says which. */
+export function addRun(file: string, run: RunSummary): string {
+  const history = existsSync(file) ? readHistory(file) : []
+  const at = history.findIndex(({ name }) => name === run.name)
+  const name = shortText(run.name, MAX_NAME_LENGTH)
+  return atFile(file, () => {
+    if (at < 0) {
+      const isCut = existsSync(file) && !/(^|\n)$/.test(readFileSync(file, 'utf8'))
+      appendFileSync(file, `${isCut ? '\n' : ''}${JSON.stringify(run)}\n`)
+      return `added as ${name}`
+    }
+    const others = history.filter((each) => each.name !== run.name)
+    const runs = [...others.slice(0, at), run, ...others.slice(at)]
+    writeFileSync(file, runs.map((each) => `${JSON.stringify(each)}\n`).join(''))
+    const replaced = history.length - others.length
+    return `replacing ${replaced === 1 ? 'the run' : `${replaced} runs`} called ${name}`
   })
 }
 

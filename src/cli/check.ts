@@ -10,11 +10,13 @@ import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameType } from '../compare/knowledge/names.ts'
 import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
-import { appendRun, RUN_NAME, readHistory } from './baseline.ts'
+import { counted } from '../core/words.ts'
+import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
 import { CHECK_FORMATS, type JudgedType } from './check-formats.ts'
 import { type Condition, conditionFrom, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod } from './load-period.ts'
+import { printText } from './printing.ts'
 import { writeReport } from './report.ts'
 
 const CHECK_FLAGS = defineOptions({
@@ -29,7 +31,7 @@ const CHECK_FLAGS = defineOptions({
       'How to print: text, json, annotations of GitHub checks, JUnit XML, the Bencher metric format, or a list for github-action-benchmark',
   }),
   out: optionalText('File to write instead', 'out <file>'),
-  name: RUN_NAME,
+  ...RUN_FLAGS,
   append: flag({ default: false, sentence: 'Add the run to the history unless it fails' }),
 })
 
@@ -58,7 +60,8 @@ const TERMS: Terms<CheckedType, RunCheck> = {
     },
     errors: { percent: ({ errors }) => 100 * (errors?.growth.low ?? 0) },
   },
-  examples: "'shift>5%', 'shift>10ms', 'errors>1%', 'missing' or 'any'",
+  examples:
+    "'shift>5%', 'shift>10ms', 'errors>1%', 'missing' or 'any'; 'contribution>5%' is judged by flowdelta compare",
 }
 
 export function addCheck(command: Command): void {
@@ -77,9 +80,11 @@ export function addCheck(command: Command): void {
 }
 
 async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<void> {
-  const { baseline, name, alpha, out, append, warnOn = [], knowledge = null } = flags
+  const { baseline, alpha, out, append, warnOn = [], knowledge = null } = flags
   const conditions = flags.failOn ?? [conditionFrom('any', TERMS)]
   const history = readHistory(baseline)
+  // Without --append, a run may be called as one that the history has.
+  const name = runName(history, { ...flags, replace: flags.replace || !append })
   const run = summarizeRun(name, await loadPeriod(undefined, files, flags))
   const found = checkRun(run, history, alpha)
   const named = <Type extends { readonly name: string }>(types: readonly Type[]) =>
@@ -111,7 +116,12 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
   })
   const printed = visibleText(CHECK_FORMATS[flags.as]({ check, types }))
   if (out === undefined) process.stdout.write(printed)
-  else writeReport(out, printed)
+  else {
+    writeReport(out, printed)
+    printText(`${out}: ${counted(types.length, 'request type')} as ${flags.as}`)
+  }
   failOn(check, conditions, TERMS)
-  if (append && !types.some(({ verdict }) => verdict === 'fail')) appendRun(baseline, run)
+  if (append && !types.some(({ verdict }) => verdict === 'fail')) {
+    process.stderr.write(visibleText(`flowdelta: ${baseline}: ${addRun(baseline, run)}\n`))
+  }
 }

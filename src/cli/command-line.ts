@@ -41,6 +41,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
         process.stderr.write(
           'Begin with a command, as in: flowdelta compare --before … --after …\n',
         )
+      const [, unknown] = /^error: unknown option '(--[^'=]+)/.exec(problem.message) ?? []
+      if (unknown !== undefined) process.stderr.write(await commandsWith(unknown))
       return problem.exitCode === 0 ? 0 : 2
     }
     if (!(problem instanceof FlowdeltaError)) throw problem
@@ -50,6 +52,18 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     process.stderr.write(`flowdelta: ${message}${end}${flags}\n`)
     return 2
   }
+}
+
+/** Says which commands take a flag that another one does not; `''` if none does. */
+async function commandsWith(flag: string): Promise<string> {
+  const names: string[] = []
+  for (const [name, { load }] of Object.entries(COMMANDS)) {
+    const command = new Command(name)
+    const add = await load()
+    add(command, [])
+    if (command.options.some(({ long }) => long === flag)) names.push(`flowdelta ${name}`)
+  }
+  return names.length === 0 ? '' : `(${names.join(', ')}: these take ${flag}.)\n`
 }
 
 interface LazyCommand {

@@ -1,12 +1,10 @@
 import type { Command } from 'commander'
 import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
-import { FlowdeltaError } from '../core/errors.ts'
-import { count, defineOptions, flag, optionalCount, optionalText } from '../core/options.ts'
-import { counted } from '../core/words.ts'
+import { count, defineOptions, flag, optionalText } from '../core/options.ts'
 import { explain, explainMutation } from '../explain/parameters/explain.ts'
 import { withinBudget } from './comparison-budget.ts'
-import { COMPARISON_DOCUMENT, type ExplainedRank, FINDING_DOCUMENT } from './comparison-document.ts'
+import { COMPARISON_DOCUMENT, type Explained, FINDING_DOCUMENT } from './comparison-document.ts'
 import {
   addComparisonFlags,
   type ComparisonFlags,
@@ -16,7 +14,7 @@ import {
 } from './comparison-flags.ts'
 import { comparisonText, findingText } from './comparison-text.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
-import { findingWithId, type PrintedFinding } from './finding-document.ts'
+import { findingCalled, rankName } from './finding-document.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { JSON_FLAG, printJson, printText } from './printing.ts'
 
@@ -34,13 +32,13 @@ const COMPARE_FLAGS = defineOptions({
     sentence: 'Keep the JSON document within this size, most important parts first; 0 for no limit',
   }),
   finding: optionalText(
-    'Print one finding in full: its mutations, edges, steps, calls and example traces',
-    'finding <id>',
+    'Print one finding in full, by its rank (1 for #1) or its id, which stays the same: its mutations, edges, steps, calls and example traces',
+    'finding <which>',
   ),
   limit: count({ default: 1000, sentence: 'List at most this many categories and mutations' }),
-  explain: optionalCount(
-    'Explain the finding and the mutation of this rank by the parameters of requests',
-    'rank',
+  explain: optionalText(
+    'Say which parameters of requests tell those of a finding from others: its rank (1 for #1, and then also the mutation of that rank, as --verbose numbers them) or its id; no number of a category, which explain(comparison, 1) takes in code',
+    'explain <which>',
   ),
 })
 
@@ -62,17 +60,17 @@ export function addCompare(command: Command, args: readonly string[]): void {
 }
 
 async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
-  const { json, verbose, limit, budget, explain: rank } = flags
+  const { json, verbose, limit, budget } = flags
   const comparison = await compareFiles({ ...flags, files })
-  const explained = rank === undefined ? null : explainRank(comparison, rank)
+  const why = flags.explain === undefined ? null : explained(comparison, flags.explain)
   const whatIf = whatIfOf(comparison, flags)?.explains(comparison.findings) ?? []
-  const printed = { comparison, limit, budget, explained, whatIf }
+  const printed = { comparison, limit, budget, explained: why, whatIf }
   const all = {
     categories: comparison.categories.size,
     mutations: comparison.ranking.mutations.length,
   }
   if (flags.finding !== undefined) {
-    const whole = { comparison, finding: findingOf(comparison, flags.finding) }
+    const whole = { comparison, finding: findingCalled(comparison, flags.finding), explained: why }
     if (json) printJson(FINDING_DOCUMENT.write(whole))
     else printText(findingText(whole))
   } else if (json) printJson(withinBudget(COMPARISON_DOCUMENT.write(printed), { budget, all }))
@@ -80,30 +78,20 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
   failOn(comparison, flags.failOn, TERMS)
 }
 
-/** `null` if nothing was found to explain; throws if neither finding nor mutation has the rank. */
-function explainRank(comparison: Comparison, rank: number): ExplainedRank | null {
+/** `null` if nothing was found to explain; throws if neither finding nor mutation is called so. */
+function explained(comparison: Comparison, which: string): Explained | null {
   const { findings } = comparison.findings
   const { mutations } = comparison.ranking
   if (findings.length + mutations.length === 0) return null
-  const finding = findings[rank - 1]
-  const mutation = mutations[rank - 1]
-  if (finding === undefined && mutation === undefined) {
-    throw new FlowdeltaError(
-      `--explain ${rank}: there are ${counted(findings.length, 'finding')} and ` +
-        `${counted(mutations.length, 'mutation')}. ` +
-        `Give a rank from 1 to ${Math.max(findings.length, mutations.length)}.`,
-    )
-  }
+  const mutation = mutations.find(({ rank }) => rankName(which) === `#${rank}`)
+  // There may be more mutations than findings.
+  const isAlone = mutation !== undefined && findings.length < mutation.rank
+  const finding = isAlone ? undefined : findingCalled(comparison, which)
   return {
-    rank,
-    finding: finding === undefined ? null : explain(comparison, finding),
-    mutation: mutation === undefined ? null : explainMutation(comparison, mutation),
+    finding: finding === undefined ? null : { ...finding, why: explain(comparison, finding) },
+    mutation:
+      mutation === undefined ? null : { ...mutation, why: explainMutation(comparison, mutation) },
   }
-}
-
-function findingOf(comparison: Comparison, id: string): PrintedFinding {
-  if (comparison.findings.findings.length > 0) return findingWithId(comparison, id)
-  throw new FlowdeltaError(`--finding ${id}: this comparison has no findings.`)
 }
 
 /** Calls after that fail, in per cent, where a finding says that more do; else 0. */
@@ -128,5 +116,6 @@ const TERMS: Terms<Finding, Comparison> = {
     shift: { us: ({ changedEdges }) => Math.max(0, ...changedEdges.map(({ shiftUs }) => shiftUs)) },
     errors: { percent: errorRate },
   },
-  examples: "'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'",
+  examples:
+    "'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'; 'shift>5%' and 'missing' are judged by flowdelta check",
 }

@@ -1,6 +1,7 @@
 import type { Comparison } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
+import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
@@ -40,15 +41,15 @@ export interface PrintedComparison {
   readonly limit: number
   /** Bytes that it may have as JSON; 0 for any number. */
   readonly budget: number
-  readonly explained: ExplainedRank | null
+  readonly explained: Explained | null
   /** What a diagnosis says of findings. Default: none was asked for. */
   readonly whatIf?: readonly ExplainedFinding[]
 }
 
-export interface ExplainedRank {
-  readonly rank: number
-  readonly finding: Explanation | null
-  readonly mutation: Explanation | null
+/** What `--explain` asks for: a finding, a mutation or both, and why they are. */
+export interface Explained {
+  readonly finding: (PrintedFinding & { readonly why: Explanation }) | null
+  readonly mutation: (RankedMutation & { readonly why: Explanation }) | null
 }
 
 const PARAMETERS = made(
@@ -193,15 +194,19 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
 )
 
 function findingsOf({ comparison, explained }: PrintedComparison): PrintedFinding[] {
-  return printedFindings(comparison).map((finding) => {
-    const isExplained = explained?.rank === finding.rank && finding.consequenceOf === null
-    return isExplained ? { ...finding, explanation: explained.finding ?? undefined } : finding
-  })
+  return printedFindings(comparison).map((finding) => withExplanation(finding, explained))
+}
+
+function withExplanation(finding: PrintedFinding, explained: Explained | null): PrintedFinding {
+  const why = explained?.finding
+  return why?.id === finding.id ? { ...finding, explanation: why.why } : finding
 }
 
 export interface WholeFinding {
   readonly comparison: Comparison
   readonly finding: PrintedFinding
+  /** What `--explain` asks for. Default: nothing. */
+  readonly explained?: Explained | null
 }
 
 export const FINDING_DOCUMENT = document<WholeFinding>(
@@ -209,7 +214,10 @@ export const FINDING_DOCUMENT = document<WholeFinding>(
   'What `flowdelta compare --finding ID --json` prints: one finding with all that it rests on.',
   {
     parameters: PARAMETERS,
-    finding: WHOLE_FINDING,
+    finding: made(
+      ({ finding, explained = null }) => withExplanation(finding, explained),
+      WHOLE_FINDING,
+    ),
     consequences: made(
       ({ comparison, finding }) =>
         printedFindings(comparison).filter(({ consequenceOf }) => consequenceOf === finding.id),
@@ -239,7 +247,7 @@ function mutationsOf({ comparison, limit, budget, explained }: PrintedComparison
   const most = Math.min(limit, mutationsWithin(budget))
   return comparison.ranking.mutations.slice(0, most).map((mutation) => ({
     ...mutationOf(comparison, mutation),
-    explanation: (explained?.rank === mutation.rank ? explained.mutation : null) ?? undefined,
+    explanation: explained?.mutation?.rank === mutation.rank ? explained.mutation.why : undefined,
   }))
 }
 

@@ -18,7 +18,7 @@ import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
 import { causeText, type ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
-import type { ExplainedRank, PrintedComparison, WholeFinding } from './comparison-document.ts'
+import type { Explained, PrintedComparison, WholeFinding } from './comparison-document.ts'
 import { exampleTexts } from './example-calls.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
@@ -42,7 +42,7 @@ export function comparisonText(
   return [...blocks, ...explanations].join('\n\n')
 }
 
-export function findingText({ comparison, finding }: WholeFinding): string {
+export function findingText({ comparison, finding, explained = null }: WholeFinding): string {
   const { id, kind, concerned, all, services, consequences, mutations, exemplars } = finding
   const count = (period: Period) => `${grouped(concerned[period])} of ${grouped(all[period])}`
   const names = (ids: readonly string[]) => ids.map(printable).join(', ')
@@ -58,6 +58,7 @@ export function findingText({ comparison, finding }: WholeFinding): string {
     ...flowText(comparison, mutations[0]),
     ...exampleTexts(comparison.flows, finding),
     `Example traces before: ${names(exemplars.before)}\nExample traces after: ${names(exemplars.after)}`,
+    ...explanationTexts(explained),
   ].join('\n\n')
 }
 
@@ -252,12 +253,18 @@ function whatIfTexts(whatIf: readonly ExplainedFinding[]): string[] {
   return [['What-if, the single change that explains each:', ...lines].join('\n')]
 }
 
-function explanationTexts(explained: ExplainedRank | null): string[] {
+function explanationTexts(explained: Explained | null): string[] {
   if (explained === null) return []
-  const { rank, finding, mutation } = explained
+  const { finding, mutation } = explained
   const texts = [
-    ...(finding === null ? [] : [`Finding ${rank} by parameters: ${finding.text()}`]),
-    ...(mutation === null ? [] : [`Mutation ${rank} by parameters: ${mutation.text()}`]),
+    ...(finding === null
+      ? []
+      : [
+          `Finding ${finding.consequenceOf === null ? `#${finding.rank}` : finding.id} by parameters: ${finding.why.text()}`,
+        ]),
+    ...(mutation === null
+      ? []
+      : [`Mutation ${mutation.rank} by parameters: ${mutation.why.text()}`]),
   ]
   return texts.map((text) =>
     text

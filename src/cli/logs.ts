@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
-import { FlowdeltaError, show } from '../core/errors.ts'
+import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { counted, grouped, shortText, spoken } from '../core/words.ts'
 import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
@@ -52,7 +52,7 @@ import {
   textTable,
   warningLines,
 } from './printing.ts'
-import { writeReport } from './report.ts'
+import { FORMAT_NAMES, formatOf, writeReport } from './report.ts'
 
 /** Options with flags of their own: names of metrics and Distalyzer's names of periods are read here. */
 const { metric: _metric, class: _class, ...COMPARE_OPTIONS } = LOG_OPTIONS
@@ -60,7 +60,7 @@ const { metric: _metric, class: _class, ...COMPARE_OPTIONS } = LOG_OPTIONS
 const PRINT_FLAGS = defineOptions({
   ...listFlags('variables'),
   markdown: flag({ default: false, sentence: 'Print GitHub-flavored Markdown instead of text' }),
-  out: optionalText('Also write one HTML page, for an incident', 'out <file>'),
+  out: optionalText('Also write a report: FILE.html one page, FILE.md Markdown', 'out <file>'),
 })
 
 interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
@@ -129,7 +129,9 @@ export function addLogs(command: Command): void {
 }
 
 async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void> {
-  const { template, fields, derive, json, limit, by } = flags
+  const { template, fields, derive, json, limit, by, out } = flags
+  // A wrong name is reported before minutes are spent on the logs.
+  const format = out === undefined ? undefined : formatOf(out)
   const logs = await loadLogs(sourcesOf(flags), {
     ...optionsFrom(LOG_READ_OPTIONS, flags),
     ...(by !== undefined && { instance: by }),
@@ -146,11 +148,15 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
     code,
     message: `${message}${adviceSentence(command.options, advice)}`,
   }))
-  if (flags.out !== undefined || flags.markdown) connectCharts()
+  if (out !== undefined || flags.markdown) connectCharts()
   const madeBy = `flowdelta ${packageJson.version}`
-  if (flags.out !== undefined) {
+  if (out !== undefined && format !== undefined) {
     const files = { before: periodFiles(flags, 'before'), after: periodFiles(flags, 'after') }
-    writeReport(flags.out, reportHtml(compared, { files, madeBy }))
+    const options = { files, madeBy }
+    const report =
+      format === 'markdown' ? reportMarkdown(compared, options) : reportHtml(compared, options)
+    writeReport(out, report)
+    process.stderr.write(`flowdelta: ${visibleText(out)} is ${FORMAT_NAMES[format]}\n`)
   }
   if (flags.markdown) process.stdout.write(reportMarkdown(compared, { madeBy }))
   else if (json) {

@@ -10,7 +10,7 @@ import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { exampleOf } from './example-calls.ts'
-import { findingWithId, SEGMENT } from './finding-document.ts'
+import { findingCalled, SEGMENT } from './finding-document.ts'
 import type { Flags } from './flags.ts'
 
 const DEFAULT_BUDGET = 8000
@@ -83,7 +83,7 @@ const COMPARED = {
 }
 const OF_FINDING = {
   ...COMPARED,
-  finding: { type: 'string', description: 'Id of a finding' },
+  finding: { type: 'string', description: 'Id of a finding, or its rank as 1' },
   required: ['finding'],
 }
 const PAGING = {
@@ -197,7 +197,7 @@ function known({ comparison = [...kept.keys()].at(-1) }: Asked): Comparison {
 
 function findingOf(asked: Asked) {
   const comparison = known(asked)
-  return { comparison, finding: findingWithId(comparison, asked.finding) }
+  return { comparison, finding: findingCalled(comparison, asked.finding) }
 }
 
 /** The calls of a request, times since it began. */

@@ -3,8 +3,9 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { OptionError } from '../core/errors.ts'
-import { defineOptions, flag, optionalText } from '../core/options.ts'
+import { defineOptions, flag, optionalText, optionalWord } from '../core/options.ts'
 import { traceTemplate } from '../core/trace-links.ts'
+import { counted } from '../core/words.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { REPORT_OPTIONS, reportHtml } from '../views/report/report-html.ts'
 import { reportMarkdown } from '../views/report/report-markdown.ts'
@@ -16,6 +17,7 @@ import {
   whatIfOf,
 } from './comparison-flags.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
+import { printText } from './printing.ts'
 
 const REPORT_FLAGS = defineOptions({
   out: optionalText(
@@ -24,7 +26,11 @@ const REPORT_FLAGS = defineOptions({
   ),
   traceUrl: REPORT_OPTIONS.traceUrl,
   ...WHAT_IF_FLAG,
-  markdown: flag({ default: false, sentence: 'Write GitHub-flavored Markdown instead of HTML' }),
+  as: optionalWord(
+    ['html', 'markdown'],
+    "How to write it: html, one page, or markdown, as GitHub shows it (default: by the ending of --out, .html or .md; html for '-')",
+  ),
+  markdown: flag({ default: false, sentence: 'Same as --as markdown' }),
 })
 
 const STANDARD_OUTPUT = '-'
@@ -37,14 +43,17 @@ async function runReport(
   files: string[],
   flags: ComparisonFlags & FlagsOf<typeof REPORT_FLAGS>,
 ): Promise<void> {
-  const { markdown, traceUrl = null } = flags
+  const { traceUrl = null } = flags
+  const as = flags.markdown ? 'markdown' : flags.as
   const before = [...files, ...flags.before.flat()]
   const after = flags.split === undefined ? (flags.after ?? []) : before
-  const out = flags.out ?? (markdown ? STANDARD_OUTPUT : undefined)
+  const out = flags.out ?? (as === 'markdown' ? STANDARD_OUTPUT : undefined)
   // A wrong option is reported before minutes are spent on the traces.
   if (out === undefined) {
     throw new OptionError('out', out, "the HTML file to write, or '-' for standard output")
   }
+  const format =
+    as ?? (out === STANDARD_OUTPUT ? 'html' : formatOf(out, ', or --as html or --as markdown'))
   if (traceUrl !== null) traceTemplate(traceUrl)
   const inputs = [...before, ...after].map((file) => resolve(file))
   if (inputs.includes(resolve(out))) {
@@ -58,9 +67,23 @@ async function runReport(
     madeBy: `flowdelta ${packageJson.version}`,
   }
   connectCharts()
-  const report = markdown ? reportMarkdown(comparison, options) : reportHtml(comparison, options)
+  const report = REPORT_FORMATS[format](comparison, options)
   if (out === STANDARD_OUTPUT) process.stdout.write(report)
-  else writeReport(out, report)
+  else {
+    writeReport(out, report)
+    const found = counted(comparison.findings.findings.length, 'finding')
+    printText(`${out}: ${found} as ${FORMAT_NAMES[format]}`)
+  }
+}
+
+const REPORT_FORMATS = { html: reportHtml, markdown: reportMarkdown }
+export const FORMAT_NAMES = { html: 'one HTML page', markdown: 'Markdown' }
+
+/** By the ending of a name; throws for one that is no report's. */
+export function formatOf(out: string, otherwise = ''): keyof typeof REPORT_FORMATS {
+  const ending = /\.(?:(html?)|md|markdown)$/i.exec(out)
+  if (ending !== null) return ending[1] === undefined ? 'markdown' : 'html'
+  throw new OptionError('out', out, `a name that ends with .html or .md${otherwise}`)
 }
 
 export function writeReport(out: string, report: string): void {

@@ -1,3 +1,4 @@
+import { listed } from '../../compare/findings/names.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import {
   count,
@@ -167,6 +168,7 @@ export class Explanation extends Stage {
       }
       if (Math.min(paths.length, limit) === 0) lines.push('  No parameter tells them apart.')
     }
+    if (this.questions.some(({ paths }) => paths.length === 0)) lines.push(this.#triedText())
     const left = this.leftOut.filter(({ reason }) => reason !== 'constant').length
     if (left > 0) {
       lines.push(
@@ -233,6 +235,17 @@ export class Explanation extends Stage {
     return new Explanation(this.subject, { ...this.#made, tables, choice, previous: this })
   }
 
+  #triedText(): string {
+    const tables = tablesOf(this.#made.tables)
+    const all = tables.flatMap(({ parameters }) => parameters.map(({ name }) => name))
+    // Whether a parameter was recorded is tried beside what was.
+    const tried = [...new Set(all.map((name) => name.replace(/ \(recorded\)$/, '')))]
+    if (tried.length === 0) return 'No parameter was recorded whose values differ.'
+    const names = tried.slice(0, MAX_TRIED).map(tooltipText)
+    const more = tried.length - names.length
+    return `Tried: ${listed([...names, ...(more > 0 ? [`${more} more`] : [])])}.`
+  }
+
   #ask(): ParameterQuestion[] {
     const { tables, growth } = this.#made
     const { differs, slow, slowAboveUs } = tables
@@ -244,6 +257,8 @@ export class Explanation extends Stage {
     ].sort((a, b) => b.separation - a.separation)
   }
 }
+
+const MAX_TRIED = 8
 
 function summaryWords({ quartiles, commonest }: ParameterDifference['before']): string {
   if (quartiles !== null) {
