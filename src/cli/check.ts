@@ -83,8 +83,7 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
   const { baseline, alpha, out, append, warnOn = [], knowledge = null } = flags
   const conditions = flags.failOn ?? [conditionFrom('any', TERMS)]
   const history = readHistory(baseline)
-  // Without --append, a run may be called as one that the history has.
-  const name = runName(history, { ...flags, replace: flags.replace || !append })
+  const name = append ? runName(history, flags) : (flags.name ?? 'run')
   const run = summarizeRun(name, await loadPeriod(undefined, files, flags))
   const found = checkRun(run, history, alpha)
   const named = <Type extends { readonly name: string }>(types: readonly Type[]) =>
@@ -122,6 +121,6 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
   }
   failOn(check, conditions, TERMS)
   if (append && !types.some(({ verdict }) => verdict === 'fail')) {
-    process.stderr.write(visibleText(`flowdelta: ${baseline}: ${addRun(baseline, run)}\n`))
+    process.stderr.write(visibleText(`${baseline}: ${addRun(baseline, run)}\n`))
   }
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const { code, out } = await flowdelta(
     ...['baseline', 'write', CONTROL, '--out', HISTORY, '--name', 'v1'],
   )
-  expect([code, out]).toEqual([0, `${HISTORY}: 7 request types\n`])
+  expect([code, out]).toEqual([0, `${HISTORY}: 7 request types, added as v1\n`])
 })
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
@@ -110,6 +110,41 @@ describe('flowdelta check', () => {
     await run(CONTROL_AFTER)
     await run(SLOW)
     expect(parseHistory(readFileSync(history, 'utf8'), history)).toHaveLength(2)
+  })
+
+  test('a history has no two runs of one name: one is refused, or replaces the other and says so', async () => {
+    const history = join(FOLDER, 'names.jsonl')
+    const write = async (...flags: string[]) => {
+      const { code, out, err } = await flowdelta(
+        ...['baseline', 'write', CONTROL, '--out', history, ...flags],
+      )
+      return code === 0 ? out : err
+    }
+    const names = () => parseHistory(readFileSync(history, 'utf8'), history).map(({ name }) => name)
+    await write('--name', 'v1')
+    await write()
+    await write()
+    expect(await write('--name', 'v1')).toContain(
+      '--name is "v1". Give a name that the history does not have, or --replace',
+    )
+    expect(names()).toEqual(['v1', 'run 2', 'run 3'])
+    expect(await write('--name', 'v1', '--replace')).toBe(
+      `${history}: 7 request types, replacing the run called v1\n`,
+    )
+    expect(names()).toEqual(['v1', 'run 2', 'run 3'])
+    const again = [
+      'check',
+      CONTROL_AFTER,
+      '--baseline',
+      history,
+      ...GATE,
+      '--name',
+      'v1',
+      '--append',
+    ]
+    expect((await flowdelta(...again)).err).toContain('--replace')
+    expect((await flowdelta(...again, '--replace')).err).toContain('replacing the run called v1')
+    expect(names()).toEqual(['v1', 'run 2', 'run 3'])
   })
 
   test.each([

@@ -111,7 +111,7 @@ describe('flowdelta compare', () => {
     const { code, err } = await flowdelta('compare', ...SHORT, '--explain', '7')
     expect(code).toBe(2)
     expect(err).toContain(
-      '--explain 7: there are 1 finding and 0 mutations. Give a rank from 1 to 1.',
+      `"#7" is not the rank or the id of a finding. Did you mean '#1'? Give '#1', `,
     )
   })
 
@@ -311,7 +311,7 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
     [['--fail-on', 'shift>5%'], "'shift>5%' is invalid"],
     [
       ['--fail-on', 'contribution'],
-      "Give 'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'.",
+      "Give 'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'; 'shift>5%' and 'missing' are judged by flowdelta check.",
     ],
     [['--scale-counts', '--weight-counts'], 'cannot be used with option'],
     [['--scale-counts', '--counts', 'weighted'], 'cannot be used with option'],
@@ -323,6 +323,14 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
     const { code, err } = await flowdelta('compare', ...PERIODS, ...options)
     expect(code).toBe(2)
     expect(err).toContain(message)
+  })
+
+  test('a flag of other commands names these', async () => {
+    const { code, err } = await flowdelta('report', ...SHORT, '--fail-on', 'any')
+    expect(code).toBe(2)
+    expect(err).toContain(
+      '(flowdelta compare, flowdelta logs, flowdelta whatif, flowdelta check: these take --fail-on.)',
+    )
   })
 
   test('a missing period', async () => {

@@ -140,7 +140,7 @@ describe('--finding', () => {
     const [{ id }] = JSON.parse(out).findings
     const { code, err } = await flowdelta('compare', ...SHORT, '--finding', `${id}0`)
     expect(code).toBe(2)
-    expect(err).toContain(`"${id}0" is not the id of a finding. Did you mean '${id}'?`)
+    expect(err).toContain(`"${id}0" is not the rank or the id of a finding. Did you mean '${id}'?`)
     const none = await flowdelta(
       'compare',
       ...(await firstSeconds('control', 3)),
@@ -149,8 +149,25 @@ describe('--finding', () => {
     )
     expect([none.code, none.err]).toEqual([
       2,
-      'flowdelta: --finding latency-1: this comparison has no findings.\n',
+      'flowdelta: "latency-1" is no finding: this comparison has none.\n',
     ])
+  })
+
+  test('is the same by its rank as by its id, for --explain too', async () => {
+    const text = async (...flags: string[]) => (await flowdelta('compare', ...SHORT, ...flags)).out
+    const { id } = JSON.parse(await text('--json')).findings[0]
+    const [whole, why] = [await text('--finding', id), await text('--explain', id)]
+    expect(whole).toContain(id)
+    expect(why).toContain('Finding #1 by parameters: ')
+    for (const rank of ['1', '#1']) {
+      expect(await text('--finding', rank)).toBe(whole)
+      expect(await text('--explain', rank)).toContain(why.trimEnd())
+    }
+    expect(await text('--finding', '1', '--explain', id)).toContain('Finding #1 by parameters: ')
+    const wrong = await flowdelta('compare', ...SHORT, '--finding', '7')
+    expect(wrong.err).toContain(
+      `"#7" is not the rank or the id of a finding. Did you mean '#1'? Give '#1', '${id}'.`,
+    )
   })
 
   test('has a document for every finding, consequences too', () => {

@@ -167,7 +167,7 @@ describe('flowdelta mcp', () => {
   test('answers what it cannot do in words', async () => {
     expect(await client.text('finding', { finding: 'latency-0' })).toMatchObject({
       isError: true,
-      text: expect.stringContaining('is not the id of a finding'),
+      text: expect.stringContaining('is not the rank or the id of a finding'),
     })
     const missing = await client.text('compare', { before: ['absent.json'], after: ['x.json'] })
     expect(missing).toMatchObject({ isError: true })

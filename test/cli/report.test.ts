@@ -18,7 +18,7 @@ describe('flowdelta report', () => {
       ...(await firstSeconds('delay-1ms', 2)),
       ...['--out', file, '--trace-url', 'jaeger=http://localhost:16686'],
     )
-    expect(outcome).toEqual({ code: 0, out: '', err: '' })
+    expect(outcome).toEqual({ code: 0, out: `${file}: 1 finding as one HTML page\n`, err: '' })
     const page = readFileSync(file, 'utf8')
     expect(page).toMatch(/^<!doctype html>/)
     expect(page).toMatch(/<h1>Requests take \d+ µs longer on average/)
@@ -48,8 +48,22 @@ describe('flowdelta report', () => {
     const { out: short } = await report(...SHORT, '--markdown')
     expect(short).toContain('SN READ')
     expect((await report(...SHORT, '--markdown', '--out', '-')).out).toBe(short)
-    expect(await report(...SHORT, '--markdown', '--out', file)).toMatchObject({ out: '' })
+    expect((await report(...SHORT, '--markdown', '--out', file)).out).toBe(
+      `${file}: 1 finding as Markdown\n`,
+    )
     expect(readFileSync(file, 'utf8')).toBe(short)
+  })
+
+  test('is written as the name of its file ends, unless --as says how', async () => {
+    const start = async (name: string, ...flags: string[]) => {
+      const file = join(FOLDER, name)
+      expect((await report(...SHORT, '--out', file, ...flags)).code).toBe(0)
+      return readFileSync(file, 'utf8').slice(0, 4)
+    }
+    expect(await start('ending.md')).toBe('### ')
+    expect(await start('ending.HTM')).toBe('<!do')
+    expect(await start('said.html', '--as', 'markdown')).toBe('### ')
+    expect(await start('said.txt', '--as', 'html')).toBe('<!do')
   })
 
   test('options of comparisons reach it', async () => {
@@ -62,6 +76,11 @@ describe('flowdelta report', () => {
 describe('wrong usage ends with exit code 2, before anything is compared', () => {
   test.each([
     ['no file to write', [], "--out is missing. Give the HTML file to write, or '-'"],
+    [
+      'a name that is of no report',
+      ['--out', 'r.pdf'],
+      '--out is "r.pdf". Give a name that ends with .html or .md, or --as html or --as markdown.',
+    ],
     ['an address of another kind', ['--out', '-', '--trace-url', 'ftp://x/{traceId}'], 'ftp://x/'],
     ['an address without a place', ['--out', '-', '--trace-url', 'http://x/'], 'with {traceId}'],
   ])('%s', async (_, options, message) => {

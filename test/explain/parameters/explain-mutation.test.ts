@@ -185,6 +185,8 @@ describe('both questions', () => {
     const out = explainMutation(comparison, 1, { ...options, exclude: ['web READ · size'] })
     expect(out.paths).toEqual([])
     expect(out.text()).toContain('No parameter tells them apart.')
+    expect(out.text()).toMatch(/^Tried: .*web READ · .*\.$/m)
+    expect(out.text()).not.toMatch(/^Tried: .*web READ · size/m)
     expect(() => explainMutation(comparison, 1, { exclude: ['web READ · sise'] })).toThrow(
       'There is no parameter "web READ · sise". Give one such as \'web READ · size\'',
     )
@@ -214,4 +216,5 @@ test('without parameters there is nothing to say, and nothing breaks', () => {
   expect(explanation.differenceTable().numRows()).toBe(0)
   expect(explanation.table().numRows()).toBe(0)
   expect(explanation.displayText()).toContain('No parameter tells them apart.')
+  expect(explanation.displayText()).toContain('No parameter was recorded whose values differ.')
 })
