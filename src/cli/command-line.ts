@@ -9,6 +9,7 @@ import {
   misspeltFlag,
   unflaggedFiles,
 } from './flags.ts'
+import { textWidth } from './printing.ts'
 
 /**
  * Returns the exit code: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input.
@@ -19,7 +20,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .description('Find out why a distributed system got slower.')
     .version(packageJson.version)
     .exitOverride()
-    .configureOutput({ getOutHelpWidth: () => process.stdout.columns ?? 100 })
+    .configureOutput({ getOutHelpWidth: textWidth })
     .showHelpAfterError('(add --help for the options)')
   const isCommand = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word)
   const chosen = args.find(isCommand)

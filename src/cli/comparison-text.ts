@@ -1,6 +1,5 @@
 import { range, sum } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
-import { meaningOf } from '../compare/knowledge/parts.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
@@ -17,13 +16,14 @@ import { counted, grouped, percent, shortText } from '../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
+import { rootName } from '../views/charts/node-names.ts'
 import { causeText, type ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
 import type { Explained, PrintedComparison, WholeFinding } from './comparison-document.ts'
 import { exampleTexts } from './example-calls.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
 import { flowDifferences } from './mutation-document.ts'
-import { leftOutLines, textTable } from './printing.ts'
+import { leftOutLines, textTable, textWidth } from './printing.ts'
 
 /** Lines that text takes unless it is verbose: a screen. */
 const MAX_LINES = 40
@@ -36,9 +36,8 @@ export function comparisonText(
   { verbose }: { readonly verbose: boolean },
 ): string {
   const explanations = [...whatIfTexts(whatIf), ...explanationTexts(explained)]
-  const blocks = verbose
-    ? verboseBlocks(comparison, limit)
-    : shortBlocks(comparison, MAX_LINES - 2 * explanations.length)
+  if (verbose) return wrappedBlocks([...verboseBlocks(comparison, limit), ...explanations])
+  const blocks = shortBlocks(comparison, MAX_LINES - 2 * explanations.length)
   return [...blocks, ...explanations].join('\n\n')
 }
 
@@ -46,7 +45,7 @@ export function findingText({ comparison, finding, explained = null }: WholeFind
   const { id, kind, concerned, all, services, consequences, mutations, exemplars } = finding
   const count = (period: Period) => `${grouped(concerned[period])} of ${grouped(all[period])}`
   const names = (ids: readonly string[]) => ids.map(printable).join(', ')
-  return [
+  return wrappedBlocks([
     comparison.findings.textOf(finding),
     [
       `${id} (${kind}): in ${count(BEFORE)} requests before, ${count(AFTER)} after`,
@@ -59,7 +58,7 @@ export function findingText({ comparison, finding, explained = null }: WholeFind
     ...exampleTexts(comparison.flows, finding),
     `Example traces before: ${names(exemplars.before)}\nExample traces after: ${names(exemplars.after)}`,
     ...explanationTexts(explained),
-  ].join('\n\n')
+  ])
 }
 
 const MAX_DIFFERENCES = 3
@@ -204,11 +203,19 @@ function cutAtWord(line: string, width: number): string {
   return `${line.slice(0, line.lastIndexOf(' ', width - 2))} …`
 }
 
-function wrapped(line: string, indent = ''): string[] {
-  if (line.length <= MAX_WIDTH) return [line]
-  const end = line.lastIndexOf(' ', MAX_WIDTH)
+function wrapped(line: string, indent = '', width = MAX_WIDTH): string[] {
+  if (line.length <= width) return [line]
+  const end = line.lastIndexOf(' ', width)
   if (end <= indent.length) return [line]
-  return [line.slice(0, end), ...wrapped(indent + line.slice(end + 1), indent)]
+  return [line.slice(0, end), ...wrapped(indent + line.slice(end + 1), indent, width)]
+}
+
+/** Blocks of lines as text of the width that there is; what is below a line goes on a step further in. */
+function wrappedBlocks(blocks: readonly string[]): string {
+  const further = (line: string) => `${/^ */.exec(line)?.[0]}  `
+  const lines = (block: string) =>
+    block.split('\n').flatMap((line) => wrapped(line, further(line), textWidth()))
+  return blocks.map((block) => lines(block).join('\n')).join('\n\n')
 }
 
 function cutLines(lines: readonly string[], max: number, things: string): readonly string[] {
@@ -301,14 +308,13 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
   const { quantity } = categories.flows
   const { rank, kind, category, requests, contributionUs, significant, precursors } = mutation
   const { remainingUs } = mutation
-  const root = [categories.root(category), meaningOf(categories, category)].filter(Boolean)
   const sign = contributionUs > 0 ? '+' : ''
   const cost =
     kind === 'structural' && precursors.length === 0
       ? 'cost unknown'
       : `${sign}${formatAmount(contributionUs, quantity)} in all`
   return [
-    `${rank}. ${printable(root.join(': '))}`,
+    `${rank}. ${rootName(categories, category, MAX_NAME_LENGTH)}`,
     `   ${kind}, category ${category}: ${cost}, ` +
       `${counted(Math.round(requests), 'request', 'requests')} ` +
       (kind === 'structural' ? 'more' : 'before') +
@@ -379,8 +385,10 @@ function responseTimeLines(
   ]
 }
 
+const MAX_NAME_LENGTH = 120
+
 function printable(name: string): string {
-  return shortText(name, 120)
+  return shortText(name, MAX_NAME_LENGTH)
 }
 
 function shift({ beforeMeanUs, afterMeanUs }: EdgeComparison): number {

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalCount } from '../core/options.ts'
 import { alignedLines } from '../core/table-display.ts'
@@ -40,7 +41,45 @@ export function warningLines(warnings: readonly PrintedWarning[]): string[] {
   return warnings.map(({ code, message }) => `! ${code}: ${message}`)
 }
 
-/** Returns rows as text with aligned columns: the first to the left, the others to the right. */
-export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return alignedLines([head, ...rows], (column) => column > 0).join('\n')
+const DEFAULT_WIDTH = 100
+const MIN_COLUMN = 8
+
+/** Characters of a line: those of the terminal, if there is one. */
+export function textWidth(): number {
+  return process.stdout.columns || DEFAULT_WIDTH
+}
+
+/**
+ * Returns rows as text with aligned columns: the first to the left, the others to the right. Where they
+ * do not fit, the widest columns become narrower and their cells several lines, to the left.
+ */
+export function textTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  width = textWidth(),
+): string {
+  const all = [head, ...rows]
+  const natural = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+  const widths = [...natural]
+  const total = () => sum(widths) + 2 * (widths.length - 1)
+  while (total() > width && Math.max(...widths) > MIN_COLUMN) {
+    widths[widths.indexOf(Math.max(...widths))] = Math.max(...widths) - 1
+  }
+  const lines = all.flatMap((row) => {
+    const cells = row.map((cell, column) => brokenLines(cell, widths[column] ?? cell.length))
+    const height = Math.max(...cells.map(({ length }) => length))
+    return Array.from({ length: height }, (_, line) => cells.map((cell) => cell[line] ?? ''))
+  })
+  const isRight = (column: number) => column > 0 && widths[column] === natural[column]
+  return alignedLines(lines, isRight).join('\n')
+}
+
+/** Breaks a cell at spaces, a name where one of its parts ends, or else anywhere. */
+function brokenLines(cell: string, width: number): string[] {
+  if (cell.length <= width) return [cell]
+  const room = cell.slice(0, width + 1)
+  const space = room.lastIndexOf(' ')
+  const part = Math.max(...Array.from('./-_:·', (end) => room.lastIndexOf(end, width - 1))) + 1
+  const end = space > width / 3 ? space : part > width / 3 ? part : width
+  return [cell.slice(0, end).trimEnd(), ...brokenLines(cell.slice(end).trimStart(), width)]
 }

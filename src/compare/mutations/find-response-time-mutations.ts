@@ -101,6 +101,16 @@ export interface EdgeComparison {
 const onlyIn = (beforeUs: number, afterUs: number) =>
   Number.isNaN(beforeUs) ? 'only after' : Number.isNaN(afterUs) ? 'only before' : null
 
+/**
+ * In words, where a test may find a part of the requests slower although all are faster on average:
+ * KS compares distributions where these lie farthest apart, and with `alternative: 'slower'` only
+ * where after is slower.
+ */
+const directionOf = (direction: SampleComparison['direction'], meanShiftUs: number) => {
+  const isAgainst = direction === 'slower' ? meanShiftUs < 0 : meanShiftUs > 0
+  return direction !== 'none' && isAgainst ? `${direction} in part` : direction
+}
+
 /** The response times of every category, compared between the periods. */
 export class ResponseTimeMutations extends Stage {
   static readonly madeBy: string =
@@ -177,10 +187,13 @@ export class ResponseTimeMutations extends Stage {
     return edges
   }
 
-  /** One row a category: counts, means, statistic, p, q, and whether it is a mutation. */
+  /**
+   * One row a category: counts, means, statistic, p, q, and whether it is a mutation. `direction` is
+   * that of the test: `slower in part` where the mean went the other way.
+   */
   table(): StageTable {
     const { categories } = this
-    const mean = (period: Period) => (_: FamilyTest, category: number) =>
+    const mean = (period: Period) => (_: unknown, category: number) =>
       categories.responseTimeMoments(category, period).mean
     return rowTable(
       this.#tests,
@@ -193,7 +206,8 @@ export class ResponseTimeMutations extends Stage {
         afterMeanUs: mean(AFTER),
         ...own('statistic p q'),
         tested: 'testable',
-        direction: 'direction',
+        direction: ({ direction }, category) =>
+          directionOf(direction, mean(AFTER)(null, category) - mean(BEFORE)(null, category)),
         mutation: 'rejected',
       },
       categories.flows.quantity,
@@ -202,7 +216,8 @@ export class ResponseTimeMutations extends Stage {
 
   /**
    * One row an edge class of a category: changed ones first, the largest shift of means first. Of
-   * one that a period has alone, `direction` says so, and what compares both periods is `NaN`.
+   * one that a period has alone, `direction` says so, and what compares both periods is `NaN`; where
+   * the mean went against what the test found, it says `slower in part` (or `faster in part`).
    */
   edgeTable(category: number): StageTable {
     const changed = ({ test }: EdgeComparison) => test?.rejected ?? false
@@ -222,7 +237,8 @@ export class ResponseTimeMutations extends Stage {
         ...own('beforeMeanUs afterMeanUs'),
         shiftUs,
         direction: ({ test, beforeMeanUs, afterMeanUs }) =>
-          onlyIn(beforeMeanUs, afterMeanUs) ?? test?.direction ?? '',
+          onlyIn(beforeMeanUs, afterMeanUs) ??
+          (test ? directionOf(test.direction, afterMeanUs - beforeMeanUs) : ''),
         statistic: ({ test }) => test?.statistic ?? Number.NaN,
         p: ({ test }) => test?.p ?? Number.NaN,
         tested: ({ test }) => test?.testable ?? false,

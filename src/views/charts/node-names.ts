@@ -1,8 +1,9 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
+import { operationName } from '../../compare/findings/names.ts'
 import { meaningOf } from '../../compare/knowledge/parts.ts'
 import { rootTypes } from '../../compare/steps/root-types.ts'
-import { shortText, spoken } from '../../core/words.ts'
+import { printable, shortText, spoken } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 
 interface NamedNode {
@@ -36,7 +37,10 @@ export function drawnName(categories: Categories, flow: DrawnFlow, named: NamedN
   return { ...own, where: own.where === '' ? 'next round' : `${own.where} · next round` }
 }
 
-/** Names a kind of request by its root; behind a gateway by the call that tells it from others. */
+/**
+ * Names a kind of request by its root; behind a gateway also by the call that tells it from others,
+ * as `frontend Recv. → currencyservice Convert`; of gRPC methods with the last part.
+ */
 export function rootName(categories: Categories, category: number, longest: number): string {
   const { shape, root } = categories.structure(category)
   if (categories.options.label !== null) return shortText(root, longest)
@@ -47,10 +51,18 @@ export function rootName(categories: Categories, category: number, longest: numb
   const [before] = categories.members(category, BEFORE)
   const [request = before ?? 0] = categories.members(category, AFTER)
   const type = names[typeOf[request] ?? 0] ?? own
-  const name = type.startsWith(`${own} → `) ? type.slice(own.length + 3) : own
+  const call = type.startsWith(`${own} → `) ? type.slice(own.length + 3) : null
+  const name = spoken([methodName(own), call && methodName(call)]).join(' → ')
   const meaning = meaningOf(categories, category)
   const text = name === '' ? root : name
   return shortText(meaning === '' ? text : `${text}: ${meaning}`, longest)
+}
+
+/** `service operation`, of whose gRPC method the last part is enough. */
+function methodName(name: string): string {
+  const [, service = '', operation = name] = /^(.*) (\S+)$/.exec(name) ?? []
+  const method = operationName({ operation })
+  return method === printable(operation) ? name : spoken([service, method]).join(' ')
 }
 
 export type DrawnFlow = ReturnType<typeof drawnFlow>

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { textTable } from '../../src/cli/printing.ts'
+
+const HEAD = ['from', 'to', 'takes']
+const NAME = 'currencyservice-cf787dd48-vpjrd grpc.hipstershop.CurrencyService/Convert reply'
+const ROWS = [
+  [NAME, `frontend ${NAME}`, '+591 ms'],
+  ['cart', 'x'.repeat(90), '+2 ms'],
+]
+
+test('a table that fits has its numbers to the right', () => {
+  expect(textTable(HEAD, [['a', 'b', '+591 ms']], 100)).toBe(
+    ['from  to    takes', 'a      b  +591 ms'].join('\n'),
+  )
+})
+
+test.each([20, 60, 100, 120])(
+  'a table that is wider than %i characters has cells of several lines, and loses nothing',
+  (width) => {
+    const lines = textTable(HEAD, ROWS, width).split('\n')
+    if (width >= 40)
+      expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width)
+    const printed = lines.join('').replace(/\s/g, '')
+    const letters = (text: string) => Array.from(text.replace(/\s/g, '')).sort().join('')
+    expect(letters(printed)).toBe(letters([HEAD, ...ROWS].flat().join('')))
+  },
+)
+
+test('a cell is broken where a name or one of its parts ends', () => {
+  expect(textTable(['name'], [[NAME]], 35).split('\n')).toEqual([
+    'name',
+    'currencyservice-cf787dd48-vpjrd',
+    'grpc.hipstershop.CurrencyService/',
+    'Convert reply',
+  ])
+})
