@@ -114,6 +114,28 @@ describe('every example in a docstring runs and gives what it says', () => {
   })
 })
 
+test.each([
+  ['of a recorded case', {}],
+  ['where nothing was found', { findingsThreshold: 1e6 }],
+])(
+  'the pictures and widgets that README shows are drawn of any comparison: %s',
+  async (_, options) => {
+    const readme = readFileSync(`${ROOT}README.md`, 'utf8')
+    const [, pictures = ''] = /```ts\n(const \[finding\][\s\S]*?)```/.exec(readme) ?? []
+    const widgets = Array.from(
+      readme.matchAll(/^\| `(explore\((?:explain\()?comparison.*?\))` \|/gm),
+      ([, code]) => code,
+    )
+    expect(pictures.match(/^plot/gm)?.length).toBeGreaterThan(5)
+    expect(widgets.length).toBeGreaterThan(6)
+    const comparison = (await recordedCase('rmw')).with(options)
+    const { explain, explore, plot } = flowdelta
+    const scope = { comparison, explain, explore, plot }
+    const run = new AsyncFunction(...Object.keys(scope), `${pictures}\n${widgets.join('\n')}`)
+    await run(...Object.values(scope))
+  },
+)
+
 test('there are examples to run', () => {
   expect(EXAMPLES.length).toBeGreaterThan(40)
 })

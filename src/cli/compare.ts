@@ -16,6 +16,7 @@ import { comparisonText, findingText } from './comparison-text.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import { findingCalled, rankName } from './finding-document.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
+import { proposedAlone } from './load-period.ts'
 import { JSON_FLAG, printJson, printText } from './printing.ts'
 
 const COMPARE_FLAGS = defineOptions({
@@ -75,6 +76,7 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
     else printText(findingText(whole))
   } else if (json) printJson(withinBudget(COMPARISON_DOCUMENT.write(printed), { budget, all }))
   else printText(comparisonText(printed, { verbose }))
+  proposedAlone(flags, comparison.findings.findings.length)
   failOn(comparison, flags.failOn, TERMS)
 }
 

@@ -11,7 +11,14 @@ import { nameTraces } from '../compare/knowledge/names.ts'
 import { proposePeriods } from '../compare/onset/propose-periods.ts'
 import { FlowdeltaError, show } from '../core/errors.ts'
 import { defineOptions, flag, optionalText, pickOptions, readOptions } from '../core/options.ts'
-import { certaintyText, counted, grouped, printable } from '../core/words.ts'
+import {
+  certaintyText,
+  counted,
+  formatDuration,
+  grouped,
+  percent,
+  printable,
+} from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
@@ -119,11 +126,20 @@ function proposedSplit(traces: TraceSet, flags: Flags): string {
       '--propose finds no time at which the recording goes from one level to another. Give --split with a time, or --before and --after.',
     )
   }
-  const { measure, p, split, since } = proposed
+  const { measure, p, split, since, levels } = proposed
+  const [before, after] = levels.map(measure.startsWith('failures') ? percent : formatDuration)
   process.stderr.write(
-    `flowdelta: --propose: ${printable(measure)} changed ${sinceText(since)}, ${certaintyText(p)}; the same as --split '${split}'\n`,
+    `flowdelta: --propose: ${printable(measure)} changed from ${before} to ${after} ${sinceText(since)}, ${certaintyText(p)}; the same as --split '${split}'\n`,
   )
   return split
+}
+
+/** Says what a change means that `--propose` found and the comparison of the periods does not. */
+export function proposedAlone({ split }: SplitFlags, findings: number): void {
+  if (split !== '' || findings > 0) return
+  process.stderr.write(
+    'flowdelta: --propose: the comparison does not confirm that change. It tests every step and kind of request and corrects for that: to be found, a change of the size named above needs more requests.\n',
+  )
 }
 
 export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWarning[] {

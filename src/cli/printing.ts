@@ -43,6 +43,8 @@ export function warningLines(warnings: readonly PrintedWarning[]): string[] {
 
 const DEFAULT_WIDTH = 100
 const MIN_COLUMN = 8
+/** Of the further lines of a cell. */
+const INDENT = '  '
 
 /** Characters of a line: those of the terminal, if there is one. */
 export function textWidth(): number {
@@ -66,7 +68,7 @@ export function textTable(
     widths[widths.indexOf(Math.max(...widths))] = Math.max(...widths) - 1
   }
   const lines = all.flatMap((row) => {
-    const cells = row.map((cell, column) => brokenLines(cell, widths[column] ?? cell.length))
+    const cells = row.map((cell, column) => brokenLines(cell, widths[column] ?? 0))
     const height = Math.max(...cells.map(({ length }) => length))
     return Array.from({ length: height }, (_, line) => cells.map((cell) => cell[line] ?? ''))
   })
@@ -81,5 +83,6 @@ function brokenLines(cell: string, width: number): string[] {
   const space = room.lastIndexOf(' ')
   const part = Math.max(...Array.from('./-_:·', (end) => room.lastIndexOf(end, width - 1))) + 1
   const end = space > width / 3 ? space : part > width / 3 ? part : width
-  return [cell.slice(0, end).trimEnd(), ...brokenLines(cell.slice(end).trimStart(), width)]
+  const rest = brokenLines(cell.slice(end).trimStart(), width - INDENT.length)
+  return [cell.slice(0, end).trimEnd(), ...rest.map((line) => INDENT + line.trimStart())]
 }

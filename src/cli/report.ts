@@ -17,6 +17,7 @@ import {
   whatIfOf,
 } from './comparison-flags.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
+import { proposedAlone } from './load-period.ts'
 import { printText } from './printing.ts'
 
 const REPORT_FLAGS = defineOptions({
@@ -60,6 +61,7 @@ async function runReport(
     throw new OptionError('out', out, 'another file than the traces that are read')
   }
   const comparison = await compareFiles({ ...flags, files })
+  proposedAlone(flags, comparison.findings.findings.length)
   const options = {
     traceUrl,
     files: { before, after },

@@ -126,7 +126,7 @@ describe('--finding', () => {
       /\nTrace [0-9a-f]{32} \(after, [\d.]+ [µm]s\), \d+ calls\n +begins +takes\nfrontend NFS3 WRITE +0 µs/,
     )
     expect(text).toMatch(
-      /What differs within the flow of mutation \d+:\n {2}1\. .*% of the slowdown/,
+      /What differs within the flow of mutation \d+:\n {2}1\. [\s\S]*?% of the slowdown/,
     )
     expect(document.flowDifferences.differences[0]).toMatchObject({ rank: 1, kind: 'replaced' })
     expect(text).toContain(document.flowDifferences.differences[0].what)

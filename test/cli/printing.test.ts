@@ -30,7 +30,7 @@ test('a cell is broken where a name or one of its parts ends', () => {
   expect(textTable(['name'], [[NAME]], 35).split('\n')).toEqual([
     'name',
     'currencyservice-cf787dd48-vpjrd',
-    'grpc.hipstershop.CurrencyService/',
-    'Convert reply',
+    '  grpc.hipstershop.CurrencyService/',
+    '  Convert reply',
   ])
 })

@@ -125,11 +125,20 @@ describe('--propose', () => {
     const { code, out, err } = await flowdelta('compare', '--propose', recording('changes', 120))
     expect(code).toBe(0)
     expect(err).toMatch(
-      /^flowdelta: --propose: .*shop GET.* changed since 22:15:\d\d.*; the same as --split '\.\.2023-11-14T22:15:.*Z \| 2023-11-14T22:15:.*Z\.\.'$/m,
+      /^flowdelta: --propose: .*shop GET.* changed from [\d.]+ [mµ]s to [\d.]+ ms since 22:15:\d\d.*; the same as --split '\.\.2023-11-14T22:15:.*Z \| 2023-11-14T22:15:.*Z\.\.'$/m,
     )
     const [, split = ''] = /--split '(.*)'/.exec(err) ?? []
     expect(out).toMatch(/shop: GET itself takes [23]\.?\d* ms longer/)
     expect((await flowdelta('compare', '--split', split, recording('changes', 120))).out).toBe(out)
+  })
+
+  test('a change that --propose takes and the comparison does not confirm is said not to be', async () => {
+    const changes = ['compare', '--propose', recording('changes', 120)]
+    const unconfirmed = 'flowdelta: --propose: the comparison does not confirm that change.'
+    expect((await flowdelta(...changes, '--findings-threshold', '100000')).err).toContain(
+      unconfirmed,
+    )
+    expect((await flowdelta(...changes)).err).not.toContain(unconfirmed)
   })
 
   test.each([

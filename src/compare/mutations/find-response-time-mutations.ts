@@ -102,13 +102,14 @@ const onlyIn = (beforeUs: number, afterUs: number) =>
   Number.isNaN(beforeUs) ? 'only after' : Number.isNaN(afterUs) ? 'only before' : null
 
 /**
- * In words, where a test may find a part of the requests slower although all are faster on average:
- * KS compares distributions where these lie farthest apart, and with `alternative: 'slower'` only
- * where after is slower.
+ * In words, where the mean went the other way: KS compares distributions where these lie farthest
+ * apart, and with `alternative: 'slower'` only where after is slower, so that a part of the requests
+ * may be slower although all are faster on average. What is not significant then has no direction.
  */
-const directionOf = (direction: SampleComparison['direction'], meanShiftUs: number) => {
+const directionOf = ({ direction, rejected }: FamilyTest, meanShiftUs: number) => {
   const isAgainst = direction === 'slower' ? meanShiftUs < 0 : meanShiftUs > 0
-  return direction !== 'none' && isAgainst ? `${direction} in part` : direction
+  if (direction === 'none' || !isAgainst) return direction
+  return rejected ? `${direction} in part` : 'none'
 }
 
 /** The response times of every category, compared between the periods. */
@@ -206,8 +207,8 @@ export class ResponseTimeMutations extends Stage {
         afterMeanUs: mean(AFTER),
         ...own('statistic p q'),
         tested: 'testable',
-        direction: ({ direction }, category) =>
-          directionOf(direction, mean(AFTER)(null, category) - mean(BEFORE)(null, category)),
+        direction: (test, category) =>
+          directionOf(test, mean(AFTER)(null, category) - mean(BEFORE)(null, category)),
         mutation: 'rejected',
       },
       categories.flows.quantity,
@@ -238,7 +239,7 @@ export class ResponseTimeMutations extends Stage {
         shiftUs,
         direction: ({ test, beforeMeanUs, afterMeanUs }) =>
           onlyIn(beforeMeanUs, afterMeanUs) ??
-          (test ? directionOf(test.direction, afterMeanUs - beforeMeanUs) : ''),
+          (test ? directionOf(test, afterMeanUs - beforeMeanUs) : ''),
         statistic: ({ test }) => test?.statistic ?? Number.NaN,
         p: ({ test }) => test?.p ?? Number.NaN,
         tested: ({ test }) => test?.testable ?? false,

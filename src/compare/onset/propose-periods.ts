@@ -5,6 +5,8 @@ import { selectRequests } from '../../flows/select-requests.ts'
 import { changePoint, constantLevel, longRunVariance } from '../../stats/change-point.ts'
 import { leastSquares } from '../../stats/least-squares.ts'
 import { midranks } from '../../stats/midranks.ts'
+import { moments } from '../../stats/moments.ts'
+import { quantile } from '../../stats/quantile.ts'
 import { isoTime, isTimeOfDay } from '../../traces/epoch-clock.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { rootTypes } from '../steps/root-types.ts'
@@ -27,6 +29,8 @@ export interface ProposedPeriods {
   readonly since: Onset
   /** Measure that changed the most surely, such as `time of stock LOOKUP itself`. */
   readonly measure: string
+  /** Its level in both periods: medians in µs; of failures, shares. */
+  readonly levels: readonly [before: number, after: number]
   /** What `traces.split` divides into the same periods. */
   readonly split: string
   /** Corrected for the number of measures. */
@@ -51,9 +55,9 @@ export function proposePeriods(
 ): ProposedPeriods | null {
   const flows = buildFlows(traces, options)
   const measures = measuresOf(flows)
-  const tested = measures.flatMap(({ name, values }) => {
+  const tested = measures.flatMap(({ name, values, isShare }) => {
     const change = changeOf(values)
-    return change === null ? [] : [{ name, ...change }]
+    return change === null ? [] : [{ name, values, isShare, ...change }]
   })
   const [first] = tested.sort((a, b) => a.p - b.p || b.ratio - a.ratio)
   const p = (first?.p ?? 1) * measures.length
@@ -75,9 +79,21 @@ export function proposePeriods(
     afterUs: rangeOf(after),
     since: { timeUs, lowUs, highUs, isTimeOfDay: isTimeOfDay(timeUs), fromStart: false },
     measure: first.name,
+    levels: [
+      levelOf(first, ({ timeUs: at }) => at <= lowUs),
+      levelOf(first, ({ timeUs: at }) => at >= highUs),
+    ],
     split,
     p,
   }
+}
+
+function levelOf(
+  { values, isShare }: { readonly values: readonly Timed[]; readonly isShare: boolean },
+  isIn: (one: Timed) => boolean,
+): number {
+  const own = Float64Array.from(values.filter(isIn), ({ value }) => value)
+  return isShare ? moments(own).mean : quantile(own.sort(), 0.5)
 }
 
 function measuresOf(flows: FlowSet) {
@@ -90,6 +106,7 @@ function measuresOf(flows: FlowSet) {
     strata.map(({ operation, before }) => ({
       name: `time of ${service} ${operation}${kind === 'work' ? ' itself' : kind === 'call' ? ' on the way' : ''}`,
       values: timed(before.requests, (_, i) => before.values[i] as number),
+      isShare: false,
     })),
   )
   const all = Array.from(flows.period.keys())
@@ -102,10 +119,14 @@ function measuresOf(flows: FlowSet) {
     ...ofTypes.map(([type, own]) => [`failures of ${names[type]}`, own] as const),
   ]
   const ofRequests = [
-    { name: 'response time', values: timed(all, (one) => flows.responseTimeUs[one] as number) },
+    {
+      name: 'response time',
+      values: timed(all, (one) => flows.responseTimeUs[one] as number),
+      isShare: false,
+    },
     ...failures
       .filter(([, own]) => own.some(failed))
-      .map(([name, own]) => ({ name, values: timed(own, failed) })),
+      .map(([name, own]) => ({ name, values: timed(own, failed), isShare: true })),
   ]
   return [...steps, ...ofRequests].filter(({ values }) => values.length >= MIN_VALUES)
 }

@@ -28,6 +28,23 @@ test('edges that one period has alone say so', () => {
   expect(directions).toEqual([['only before'], ['only after']])
 })
 
+test('an edge that is slower in part, but faster on average, says so', () => {
+  // All but a few take longer; those few take much less.
+  const before = [...around(100, 60), ...around(2000, 20)]
+  const after = [...around(130, 60), ...around(200, 20)]
+  const { responseTime } = compared(chains(HIT, before), chains(HIT, after), {
+    alternative: 'slower',
+  })
+  const rows = responseTime.edgeTable(0).objects() as Record<string, unknown>[]
+  const changed = rows.filter((row) => row['changed'] === true)
+  expect(changed.length).toBeGreaterThan(0)
+  for (const row of changed) {
+    expect(Number(row['shiftUs'])).toBeLessThan(0)
+    expect(row['direction']).toBe('slower in part')
+  }
+  expect(responseTime.table().get('direction', 0)).toBe('slower in part')
+})
+
 describe('response-time mutations', () => {
   const faster = (n: number, m: number) =>
     compared(chains(HIT, around(100, n)), chains(HIT, around(10, m))).responseTime

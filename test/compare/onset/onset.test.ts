@@ -157,6 +157,9 @@ describe('one long recording', () => {
     const [, beforeEnds] = periods?.beforeUs ?? []
     const [afterBegins] = periods?.afterUs ?? []
     expect(periods?.measure).toBe('time of stock LOOKUP itself')
+    const [level = 0, later = 0] = periods?.levels ?? []
+    expect(later - level).toBeGreaterThan(2000)
+    expect(later - level).toBeLessThan(4000)
     expect(((beforeEnds ?? 0) - NOON_US) / 1e6).toBeLessThanOrEqual(100)
     expect(((beforeEnds ?? 0) - NOON_US) / 1e6).toBeGreaterThan(90)
     expect(((afterBegins ?? 0) - NOON_US) / 1e6).toBeGreaterThanOrEqual(100)

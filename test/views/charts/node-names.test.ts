@@ -22,6 +22,6 @@ test('kinds of request behind a gateway are named by the call that tells them ap
     const { categories } = compare(period(called), period(called))
     return range(categories.size).map((category) => rootName(categories, category, 60))
   }
-  expect(namesOf(['cart', 'search'])).toEqual(['cart GET', 'search GET'])
+  expect(namesOf(['cart', 'search'])).toEqual(['gateway /* → cart GET', 'gateway /* → search GET'])
   expect(namesOf(['cart'])).toEqual(['gateway /*'])
 })
