@@ -210,9 +210,9 @@ function wrapped(line: string, indent = '', width = MAX_WIDTH): string[] {
   return [line.slice(0, end), ...wrapped(indent + line.slice(end + 1), indent, width)]
 }
 
-/** Blocks of lines as text of the width that there is; what is below a line goes on a step further in. */
+/** Blocks of lines as text of the width that there is; an indented line goes on a step further in. */
 function wrappedBlocks(blocks: readonly string[]): string {
-  const further = (line: string) => `${/^ */.exec(line)?.[0]}  `
+  const further = (line: string) => /^ +/.exec(line)?.[0].concat('  ')
   const lines = (block: string) =>
     block.split('\n').flatMap((line) => wrapped(line, further(line), textWidth()))
   return blocks.map((block) => lines(block).join('\n')).join('\n\n')

@@ -68,7 +68,7 @@ export function textTable(
     widths[widths.indexOf(Math.max(...widths))] = Math.max(...widths) - 1
   }
   const lines = all.flatMap((row) => {
-    const cells = row.map((cell, column) => brokenLines(cell, widths[column] ?? 0))
+    const cells = row.map((cell, column) => brokenLines(cell, widths[column] ?? cell.length))
     const height = Math.max(...cells.map(({ length }) => length))
     return Array.from({ length: height }, (_, line) => cells.map((cell) => cell[line] ?? ''))
   })
@@ -78,11 +78,15 @@ export function textTable(
 
 /** Breaks a cell at spaces, a name where one of its parts ends, or else anywhere. */
 function brokenLines(cell: string, width: number): string[] {
-  if (cell.length <= width) return [cell]
-  const room = cell.slice(0, width + 1)
-  const space = room.lastIndexOf(' ')
-  const part = Math.max(...Array.from('./-_:·', (end) => room.lastIndexOf(end, width - 1))) + 1
-  const end = space > width / 3 ? space : part > width / 3 ? part : width
-  const rest = brokenLines(cell.slice(end).trimStart(), width - INDENT.length)
-  return [cell.slice(0, end).trimEnd(), ...rest.map((line) => INDENT + line.trimStart())]
+  const lines: string[] = []
+  let rest = cell
+  for (let room = width; rest.length > room; room = width - INDENT.length) {
+    const space = rest.lastIndexOf(' ', room)
+    const ends = Array.from('./-_:·', (end) => rest.lastIndexOf(end, room - 1))
+    const part = Math.max(...ends) + 1
+    const end = space > room / 3 ? space : part > room / 3 ? part : room
+    lines.push(rest.slice(0, end).trimEnd())
+    rest = rest.slice(end).trimStart()
+  }
+  return [...lines, rest].map((line, i) => (i === 0 ? line : INDENT + line))
 }

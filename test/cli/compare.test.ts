@@ -212,7 +212,7 @@ describe('flowdelta compare', () => {
     expect(out).toContain(
       '\n#1  frontend: NFS3 WRITE now calls storage-data SN READ after cache lookup',
     )
-    expect(out).toMatch(/1\. frontend-0 NFS3 WRITE call\n {3}structural, category \d+: \+/)
+    expect(out).toMatch(/1\. frontend NFS3 WRITE\n {3}structural, category \d+: \+/)
     expect(out).toContain('adds frontend-0 SN READ call, storage-data-0 SN READ call')
     const many = await flowdelta('compare', ...CREATING, '--limit', '1', '--verbose')
     expect(many.out).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)

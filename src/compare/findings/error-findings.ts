@@ -117,9 +117,14 @@ function moreFailed({ failed, chances, difference }: ErrorChange): number {
   return more * difference > 0 ? more : 0
 }
 
+/** `179 more failed requests`. */
+export function failuresText(more: number): string {
+  return counted(Math.abs(more), `${more > 0 ? 'more' : 'fewer'} failed request`)
+}
+
 function failedText(change: ErrorChange): string {
   const more = moreFailed(change)
-  if (more !== 0) return counted(Math.abs(more), `${more > 0 ? 'more' : 'fewer'} failed request`)
+  if (more !== 0) return failuresText(more)
   const { failed } = change
   return failed[AFTER] === 0 ? 'no request fails with it' : 'as many requests fail with it'
 }

@@ -1,10 +1,11 @@
+import { failuresText } from '../../compare/findings/error-findings.ts'
 import type { Findings } from '../../compare/findings/findings.ts'
 import type { Interference, Others } from '../../compare/interference/interference.ts'
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
 import { ofText, type Segment, type Segments } from '../../compare/segments/segments.ts'
 import { most } from '../../core/options.ts'
 import { fromToText, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
-import { counted, firstOf, grouped, percent, shortText } from '../../core/words.ts'
+import { counted, firstOf, grouped, percent, shortText, spoken } from '../../core/words.ts'
 import { durationAxisWithRoom, shareAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
@@ -29,6 +30,9 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
           : [
               `Each bar begins where the one above it ends; bars to the left ${of === TIME ? 'save time' : `are less ${of.name}`}.`,
               'Observed change: all requests after, against the mean before.',
+              ...(stage.findings.some(({ failedRequests }) => failedRequests !== undefined)
+                ? ["Failures stand with their number: kind 'errors' shows when requests failed."]
+                : []),
             ],
       omissions:
         stage.omitted > 0 &&
@@ -62,9 +66,18 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
   )
 })
 
+interface Row {
+  readonly label: string
+  readonly kind: string
+  readonly startUs: number
+  readonly endUs: number
+  readonly text: string
+  readonly failures?: string | false
+}
+
 function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
   let atUs = 0
-  const steps = findings.map(({ rank, title, contributionUs, text }) => {
+  const steps = findings.map(({ rank, title, contributionUs, text, failedRequests: more = 0 }) => {
     const startUs = atUs
     atUs += contributionUs
     return {
@@ -73,25 +86,29 @@ function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
       startUs,
       endUs: atUs,
       text: shortText(text, 300),
+      failures: more !== 0 && failuresText(more),
     }
   })
   const mix = { startUs: atUs, endUs: atUs + mixUs, text: '–' }
   const rest = { startUs: mix.endUs, endUs: observedChangeUs, text: '–' }
   const whole = { startUs: 0, endUs: observedChangeUs, text: '–' }
-  const rows = [
+  const rows: readonly Row[] = [
     ...steps,
     ...(mixUs === 0 ? [] : [{ label: 'changed mix of requests', kind: 'finding', ...mix }]),
     { label: 'not accounted for', kind: 'not accounted for', ...rest },
     { label: 'observed change', kind: 'observed change', ...whole },
   ]
   const labels = distinctTexts(rows, 76, ({ label }) => label)
-  return rows.map((row, i) => {
+  return rows.map(({ failures, ...row }, i) => {
     const share = (row.endUs - row.startUs) / observedChangeUs
     return {
       ...row,
       label: labels[i] as string,
       // What costs no time, or none that can be told, has no bar.
-      amount: row.endUs === row.startUs ? '' : signedAmount(row.endUs - row.startUs, quantity),
+      amount: spoken([
+        row.endUs !== row.startUs && signedAmount(row.endUs - row.startUs, quantity),
+        failures,
+      ]).join(', '),
       share: share >= 0 ? percent(share) : '–',
     }
   })

@@ -33,6 +33,14 @@ test('a finding that saves time goes to the left, with a minus sign', () => {
   expectDrawable(chart)
 })
 
+test('a finding of failures says how many more requests fail, though it has no bar', () => {
+  const chart = findingsChart(compareShops({}, { failing: 0.2 }).findings)
+  const [row] = dataOf(chart)[0] as { amount: string }[]
+  expect(row?.amount).toMatch(/^([+−][\d.]+ m?s, )?\d+ more failed requests$/)
+  expect(chart.description).toContain("kind 'errors' shows when requests failed")
+  expectDrawable(chart)
+})
+
 test('smaller findings that were left out are counted', () => {
   const chart = findingsChart(groupFindings(both, { limit: 1 }))
   expect(chart.description).toContain('Counts 1 smaller finding as “not accounted for”.')
