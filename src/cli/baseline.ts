@@ -12,7 +12,7 @@ import { printText } from './printing.ts'
 /** How a run is added to a history: no two have the same name. */
 export const RUN_FLAGS = defineOptions({
   name: optionalText(
-    "Commit or version of the run, as the history is to call it (default: 'run 1', 'run 2', …); a name that it already has is refused without --replace",
+    "Commit or version of the run, which no other run of the history has; such a name is refused without --replace (default: 'run 1', 'run 2', …)",
     'name <text>',
   ),
   replace: flag({

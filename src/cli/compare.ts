@@ -33,12 +33,12 @@ const COMPARE_FLAGS = defineOptions({
     sentence: 'Keep the JSON document within this size, most important parts first; 0 for no limit',
   }),
   finding: optionalText(
-    'Print one finding in full, by its rank (1 for #1) or its id, which stays the same: its mutations, edges, steps, calls and example traces',
+    'Print one finding in full, by its rank or its id: mutations, edges, steps, calls and example traces of 1 or #1, or of latency-1a2b3c4d, an id that stays the same',
     'finding <which>',
   ),
   limit: count({ default: 1000, sentence: 'List at most this many categories and mutations' }),
   explain: optionalText(
-    'Say which parameters of requests tell those of a finding from others: its rank (1 for #1, and then also the mutation of that rank, as --verbose numbers them) or its id; no number of a category, which explain(comparison, 1) takes in code',
+    'Say which parameters tell requests of a finding, by its rank or id, from others: 1 or #1, and then also the mutation of that rank, as --verbose numbers them, or latency-1a2b3c4d; a number is no category, as it is of explain(comparison, 1) in code',
     'explain <which>',
   ),
 })

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { OptionError } from '../core/errors.ts'
-import { defineOptions, flag, optionalText, optionalWord } from '../core/options.ts'
+import { defineOptions, flag, oneOf, optionalText } from '../core/options.ts'
 import { traceTemplate } from '../core/trace-links.ts'
 import { counted } from '../core/words.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
@@ -22,15 +22,17 @@ import { printText } from './printing.ts'
 
 const REPORT_FLAGS = defineOptions({
   out: optionalText(
-    "File to write; '-' for standard output, the default with --markdown",
+    "File to write, .html or .md; '-' for standard output, the default with --markdown",
     'out <file>',
   ),
   traceUrl: REPORT_OPTIONS.traceUrl,
   ...WHAT_IF_FLAG,
-  as: optionalWord(
-    ['html', 'markdown'],
-    "How to write it: html, one page, or markdown, as GitHub shows it (default: by the ending of --out, .html or .md; html for '-')",
-  ),
+  as: oneOf([null, 'html', 'markdown'], {
+    default: null,
+    unit: 'format',
+    sentence:
+      "Write html or markdown, whatever the name of --out ends with; without it, '-' is html",
+  }),
   markdown: flag({ default: false, sentence: 'Same as --as markdown' }),
 })
 
