@@ -4,7 +4,13 @@ import type { Finding } from '../compare/findings/finding.ts'
 import { count, defineOptions, flag, optionalText } from '../core/options.ts'
 import { explain, explainMutation } from '../explain/parameters/explain.ts'
 import { withinBudget } from './comparison-budget.ts'
-import { COMPARISON_DOCUMENT, type Explained, FINDING_DOCUMENT } from './comparison-document.ts'
+import {
+  COMPARISON_DOCUMENT,
+  type Explained,
+  FINDING_DOCUMENT,
+  findingCalled,
+  rankName,
+} from './comparison-document.ts'
 import {
   addComparisonFlags,
   type ComparisonFlags,
@@ -14,7 +20,6 @@ import {
 } from './comparison-flags.ts'
 import { comparisonText, findingText } from './comparison-text.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
-import { findingCalled, rankName } from './finding-document.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { proposedAlone } from './load-period.ts'
 import { JSON_FLAG, printJson, printText } from './printing.ts'

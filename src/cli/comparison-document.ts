@@ -2,6 +2,7 @@ import type { Comparison } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
+import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
@@ -195,6 +196,25 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
 
 function findingsOf({ comparison, explained }: PrintedComparison): PrintedFinding[] {
   return printedFindings(comparison).map((finding) => withExplanation(finding, explained))
+}
+
+/** How findings are numbered where they are printed: `1` is `#1`. */
+export function rankName(which: unknown): unknown {
+  return /^\d+$/.test(String(which)) ? `#${which}` : which
+}
+
+/** The finding of a rank or an id; throws for another, and says which was meant. */
+export function findingCalled(comparison: Comparison, which: unknown): PrintedFinding {
+  const findings = printedFindings(comparison)
+  if (findings.length === 0) {
+    throw new FlowdeltaError(`${show(which)} is no finding: this comparison has none.`)
+  }
+  const causes = findings.filter(({ consequenceOf }) => consequenceOf === null)
+  const named = [
+    ...causes.map((finding) => [`#${finding.rank}`, finding] as const),
+    ...findings.map((finding) => [finding.id, finding] as const),
+  ]
+  return entryNamed(Object.fromEntries(named), rankName(which), 'the rank or the id of a finding')
 }
 
 function withExplanation(finding: PrintedFinding, explained: Explained | null): PrintedFinding {

@@ -16,7 +16,6 @@ import type { SegmentSide } from '../compare/segments/contrast-shares.ts'
 import type { Segment, SegmentCondition } from '../compare/segments/segments.ts'
 import { CALL_CHOICES } from '../compare/steps/call-counts.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
-import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { pathSentence } from '../explain/parameters/explanation-words.ts'
 import type { ParameterDifference } from '../explain/parameters/parameter-differences.ts'
@@ -370,25 +369,6 @@ export function printedFindings({ findings, flows }: Comparison): PrintedFinding
       consequences.map((finding) => ({ ...finding, consequenceOf: id, all })),
     ),
   ]
-}
-
-/** How findings are numbered where they are printed: `1` is `#1`. */
-export function rankName(which: unknown): unknown {
-  return /^\d+$/.test(String(which)) ? `#${which}` : which
-}
-
-/** The finding of a rank or an id; throws for another, and says which was meant. */
-export function findingCalled(comparison: Comparison, which: unknown): PrintedFinding {
-  const findings = printedFindings(comparison)
-  if (findings.length === 0) {
-    throw new FlowdeltaError(`${show(which)} is no finding: this comparison has none.`)
-  }
-  const causes = findings.filter(({ consequenceOf }) => consequenceOf === null)
-  const named = [
-    ...causes.map((finding) => [`#${finding.rank}`, finding] as const),
-    ...findings.map((finding) => [finding.id, finding] as const),
-  ]
-  return entryNamed(Object.fromEntries(named), rankName(which), 'the rank or the id of a finding')
 }
 
 export type Explained<T> = T & { readonly explanation?: Explanation | undefined }

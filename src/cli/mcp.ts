@@ -7,10 +7,10 @@ import type { Comparison } from '../compare/comparison.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { fingerprint } from '../core/fingerprint.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
-import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
+import { COMPARISON_DOCUMENT, FINDING_DOCUMENT, findingCalled } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { exampleOf } from './example-calls.ts'
-import { findingCalled, SEGMENT } from './finding-document.ts'
+import { SEGMENT } from './finding-document.ts'
 import type { Flags } from './flags.ts'
 
 const DEFAULT_BUDGET = 8000

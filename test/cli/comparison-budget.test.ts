@@ -129,7 +129,8 @@ describe('--finding', () => {
       /What differs within the flow of mutation \d+:\n {2}1\. [\s\S]*?% of the slowdown/,
     )
     expect(document.flowDifferences.differences[0]).toMatchObject({ rank: 1, kind: 'replaced' })
-    expect(text).toContain(document.flowDifferences.differences[0].what)
+    const unbroken = text.replace(/\n +/g, ' ')
+    expect(unbroken).toContain(document.flowDifferences.differences[0].what)
     expect(text).toMatch(/^#1 {2}mds: index put calls storage-data SN WRITE instead of/)
     expect(text).toContain(`${first.id} (structure): in 0 of 887 requests before, 315 of 883 after`)
     for (const id of first.exemplars.after) expect(text).toContain(id)
