@@ -42,7 +42,8 @@ export function warningLines(warnings: readonly PrintedWarning[]): string[] {
 }
 
 const DEFAULT_WIDTH = 100
-const MIN_COLUMN = 8
+/** Columns of numbers are narrower than this, and stay whole. */
+const MIN_COLUMN = 20
 /** Of the further lines of a cell. */
 const INDENT = '  '
 
