@@ -42,8 +42,9 @@ export function warningLines(warnings: readonly PrintedWarning[]): string[] {
 }
 
 const DEFAULT_WIDTH = 100
-/** Columns of numbers are narrower than this, and stay whole. */
-const MIN_COLUMN = 20
+/** Columns of numbers are not wider than this, and stay whole. */
+const MAX_WHOLE = 20
+const MIN_COLUMN = 12
 /** Of the further lines of a cell. */
 const INDENT = '  '
 
@@ -65,8 +66,10 @@ export function textTable(
   const natural = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
   const widths = [...natural]
   const total = () => sum(widths) + 2 * (widths.length - 1)
-  while (total() > width && Math.max(...widths) > MIN_COLUMN) {
-    widths[widths.indexOf(Math.max(...widths))] = Math.max(...widths) - 1
+  const room = () => widths.map((one, column) => ((natural[column] ?? 0) > MAX_WHOLE ? one : 0))
+  for (let widest = Math.max(...room()); total() > width && widest > MIN_COLUMN; ) {
+    widths[room().indexOf(widest)] = widest - 1
+    widest = Math.max(...room())
   }
   const lines = all.flatMap((row) => {
     const cells = row.map((cell, column) => brokenLines(cell, widths[column] ?? cell.length))
