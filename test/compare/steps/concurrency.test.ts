@@ -102,7 +102,7 @@ describe.each(SAID)('calls that are made otherwise: %s', (change, said) => {
   const many = { change, requests: 3000 }
   const costUs = world(5, { ...many, share: 1 }).meanUs - world(6, many).meanUs
 
-  test.each([1, 0.3])('are the first finding, counted and priced, in %f of requests', (share) => {
+  const areFirst = (share: number) => {
     const [before, after] = [world(1, { change }), world(2, { change, share })]
     const comparison = compare(before.traces, after.traces)
     const [first] = comparison.findings.findings
@@ -113,7 +113,10 @@ describe.each(SAID)('calls that are made otherwise: %s', (change, said) => {
     const { value = 0, interval: [low, high] = [0, 0] } = first?.size ?? {}
     expect(Math.abs(value - costUs)).toBeLessThan(high - low)
     expect(checkSentences(comparison).filter(({ isTrue }) => !isTrue)).toEqual([])
-  })
+  }
+
+  test('are the first finding, counted and priced, in 30 % of requests', () => areFirst(0.3))
+  test('and in all requests', { tags: 'full' }, () => areFirst(1))
 })
 
 describe('two calls that overlap in a third of requests, as each starts on its own', () => {

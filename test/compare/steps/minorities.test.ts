@@ -13,10 +13,7 @@ function comparedWith(slow: Slow, seed: number) {
 describe('a minority of the calls of one of eight services is slow', () => {
   test.each<Slow & { seed: number }>([
     { noise: { sigma: 0.3 }, share: 0.03, factor: 30, seed: 1 },
-    { noise: { sigma: 0.3 }, share: 0.1, factor: 5, seed: 2 },
     { noise: { sigma: 1.5 }, share: 0.1, factor: 30, seed: 3 },
-    { noise: { sigma: 1.5 }, share: 0.3, factor: 10, seed: 4 },
-    { noise: { pareto: 1.8 }, share: 0.1, factor: 20, seed: 5 },
     { noise: { pareto: 1.8 }, share: 0.3, factor: 5, seed: 6 },
   ])(
     '$noise, $share of them times $factor: it is the first finding, priced',
