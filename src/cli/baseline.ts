@@ -6,7 +6,7 @@ import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { counted, formatDuration, pValue, shortText } from '../core/words.ts'
 import { addOptions, choice, type Flags, type FlagsOf } from './flags.ts'
-import { LOAD_FLAGS, loadPeriod } from './load-period.ts'
+import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
 import { printText } from './printing.ts'
 
 /** How a run is added to a history: no two have the same name. */
@@ -56,7 +56,9 @@ async function runBaseline(
   // Nothing is added to a file that is something else.
   const history = existsSync(out) ? readHistory(out) : []
   const name = runName(history, flags)
-  const run = summarizeRun(name, await loadPeriod(undefined, files, flags))
+  const traces = await loadPeriod(undefined, files, flags)
+  warnOf(traces)
+  const run = summarizeRun(name, traces)
   const how = addRun(out, run)
   printText(`${out}: ${counted(run.types.length, 'request type')}, ${how}`)
 }

@@ -15,7 +15,7 @@ import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
 import { CHECK_FORMATS, type JudgedType } from './check-formats.ts'
 import { type Condition, conditionFrom, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
-import { LOAD_FLAGS, loadPeriod } from './load-period.ts'
+import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
 import { printText } from './printing.ts'
 import { writeReport } from './report.ts'
 
@@ -84,7 +84,9 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
   const conditions = flags.failOn ?? [conditionFrom('any', TERMS)]
   const history = readHistory(baseline)
   const name = append ? runName(history, flags) : (flags.name ?? 'run')
-  const run = summarizeRun(name, await loadPeriod(undefined, files, flags))
+  const traces = await loadPeriod(undefined, files, flags)
+  warnOf(traces)
+  const run = summarizeRun(name, traces)
   const found = checkRun(run, history, alpha)
   const named = <Type extends { readonly name: string }>(types: readonly Type[]) =>
     types.map((type) => ({ ...type, name: nameType(knowledge, type.name) }))

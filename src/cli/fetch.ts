@@ -1,14 +1,12 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { FlowdeltaError, OptionError, visibleText } from '../core/errors.ts'
 import { counted, percent } from '../core/words.ts'
 import { LOAD_OPTIONS, loadTraces } from '../traces/load-traces.ts'
 import type { LoadProgress } from '../traces/readers/read-in-worker.ts'
 import { requireSavable } from '../traces/span-traces.ts'
 import { addOptions, type Flags, optionsFrom } from './flags.ts'
-import { LOAD_FLAGS, withFlags } from './load-period.ts'
-import { warningLines } from './printing.ts'
+import { LOAD_FLAGS, warnOf } from './load-period.ts'
 
 interface FetchFlags {
   readonly from: readonly string[]
@@ -44,8 +42,7 @@ async function runFetch({ from, out, ...flags }: FetchFlags & Flags): Promise<vo
       onProgress: process.stderr.isTTY ? showProgress : null,
     })
     clearProgress()
-    const warnings = warningLines(withFlags(dataQuality(traces, [])))
-    for (const line of warnings) process.stderr.write(`${visibleText(line)}\n`)
+    warnOf(traces)
     await traces.save(out)
     process.stdout.write(`${visibleText(out)}: ${counted(traces.size, 'trace')}\n`)
   } finally {

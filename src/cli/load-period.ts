@@ -9,7 +9,7 @@ import { sinceText } from '../compare/findings/finding-facts.ts'
 import { withKnowledge } from '../compare/knowledge/apply-knowledge.ts'
 import { nameTraces } from '../compare/knowledge/names.ts'
 import { proposePeriods } from '../compare/onset/propose-periods.ts'
-import { FlowdeltaError, show } from '../core/errors.ts'
+import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText, pickOptions, readOptions } from '../core/options.ts'
 import {
   certaintyText,
@@ -26,7 +26,7 @@ import { loadTraces } from '../logs/traced/load-traces.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { addOptions, adviceSentence, type Flags, flagsOf, optionsFrom, rarely } from './flags.ts'
-import type { PrintedWarning } from './printing.ts'
+import { type PrintedWarning, warningLines } from './printing.ts'
 
 export interface BesideTraces {
   readonly parameters?: readonly string[]
@@ -152,6 +152,12 @@ export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWar
 
 /** Flags of `loadPeriod`. */
 export const LOAD_FLAGS = rarely(LOAD_OPTIONS, 'format', 'where', 'between')
+
+/** Says on standard error what was wrong with traces; the results stand on standard output. */
+export function warnOf(traces: TraceSet): void {
+  const lines = warningLines(withFlags(dataQuality(traces, [])))
+  for (const line of lines) process.stderr.write(`${visibleText(line)}\n`)
+}
 
 const CATEGORIZED = defineOptions({ ...CATEGORY_OPTIONS, ...FLOW_OPTIONS, ...FOLD_RULE_OPTIONS })
 

@@ -79,7 +79,8 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
 function findingsText(explained: readonly ExplainedFinding[]): string {
   return explained
     .map(({ finding: { rank, title }, cause }) => {
-      const who = cause === null ? 'No cause explains' : `Cause ${cause.rank} explains`
+      const who =
+        cause === null ? 'No cause beyond chance explains' : `Cause ${cause.rank} explains`
       return `${who} finding ${rank}: ${shortText(title, 2 * MAX_TITLE_LENGTH)}`
     })
     .join('\n')

@@ -93,7 +93,10 @@ export interface Draft {
   readonly key: string
   /** Whether all else may follow from it. */
   readonly isFirst?: boolean
-  /** Categories concerned, the one with the most requests after first. */
+  /**
+   * Categories concerned, the one with the most requests after first; of steps, that which changed
+   * the most in all.
+   */
   readonly categories: readonly number[]
   /** Requests after that it touches. */
   readonly requests: number

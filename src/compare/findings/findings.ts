@@ -278,17 +278,20 @@ function accountedText(all: Findings): string | null {
     sum(findings.filter(isOpen), (one) => Math.abs(one.contributionUs)) >
     MIN_TOLD * Math.abs(attributedUs)
   const verb = isUnsure ? 'may account' : findings.length === 1 ? 'accounts' : 'account'
-  if (share >= ALL_OF_IT && ofMix === 0) return `${these} ${verb} for all of it`
+  const left = 1 - share - ofMix
+  const isMore = left < ALL_OF_IT - 1
+  if (share >= ALL_OF_IT && ofMix === 0 && !isMore) return `${these} ${verb} for all of it`
   if (share > 1 && ofMix < 0) {
     return `${these} ${verb} for more than all of it, of which ${mixText(ofMix)}`
   }
-  const left = 1 - share - ofMix
+  const elsewhere = `as all else takes ${moreText(left * observedChangeUs, quantity)}`
+  if (isMore && ofMix === 0) return `${these} ${verb} for more than all of it, ${elsewhere}`
   const mix = ofMix === 0 ? '' : `, ${mixText(ofMix, 'for')}`
   const rest =
     all.unexplainedShare > 0
       ? `; the other ${percent(left)} is unexplained`
-      : left < ALL_OF_IT - 1
-        ? `, together more than all of it, as all else takes ${moreText(left * observedChangeUs, quantity)}`
+      : isMore
+        ? `, together more than all of it, ${elsewhere}`
         : ''
   return `${these} ${verb} for ${percent(share)} of it${mix}${rest}`
 }

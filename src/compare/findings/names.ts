@@ -1,6 +1,7 @@
 import { firstOf, grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
+import type { Moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import type { Operation } from '../steps/call-order.ts'
@@ -67,6 +68,25 @@ export function categoriesOf(categories: Categories, requests: readonly number[]
     categories,
     requests.map((request) => categories.categoryOf[request] as number),
   )
+}
+
+/** The categories that requests are of, that whose mean times went in a direction by the most in all first. */
+export function changedMost(
+  categories: Categories,
+  requests: readonly number[],
+  direction: 'slower' | 'faster',
+): number[] {
+  const sign = direction === 'slower' ? 1 : -1
+  const shiftUs = new Map(
+    categoriesOf(categories, requests).map((category) => {
+      const [before, after] = [BEFORE, AFTER].map((period) =>
+        categories.responseTimeMoments(category, period),
+      ) as [Moments, Moments]
+      const meanUs = before.count > 0 && after.count > 0 ? after.mean - before.mean : 0
+      return [category, sign * meanUs * after.count]
+    }),
+  )
+  return [...shiftUs.keys()].sort((a, b) => (shiftUs.get(b) ?? 0) - (shiftUs.get(a) ?? 0))
 }
 
 /** The smallest p of several tests, and the smallest corrected one. */

@@ -9,7 +9,7 @@ import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import { workParts } from '../steps/work-parts.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
-import { categoriesOf, listed, operationName, surest } from './names.ts'
+import { changedMost, listed, operationName, surest } from './names.ts'
 
 type Direction = Draft['direction']
 
@@ -45,7 +45,7 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
         direction,
         ...stepWords(flows, group),
         key: group.steps.map(stepKey).sort().join('\n'),
-        categories: categoriesOf(categories, requests),
+        categories: changedMost(categories, requests, direction),
         requests: after,
         concerned: [requests.length - after, after],
         contributionUs,

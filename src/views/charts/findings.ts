@@ -130,7 +130,7 @@ export const segmentsChart = defineChart(
         title: 'Where the change is: few requests, most of the change',
         subtitle:
           shown.length === 0
-            ? 'No segment: what changed, changed for all requests alike.'
+            ? 'No segment: nothing that was recorded tells which requests changed, beyond what findings say.'
             : 'Each segment by its share of the requests that have the step, and of their change. Below its name: before → after.',
         omissions: [
           segments.length > limit &&

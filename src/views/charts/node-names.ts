@@ -51,7 +51,13 @@ export function rootName(categories: Categories, category: number, longest: numb
   const [before] = categories.members(category, BEFORE)
   const [request = before ?? 0] = categories.members(category, AFTER)
   const type = names[typeOf[request] ?? 0] ?? own
-  const call = type.startsWith(`${own} → `) ? type.slice(own.length + 3) : null
+  const distinct = type.startsWith(`${own} → `) ? type.slice(own.length + 3) : null
+  // A type has requests that make one of several calls; it is called by the first of them.
+  const isMade = flows.shapes.labels(shape).some((label) => {
+    const { service, operation } = flows.labels.get(label)
+    return `${service} ${operation}` === distinct
+  })
+  const call = isMade ? distinct : null
   const name = spoken([methodName(own), call && methodName(call)]).join(' → ')
   const meaning = meaningOf(categories, category)
   const text = name === '' ? root : name

@@ -63,12 +63,17 @@ export function isAbout(
   return parent < 0 || isSame(paths.service(parent), place.other)
 }
 
-/** Whether the calls that a scenario changes make calls themselves. */
+/** Whether calls of other services are made within the calls that a scenario changes. */
 function isCaller({ service, operation, path }: Scenario, paths: CallPaths): boolean {
+  const isChanged = (one: number) =>
+    path === null
+      ? paths.service(one) === service && isSame(paths.operation(one), operation)
+      : one === path
   return paths.all().some((below) => {
-    const parent = paths.parent(below)
-    if (parent < 0 || path !== null) return parent >= 0 && parent === path
-    return paths.service(parent) === service && isSame(paths.operation(parent), operation)
+    if (paths.service(below) === service) return false
+    let above = paths.parent(below)
+    while (above >= 0 && !isChanged(above)) above = paths.parent(above)
+    return above >= 0
   })
 }
 
