@@ -18,8 +18,12 @@ export function exampleOf(flows: FlowSet, of: Period, id: string) {
   }
 }
 
-/** The first example traces of a finding, before and after: who is called, when, and how long it takes. */
-export function exampleTexts(flows: FlowSet, { exemplars }: Finding): string[] {
+/**
+ * The first example traces of a finding, before and after: who is called, when, and how long it takes.
+ * Of many calls, those of its service, marked, and the longest, with their callers.
+ */
+export function exampleTexts(flows: FlowSet, finding: Finding): string[] {
+  const { exemplars, services, operation } = finding
   const periods = [
     [BEFORE, exemplars.before[0]],
     [AFTER, exemplars.after[0]],
@@ -29,19 +33,44 @@ export function exampleTexts(flows: FlowSet, { exemplars }: Finding): string[] {
     if (example === null) return []
     const { calls, period, request } = example
     const depths: number[] = []
-    const rows = calls.map(({ parent, service, name, startUs, endUs, isError }, call) => {
-      const depth = parent < 0 ? 0 : (depths[parent] as number) + 1
-      depths[call] = depth
-      const indented = '  '.repeat(depth) + printable(`${service} ${name}`)
+    for (const { parent } of calls) depths.push(parent < 0 ? 0 : (depths[parent] as number) + 1)
+    const isNamed = ({ service, name }: (typeof calls)[number]) =>
+      service === services[0] && (operation === null || name === operation)
+    const rows = shownCalls(calls, isNamed).map((call) => {
+      const one = calls[call] as (typeof calls)[number]
+      const indent = '  '.repeat(depths[call] as number)
+      const name = shortText(
+        printable(`${one.service} ${one.name}`),
+        MAX_NAME_LENGTH - indent.length,
+      )
       return [
-        shortText(indented, MAX_NAME_LENGTH) + (isError ? ' (failed)' : ''),
-        formatDuration(startUs),
-        formatDuration(endUs - startUs),
+        indent + name + (one.isError ? ' (failed)' : '') + (isNamed(one) ? ' ◀' : ''),
+        formatDuration(one.startUs),
+        formatDuration(one.endUs - one.startUs),
       ]
     })
-    const title = `Trace ${printable(id as string)} (${period}, ${formatDuration(flows.responseTimeUs[request] as number)}), ${counted(calls.length, 'call')}`
-    const left = rows.length - MAX_CALLS
-    const table = textTable(['', 'begins', 'takes'], rows.slice(0, MAX_CALLS))
-    return [[title, table, ...(left > 0 ? [`… and ${counted(left, 'more call')}`] : [])].join('\n')]
+    const title = `Trace ${printable(id as string)} (${period}, ${formatDuration(flows.responseTimeUs[request] as number)}), ${counted(calls.length, 'call')} (◀ what the finding is about)`
+    const left = calls.length - rows.length
+    const table = textTable(['', 'begins', 'takes'], rows)
+    return [[title, table, ...(left > 0 ? [`… and ${counted(left, 'shorter call')}`] : [])].join('\n')]
   })
+}
+
+type Call = ReturnType<typeof ganttCalls>[number]
+
+/** Which calls are shown, in their order: with their callers, the wanted and then the longest. */
+function shownCalls(calls: readonly Call[], isWanted: (call: Call) => boolean): number[] {
+  const lengthUs = ({ startUs, endUs }: Call) => endUs - startUs
+  const order = Array.from(calls.keys()).sort((a, b) => {
+    const [one, other] = [calls[a] as Call, calls[b] as Call]
+    return Number(isWanted(other)) - Number(isWanted(one)) || lengthUs(other) - lengthUs(one)
+  })
+  const shown = new Set<number>()
+  for (const call of order) {
+    const chain: number[] = []
+    for (let at = call; at >= 0 && !shown.has(at); at = (calls[at] as Call).parent) chain.push(at)
+    if (shown.size + chain.length > MAX_CALLS) continue
+    for (const one of chain) shown.add(one)
+  }
+  return [...shown].sort((a, b) => a - b)
 }

@@ -153,9 +153,10 @@ export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWar
 /** Flags of `loadPeriod`. */
 export const LOAD_FLAGS = rarely(LOAD_OPTIONS, 'format', 'where', 'between')
 
-/** Says on standard error what was wrong with traces; the results stand on standard output. */
+/** Says on standard error what was wrong with traces; what was chosen of them, who chose it knows. */
 export function warnOf(traces: TraceSet): void {
-  const lines = warningLines(withFlags(dataQuality(traces, [])))
+  const found = dataQuality(traces, []).filter(({ code }) => code !== 'selected')
+  const lines = warningLines(withFlags(found))
   for (const line of lines) process.stderr.write(`${visibleText(line)}\n`)
 }
 
