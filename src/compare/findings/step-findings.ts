@@ -270,8 +270,8 @@ function whereToLook({ scope, steps }: StepGroup, isTime: boolean) {
   return { look: isWay ? `${named} (network, queues, connections)` : named, services }
 }
 
-/** The significant edges of a step, largest first; else that of smallest p, shifted as its step. */
-function edgesOf(step: StepChange, { edges }: EdgeChanges, direction: Direction): EdgeChange[] {
+/** The significant edges of a step, largest first; else the likeliest, as sure as its step. */
+function edgesOf(step: StepChange, edges: EdgeChanges, direction: Direction): EdgeChange[] {
   const { kind, service, caller, operations } = step
   const names = new Set(operations.filter(({ changed }) => changed).map((one) => one.operation))
   const isOf = (edge: EdgeChange) => {
@@ -284,25 +284,18 @@ function edgesOf(step: StepChange, { edges }: EdgeChanges, direction: Direction)
     }
     return names.size === 0 || names.has(callee.operation)
   }
-  const all = edges.filter(isOf)
-  const changed = all.filter(
-    ({ significant, shiftUs }) => significant && shiftUs > 0 === (direction === 'slower'),
-  )
+  const all = edges.edges.filter(isOf)
+  const isSo = ({ shiftUs }: EdgeChange) =>
+    shiftUs !== 0 && shiftUs > 0 === (direction === 'slower')
+  const changed = all.filter((edge) => edge.significant && isSo(edge))
   if (changed.length > 0) return changed
-  const [likeliest] = all.sort((a, b) => (a.p || 1) - (b.p || 1))
+  const [likeliest] = edges
+    .measured(all)
+    .filter(isSo)
+    .sort(
+      (a, b) => (a.p || 1) - (b.p || 1) || Math.abs(b.contributionUs) - Math.abs(a.contributionUs),
+    )
   if (likeliest === undefined) return []
-  const { shiftUs, interval, contributionUs, effect, p, q } = step
-  return [
-    {
-      ...likeliest,
-      shiftUs,
-      interval,
-      contributionUs,
-      effect,
-      p,
-      q,
-      significant: true,
-      changed: true,
-    },
-  ]
+  const { p, q } = step
+  return [{ ...likeliest, p, q, significant: true, changed: true }]
 }
