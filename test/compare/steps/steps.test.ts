@@ -176,6 +176,50 @@ describe('findings of steps', () => {
     expect(findings.findings[0]?.what).toMatch(/itself takes [56]\d\d µs longer/)
   })
 
+  //  shop BUY   ├──────────────────┤  own 0-1 ms, 6 ms after; then what it holds
+  //  shop PACK     ├──────────┤       own 1 ms, 3 ms after
+  //  stock FIND         ├──┤          0.5 ms
+  test('work of an operation that holds another is not said to be its own, and its parts add up to the mean told', () => {
+    const random = randomSource(5)
+    const about = (us: number) => Math.round(us * (0.9 + 0.2 * random.next()))
+    const buys = (name: string, buyUs: number, packUs: number) =>
+      period(name, 60, () => {
+        const [packs, finds] = [about(buyUs), about(packUs)]
+        const found = packs + finds + about(500)
+        return [
+          { id: 'r', service: 'shop', operation: 'BUY', from: 0, to: found + 10 },
+          { id: 'p', parent: 'r', service: 'shop', operation: 'PACK', from: packs, to: found },
+          {
+            id: 'c',
+            parent: 'p',
+            service: 'shop',
+            operation: 'call FIND',
+            from: packs + finds,
+            to: found,
+          },
+          {
+            id: 'f',
+            parent: 'c',
+            service: 'stock',
+            operation: 'FIND',
+            from: packs + finds + 10,
+            to: found - 10,
+          },
+        ]
+      })
+    const { findings } = compare(buys('before', 1000, 1000), buys('after', 6000, 3000))
+    const [finding] = findings.findings
+    expect(finding?.title).toMatch(
+      /^shop: BUY, without calls to others, takes [67][.\d]* ms longer$/,
+    )
+    expect(finding?.text).toMatch(
+      /of these 7[.\d]* ms, [45][.\d]* ms in BUY, [12][.\d]* ms in PACK/,
+    )
+    const own = compare(buys('before', 1000, 1000), buys('after', 6000, 1000)).findings.findings[0]
+    expect(own?.title).toMatch(/^shop: BUY itself takes [45][.\d]* ms longer$/)
+    expect(own?.text).not.toContain('of these')
+  })
+
   test('a call that is left out is told after what, with its shares', () => {
     const { findings, steps } = compared({}, { pays: false })
     const ends = steps.calls.find(
