@@ -257,10 +257,11 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
     const { minimumEffect } = this.options
     return [...this.#described].flatMap(([edge, change]) => {
       if (!wanted.has(change)) return []
-      const own = times.strata(edge)
-      const strata = own.length > 0 ? own : [times.pooled(edge)]
-      const limits = { minimumEffect, negligibleUs: this.negligibleUs, strata }
-      return [{ ...change, ...sizeOf(times, edge, limits) }]
+      const limits = { minimumEffect, negligibleUs: this.negligibleUs }
+      const sized = (strata: readonly EdgeStratum[]) => sizeOf(times, edge, { ...limits, strata })
+      const own = sized(times.strata(edge))
+      const isKnown = own.interval.every(Number.isFinite)
+      return [{ ...change, ...(isKnown ? own : sized([times.pooled(edge)])) }]
     })
   }
 
