@@ -4,6 +4,7 @@ import { counted, formatDuration, grouped, shortText, spoken } from '../core/wor
 import {
   about,
   document,
+  FLAG,
   listOf,
   MEASURED,
   made,
@@ -21,6 +22,8 @@ export interface JudgedType extends CheckedType {
   readonly verdict: 'pass' | 'warn' | 'fail'
   /** Conditions that make it fail, or else warn. */
   readonly conditions: readonly string[]
+  /** Whether it warns of a shift that runs before are too few to be sure of. */
+  readonly isUntold: boolean
   /** Conditions of `--fail-on` that its interval does not rule out. */
   readonly possible: readonly string[]
 }
@@ -57,6 +60,10 @@ export const CHECK_DOCUMENT = document<CheckResults>('check', 'A run checked aga
       ),
       verdict: VERDICT as Part<JudgedType['verdict']>,
       conditions: about('That make it fail, or else warn.', listOf(TEXT)),
+      isUntold: about(
+        'Whether it warns as the typical request is slower than 95 % of those of every run before, which are too few to be sure.',
+        FLAG,
+      ),
       possible: about('Of --fail-on that its interval does not rule out.', listOf(TEXT)),
     }),
   ),
@@ -79,6 +86,7 @@ function checkText(results: CheckResults): string {
   const range = later.length === 0 ? first : `${first} to ${later.at(-1)}`
   const head = `${shortName(run.name)} against ${counted(baseline.length, 'run')} (${range})`
   const unsure = types.filter(({ verdict, possible }) => verdict !== 'fail' && possible.length > 0)
+  const untold = types.filter((type) => type.isUntold).map(({ name }) => shortName(name))
   const possible = new Set(unsure.flatMap((type) => type.possible))
   const rows = types.map((type) => [
     shortName(type.name),
@@ -91,6 +99,8 @@ function checkText(results: CheckResults): string {
   ])
   const notes = spoken([
     added.length > 0 && `New: ${added.map(shortName).join(', ')}`,
+    untold.length > 0 &&
+      `The typical request is slower than 95 % of those of every run before, though ${counted(baseline.length, 'run')} cannot say how much runs differ: ${untold.join(', ')}. Look at these, or add runs to the history.`,
     unsure.length > 0 &&
       `Not ruled out, with so few requests or runs, for ${counted(unsure.length, 'type')}: ${[...possible].join(', ')}.`,
     baseline.length === 1 &&

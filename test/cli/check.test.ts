@@ -233,6 +233,43 @@ describe('a history of runs', () => {
     expect(found[0]!.shift.value).toBeCloseTo(1, 0)
   })
 
+  test('a typical request far slower than any of two runs before, which cannot tell how much runs differ, is a warning', async () => {
+    const history = join(FOLDER, 'two.jsonl')
+    await flowdelta('baseline', 'write', SLOW, '--out', history, '--name', 'slow')
+    const [slow] = parseHistory(readFileSync(history, 'utf8'), history)
+    const write = slow!.types.filter(({ name }) => name.endsWith('WRITE'))
+    const before = [40, 60].map((faster, i) => ({
+      ...slow!,
+      name: `v${i}`,
+      types: write.map((type) => ({
+        ...type,
+        timesUs: type.timesUs.map((us) => us / faster),
+      })),
+    }))
+    writeFileSync(history, before.map((each) => `${JSON.stringify(each)}\n`).join(''))
+    const { code, out } = await flowdelta('check', SLOW, '--baseline', history)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^warn: /)
+    expect(out).toMatch(/NFS3 WRITE .*warn any\n/)
+    expect(out).toContain(
+      'though 2 runs cannot say how much runs differ: frontend NFS3 WRITE. Look',
+    )
+    const { out: json } = await flowdelta('check', SLOW, '--baseline', history, '--as', 'json')
+    expect(JSON.parse(json).types[0]).toMatchObject({ verdict: 'warn', isUntold: true })
+    expect(schemaErrors('check', JSON.parse(json))).toBeNull()
+  })
+
+  test('a shift is far apart from two runs by both what they differ and what their requests take', () => {
+    const wander = { wander: 0.3 }
+    const [one, other] = [run(1, wander), run(2, wander)]
+    const isApart = (slower: number) =>
+      checkRun(run(3, { ...wander, slower }), [one, other]).types.map((type) => type.isApart)
+    expect(isApart(1)).toEqual([false, false, false, false, false])
+    expect(isApart(1000)).toEqual([true, false, false, false, false])
+    // One run before is not several.
+    expect(checkRun(run(3, { slower: 1000 }), [one]).types[0]?.isApart).toBe(false)
+  })
+
   test('after a change that was accepted, runs are checked against those since', () => {
     const slower = { slower: 3 }
     const runs = Array.from({ length: 20 }, (_, i) => run(i + 1, i < 12 ? {} : slower))

@@ -1,4 +1,4 @@
-import { mean, sum } from 'd3-array'
+import { extent, mean, sum } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { normalQuantile, tQuantile } from '../../stats/distributions.ts'
 import { eDivisive } from '../../stats/e-divisive.ts'
@@ -26,6 +26,8 @@ export interface CheckedType {
   readonly medianUs: readonly [baseline: number, run: number]
   /** Typical ratio of response times, less 1: 0.05 is 5 % slower. */
   readonly shift: Estimate
+  /** Whether its typical request is slower than nearly all of every run before, of several, by three times what these differ. */
+  readonly isApart: boolean
   /** Share of requests that fail; by how much it grew. `null` where traces do not say. */
   readonly errors: { readonly share: number; readonly growth: Estimate } | null
 }
@@ -102,6 +104,7 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
       requests: [sum(before, ({ requests }) => requests), now?.requests ?? 0],
       medianUs: [quantile(medians, 0.5), now ? quantile(now.timesUs, 0.5) : Number.NaN],
       shift: shifts[tested.indexOf(now as TypeSummary)] ?? asRatio(Number.NaN, 0, 0),
+      isApart: now !== undefined && before.length > 1 && isApart(before, now),
       errors: now === undefined ? null : errorGrowth(before, now, { level, spread }),
     }
   })
@@ -132,6 +135,21 @@ function overdispersion(names: readonly string[], runs: readonly RunSummary[], l
   }
   if (df === 0) return 1
   return Math.max(1, squares / df) * (tQuantile(level, df) / normalQuantile(1 - level / 2)) ** 2
+}
+
+/** The typical request is slower than this share of every run before. */
+const SLOWER_THAN = 0.95
+/** How many times the differences of the runs before: of two, one of eleven like them is as far above, if all are normal. */
+const FAR = 3
+
+function isApart(before: readonly TypeSummary[], now: TypeSummary): boolean {
+  const typicalUs = quantile(now.timesUs, 0.5)
+  const levels = before.map(logLevel)
+  const [low = 0, high = 0] = extent(levels)
+  return (
+    logLevel(now) - (mean(levels) ?? 0) > FAR * (high - low) &&
+    before.every((each) => typicalUs > quantile(each.timesUs, SLOWER_THAN))
+  )
 }
 
 /** From exact intervals of both shares: a single failure where hardly any request failed is no surprise. */

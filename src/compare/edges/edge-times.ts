@@ -110,6 +110,15 @@ export class EdgeTimes {
     return strata
   }
 
+  /** All times of an edge as one stratum, whatever the category. */
+  pooled(edge: number): EdgeStratum {
+    const rows = Array.from(this.#rowsOf(edge))
+    const [before, after] = PERIODS.map((period) =>
+      Float64Array.from(rows.flatMap((row) => [...sortedRow(this.#values[period], row)])).sort(),
+    ) as [Float64Array, Float64Array]
+    return { before, after }
+  }
+
   /** How many values the strata of an edge have. */
   comparedCounts(edge: number): [before: number, after: number] {
     const counts: [number, number] = [0, 0]

@@ -12,7 +12,7 @@ import { type VanElterenResult, vanElteren } from '../../stats/van-elteren.ts'
 import { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from '../mutations/find-response-time-mutations.ts'
 import { calledPlace, type EdgeKind, type PooledEdge, place } from './edge-pool.ts'
-import { type EdgeTimes, edgeTimes, usualMeanUs } from './edge-times.ts'
+import { type EdgeStratum, type EdgeTimes, edgeTimes, usualMeanUs } from './edge-times.ts'
 
 /**
  * Compares every edge, pooled over all categories that have it: finds the change of an operation
@@ -69,7 +69,11 @@ function testEdges(times: EdgeTimes, { alpha, minimumEffect }: EdgeOptions, negl
   const q = benjaminiHochberg(p)
   const sizes = new Map<number, EdgeSize>()
   for (const edge of tests.keys()) {
-    if (q[edge]! < alpha) sizes.set(edge, sizeOf(times, edge, { minimumEffect, negligibleUs }))
+    if (!(q[edge]! < alpha)) continue
+    sizes.set(
+      edge,
+      sizeOf(times, edge, { minimumEffect, negligibleUs, strata: times.strata(edge) }),
+    )
   }
   return { times, tests, q, sizes }
 }
@@ -84,10 +88,14 @@ type EdgeSize = Pick<EdgeChange, 'shiftUs' | 'interval' | 'effect' | 'changed' |
 function sizeOf(
   times: EdgeTimes,
   edge: number,
-  { minimumEffect, negligibleUs }: { minimumEffect: number; negligibleUs: number },
+  {
+    minimumEffect,
+    negligibleUs,
+    strata,
+  }: { minimumEffect: number; negligibleUs: number; strata: readonly EdgeStratum[] },
 ): EdgeSize {
   const [before, after] = times.totals
-  const { shift, low, high } = stratifiedShift(times.strata(edge), { level: 0.95, sorted: true })
+  const { shift, low, high } = stratifiedShift(strata, { level: 0.95, sorted: true })
   const calls = after.criticalCalls[edge]! / Math.max(1, after.requests[edge]!)
   const meanUs = before.responseTimeUs[edge]! / Math.max(1, before.counted[edge]!)
   const effect = meanUs > 0 ? (shift * calls) / meanUs : 0
@@ -240,6 +248,21 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
   /** The edges that changed, significantly and by enough to matter. */
   get changes(): EdgeChange[] {
     return this.significant.filter(({ changed }) => changed)
+  }
+
+  /** Edges with their own typical shifts, significant or not; of all categories where none can be compared. */
+  measured(changes: readonly EdgeChange[]): EdgeChange[] {
+    const wanted = new Set(changes)
+    const { times } = this.#tested
+    const { minimumEffect } = this.options
+    return [...this.#described].flatMap(([edge, change]) => {
+      if (!wanted.has(change)) return []
+      const limits = { minimumEffect, negligibleUs: this.negligibleUs }
+      const sized = (strata: readonly EdgeStratum[]) => sizeOf(times, edge, { ...limits, strata })
+      const own = sized(times.strata(edge))
+      const isKnown = own.interval.every(Number.isFinite)
+      return [{ ...change, ...(isKnown ? own : sized([times.pooled(edge)])) }]
+    })
   }
 
   /** The largest contribution first, then by number; the same objects however often. */

@@ -55,7 +55,8 @@ function selectedTraces(traces: TraceSet, compared?: ComparedPeriods): Compariso
       : ''
     return warning('selected', {
       finding: `${traces.name}: ${grouped(kept)} of ${counted(of, 'trace')}, where ${condition}${rest}${chosen}.`,
-      effect: 'Everything said is about these alone.',
+      effect:
+        'Everything said is about these alone: so are p-values, as fewer tests are corrected for, and how far times wander is learned from fewer requests.',
       answer: 'Load without `where`, `between` or `split` for all of them.',
     })
   })

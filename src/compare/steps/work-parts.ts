@@ -1,4 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
+import { mean } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
 import { median } from '../../stats/quantile.ts'
@@ -9,6 +10,8 @@ export interface WorkPart {
   readonly operation: string
   /** Difference of the median times that a request spends in it, covered by nothing else, in µs. */
   readonly shiftUs: number
+  /** Difference of the means, in µs: those of all parts add up to that of the work. */
+  readonly meanUs: number
 }
 
 type Part = ReturnType<typeof partsOf>[number]
@@ -51,6 +54,7 @@ export function workParts(flows: FlowSet, { service, requests }: StepChange): Wo
     .map(([operation, { [BEFORE]: before, [AFTER]: after }]) => ({
       operation,
       shiftUs: median(after) - median(before),
+      meanUs: (mean(after) as number) - (mean(before) as number),
     }))
     .sort((a, b) => Math.abs(b.shiftUs) - Math.abs(a.shiftUs))
 }

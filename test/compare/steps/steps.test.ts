@@ -176,6 +176,70 @@ describe('findings of steps', () => {
     expect(findings.findings[0]?.what).toMatch(/itself takes [56]\d\d µs longer/)
   })
 
+  //  shop BUY   ├──────────────────┤  own 1 ms, 6 ms after
+  //  shop PACK     ├──────────┤       own 1 ms, 3 ms after
+  //  stock FIND         ├──┤          0.5 ms, with any of six spans within
+  const buys = (name: string, [buyUs, packUs]: readonly [number, number], requests = 60) => {
+    const random = randomSource(name.length)
+    const about = (us: number) => Math.round(us * (0.9 + 0.2 * random.next()))
+    return period(name, requests, () => {
+      const packs = about(buyUs)
+      const calls = packs + about(packUs)
+      const to = calls + about(500)
+      const found = { parent: 'f', service: 'stock', from: calls + 20, to: calls + 30 }
+      return [
+        { id: 'r', service: 'shop', operation: 'BUY', from: 0, to: to + 10 },
+        { id: 'p', parent: 'r', service: 'shop', operation: 'PACK', from: packs, to },
+        { id: 'c', parent: 'p', service: 'shop', operation: 'call FIND', from: calls, to },
+        {
+          id: 'f',
+          parent: 'c',
+          service: 'stock',
+          operation: 'FIND',
+          from: calls + 10,
+          to: to - 10,
+        },
+        ...Array.from({ length: requests < 60 ? 6 : 0 }, (_, i) => i)
+          .filter(() => random.next() < 0.5)
+          .map((i) => ({ ...found, id: `s${i}`, operation: `scan ${i}` })),
+      ]
+    })
+  }
+
+  test('work of an operation that holds another is not said to be its own, and its parts add up to the mean told', () => {
+    const [finding] = compare(buys('before', [1000, 1000]), buys('after', [6000, 3000])).findings
+      .findings
+    expect(finding?.title).toMatch(
+      /^shop: BUY, without calls to others, takes [67][.\d]* ms longer$/,
+    )
+    const told = /\+(\S+) ms each.*of these (\S+) ms, (\S+) ms in BUY, (\S+) ms in PACK/
+    const [each = 0, all = 0, buy = 0, pack = 0] =
+      told
+        .exec(finding?.text ?? '')
+        ?.slice(1)
+        .map(Number) ?? []
+    expect([each, buy + pack]).toEqual([all, expect.closeTo(all, 1)])
+    expect(buy).toBeCloseTo(5, 0)
+    const [own] = compare(buys('before', [1000, 1000]), buys('after', [6000, 1000])).findings
+      .findings
+    expect(own?.title).toMatch(/^shop: BUY itself takes [45][.\d]* ms longer$/)
+    expect(own?.text).not.toContain('of these')
+  })
+
+  test('an edge named for a step that no category can tell has the shift of the edge, not of the step', () => {
+    const few = 14
+    const { findings } = compare(
+      buys('before', [1000, 1000], few),
+      buys('after', [6000, 3000], few),
+    )
+    const [finding] = findings.findings
+    expect(finding?.steps[0]?.shiftUs).toBeGreaterThan(6500)
+    const [edge] = finding?.changedEdges ?? []
+    expect([edge?.fromNode.operation, edge?.toNode.operation]).toEqual(['BUY', 'PACK'])
+    expect(edge?.shiftUs).toBeGreaterThan(4500)
+    expect(edge?.interval[1]).toBeLessThan(5700)
+  })
+
   test('a call that is left out is told after what, with its shares', () => {
     const { findings, steps } = compared({}, { pays: false })
     const ends = steps.calls.find(
