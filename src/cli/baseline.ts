@@ -57,7 +57,7 @@ async function runBaseline(
   const history = existsSync(out) ? readHistory(out) : []
   const name = runName(history, flags)
   const traces = await loadPeriod(undefined, files, flags)
-  warnOf(traces)
+  warnOf(traces, { selected: false })
   const run = summarizeRun(name, traces)
   const how = addRun(out, run)
   printText(`${out}: ${counted(run.types.length, 'request type')}, ${how}`)

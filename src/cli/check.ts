@@ -85,7 +85,7 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
   const history = readHistory(baseline)
   const name = append ? runName(history, flags) : (flags.name ?? 'run')
   const traces = await loadPeriod(undefined, files, flags)
-  warnOf(traces)
+  warnOf(traces, { selected: false })
   const run = summarizeRun(name, traces)
   const found = checkRun(run, history, alpha)
   const named = <Type extends { readonly name: string }>(types: readonly Type[]) =>

@@ -52,7 +52,9 @@ export function exampleTexts(flows: FlowSet, finding: Finding): string[] {
     const title = `Trace ${printable(id as string)} (${period}, ${formatDuration(flows.responseTimeUs[request] as number)}), ${counted(calls.length, 'call')} (◀ what the finding is about)`
     const left = calls.length - rows.length
     const table = textTable(['', 'begins', 'takes'], rows)
-    return [[title, table, ...(left > 0 ? [`… and ${counted(left, 'shorter call')}`] : [])].join('\n')]
+    return [
+      [title, table, ...(left > 0 ? [`… and ${counted(left, 'shorter call')}`] : [])].join('\n'),
+    ]
   })
 }
 

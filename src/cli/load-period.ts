@@ -153,9 +153,9 @@ export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWar
 /** Flags of `loadPeriod`. */
 export const LOAD_FLAGS = rarely(LOAD_OPTIONS, 'format', 'where', 'between')
 
-/** Says on standard error what was wrong with traces; what was chosen of them, who chose it knows. */
-export function warnOf(traces: TraceSet): void {
-  const found = dataQuality(traces, []).filter(({ code }) => code !== 'selected')
+/** Says on standard error what was wrong with traces, and unless `selected` is false what was chosen of them. */
+export function warnOf(traces: TraceSet, { selected = true } = {}): void {
+  const found = dataQuality(traces, []).filter(({ code }) => selected || code !== 'selected')
   const lines = warningLines(withFlags(found))
   for (const line of lines) process.stderr.write(`${visibleText(line)}\n`)
 }
