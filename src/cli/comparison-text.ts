@@ -161,7 +161,7 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
     .map((lines) => lines.join('\n'))
 }
 
-const MOST_PLACES = 3
+const MAX_PLACES = 3
 
 /** Where a mean request has what no finding explains, chance or not. */
 function placesText({ findings, edges }: Comparison): string[] {
@@ -170,7 +170,7 @@ function placesText({ findings, edges }: Comparison): string[] {
   const places = edges
     .places()
     .filter(({ changeUs }) => changeUs * observedChangeUs > 0)
-    .slice(0, MOST_PLACES)
+    .slice(0, MAX_PLACES)
     .map(({ service, kind, changeUs }) => {
       const where = `${kind === 'self' ? 'work of' : 'network to'} ${shortText(service, 40)}`
       return `${where} ${signedAmount(changeUs, quantity)}`

@@ -94,7 +94,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   /** Share of the change that neither findings nor the mix account for; 0 where that is not worth telling. */
   get unexplainedShare(): number {
     const isTold = this.findings.length > 0 ? this.attributedUs !== 0 : this.unexplained !== null
-    const left = 1 - this.attributedUs / this.observedChangeUs - mixShare(this)
+    const left = leftShare(this)
     return isTold && left > 1 - MIN_EXPLAINED ? left : 0
   }
 
@@ -278,7 +278,7 @@ function accountedText(all: Findings): string | null {
     sum(findings.filter(isOpen), (one) => Math.abs(one.contributionUs)) >
     MIN_TOLD * Math.abs(attributedUs)
   const verb = isUnsure ? 'may account' : findings.length === 1 ? 'accounts' : 'account'
-  const left = 1 - share - ofMix
+  const left = leftShare(all)
   const isMore = left < ALL_OF_IT - 1
   if (share >= ALL_OF_IT && ofMix === 0 && !isMore) return `${these} ${verb} for all of it`
   if (share > 1 && ofMix < 0) {
@@ -294,6 +294,11 @@ function accountedText(all: Findings): string | null {
         ? `, together more than all of it, ${elsewhere}`
         : ''
   return `${these} ${verb} for ${percent(share)} of it${mix}${rest}`
+}
+
+/** Share of the change that neither findings nor the mix account for; below 0 where these are more than all. */
+function leftShare(all: Findings): number {
+  return 1 - all.attributedUs / all.observedChangeUs - mixShare(all)
 }
 
 /** Share of the change that another mix of requests is, where worth telling; below 0 if it hides some. */

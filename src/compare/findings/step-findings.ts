@@ -6,7 +6,7 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import { calledPlace, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
-import { workParts } from '../steps/work-parts.ts'
+import { type WorkPart, workParts } from '../steps/work-parts.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
 import { changedMost, listed, operationName, surest } from './names.ts'
@@ -39,11 +39,12 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
       const contributionUs = group.steps.reduce((sum, step) => sum + step.contributionUs, 0)
       const error = Math.hypot(...group.steps.map(({ contributionError }) => contributionError))
       const width = normalQuantile(0.975) * error
+      const parts = first.kind === 'work' ? workParts(flows, first) : []
       return {
         ...NO_EVIDENCE,
         kind: 'latency',
         direction,
-        ...stepWords(flows, group),
+        ...stepWords(flows, group, parts),
         key: group.steps.map(stepKey).sort().join('\n'),
         categories: changedMost(categories, requests, direction),
         requests: after,
@@ -56,7 +57,11 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
         probabilitySlower: first.probabilitySlower,
         notes: [
           ...minorityNotes(first, flows.quantity),
-          ...partNotes(flows, group, contributionUs / Math.max(1, after)),
+          ...partNotes(group, {
+            parts,
+            eachUs: contributionUs / Math.max(1, after),
+            quantity: flows.quantity,
+          }),
         ],
         ...whereToLook(group, flows.quantity === TIME),
         changedEdges: group.steps.flatMap((step) => edgesOf(step, edges, direction)),
@@ -144,7 +149,11 @@ const MAX_NAMED = 3
 /** Where requests make so many calls each, a time is said to be that of a call. */
 const SEVERAL = 1.2
 
-function stepWords(flows: FlowSet, { scope, steps }: StepGroup): Pick<Draft, 'where' | 'what'> {
+function stepWords(
+  flows: FlowSet,
+  { scope, steps }: StepGroup,
+  parts: readonly WorkPart[],
+): Pick<Draft, 'where' | 'what'> {
   const [first] = steps
   const time = (step: StepChange) =>
     moreText(step.shiftUs, flows.quantity) +
@@ -156,7 +165,7 @@ function stepWords(flows: FlowSet, { scope, steps }: StepGroup): Pick<Draft, 'wh
   const few = (names: readonly string[]) => listed(names.map(printable), MAX_NAMED)
   const called = few(steps.map((step) => step.service))
   const callers = few(steps.flatMap(({ caller }) => caller ?? []))
-  const itself = `${workWords(flows, first, operation)} takes ${time(first)}${others(first)}`
+  const itself = `${workWords(first, operation, parts)} takes ${time(first)}${others(first)}`
   switch (scope.of) {
     case 'step':
       return first.kind === 'work'
@@ -197,9 +206,8 @@ const MIN_PART = 0.7
 /** From this share on, the work of an operation that holds another is not all its own. */
 const MIN_SHARED = 0.1
 
-function workWords(flows: FlowSet, step: StepChange, operation: string): string {
+function workWords(step: StepChange, operation: string, parts: readonly WorkPart[]): string {
   if (step.kind !== 'work') return operation
-  const parts = workParts(flows, step)
   const [part] = parts
   const own = mainOperation(step)
   if (part !== undefined && part.operation !== own && part.shiftUs / step.shiftUs >= MIN_PART) {
@@ -217,9 +225,15 @@ const MIN_TOLD = 0.1
 const MAX_APART = 0.05
 
 /** `of it 560 ms in PlaceOrder, 157 ms in ConvertCurrency`, of what each request takes more on average. */
-function partNotes(flows: FlowSet, { scope, steps: [step] }: StepGroup, eachUs: number): string[] {
+function partNotes(
+  { scope, steps: [step] }: StepGroup,
+  {
+    parts,
+    eachUs,
+    quantity,
+  }: { readonly parts: readonly WorkPart[]; readonly eachUs: number; readonly quantity: Quantity },
+): string[] {
   if (scope.of !== 'step' || step.kind !== 'work' || step.minority !== null) return []
-  const parts = workParts(flows, step)
   const sumUs = parts.reduce((sum, { meanUs }) => sum + meanUs, 0)
   const told = parts
     .filter(({ meanUs }) => meanUs / eachUs >= MIN_TOLD)
@@ -228,9 +242,9 @@ function partNotes(flows: FlowSet, { scope, steps: [step] }: StepGroup, eachUs: 
   if (told.length < 2 || !(Math.abs(sumUs / eachUs - 1) <= MAX_APART)) return []
   const texts = told.map(
     ({ operation, meanUs }) =>
-      `${formatAmount(Math.abs(meanUs), flows.quantity)} in ${operationName({ operation })}`,
+      `${formatAmount(Math.abs(meanUs), quantity)} in ${operationName({ operation })}`,
   )
-  return [`of these ${formatAmount(Math.abs(eachUs), flows.quantity)}, ${texts.join(', ')}`]
+  return [`of these ${formatAmount(Math.abs(eachUs), quantity)}, ${texts.join(', ')}`]
 }
 
 /** Says what of a service takes longer, in the order of `steps`. */
