@@ -1,12 +1,14 @@
 // Runs once a request: the loops index with `!`.
-import { groups, mean } from 'd3-array'
+import { mean } from 'd3-array'
 import { formatAmount } from '../../core/quantity.ts'
 import { certaintyText, formatDuration, percent, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { longRunVariance } from '../../stats/change-point.ts'
 import { normalP } from '../../stats/distributions.ts'
 import { midranks } from '../../stats/midranks.ts'
 import { median } from '../../stats/quantile.ts'
+import { groupRows } from '../../traces/group-rows.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { type ComparedPeriods, type ComparisonWarning, warning } from './comparison-warning.ts'
 
@@ -25,8 +27,8 @@ const ALIKE = 0.5
 interface Measure {
   /** Kind of request whose response times these are; `null` for failures of all. */
   readonly name: string | null
-  readonly requests: readonly number[]
-  readonly values: readonly number[]
+  readonly requests: Uint32Array
+  readonly values: Float64Array
 }
 
 /** Parts from `from` to `to`, and what the measure is there and elsewhere. */
@@ -44,10 +46,12 @@ interface Stretch {
  */
 export function unsteadyBefore({ flows }: Pick<ComparedPeriods, 'flows'>): ComparisonWarning[] {
   const measures = measuresOf(flows, BEFORE).filter(({ values }) => values.length >= MIN_REQUESTS)
+  const odd = measures
+    .map((measure) => ({ measure, stretch: oddStretch(measure.values) }))
+    .filter(({ stretch }) => stretch.p * measures.length < LEVEL)
+  if (odd.length === 0) return []
   const after = new Map(measuresOf(flows, AFTER).map((measure) => [measure.name, measure]))
-  const found = measures.flatMap((measure) => {
-    const stretch = oddStretch(measure.values)
-    if (!(stretch.p * measures.length < LEVEL)) return []
+  const found = odd.flatMap(({ measure, stretch }) => {
     const change = changeIn(measure, stretch)
     const least = measure.name === null ? MIN_FAILING : Math.log(MIN_FACTOR)
     const same = changeIn(after.get(measure.name), stretch)
@@ -78,10 +82,11 @@ export function unsteadyBefore({ flows }: Pick<ComparedPeriods, 'flows'>): Compa
   })
 }
 
-function requestsOf(flows: FlowSet, period: Period): number[] {
-  return Array.from(flows.period.keys())
-    .filter((request) => flows.period[request] === period)
-    .sort((a, b) => flows.arrivalUs(a) - flows.arrivalUs(b))
+/** As they arrived. */
+function requestsOf(flows: FlowSet, period: Period): Uint32Array {
+  const own = Uint32Array.from(flows.period.keys()).filter((one) => flows.period[one] === period)
+  const arrivals = Float64Array.from(own, (request) => flows.arrivalUs(request))
+  return ascendingOrder(arrivals).map((at) => own[at]!)
 }
 
 function measuresOf(flows: FlowSet, period: Period): Measure[] {
@@ -89,13 +94,18 @@ function measuresOf(flows: FlowSet, period: Period): Measure[] {
   const { names, typeOf } = rootTypes(flows)
   const { outcomes, responseTimeUs } = flows
   const measured = all.filter((request) => responseTimeUs[request]! > 0)
+  const types = measured.map((request) => typeOf[request]!)
+  const { offsets, rows } = groupRows(types, names.length)
   return [
-    { name: null, requests: all, values: all.map((one) => (outcomes?.failed(one) ? 1 : 0)) },
-    ...groups(measured, (request) => typeOf[request]!).map(([type, requests]) => ({
-      name: names[type]!,
-      requests,
-      values: requests.map((request) => responseTimeUs[request]!),
-    })),
+    {
+      name: null,
+      requests: all,
+      values: Float64Array.from(all, (one) => (outcomes?.failed(one) ? 1 : 0)),
+    },
+    ...names.map((name, type) => {
+      const requests = rows.subarray(offsets[type], offsets[type + 1]).map((at) => measured[at]!)
+      return { name, requests, values: Float64Array.from(requests, (one) => responseTimeUs[one]!) }
+    }),
   ]
 }
 
@@ -104,8 +114,8 @@ function boundOf({ length }: ArrayLike<unknown>, part: number): number {
 }
 
 /** The stretch whose mean rank is the most standard errors from that of the rest. */
-function oddStretch(values: readonly number[]): Stretch {
-  const ranks = [...midranks(Float64Array.from(values))]
+function oddStretch(values: Float64Array): Stretch {
+  const ranks = midranks(values)
   const count = ranks.length
   const bounds = Array.from({ length: PARTS + 1 }, (_, part) => boundOf(ranks, part))
   const center = (count + 1) / 2
@@ -120,22 +130,25 @@ function oddStretch(values: readonly number[]): Stretch {
       if (size > most) [from, to, most] = [i, j, size]
     }
   }
-  const isInside = (i: number) => i >= bounds[from]! && i < bounds[to]!
-  const [inside = 0, outside = 0] = [true, false].map((is) =>
-    mean(ranks.filter((_, i) => isInside(i) === is)),
-  )
-  const noise = longRunVariance(ranks.map((rank, i) => rank - (isInside(i) ? inside : outside)))
-  return { from, to, p: most === 0 ? 1 : STRETCHES * normalP(most / Math.sqrt(noise), 'two-sided') }
+  if (most === 0) return { from, to, p: 1 }
+  const [inside, outside] = [true, false].map((is) => mean(partOf(ranks, { from, to }, is)) ?? 0)
+  const level = (i: number) => (i >= bounds[from]! && i < bounds[to]! ? inside! : outside!)
+  const noise = longRunVariance(Array.from(ranks, (rank, i) => rank - level(i)))
+  return { from, to, p: STRETCHES * normalP(most / Math.sqrt(noise), 'two-sided') }
+}
+
+/** Values within a stretch, or outside of it. */
+function partOf(values: Float64Array, { from, to }: Pick<Stretch, 'from' | 'to'>, inside: boolean) {
+  const [start, end] = [boundOf(values, from), boundOf(values, to)]
+  return values.filter((_, i) => (i >= start && i < end) === inside)
 }
 
 /** What a measure is within a stretch and elsewhere, and by how much it changes: by its logarithm for times. */
-function changeIn(measure: Measure | undefined, { from, to }: Stretch) {
-  const { name, values } = measure ?? { name: null, values: [] }
-  const isInside = (i: number) => i >= boundOf(values, from) && i < boundOf(values, to)
-  const level = (is: boolean) => {
-    const part = values.filter((_, i) => isInside(i) === is)
+function changeIn(measure: Measure | undefined, stretch: Stretch) {
+  const { name, values } = measure ?? { name: null, values: new Float64Array() }
+  const [inside, outside] = [true, false].map((is) => {
+    const part = partOf(values, stretch, is)
     return (name === null ? mean(part) : median(part)) ?? Number.NaN
-  }
-  const [inside, outside] = [level(true), level(false)]
+  }) as [number, number]
   return { inside, outside, by: name === null ? inside - outside : Math.log(inside / outside) }
 }
