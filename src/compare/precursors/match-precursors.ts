@@ -45,10 +45,15 @@ export function matchPrecursors(
   return new Precursors(structural, options, candidates)
 }
 
-function weigh(categories: readonly number[], { nsed, inverse }: DistanceColumns) {
+function weigh(
+  categories: readonly number[],
+  { nsed, inverse }: DistanceColumns,
+): CandidateColumns {
   let sum = 0
   for (let i = 0; i < inverse.length; i++) sum += inverse[i] as number
-  return { categories, nsed, weights: inverse.map((value) => value / sum) }
+  const weights = new Float64Array(inverse.length)
+  for (let i = 0; i < inverse.length; i++) weights[i] = (inverse[i] as number) / sum
+  return { categories, nsed, weights }
 }
 
 /** Options of `matchPrecursors`. */

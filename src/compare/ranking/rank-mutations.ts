@@ -66,10 +66,9 @@ export function rankMutations(
         'Find both from one `categorize` result.',
     )
   }
+  const usualUs = usualTimes(precursors.structural, centre)
   const unranked = [
-    ...precursors.structural.mutations.map((category) =>
-      structural(precursors, category, { centre }),
-    ),
+    ...precursors.structural.mutations.map((category) => structural(precursors, category, usualUs)),
     ...responseTime.mutations.map((category) => timed(precursors.structural, category, centre)),
   ]
   const significant = claimed && new Set(claimed.map(mutationKey))
@@ -79,7 +78,6 @@ export function rankMutations(
     ({ category }) => category,
   )
   const combinedUs = ({ category }: Unranked) => combined.get(category) as number
-  const repaired = new Set<number>()
   const mutations = unranked
     .sort(
       (a, b) =>
@@ -93,8 +91,10 @@ export function rankMutations(
       const isTimed = kind === 'response-time'
       const { contributionUs: remainingUs } = isTimed
         ? mutation
-        : structural(precursors, category, { centre, repaired })
-      if (isTimed) repaired.add(category)
+        : structural(precursors, category, usualUs)
+      // What stands below takes it as repaired.
+      if (isTimed)
+        usualUs[category] = typicalTimeUs(categories, { category, period: BEFORE, centre })
       return {
         rank: i + 1,
         ...mutation,
@@ -116,23 +116,26 @@ function mutationKey({ category, kind }: Claimed): string {
   return `${category} ${kind}`
 }
 
-const NONE: ReadonlySet<number> = new Set()
+/** What each category takes that is a structural mutation or a precursor. */
+function usualTimes(
+  { categories, mutations, precursors }: StructuralMutations,
+  centre: Centre,
+): Float64Array {
+  const usualUs = new Float64Array(categories.size)
+  for (const one of [...mutations, ...precursors]) {
+    usualUs[one] = usualTimeUs(categories, one, { centre })
+  }
+  return usualUs
+}
 
-/** @param how.repaired categories that take what they took before */
-function structural(
-  precursors: Precursors,
-  category: number,
-  { centre, repaired = NONE }: { readonly centre: Centre; readonly repaired?: ReadonlySet<number> },
-): Unranked {
-  const { categories, changes } = precursors.structural
-  const usual = (one: number) =>
-    repaired.has(one)
-      ? typicalTimeUs(categories, { category: one, period: BEFORE, centre })
-      : usualTimeUs(categories, one, { centre })
+function structural(precursors: Precursors, category: number, usualUs: Float64Array): Unranked {
   const { categories: candidates, weights } = precursors.columns(category)
-  const usedToTakeUs = sum(candidates, (one, i) => (weights[i] as number) * usual(one))
-  const requests = changes[category] as number
-  const addedUs = candidates.length > 0 ? usual(category) - usedToTakeUs : 0
+  let usedToTakeUs = 0
+  for (let i = 0; i < candidates.length; i++) {
+    usedToTakeUs += (weights[i] as number) * (usualUs[candidates[i] as number] as number)
+  }
+  const requests = precursors.structural.changes[category] as number
+  const addedUs = candidates.length > 0 ? (usualUs[category] as number) - usedToTakeUs : 0
   return { category, kind: 'structural', requests, contributionUs: requests * addedUs }
 }
 
