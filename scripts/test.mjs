@@ -39,6 +39,7 @@ const STEPS = {
     ],
     ['nbconvert', nbconvert],
     ['fuzzing', () => program(['..', 'scripts', 'fuzz.mjs'], ['--minutes', '0.1', '--seed', '1'])],
+    ['npm run bench', bench],
   ],
 }
 
@@ -175,6 +176,16 @@ async function nbconvert() {
   const { checkWithNbconvert } = await import('./nbconvert-check.mjs')
   const [first] = listNotebooks()
   return skippable(first === undefined ? 'there is no notebook' : await checkWithNbconvert(first))
+}
+
+/**
+ * What the bench missed is told and fails nothing here, as other programs slow it; `npm run bench` fails.
+ *
+ * @returns {Promise<Counts>}
+ */
+async function bench() {
+  const { failed } = await program(['tsx', 'dist', 'cli.mjs'], [join(ROOT, 'bench', 'main.ts')])
+  return skippable(failed ? 'the bench missed a figure on this machine, see above' : undefined)
 }
 
 /**
