@@ -164,7 +164,8 @@ class StructureDistances {
   readonly #categories: Categories
   readonly #kind: EditTokens
   readonly #tokens: Uint32Array[] = []
-  readonly #known: Map<number, number>[] = []
+  /** From a category to each other; -1 where nobody asked. */
+  readonly #known: Int32Array[] = []
 
   constructor(categories: Categories, kind: EditTokens) {
     this.#categories = categories
@@ -173,7 +174,7 @@ class StructureDistances {
 
   from(category: number, others: readonly number[]): DistanceColumns {
     const tokens = this.#tokensOf(category)
-    const known = this.#known[category] ?? new Map<number, number>()
+    const known = this.#known[category] ?? new Int32Array(this.#categories.size).fill(-1)
     this.#known[category] = known
     const nsed = new Float64Array(others.length)
     const inverse = new Float64Array(others.length)
@@ -181,11 +182,11 @@ class StructureDistances {
     for (let i = 0; i < others.length; i++) {
       const other = others[i] as number
       const text = this.#tokensOf(other)
-      let distance = known.get(other)
-      if (distance === undefined) {
+      let distance = known[other] as number
+      if (distance < 0) {
         distanceTo ??= editDistanceFrom(tokens, 2 * this.#categories.labelCount)
         distance = distanceTo(text)
-        known.set(other, distance)
+        known[other] = distance
       }
       const longer = Math.max(tokens.length, text.length, 1)
       nsed[i] = distance / longer
