@@ -45,14 +45,14 @@ export function matchPrecursors(
   return new Precursors(structural, options, candidates)
 }
 
+/** Weights by inverse distance; they take its place. */
 function weigh(
   categories: readonly number[],
-  { nsed, inverse }: DistanceColumns,
+  { nsed, inverse: weights }: DistanceColumns,
 ): CandidateColumns {
   let sum = 0
-  for (let i = 0; i < inverse.length; i++) sum += inverse[i] as number
-  const weights = new Float64Array(inverse.length)
-  for (let i = 0; i < inverse.length; i++) weights[i] = (inverse[i] as number) / sum
+  for (let i = 0; i < weights.length; i++) sum += weights[i] as number
+  for (let i = 0; i < weights.length; i++) weights[i] = (weights[i] as number) / sum
   return { categories, nsed, weights }
 }
 
