@@ -23,9 +23,10 @@ export function quantity(field: string): SpecPart {
 }
 
 /** The channel of rows named by `label`, in the order of the data; `hidden` in panels beside the first. */
-export function rowNames({ hidden = false, grid = false, field = 'label' } = {}): SpecPart {
+export function rowNames({ hidden = false, grid = false } = {}): SpecPart {
   const axis = { title: null, domain: false, ticks: false, labelPadding: 6, labelLimit: 520, grid }
-  return { field, type: 'nominal', sort: null, axis: hidden ? { ...axis, labels: false } : axis }
+  const shown = hidden ? { ...axis, labels: false } : axis
+  return { field: 'label', type: 'nominal', sort: null, axis: shown }
 }
 
 /** Colors rows by `kind`, in the order of `looks`; those that no row has stay out of the legend. */
