@@ -10,7 +10,7 @@ export interface Look {
   readonly color: string
 }
 
-export type TooltipFields = Readonly<Record<string, string | readonly [string, string]>>
+type TooltipFields = Readonly<Record<string, string | readonly [string, string]>>
 
 export const ROW = 24
 
@@ -137,6 +137,10 @@ const BAR = { band: 0.66 }
 
 /** What panels beside each other have. */
 interface Panel {
+  readonly rows: readonly Row[]
+  readonly axis: Axis
+  readonly to: string
+  readonly tooltip: TooltipFields
   /** Whether rows are the data of the whole chart, which other panels draw too. */
   readonly isShared?: boolean
   readonly under?: readonly SpecPart[]
@@ -144,12 +148,8 @@ interface Panel {
   readonly width?: number
 }
 
-export interface Bars extends Panel {
-  readonly rows: readonly Row[]
-  readonly axis: Axis
+interface Bars extends Panel {
   readonly color: SpecPart
-  readonly tooltip: TooltipFields
-  readonly to: string
   readonly from?: string
   readonly text?: string
   readonly y?: SpecPart
@@ -183,14 +183,10 @@ export function bars({ rows, axis, to, from, text, ...look }: Bars): SpecPart {
   }
 }
 
-export interface Moves extends Panel {
-  readonly rows: readonly Row[]
-  readonly axis: Axis
+interface Moves extends Panel {
   readonly from: string
-  readonly to: string
   readonly fromText?: string
   readonly toText?: string
-  readonly tooltip: TooltipFields
   readonly hidden?: boolean
 }
 
@@ -229,7 +225,7 @@ export interface Curve extends Look {
   readonly dash?: readonly number[]
 }
 
-export interface Curves {
+interface Curves {
   readonly curves: readonly Curve[]
   readonly x: Axis
   readonly y: Axis
@@ -287,7 +283,7 @@ export function curves({ curves: all, x, y, fields, ...look }: Curves): SpecPart
 }
 
 /** What {@link matrix} draws: a cell a row, at `column` of the row `label`. */
-export interface Matrix {
+interface Matrix {
   readonly rows: readonly Row[]
   readonly labels: readonly string[]
   readonly columns: readonly string[]

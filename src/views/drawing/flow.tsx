@@ -125,7 +125,10 @@ export function flowPicture(
       const drawn = { kind, text, tooltip, look, isChanged: kind === 'changed' }
       return [{ from: place(from[edge]), to: place(to[edge]), ...drawn }]
     }),
-    ...part.gaps.map((gap) => gapLine(gap, place)),
+    ...part.gaps.map(({ nodes, ...gap }): FlowLine => {
+      const ends = { from: place(gap.from), to: place(gap.to) }
+      return { ...ends, kind: 'gap', text: `… ${counted(nodes, 'node')}`, look: KINDS.gap.look }
+    }),
   ]
   const layout = layOutGraph(boxes, lines)
   const entries = (Object.keys(KINDS) as LineKind[])
@@ -193,11 +196,6 @@ function edgesByWeight(
   ).map(({ edge }) => edge)
 }
 
-function gapLine({ from, to, nodes }: FlowGap, place: (node: number) => number): FlowLine {
-  const text = `… ${counted(nodes, 'node')}`
-  return { from: place(from), to: place(to), kind: 'gap', text, look: KINDS.gap.look }
-}
-
 /** Means before → after. An edge into a join has none where the join never waited for it. */
 function latenciesText({ beforeMeanUs, afterMeanUs, edge }: EdgeComparison, of: Quantity): string {
   const isUnknown = Number.isNaN(beforeMeanUs) && Number.isNaN(afterMeanUs)
@@ -246,7 +244,7 @@ function changesText(
   return `${count} changed significantly${changed.length > 1 ? ', most' : ':'} from ${ends}: ${formatAmount(shiftUs(first), of)} ${way}.`
 }
 
-export interface FlowGap {
+interface FlowGap {
   readonly from: number
   readonly to: number
   /** How many nodes stand on the ways between the two that meet no other drawn node. */

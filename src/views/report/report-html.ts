@@ -119,12 +119,8 @@ ${mutationsSection(comparison)}
 ${none ? '' : seen}
 ${notesSection(comparison)}
 </main>
-<footer class="soft">Made by ${madeBy}. ${comparison.findings.testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${percentOf(comparison.options.alpha)} of all comparisons find anything. ${of === TIME ? 'Durations are wall-clock times as the traces say them.' : `Requests are compared by ${of.name}, summed over their spans.`}</footer>`,
+<footer class="soft">Made by ${madeBy}. ${comparison.findings.testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${Number((100 * comparison.options.alpha).toPrecision(3))} % of all comparisons find anything. ${of === TIME ? 'Durations are wall-clock times as the traces say them.' : `Requests are compared by ${of.name}, summed over their spans.`}</footer>`,
   )
-}
-
-function percentOf(level: number): string {
-  return `${Number((100 * level).toPrecision(3))} %`
 }
 
 function shiftTable(shifts: readonly WholeShift[], of: Quantity): Html {
