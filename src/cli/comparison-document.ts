@@ -144,7 +144,8 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       "Requests that these stand for by their sampling weights, which findings count with counts: 'weighted'; present where weights were recorded.",
     ),
     findings: made(
-      findingsOf,
+      ({ comparison, explained }) =>
+        printedFindings(comparison).map((finding) => withExplanation(finding, explained)),
       listOf(FINDING),
       'What changed: one entry a cause (consequenceOf: null), the most important first; then what lies beneath them, which the contributions of causes include.',
     ),
@@ -193,10 +194,6 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     ),
   },
 )
-
-function findingsOf({ comparison, explained }: PrintedComparison): PrintedFinding[] {
-  return printedFindings(comparison).map((finding) => withExplanation(finding, explained))
-}
 
 /** How findings are numbered where they are printed: `1` is `#1`. */
 export function rankName(which: unknown): unknown {

@@ -12,7 +12,7 @@ import {
   signedAmount,
   TIME,
 } from '../core/quantity.ts'
-import { counted, grouped, percent, shortText } from '../core/words.ts'
+import { counted, grouped, percent, shortText, spoken } from '../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
@@ -263,16 +263,11 @@ function whatIfTexts(whatIf: readonly ExplainedFinding[]): string[] {
 function explanationTexts(explained: Explained | null): string[] {
   if (explained === null) return []
   const { finding, mutation } = explained
-  const texts = [
-    ...(finding === null
-      ? []
-      : [
-          `Finding ${finding.consequenceOf === null ? `#${finding.rank}` : finding.id} by parameters: ${finding.why.text()}`,
-        ]),
-    ...(mutation === null
-      ? []
-      : [`Mutation ${mutation.rank} by parameters: ${mutation.why.text()}`]),
-  ]
+  const texts = spoken([
+    finding &&
+      `Finding ${finding.consequenceOf === null ? `#${finding.rank}` : finding.id} by parameters: ${finding.why.text()}`,
+    mutation && `Mutation ${mutation.rank} by parameters: ${mutation.why.text()}`,
+  ])
   return texts.map((text) =>
     text
       .split('\n')

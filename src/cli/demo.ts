@@ -20,10 +20,8 @@ export function addDemo(command: Command): void {
   addOptions(command, DEMO_FLAGS).action(runDemo)
 }
 
-async function runDemo({
-  out = DEMO_FLAGS.out.default,
-  open,
-}: FlagsOf<typeof DEMO_FLAGS>): Promise<void> {
+async function runDemo(flags: FlagsOf<typeof DEMO_FLAGS>): Promise<void> {
+  const { out = DEMO_FLAGS.out.default, open } = flags
   const { sample } = createRequire(import.meta.url)('flowdelta/sample') as {
     readonly sample: Readonly<Record<'before' | 'after', URL>>
   }

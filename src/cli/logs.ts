@@ -151,8 +151,9 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
   if (out !== undefined || flags.markdown) connectCharts()
   const madeBy = `flowdelta ${packageJson.version}`
   if (out !== undefined && format !== undefined) {
-    const files = { before: periodFiles(flags, 'before'), after: periodFiles(flags, 'after') }
-    const options = { files, madeBy }
+    const { before, after } = periodsOf(flags)
+    const { files = [] } = flags
+    const options = { files: { before: before ?? files, after: after ?? files }, madeBy }
     const report =
       format === 'markdown' ? reportMarkdown(compared, options) : reportHtml(compared, options)
     writeReport(out, report)
@@ -205,15 +206,15 @@ function slowdown({ divergence }: LogComparison): number {
   return significant ? (100 * (afterMean - beforeMean)) / Math.abs(beforeMean) : 0
 }
 
-function periodFiles(flags: LogsFlags, period: LogClass): readonly string[] {
-  const { files = [], before, after, good, bad } = flags
-  return (period === 'before' ? (before ?? good) : (after ?? bad)) ?? files
+function periodsOf({ good, bad, before = good, after = bad }: LogsFlags) {
+  return { before, after }
 }
 
-function sourcesOf({ files = [], before, after, good, bad }: LogsFlags) {
-  const periods = [before ?? good, after ?? bad] as const
-  if (files.length > 0 && periods.every((one) => one === undefined)) return files
-  return { before: pathsOf('before', periods[0]), after: pathsOf('after', periods[1]) }
+function sourcesOf(flags: LogsFlags) {
+  const { before, after } = periodsOf(flags)
+  const { files = [] } = flags
+  if (files.length > 0 && before === undefined && after === undefined) return files
+  return { before: pathsOf('before', before), after: pathsOf('after', after) }
 }
 
 function pathsOf(period: LogClass, paths: readonly string[] | undefined): readonly string[] {

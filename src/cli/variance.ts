@@ -118,13 +118,8 @@ function unusedMarks(unused: readonly VarianceMark[]): PrintedWarning[] {
 
 const MOST = { categories: 5, edges: 3, merged: 3, spreads: 5 } as const
 
-export function varianceText({
-  variance,
-  anomalies,
-  spreads,
-  warnings,
-  limit,
-}: VarianceResults): string {
+function varianceText(results: VarianceResults): string {
+  const { variance, anomalies, spreads, warnings, limit } = results
   const { ranked } = variance
   const shown = ranked.slice(0, limit)
   const both = spreads !== null

@@ -114,20 +114,17 @@ interface Printing {
   readonly within: number | null
 }
 
+interface DiagnosisPrinting extends Printing {
+  readonly limit: number
+  readonly explained: readonly ExplainedFinding[]
+}
+
 /** A diagnosis, or predictions with no causes, and what is in doubt about the traces. */
 type WhatifResults = Parameters<typeof WHATIF_DOCUMENT.write>[0]
 
 export function diagnosisResults(
   diagnosis: LatencyDiagnosis,
-  {
-    limit,
-    warnings,
-    within,
-    explained,
-  }: Printing & {
-    readonly limit: number
-    readonly explained: readonly ExplainedFinding[]
-  },
+  { limit, warnings, within, explained }: DiagnosisPrinting,
 ): WhatifResults {
   const { options, ranked, base, target, models } = diagnosis
   const [forest, later] = models.forests

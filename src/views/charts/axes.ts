@@ -55,14 +55,17 @@ function titleIn(title: string, { unit }: Quantity): string {
   return unit === null || title === '' ? title : `${title} (${unit})`
 }
 
+/** Of an axis, beside the longest bar. */
+const TEXT_ROOM = 0.2
+
 /** A linear axis of durations around 0 with room for a text beside the bar that ends at either end. */
 export function durationAxisWithRoom(
   endsUs: readonly number[],
-  { room, ...extent }: Omit<DurationExtent, 'lowUs' | 'highUs'> & { readonly room: number },
+  extent: Omit<DurationExtent, 'lowUs' | 'highUs'>,
 ): Axis {
   const lowUs = Math.min(0, ...endsUs)
   const highUs = Math.max(0, ...endsUs)
-  const margin = (highUs - lowUs) * room
+  const margin = (highUs - lowUs) * TEXT_ROOM
   return linearDurationAxis({
     lowUs: lowUs < 0 ? lowUs - margin : 0,
     highUs: highUs > 0 || lowUs === 0 ? highUs + margin : 0,
@@ -83,6 +86,11 @@ export function durationAxis({ lowUs, highUs, ...rest }: DurationExtent, wide: n
   return lowUs > 0 && highUs / lowUs > wide
     ? logDurationAxis({ lowUs: lowUs / 1.1, highUs: highUs * 1.1, ...rest })
     : linearDurationAxis({ lowUs, highUs, ...rest })
+}
+
+/** A linear axis that ends where its domain does. */
+export function plainAxis(domain: Axis['domain'], axis: SpecPart): Axis {
+  return { domain, scale: { domain: [...domain], nice: false }, axis }
 }
 
 export function logAxis([low, high]: readonly [number, number], title: string | null): Axis {
@@ -118,19 +126,11 @@ export function countAxis(largest: number, title: string): Axis {
 const PERCENT = "format(datum.value * 100, '~r') + ' %'"
 
 export function shareAxis(title: string | null, { room = 0 } = {}): Axis {
-  return {
-    domain: [0, 1 + room],
-    scale: { domain: [0, 1 + room], nice: false },
-    axis: { title, values: [0, 0.2, 0.4, 0.6, 0.8, 1], labelExpr: PERCENT },
-  }
+  return plainAxis([0, 1 + room], { title, values: [0, 0.2, 0.4, 0.6, 0.8, 1], labelExpr: PERCENT })
 }
 
-export function openShareAxis([low, high]: readonly [number, number], title: string | null): Axis {
-  return {
-    domain: [low, high],
-    scale: { domain: [low, high], nice: false },
-    axis: { title, tickCount: 6, labelExpr: PERCENT },
-  }
+export function openShareAxis(domain: Axis['domain'], title: string | null): Axis {
+  return plainAxis(domain, { title, tickCount: 6, labelExpr: PERCENT })
 }
 
 export interface NumberExtent {

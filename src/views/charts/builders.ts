@@ -10,7 +10,7 @@ export interface Look {
   readonly color: string
 }
 
-export type TooltipFields = Readonly<Record<string, string | readonly [string, string]>>
+type TooltipFields = Readonly<Record<string, string | readonly [string, string]>>
 
 export const ROW = 24
 
@@ -23,9 +23,10 @@ export function quantity(field: string): SpecPart {
 }
 
 /** The channel of rows named by `label`, in the order of the data; `hidden` in panels beside the first. */
-export function rowNames({ hidden = false, grid = false, field = 'label' } = {}): SpecPart {
+export function rowNames({ hidden = false, grid = false } = {}): SpecPart {
   const axis = { title: null, domain: false, ticks: false, labelPadding: 6, labelLimit: 520, grid }
-  return { field, type: 'nominal', sort: null, axis: hidden ? { ...axis, labels: false } : axis }
+  const shown = hidden ? { ...axis, labels: false } : axis
+  return { field: 'label', type: 'nominal', sort: null, axis: shown }
 }
 
 /** Colors rows by `kind`, in the order of `looks`; those that no row has stay out of the legend. */
@@ -136,6 +137,10 @@ const BAR = { band: 0.66 }
 
 /** What panels beside each other have. */
 interface Panel {
+  readonly rows: readonly Row[]
+  readonly axis: Axis
+  readonly to: string
+  readonly tooltip: TooltipFields
   /** Whether rows are the data of the whole chart, which other panels draw too. */
   readonly isShared?: boolean
   readonly under?: readonly SpecPart[]
@@ -143,12 +148,8 @@ interface Panel {
   readonly width?: number
 }
 
-export interface Bars extends Panel {
-  readonly rows: readonly Row[]
-  readonly axis: Axis
+interface Bars extends Panel {
   readonly color: SpecPart
-  readonly tooltip: TooltipFields
-  readonly to: string
   readonly from?: string
   readonly text?: string
   readonly y?: SpecPart
@@ -182,14 +183,10 @@ export function bars({ rows, axis, to, from, text, ...look }: Bars): SpecPart {
   }
 }
 
-export interface Moves extends Panel {
-  readonly rows: readonly Row[]
-  readonly axis: Axis
+interface Moves extends Panel {
   readonly from: string
-  readonly to: string
   readonly fromText?: string
   readonly toText?: string
-  readonly tooltip: TooltipFields
   readonly hidden?: boolean
 }
 
@@ -228,7 +225,7 @@ export interface Curve extends Look {
   readonly dash?: readonly number[]
 }
 
-export interface Curves {
+interface Curves {
   readonly curves: readonly Curve[]
   readonly x: Axis
   readonly y: Axis
@@ -286,7 +283,7 @@ export function curves({ curves: all, x, y, fields, ...look }: Curves): SpecPart
 }
 
 /** What {@link matrix} draws: a cell a row, at `column` of the row `label`. */
-export interface Matrix {
+interface Matrix {
   readonly rows: readonly Row[]
   readonly labels: readonly string[]
   readonly columns: readonly string[]

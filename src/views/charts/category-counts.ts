@@ -6,7 +6,7 @@ import type {
 import { most } from '../../core/options.ts'
 import { counted, grouped, tooltipText } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { type Axis, countAxis } from './axes.ts'
+import { type Axis, countAxis, plainAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts, on, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
@@ -226,16 +226,12 @@ function changes(named: readonly CategoryPoint[]): SpecPart {
   return {
     ...bars({
       rows,
-      axis: {
-        domain: [low - room, high + room],
-        scale: { domain: [low < 0 ? low - room : 0, high > 0 ? high + room : 0], nice: false },
-        axis: {
-          title: 'change in requests',
-          tickCount: 4,
-          labelExpr: "datum.value === 0 ? '0' : format(datum.value, '~s')",
-          grid: false,
-        },
-      },
+      axis: plainAxis([low < 0 ? low - room : 0, high > 0 ? high + room : 0], {
+        title: 'change in requests',
+        tickCount: 4,
+        labelExpr: "datum.value === 0 ? '0' : format(datum.value, '~s')",
+        grid: false,
+      }),
       to: 'change',
       text: 'text',
       color: { ...colorBy(LOOKS, rows), legend: null },

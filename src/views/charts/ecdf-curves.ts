@@ -2,18 +2,14 @@ import { bisectRight } from 'd3-array'
 import type { Ecdf } from '../../stats/ecdf.ts'
 import type { LatencyProfile } from '../../whatif/recompute/latency-profile.ts'
 
-export const MAX_STEPS = 500
+const MAX_STEPS = 500
 
 export type Point = readonly [x: number, share: number]
 
-/** About `limit` steps of a curve within an axis, nowhere further than 1 / `limit` from it. */
-export function stepsBetween(
-  curve: Ecdf,
-  [low, high]: readonly [number, number],
-  limit = MAX_STEPS,
-): Point[] {
+/** About `MAX_STEPS` steps of a curve within an axis, nowhere further than 1 / `MAX_STEPS` from it. */
+export function stepsBetween(curve: Ecdf, [low, high]: readonly [number, number]): Point[] {
   if (curve.count === 0) return []
-  const steps = thinnedSteps(curve, limit).map(([x, share]): Point => [Math.max(x, low), share])
+  const steps = thinnedSteps(curve, MAX_STEPS).map(([x, share]): Point => [Math.max(x, low), share])
   return [[low, 0], ...steps, [high, 1]]
 }
 

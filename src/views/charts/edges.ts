@@ -43,7 +43,6 @@ export const breakdownChart = defineChart(
     const axis = durationAxisWithRoom(
       rows.flatMap(({ beforeUs, afterUs }) => [beforeUs, afterUs]),
       {
-        room: 0.2,
         title: of === TIME ? 'mean time per request on critical paths' : 'mean of a request',
         of,
       },

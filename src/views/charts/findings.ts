@@ -44,7 +44,6 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
       axis: durationAxisWithRoom(
         rows.flatMap(({ startUs, endUs }) => [startUs, endUs]),
         {
-          room: 0.2,
           title: `change of all ${of === TIME ? 'response times' : 'requests'} together`,
           of,
         },
@@ -66,15 +65,6 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
   )
 })
 
-interface Row {
-  readonly label: string
-  readonly kind: string
-  readonly startUs: number
-  readonly endUs: number
-  readonly text: string
-  readonly failures?: string | false
-}
-
 function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
   let atUs = 0
   const steps = findings.map(({ rank, title, contributionUs, text, failedRequests: more = 0 }) => {
@@ -89,10 +79,11 @@ function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
       failures: more !== 0 && failuresText(more),
     }
   })
-  const mix = { startUs: atUs, endUs: atUs + mixUs, text: '–' }
-  const rest = { startUs: mix.endUs, endUs: observedChangeUs, text: '–' }
-  const whole = { startUs: 0, endUs: observedChangeUs, text: '–' }
-  const rows: readonly Row[] = [
+  const none = { text: '–', failures: false } as const
+  const mix = { startUs: atUs, endUs: atUs + mixUs, ...none }
+  const rest = { startUs: mix.endUs, endUs: observedChangeUs, ...none }
+  const whole = { startUs: 0, endUs: observedChangeUs, ...none }
+  const rows = [
     ...steps,
     ...(mixUs === 0 ? [] : [{ label: 'changed mix of requests', kind: 'finding', ...mix }]),
     { label: 'not accounted for', kind: 'not accounted for', ...rest },
@@ -291,7 +282,7 @@ export const contributionsChart = defineChart(
         rows,
         axis: durationAxisWithRoom(
           rows.map(({ contributionUs }) => contributionUs),
-          { room: 0.2, title: 'contribution to the change', of },
+          { title: 'contribution to the change', of },
         ),
         to: 'contributionUs',
         text: 'contribution',

@@ -10,7 +10,14 @@ import {
 } from '../../logs/divergence/divergence.ts'
 import { type Feature, featureText, type VariableKind } from '../../logs/features/features.ts'
 import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
-import { type Axis, linearDurationAxis, logAxis, logDurationAxis, numberExtent } from './axes.ts'
+import {
+  type Axis,
+  linearDurationAxis,
+  logAxis,
+  logDurationAxis,
+  numberExtent,
+  plainAxis,
+} from './axes.ts'
 import {
   apart,
   bars,
@@ -69,11 +76,11 @@ export const divergenceChart = defineChart(
       },
       bars({
         rows,
-        axis: {
-          domain: [0, end],
-          scale: { domain: [0, end], nice: false },
-          axis: { title: 'sum of |t| over features that differ', tickCount: 5, grid: false },
-        },
+        axis: plainAxis([0, end], {
+          title: 'sum of |t| over features that differ',
+          tickCount: 5,
+          grid: false,
+        }),
         to: 'score',
         text: 'text',
         color: colorBy(LOOKS, rows, { field: 'direction' }),

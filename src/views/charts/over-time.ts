@@ -67,7 +67,7 @@ export const errorsChart = defineChart(
       {
         vconcat: panels.map(({ title, failures }, i) => {
           const isLast = i === panels.length - 1
-          const panel = ratesPanel(flows, failures, { title, whole, isLast })
+          const panel = ratesPanel(flows, { title, failures }, { whole, isLast })
           const placed = placedMarks(marks, { ...whole, width: WIDTH, height: HEIGHT })
           return withMarks(panel, placed, quantity)
         }),
@@ -87,12 +87,8 @@ function timeRange({ startUs }: FlowSet) {
 
 function ratesPanel(
   flows: FlowSet,
-  failures: readonly Failure[],
-  {
-    title,
-    whole,
-    isLast,
-  }: { readonly title: string; readonly whole: TimeRange; readonly isLast: boolean },
+  { title, failures }: { readonly title: string; readonly failures: readonly Failure[] },
+  { whole, isLast }: { readonly whole: TimeRange; readonly isLast: boolean },
 ): SpecPart {
   const rows = PERIODS.flatMap((period) => ratesOf(flows, failures, period))
   const ofPeriod = PERIODS.map((period) => {

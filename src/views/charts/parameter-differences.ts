@@ -11,7 +11,7 @@ import type {
   ParameterQuestion,
   ParameterQuestionName,
 } from '../../explain/parameters/parameter-question.ts'
-import { type Axis, logAxis, shareAxis } from './axes.ts'
+import { logAxis, plainAxis, shareAxis } from './axes.ts'
 import { colorBy, distinctTexts, on, panelTitle, rowNames, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import {
@@ -104,26 +104,20 @@ function panel(
       ? `; missing ${shares.missing.map(percent).join(' | ')}`
       : ''
   const equals = /^[<>]/.test(q) ? ' ' : ' = '
-  const view =
+  const { encoding, rows, ...view } =
     shares.kind === 'values'
       ? valueBars(shares.values, groups.names, parameter.name)
       : histogram(shares, groups.names, parameter.name)
   const title = `${shortText(parameter.name, 60)}: effect ${effect}, q${equals}${q}${missing}`
-  const { encoding, ...rest } = view as { encoding: SpecPart }
-  const rows = (view['data'] as { values: readonly Record<string, string>[] }).values
+  const fields = { parameter: 'parameter', value: 'value', group: 'group' }
   return [
     {
-      ...rest,
+      ...view,
       title: panelTitle(title),
       encoding: {
         ...encoding,
         color: colorBy(looks, rows, { field: 'group' }),
-        tooltip: tooltip({
-          parameter: 'parameter',
-          value: 'value',
-          group: 'group',
-          'share of the group': 'share',
-        }),
+        tooltip: tooltip({ ...fields, 'share of the group': 'share' }),
       },
     },
   ]
@@ -142,6 +136,7 @@ function valueBars(values: readonly ValueShares[], names: readonly string[], par
     })),
   )
   return {
+    rows,
     width: WIDTH,
     height: values.length * VALUE_HEIGHT,
     data: { values: rows },
@@ -158,7 +153,7 @@ function histogram(
   { bins, isLog, isClipped }: Extract<ParameterShares, { kind: 'histogram' }>,
   names: readonly string[],
   parameter: string,
-): SpecPart {
+) {
   const rows = bins.flatMap(({ from, to, shares }) =>
     shares.flatMap((share, group) =>
       share === 0
@@ -178,13 +173,12 @@ function histogram(
   )
   const [low, high] = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 1]
   const clipped = isClipped.some((is) => is) ? 'the outer bins hold all beyond them' : null
-  const linear: Axis = {
-    domain: [low, high],
-    scale: { domain: [low, high], nice: false, zero: false },
-    axis: { tickCount: 5, format: ',~r' },
-  }
-  const axis = isLog ? logAxis([low, high], null) : linear
+  const linear = plainAxis([low, high], { tickCount: 5, format: ',~r' })
+  const axis = isLog
+    ? logAxis([low, high], null)
+    : { ...linear, scale: { ...linear.scale, zero: false } }
   return {
+    rows,
     width: WIDTH,
     height: HISTOGRAM_HEIGHT,
     data: { values: rows },

@@ -15,7 +15,7 @@ import type { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.
 import { type DivergenceName, divergenceText } from '../../whatif/diagnosis/target-divergence.ts'
 import { type ProfileSummary, profileQuantiles } from '../../whatif/recompute/latency-profile.ts'
 import type { SingleChange, SingleChanges } from '../../whatif/scenarios/single-changes.ts'
-import { type Axis, linearDurationAxis } from './axes.ts'
+import { linearDurationAxis, plainAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts, rowNames, ruleAt, textBeside } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
@@ -137,11 +137,7 @@ function divergencePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[]): Spe
   const time = linearDurationAxis({ lowUs: 0, highUs: domain[1], ticks: 2, title: '' })
   const plain = { tickCount: 2, format: '~r' }
   const title = DIVERGENCE_TITLES[options.divergence]
-  const axis: Axis = {
-    domain,
-    scale: { domain: [...domain], nice: false },
-    axis: { ...(options.divergence === 'wasserstein' ? time.axis : plain), title },
-  }
+  const ticks = options.divergence === 'wasserstein' ? time.axis : plain
   // Numbers stand at the right end, clear of the line.
   const numbers = textBeside({
     field: 'text',
@@ -151,7 +147,7 @@ function divergencePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[]): Spe
   })
   return bars({
     rows,
-    axis,
+    axis: plainAxis(domain, { ...ticks, title }),
     isShared: true,
     over: [thickRule(unchanged, PALETTE.before), numbers],
     to: 'divergence',

@@ -15,7 +15,7 @@ import { type Point, smoothPath, tenth } from './path.ts'
 import type { Picture } from './picture.ts'
 import { textWidth } from './text.ts'
 
-export type DependencyLayout = ReturnType<typeof dependencyLayout>
+type DependencyLayout = ReturnType<typeof dependencyLayout>
 
 const FONT = { min: 11, max: 19 }
 const BOLD = 1.1
@@ -28,18 +28,16 @@ const MARGIN = 12
 const NEAR = 6
 const ARROW = 10
 
-/** Draws dependencies with the metric at the right: letters by difference, lines by strength. */
-export function DependencyNetwork({
-  graph,
-  layout: { variables, dependencies },
-  open = null,
-  handsOf,
-}: {
+interface NetworkProps {
   readonly graph: AttentionGraph
   readonly layout: DependencyLayout
   readonly open?: string | null
   readonly handsOf?: (name: string) => JSX.SVGAttributes<SVGGElement>
-}) {
+}
+
+/** Draws dependencies with the metric at the right: letters by difference, lines by strength. */
+export function DependencyNetwork({ graph, layout, open = null, handsOf }: NetworkProps) {
+  const { variables, dependencies } = layout
   return (
     <>
       {dependencies.map((dependency) => (

@@ -1,4 +1,4 @@
-import { range, sort } from 'd3-array'
+import { greatest, range, sort } from 'd3-array'
 import type { VNode } from 'preact'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { type SampleTest, testText } from '../../compare/mutations/compare-samples.ts'
@@ -111,23 +111,24 @@ export function flowPicture(
     const detail = spoken([where, failed]).join(' · ')
     return { name, detail, tooltip: `${full(node)}\n${failed}`, look: { stroke: 'text', width: 2 } }
   })
+  const kindOf = (edge: EdgeComparison): LineKind =>
+    isChanged(edge) ? 'changed' : edge.test?.testable ? 'unchanged' : 'untested'
   const lines = [
-    ...part.edges.flatMap((edge) => {
+    ...part.edges.flatMap((edge): FlowLine[] => {
       const comparison = known[edge]
       if (comparison === undefined) return []
       const ends = `${full(from[edge])} → ${full(to[edge])}`
-      return [
-        flowLine(comparison, {
-          from: place(from[edge]),
-          to: place(to[edge]),
-          ends,
-          of,
-          test,
-          isChanged: isChanged(comparison),
-        }),
-      ]
+      const text = latenciesText(comparison, of)
+      const tooltip = `${ends}\nmean ${of === TIME ? 'latency' : of.name}, before → after: ${text}\n${testedText(comparison, test, of)}`
+      const kind = kindOf(comparison)
+      const { look } = KINDS[kind]
+      const drawn = { kind, text, tooltip, look, isChanged: kind === 'changed' }
+      return [{ from: place(from[edge]), to: place(to[edge]), ...drawn }]
     }),
-    ...part.gaps.map((gap) => gapLine(gap, place)),
+    ...part.gaps.map(({ nodes, ...gap }): FlowLine => {
+      const ends = { from: place(gap.from), to: place(gap.to) }
+      return { ...ends, kind: 'gap', text: `… ${counted(nodes, 'node')}`, look: KINDS.gap.look }
+    }),
   ]
   const layout = layOutGraph(boxes, lines)
   const entries = (Object.keys(KINDS) as LineKind[])
@@ -146,7 +147,7 @@ export function flowPicture(
         ? 'Time runs down. Beside each edge stands its mean latency, before → after.'
         : `Calls run down. Beside each edge stands its mean of ${of.name}, before → after.`,
       wholeText(responseTime, category),
-      changesText(comparisons, { of, isChanged }),
+      changesText(comparisons, comparisons.filter(isChanged), of),
     ],
     omissions: [
       part.nodes.length < flow.nextRound &&
@@ -195,36 +196,6 @@ function edgesByWeight(
   ).map(({ edge }) => edge)
 }
 
-function flowLine(
-  comparison: EdgeComparison,
-  {
-    from,
-    to,
-    ends,
-    of,
-    test,
-    isChanged,
-  }: {
-    readonly from: number
-    readonly to: number
-    readonly ends: string
-    readonly of: Quantity
-    readonly test: SampleTest
-    readonly isChanged: boolean
-  },
-): FlowLine {
-  const { test: result } = comparison
-  const kind = isChanged ? 'changed' : result?.testable ? 'unchanged' : 'untested'
-  const text = latenciesText(comparison, of)
-  const tooltip = `${ends}\nmean ${of === TIME ? 'latency' : of.name}, before → after: ${text}\n${testedText(comparison, test, of)}`
-  return { from, to, kind, text, tooltip, look: KINDS[kind].look, isChanged }
-}
-
-function gapLine({ from, to, nodes }: FlowGap, place: (node: number) => number): FlowLine {
-  const text = `… ${counted(nodes, 'node')}`
-  return { from: place(from), to: place(to), kind: 'gap', text, look: KINDS.gap.look }
-}
-
 /** Means before → after. An edge into a join has none where the join never waited for it. */
 function latenciesText({ beforeMeanUs, afterMeanUs, edge }: EdgeComparison, of: Quantity): string {
   const isUnknown = Number.isNaN(beforeMeanUs) && Number.isNaN(afterMeanUs)
@@ -256,13 +227,10 @@ function wholeText({ categories }: ResponseTimeMutations, category: number): str
 
 function changesText(
   all: readonly EdgeComparison[],
-  {
-    of,
-    isChanged,
-  }: { readonly of: Quantity; readonly isChanged: (edge: EdgeComparison) => boolean },
+  changed: readonly EdgeComparison[],
+  of: Quantity,
 ): string {
-  const changed = all.filter(isChanged).sort((a, b) => shiftUs(b) - shiftUs(a))
-  const [first] = changed
+  const first = greatest(changed, shiftUs)
   if (first === undefined) {
     const isTested = all.some(({ test }) => test?.testable === true)
     const what = of === TIME ? 'latency' : 'edge'
@@ -276,7 +244,7 @@ function changesText(
   return `${count} changed significantly${changed.length > 1 ? ', most' : ':'} from ${ends}: ${formatAmount(shiftUs(first), of)} ${way}.`
 }
 
-export interface FlowGap {
+interface FlowGap {
   readonly from: number
   readonly to: number
   /** How many nodes stand on the ways between the two that meet no other drawn node. */

@@ -177,11 +177,8 @@ const MOST_BRANCHES = 8
 
 /** A tree as at most about `limit` rows: those near the root and the way to the best leaf. */
 export function treeRows(question: ParameterQuestion, { limit }: { limit: number }): TreeRow[] {
-  const root = branchOf(question, question.tree.root, [], {
-    depth: 0,
-    condition: '',
-    wholeCondition: '',
-  })
+  const way = { depth: 0, condition: '', wholeCondition: '' }
+  const root = branchOf(question, question.tree.root, [], way)
   const open = new Set<Branch>()
   let shown = 1
   const queue = [root]
@@ -233,7 +230,7 @@ function branchOf(
     meanUs: 'mean' in node ? node.mean : null,
     says: path === undefined ? null : { predicts: path.predicts, precision: path.precision },
     children: summedUp(children),
-    size: 1 + children.reduce((sum, { size }) => sum + size, 0),
+    size: 1 + sum(children, ({ size }) => size),
   }
 }
 
@@ -281,7 +278,7 @@ function summedUp(children: readonly Branch[]): readonly Branch[] {
 }
 
 export function treeHidden(rows: readonly TreeRow[]): number {
-  return rows.reduce((sum, { hidden }) => sum + hidden, 0)
+  return sum(rows, ({ hidden }) => hidden)
 }
 
 /** What a leaf says: `→ mutations (100 %)`; nothing where there is no telling. */

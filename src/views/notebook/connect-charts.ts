@@ -5,12 +5,10 @@ import { FlowdeltaError } from '../../core/errors.ts'
 import { setSvgRenderer } from '../charts/svg-renderer.ts'
 
 export function connectCharts(): void {
-  setSvgRenderer((spec) => vegaRenderer().renderSvg(spec))
-}
-
-/** Vega takes a while to load and not every program draws: it is loaded with the first chart. */
-function vegaRenderer(): typeof import('./vega-renderer.ts') {
-  return createRequire(import.meta.url)(builtFile('chart-runtime.cjs'))
+  // Vega takes a while to load and not every program draws: it is loaded with the first chart.
+  setSvgRenderer((spec) =>
+    createRequire(import.meta.url)(builtFile('chart-runtime.cjs')).renderSvg(spec),
+  )
 }
 
 /** The path of a built file, whether `dist/` itself or the sources under a test runner runs. */

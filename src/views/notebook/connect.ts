@@ -24,11 +24,7 @@ function denoSink(complete: BundleCompleter): DisplaySink | undefined {
   return {
     complete,
     send: (bundle) => {
-      void jupyter.broadcast('display_data', {
-        data: complete(bundle),
-        metadata: {},
-        transient: {},
-      })
+      void jupyter.broadcast('display_data', { data: complete(bundle), ...NO_METADATA })
     },
     replaceNextPrint: () => {},
   }
@@ -44,18 +40,20 @@ function denoJupyter(): DenoJupyter | undefined {
   }
 }
 
+const NO_METADATA = { metadata: {}, transient: {} }
+
+interface Output {
+  readonly data: MimeBundle
+  readonly metadata: object
+  readonly transient: object
+}
+
 interface DenoJupyter {
-  broadcast(
-    type: string,
-    content: { data: MimeBundle; metadata: object; transient: object },
-  ): Promise<void>
+  broadcast(type: string, content: Output): Promise<void>
 }
 
 /** tslab's own function for sending an output of the running cell. */
-type WriteDisplayData = (
-  content: { data: MimeBundle; metadata: object; transient: object },
-  update: boolean,
-) => void
+type WriteDisplayData = (content: Output, update: boolean) => void
 
 interface TslabJupyter {
   readonly lastWriteDisplayData?: WriteDisplayData | null
@@ -71,7 +69,7 @@ function tslabSink(complete: BundleCompleter): DisplaySink | undefined {
     const write = jupyter.lastWriteDisplayData
     if (typeof write !== 'function') return void process.stdout.write(`${bundle['text/plain']}\n`)
     // tslab makes the function anew for each run of a cell.
-    write({ data: complete(bundle, write), metadata: {}, transient: {} }, false)
+    write({ data: complete(bundle, write), ...NO_METADATA }, false)
   }
   return {
     send,

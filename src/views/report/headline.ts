@@ -59,10 +59,9 @@ export function headline(comparison: Comparison) {
   const [before, after] = [flows.count(BEFORE), flows.count(AFTER)]
   const requests = `${counted(before, 'request')} before and ${grouped(after)} after`
   if (before === 0 || after === 0) {
-    const sentences = [`There ${before === 1 ? 'is' : 'are'} ${requests}.`]
     return {
       title: 'Nothing to compare: a period has no requests',
-      sentences,
+      sentences: [`There ${before === 1 ? 'is' : 'are'} ${requests}.`],
       shifts: [] as WholeShift[],
     }
   }
@@ -71,7 +70,9 @@ export function headline(comparison: Comparison) {
   return {
     title:
       isNone && findings.unexplained === null && findings.otherWay === 0
-        ? noChange(findings)
+        ? findings.testable
+          ? 'No change found'
+          : 'Too few requests to tell'
         : titleOf(findings, [mean, median]),
     sentences: [
       `The mean request took ${wayOf(mean, flows.quantity)}, the median request ${wayOf(median, flows.quantity)}, over ${requests}.`,
@@ -79,10 +80,6 @@ export function headline(comparison: Comparison) {
     ],
     shifts: [mean, median],
   }
-}
-
-function noChange({ testable }: Findings): string {
-  return testable ? 'No change found' : 'Too few requests to tell'
 }
 
 function wayOf({ beforeUs, afterUs }: WholeShift, of: Quantity): string {

@@ -4,7 +4,7 @@ import { notesIn } from '../../compare/knowledge/subjects.ts'
 import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
 import { changeWords, fromToText, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, grouped } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { type Breakdown, breakdownChart, breakdownRows, KIND_NAMES } from '../charts/edges.ts'
 import { rootName } from '../charts/node-names.ts'
 import {
@@ -56,18 +56,23 @@ function mutationRow(comparison: Comparison, mutation: RankedMutation) {
   const { rank, kind, category, requests, contributionUs, precursors } = mutation
   // Other work is compared with what the requests most likely did before.
   const origin = kind === 'structural' ? precursors[0]?.category : category
-  const median = (of: number, period: typeof BEFORE | typeof AFTER) =>
-    typicalTimeUs(categories, { category: of, period, centre: 'median' })
-  const known = { rank, kind, category, requests: Math.round(requests), contributionUs }
-  const name = rootName(categories, category, 60)
-  const afterUs = median(category, categories.count(category, AFTER) > 0 ? AFTER : BEFORE)
-  const { q } = kind === 'structural' ? structural.test(category) : responseTime.test(category)
-  if (origin === undefined) {
-    return { ...known, name, beforeUs: Number.NaN, afterUs, interval: NO_INTERVAL, q }
+  const median = (of: number, [first, other]: readonly [Period, Period]) => {
+    const period = categories.count(of, first) > 0 ? first : other
+    return typicalTimeUs(categories, { category: of, period, centre: 'median' })
   }
-  const beforeUs = median(origin, categories.count(origin, BEFORE) > 0 ? BEFORE : AFTER)
-  const { interval } = responseTime.medianEffect(category, origin)
-  return { ...known, name, beforeUs, afterUs, interval, q }
+  return {
+    rank,
+    kind,
+    category,
+    requests: Math.round(requests),
+    contributionUs,
+    name: rootName(categories, category, 60),
+    beforeUs: origin === undefined ? Number.NaN : median(origin, [BEFORE, AFTER]),
+    afterUs: median(category, [AFTER, BEFORE]),
+    interval:
+      origin === undefined ? NO_INTERVAL : responseTime.medianEffect(category, origin).interval,
+    q: (kind === 'structural' ? structural : responseTime).test(category).q,
+  }
 }
 
 const MAX_PLACES = 9

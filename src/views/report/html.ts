@@ -85,13 +85,9 @@ function attribute(url: string): string {
 
 export function figure(chart: Picture, howToRead: string): Html {
   return html`<figure><div class="chart" role="img" aria-label="${`${chart.title}. ${chart.description}`}">${trusted(
-    hiddenSvg(chart.svg()),
+    // What readers who hear the page get is said once, around the picture.
+    bareSvg(chart.svg()).replace('<svg ', '<svg aria-hidden="true" focusable="false" '),
   )}</div><figcaption><b>How to read this.</b> ${howToRead}</figcaption></figure>`
-}
-
-/** What readers who hear the page get is said once, around the picture. */
-function hiddenSvg(svg: string): string {
-  return bareSvg(svg).replace('<svg ', '<svg aria-hidden="true" focusable="false" ')
 }
 
 /** Nothing runs and nothing is fetched, even if an escape were missing. */

@@ -192,13 +192,8 @@ export function tellingGraphs(compared: LogComparison): readonly AttentionGraph[
 }
 
 /** What a graph is of: `states by mean value (score 0.9). In the after period run time depends on`. */
-export function graphTitle({
-  kind,
-  featureType,
-  score,
-  metric,
-  class: of,
-}: AttentionGraph): string {
+export function graphTitle(graph: AttentionGraph): string {
+  const { kind, featureType, score, metric, class: of } = graph
   return `${kind}s by ${featureText(featureType)} (score ${score.toPrecision(2)}). In the ${of} period ${shortText(metric, MAX_VARIABLE_LENGTH)} depends on`
 }
 

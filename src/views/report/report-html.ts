@@ -1,6 +1,5 @@
 import { Comparison } from '../../compare/comparison.ts'
-import type { EdgeChange } from '../../compare/edges/find-edge-changes.ts'
-import { type Finding, isStructural, type StructureChange } from '../../compare/findings/finding.ts'
+import { type Finding, isStructural } from '../../compare/findings/finding.ts'
 import type { WholeShift } from '../../compare/findings/whole-shift.ts'
 import { requireStage } from '../../core/errors.ts'
 import {
@@ -120,12 +119,8 @@ ${mutationsSection(comparison)}
 ${none ? '' : seen}
 ${notesSection(comparison)}
 </main>
-<footer class="soft">Made by ${madeBy}. ${comparison.findings.testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${percentOf(comparison.options.alpha)} of all comparisons find anything. ${of === TIME ? 'Durations are wall-clock times as the traces say them.' : `Requests are compared by ${of.name}, summed over their spans.`}</footer>`,
+<footer class="soft">Made by ${madeBy}. ${comparison.findings.testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${Number((100 * comparison.options.alpha).toPrecision(3))} % of all comparisons find anything. ${of === TIME ? 'Durations are wall-clock times as the traces say them.' : `Requests are compared by ${of.name}, summed over their spans.`}</footer>`,
   )
-}
-
-function percentOf(level: number): string {
-  return `${Number((100 * level).toPrecision(3))} %`
 }
 
 function shiftTable(shifts: readonly WholeShift[], of: Quantity): Html {
@@ -175,10 +170,8 @@ function findingCharts({ findings, responseTime }: Comparison) {
   const charts = new Map<number, FindingChart>()
   const drawn = new Map<number, number>()
   for (const finding of findings.findings as readonly Finding[]) {
-    const {
-      rank,
-      categories: [category],
-    } = finding
+    const { rank, categories } = finding
+    const [category] = categories
     if (isStructural(finding) || category === undefined) continue
     if (!responseTime.test(category).testable) continue
     const known = drawn.get(category)
@@ -193,22 +186,16 @@ function findingCharts({ findings, responseTime }: Comparison) {
 
 const MAX_ROWS = 8
 
-function htmlFinding(
-  finding: Finding,
-  {
-    chart,
-    traceUrl,
-    of,
-    changeUs,
-    cause,
-  }: {
-    chart: FindingChart | undefined
-    traceUrl: string | undefined
-    of: Quantity
-    changeUs: number
-    cause: ExplainedFinding | undefined
-  },
-): Html {
+interface FindingContext {
+  readonly chart: FindingChart | undefined
+  readonly traceUrl: string | undefined
+  readonly of: Quantity
+  readonly changeUs: number
+  readonly cause: ExplainedFinding | undefined
+}
+
+function htmlFinding(finding: Finding, context: FindingContext): Html {
+  const { chart, traceUrl, of, changeUs, cause } = context
   const explains = cause && causeText(cause, 200)
   const { rank, kind, title, text, look, direction, contributionUs, shareOfChange, exemplars } =
     finding
@@ -245,33 +232,31 @@ function stepsTable(finding: Finding, of: Quantity): Html {
         'requests before → after',
       ),
     ],
-    changedEdges.slice(0, MAX_ROWS).map((edge) => stepRow(edge, of)),
+    changedEdges
+      .slice(0, MAX_ROWS)
+      .map((edge) => [
+        named(edge.from),
+        named(edge.to),
+        edge.kind === 'self' ? 'work' : 'network',
+        differenceText(edge.shiftUs, of),
+        intervalText(edge.interval, of),
+        percent(edge.probabilitySlower),
+        `${grouped(edge.beforeRequests)} → ${grouped(edge.afterRequests)}`,
+      ]),
   )}${more(changedEdges.length, 'step')}`
-}
-
-function stepRow(edge: EdgeChange, of: Quantity) {
-  const { from, to, kind, shiftUs, interval, probabilitySlower } = edge
-  return [
-    named(from),
-    named(to),
-    kind === 'self' ? 'work' : 'network',
-    differenceText(shiftUs, of),
-    intervalText(interval, of),
-    percent(probabilitySlower),
-    `${grouped(edge.beforeRequests)} → ${grouped(edge.afterRequests)}`,
-  ]
 }
 
 function structureTable({ changedStructure }: Finding): Html {
   return html`<h4>What requests do differently</h4>${htmlTable(
     [{ title: '' }, { title: 'step', names: true }, { title: 'follows', names: true }],
-    changedStructure.slice(0, MAX_ROWS).map(structureRow),
+    changedStructure
+      .slice(0, MAX_ROWS)
+      .map(({ change, label, after }) => [
+        change === 'added' ? 'new' : 'gone',
+        named(label),
+        after === null ? html`<i>begins the request</i>` : named(after.label),
+      ]),
   )}${more(changedStructure.length, 'part')}`
-}
-
-function structureRow({ change, label, after }: StructureChange) {
-  const place = after === null ? html`<i>begins the request</i>` : named(after.label)
-  return [change === 'added' ? 'new' : 'gone', named(label), place]
 }
 
 function more(all: number, what: string): Html | string {

@@ -64,8 +64,8 @@ export function reportMarkdown(
   const template = traceUrl === null ? undefined : traceTemplate(traceUrl)
   const head = headline(comparison)
   const none = comparison.findings.findings.length === 0
-  const known = power(comparison, MAX_KINDS)
-  const lead = [...head.sentences, certainty(head.shifts, comparison.flows.quantity)].join(' ')
+  const { quantity } = comparison.flows
+  const lead = [...head.sentences, certainty(head.shifts, quantity)].join(' ')
   const lines = [
     `### ${written(head.title, MAX_TITLE_LENGTH)}`,
     '',
@@ -73,22 +73,15 @@ export function reportMarkdown(
     '',
     ...warnings(comparison),
     ...(none ? [] : [...findingsTable(comparison), '', ...details(comparison, template)]),
-    ...(whatIf === null
-      ? []
-      : folded(
-          'Which single change explains it',
-          whatIfMarkdown(whatIf, whatIf.explains(comparison.findings)),
-        )),
     ...folded(
-      `Where the ${comparison.flows.quantity.name} of a mean request goes`,
-      breakdown(comparison),
+      'Which single change explains it',
+      whatIf === null ? [] : whatIfMarkdown(whatIf, whatIf.explains(comparison.findings)),
     ),
-    ...(known.kinds.length === 0
-      ? []
-      : folded(
-          `The smallest ${changeWords(known.quantity, true).change} that would have been noticed`,
-          seen(known),
-        )),
+    ...folded(`Where the ${quantity.name} of a mean request goes`, breakdown(comparison)),
+    ...folded(
+      `The smallest ${changeWords(quantity, true).change} that would have been noticed`,
+      seen(power(comparison, MAX_KINDS)),
+    ),
     ...notes(comparison),
     `<sub>Made by ${written(madeBy, MAX_NAME_LENGTH)}.</sub>`,
     '',
@@ -98,7 +91,6 @@ export function reportMarkdown(
 
 function notes(comparison: Comparison): string[] {
   const { told, elsewhere } = notesIn(comparison)
-  if (told.length + elsewhere === 0) return []
   const left = told.length - MAX_NOTES
   return folded('What people noted', [
     ...told
@@ -197,6 +189,7 @@ function breakdown({ edges }: Comparison): string[] {
 }
 
 function seen(known: Power): string[] {
+  if (known.kinds.length === 0) return []
   return [
     ...markdownTable(
       ['kind of request', 'requests before → after', 'median before', 'noticeable from'],
@@ -213,6 +206,8 @@ function seen(known: Power): string[] {
   ]
 }
 
+/** Nothing for no lines. */
 function folded(summary: string, lines: readonly string[]): string[] {
+  if (lines.length === 0) return []
   return [`<details><summary>${summary}</summary>`, '', ...lines, '', '</details>', '']
 }

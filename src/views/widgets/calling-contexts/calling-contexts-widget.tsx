@@ -3,7 +3,6 @@ import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Comparison } from '../../../compare/comparison.ts'
 import { OptionError } from '../../../core/errors.ts'
-import type { Quantity } from '../../../core/quantity.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
 import {
   type CallingContext,
@@ -50,12 +49,7 @@ import {
   type PlacedFrame,
 } from './frame-layout.ts'
 
-interface CallingContextData {
-  readonly contexts: readonly CallingContext[]
-  readonly requests: readonly [before: number, after: number]
-  readonly quantity: Quantity
-  readonly omitted: number
-}
+type CallingContextData = ReturnType<typeof callingContextData>
 
 const ROWS_IN_SIGHT = 27
 
@@ -335,19 +329,24 @@ export const callingContextsWidget = defineWidget({
           `Widths show ${time}, colors what changed.`
   },
   options: CALLING_CONTEXT_OPTIONS,
-  data: (source: Comparison | CallingContexts, { focus, limit }) => {
-    const all = source instanceof Comparison ? findCallingContexts(source.flows) : source
-    const contexts = largestContexts(all, limit)
-    if (focus !== null && !contexts.some(({ context }) => context === focus)) {
-      throw new OptionError('focus', focus, 'the number of a context that is shown, or null')
-    }
-    const { requests, quantity } = all
-    return { contexts, requests, quantity, omitted: all.contexts.length - contexts.length }
-  },
+  data: callingContextData,
   view: CallingContextView,
   style: CALLING_CONTEXT_STYLE,
   palettes: [CHANGE_COLORS],
 })
+
+function callingContextData(
+  source: Comparison | CallingContexts,
+  { focus, limit }: CallingContextOptions,
+) {
+  const all = source instanceof Comparison ? findCallingContexts(source.flows) : source
+  const contexts = largestContexts(all, limit)
+  if (focus !== null && !contexts.some(({ context }) => context === focus)) {
+    throw new OptionError('focus', focus, 'the number of a context that is shown, or null')
+  }
+  const { requests, quantity } = all
+  return { contexts, requests, quantity, omitted: all.contexts.length - contexts.length }
+}
 
 export function largestContexts(all: CallingContexts, limit: number): CallingContext[] {
   if (all.contexts.length <= limit) return all.contexts.map(roundedContext)
@@ -379,14 +378,9 @@ function roundedContext({ before, after, ...context }: CallingContext): CallingC
 }
 
 function roundedTotals({ requests, calls, ...amounts }: Readonly<ContextTotals>): ContextTotals {
-  const { selfUs, totalUs, selfRequests, totalRequests } = amounts
-  const rounded = (value: number) => Number(value.toPrecision(6))
-  return {
-    requests,
-    calls,
-    selfUs: rounded(selfUs),
-    totalUs: rounded(totalUs),
-    selfRequests: rounded(selfRequests),
-    totalRequests: rounded(totalRequests),
-  }
+  const rounded = Object.entries(amounts).map(([name, value]) => [
+    name,
+    Number(value.toPrecision(6)),
+  ])
+  return { requests, calls, ...(Object.fromEntries(rounded) as typeof amounts) }
 }

@@ -79,12 +79,11 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
   const isColored = isCompared && frame.context.context !== ALL
   const change = changeClass(bounds, frame.change) as ChangeClass
   const color = isColored ? colors[`on-change-${change}`] : ink.text
-  const [name, amount] = frameTexts(frame, {
-    measure: options.measure,
-    quantity,
-    isColored,
-    room: width - 2 * PADDING,
-  })
+  const { measure } = options
+  const said = isColored
+    ? changeText(measure, frame.change, quantity)
+    : amountText(measure, frame.amount, quantity)
+  const [name, amount] = frameTexts(frame.context, said, width - 2 * PADDING)
   return (
     <g
       {...attributes}
@@ -115,18 +114,11 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
 
 /** Name and amount: both where there is room, else the name; without its service where it must. */
 function frameTexts(
-  { context, amount, change }: PlacedFrame,
-  {
-    measure,
-    quantity,
-    isColored,
-    room,
-  }: { measure: ContextMeasure; quantity: Quantity; isColored: boolean; room: number },
+  context: CallingContext,
+  said: string,
+  room: number,
 ): [name: string, amount: string] {
   const name = frameName(context)
-  const said = isColored
-    ? changeText(measure, change, quantity)
-    : amountText(measure, amount, quantity)
   const both = [name, context.name].find(
     (text) => textWidth(text, SIZE) + textWidth(said, SIZE) + 12 <= room,
   )
@@ -170,12 +162,9 @@ const BOX = 52
 const LEGEND_SIZE = 11
 const SIDE = 34
 
-export function ChangeLegend({
-  options,
-  bounds,
-  quantity,
-}: Pick<FrameStyle, 'options' | 'bounds' | 'quantity'>) {
-  const { measure, color } = options
+type LegendProps = Pick<FrameStyle, 'options' | 'bounds' | 'quantity'>
+
+export function ChangeLegend({ options: { measure, color }, bounds, quantity }: LegendProps) {
   const ink = useInk()
   const colors = useColors(CHANGE_COLORS)
   if (bounds.length === 0) return <Caption text={`No change: nothing took any ${quantity.name}`} />

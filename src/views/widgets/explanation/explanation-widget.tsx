@@ -1,7 +1,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { textLiteral } from '../../../core/code-literals.ts'
 import { OptionError } from '../../../core/errors.ts'
-import { defineOptions, number, optionalWord } from '../../../core/options.ts'
+import { defineOptions, number, type OptionsOf, optionalWord } from '../../../core/options.ts'
 import { counted, formatDuration, grouped, shortText, tooltipText } from '../../../core/words.ts'
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
 import { pathSentence } from '../../../explain/parameters/explanation-words.ts'
@@ -43,11 +43,10 @@ export function stepsCode(name: string, steps: readonly ExplanationStep[]): stri
   return name + steps.map(({ verb, column }) => `.${verb}(${textLiteral(column)})`).join('')
 }
 
-export function ExplanationView({
-  data,
-  options,
-  call,
-}: ViewProps<ExplanationData, { readonly question: ParameterQuestionName | null }>) {
+type ExplanationOptions = Pick<OptionsOf<typeof EXPLANATION_WIDGET_OPTIONS>, 'question'>
+
+export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOptions>) {
+  const { data, options, call } = props
   const restored = useMemo(() => restoreExplanation(data), [data])
   const start = { explanation: restored.explanation, steps: [] as readonly ExplanationStep[] }
   const [{ explanation, steps }, setState] = useState(start)

@@ -91,11 +91,8 @@ export function noteSubject(data: FlowData, { node, edge }: FlowAnnotation): str
   return edge === undefined ? nodeName(data, node ?? 0) : edgeName(data, edge)
 }
 
-interface NotesProps extends Pick<FlowState, 'annotations'> {
-  readonly data: FlowData
-  readonly onSelect: (selection: FlowSelection) => void
-  readonly onChange: (changes: Partial<FlowState>) => void
-}
+type NotesProps = Pick<FlowState, 'annotations'> &
+  Pick<FlowDetailsProps, 'data' | 'onSelect' | 'onChange'>
 
 export function FlowNotes({ data, annotations, onSelect, onChange }: NotesProps) {
   const all = [...data.notes, ...annotations]

@@ -55,12 +55,8 @@ const lengthsAt = (scale: number) =>
     return { text: formatDuration(us), width, sign }
   })
 
-function signsOf({
-  scene: { steps, links },
-  mode,
-  drawings,
-  isPinned,
-}: LegendInput): LegendEntry[] {
+function signsOf({ scene, mode, drawings, isPinned }: LegendInput): LegendEntry[] {
+  const { steps, links } = scene
   const isShared = links.some(({ inBefore, inAfter }) => inBefore && inAfter)
   const isGone = ({ inAfter }: { inAfter: boolean }) => !inAfter
   const isNew = ({ inBefore }: { inBefore: boolean }) => !inBefore

@@ -255,7 +255,7 @@ function sceneStep(
     height,
     openedGroup: openedGroup.get(first) ?? null,
     /** How many changes of order it or its steps are in. */
-    orderChanges: orderChanges.filter((change) => isIn(change, nodes)).length,
+    orderChanges: orderChangesOf(orderChanges, nodes).length,
     /** Whether it or some of its steps are on one side only, or perhaps not the same. */
     hasGone: nodes.some((one) => all[one]?.inAfter === false),
     hasCome: nodes.some((one) => all[one]?.inBefore === false),
@@ -264,8 +264,8 @@ function sceneStep(
   }
 }
 
-function isIn({ first, second }: OrderChange, nodes: readonly number[]): boolean {
-  return nodes.includes(first) || nodes.includes(second)
+export function orderChangesOf(changes: readonly OrderChange[], nodes: readonly number[]) {
+  return changes.filter(({ first, second }) => nodes.includes(first) || nodes.includes(second))
 }
 
 function groupCaption(group: FlowGroup, nodes: FlowData['nodes']): FlowCaption {

@@ -32,7 +32,7 @@ import {
 } from './flow-scene.ts'
 import {
   differenceWords,
-  modeWords,
+  MODE_REASONS,
   otherDifferences,
   periodWords,
   shownDifferences,
@@ -341,7 +341,7 @@ function stateOf(data: FlowData, options: FlowsWidgetOptions): FlowState {
 
 function summaryOf(data: FlowData, { mode }: FlowsWidgetOptions): string {
   const periods = `${periodWords(data.before)}; ${periodWords(data.after)}.`.replace(/^c/, 'C')
-  return `${periods} ${differenceWords(data)} ${data.confidenceText}${mode === null ? ` ${modeWords(data)}` : ''}`
+  return `${periods} ${differenceWords(data)} ${data.confidenceText}${mode === null ? ` ${MODE_REASONS[data.usualMode]}` : ''}`
 }
 
 /** Returns the line of code that shows a state; what its mode does not show is left out. */

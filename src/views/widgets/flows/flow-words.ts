@@ -7,6 +7,7 @@ import {
   grouped,
   percent,
   signedDuration,
+  spoken,
   tooltipText,
 } from '../../../core/words.ts'
 import {
@@ -26,6 +27,7 @@ import {
   type FlowMode,
   type FlowPeriodData,
   type FlowSide,
+  orderChangesOf,
   type SceneLink,
   type SceneStep,
   SIDES,
@@ -140,20 +142,15 @@ export function failureSentences(data: FlowData, nodes: readonly number[]): stri
 }
 
 export function orderSentences(data: FlowData, nodes: readonly number[]): string[] {
-  return data.orderChanges
-    .filter(({ first, second }) => nodes.includes(first) || nodes.includes(second))
-    .map((change) => `${orderWords(change, (node) => nodeName(data, node))}.`)
+  const changes = orderChangesOf(data.orderChanges, nodes)
+  return changes.map((change) => `${orderWords(change, (node) => nodeName(data, node))}.`)
 }
 
-const MODE_REASONS: Readonly<Record<FlowMode, string>> = {
+/** Why this is the first view. */
+export const MODE_REASONS: Readonly<Record<FlowMode, string>> = {
   'side-by-side': 'Side by side, as nothing differs significantly: best to read whole flows.',
   diff: 'Shown as a difference, best for latencies: they are most of what changed.',
   animation: 'Shown as an animation, best for structure: it is most of what changed.',
-}
-
-/** Says why this is the first view. */
-export function modeWords({ usualMode }: FlowData): string {
-  return MODE_REASONS[usualMode]
 }
 
 const MAX_DIFFERENCES = 5
@@ -189,12 +186,12 @@ export function groupWords(data: FlowData, { nodes, edges, changedEdges }: FlowG
   const names = nodes.map((node) => nodeName(data, node))
   const reasons = edges.flatMap((edge) => data.edges[edge]?.reason ?? [])
   const why = [...new Set(reasons)].map((reason) => QUIET_WORDS[reason]).join('; ')
-  const sentences = [
+  const sentences = spoken([
     firstOf(names, { most: MAX_NAMES }),
-    changedEdges > 0 ? `${counted(changedEdges, 'edge')} inside changed significantly` : '',
-    reasons.length > 0 ? `${counted(reasons.length, 'edge')} inside changed much: ${why}` : '',
-  ]
-  return `${sentences.filter((text) => text !== '').join('. ')}.`
+    changedEdges > 0 && `${counted(changedEdges, 'edge')} inside changed significantly`,
+    reasons.length > 0 && `${counted(reasons.length, 'edge')} inside changed much: ${why}`,
+  ])
+  return `${sentences.join('. ')}.`
 }
 
 export function differenceWords({ nodes, edges, orderChanges }: FlowData): string {
@@ -203,19 +200,20 @@ export function differenceWords({ nodes, edges, orderChanges }: FlowData): strin
   const changed = edges.filter(({ verdict }) => verdict === 'changed').length
   const little = edges.filter(({ significant, large }) => significant && !large).length
   const quiet = edges.filter(({ reason }) => reason !== null).length
-  const parts = [
-    removed > 0 ? `${counted(removed, 'step')} only before` : '',
-    added > 0 ? `${counted(added, 'step')} only after` : '',
+  const parts = spoken([
+    removed > 0 && `${counted(removed, 'step')} only before`,
+    added > 0 && `${counted(added, 'step')} only after`,
     ...(Object.keys(ORDERS) as OrderChange['kind'][]).map((kind) => {
       const count = orderChanges.filter((change) => change.kind === kind).length
       const isOne = kind === 'not waited for' || kind === 'waited for'
-      return count > 0
-        ? `${counted(count, isOne ? 'step' : 'pair of steps', isOne ? 'steps' : 'pairs of steps')} ${ORDERS[kind]}`
-        : ''
+      const what = isOne
+        ? counted(count, 'step')
+        : counted(count, 'pair of steps', 'pairs of steps')
+      return count > 0 && `${what} ${ORDERS[kind]}`
     }),
-    changed > 0 ? `${counted(changed, 'latency', 'latencies')} changed significantly` : '',
-    little > 0 ? `${counted(little, 'latency', 'latencies')} changed by little` : '',
-    quiet > 0 ? `${grouped(quiet)} changed much, perhaps by chance` : '',
-  ].filter((text) => text !== '')
+    changed > 0 && `${counted(changed, 'latency', 'latencies')} changed significantly`,
+    little > 0 && `${counted(little, 'latency', 'latencies')} changed by little`,
+    quiet > 0 && `${grouped(quiet)} changed much, perhaps by chance`,
+  ])
   return parts.length === 0 ? 'Nothing differs significantly.' : `${parts.join(', ')}.`
 }

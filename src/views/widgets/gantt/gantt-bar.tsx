@@ -50,15 +50,13 @@ export function Bar({ row: { call, isFolded, critical }, range, width, color }: 
   )
 }
 
-export function LogMark({
-  x,
-  isGrave,
-  title = '',
-}: {
-  x: number
-  isGrave: boolean
-  title?: string
-}) {
+interface MarkProps {
+  readonly x: number
+  readonly isGrave: boolean
+  readonly title?: string
+}
+
+export function LogMark({ x, isGrave, title = '' }: MarkProps) {
   const { change, text, back } = useInk()
   return (
     <circle cx={x.toFixed(2)} cy="4" r="3" fill={isGrave ? change : text} stroke={back}>

@@ -45,20 +45,12 @@ export type GanttOptions = OptionsOf<typeof GANTT_OPTIONS>
 
 export type GanttCall = ReturnType<typeof requestCalls>[number]
 
-export interface GanttData {
-  readonly traceId: string
-  readonly period: 'before' | 'after' | null
-  /** Callers before what they call, in order of start among siblings. */
-  readonly calls: readonly GanttCall[]
-  readonly lengthUs: number
-  readonly responseTimeUs: number
-  readonly usuallyCollapsed: readonly number[]
-}
+export type GanttData = ReturnType<typeof ganttData>
 
 /** A trace that took no time is drawn on an axis of this length. */
 const MIN_LENGTH_US = 1
 
-export function ganttData(source: Comparison | TraceSet, options: GanttOptions): GanttData {
+export function ganttData(source: Comparison | TraceSet, options: GanttOptions) {
   const { collapsed, period } = options
   const isComparison = source instanceof Comparison
   if (period !== null && !isComparison) {
@@ -77,7 +69,8 @@ export function ganttData(source: Comparison | TraceSet, options: GanttOptions):
   return {
     traceId,
     lengthUs: calls.reduce((latest, { endUs }) => Math.max(latest, endUs), MIN_LENGTH_US),
-    calls: calls.map(({ facts, ...call }) => ({ ...toNanoseconds(call), facts })),
+    /** Callers before what they call, in order of start among siblings. */
+    calls: calls.map(({ facts, ...call }): GanttCall => ({ ...toNanoseconds(call), facts })),
     period: isComparison ? found : null,
     responseTimeUs: flows.responseTimeUs[first] ?? 0,
     usuallyCollapsed: foldedTo(calls, DEFAULT_ROWS),

@@ -35,7 +35,7 @@ export function scoreText(score: number): string {
   return score === 0 ? '0' : shortNumber(score)
 }
 
-interface Shown {
+export interface Shown {
   readonly graph: AttentionGraph
   readonly open: string | null
   readonly onToggle: (name: string) => void

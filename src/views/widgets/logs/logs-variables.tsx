@@ -43,21 +43,18 @@ import { differenceText } from '../../drawing/dependency-network.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import type { RestoredLogs } from './logs-data.ts'
-import { nameText, scoreText } from './logs-graph.tsx'
+import { nameText, type Shown, scoreText } from './logs-graph.tsx'
 
 const MAX_FEATURES = 10
 
-interface Shown {
-  readonly graph: AttentionGraph
+interface ListProps extends Shown {
   readonly divergence: Divergence
-  readonly open: string | null
-  readonly onToggle: (name: string) => void
 }
 
 const MAX_ROWS = 100
 const MAX_OTHERS = 8
 
-export function LogsVariables({ graph, divergence, open, onToggle }: Shown) {
+export function LogsVariables({ graph, divergence, open, onToggle }: ListProps) {
   const { parentEdge } = attentionTree(graph)
   const names = new Set(graph.nodes.map(({ name }) => name))
   const others = divergence.variables.filter(

@@ -1,16 +1,11 @@
 import { useMemo, useState } from 'preact/hooks'
 import { codeText, textLiteral } from '../../../core/code-literals.ts'
 import { FlowdeltaError, OptionError, show } from '../../../core/errors.ts'
-import { defineOptions, oneOf, optionalText, share } from '../../../core/options.ts'
+import { defineOptions, type OptionsOf, oneOf, optionalText, share } from '../../../core/options.ts'
 import { counted, grouped, percent, shortText, spoken } from '../../../core/words.ts'
 import type { AttentionGraph } from '../../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
-import {
-  type Feature,
-  featureText,
-  VARIABLE_KINDS,
-  type VariableKind,
-} from '../../../logs/features/features.ts'
+import { type Feature, featureText, VARIABLE_KINDS } from '../../../logs/features/features.ts'
 import { Button, Choice, StateCode } from '../../drawing/controls.tsx'
 import { PageOnly, useIsStill } from '../../drawing/figure.tsx'
 import { defineWidget, STAGE_NAME, type ViewProps } from '../define-widget.ts'
@@ -49,16 +44,24 @@ const LOGS_STYLE = `
 .fd-logs-details th[scope="row"] div { font-size: 11.5px; }
 `
 
-export interface LogsState extends GraphOptions {
-  readonly kind: VariableKind
-  readonly feature: string | null
-}
+const LOGS_WIDGET_OPTIONS = defineOptions({
+  least: share({
+    default: 0.1,
+    min: Number.MIN_VALUE,
+    sentence:
+      'Smallest minSplit that can be set: networks are learned down to it, or to the comparison’s own where that is smaller',
+  }),
+  kind: oneOf(['event', 'state'], {
+    default: 'event',
+    sentence: 'Whether graphs of events or of states are shown first',
+  }),
+  feature: optionalText('Feature whose graph is shown first; null for the best of its kind'),
+  variable: optionalText('Variable of that kind that is open in the beginning'),
+  name: STAGE_NAME,
+})
 
-interface LogsOptions {
-  readonly kind: VariableKind
-  readonly feature: string | null
-  readonly variable: string | null
-}
+type LogsOptions = Pick<OptionsOf<typeof LOGS_WIDGET_OPTIONS>, 'kind' | 'feature' | 'variable'>
+type LogsState = GraphOptions & Omit<LogsOptions, 'variable'>
 
 export function initialState(
   { minSplit, attention }: RestoredLogs,
@@ -314,22 +317,6 @@ export function leftOutText(logs: RestoredLogs): readonly string[] {
       `${counted(missing, 'instance')} without ${nameText(logs.metric.name)} taught no dependency.`,
   ])
 }
-
-const LOGS_WIDGET_OPTIONS = defineOptions({
-  least: share({
-    default: 0.1,
-    min: Number.MIN_VALUE,
-    sentence:
-      'Smallest minSplit that can be set: networks are learned down to it, or to the comparison’s own where that is smaller',
-  }),
-  kind: oneOf(['event', 'state'], {
-    default: 'event',
-    sentence: 'Whether graphs of events or of states are shown first',
-  }),
-  feature: optionalText('Feature whose graph is shown first; null for the best of its kind'),
-  variable: optionalText('Variable of that kind that is open in the beginning'),
-  name: STAGE_NAME,
-})
 
 /**
  * Graphs of what performance depends on, with sliders for `minSplit` (m) and `balance` (α); a

@@ -1,7 +1,7 @@
 import { scaleLog } from 'd3-scale'
 import { useMemo, useState } from 'preact/hooks'
 import { counted, grouped } from '../../../core/words.ts'
-import { logAxis } from '../../charts/axes.ts'
+import { logAxis, plainAxis } from '../../charts/axes.ts'
 import { curves, ruleAt } from '../../charts/builders.ts'
 import { framedChart, PALETTE } from '../../charts/chart-frame.ts'
 import { actOnKey, Checkbox, Select } from '../../drawing/controls.tsx'
@@ -106,11 +106,7 @@ function curveChart({ thresholds, mutations, precursors, suggested }: ThresholdC
           [1, Math.max(2, thresholds.at(-1) ?? 2)],
           'SM_P_THRESHOLD: more requests than this must have come or gone',
         ),
-        y: {
-          domain: [0, most],
-          scale: { domain: [0, most], nice: false },
-          axis: { title: null, tickMinStep: 1, tickCount: 4 },
-        },
+        y: plainAxis([0, most], { title: null, tickMinStep: 1, tickCount: 4 }),
         curves: [
           { name: 'structural mutations', color: PALETTE.after, points: steps(mutations) },
           { name: 'precursors', color: PALETTE.before, points: steps(precursors) },

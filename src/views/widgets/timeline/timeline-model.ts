@@ -87,15 +87,11 @@ function packRequests(flows: FlowSet, period: Period, categoryOf: Uint32Array) {
 }
 
 export function timelineModel({ packed, marks }: Pick<TimelineData, 'packed' | 'marks'>) {
-  const unpack = ({
-    gapsUs,
-    timesUs,
-    categories,
-  }: (typeof packed)[0]): readonly TimelineRequest[] =>
-    Array.from(cumsum(gapsUs), (startUs, i) => ({
+  const unpack = (period: (typeof packed)[0]): readonly TimelineRequest[] =>
+    Array.from(cumsum(period.gapsUs), (startUs, i) => ({
       startUs,
-      timeUs: timesUs[i] as number,
-      category: categories[i] as number,
+      timeUs: period.timesUs[i] as number,
+      category: period.categories[i] as number,
     }))
   const requests = [unpack(packed[0]), unpack(packed[1])] as const
   const earliest = Math.min(0, ...requests.map((arrived) => arrived[0]?.startUs ?? 0))

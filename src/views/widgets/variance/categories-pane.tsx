@@ -39,7 +39,9 @@ export function categoriesData(
       .table()
       .select('category', 'root', ...MEASURE_NAMES)
       .assign({
-        root: Array.from(categories.table().array('root') as Iterable<unknown>, shortRoot),
+        root: Array.from(categories.table().array('root') as Iterable<unknown>, (root) =>
+          shortText(String(root), MAX_NAME_LENGTH),
+        ),
       }),
   )
   const shown = ['category', 'root', ...MEASURE_NAMES].map((column) => `'${column}'`).join(', ')
@@ -56,10 +58,6 @@ export function categoriesData(
       limit: MAX_ROWS,
     }),
   }
-}
-
-function shortRoot(root: unknown): string {
-  return shortText(String(root), MAX_NAME_LENGTH)
 }
 
 interface PaneProps {

@@ -1,6 +1,6 @@
 // Over every call of the sampled requests: the loops index with `!`.
 import { cumsum } from 'd3-array'
-import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
+import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
 import { FlowdeltaError } from '../../../core/errors.ts'
 import { randomSource } from '../../../stats/random.ts'
 import { QualityLog } from '../../../traces/quality.ts'
@@ -11,15 +11,9 @@ import { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { namesInPage } from '../../drawing/text.ts'
 
-export interface RequestSample {
-  readonly carried: EncodedColumns<ReturnType<typeof carriedRequests>>
-  readonly requests: number
-  readonly ofRequests: number
-  /** … and of those among them that have too many calls to be chosen. */
-  readonly tooLarge: number
-}
+type RequestSample = NonNullable<ReturnType<typeof sampleUpTo>>
 
-export interface RequestSampleOptions {
+interface RequestSampleOptions {
   readonly seed: number
   readonly requests: number
   readonly size: number
@@ -52,7 +46,7 @@ function sampleUpTo(
   models: ExecutionModels,
   maxCalls: number,
   { seed, requests, size }: RequestSampleOptions,
-): RequestSample | null {
+) {
   const { requestOffsets, requestTrace, latencyUs } = models.period(0).forest
   const fitting = Array.from(requestTrace, (_, request) => request)
     .filter((request) => requestOffsets[request + 1]! - requestOffsets[request]! <= maxCalls)
@@ -65,7 +59,9 @@ function sampleUpTo(
     const carried = encodeColumns(carriedRequests(models, chosen))
     const length = JSON.stringify(carried).length
     if (length <= size) {
-      return { carried, requests: count, ofRequests, tooLarge: ofRequests - fitting.length }
+      /** Of all, those with too many calls to be chosen. */
+      const tooLarge = ofRequests - fitting.length
+      return { carried, requests: count, ofRequests, tooLarge }
     }
     count = Math.min(count - 1, Math.max(1, Math.floor((0.97 * count * size) / length)))
   }

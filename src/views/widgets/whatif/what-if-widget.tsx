@@ -1,6 +1,13 @@
 import { useMemo, useState } from 'preact/hooks'
 import { OptionError } from '../../../core/errors.ts'
-import { counted, formatDuration, grouped, readDuration, tooltipText } from '../../../core/words.ts'
+import {
+  counted,
+  formatDuration,
+  grouped,
+  readDuration,
+  spoken,
+  tooltipText,
+} from '../../../core/words.ts'
 import type { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
@@ -328,14 +335,13 @@ function sampleText({ sample, rowsInAll, rows, before }: WhatIfData, by: WhatIfU
     requests === ofRequests
       ? `all ${all} before`
       : `a sample of ${grouped(requests)} of ${all} before (of all: p50 ${formatDuration(before.p50Us)}, p99 ${formatDuration(before.p99Us)})`
-  const parts = [
+  const parts = spoken([
     `Recomputed in this page, over ${size}`,
-    tooLarge > 0 ? `${counted(tooLarge, 'request')} of very many calls cannot be in it` : '',
-    rows[by].length < rowsInAll[by]
-      ? `the ${grouped(rows[by].length)} of ${grouped(rowsInAll[by])} ${UNIT_NAMES[by]} that matter most have sliders`
-      : '',
-  ]
-  return `${parts.filter((part) => part !== '').join('; ')}.`
+    tooLarge > 0 && `${counted(tooLarge, 'request')} of very many calls cannot be in it`,
+    rows[by].length < rowsInAll[by] &&
+      `the ${grouped(rows[by].length)} of ${grouped(rowsInAll[by])} ${UNIT_NAMES[by]} that matter most have sliders`,
+  ])
+  return `${parts.join('; ')}.`
 }
 
 /** Says by how much the mean changes if something takes half as long: `−12 %`, `−0.21 %`. */
