@@ -87,6 +87,7 @@ function checkText(results: CheckResults): string {
   const head = `${shortName(run.name)} against ${counted(baseline.length, 'run')} (${range})`
   const unsure = types.filter(({ verdict, possible }) => verdict !== 'fail' && possible.length > 0)
   const untold = types.filter((type) => type.isUntold).map(({ name }) => shortName(name))
+  const unbounded = types.filter(({ shift }) => isUnbounded(shift)).length
   const possible = new Set(unsure.flatMap((type) => type.possible))
   const rows = types.map((type) => [
     shortName(type.name),
@@ -103,6 +104,8 @@ function checkText(results: CheckResults): string {
       `The typical request is slower than 95 % of those of every run before, though ${counted(baseline.length, 'run')} cannot say how much runs differ: ${untold.join(', ')}. Look at these, or add runs to the history.`,
     unsure.length > 0 &&
       `Not ruled out, with so few requests or runs, for ${counted(unsure.length, 'type')}: ${[...possible].join(', ')}.`,
+    unbounded > 0 &&
+      `So few ${baseline.length === 1 ? 'requests' : 'runs'} cannot bound the shift of ${counted(unbounded, 'type')}.`,
     baseline.length === 1 &&
       'Only one run before, so intervals leave out differences between runs.',
     changes.length > 0 &&
@@ -130,8 +133,28 @@ function percentText(share: number, plus = ''): string {
   return `${share > 0 ? plus : ''}${(100 * share).toFixed(1)} %`.replace('-', '−')
 }
 
-function intervalText({ low, high }: Estimate): string {
-  return Number.isNaN(low) ? '' : `${percentText(low, '+')} to ${percentText(high, '+')}`
+/** An interval that goes so many times above or below its estimate bounds nothing. */
+const MAX_RATIO = 100
+
+/** Which ends of an interval say anything. */
+function boundsOf({ value, low, high }: Estimate) {
+  const ratio = (bound: number) => (1 + bound) / (1 + value)
+  return { isBelow: ratio(low) > 1 / MAX_RATIO, isAbove: ratio(high) < MAX_RATIO }
+}
+
+function isUnbounded(shift: Estimate): boolean {
+  const { isBelow, isAbove } = boundsOf(shift)
+  return !Number.isNaN(shift.low) && !(isBelow && isAbove)
+}
+
+function intervalText(shift: Estimate): string {
+  const { low, high } = shift
+  if (Number.isNaN(low)) return ''
+  const [from, to] = [percentText(low, '+'), percentText(high, '+')]
+  if (!isUnbounded(shift)) return `${from} to ${to}`
+  // Of a shift of a hundred times and more, even such an interval has an end that says something.
+  if (low > 0) return `${from} or more`
+  return high < 0 ? `${to} or less` : 'too few to bound it'
 }
 
 function sentenceOf({ requests, medianUs, shift, errors, conditions }: JudgedType): string {
@@ -181,7 +204,7 @@ function bencherMetrics(results: CheckResults): string {
     ({ name, medianUs: [, now], shift: { value, low, high } }) => {
       const bound = (shift: number) => (1e3 * now * (1 + shift)) / (1 + value)
       const bounds = { lower_value: bound(low), upper_value: bound(high) }
-      const known = Number.isFinite(low) && Number.isFinite(high)
+      const known = Number.isFinite(low) && !isUnbounded({ value, low, high })
       return [name, { latency: { value: 1e3 * now, ...(known && bounds) } }] as const
     },
   )

@@ -209,7 +209,9 @@ function logSample(sample: BlockedSample): LoggedSample {
   const { values, blocks } = ascending(sample)
   const logs = new Float64Array(values.length)
   for (let i = 0; i < logs.length; i++) logs[i] = logOf(values[i] as number)
-  return { values, blocks, logs, meanLog: mean(logs) as number }
+  // The mean of equal values is that value: rounding would make a variance, and a change, of them.
+  const isConstant = logs[0] === logs.at(-1)
+  return { values, blocks, logs, meanLog: isConstant ? logs[0]! : (mean(logs) as number) }
 }
 
 function sumStrata(

@@ -55,6 +55,25 @@ describe('flowdelta check', () => {
     expect(out).toMatch(/Not ruled out, with so few requests or runs, for \d types: shift>5%\./)
   })
 
+  test('one request, or two runs, cannot bound a shift, which is said in place of its interval', async () => {
+    const history = join(FOLDER, 'few.jsonl')
+    const write = (stretch: string) =>
+      flowdelta('baseline', 'write', CONTROL, '--out', history, '--between', stretch)
+    await write('0s..20ms')
+    const few = ['--baseline', history, '--between', '0s..20ms']
+    const { out } = await flowdelta('check', CONTROL_AFTER, ...few)
+    expect(out).toMatch(/NFS3 READ +1 → 1 .* too few to bound it +0\.0 % +pass\n/)
+    expect(out).toContain('So few requests cannot bound the shift of 2 types.')
+    expect(out).not.toMatch(/∞|\d{6}/)
+    const bencher = await flowdelta('check', CONTROL_AFTER, ...few, '--as', 'bencher')
+    expect(JSON.parse(bencher.out)['frontend NFS3 READ'].latency).toEqual({
+      value: expect.closeTo(145_000, -4),
+    })
+    await write('100ms..200ms')
+    const runs = await flowdelta('check', CONTROL_AFTER, '--baseline', history)
+    expect(runs.out).toContain('So few runs cannot bound the shift of 7 types.')
+  })
+
   test('--as json prints all results as a document', async () => {
     const { out } = await check(SLOW, ...GATE, '--as', 'json')
     const document = JSON.parse(out)

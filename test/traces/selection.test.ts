@@ -119,6 +119,24 @@ describe('conditions', () => {
     expect(chosen('db duration >= 100us')).toBe('abc')
   })
 
+  // web │█████████████████│
+  // cart   │███████│
+  // db       │█│  1      │███│  2: nearer to the root, but later
+  test('ask for the first of them by time, though a later one is nearer to the root', () => {
+    const spans = [
+      { id: 'w', service: 'web', startUs: 0, endUs: 1700 },
+      { id: 'l', parent: 'w', service: 'db', startUs: 1200, endUs: 1500, attributes: { shard: 2 } },
+      { id: 'c', parent: 'w', service: 'cart', startUs: 200, endUs: 900 },
+      { id: 'f', parent: 'c', service: 'db', startUs: 400, endUs: 500, attributes: { shard: 1 } },
+    ].map((span) => ({ operation: span.id, trace: 'a', ...span }))
+    const one = makeSpans(spans, 'nested')
+    expect(one.where('db shard = 1 and db duration <= 100us').size).toBe(1)
+    expect(() => one.where('db duration > 200us')).toThrow('None of the 1 trace of nested')
+    // Of two that start at the same time, the one nearer to the root.
+    const tie = spans.map((span) => (span.service === 'web' ? span : { ...span, startUs: 400 }))
+    expect(makeSpans(tie, 'tied').where('db shard = 2').size).toBe(1)
+  })
+
   test('tell what was not recorded', () => {
     expect(chosen('region is not recorded')).toBe('d')
     expect(chosen('region is not us')).toBe('ad')

@@ -170,7 +170,9 @@ export class Findings extends columnarStage<FindingColumns>() {
       const mix = share > 0 ? ` Of it, ${mixText(share)}.` : ''
       return `${movedText(unexplained, this.quantity)}${mix} ${this.seenText()}`
     }
-    return this.testable ? `No significant change. ${this.seenText()}` : this.seenText()
+    if (!this.testable) return this.seenText()
+    const isSure = this.nearest !== null && isSureStep(this.nearest)
+    return `No ${isSure ? 'change large enough to matter' : 'significant change'}. ${this.seenText()}`
   }
 
   /** Says how large a change could have been missed. */
@@ -191,9 +193,10 @@ export class Findings extends columnarStage<FindingColumns>() {
     return `${counts}, ${seen}${others}.${this.#nearestText()}`
   }
 
-  /** Says what came nearest to a change, which more requests might tell. */
+  /** Says what came nearest to a change, which more requests might tell, or what is too small to matter. */
   #nearestText(): string {
     if (this.nearest === null) return ''
+    if (isSureStep(this.nearest)) return this.#smallText(this.nearest)
     const { q, beforeRequests, afterRequests, probabilitySlower } = this.nearest
     const isSlower = probabilitySlower >= 0.5
     const { how } = changeWords(this.quantity, isSlower)
@@ -202,6 +205,18 @@ export class Findings extends columnarStage<FindingColumns>() {
       ` Nearest to a change: ${nearStepName(this.nearest)}, ${how} than in ${chance} of those before ` +
       `in ${counted(afterRequests, 'request')} (before: ${grouped(beforeRequests)}), ${certaintyText(q)}.`
     )
+  }
+
+  #smallText(step: StepChange): string {
+    const { shiftUs, interval, effect, minority, probabilitySlower, q } = step
+    const calls = minority === null ? '' : `${percent(minority.share)} of its calls took `
+    const bounds = shiftUs < 0 ? ([-interval[1], -interval[0]] as const) : interval
+    const size =
+      shiftUs === 0
+        ? `typically the same, more than in ${percent(probabilitySlower)} of those before`
+        : `${calls}${moreText(shiftUs, this.quantity)}${intervalText(bounds, this.quantity)}, ` +
+          `${percent(Math.abs(effect))} of what such requests take`
+    return ` Changed for sure, but too little to matter: ${nearStepName(step)}, ${size}, ${certaintyText(q)}.`
   }
 
   /**
@@ -249,6 +264,11 @@ export class Findings extends columnarStage<FindingColumns>() {
       ...(left > 0 ? [`${INDENT}and in ${counted(left, 'more place')}`] : []),
     ].join('\n')
   }
+}
+
+/** Whether a step changed for sure, though by too little to matter: its size was only then estimated. */
+function isSureStep({ interval }: StepChange): boolean {
+  return !Number.isNaN(interval[0])
 }
 
 function movedText({ measure, shiftUs, interval: [low, high] }: WholeShift, quantity: Quantity) {

@@ -11,6 +11,7 @@ import { stepKey } from '../steps/step-times.ts'
 import { firstExemplars } from './error-findings.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { calledName, categoriesOf, operationName } from './names.ts'
+import { wayNotes } from './step-findings.ts'
 
 /** Requests whose change others account for by this share are no finding of their own. */
 const ACCOUNTED = 0.5
@@ -167,7 +168,10 @@ function draftOf(segment: Segment, categories: Categories): Draft {
       ? [inside.change - width, inside.change + width]
       : [Number.NaN, Number.NaN],
     probabilitySlower: Number.NaN,
-    notes: [segmentFact(segment)],
+    notes: [
+      segmentFact(segment),
+      ...(isTime ? wayNotes(flows, [{ kind, service, caller }], segment.requests) : []),
+    ],
     look: printable(service),
     services: [service, ...(caller === null ? [] : [caller])],
     steps: [

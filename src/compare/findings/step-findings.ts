@@ -6,6 +6,7 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import { calledPlace, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
+import { wayParts } from '../steps/way-parts.ts'
 import { type WorkPart, workParts } from '../steps/work-parts.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
@@ -62,6 +63,7 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
             eachUs: contributionUs / Math.max(1, after),
             quantity: flows.quantity,
           }),
+          ...wayNotes(flows, group.steps, requests),
         ],
         ...whereToLook(group, flows.quantity === TIME),
         changedEdges: group.steps.flatMap((step) => edgesOf(step, edges, direction)),
@@ -79,6 +81,26 @@ export function minorityNotes({ minority, shiftUs }: StepChange, quantity: Quant
   )
   const was = shiftUs > 0 ? 'is' : 'was'
   return [`their median ${was} ${changed}, that of all before ${usual}`]
+}
+
+/** One way is told alone from this share of the change on. */
+const ONE_WAY = 0.8
+
+/** Says which way calls take longer, of those whose both sides were recorded. */
+export function wayNotes(
+  flows: FlowSet,
+  ways: readonly Pick<StepChange, 'kind' | 'service' | 'caller'>[],
+  requests: readonly number[],
+): string[] {
+  if (flows.quantity !== TIME || ways.some(({ kind }) => kind !== 'call')) return []
+  const parts = wayParts(flows, ways, requests)
+  if (parts === null) return []
+  const share = parts.thereUs / (parts.thereUs + parts.backUs)
+  // Beyond all of it, the clocks of both sides moved against each other.
+  if (!(share > ONE_WAY - 1 && share < 2 - ONE_WAY)) return []
+  if (share >= ONE_WAY) return ['on the way there (request)']
+  if (share <= 1 - ONE_WAY) return ['on the way back (reply)']
+  return [`${percent(share)} on the way there (request), ${percent(1 - share)} back (reply)`]
 }
 
 function groupSteps(steps: readonly StepChange[], direction: Direction): StepGroup[] {

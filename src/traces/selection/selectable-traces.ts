@@ -58,9 +58,10 @@ export abstract class SelectableTraces extends Stage implements Recorded {
    *
    * A condition asks for one of `service`, `operation`, `host`, `version`, `duration`, `outcome`
    * (`ok`, `error` or `unset`), `time`, or an attribute: of the root where any root has it, else of
-   * any span. With a service before it, it asks for the first span with which a request enters that
-   * service: `database db.shard = 7`. `is not` also holds where nothing was recorded. Traces with
-   * several roots are selected by the first. `quality().selected` counts what was left out.
+   * any span. With a service before it, it asks for the first span, by time, with which a request
+   * enters that service: `database db.shard = 7`. `is not` also holds where nothing was recorded.
+   * Traces with several roots are selected by the first. `quality().selected` counts what was left
+   * out.
    *
    * @param conditions see `parseConditions` for all forms
    * @throws FlowdeltaError for text of another form, a name that nothing recorded has (with the one

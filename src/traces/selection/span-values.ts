@@ -84,17 +84,23 @@ function named(codes: Uint32Array, names: Dictionary): SpanReader {
   return (span) => names.value(codes[span]!) || undefined
 }
 
-/** The span with which each request enters a service: nearest to the root, then earliest; -1 for none. */
+/**
+ * The span with which each request enters a service: the earliest, of equal ones that nearest to the
+ * root; -1 for none.
+ */
 function entriesOf({ ids, spans, spanOffsets }: SpanTraceColumns, service: number): Int32Array {
   const { parent, startUs } = spans
+  const depthOf = (span: number) => {
+    let depth = 0
+    for (let above = parent[span]!; above >= 0; above = parent[above]!) depth++
+    return depth
+  }
   return Int32Array.from(ids, (_, trace) => {
-    let [entry, least] = [-1, Number.POSITIVE_INFINITY]
+    let entry = -1
     for (let span = spanOffsets[trace]!; span < spanOffsets[trace + 1]!; span++) {
       if (spans.service[span] !== service || spans.service[parent[span]!] === service) continue
-      let depth = 0
-      for (let above = parent[span]!; above >= 0; above = parent[above]!) depth++
-      if (depth > least || (depth === least && startUs[span]! >= startUs[entry]!)) continue
-      ;[entry, least] = [span, depth]
+      const later = entry < 0 ? -1 : startUs[span]! - startUs[entry]!
+      if (later < 0 || (later === 0 && depthOf(span) < depthOf(entry))) entry = span
     }
     return entry
   })

@@ -93,6 +93,7 @@ interface Shop {
   readonly buysEvery?: number
   readonly itselfUs?: number
   readonly wayUs?: number
+  readonly backUs?: number
   /** Look-ups, one after the other. */
   readonly lookups?: number
   readonly pays?: boolean
@@ -105,6 +106,7 @@ function shop({
   buysEvery = 3,
   itselfUs = 300,
   wayUs = 100,
+  backUs = wayUs,
   lookups = 1,
   pays = true,
   requests = 200,
@@ -118,7 +120,7 @@ function shop({
     const call = (id: string, service: string, operation: string, workUs: number) => {
       const begins = now + about(wayUs)
       const ends = begins + about(workUs)
-      const back = ends + about(wayUs)
+      const back = ends + about(backUs)
       parts.push(
         {
           id: `c ${id}`,
@@ -160,6 +162,16 @@ describe('findings of steps', () => {
     expect(findings.findings[0]?.what).toBe(
       'its calls to stock, pay and tax take 300 µs longer in transit',
     )
+  })
+
+  test('time in transit is told by the way that it is on, where both sides were recorded', () => {
+    const told = (after: Partial<Shop>) => compared({}, after).findings.findings[0]?.text
+    expect(told({ wayUs: 400, backUs: 100 })).toContain(' · on the way there (request) · ')
+    expect(told({ backUs: 400 })).toContain(' · on the way back (reply) · ')
+    expect(told({ wayUs: 250 })).toMatch(
+      / · (49|50|51) % on the way there \(request\), (49|50|51) % back \(reply\) · /,
+    )
+    expect(told({ itselfUs: 900 })).not.toContain('on the way')
   })
 
   test('a caller that works longer, too, is told by both, the larger first', () => {
