@@ -64,14 +64,10 @@ export function findingText({ comparison, finding, explained = null }: WholeFind
 const MAX_DIFFERENCES = 3
 
 function flowText(comparison: Comparison, mutation: PrintedFinding['mutations'][0] | undefined) {
-  const ranked = flowDifferences(comparison, mutation)
-  if (mutation === undefined || ranked === null) return []
-  const lines = ranked.differences
-    .slice(0, MAX_DIFFERENCES)
-    .map(({ rank, text }) => `  ${rank}. ${shortText(text, 240)}`)
-  return lines.length === 0
-    ? []
-    : [[`What differs within the flow of mutation ${mutation.rank}:`, ...lines].join('\n')]
+  const shown = flowDifferences(comparison, mutation)?.differences.slice(0, MAX_DIFFERENCES) ?? []
+  if (mutation === undefined || shown.length === 0) return []
+  const lines = shown.map(({ rank, text }) => `  ${rank}. ${shortText(text, 240)}`)
+  return [[`What differs within the flow of mutation ${mutation.rank}:`, ...lines].join('\n')]
 }
 
 function evidenceTables(

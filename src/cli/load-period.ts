@@ -150,7 +150,6 @@ export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWar
   })
 }
 
-/** Flags of `loadPeriod`. */
 export const LOAD_FLAGS = rarely(LOAD_OPTIONS, 'format', 'where', 'between')
 
 /** Says on standard error what was wrong with traces, and unless `selected` is false what was chosen of them. */

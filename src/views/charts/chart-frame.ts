@@ -19,7 +19,6 @@ export const PERIOD_NAMES = ['before', 'after'] as const
 
 export type SpecPart = Readonly<Record<string, unknown>>
 
-/** A picture of a stage, and what its options are. */
 export interface DefinedChart<Stage, Table extends OptionTable, Drawn> {
   (stage: Stage, given?: Partial<OptionsOf<Table>>): Drawn
   readonly options: Table

@@ -9,7 +9,6 @@ export interface PlacedBox extends Point {
 
 export type FlowLayout = ReturnType<typeof flowLayout>
 
-/** A graph to be laid out; sizes are those of what is written in nodes and beside edges. */
 interface LayoutInput {
   readonly nodes: readonly { readonly width: number; readonly height: number }[]
   readonly edges: readonly { from: number; to: number; labelWidth: number; labelHeight: number }[]

@@ -156,14 +156,9 @@ function spanOf({ epochNs }: TraceSet, arrivals: Float64Array): string | undefin
   if (arrivals.length === 0) return undefined
   const least = arrivals.reduce((low, start) => Math.min(low, start))
   const most = arrivals.reduce((high, start) => Math.max(high, start))
-  const [first, last] = [least, most].map(
-    (startUs) => Number(epochNs / 1000n) / 1e3 + startUs / 1e3,
-  )
-  if (![first, last].every((ms = Number.NaN) => isTimeOfDay(ms * 1e3))) return undefined
-  const [from, to] = [first, last].map((time) => new Date(time as number).toISOString()) as [
-    string,
-    string,
-  ]
+  const ends = [least, most].map((startUs) => Number(epochNs / 1000n) / 1e3 + startUs / 1e3)
+  if (!ends.every((ms) => isTimeOfDay(ms * 1e3))) return undefined
+  const [from = '', to = ''] = ends.map((ms) => new Date(ms).toISOString())
   const day = (iso: string) => iso.slice(0, 10)
   const time = (iso: string) => iso.slice(11, 19)
   const end = day(from) === day(to) ? time(to) : `${day(to)} ${time(to)}`

@@ -90,7 +90,6 @@ export function fairnessSection(comparison: Comparison): Html {
   }</section>`
 }
 
-/** Nothing where the knowledge has no notes. */
 export function notesSection(comparison: Comparison): Html | '' {
   const { told, elsewhere } = notesIn(comparison)
   if (told.length + elsewhere === 0) return ''

@@ -9,7 +9,6 @@ import {
 } from '../../core/options.ts'
 import type { Palette } from '../drawing/figure.tsx'
 
-/** How a widget is called in code. */
 export interface WidgetCall {
   /** Name of the stage, such as `comparison`. */
   readonly name: string
@@ -17,7 +16,6 @@ export interface WidgetCall {
   readonly kind: string | null
 }
 
-/** What a view gets. */
 export interface ViewProps<Data, Options> {
   readonly data: Data
   /** The options that it begins with. */

@@ -166,16 +166,14 @@ export function outermost(
 export function missingFrames(
   contexts: CallingContexts,
   { widths, measure }: Pick<FrameOptions, 'widths' | 'measure'>,
-): { readonly count: number; readonly amount: number } {
-  const [here, period]: readonly Period[] = widths === 'before' ? [BEFORE, AFTER] : [AFTER, BEFORE]
-  const missing = outermost(
-    contexts.contexts,
-    (context) =>
-      totals(context, here as Period).requests === 0 &&
-      totals(context, period as Period).requests > 0,
-  )
+) {
+  const here: Period = widths === 'before' ? BEFORE : AFTER
+  const period: Period = here === BEFORE ? AFTER : BEFORE
+  const isMissing = (context: CallingContext) =>
+    totals(context, here).requests === 0 && totals(context, period).requests > 0
+  const missing = outermost(contexts.contexts, isMissing)
   const amount = (context: CallingContext) =>
-    contexts.perRequest(context, { period: period as Period, measure, part: 'total' })
+    contexts.perRequest(context, { period, measure, part: 'total' })
   return { count: missing.length, amount: sum(missing, amount) }
 }
 

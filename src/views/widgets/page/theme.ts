@@ -83,7 +83,6 @@ const THEME = `
 ${STYLES.join('\n')}
 ${FORCED_COLORS}`
 
-/** Adds the style of all widgets to this page. */
 export function addTheme(): void {
   const style = document.createElement('style')
   style.textContent = THEME

@@ -63,7 +63,6 @@ function QuestionsView({
   )
 }
 
-/** The call that learns from answers, to be copied into a cell. */
 function teachCode(name: string, pairs: readonly AskedPair[], answers: readonly Answered[]) {
   const given = pairs.flatMap(({ one, other }, at) => {
     const answer = answers[at]

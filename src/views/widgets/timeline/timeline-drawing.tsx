@@ -41,7 +41,6 @@ function withZero(scale: AxisScale, zeroUs: number | null): AxisScale {
   }
 }
 
-/** Opacity of a dot by the number of its requests. */
 export const DARKNESS = [
   { from: 1, text: '1', opacity: 0.5 },
   { from: 2, text: '2–3', opacity: 0.7 },
@@ -236,7 +235,6 @@ interface RangeShadeProps {
   readonly ink: Ink
 }
 
-/** Fades the time outside of a range; nothing where there is none. */
 export function RangeShade({ range, box, x, ink }: RangeShadeProps) {
   if (range === null) return null
   const { left, top: y, width, height } = box

@@ -19,7 +19,6 @@ import { SCALE_OPTIONS, scaleCalls } from '../../../whatif/scenarios/scale-calls
 import type { Scenario } from '../../../whatif/scenarios/scenario.ts'
 import { STAGE_NAME } from '../define-widget.ts'
 
-/** Times of a service that can change; see `scaleCalls`. */
 export const PARTS = ['server', 'network', 'preprocessing'] as const
 export type WhatIfPart = (typeof PARTS)[number]
 
@@ -69,7 +68,6 @@ export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
 export type WhatIfWidgetOptions = OptionsOf<typeof WHAT_IF_WIDGET_OPTIONS>
 export type WhatIfUnit = WhatIfWidgetOptions['by']
 
-/** Changes with all that they have, checked. */
 export function readChanges(changes: readonly GivenChange[], of = 'changes') {
   return changes.map((change, i) => readOptions(CHANGE_OPTIONS, change, `${of}[${i}].`))
 }

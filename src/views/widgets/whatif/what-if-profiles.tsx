@@ -92,7 +92,6 @@ export function shareWithin({ curve, shape }: DrawnProfile, us: number): number 
 
 interface Shown {
   readonly profiles: readonly DrawnProfile[]
-  /** A time that is marked. */
   readonly within: number | null
   readonly width: number
 }
