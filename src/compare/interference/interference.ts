@@ -1,4 +1,4 @@
-import { defineOptions, flag, type OptionsOf } from '../../core/options.ts'
+import { defineOptions, flag } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { percent } from '../../core/words.ts'
 import type { Step } from '../steps/step-times.ts'
@@ -10,8 +10,6 @@ export const INTERFERENCE_OPTIONS = defineOptions({
     sentence: 'Find out which other requests hold up those that findings are about',
   }),
 })
-
-export type InterferenceOptions = OptionsOf<typeof INTERFERENCE_OPTIONS>
 
 /** A step, and the operation that a finding tells. */
 export interface ToldStep extends Step {
