@@ -12,22 +12,22 @@ import {
   signedAmount,
   TIME,
 } from '../core/quantity.ts'
-import { counted, grouped, percent, shortText, spoken } from '../core/words.ts'
+import { counted, grouped, percent, shortText } from '../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
 import { rootName } from '../views/charts/node-names.ts'
 import { causeText, type ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
-import type { Explained, PrintedComparison, WholeFinding } from './comparison-document.ts'
+import type { PrintedComparison, WholeFinding } from './comparison-document.ts'
 import { exampleTexts } from './example-calls.ts'
+import { explanationTexts } from './explanation-text.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
 import { flowDifferences } from './mutation-document.ts'
-import { leftOutLines, textTable, textWidth } from './printing.ts'
+import { leftOutLines, MAX_WIDTH, textTable, textWidth, wrapped } from './printing.ts'
 
 /** Lines that text takes unless it is verbose: a screen. */
 const MAX_LINES = 40
-const MAX_WIDTH = 100
 const ALL = Number.POSITIVE_INFINITY
 
 /** What was compared, warnings and findings on a screen; verbose, also every ranked mutation. */
@@ -199,13 +199,6 @@ function cutAtWord(line: string, width: number): string {
   return `${line.slice(0, line.lastIndexOf(' ', width - 2))} …`
 }
 
-function wrapped(line: string, indent = '', width = MAX_WIDTH): string[] {
-  if (line.length <= width) return [line]
-  const end = line.lastIndexOf(' ', width)
-  if (end <= indent.length) return [line]
-  return [line.slice(0, end), ...wrapped(indent + line.slice(end + 1), indent, width)]
-}
-
 /** Blocks of lines as text of the width that there is; an indented line goes on a step further in. */
 function wrappedBlocks(blocks: readonly string[]): string {
   const further = (line: string) => /^ +/.exec(line)?.[0].concat('  ')
@@ -254,22 +247,6 @@ function whatIfTexts(whatIf: readonly ExplainedFinding[]): string[] {
     (one) => `Finding ${one.finding.rank}: ${causeText(one, MAX_WIDTH) ?? 'no single change'}`,
   )
   return [['What-if, the single change that explains each:', ...lines].join('\n')]
-}
-
-function explanationTexts(explained: Explained | null): string[] {
-  if (explained === null) return []
-  const { finding, mutation } = explained
-  const texts = spoken([
-    finding &&
-      `Finding ${finding.consequenceOf === null ? `#${finding.rank}` : finding.id} by parameters: ${finding.why.text()}`,
-    mutation && `Mutation ${mutation.rank} by parameters: ${mutation.why.text()}`,
-  ])
-  return texts.map((text) =>
-    text
-      .split('\n')
-      .flatMap((line) => wrapped(line, '    '))
-      .join('\n'),
-  )
 }
 
 function responseTimes({ flows }: Comparison): string {

@@ -41,7 +41,8 @@ export function warningLines(warnings: readonly PrintedWarning[]): string[] {
   return warnings.map(({ code, message }) => `! ${code}: ${message}`)
 }
 
-const DEFAULT_WIDTH = 100
+/** Of lines that do not depend on the terminal, and of all where there is none. */
+export const MAX_WIDTH = 100
 /** Columns of numbers are not wider than this, and stay whole. */
 const MAX_WHOLE = 20
 const MIN_COLUMN = 12
@@ -50,7 +51,7 @@ const INDENT = '  '
 
 /** Characters of a line: those of the terminal, if there is one. */
 export function textWidth(): number {
-  return process.stdout.columns || DEFAULT_WIDTH
+  return process.stdout.columns || MAX_WIDTH
 }
 
 /**
@@ -78,6 +79,14 @@ export function textTable(
   })
   const isRight = (column: number) => column > 0 && widths[column] === natural[column]
   return alignedLines(lines, isRight).join('\n')
+}
+
+/** Breaks a line between words; a word that is too long stays whole. */
+export function wrapped(line: string, indent = '', width = MAX_WIDTH): string[] {
+  if (line.length <= width) return [line]
+  const end = line.lastIndexOf(' ', width)
+  if (end <= indent.length) return [line]
+  return [line.slice(0, end), ...wrapped(indent + line.slice(end + 1), indent, width)]
 }
 
 /** Breaks a cell at spaces, a name where one of its parts ends, or else anywhere. */

@@ -107,6 +107,21 @@ describe('flowdelta compare', () => {
     expect(out.split('\n').filter((line) => line.length > 100)).toEqual([])
   })
 
+  test('--explain says once that no parameter tells finding or mutation apart, and names both', async () => {
+    const { out } = await flowdelta(
+      'compare',
+      ...(await firstSeconds('delay-1ms', 20)),
+      '--explain',
+      '1',
+    )
+    const said = out.slice(out.indexOf('Finding #1 by parameters'))
+    expect(said).toMatch(
+      /^Finding #1 by parameters: .*\nMutation 1 by parameters: .*\nWhat differs\?\nWhat is slow\? .*\n/,
+    )
+    expect(said.match(/No parameter tells them apart\./g)).toHaveLength(1)
+    expect(said.match(/^Tried: /gm)).toHaveLength(1)
+  })
+
   test('--explain of a rank that is not there says which there are', async () => {
     const { code, err } = await flowdelta('compare', ...SHORT, '--explain', '7')
     expect(code).toBe(2)

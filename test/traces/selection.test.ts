@@ -150,6 +150,7 @@ describe('conditions', () => {
     expect(said('regoin = us')).toThrow(
       'Condition regoin = us: monday has no attribute regoin. Did you mean region?',
     )
+    expect(said('duration > 1s')).toThrow('duration is 1 ms (1), 2 ms (1), 3 ms (1), 4 ms (1).')
     expect(said('dbb is called')).toThrow('monday has no service dbb. Did you mean db?')
     expect(said('get is called')).toThrow('That is an operation: write operation get is called.')
     expect(said('foo db is called')).toThrow('monday has no service foo. It has web, db.')

@@ -216,7 +216,7 @@ export class Findings extends columnarStage<FindingColumns>() {
         ? `typically the same, more than in ${percent(probabilitySlower)} of those before`
         : `${calls}${moreText(shiftUs, this.quantity)}${intervalText(bounds, this.quantity)}, ` +
           `${percent(Math.abs(effect))} of what such requests take`
-    return ` Changed for sure, but too little to matter: ${nearStepName(step)}, ${size}, ${certaintyText(q)}.`
+    return ` Changed, but too little to matter: ${nearStepName(step)}, ${size}, ${certaintyText(q)}.`
   }
 
   /**
@@ -266,7 +266,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   }
 }
 
-/** Whether a step changed for sure, though by too little to matter: its size was only then estimated. */
+/** Whether a step changed significantly, though by too little to matter: its size was only then estimated. */
 function isSureStep({ interval }: StepChange): boolean {
   return !Number.isNaN(interval[0])
 }

@@ -160,22 +160,22 @@ export class Explanation extends Stage {
   text({ limit = 5 }: { readonly limit?: number } = {}): string {
     const { title, time, rows, words } = this.subject
     const lines = [tooltipText(title)]
-    for (const { question, paths } of this.questions) {
-      const slow = `What is slow? (${tooltipText(time)})`
-      lines.push(question === 'what-differs' ? 'What differs?' : slow)
-      for (const path of paths.slice(0, limit)) {
+    const isEmpty = ({ paths }: ParameterQuestion) => Math.min(paths.length, limit) === 0
+    for (const asked of this.questions.filter((one) => !isEmpty(one))) {
+      lines.push(questionText(asked, time))
+      for (const path of asked.paths.slice(0, limit)) {
         lines.push(`  ${pathSentence(path, { rows, words })}`)
       }
-      if (Math.min(paths.length, limit) === 0) lines.push('  No parameter tells them apart.')
     }
-    if (this.questions.some(({ paths }) => paths.length === 0)) lines.push(this.#triedText())
-    const left = this.leftOut.filter(({ reason }) => reason !== 'constant').length
-    if (left > 0) {
-      lines.push(
-        `${counted(left, 'parameter')} left out as identifiers, times or the like (leftOut).`,
-      )
-    }
-    return lines.join('\n')
+    const unanswered = this.questions.filter(isEmpty).map((asked) => questionText(asked, time))
+    return [...lines, ...notTold([this], unanswered)].join('\n')
+  }
+
+  /** Names of the parameters that were tried. */
+  get tried(): readonly string[] {
+    const all = tablesOf(this.#made.tables).flatMap(({ parameters }) => parameters)
+    // Whether a parameter was recorded is tried beside what was.
+    return [...new Set(all.map(({ name }) => name.replace(/ \(recorded\)$/, '')))]
   }
 
   override displayText(): string {
@@ -235,17 +235,6 @@ export class Explanation extends Stage {
     return new Explanation(this.subject, { ...this.#made, tables, choice, previous: this })
   }
 
-  #triedText(): string {
-    const tables = tablesOf(this.#made.tables)
-    const all = tables.flatMap(({ parameters }) => parameters.map(({ name }) => name))
-    // Whether a parameter was recorded is tried beside what was.
-    const tried = [...new Set(all.map((name) => name.replace(/ \(recorded\)$/, '')))]
-    if (tried.length === 0) return 'No parameter was recorded whose values differ.'
-    const names = tried.slice(0, MAX_TRIED).map(tooltipText)
-    const more = tried.length - names.length
-    return `Tried: ${listed([...names, ...(more > 0 ? [`${more} more`] : [])])}.`
-  }
-
   #ask(): ParameterQuestion[] {
     const { tables, growth } = this.#made
     const { differs, slow, slowAboveUs } = tables
@@ -259,6 +248,41 @@ export class Explanation extends Stage {
 }
 
 const MAX_TRIED = 8
+
+/** What explanations say that have no answer to any question, once for all; `null` where one has. */
+export function unansweredText(all: readonly Explanation[]): string | null {
+  if (all.some(({ paths }) => paths.length > 0)) return null
+  const asked = all.flatMap(({ questions, subject: { time } }) =>
+    questions.map((one) => questionText(one, time)),
+  )
+  return notTold(all, [...new Set(asked)]).join('\n')
+}
+
+/** Questions without an answer, then what was tried for all questions, and what was not. */
+function notTold(all: readonly Explanation[], unanswered: readonly string[]): string[] {
+  const isNone = all.some(({ questions }) => questions.some(({ paths }) => paths.length === 0))
+  const left = all.flatMap(({ leftOut }) => leftOut.filter(({ reason }) => reason !== 'constant'))
+  const count = new Set(left.map(({ column }) => column)).size
+  return [
+    ...unanswered,
+    ...(unanswered.length > 0 ? ['  No parameter tells them apart.'] : []),
+    ...(isNone ? [triedText([...new Set(all.flatMap(({ tried }) => tried))])] : []),
+    ...(count > 0
+      ? [`${counted(count, 'parameter')} left out as identifiers, times or the like (leftOut).`]
+      : []),
+  ]
+}
+
+function triedText(tried: readonly string[]): string {
+  if (tried.length === 0) return 'No parameter was recorded whose values differ.'
+  const names = tried.slice(0, MAX_TRIED).map(tooltipText)
+  const more = tried.length - names.length
+  return `Tried: ${listed([...names, ...(more > 0 ? [`${more} more`] : [])])}.`
+}
+
+function questionText({ question }: ParameterQuestion, time: string): string {
+  return question === 'what-differs' ? 'What differs?' : `What is slow? (${tooltipText(time)})`
+}
 
 function summaryWords({ quartiles, commonest }: ParameterDifference['before']): string {
   if (quartiles !== null) {

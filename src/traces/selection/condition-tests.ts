@@ -214,7 +214,9 @@ function valuesText(recorded: Recorded, asked: Condition): string {
   }
   const meant = asked.values.flatMap((value) => nearestName(value, texts) ?? [])[0]
   const hint = meant === undefined ? '' : ` Did you mean ${printable(meant)}?`
-  const all = values.map(([value, traces]) => `${printable(value) || '""'} (${grouped(traces)})`)
+  const textOf = (value: string) =>
+    builtIn(asked) === 'duration' ? formatDuration(Number(value)) : printable(value) || '""'
+  const all = values.map(([value, traces]) => `${textOf(value)} (${grouped(traces)})`)
   return `${name} is ${firstOf(all, { most: MAX_LISTED })}.${called ?? hint}`
 }
 
