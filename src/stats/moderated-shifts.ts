@@ -1,4 +1,4 @@
-import { mean, range } from 'd3-array'
+import { mean } from 'd3-array'
 import { rejectUnknownOptions, requireList } from '../core/errors.ts'
 import { bonferroni } from './bonferroni.ts'
 import { designEffects, StretchSums } from './design-effects.ts'
@@ -77,8 +77,7 @@ const FLOOR = 1
  * depends on which others are given.
  *
  * Equal values share the mean of their ranks, and the variance of ranks is that of these; if all
- * values of every stratum are equal, there is no `rankP`. Where no values of any measure vary within
- * their sample, samples apart have the exact p of such an arrangement for that of log values. A measure without a stratum that has
+ * values of every stratum are equal, there is no `rankP`. A measure without a stratum that has
  * values in both periods gets counts of 0 and NaN for p.
  *
  * Limits: levels are taken to wander as flicker noise does. Of levels that do, 2 % of p are below
@@ -145,13 +144,7 @@ export function moderatedShifts(
       Math.max(beforeCount, afterCount) >= MIN_BESIDE && Math.abs(probabilitySlower - 0.5) === 0.5
     const isEnough = Math.min(beforeCount, afterCount) >= (isApart ? MIN_APART : MIN_VALUES)
     const isKnown = isEnough && logVariance > 0 && logDf > 0
-    const isExact =
-      isEnough && Number.isNaN(spread.prior) && Math.abs(probabilitySlower - 0.5) === 0.5
-    const logP = isKnown
-      ? twoSidedTP(logDifference / Math.sqrt(logVariance), logDf)
-      : isExact
-        ? arrangementP(measures[i] as readonly BlockedStratum[])
-        : Number.NaN
+    const logP = isKnown ? twoSidedTP(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN
     return {
       beforeCount,
       afterCount,
@@ -164,14 +157,6 @@ export function moderatedShifts(
       direction: directionOf(probabilitySlower - 0.5),
     }
   })
-}
-
-/** Where no value of any measure varies: how rarely chance parts samples that do not overlap. */
-function arrangementP(strata: readonly BlockedStratum[]): number {
-  return strata.reduce((p, { before, after }) => {
-    const [few, many] = [before.values.length, after.values.length].sort((a, b) => a - b)
-    return range(1, few! + 1).reduce((product, i) => (product * i) / (many! + i), p)
-  }, 2)
 }
 
 /** Of samples that do not overlap, exactly 0 or 1; of strata that cancel, exactly ½. */
@@ -224,9 +209,7 @@ function logSample(sample: BlockedSample): LoggedSample {
   const { values, blocks } = ascending(sample)
   const logs = new Float64Array(values.length)
   for (let i = 0; i < logs.length; i++) logs[i] = logOf(values[i] as number)
-  // The mean of equal values is that value: rounding would make a variance, and a change, of them.
-  const isConstant = logs[0] === logs.at(-1)
-  return { values, blocks, logs, meanLog: isConstant ? logs[0]! : (mean(logs) as number) }
+  return { values, blocks, logs, meanLog: mean(logs) as number }
 }
 
 function sumStrata(

@@ -155,27 +155,6 @@ test('equal values have no p of ranks; measures of one period only have none at 
   expect(missing).toMatchObject({ beforeCount: 0, afterCount: 0, p: Number.NaN, direction: 'none' })
 })
 
-test('491 values of 2 against 449 do not differ by the rounding of their mean', () => {
-  const twos = (length: number) => sample(Array.from({ length }, () => 2))
-  const [alone] = moderatedShifts([[{ before: twos(491), after: twos(449) }]])
-  expect(alone).toMatchObject({ p: Number.NaN, factor: 1, direction: 'none' })
-  const others = [1, 2, 3].map((k) => {
-    const values = (length: number) => Array.from({ length }, (_, i) => 10 + ((i * k) % 7))
-    return [{ before: sample(values(70)), after: sample(values(63)) }]
-  })
-  const [beside] = moderatedShifts([[{ before: twos(491), after: twos(449) }], ...others])
-  expect(beside).toMatchObject({ p: 1, factor: 1, probabilitySlower: 0.5, direction: 'none' })
-})
-
-test('where nothing varies, samples apart have the exact p of their arrangement', () => {
-  const equal = (length: number, value: number) => sample(Array.from({ length }, () => value))
-  const [few, many] = [4, 1000].map(
-    (length) => moderatedShifts([[{ before: equal(length, 50), after: equal(length, 90) }]])[0],
-  )
-  expect(few?.logP).toBeCloseTo(2 / 70, 12)
-  expect(many?.p).toBeLessThan(1e-100)
-})
-
 test('5 against 8 values of a factor of 50 are found beside 30 measures that did not change', () => {
   const random = randomSource(7)
   const draw = (size: number, mu: number) =>
