@@ -10,6 +10,7 @@ import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
 import { parsedJson } from '../readers/json-values.ts'
 import { nodeFiles } from '../trace-source.ts'
 import { checkPages } from './parquet-pages.ts'
+import { StoredColumn } from './stored-column.ts'
 
 /** Text, the bytes of an id, or whatever a caller makes of bytes, once for each distinct value. */
 export type FromBytes = (bytes: Uint8Array) => unknown
@@ -43,11 +44,8 @@ export interface ParquetFile {
    * and times come as they are stored.
    */
   read(group: RowGroup, leaf: Leaf, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
-  /**
-   * Values of a column that repeats once in each row, one row's behind the other's, and `null` for
-   * each row that has none. Of pages of version 2, in which levels stand apart.
-   */
-  readFlat(group: RowGroup, leaf: Leaf, fromBytes: FromBytes): Promise<ArrayLike<unknown>>
+  /** Returns what `use` makes of a column of one row group as flowdelta saves them. */
+  readStored<T>(group: RowGroup, leaf: Leaf, use: (column: StoredColumn) => T): Promise<T>
   close(): Promise<void>
 }
 
@@ -136,18 +134,17 @@ async function opened(
     if (chunk?.meta_data === undefined) throw damaged(`it has no ${path.join('.')} in a row group`)
     return { ...chunk, meta_data: chunk.meta_data }
   }
-  const valuesOf = async (
-    group: RowGroup,
-    { chunk, schema }: { chunk: ChunkOfColumn; schema: SchemaElement[] },
-    stringFromBytes: FromBytes,
-  ) => {
-    const { data_page_offset, dictionary_page_offset, total_compressed_size } = chunk.meta_data
+  const bytesOf = async ({ meta_data }: ChunkOfColumn) => {
+    const { data_page_offset, dictionary_page_offset, total_compressed_size } = meta_data
     const start = Number(dictionary_page_offset || data_page_offset)
     const end = start + Number(total_compressed_size)
+    if (start > end || end > file.byteLength) throw new Error(`it ends before byte ${end}`)
+    return await file.slice(start, end)
+  }
+  const valuesOf = async (group: RowGroup, chunk: ChunkOfColumn, stringFromBytes: FromBytes) => {
     const pages: ArrayLike<unknown>[] = []
     try {
-      if (start > end || end > file.byteLength) throw new Error(`it ends before byte ${end}`)
-      const bytes = await file.slice(start, end)
+      const bytes = await bytesOf(chunk)
       await parquetRead({
         file: { byteLength: file.byteLength, slice: () => bytes },
         compressors: await checkPages(bytes, chunk.meta_data, schema),
@@ -169,21 +166,18 @@ async function opened(
     bytes: file.byteLength,
     leaves,
     async read(group, leaf, fromBytes = asText) {
-      const values = await valuesOf(group, { chunk: chunkOf(group, leaf), schema }, fromBytes)
+      const values = await valuesOf(group, chunkOf(group, leaf), fromBytes)
       return leaf.levels.includes('OPTIONAL')
         ? Array.from(values, (value) => bare(value, leaf.levels))
         : values
     },
-    async readFlat(group, leaf, fromBytes) {
-      // As a column of its own, with a row for each value, it needs no arrays of rows.
+    async readStored(group, leaf, use) {
       const chunk = chunkOf(group, leaf)
-      const meta_data = { ...chunk.meta_data, path_in_schema: [leaf.element.name] }
-      const alone = { ...leaf.element, repetition_type: 'OPTIONAL' } as const
-      const column = {
-        chunk: { ...chunk, meta_data },
-        schema: [{ name: 'root', num_children: 1 }, alone],
+      try {
+        return use(await StoredColumn.read(await bytesOf(chunk), chunk.meta_data))
+      } catch (error) {
+        throw damaged(error)
       }
-      return valuesOf({ ...group, num_rows: meta_data.num_values }, column, fromBytes)
     },
     close: () => file.close(),
   }

@@ -10,7 +10,6 @@ import type {
 /** Values that a run may have beyond the last one, as writers fill up blocks. */
 const MAX_PADDING = 1024
 
-/** Parts of hyparquet, which is loaded with the first file that is read. */
 const loaded = async () => ({
   ...(await import('hyparquet-compressors')),
   ...(await import('hyparquet/src/column.js')),
@@ -19,6 +18,14 @@ const loaded = async () => ({
   ...(await import('hyparquet/src/schema.js')),
   ...(await import('hyparquet/src/thrift.js')),
 })
+
+let parts: ReturnType<typeof loaded> | undefined
+
+/** Parts of hyparquet, which is loaded with the first file that is read. */
+export function hyparquetParts(): ReturnType<typeof loaded> {
+  parts ??= loaded()
+  return parts
+}
 
 /**
  * Checks the pages of a column chunk, since hyparquet writes out as many values as a damaged count
@@ -31,7 +38,7 @@ export async function checkPages(
   column: ColumnMetaData,
   schema: SchemaElement[],
 ): Promise<Compressors> {
-  return new PageCheck(await loaded(), column, schema).check(chunk)
+  return new PageCheck(await hyparquetParts(), column, schema).check(chunk)
 }
 
 class PageCheck {
@@ -183,7 +190,7 @@ class PageCheck {
   }
 }
 
-function readerOf({ buffer, byteOffset, byteLength }: Uint8Array): DataReader {
+export function readerOf({ buffer, byteOffset, byteLength }: Uint8Array): DataReader {
   return { view: new DataView(buffer, byteOffset, byteLength), offset: 0 }
 }
 
@@ -194,6 +201,6 @@ function areCounts(...values: readonly unknown[]): boolean {
   return values.every((value) => Number.isInteger(value) && (value as number) >= 0)
 }
 
-function requireThat(isSo: boolean, otherwise: string): void {
+export function requireThat(isSo: boolean, otherwise: string): void {
   if (!isSo) throw new Error(`it has ${otherwise}`)
 }

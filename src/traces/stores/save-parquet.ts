@@ -1,4 +1,5 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
+import type { Encoding } from 'hyparquet'
 import type { ColumnSource, SchemaElement } from 'hyparquet-writer'
 import { SAVED_KEY, savedLogs, savedSpanId } from '../log-records.ts'
 import type { Quality } from '../quality.ts'
@@ -39,6 +40,16 @@ const COLUMNS: Readonly<Record<string, Elements>> = {
   FollowsFrom: [{ type: 'BOOLEAN' }],
   SampleRate: [{ type: 'DOUBLE' }],
   SpanAttributeTypes: [TEXT],
+}
+
+/** Of columns for which a choice by their values is slower to read. */
+const ENCODINGS: Readonly<Record<string, Encoding>> = {
+  Timestamp: 'PLAIN',
+  Duration: 'PLAIN',
+  ParentRow: 'PLAIN',
+  SampleRate: 'PLAIN',
+  SpanId: 'PLAIN',
+  TraceId: 'RLE_DICTIONARY',
 }
 
 interface Savable {
@@ -123,10 +134,8 @@ function columnsOf(
     SampleRate: each((row) => weight?.[traceOf[row]!] ?? (weight === undefined ? 0 : Number.NaN)),
     SpanAttributeTypes: entries.map((own) => own.map(([, value]) => (typeof value)[0]).join('')),
   }
-  const plain = { encoding: 'PLAIN' as const }
-  return Object.entries(data).map(([name, values]) => ({
-    name,
-    data: values,
-    ...(/^(Timestamp|Duration|ParentRow|SampleRate|SpanId)$/.test(name) && plain),
-  }))
+  return Object.entries(data).map(([name, data]) => {
+    const encoding = ENCODINGS[name]
+    return { name, data, ...(encoding && { encoding }) }
+  })
 }

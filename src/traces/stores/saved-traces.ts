@@ -2,7 +2,7 @@
 import { remembered } from '../../core/remembered.ts'
 import { Attributes, NUMBER, TEXT, TRUTH } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
-import { finishColumns, growingColumns, growingFloat64, growingUint32 } from '../growing-columns.ts'
+import { type GrowingColumn, growingFloat64, growingUint32 } from '../growing-columns.ts'
 import {
   areSavedLogs,
   DAMAGED_LOGS,
@@ -14,7 +14,8 @@ import {
 import { MISSING_TRACES, Quality, type QualityIssue } from '../quality.ts'
 import { ATTRIBUTE_TYPES } from '../readers/json-values.ts'
 import { SPAN_KINDS, SPAN_STATUSES, type SpanColumns, SpanTraces } from '../span-traces.ts'
-import { asText, type FromBytes, type ParquetFile } from './parquet-file.ts'
+import { damagedParquet, type ParquetFile } from './parquet-file.ts'
+import type { Numbers, StoredColumn, StoredTexts } from './stored-column.ts'
 
 interface Saved {
   readonly version: number
@@ -64,78 +65,101 @@ export async function readSavedTraces(
   const said = saidOf(file)
   if (said === undefined) return undefined
   const { quality, ...own } = said
-  const [ids, services, operations] = [new Dictionary(), new Dictionary(), new Dictionary()]
+  const rows = Number(file.metadata.num_rows)
+  const ids: string[] = []
+  const [services, operations] = [new Dictionary(), new Dictionary()]
   const [hosts, versionNames] = [new Dictionary(), new Dictionary()]
-  const spans = growingColumns({
-    parent: 'i32' as const,
-    startUs: 'f64' as const,
-    durationUs: 'f64' as const,
-    service: 'u32' as const,
-    operation: 'u32' as const,
-    host: 'u32' as const,
-    version: 'u32' as const,
-    kind: 'u8' as const,
-    status: 'u8' as const,
-    followsFrom: 'u8',
-  })
+  // Spans of a trace stand together, though perhaps in two row groups.
+  const traceCode = (id: string) => (id === ids.at(-1) ? ids.length : ids.push(id)) - 1
+  const spans: SpanColumns = {
+    parent: new Int32Array(rows),
+    startUs: new Float64Array(rows),
+    durationUs: new Float64Array(rows),
+    service: new Uint32Array(rows),
+    operation: new Uint32Array(rows),
+    host: new Uint32Array(rows),
+    version: new Uint32Array(rows),
+    kind: new Uint8Array(rows),
+    status: new Uint8Array(rows),
+    followsFrom: new Uint8Array(rows),
+  }
+  const trace = new Uint32Array(rows)
   const spanOffsets = growingUint32()
   const weight = growingFloat64()
-  const attributes = new SavedAttributes()
+  const attributes = new SavedAttributes(rows, entriesIn(file))
   const epochNs = BigInt(own.epochNs)
   let read = 0
-  let lastTrace = -1
-  const keyCode: FromBytes = (bytes) => attributes.keys.code(asText(bytes) as string)
   const leaves = new Map(file.leaves.map((leaf) => [leaf.path.join('.'), leaf]))
   for (const group of file.metadata.row_groups) {
-    const column = async <T = number>(of: string, from?: FromBytes) =>
-      (await file.read(group, leaves.get(of)!, from)) as ArrayLike<T>
-    const flat = async (of: string, from: FromBytes) =>
-      (await file.readFlat(group, leaves.get(of)!, from)) as ArrayLike<number>
-    const codes = (of: string, into: Dictionary) =>
-      column(of, (bytes) => into.code(asText(bytes) as string))
-    const indexes = (of: string, names: readonly string[]) =>
-      column(of, (bytes) => names.indexOf(asText(bytes) as string))
-    const trace = await codes('TraceId', ids)
-    const starts = (await column('Timestamp')) as unknown as BigInt64Array
-    spans.startUs.append(microsSince(epochNs, starts))
-    spans.durationUs.append(microsSince(0n, (await column('Duration')) as unknown as BigInt64Array))
-    const parents = await column('ParentRow')
-    const rates = await column('SampleRate')
-    for (let row = 0; row < trace.length; row++) {
-      if (trace[row] !== lastTrace) {
-        lastTrace = trace[row]!
-        spanOffsets.push(read + row)
-        weight.push(rates[row]!)
-      }
-      const parent = parents[row]!
-      spans.parent.push(parent < 0 ? parent : parent + spanOffsets.values[lastTrace]!)
+    const column = async <T>(of: string, use: (stored: StoredColumn) => T) => {
+      const leaf = leaves.get(of)
+      if (leaf === undefined) throw damagedParquet(file.name, new Error(`it has no column ${of}`))
+      return await file.readStored(group, leaf, use)
     }
-    spans.service.append(await codes('ServiceName', services))
-    spans.operation.append(await codes('SpanName', operations))
-    spans.host.append(await codes('HostName', hosts))
-    spans.version.append(await codes('ServiceVersion', versionNames))
-    spans.kind.append(await indexes('SpanKind', SPAN_KINDS))
-    spans.status.append(await indexes('StatusCode', SPAN_STATUSES))
-    spans.followsFrom.append(await column('FollowsFrom'))
-    attributes.add(
-      await flat('SpanAttributes.key_value.key', keyCode),
-      await flat('SpanAttributes.key_value.value', attributes.write),
-      await column<string>('SpanAttributeTypes'),
-    )
-    read += trace.length
-    onGroup(Number(group.num_rows) / Number(file.metadata.num_rows))
+    const count = Number(group.num_rows)
+    const ofRows = <T extends { readonly length: number }>(values: T) => {
+      if (values.length === count) return values
+      const said = `it has ${values.length} rows in a row group of ${count}`
+      throw damagedParquet(file.name, new Error(said))
+    }
+    const numbers = <A extends { readonly length: number }>(of: string, kind: Numbers<A>) =>
+      column(of, (stored) => ofRows(stored.numbers(kind)))
+    const coded = (
+      of: string,
+      into: Uint32Array | Uint8Array,
+      code: (text: string) => number,
+    ): Promise<void> =>
+      column(of, (stored) => {
+        const { texts, codes } = stored.texts()
+        ofRows(codes)
+        decode(codes, Uint32Array.from(texts, code), into, read)
+      })
+    const [parents, rates, starts, durations] = await Promise.all([
+      numbers('ParentRow', Int32Array),
+      numbers('SampleRate', Float64Array),
+      numbers('Timestamp', BigInt64Array),
+      numbers('Duration', BigInt64Array),
+      coded('TraceId', trace, traceCode),
+      coded('ServiceName', spans.service, (text) => services.code(text)),
+      coded('SpanName', spans.operation, (text) => operations.code(text)),
+      coded('HostName', spans.host, (text) => hosts.code(text)),
+      coded('ServiceVersion', spans.version, (text) => versionNames.code(text)),
+      coded('SpanKind', spans.kind, placeIn(SPAN_KINDS)),
+      coded('StatusCode', spans.status, placeIn(SPAN_STATUSES)),
+      column('FollowsFrom', (stored) => spans.followsFrom.set(ofRows(stored.truths()), read)),
+    ])
+    spans.startUs.set(microsSince(epochNs, starts), read)
+    spans.durationUs.set(microsSince(0n, durations), read)
+    addRows({ trace: trace.subarray(read, read + count), parents, rates }, read, {
+      parent: spans.parent,
+      spanOffsets,
+      weight,
+    })
+    const [keys, values, types] = await Promise.all([
+      column('SpanAttributes.key_value.key', (stored) => stored.texts()),
+      column('SpanAttributes.key_value.value', (stored) => stored.texts()),
+      column('SpanAttributeTypes', (stored) => stored.texts()),
+    ])
+    if (!attributes.add(keys, values, types)) {
+      const said = `it has ${keys.codes.length} keys and ${values.codes.length} values of attributes of other types`
+      throw damagedParquet(file.name, new Error(said))
+    }
+    read += count
+    onGroup(count / rows)
+  }
+  if (spanOffsets.length > ids.length) {
+    throw damagedParquet(file.name, new Error('it has spans of one trace apart from each other'))
   }
   spanOffsets.push(read)
   const weights = weight.take()
-  const columns = finishColumns(spans) as SpanColumns
   for (const service of own.logs?.loose?.sources ?? []) services.code(service)
   return new SpanTraces(
     name ?? own.name,
     {
       epochNs,
-      ids: ids.values,
+      ids,
       spanOffsets: spanOffsets.take(),
-      spans: columns,
+      spans,
       services,
       operations,
       hosts,
@@ -147,6 +171,42 @@ export async function readSavedTraces(
     new Quality({ ...quality, counts: new Map(quality.counts) }),
   )
 }
+
+function decode(
+  codes: Uint32Array,
+  known: Uint32Array,
+  into: Uint32Array | Uint8Array,
+  from: number,
+): void {
+  for (let row = 0; row < codes.length; row++) into[from + row] = known[codes[row]!]!
+}
+
+/** Adds the rows of a group, of which the first is row `from` of the file. */
+function addRows(
+  { trace, parents, rates }: { trace: Uint32Array; parents: Int32Array; rates: Float64Array },
+  from: number,
+  into: {
+    parent: Int32Array
+    spanOffsets: GrowingColumn<Uint32Array>
+    weight: GrowingColumn<Float64Array>
+  },
+): void {
+  const { parent, spanOffsets, weight } = into
+  // Traces stand one behind the other, so that the last one is known by how many there are.
+  let last = spanOffsets.length - 1
+  let first = last < 0 ? 0 : spanOffsets.values[last]!
+  for (let row = 0; row < trace.length; row++) {
+    if (trace[row] !== last) {
+      last = trace[row]!
+      first = from + row
+      spanOffsets.push(first)
+      weight.push(rates[row]!)
+    }
+    parent[from + row] = parents[row]! < 0 ? parents[row]! : parents[row]! + first
+  }
+}
+
+const placeIn = (names: readonly string[]) => (text: string) => names.indexOf(text)
 
 function logsOfRows(saved: SavedLogs, of: Parameters<typeof logsOfServices>[1]) {
   const records = withSavedLogs(undefined, saved)
@@ -172,55 +232,79 @@ function microsSince(fromNs: bigint, times: BigInt64Array): Float64Array {
   return micros
 }
 
+/** How many attributes there may be: a span without any counts as one. */
+function entriesIn({ metadata }: ParquetFile): number {
+  const counts = metadata.row_groups.flatMap(({ columns }) =>
+    columns.map(({ meta_data }) =>
+      meta_data?.path_in_schema.at(-1) === 'key' ? Number(meta_data.num_values) : 0,
+    ),
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
 /** Attributes of a saved file, span by span. */
 class SavedAttributes {
-  readonly keys = new Dictionary()
-  /** Values as they are written, also those of numbers; once for each row group that has them. */
-  readonly #written: string[] = []
-  /** Codes of those that are texts. */
-  readonly #codes: number[] = []
+  readonly #keys = new Dictionary()
   readonly #texts = new Dictionary()
-  readonly #offsets = growingUint32()
-  readonly #columns = growingColumns({ key: 'u32', type: 'u8', value: 'f64' })
+  readonly #offsets: Uint32Array
+  readonly #key: Uint32Array
+  readonly #type: Uint8Array
+  readonly #value: Float64Array
+  #rows = 0
+  #entries = 0
 
-  /** Keeps a value; `add` takes its number. */
-  readonly write: FromBytes = (bytes) => this.#written.push(asText(bytes) as string) - 1
+  /** @param most how many entries there may be */
+  constructor(rows: number, most: number) {
+    this.#offsets = new Uint32Array(rows + 1)
+    this.#key = new Uint32Array(most)
+    this.#type = new Uint8Array(most)
+    this.#value = new Float64Array(most)
+  }
 
-  add(keys: ArrayLike<number>, values: ArrayLike<number>, types: ArrayLike<string>): void {
-    const { key, type, value } = this.#columns
-    let at = 0
-    for (let row = 0; row < types.length; row++) {
-      this.#offsets.push(key.length)
-      const letters = types[row]!
-      for (let i = 0; i < letters.length; i++, at++) {
-        key.push(keys[at]!)
-        const isText = letters[i] === 's'
-        type.push(isText ? TEXT : letters[i] === 'n' ? NUMBER : TRUTH)
-        value.push(isText ? this.#code(values[at]!) : this.#number(values[at]!, letters[i]!))
-      }
-      // A span without attributes has one `null`.
-      if (letters === '') at++
+  /** Adds those of a row group; false where there are not as many as `types` has letters. */
+  add(keys: StoredTexts, values: StoredTexts, types: StoredTexts): boolean {
+    const keyOf = Uint32Array.from(keys.texts, (text) => this.#keys.code(text))
+    const lettersOf = [...types.texts]
+    /** By the place of a value: its code as a text and what it is otherwise, once it is known. */
+    const codeOf = new Int32Array(values.texts.length).fill(-1)
+    const numberOf = new Map<number, number>()
+    const number = (place: number, letter: string) => {
+      const known = numberOf.get(place)
+      if (known !== undefined) return known
+      const own = Number(ATTRIBUTE_TYPES[letter]!(values.texts.text(place)))
+      numberOf.set(place, own)
+      return own
     }
-  }
-
-  #code(written: number): number {
-    const code = this.#codes[written] ?? this.#texts.code(this.#written[written]!)
-    this.#codes[written] = code
-    return code
-  }
-
-  #number(written: number, letter: string): number {
-    return Number(ATTRIBUTE_TYPES[letter]!(this.#written[written]!))
+    const code = (place: number) => {
+      if (codeOf[place] === -1) codeOf[place] = this.#texts.code(values.texts.text(place))
+      return codeOf[place]!
+    }
+    const [key, type, value] = [this.#key, this.#type, this.#value]
+    const first = this.#entries
+    let entry = first
+    for (let row = 0; row < types.codes.length; row++) {
+      const letters = lettersOf[types.codes[row]!]!
+      for (let i = 0; i < letters.length; i++, entry++) {
+        const place = values.codes[entry - first]!
+        key[entry] = keyOf[keys.codes[entry - first]!]!
+        const letter = letters[i]!
+        type[entry] = letter === 's' ? TEXT : letter === 'n' ? NUMBER : TRUTH
+        value[entry] = letter === 's' ? code(place) : number(place, letter)
+      }
+      this.#offsets[++this.#rows] = entry
+    }
+    this.#entries = entry
+    return entry - first === keys.codes.length && entry - first === values.codes.length
   }
 
   finish(): Attributes {
-    this.#offsets.push(this.#columns.key.length)
-    const offsets = this.#offsets.take()
     return new Attributes({
-      offsets,
-      keys: this.keys,
+      offsets: this.#offsets,
+      keys: this.#keys,
       texts: this.#texts,
-      ...finishColumns(this.#columns),
+      key: this.#key.slice(0, this.#entries),
+      type: this.#type.slice(0, this.#entries),
+      value: this.#value.slice(0, this.#entries),
     })
   }
 }
