@@ -1,4 +1,4 @@
-import { maxIndex, range, rollup, sum } from 'd3-array'
+import { range, rollup, sum } from 'd3-array'
 import { formatAmount, TIME } from '../../core/quantity.ts'
 import { counted, firstOf, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -224,14 +224,13 @@ function extremeOf({ flows }: ComparedPeriods, period: Period): ComparisonWarnin
   if (count < MIN_REQUESTS) return []
   const first = period === BEFORE ? 0 : flows.count(BEFORE)
   const timesUs = flows.responseTimeUs.subarray(first, first + count)
-  const totalUs = sum(timesUs)
-  const slowest = maxIndex(timesUs)
-  const slowestUs = timesUs[slowest] as number
+  const totalUs = timesUs.reduce((sum, timeUs) => sum + (timeUs || 0), 0)
+  const slowestUs = timesUs.reduce((most, timeUs) => (timeUs > most ? timeUs : most), 0)
   if (!(slowestUs > EXTREME_SHARE * totalUs)) return []
   const when = period === BEFORE ? 'before' : 'after'
   return warning('extreme-request', {
     finding:
-      `One request ${when}, trace ${flows.ids[first + slowest]}, took ${formatAmount(slowestUs, flows.quantity)}, ` +
+      `One request ${when}, trace ${flows.ids[first + timesUs.indexOf(slowestUs)]}, took ${formatAmount(slowestUs, flows.quantity)}, ` +
       `${percent(slowestUs / totalUs)} of what all ${grouped(count)} requests took.`,
     effect:
       'It dominates means, contributions and shares of the change; medians and tests are not affected.',

@@ -160,9 +160,10 @@ function holesIn(arrivals: Float64Array): Gap[] {
   const allUs = lengthUs(arrivals)
   const holes: Gap[] = []
   for (let i = 1; i < arrivals.length; i++) {
-    const gap = { fromUs: arrivals[i - 1] as number, toUs: arrivals[i] as number }
-    const share = (gap.toUs - gap.fromUs) / allUs
-    if (share > MIN_GAP_SHARE && gapProbability(share, arrivals.length) < GAP_LEVEL) holes.push(gap)
+    const [fromUs, toUs] = [arrivals[i - 1] as number, arrivals[i] as number]
+    const share = (toUs - fromUs) / allUs
+    if (!(share > MIN_GAP_SHARE)) continue
+    if (gapProbability(share, arrivals.length) < GAP_LEVEL) holes.push({ fromUs, toUs })
   }
   return holes
 }

@@ -84,9 +84,10 @@ export function unsteadyBefore({ flows }: Pick<ComparedPeriods, 'flows'>): Compa
 
 /** As they arrived. */
 function requestsOf(flows: FlowSet, period: Period): Uint32Array {
-  const own = Uint32Array.from(flows.period.keys()).filter((one) => flows.period[one] === period)
-  const arrivals = Float64Array.from(own, (request) => flows.arrivalUs(request))
-  return ascendingOrder(arrivals).map((at) => own[at]!)
+  const first = period === BEFORE ? 0 : flows.count(BEFORE)
+  const arrivals = new Float64Array(flows.count(period))
+  for (let at = 0; at < arrivals.length; at++) arrivals[at] = flows.arrivalUs(first + at)
+  return ascendingOrder(arrivals).map((at) => first + at)
 }
 
 function measuresOf(flows: FlowSet, period: Period): Measure[] {

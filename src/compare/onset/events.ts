@@ -123,7 +123,7 @@ interface Move extends Pick<Sighting, 'kind' | 'service' | 'name'> {
  * corrected for their number.
  */
 export function seenEvents(flows: FlowSet): readonly TimedEvent[] {
-  if (periodOverlap(flows) === null) return []
+  if (!flows.spanRows || periodOverlap(flows) === null) return []
   const order = ascendingOrder(Float64Array.from(flows.period, (_, one) => flows.arrivalUs(one)))
   const all = sightingsOf(flows, order)
   const requestsOf = new Map(

@@ -1,4 +1,4 @@
-import { group, sum } from 'd3-array'
+import { group } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
@@ -224,8 +224,11 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): ReadonlyMap<number,
     for (const stratum of strata) {
       const { members, before } = stratum
       const scores = scoreOf(stratum)
-      const usual =
-        sum(scores, (score, i) => (isBefore(members[i] as Value) ? score : 0)) / before.length
+      let sumBefore = 0
+      for (let i = 0; i < scores.length; i++) {
+        if (isBefore(members[i] as Value)) sumBefore += scores[i] as number
+      }
+      const usual = sumBefore / before.length
       members.forEach(({ request }, i) => {
         const known = sums.get(request) ?? { sum: 0, count: 0 }
         if (known.count++ === 0) sums.set(request, known)
