@@ -67,6 +67,7 @@ const GROWING = {
 
 export const growingFloat64 = GROWING.f64
 export const growingUint32 = GROWING.u32
+export const growingInt32 = GROWING.i32
 export const growingUint8 = GROWING.u8
 export type GrowingUint32 = GrowingColumn<Uint32Array>
 
