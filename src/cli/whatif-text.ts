@@ -1,5 +1,13 @@
 import { least } from 'd3-array'
-import { counted, formatDuration, grouped, percent, pValue, shortText } from '../core/words.ts'
+import {
+  counted,
+  formatDuration,
+  grouped,
+  percent,
+  pValue,
+  shortText,
+  shortTexts,
+} from '../core/words.ts'
 import type { Population } from '../whatif/calls/index-calls.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
@@ -151,6 +159,10 @@ function causesTable(
   us: number | null,
 ): string {
   const shown = ranked.slice(0, limit)
+  const titles = shortTexts(
+    shown.map(({ scenario }) => scenario.title),
+    MAX_TITLE_LENGTH,
+  )
   const isNested = shown.some(({ parent }) => parent !== null)
   const table = textTable(
     [
@@ -163,18 +175,16 @@ function causesTable(
       ...meetTitle(us),
       'chance?',
     ],
-    shown.map(
-      ({ rank, scenario, parent, gain, divergence, p50Us, p99Us, significant, evaluation }) => [
-        `${rank}. ${shortText(scenario.title, MAX_TITLE_LENGTH)}`,
-        ...(isNested ? [parent === null ? '' : `${parent.rank}.`] : []),
-        gain < 0 ? 'none' : percent(gain),
-        divergenceText(options.divergence, divergence),
-        formatDuration(p50Us),
-        formatDuration(p99Us),
-        ...(us === null ? [] : [meetText(evaluation.profile, us)]),
-        significant ? 'no' : 'maybe',
-      ],
-    ),
+    shown.map(({ rank, parent, gain, divergence, p50Us, p99Us, significant, evaluation }, i) => [
+      `${rank}. ${titles[i]}`,
+      ...(isNested ? [parent === null ? '' : `${parent.rank}.`] : []),
+      gain < 0 ? 'none' : percent(gain),
+      divergenceText(options.divergence, divergence),
+      formatDuration(p50Us),
+      formatDuration(p99Us),
+      ...(us === null ? [] : [meetText(evaluation.profile, us)]),
+      significant ? 'no' : 'maybe',
+    ]),
   )
   return `${table}\n\nEach row: how far apart the profiles still are, and p50 and p99, with this change alone.`
 }
