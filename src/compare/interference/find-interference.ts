@@ -130,7 +130,8 @@ function isOther({ place, request }: Activity, { place: services }: Activity): b
   })
 }
 
-const MIN_MET = 5
+/** Fewest slow calls that a group was under way in. */
+export const MIN_MET = 5
 /** Fewest calls of a stretch of time, within which overlaps are compared. */
 const MIN_STRETCH = 30
 /** Usual calls are divided into so many neighborhoods. */

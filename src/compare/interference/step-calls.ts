@@ -13,7 +13,7 @@ import type { ToldStep } from './interference.ts'
 import { type Calls, sortCalls } from './overlaps.ts'
 
 /** Calls that were slower than this share of those before are slow. */
-const SLOW = 0.95
+export const SLOW = 0.95
 /** Fewer calls of a kind before do not say what is slow. */
 const MIN_BEFORE = 10
 /** Calls of a period that are compared; more would not tell more. */
