@@ -79,8 +79,15 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
     `${size}: ${stepsText(profileQuantiles(base), profileQuantiles(target))}. ` +
     (areSame(base, target)
       ? 'The profiles are the same.'
-      : `The profiles ${differ} (${pValue(changeP)}); ${distanceText(diagnosis, divergence)} apart.`)
+      : `The profiles ${differ} (${pValue(changeP)}${learnedFrom(diagnosis)}); ${distanceText(diagnosis, divergence)} apart.`)
   )
+}
+
+/** What p of the profiles learns noise from, where that is not all: then all would give another one. */
+function learnedFrom({ options, state, models }: LatencyDiagnosis): string {
+  if (models.forests.length < 2) return ''
+  if (options.finding !== null) return ', by noise in what this finding is about alone'
+  return state === 'complete' ? '' : ', by noise in what was tried so far'
 }
 
 /** `Cause 1 explains finding 2: disk: READ itself takes 10 ms longer.` */

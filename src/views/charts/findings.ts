@@ -1,8 +1,12 @@
 import { failuresText } from '../../compare/findings/error-findings.ts'
 import type { Findings } from '../../compare/findings/findings.ts'
-import { MIN_MET } from '../../compare/interference/find-interference.ts'
-import type { Interference, Others } from '../../compare/interference/interference.ts'
-import { MIN_SLOW, SLOW } from '../../compare/interference/step-calls.ts'
+import {
+  type Interference,
+  MIN_MET,
+  MIN_SLOW,
+  type Others,
+  SLOW,
+} from '../../compare/interference/interference.ts'
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
 import { ofText, type Segment, type Segments } from '../../compare/segments/segments.ts'
 import { most } from '../../core/options.ts'
