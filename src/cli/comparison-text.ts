@@ -1,4 +1,4 @@
-import { range, sum } from 'd3-array'
+import { range, sum, transpose } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
@@ -12,7 +12,7 @@ import {
   signedAmount,
   TIME,
 } from '../core/quantity.ts'
-import { counted, grouped, percent, shortText } from '../core/words.ts'
+import { counted, grouped, percent, shortText, shortTexts } from '../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
@@ -75,13 +75,13 @@ function evidenceTables(
   quantity: Quantity,
 ) {
   const signed = (amount: number) => signedAmount(amount, quantity)
-  const name = (of: Operation | null) => (of ? printable(`${of.service} ${of.operation}`) : '–')
+  const name = (of: Operation | null) => (of ? `${of.service} ${of.operation}` : '–')
   const tables: [title: string, head: string[], rows: string[][]][] = [
     [
       'Steps',
       ['operation', 'what', 'service', 'caller', 'one call takes'],
       steps.map(({ operation, kind, service, caller, shiftUs }) => [
-        ...[operation, kind, service, caller ?? '–'].map(printable),
+        ...[operation, kind, service, caller ?? '–'],
         signed(shiftUs),
       ]),
     ],
@@ -100,7 +100,7 @@ function evidenceTables(
       'What requests do differently',
       ['step', 'follows', 'change'],
       changedStructure.map(({ label, after, change }) => [
-        ...[label, after?.label ?? 'the start'].map(printable),
+        ...[label, after?.label ?? 'the start'],
         change,
       ]),
     ],
@@ -108,7 +108,7 @@ function evidenceTables(
       'Edges',
       ['from', 'to', 'where', 'takes', '95 % CI', 'requests before', 'after'],
       changedEdges.map((edge) => [
-        ...[edge.from, edge.to].map(printable),
+        ...[edge.from, edge.to],
         edge.kind === 'self' ? 'work' : 'network',
         signed(edge.shiftUs),
         edge.interval.map(signed).join(' to '),
@@ -117,8 +117,14 @@ function evidenceTables(
     ],
   ]
   return tables.flatMap(([title, head, rows]) =>
-    rows.length === 0 ? [] : [`${title}\n${textTable(head, rows)}`],
+    rows.length === 0 ? [] : [`${title}\n${textTable(head, shortCells(rows))}`],
   )
+}
+
+/** Rows whose names are not too long, and differ where they did. */
+function shortCells(rows: readonly string[][]): string[][] {
+  const columns = transpose<string>(rows).map((cells) => shortTexts(cells, MAX_NAME_LENGTH))
+  return transpose<string>(columns)
 }
 
 function verboseBlocks(comparison: Comparison, limit: number): string[] {

@@ -110,7 +110,11 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
       ),
       'What tells requests apart though they do the same work, the largest share first.',
     ),
-    remaining: made(({ diagnosis }) => diagnosis.remaining, COUNT),
+    remaining: made(
+      ({ diagnosis }) => diagnosis.remaining,
+      COUNT,
+      'Categories without all causes; remedies may leave more.',
+    ),
     remedies: made(({ diagnosis }) => diagnosis.remedies, listOf(REMEDY), 'Best first.'),
     proposals: made(
       ({ diagnosis }) => diagnosis.proposals,

@@ -54,9 +54,13 @@ export function textWidth(): number {
   return process.stdout.columns || MAX_WIDTH
 }
 
+/** Where a cell may be broken: after a part of a name; within it before a capital; or else anywhere. */
+const BREAKS = [/[\s/.:·_-]/g, /[\s/.:·_-]|[\p{Ll}\d](?=\p{Lu})/gu, /./gsu] as const
+
 /**
  * Returns rows as text with aligned columns: the first to the left, the others to the right. Where they
- * do not fit, the widest columns become narrower and their cells several lines, to the left.
+ * do not fit, the widest columns become narrower and their cells several lines, to the left; parts of
+ * names stay whole as long as there is room.
  */
 export function textTable(
   head: readonly string[],
@@ -67,10 +71,15 @@ export function textTable(
   const natural = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
   const widths = [...natural]
   const total = () => sum(widths) + 2 * (widths.length - 1)
-  const room = () => widths.map((one, column) => ((natural[column] ?? 0) > MAX_WHOLE ? one : 0))
-  for (let widest = Math.max(...room()); total() > width && widest > MIN_COLUMN; ) {
-    widths[room().indexOf(widest)] = widest - 1
-    widest = Math.max(...room())
+  for (const breaks of BREAKS) {
+    const least = natural.map((own, column) =>
+      own > MAX_WHOLE ? Math.max(...all.map((row) => longestPart(row[column] ?? '', breaks))) : own,
+    )
+    const room = () => widths.map((one, column) => (one > (least[column] ?? 0) ? one : 0))
+    for (let widest = Math.max(...room()); total() > width && widest > MIN_COLUMN; ) {
+      widths[room().indexOf(widest)] = widest - 1
+      widest = Math.max(...room())
+    }
   }
   const lines = all.flatMap((row) => {
     const cells = row.map((cell, column) => brokenLines(cell, widths[column] ?? cell.length))
@@ -94,12 +103,24 @@ function brokenLines(cell: string, width: number): string[] {
   const lines: string[] = []
   let rest = cell
   for (let room = width; rest.length > room; room = width - INDENT.length) {
-    const space = rest.lastIndexOf(' ', room)
-    const ends = Array.from('./-_:·', (end) => rest.lastIndexOf(end, room - 1))
-    const part = Math.max(...ends) + 1
-    const end = space > room / 3 ? space : part > room / 3 ? part : room
+    const near = rest.slice(0, room + 1)
+    const space = near.lastIndexOf(' ')
+    const ends = BREAKS.map((breaks) => endsOf(near, breaks).findLast((end) => end <= room) ?? 0)
+    const end = space > room / 3 ? space : (ends.find((one) => one > 0) ?? room)
     lines.push(rest.slice(0, end).trimEnd())
     rest = rest.slice(end).trimStart()
   }
   return [...lines, rest].map((line, i) => (i === 0 ? line : INDENT + line))
+}
+
+/** Where parts of a text end. */
+function endsOf(text: string, breaks: RegExp): number[] {
+  return Array.from(text.matchAll(breaks), ({ index, 0: { length } }) => index + length)
+}
+
+/** Characters of a line that has the longest part of a cell. */
+function longestPart(cell: string, breaks: RegExp): number {
+  const ends = [...endsOf(cell, breaks), cell.length]
+  const parts = ends.map((end, i) => cell.slice(ends[i - 1] ?? 0, end).trimEnd().length)
+  return Math.max(...parts.map((length, i) => (i === 0 ? 0 : INDENT.length) + length))
 }

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { rollup } from 'd3-array'
 import type { Categories } from '../compare/categories/categories.ts'
 import type { KNOWLEDGE_OPTIONS, Knowledge } from '../compare/knowledge/knowledge.ts'
 import { withoutNames } from '../compare/knowledge/names.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { count, defineOptions, flag, optionalText } from '../core/options.ts'
 import { formatAmount, TIME } from '../core/quantity.ts'
-import { counted, percent, pValue, tooltipText } from '../core/words.ts'
+import { counted, percent, pValue, shortTexts, tooltipText } from '../core/words.ts'
 import type { EdgeVariance } from '../explain/variance/category-variance.ts'
 import { compareSpreads, type SpreadComparison } from '../explain/variance/compare-spreads.ts'
 import {
@@ -18,6 +19,7 @@ import {
 import type { MergedBehaviors } from '../explain/variance/merged-behaviors.ts'
 import { parseVarianceMarks, type VarianceMark } from '../explain/variance/variance-marks.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import { rootName } from '../views/charts/node-names.ts'
 import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import { addOnePeriod, categorizeFiles, SPLIT_FLAGS, type SplitFlags } from './load-period.ts'
 import {
@@ -116,6 +118,7 @@ function unusedMarks(unused: readonly VarianceMark[]): PrintedWarning[] {
   }))
 }
 
+const MAX_NAME_LENGTH = 160
 const MOST = { categories: 5, edges: 3, merged: 3, spreads: 5 } as const
 
 function varianceText(results: VarianceResults): string {
@@ -124,10 +127,12 @@ function varianceText(results: VarianceResults): string {
   const shown = ranked.slice(0, limit)
   const both = spreads !== null
   const { quantity } = variance.categories.flows
+  const nameOf = kindNames(ranked, variance.categories)
+  const names = shortTexts(shown.map(nameOf), MAX_NAME_LENGTH)
   const table = textTable(
     ['kind of request', 'category', 'steps', ...(both ? ['period'] : []), 'requests', 'mean', 'C²'],
-    shown.map(({ root, category, period, requests, meanUs, c2 }) => [
-      tooltipText(root),
+    shown.map(({ category, period, requests, meanUs, c2 }, i) => [
+      names[i] as string,
       String(category),
       String(variance.categories.nodeCount(category)),
       ...(both ? [period] : []),
@@ -140,7 +145,9 @@ function varianceText(results: VarianceResults): string {
     summary(variance),
     ...warningLines(warnings),
     ...(shown.length === 0 ? [nextStep(variance)] : [table]),
-    ...shown.slice(0, MOST.categories).map((spread) => sourceText(variance, spread, both)),
+    ...shown
+      .slice(0, MOST.categories)
+      .map((spread) => sourceText(variance, spread, { name: nameOf(spread), both })),
     ...mergedText(variance, both),
     ...(anomalies === null ? [] : [anomalies.text()]),
     ...(spreads === null ? [] : [spreadsText(spreads)]),
@@ -175,14 +182,25 @@ function nextStep({ categories }: VarianceSources): string {
     : `The largest category has ${counted(most, 'request')}. Give --large ${Math.min(10, most - 1)}, more traces, or see flowdelta explosion.`
 }
 
-function sourceText(variance: VarianceSources, spread: CategorySpread, both: boolean): string {
+/** Names kinds of request as elsewhere; those that differ by their first step alone, as by its host, by that. */
+function kindNames(ranked: readonly CategorySpread[], categories: Categories) {
+  const whole = ({ category }: CategorySpread) => rootName(categories, category, MAX_NAME_LENGTH)
+  const roots = rollup(ranked, (own) => new Set(own.map(({ root }) => root)).size, whole)
+  return (spread: CategorySpread) => (roots.get(whole(spread)) === 1 ? whole(spread) : spread.root)
+}
+
+function sourceText(
+  variance: VarianceSources,
+  spread: CategorySpread,
+  { name: kind, both }: { readonly name: string; readonly both: boolean },
+): string {
   const { edges, note } = variance.category(spread)
   const lines = edges
     .filter(({ share }) => Number.isFinite(share))
     .slice(0, MOST.edges)
     .map((edge) => `   ${percent(edge.share)}: ${edgeText(edge, edges)}`)
   const period = both ? `, ${spread.period}` : ''
-  const name = `category ${spread.category}, ${tooltipText(spread.root)}${period}`
+  const name = `category ${spread.category}, ${tooltipText(kind)}${period}`
   return [`Variance of ${name}. ${note}`, ...lines].join('\n')
 }
 

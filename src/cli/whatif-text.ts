@@ -1,5 +1,13 @@
 import { least } from 'd3-array'
-import { counted, formatDuration, grouped, percent, pValue, shortText } from '../core/words.ts'
+import {
+  counted,
+  formatDuration,
+  grouped,
+  percent,
+  pValue,
+  shortText,
+  shortTexts,
+} from '../core/words.ts'
 import type { Population } from '../whatif/calls/index-calls.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
@@ -71,8 +79,15 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
     `${size}: ${stepsText(profileQuantiles(base), profileQuantiles(target))}. ` +
     (areSame(base, target)
       ? 'The profiles are the same.'
-      : `The profiles ${differ} (${pValue(changeP)}); ${distanceText(diagnosis, divergence)} apart.`)
+      : `The profiles ${differ} (${pValue(changeP)}${learnedFrom(diagnosis)}); ${distanceText(diagnosis, divergence)} apart.`)
   )
+}
+
+/** What p of the profiles learns noise from, where that is not all: then all would give another one. */
+function learnedFrom({ options, state, models }: LatencyDiagnosis): string {
+  if (models.forests.length < 2) return ''
+  if (options.finding !== null) return ', by noise in what this finding is about alone'
+  return state === 'complete' ? '' : ', by noise in what was tried so far'
 }
 
 /** `Cause 1 explains finding 2: disk: READ itself takes 10 ms longer.` */
@@ -151,6 +166,10 @@ function causesTable(
   us: number | null,
 ): string {
   const shown = ranked.slice(0, limit)
+  const titles = shortTexts(
+    shown.map(({ scenario }) => scenario.title),
+    MAX_TITLE_LENGTH,
+  )
   const isNested = shown.some(({ parent }) => parent !== null)
   const table = textTable(
     [
@@ -163,18 +182,16 @@ function causesTable(
       ...meetTitle(us),
       'chance?',
     ],
-    shown.map(
-      ({ rank, scenario, parent, gain, divergence, p50Us, p99Us, significant, evaluation }) => [
-        `${rank}. ${shortText(scenario.title, MAX_TITLE_LENGTH)}`,
-        ...(isNested ? [parent === null ? '' : `${parent.rank}.`] : []),
-        gain < 0 ? 'none' : percent(gain),
-        divergenceText(options.divergence, divergence),
-        formatDuration(p50Us),
-        formatDuration(p99Us),
-        ...(us === null ? [] : [meetText(evaluation.profile, us)]),
-        significant ? 'no' : 'maybe',
-      ],
-    ),
+    shown.map(({ rank, parent, gain, divergence, p50Us, p99Us, significant, evaluation }, i) => [
+      `${rank}. ${titles[i]}`,
+      ...(isNested ? [parent === null ? '' : `${parent.rank}.`] : []),
+      gain < 0 ? 'none' : percent(gain),
+      divergenceText(options.divergence, divergence),
+      formatDuration(p50Us),
+      formatDuration(p99Us),
+      ...(us === null ? [] : [meetText(evaluation.profile, us)]),
+      significant ? 'no' : 'maybe',
+    ]),
   )
   return `${table}\n\nEach row: how far apart the profiles still are, and p50 and p99, with this change alone.`
 }

@@ -1,3 +1,4 @@
+import { group } from 'd3-array'
 import { requireArgument } from './errors.ts'
 
 /** A duration or an offset in microseconds. Fields that hold one end in `Us`. */
@@ -139,6 +140,37 @@ export function shortText(text: string, longest: number): string {
   const head = Math.ceil((longest - 1) / 2)
   const tail = longest - 1 - head
   return `${characters.slice(0, head).join('')}…${characters.slice(characters.length - tail).join('')}`
+}
+
+/**
+ * Texts that stand below each other, each as `shortText` has it, but for different ones that would
+ * then be alike: of these, what they share gives way to where they differ.
+ */
+export function shortTexts(texts: readonly string[], longest: number, from = 0): string[] {
+  const short = texts.map((text) => shortFrom(text, from, longest))
+  for (const rows of group(texts.keys(), (row) => short[row]).values()) {
+    const own = rows.map((row) => texts[row] as string)
+    const shared = sharedLength(own)
+    if (shared <= from || new Set(own).size === 1) continue
+    shortTexts(own, longest, shared).forEach((text, i) => {
+      short[rows[i] as number] = text
+    })
+  }
+  return short
+}
+
+/** How a text begins, and what stands around a place where it differs from others. */
+function shortFrom(text: string, from: number, longest: number): string {
+  const head = Math.floor(longest / 4)
+  if (from <= head) return shortText(text, longest)
+  const rest = text.slice(Math.max(head, from - head))
+  return `${shortText(text.slice(0, head), head)}…${shortText(rest, longest - head - 1)}`
+}
+
+function sharedLength([first = '', ...others]: readonly string[]): number {
+  let length = 0
+  while (length < first.length && others.every((one) => one[length] === first[length])) length++
+  return length
 }
 
 /** How a file begins, between quotes and on one line, for a message. */

@@ -34,3 +34,24 @@ test('a cell is broken where a name or one of its parts ends', () => {
     '  Convert reply',
   ])
 })
+
+test('columns share their room so that parts of names stay whole; a capital ends one as a last resort', () => {
+  const row = [
+    'currencyservice-cf787dd48-vpjrd grpc.hipstershop.CurrencyService/GetSupportedCurrencies reply',
+    'frontend-579b9bff58-t2dbm hipstershop.CurrencyService/GetSupportedCurrencies reply',
+    ...['network', '+591 ms', '+589 ms to +593 ms', '194', '197'],
+  ]
+  const head = ['from', 'to', 'where', 'takes', '95 % CI', 'requests before', 'after']
+  const wordsAt = (width: number) => textTable(head, [row], width).split(/\s+/)
+  for (const word of [
+    'currencyservice-',
+    'hipstershop.',
+    'CurrencyService/',
+    'GetSupportedCurrencies',
+  ])
+    expect(wordsAt(112)).toContain(word)
+  expect(wordsAt(96)).toContain('hipstershop.')
+  expect(wordsAt(96).filter((word) => /Get|Currencies$/.test(word))).toEqual([
+    ...['GetSupported', 'GetSupported', 'Currencies', 'Currencies'],
+  ])
+})

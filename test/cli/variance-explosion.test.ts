@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeSpans } from '../make-traces.ts'
 import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
 
 const FILE = `${ROOT}datasets/storage-service/rmw/after.jsonl.gz`
@@ -151,6 +152,28 @@ describe('options of one period', () => {
     expect(out).toContain('30 of 60 (50 %) traces could not be used')
     const document = JSON.parse((await flowdelta(command, at('broken.dot'), '--json')).out)
     expect(document.warnings[0].code).toBe('skipped-traces')
+  })
+
+  test('kinds behind a gateway are named by what they call; those of other hosts by these', async () => {
+    const span = (i: number, gateway: string, called: string) => [
+      { trace: `t${i}`, id: 'gw', service: 'gateway', operation: '/*', host: gateway },
+      { trace: `t${i}`, id: 'in', parent: 'gw', service: called, operation: 'GET' },
+    ]
+    const file = async (name: string, gateways: readonly string[]) => {
+      const spans = Array.from({ length: 60 }, (_, i) =>
+        span(i, gateways[i % gateways.length] as string, ['cart', 'search'][i % 2] as string).map(
+          (one, depth) => ({ ...one, startUs: 1e4 * i + 10 * depth, endUs: 1e4 * i + 100 + i }),
+        ),
+      )
+      await makeSpans(spans.flat()).save(at(name))
+      return (await flowdelta('variance', at(name))).out
+    }
+    const one = await file('gateway.parquet', ['gateway-1'])
+    expect(one).toMatch(/^gateway \/\* → cart GET +\d/m)
+    expect(one).toMatch(/^Variance of category \d, gateway \/\* → search GET\./m)
+    const two = await file('gateways.parquet', ['gateway-1', 'gateway-1', 'gateway-2', 'gateway-2'])
+    expect(two).toMatch(/^gateway-1 \/\* call +\d/m)
+    expect(two).toMatch(/^gateway-2 \/\* call +\d/m)
   })
 
   test('where nothing is large enough, the next step is named', async () => {

@@ -90,6 +90,9 @@ describe('causes', () => {
     expect(text).toMatch(
       /\nCause 1 explains finding 1: frontend: NFS3 WRITE now calls storage-data SN READ /,
     )
+    expect(text).toMatch(/The profiles differ \(p [<=] [\d.]+\);/)
+    const [profiles] = (await whatif(...args, '--finding', '1')).split('\n')
+    expect(profiles).toContain(', by noise in what this finding is about alone);')
     const document = JSON.parse(await whatif(...args, '--finding', '1', '--json'))
     expect(schemaErrors('whatif', document)).toBeNull()
     expect(document.findings[0]).toMatchObject({ rank: 1, cause: 1 })

@@ -12,7 +12,14 @@ import { groupRows } from '../../traces/group-rows.ts'
 import { type SegmentSources, segmentSources } from '../segments/find-segments.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
 import { type Activity, activitiesOf, type Shared } from './activity.ts'
-import { Interference, NO_INTERFERENCE, type Others, type ToldStep } from './interference.ts'
+import {
+  Interference,
+  MIN_MET,
+  MIN_SLOW,
+  NO_INTERFERENCE,
+  type Others,
+  type ToldStep,
+} from './interference.ts'
 import {
   type Calls,
   groupsUnderWay,
@@ -25,7 +32,6 @@ import { type Division, groupsOf, textOf } from './request-groups.ts'
 import {
   callsOf,
   chooseRequests,
-  MIN_SLOW,
   type StepCalls,
   strataOf,
   type TimeWindow,
@@ -130,7 +136,6 @@ function isOther({ place, request }: Activity, { place: services }: Activity): b
   })
 }
 
-const MIN_MET = 5
 /** Fewest calls of a stretch of time, within which overlaps are compared. */
 const MIN_STRETCH = 30
 /** Usual calls are divided into so many neighborhoods. */

@@ -11,6 +11,13 @@ export const INTERFERENCE_OPTIONS = defineOptions({
   }),
 })
 
+/** Calls that were slower than this share of those before are slow. */
+export const SLOW = 0.95
+/** Fewest slow calls that are compared with usual ones. */
+export const MIN_SLOW = 8
+/** Fewest of them that a group of other requests was under way in. */
+export const MIN_MET = 5
+
 /** A step, and the operation that a finding tells. */
 export interface ToldStep extends Step {
   readonly operation: string

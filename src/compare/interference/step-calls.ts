@@ -9,16 +9,13 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import { type StepStratum, stepKey } from '../steps/step-times.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
 import { type Activity, kindOf } from './activity.ts'
-import type { ToldStep } from './interference.ts'
+import { MIN_SLOW, SLOW, type ToldStep } from './interference.ts'
 import { type Calls, sortCalls } from './overlaps.ts'
 
-/** Calls that were slower than this share of those before are slow. */
-const SLOW = 0.95
 /** Fewer calls of a kind before do not say what is slow. */
 const MIN_BEFORE = 10
 /** Calls of a period that are compared; more would not tell more. */
 const MAX_CALLS = 4_000
-export const MIN_SLOW = 8
 
 export function strataOf(
   { times }: StepChanges,

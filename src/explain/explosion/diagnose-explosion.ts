@@ -10,7 +10,7 @@ import type { Comparison } from '../../compare/comparison.ts'
 import type { OptionAdvice } from '../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { counted, percent, shortNumber, tooltipText } from '../../core/words.ts'
+import { counted, grouped, percent, shortNumber, tooltipText } from '../../core/words.ts'
 import { foldFlows } from '../../flows/fold/fold-flows.ts'
 import { type ExpectedCategories, expectedCategories } from './expected-categories.ts'
 import {
@@ -176,9 +176,13 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
       lines.push(`${percent(share)} of the excess comes from ${part}: ${detail}.`)
     }
     if (causes.length > 0) {
-      const about = causes.some(({ part }) => part === 'loop counts') ? 'about ' : ''
+      const isBound = causes.some(({ part }) => part === 'loop counts')
+      const left = counted(remaining, 'category', 'categories')
+      const fewest = Math.min(...this.remedies.map(({ categories }) => categories))
+      const isFar = fewest > remaining
       lines.push(
-        `Without all that, ${about}${counted(remaining, 'category', 'categories')} would be left.`,
+        `Without all that, ${isBound ? 'at least ' : ''}${left} would be left.` +
+          `${isFar ? ` No remedy that was tried leaves fewer than ${grouped(fewest)}.` : ''}`,
       )
     }
     const helps = (remedy: Remedy) =>

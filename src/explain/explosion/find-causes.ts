@@ -125,7 +125,10 @@ export interface ExplosionCause {
 export interface ExplosionCauses {
   /** Those that matter, the largest share first. */
   readonly causes: readonly ExplosionCause[]
-  /** Categories when all causes are taken out; as many as there are, without causes. */
+  /**
+   * Categories when all causes are taken out, each step counted once if loops are one: remedies may
+   * leave more. As many as there are, without causes.
+   */
   readonly remaining: number
 }
 

@@ -96,7 +96,7 @@ function isRange(value: unknown): boolean {
 function titleOf(source: FlowSet | Categories, category: number | null): string {
   if (category === null) return 'When requests arrived and how long they took'
   if (source instanceof Categories) {
-    return `When requests of ${rootName(source, category, 50)} (category ${category}) arrived and how long they took`
+    return `When requests of ${rootName(source, category, 100)} (category ${category}) arrived and how long they took`
   }
   const example =
     "no category with flows, or categories: plot(comparison.categories, 'arrivals', { category: 3 })"

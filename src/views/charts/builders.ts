@@ -1,4 +1,4 @@
-import { shortText } from '../../core/words.ts'
+import { shortTexts } from '../../core/words.ts'
 import type { Axis } from './axes.ts'
 import { PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 
@@ -58,15 +58,14 @@ export function tooltip(fields: TooltipFields): SpecPart[] {
   )
 }
 
-/** Texts on one line, each of its own: shortened ones that are the same get a number. */
+/** Texts on one line, each of its own: those that are the same get a number. */
 export function distinctTexts<T = string>(
   items: readonly T[],
   longest: number,
   textOf: (item: T, i: number) => string = String,
 ): string[] {
   const seen = new Map<string, number>()
-  return items.map((item, i) => {
-    const short = shortText(textOf(item, i), longest)
+  return shortTexts(items.map(textOf), longest).map((short) => {
     const times = (seen.get(short) ?? 0) + 1
     seen.set(short, times)
     return times === 1 ? short : `${short} (${times})`
@@ -155,9 +154,15 @@ interface Bars extends Panel {
   readonly y?: SpecPart
 }
 
-/** Ranked bars; a waterfall where each begins at a field of its own. */
+/** Nothing below the sentences that say why there is nothing. */
+export function emptyView(width: number): SpecPart {
+  return { width, height: 1, data: { values: [] }, mark: 'point' }
+}
+
+/** Ranked bars; a waterfall where each begins at a field of its own; of no rows, nothing. */
 export function bars({ rows, axis, to, from, text, ...look }: Bars): SpecPart {
   const { color, tooltip: fields, y = rowNames(), width = 380, isShared, over = [] } = look
+  if (rows.length === 0) return emptyView(width)
   const x = on(axis, from ?? to)
   const leads = `datum['${to}'] < ${from === undefined ? '0' : `datum['${from}']`}`
   return {

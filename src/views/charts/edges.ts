@@ -16,6 +16,7 @@ import {
   colorBy,
   digits,
   distinctTexts,
+  emptyView,
   on,
   periodColor,
   quantity,
@@ -218,22 +219,24 @@ export const edgeChangesChart = defineChart(
         ],
         width: 760,
       },
-      {
-        width: 380,
-        height: Math.max(1, rows.length) * ROW,
-        data: { values: rows },
-        layer: [
-          ruleAt(0),
-          {
-            mark: { type: 'rule', strokeWidth: 2, tooltip: false },
-            encoding: { x: on(axis, 'lowUs'), x2: { field: 'highUs' }, ...row },
+      rows.length === 0
+        ? emptyView(380)
+        : {
+            width: 380,
+            height: Math.max(1, rows.length) * ROW,
+            data: { values: rows },
+            layer: [
+              ruleAt(0),
+              {
+                mark: { type: 'rule', strokeWidth: 2, tooltip: false },
+                encoding: { x: on(axis, 'lowUs'), x2: { field: 'highUs' }, ...row },
+              },
+              {
+                mark: { type: 'point', filled: true, opacity: 1, size: 60 },
+                encoding: { x: on(axis, 'shiftUs'), ...row, tooltip: tooltip(TOOLTIP) },
+              },
+            ],
           },
-          {
-            mark: { type: 'point', filled: true, opacity: 1, size: 60 },
-            encoding: { x: on(axis, 'shiftUs'), ...row, tooltip: tooltip(TOOLTIP) },
-          },
-        ],
-      },
     )
   },
 )

@@ -1,11 +1,25 @@
 import { failuresText } from '../../compare/findings/error-findings.ts'
 import type { Findings } from '../../compare/findings/findings.ts'
-import type { Interference, Others } from '../../compare/interference/interference.ts'
+import {
+  type Interference,
+  MIN_MET,
+  MIN_SLOW,
+  type Others,
+  SLOW,
+} from '../../compare/interference/interference.ts'
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
 import { ofText, type Segment, type Segments } from '../../compare/segments/segments.ts'
 import { most } from '../../core/options.ts'
 import { fromToText, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
-import { counted, firstOf, grouped, percent, shortText, spoken } from '../../core/words.ts'
+import {
+  counted,
+  firstOf,
+  grouped,
+  percent,
+  printable,
+  shortText,
+  spoken,
+} from '../../core/words.ts'
 import { durationAxisWithRoom, shareAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
@@ -203,7 +217,7 @@ export const interferenceChart = defineChart(
         title: `Who is under way while calls ${step === null ? '' : `of ${step.service} `}are slow`,
         subtitle: [
           shown.length === 0
-            ? 'No calls were compared: too few are slower than before, or nothing else was under way.'
+            ? nothingCompared({ step, slowCalls, usualCalls })
             : `${counted(slowCalls, 'slow call')} and ${counted(usualCalls, 'usual one')} after.`,
           interferers.length > 0 && '◂ holds up the slow ones; others wait with them.',
           shown.length > 0 &&
@@ -226,6 +240,21 @@ export const interferenceChart = defineChart(
     )
   },
 )
+
+/** Says what was looked at and not found. */
+function nothingCompared({
+  step,
+  slowCalls,
+  usualCalls,
+}: Pick<Interference, 'step' | 'slowCalls' | 'usualCalls'>): string {
+  if (step === null) {
+    return 'No calls were looked at: that takes a finding that calls of a service take longer, by time, and option interference.'
+  }
+  const calls = `calls of ${printable(spoken([step.service, step.operation]).join(' '))}`
+  return slowCalls === 0
+    ? `Looked at ${calls} after, but fewer than ${MIN_SLOW} of them took longer than ${percent(SLOW)} of those before: too few to tell who holds them up.`
+    : `Looked at ${counted(slowCalls, 'slow one')} of ${calls} after and ${counted(usualCalls, 'usual one')}, but no kind of other requests was under way in ${MIN_MET} or more of the slow ones, at the same service, on the same host or with anything else in common.`
+}
 
 function groupRows(shown: readonly Others[], interferers: ReadonlySet<Others>) {
   const labels = distinctTexts(shown, 72, ({ text, shared }) => `${text} (same ${shared})`)

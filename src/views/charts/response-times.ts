@@ -46,7 +46,7 @@ export const responseTimesChart = defineChart(
     const { categories } = responseTime
     const of = categories.flows.quantity
     return gapChart(responseTime, {
-      title: `${of === TIME ? 'Response times' : of.name} of ${rootName(categories, category, 60)} (category ${category})`,
+      title: `${of === TIME ? 'Response times' : of.name} of ${rootName(categories, category, 100)} (category ${category})`,
       amounts: amountsName(of),
       ended: 'had finished',
       counted: 'request',

@@ -50,7 +50,7 @@ export const varianceWaterfallChart = defineChart(
     const sd = `${formatAmount(responseTime.mean, of)} ± ${formatAmount(responseTime.sd, of)}`
     return framedChart(
       {
-        title: `Where the variance of ${rootName(categories, category, 60)} (category ${category}) comes from, ${found.period}`,
+        title: `Where the variance of ${rootName(categories, category, 100)} (category ${category}) comes from, ${found.period}`,
         subtitle: [
           rows.length > 0 &&
             `${counted(responseTime.count, 'request')}, ${sd}. Each bar is one edge’s share of that variance.`,
@@ -166,7 +166,7 @@ export const covariancesChart = defineChart(
     const constant = found.edges.length - varying.length
     return framedChart(
       {
-        title: `Which edges of ${rootName(found.categories, found.category, 60)} (category ${found.category}) vary together, ${found.period}`,
+        title: `Which edges of ${rootName(found.categories, found.category, 100)} (category ${found.category}) vary together, ${found.period}`,
         subtitle:
           drawn.length === 0
             ? 'No edge on the critical path varies.'

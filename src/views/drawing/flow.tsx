@@ -141,7 +141,7 @@ export function flowPicture(
   const width = Math.ceil(Math.max(layout.width, MIN_WIDTH))
   const legend = layOutLegend(entries, width).height
   return {
-    title: `Flow of ${rootName(categories, category, 60)} (category ${category})`,
+    title: `Flow of ${rootName(categories, category, 100)} (category ${category})`,
     subtitle: [
       of === TIME
         ? 'Time runs down. Beside each edge stands its mean latency, before → after.'

@@ -202,7 +202,7 @@ function htmlFinding(finding: Finding, context: FindingContext): Html {
   const share = shareOfChange > 0 ? partText(contributionUs, changeUs, of) : ''
   return html`<article class="finding ${direction}" id="finding-${rank}">
 <h3><span class="rank">${rank}</span> ${named(title, 300)} <span class="share">${share}</span></h3>
-<p class="facts"><span class="tag">${kind === 'errors' ? `fails ${direction === 'slower' ? 'more' : 'less'}` : changeWords(of, direction === 'slower').how}</span> ${text}${contributionUs === 0 ? '' : ` · ${differenceText(contributionUs, of)} in all`}</p>
+<p class="facts"><span class="tag">${kind === 'errors' ? `fails ${direction === 'slower' ? 'more' : 'less'}` : changeWords(of, direction === 'slower').how}</span> ${spoken([text, contributionUs !== 0 && `${differenceText(contributionUs, of)} in all`]).join(' · ')}</p>
 <p class="look">Look at ${look}</p>
 ${explains ? html`<p class="soft"><a href="#what-if">What-if</a> ${named(explains, 300)}.</p>` : ''}
 ${finding.consequences.map(

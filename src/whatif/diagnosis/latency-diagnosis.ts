@@ -67,7 +67,8 @@ export class LatencyDiagnosis extends Stage {
 
   /**
    * p of the hypothesis that base and target have one latency profile, but for what wanders within
-   * them: see `testScenarios`; by samples drawn from a target that is no traces, 0.002 at least.
+   * them: see `testScenarios`; by samples drawn from a target that is no traces, 0.002 at least. How
+   * far levels wander is learned from all that was tried, so p differs with `finding`, which tries less.
    */
   get changeP(): number {
     return this.#all.changeP

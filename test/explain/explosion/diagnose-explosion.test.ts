@@ -99,6 +99,9 @@ describe('the cause is named, and its remedy comes first', () => {
       testableShare: 0.8,
       code: "fold: 'log2'",
     })
+    expect(found.text()).toContain(
+      'Without all that, at least 1 category would be left. No remedy that was tried leaves fewer than 4.',
+    )
   })
 
   test('threads of trace points', () => {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { groupFindings } from '../../../src/compare/findings/find-findings.ts'
+import { Interference, NO_INTERFERENCE } from '../../../src/compare/interference/interference.ts'
 import { edgeChangesChart } from '../../../src/views/charts/edges.ts'
-import { findingsChart } from '../../../src/views/charts/findings.ts'
+import { findingsChart, interferenceChart } from '../../../src/views/charts/findings.ts'
+import { plot } from '../../../src/views/plot.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { dataOf, expectDrawable, pick } from './fixture.ts'
 
@@ -79,5 +81,28 @@ test('steps that changed by too little are counted, and drawn when asked for', (
 test('a limit of 0 is refused', () => {
   expect(() => edgeChangesChart(both.edges, { limit: 0 })).toThrow(
     'Option limit is 0. Give a whole number of steps, 1 or more.',
+  )
+})
+
+test.each(['segments', 'interference', 'contributions', 'shifts'] as const)(
+  '%s of nothing are a sentence alone, without an axis',
+  (kind) => {
+    const svg = expectDrawable(plot(compareShops({}, {}), kind))
+    expect(svg).toContain('role-title-subtitle')
+    expect(svg).not.toContain('role-axis')
+  },
+)
+
+test('interference that was not found says what was looked at', () => {
+  const described = (one: Interference) => interferenceChart(one).description
+  expect(described(NO_INTERFERENCE)).toContain('No calls were looked at: that takes a finding')
+  const { interference } = both.findings.findings[0] ?? {}
+  expect(interference?.step).toMatchObject({ service: 'stock', operation: 'LOOKUP' })
+  const looked = { ...(interference as Interference), compared: [], interferers: [] }
+  expect(described(new Interference({ ...looked, slowCalls: 0, usualCalls: 0 }))).toBe(
+    'Looked at calls of stock LOOKUP after, but fewer than 8 of them took longer than 95 % of those before: too few to tell who holds them up.',
+  )
+  expect(described(new Interference({ ...looked, slowCalls: 290, usualCalls: 10 }))).toMatch(
+    /^Looked at 290 slow ones of calls of stock LOOKUP after and 10 usual ones, but no kind of other requests was under way in 5 or more of the slow ones,/,
   )
 })

@@ -42,6 +42,10 @@ describe('the HTML page', () => {
     expect(page.match(/<figcaption><b>How to read this\.<\/b>/g)).toHaveLength(2)
   })
 
+  test('parts of what is said of a finding stand apart', () => {
+    expect(reportHtml(slower())).toMatch(/<p class="facts">.*\S · \+[\d.]+ m?s in all<\/p>/)
+  })
+
   test('says where to look', () => {
     const comparison = compareShops({}, { networkUs: 300 })
     const page = reportHtml(comparison)

@@ -45,6 +45,16 @@ describeInBrowser('the ranking browser in a page', (open) => {
     expect(problems).toEqual([])
   })
 
+  test('of an open mutation, times do not reach into what stands beside them', async () => {
+    const { page } = await open([explore(slower)])
+    await page.setViewportSize({ width: 800, height: 900 })
+    await mutationButton(page, 1).click()
+    const plot = await page.locator('.fd-side svg').first().boundingBox()
+    const place = await page.locator('.fd-side > div').first().boundingBox()
+    expect(plot?.width).toBeGreaterThan(400)
+    expect(plot?.width).toBeLessThanOrEqual(place?.width as number)
+  })
+
   test('a mutation opens by Enter into edges, times and typical requests, and closes', async () => {
     const traceUrl = 'http://localhost:16686/trace/{traceId}'
     const { page, problems } = await open([explore(slower, { traceUrl })])

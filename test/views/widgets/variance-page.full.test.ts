@@ -6,7 +6,7 @@ import { accountForMarks } from '../../../src/explain/variance/account-for-marks
 import { parseVarianceMarks } from '../../../src/explain/variance/variance-marks.ts'
 import { explore } from '../../../src/views/explore.ts'
 import type { VarianceData } from '../../../src/views/widgets/variance/variance-data.ts'
-import { makeGraphs } from '../../make-traces.ts'
+import { makeGraphs, makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
 import {
@@ -47,6 +47,31 @@ describeInBrowser('variance in a page', (open) => {
     expect(await page.locator('.fd-variance-open').count()).toBe(0)
     expect(await codeOf(page)).toBe('findVariance(comparison)')
     expect(problems).toEqual([])
+  })
+
+  test('kinds with long names differ where they are read, and leave all columns in view', async () => {
+    const calls = ['Availability', 'Cancellation'].map((call) => [
+      'inventory-and-reservation-service',
+      `/api/v1/reservations/${call}/of/rooms`,
+    ])
+    const spans = Array.from({ length: 60 }, (_, i) => {
+      const [service, operation] = calls[i % 2] as [string, string]
+      const [trace, startUs] = [`t${i}`, 1000 * i]
+      const gateway = { trace, id: 'gw', service: 'public-gateway-service', operation: '/*' }
+      const inner = { trace, id: 'in', parent: 'gw', service, operation }
+      return [
+        { ...gateway, startUs, endUs: startUs + 100 + i },
+        { ...inner, startUs: startUs + 10, endUs: startUs + 90 },
+      ]
+    }).flat()
+    const { page } = await open([explore(compare(makeSpans(spans), makeSpans(spans)), 'variance')])
+    await page.setViewportSize({ width: 800, height: 900 })
+    const names = await listed(page).allInnerTexts()
+    expect(names.map((name) => /Availability|Cancellation/.exec(name)?.[0]).sort()).toEqual([
+      ...['Availability', 'Availability', 'Cancellation', 'Cancellation'],
+    ])
+    const list = page.locator('.fd-variance-list').first()
+    expect(await list.evaluate((each) => each.scrollWidth - each.clientWidth)).toBeLessThan(2)
   })
 
   test('an edge of the flow shows what it covaries with, as in the code', async () => {

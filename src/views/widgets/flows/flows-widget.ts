@@ -139,7 +139,7 @@ function flowTitle(
   { before, after }: { readonly before: FlowChoice; readonly after: FlowChoice },
 ): string {
   const was = before.category === after.category ? '' : `, which was category ${before.category}`
-  return `Flow of ${rootName(categories, after.category, 60)}, category ${after.category}${was}`
+  return `Flow of ${rootName(categories, after.category, 100)}, category ${after.category}${was}`
 }
 
 /** What each box says: what happens, and where; the name alone where labels are not our own. */

@@ -100,6 +100,7 @@ function summary(entry: RankingEntry): string {
   )
 }
 
+const MAX_NAME_LENGTH = 120
 const MAX_PRECURSORS = 20
 const BAR = 50
 
@@ -119,10 +120,10 @@ function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'compari
           few={MAX_PRECURSORS}
           columns={[
             textColumn('kind of request (category)', ({ category }) => (
-              <span class="fd-name" title={tooltipText(rootName(categories, category, 300))}>
-                {shortText(rootName(categories, category, 80), 28)}{' '}
+              <>
+                {rootName(categories, category, MAX_NAME_LENGTH)}{' '}
                 <span class="fd-soft">({category})</span>
-              </span>
+              </>
             )),
             numberColumn('weight', ({ weight }) => percent(weight)),
             textColumn('', ({ weight }) => (

@@ -43,7 +43,7 @@ const RANKING_STYLE = `
 .fd-mutation { position: sticky; left: 12px; width: calc(100cqw - 30px); }
 .fd-mutation h3 { font-size: 13px; margin: 10px 0 4px; }
 .fd-side { display: flex; flex-wrap: wrap; gap: 0 32px; align-items: flex-start; }
-.fd-side > div { flex: 1 1 320px; min-width: 0; max-width: 520px; }
+.fd-side > div { flex: 1 1 420px; min-width: 0; max-width: 520px; overflow-x: auto; }
 .fd-few { max-height: 170px; }
 .fd-key { display: inline-block; width: 14px; height: 3px; vertical-align: middle; margin: 0 2px 2px 6px; }
 .fd-key-before { background: var(--fd-before); }

@@ -36,7 +36,7 @@ export function VarianceDetails({ row, detail, marks, onMark, chosen, onChoose }
   const onPath = useMemo(() => new Set(edges.map((each) => each.edge)), [edges])
   // A second click lets go.
   const toggle = (next: number) => onChoose(next === chosen ? null : next)
-  const name = `${shortText(row.root, 60)} (category ${row.category})`
+  const name = `${shortText(row.root, 100)} (category ${row.category})`
   return (
     <div class="fd-variance-open">
       <Caption isHeading text={`Where the variance of ${name} comes from, ${row.period}`} />

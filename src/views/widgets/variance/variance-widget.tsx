@@ -4,7 +4,7 @@ import { codeText } from '../../../core/code-literals.ts'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
 import { OptionError } from '../../../core/errors.ts'
 import { optionsCode } from '../../../core/options.ts'
-import { counted, formatDuration, grouped, percent, shortText } from '../../../core/words.ts'
+import { counted, formatDuration, grouped, percent, shortTexts } from '../../../core/words.ts'
 import {
   findVariance,
   VARIANCE_OPTIONS,
@@ -37,8 +37,8 @@ const VARIANCE_STYLE = `
 .fd-variance-sides { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; }
 .fd-variance-sides > div { flex: 2 1 460px; min-width: 0; max-width: 100%; }
 .fd-variance-sides > div:first-child { flex: 1 1 300px; }
-.fd-variance-sides td button { white-space: normal; text-align: left; }
-.fd-variance-sides td:first-child { min-width: 220px; }
+.fd-variance-list td button, .fd-variance-sides td button { white-space: normal; overflow-wrap: anywhere; text-align: left; }
+.fd-variance-list td:first-child, .fd-variance-sides td:first-child { min-width: 220px; }
 .fd-variance-wide > div, .fd-variance-wide > div:first-child { flex-basis: 100%; }
 .fd-variance-flow { max-height: 620px; overflow: auto; border: 1px solid var(--fd-line); border-radius: 4px; }
 .fd-variance-flow svg { margin: 0 auto; height: auto; }
@@ -115,7 +115,7 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
 }
 
 const BINS_SIZE = { width: 110, height: 20 }
-const MAX_NAME_LENGTH = 44
+const MAX_NAME_LENGTH = { page: 120, still: 44 } as const
 const FEW = 25
 
 interface SpreadsProps {
@@ -125,8 +125,15 @@ interface SpreadsProps {
 }
 
 function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
-  const name = ({ root, category }: SpreadRow) =>
-    `${shortText(root, MAX_NAME_LENGTH)} (${category})`
+  const nameOf = (longest: number) => {
+    const roots = shortTexts(
+      spreads.map(({ root }) => root),
+      longest,
+    )
+    const named = new Map(spreads.map((row, i) => [row, `${roots[i]} (${row.category})`] as const))
+    return (row: SpreadRow) => named.get(row) ?? ''
+  }
+  const name = nameOf(MAX_NAME_LENGTH.page)
   const sdUs = ({ varianceUs2 }: SpreadRow) => Math.sqrt(varianceUs2)
   return (
     <>
@@ -139,7 +146,7 @@ function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
           {
             title: 'kind of request (category)',
             value: ({ root }) => root,
-            still: name,
+            still: nameOf(MAX_NAME_LENGTH.still),
             cell: (row) => (
               <Button
                 title={row.root}
