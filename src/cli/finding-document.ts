@@ -139,7 +139,10 @@ const STEP = record<EdgeChange>({
     ({ beforeRequests, afterRequests }) => ({ before: beforeRequests, after: afterRequests }),
     PERIOD_COUNTS,
   ),
-  contributionUs: NUMBER,
+  contributionUs: about(
+    "shiftUs, the typical change, times its calls on critical paths after. Of traces with spans, no share of the finding's contributionUs, which counts what all calls changed by.",
+    NUMBER,
+  ),
 })
 
 const OPERATION = record<Operation>({ service: TEXT, operation: TEXT })

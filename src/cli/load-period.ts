@@ -8,7 +8,7 @@ import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { sinceText } from '../compare/findings/finding-facts.ts'
 import { withKnowledge } from '../compare/knowledge/apply-knowledge.ts'
 import { nameTraces } from '../compare/knowledge/names.ts'
-import { proposePeriods } from '../compare/onset/propose-periods.ts'
+import { type ProposedPeriods, proposePeriods } from '../compare/onset/propose-periods.ts'
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText, pickOptions, readOptions } from '../core/options.ts'
 import {
@@ -108,7 +108,7 @@ export async function loadSplit(
     )
   }
   const traces = await loadPeriod(undefined, source, flags, beside)
-  const groups: readonly TraceSet[] = traces.split(split || proposedSplit(traces, flags))
+  const groups: readonly TraceSet[] = split === '' ? propose(traces, flags) : traces.split(split)
   const [first, second] = groups
   if (first !== undefined && second !== undefined && groups.length === 2) return [first, second]
   const names = groups.slice(0, 4).map(({ name, size }) => `${name} (${grouped(size)})`)
@@ -118,20 +118,44 @@ export async function loadSplit(
   )
 }
 
-/** Says where a recording changed, as `traces.split` takes it; throws for one of one level. */
-function proposedSplit(traces: TraceSet, flags: Flags): string {
-  const proposed = proposePeriods(traces, optionsFrom(FLOW_OPTIONS, flags))
+/** Divides a recording where it changed, and says where; throws for one of one level. */
+function propose(traces: TraceSet, flags: Flags): readonly TraceSet[] {
+  const options = optionsFrom(FLOW_OPTIONS, flags)
+  const proposed = proposePeriods(traces, options)
   if (proposed === null) {
     throw new FlowdeltaError(
       '--propose finds no time at which the recording goes from one level to another. Give --split with a time, or --before and --after.',
     )
   }
-  const { measure, p, split, since, levels } = proposed
-  const [before, after] = levels.map(measure.startsWith('failures') ? percent : formatDuration)
+  const { split } = proposed
   process.stderr.write(
-    `flowdelta: --propose: ${printable(measure)} changed from ${before} to ${after} ${sinceText(since)}, ${certaintyText(p)}; the same as --split '${split}'\n`,
+    `flowdelta: --propose: ${changeText(proposed)}; the same as --split '${split}'\n`,
   )
-  return split
+  const periods: readonly TraceSet[] = traces.split(split)
+  const within = periods.map((period) => proposePeriods(period, options))
+  adviseNarrowing(split, within)
+  return periods
+}
+
+function changeText({ measure, levels, since, p }: ProposedPeriods): string {
+  const [before, after] = levels.map(measure.startsWith('failures') ? percent : formatDuration)
+  return `${printable(measure)} changed from ${before} to ${after} ${sinceText(since)}, ${certaintyText(p)}`
+}
+
+/** Where a proposed period changes within, says so, and how to compare only what lies beside the change. */
+function adviseNarrowing(split: string, within: readonly (ProposedPeriods | null)[]): void {
+  const [inBefore = null, inAfter = null] = within
+  if (inBefore === null && inAfter === null) return
+  const ranges = ({ split }: { readonly split: string }) => split.split(' | ') as [string, string]
+  const [before, after] = ranges({ split })
+  const from = inBefore === null ? before : ranges(inBefore)[1] + before.slice('..'.length)
+  const to = inAfter === null ? after : after + ranges(inAfter)[0].slice('..'.length)
+  const others = [inBefore, inAfter].flatMap((one, period) =>
+    one === null ? [] : [`within ${period === 0 ? 'before' : 'after'}, ${changeText(one)}`],
+  )
+  process.stderr.write(
+    `flowdelta: --propose: these periods are mixed: ${others.join('; ')}. To compare the change above alone: --split '${from} | ${to}'\n`,
+  )
 }
 
 /** Says what a change means that `--propose` found and the comparison of the periods does not. */

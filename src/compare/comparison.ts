@@ -1,7 +1,7 @@
 import { changeOptions, pickOptions, readOptions } from '../core/options.ts'
 import { Stage, type StageTable } from '../core/stage.ts'
 import { buildFlows } from '../flows/build-flows.ts'
-import { FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
+import { AFTER, FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { requestsBetween, selectRequests } from '../flows/select-requests.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
@@ -348,7 +348,10 @@ export class Comparison extends Stage {
    */
   warnings(): readonly ComparisonWarning[] {
     if (this.runs.length === 1) return comparisonWarnings(this)
-    const found = this.runs.map((run) => comparisonWarnings(compare(run, this.after, this.#given)))
+    const found = this.runs.map((run, i) => {
+      const { before, after, flows, options } = compare(run, this.after, this.#given)
+      return comparisonWarnings({ before, after, flows, options, categories: this.#ofRun(i) })
+    })
     return found.flatMap((warnings, run) => {
       const told = new Set(
         found.slice(0, run).flatMap((earlier) => earlier.map(({ code }) => code)),
@@ -360,6 +363,20 @@ export class Comparison extends Stage {
           return { ...one, finding, message: finding }
         })
     })
+  }
+
+  /** Categories with what one run has of them: of that run alone, siblings may have another order. */
+  #ofRun(run: number): Pick<Categories, 'size' | 'count' | 'undecided'> {
+    const { categories } = this
+    const isOfRun = (request: number) => this.flows.recordedIn[request] === run
+    return {
+      size: categories.size,
+      undecided: categories.undecided,
+      count: (category, period) =>
+        period === AFTER
+          ? categories.count(category, period)
+          : Array.from(categories.members(category, period)).filter(isOfRun).length,
+    }
   }
 
   /** The ranked mutations. */

@@ -15,6 +15,9 @@ export interface QualityIssue {
 
 const LISTED_PER_CODE = 1000
 
+/** Code of issues about spans that are there twice. */
+export const DUPLICATE_SPAN = 'duplicate-span'
+
 /** Code of issues that say which traces of a store are missing; files that are written keep them. */
 export const MISSING_TRACES = 'incomplete-answer'
 /** Code of issues that say that a file ends in the middle: what followed, and how much, is unknown. */
@@ -53,6 +56,8 @@ export interface RequestGroup {
 interface QualityCounts {
   readonly issues: readonly QualityIssue[]
   readonly counts: ReadonlyMap<string, number>
+  /** Ids of traces of which spans were there twice. */
+  readonly copied: readonly string[]
   /** Traces that were loaded. */
   readonly traces: number
   readonly skippedTraces: number
@@ -62,7 +67,7 @@ interface QualityCounts {
   readonly groups: readonly RequestGroup[]
 }
 
-/** What a load left out or had doubts about: counts are exact, the list keeps 1,000 a code. */
+/** What a load left out or had doubts about: counts are exact, the list keeps 1,000 issues a code. */
 export class Quality extends columnarStage<QualityCounts>() {
   /** The quality of some of the traces. */
   ofSome(selected: Selected | undefined): Quality {
@@ -102,6 +107,7 @@ export class QualityLog {
   readonly #strict: boolean
   readonly #issues: QualityIssue[] = []
   readonly #counts = new Map<string, number>()
+  readonly #copied = new Set<string>()
   #skippedTraces = 0
   /** Groups of requests that a sample was drawn of. */
   readonly groups: RequestGroup[] = []
@@ -131,6 +137,7 @@ export class QualityLog {
   #add(issue: QualityIssue): void {
     const count = (this.#counts.get(issue.code) ?? 0) + 1
     this.#counts.set(issue.code, count)
+    if (issue.code === DUPLICATE_SPAN) this.#copied.add(String(issue.place.trace))
     if (count > LISTED_PER_CODE) return
     this.#issues.push({ ...issue, message: visibleText(issue.message) })
   }
@@ -144,6 +151,7 @@ export class QualityLog {
     return new Quality({
       issues: this.#issues,
       counts: this.#counts,
+      copied: [...this.#copied],
       traces,
       skippedTraces: this.#skippedTraces,
       selected: [],

@@ -3,7 +3,7 @@ import { counted } from '../core/words.ts'
 import { Dictionary } from './dictionary.ts'
 import { groupRows } from './group-rows.ts'
 import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
-import type { QualityLog } from './quality.ts'
+import { DUPLICATE_SPAN, type QualityLog } from './quality.ts'
 import { NO_PARENT, PARENT_MISSING, SPAN_KINDS } from './span-traces.ts'
 
 interface ArrivedSpans extends SpanSides {
@@ -128,7 +128,7 @@ function hasCircle(parent: Int32Array, first: number, end: number): boolean {
 
 function noteDuplicate(spans: ArrivedSpans, row: number, quality: QualityLog): void {
   quality.skip({
-    code: 'duplicate-span',
+    code: DUPLICATE_SPAN,
     effect: 'span skipped',
     place: { trace: spans.traceId(spans.trace[row]!) },
     message: `Span ${spans.ids.text(row)} is there twice; the later one is left out`,

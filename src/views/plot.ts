@@ -27,7 +27,7 @@ import { arrivalsChart } from './charts/arrivals.ts'
 import { categoryCountsChart } from './charts/category-counts.ts'
 import type { Chart, Drawing } from './charts/chart.ts'
 import type { DefinedChart } from './charts/chart-frame.ts'
-import { breakdownChart, edgeChangesChart } from './charts/edges.ts'
+import { breakdownChart, edgeChangesChart, shiftsChart } from './charts/edges.ts'
 import { expectedCategoriesChart, explosionChart, foldedSizesChart } from './charts/explosion.ts'
 import {
   contributionsChart,
@@ -72,7 +72,7 @@ export const PLOTTED = [
     {
       findings: ofPart((whole: Comparison) => whole.findings, findingsChart),
       contributions: ofPart((whole: Comparison) => whole.ranking, contributionsChart),
-      shifts: ofPart((whole: Comparison) => whole.edges, edgeChangesChart),
+      shifts: shiftsChart,
       breakdown: ofPart((whole: Comparison) => whole.edges, breakdownChart),
       counts: ofPart((whole: Comparison) => whole.structural, categoryCountsChart),
       segments: ofPart((whole: Comparison) => whole.segments, segmentsChart),

@@ -393,6 +393,8 @@ test('a flow of thousands of spans does not make the document endless', async ()
 describe('flowdelta schema', () => {
   test('prints the schema of a document, with the options of the command', async () => {
     const { code, out } = await flowdelta('schema', 'compare')
+    // An edge's contribution is no share of its finding's.
+    expect(out).toContain('shiftUs, the typical change, times its calls on critical paths after.')
     expect(code).toBe(0)
     const { $id, properties } = JSON.parse(out)
     expect($id).toBe('urn:flowdelta:comparison:1')

@@ -106,13 +106,15 @@ describe('--split', () => {
 describe('--propose', () => {
   const folder = mkdtempSync(join(tmpdir(), 'flowdelta-'))
   afterAll(() => rmSync(folder, { recursive: true }))
-  /** A request a second, of 2 ms and, from number `slowFrom` on, of 5 ms. */
-  const recording = (name: string, slowFrom: number) => {
+  /** A request a second, of 2 ms and, from number `slowFrom` on, of 5 ms; every third may be a PUT. */
+  const recording = (name: string, slowFrom: number, putSlowFrom: number | null = null) => {
     const random = randomSource(1)
     const rows = Array.from({ length: 300 }, (_, i) => {
       const start = 1_700_000_000_000_000_000n + BigInt(i) * 1_000_000_000n
-      const took = BigInt(Math.round((i < slowFrom ? 2e6 : 5e6) * Math.exp(0.2 * random.normal())))
-      return `t${i},s${i},root,shop,GET,${start},${start + took},${took / 1000n}`
+      const isPut = putSlowFrom !== null && i % 3 === 0
+      const usualNs = i < (isPut ? putSlowFrom : slowFrom) ? 2e6 : 5e6
+      const took = BigInt(Math.round(usualNs * Math.exp(0.2 * random.normal())))
+      return `t${i},s${i},root,shop,${isPut ? 'PUT' : 'GET'},${start},${start + took},${took / 1000n}`
     })
     const head =
       'TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration'
@@ -137,6 +139,21 @@ describe('--propose', () => {
     const unconfirmed = 'flowdelta: --propose: the comparison does not confirm that change.'
     expect((await flowdelta(...changes, '--alternative', 'faster')).err).toContain(unconfirmed)
     expect((await flowdelta(...changes)).err).not.toContain(unconfirmed)
+  })
+
+  test('periods that change again within are said to be mixed, with what to compare instead', async () => {
+    const file = recording('changes-twice', 100, 210)
+    const { err } = await flowdelta('compare', '--propose', file)
+    expect(err).toMatch(
+      /^flowdelta: --propose: these periods are mixed: within after, time of shop PUT itself changed from [12][.\d]* ms to [45][.\d]* ms since 22:1[67]:\d\d.*\. To compare/m,
+    )
+    const [, narrowed = ''] = /above alone: --split '(.*)'/.exec(err) ?? []
+    const { out } = await flowdelta('compare', '--split', narrowed, file)
+    expect(out).toMatch(/^#1 {2}shop: GET itself takes [23](\.\d+)? ms longer/m)
+    expect(out).not.toContain('PUT')
+    expect((await flowdelta('compare', '--propose', recording('changes', 120))).err).not.toContain(
+      'mixed',
+    )
   })
 
   test.each([

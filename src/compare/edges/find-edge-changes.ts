@@ -173,7 +173,11 @@ export interface EdgeChange extends PooledEdge {
   readonly significant: boolean
   /** Significant, and large enough for `minimumEffect` and `minimumShare`. */
   readonly changed: boolean
-  /** What the shift adds to the sum of all response times after, in µs. */
+  /**
+   * What the typical shift adds to the sum of all response times after: `shiftUs` times the calls on
+   * critical paths, in µs. Findings of traces with spans count what all calls changed by, the integral,
+   * which is less or more where calls changed by unlike amounts.
+   */
   readonly contributionUs: number
 }
 
@@ -298,7 +302,8 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
   }
 
   /**
-   * One row an edge, changed ones first. Where `before` or `after` is 0, the other period has it
+   * One row an edge, changed ones first; of traces with spans, findings rest on `comparison.steps`,
+   * which may have changed though no edge did, and `contributionUs` is that of the typical shift. Where `before` or `after` is 0, the other period has it
    * alone: nothing is compared, and what would compare both is `NaN`.
    */
   table(): StageTable {

@@ -1,7 +1,7 @@
 import { describePlace } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { counted, firstOf, grouped } from '../../core/words.ts'
-import { MISSING_TRACES, TRUNCATED_FILE } from '../../traces/quality.ts'
+import { DUPLICATE_SPAN, MISSING_TRACES, TRUNCATED_FILE } from '../../traces/quality.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import {
   type ComparedPeriods,
@@ -15,7 +15,7 @@ const ISSUES = '`traces.quality().issues` lists the first 1,000 of each kind.'
 
 /** Which kind of issue another warning speaks of. */
 const TOLD_BY: Partial<Record<WarningCode, string>> = {
-  'duplicate-traces': 'duplicate-span',
+  'duplicate-traces': DUPLICATE_SPAN,
   orphans: 'orphan-span',
   'truncated-traces': 'orphan-span',
 }

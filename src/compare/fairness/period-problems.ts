@@ -1,11 +1,13 @@
 import { range, rollup, sum } from 'd3-array'
 import { formatAmount, TIME } from '../../core/quantity.ts'
 import { counted, firstOf, grouped, percent } from '../../core/words.ts'
+import { buildFlows } from '../../flows/build-flows.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import type { ServiceVersions } from '../../traces/span-traces.ts'
+import { categorize } from '../categories/categorize.ts'
 import {
   type ComparedPeriods,
   type ComparisonWarning,
@@ -81,10 +83,20 @@ function hasTestable(categories: ComparedPeriods['categories']): boolean {
 }
 
 /** Whether no category has requests in both periods: their times cannot be compared at all. */
-export function nothingInCommon({ categories }: ComparedPeriods): ComparisonWarning[] {
-  const isShared = (category: number) =>
-    categories.count(category, BEFORE) > 0 && categories.count(category, AFTER) > 0
-  if (categories.size === 0 || range(categories.size).some(isShared)) return []
+export function nothingInCommon(periods: ComparedPeriods): ComparisonWarning[] {
+  const { categories } = periods
+  if (categories.size === 0 || hasShared(categories)) return []
+  if (isOfOrderAlone(periods)) {
+    return warning('nothing-in-common', {
+      finding:
+        'No category has requests in both periods, though they make the same calls: these come in another order, or overlap otherwise.',
+      effect: 'Response times cannot be compared, and everything looks new.',
+      answer:
+        "Compare without the order of calls, with `concurrency: 'none'`. Where one period was " +
+        'chosen by how long requests take, that alone may be why: choose both alike.',
+      advice: { concurrency: 'none' },
+    })
+  }
   return warning('nothing-in-common', {
     finding: 'No category has requests in both periods: every request has a new structure.',
     effect: 'Response times cannot be compared, and everything looks new.',
@@ -93,6 +105,19 @@ export function nothingInCommon({ categories }: ComparedPeriods): ComparisonWarn
       'differ by host or name, leave that out with `omitHosts` or `label`.',
     advice: { omitHosts: true },
   })
+}
+
+function hasShared(categories: ComparedPeriods['categories']): boolean {
+  return range(categories.size).some(
+    (category) => categories.count(category, BEFORE) > 0 && categories.count(category, AFTER) > 0,
+  )
+}
+
+/** Whether requests of both periods are alike once the order of their calls does not count. */
+function isOfOrderAlone({ before, after, flows, options }: ComparedPeriods): boolean {
+  if (before.kind !== 'spans' || flows.options.concurrency === 'none') return false
+  const unordered = buildFlows([before, after], { ...flows.options, concurrency: 'none' })
+  return hasShared(categorize(unordered, { omitHosts: options.omitHosts }))
 }
 
 /** Whether services run on other hosts than before, while hosts are part of node labels. */

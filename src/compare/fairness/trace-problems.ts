@@ -293,13 +293,15 @@ function areCopies(before: TraceSet, after: TraceSet): boolean {
 }
 
 function withinOne({ before, after }: TwoPeriods): ComparisonWarning[] {
-  const [was, is] = [repeated(before), repeated(after)]
-  const sizes = { ofBefore: before.size, ofAfter: after.size }
-  const affected = { before: was.traces, after: is.traces, ...sizes }
+  const affected = {
+    before: repeated(before),
+    after: repeated(after),
+    ofBefore: before.size,
+    ofAfter: after.size,
+  }
   if (!isConsiderable(affected)) return []
-  const least = was.isCut || is.isCut ? 'At least ' : ''
   return warning('duplicate-traces', {
-    finding: `${least}${affectedText(affected)} occur twice within their period.`,
+    finding: `${affectedText(affected)} occur twice within their period.`,
     effect:
       before.kind === 'spans'
         ? 'Only the first copy of each span counts, which is right if the others are copies.'
@@ -308,17 +310,14 @@ function withinOne({ before, after }: TwoPeriods): ComparisonWarning[] {
   })
 }
 
-/** Traces with copies: of spans, as far as quality lists them; of graphs, by their ids. */
-function repeated(traces: TraceSet): { readonly traces: number; readonly isCut: boolean } {
+/** How many traces have copies: of spans; of graphs, by their ids. */
+function repeated(traces: TraceSet): number {
   if (traces.kind === 'graphs') {
     const ids = traces.ids.filter(isIdentity)
-    return { traces: ids.length - new Set(ids).size, isCut: false }
+    return ids.length - new Set(ids).size
   }
-  const { issues, counts } = traces.quality()
-  const listed = issues.filter(({ code }) => code === 'duplicate-span')
-  const isCut = listed.length < (counts.get('duplicate-span') ?? 0)
-  const copied = new Set(listed.map(({ place }) => place.trace))
-  return { traces: traces.ids.filter((id) => copied.has(id)).length, isCut }
+  const copied = new Set(traces.quality().copied)
+  return traces.ids.filter((id) => copied.has(id)).length
 }
 
 function isIdentity(id: string): boolean {

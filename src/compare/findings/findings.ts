@@ -11,7 +11,7 @@ import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
 import { intervalText, isOpen, lookText, shareText } from './finding-facts.ts'
 import { stepName } from './names.ts'
-import { nearStepName } from './step-findings.ts'
+import { stepTitle } from './step-findings.ts'
 import { failureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
 
 export const FINDINGS_OPTIONS = defineOptions({
@@ -202,7 +202,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     const { how } = changeWords(this.quantity, isSlower)
     const chance = percent(isSlower ? probabilitySlower : 1 - probabilitySlower)
     return (
-      ` Nearest to a change: ${nearStepName(this.nearest)}, ${how} than in ${chance} of those before ` +
+      ` Nearest to a change: ${stepTitle(this.nearest)}, ${how} than in ${chance} of those before ` +
       `in ${counted(afterRequests, 'request')} (before: ${grouped(beforeRequests)}), ${certaintyText(q)}.`
     )
   }
@@ -216,7 +216,7 @@ export class Findings extends columnarStage<FindingColumns>() {
         ? `typically the same, more than in ${percent(probabilitySlower)} of those before`
         : `${calls}${moreText(shiftUs, this.quantity)}${intervalText(bounds, this.quantity)}, ` +
           `${percent(Math.abs(effect))} of what such requests take`
-    return ` Changed, but too little to matter: ${nearStepName(step)}, ${size}, ${certaintyText(q)}.`
+    return ` Changed, but too little to matter: ${stepTitle(step)}, ${size}, ${certaintyText(q)}.`
   }
 
   /**

@@ -214,13 +214,11 @@ export function inFew({ minority }: Pick<StepChange, 'minority'>, of: string): s
   return minority === null ? '' : ` in ${percent(minority.share)} of ${of}`
 }
 
-/** Names a step that did not change: `checkout → email SendConfirmation`. */
-export function nearStepName(step: StepChange): string {
-  const operation = operationName({ operation: mainOperation(step) })
-  const service = printable(step.service)
-  return step.kind === 'work'
-    ? `${service} ${operation} itself`
-    : `${printable(step.caller as string)} → ${service} ${operation}`
+/** Names a step: `stock LOOKUP itself`, `checkout → email SendConfirmation`, `shop GET`. */
+export function stepTitle(step: StepChange): string {
+  const called = `${printable(step.service)} ${operationName({ operation: mainOperation(step) })}`
+  if (step.kind === 'work') return `${called} itself`
+  return step.caller === null ? called : `${printable(step.caller)} → ${called}`
 }
 
 /** One operation within another is named when it changed by this share of the work. */
@@ -306,21 +304,23 @@ function whereToLook({ scope, steps }: StepGroup, isTime: boolean) {
   return { look: isWay ? `${named} (network, queues, connections)` : named, services }
 }
 
+/** Whether an edge lies within what changed of a step. */
+export function isOfStep(edge: EdgeChange, step: StepChange): boolean {
+  const { kind, service, caller, operations } = step
+  const { fromNode, toNode } = edge
+  if (kind === 'work') return edge.kind === 'self' && place(fromNode) === service
+  const callee = place(toNode) === service && calledPlace(edge) === service ? toNode : fromNode
+  const ends = [place(fromNode), place(toNode)]
+  if (edge.kind !== 'network' || !ends.includes(service) || !ends.includes(caller as string)) {
+    return false
+  }
+  const changed = operations.filter((one) => one.changed)
+  return changed.length === 0 || changed.some(({ operation }) => operation === callee.operation)
+}
+
 /** The significant edges of a step, largest first; else the likeliest, as sure as its step. */
 function edgesOf(step: StepChange, edges: EdgeChanges, direction: Direction): EdgeChange[] {
-  const { kind, service, caller, operations } = step
-  const names = new Set(operations.filter(({ changed }) => changed).map((one) => one.operation))
-  const isOf = (edge: EdgeChange) => {
-    const { fromNode, toNode } = edge
-    if (kind === 'work') return edge.kind === 'self' && place(fromNode) === service
-    const callee = place(toNode) === service && calledPlace(edge) === service ? toNode : fromNode
-    const ends = [place(fromNode), place(toNode)]
-    if (edge.kind !== 'network' || !ends.includes(service) || !ends.includes(caller as string)) {
-      return false
-    }
-    return names.size === 0 || names.has(callee.operation)
-  }
-  const all = edges.edges.filter(isOf)
+  const all = edges.edges.filter((edge) => isOfStep(edge, step))
   const isSo = ({ shiftUs }: EdgeChange) =>
     shiftUs !== 0 && shiftUs > 0 === (direction === 'slower')
   const changed = all.filter((edge) => edge.significant && isSo(edge))

@@ -1,7 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import type { Microseconds } from '../../core/words.ts'
 import type { AttributeValue } from '../attributes.ts'
-import type { QualityLog } from '../quality.ts'
+import { DUPLICATE_SPAN, type QualityLog } from '../quality.ts'
 import { SPAN_STATUSES, type SpanKind } from '../span-traces.ts'
 import {
   COPY,
@@ -52,7 +52,7 @@ export function addEventSpans(
     const around = parts.around[event]!
     if (around === COPY) {
       quality.skip({
-        code: 'duplicate-span',
+        code: DUPLICATE_SPAN,
         effect: 'span skipped',
         place: { ...place, trace: traceId },
         message: `Event ${operation} of ${events.groupName(group)} is there twice; the later one is left out`,

@@ -22,8 +22,10 @@ interface Saved {
   readonly name: string
   readonly epochNs: string
   readonly logs?: SavedLogs
-  readonly quality: ConstructorParameters<typeof Quality>[0] & {
+  /** Files of earlier versions do not say which traces are copied. */
+  readonly quality: Omit<ConstructorParameters<typeof Quality>[0], 'copied'> & {
     readonly counts: Iterable<readonly [string, number]>
+    readonly copied?: readonly string[]
   }
 }
 
@@ -168,7 +170,7 @@ export async function readSavedTraces(
       weight: weights.some((rate) => rate !== 0) ? weights : undefined,
       ...(own.logs && logsOfRows(own.logs, { epochNs, services })),
     },
-    new Quality({ ...quality, counts: new Map(quality.counts) }),
+    new Quality({ copied: [], ...quality, counts: new Map(quality.counts) }),
   )
 }
 

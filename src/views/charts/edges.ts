@@ -1,7 +1,11 @@
 import { sum } from 'd3-array'
+import type { Comparison } from '../../compare/comparison.ts'
 import { calledPlace, type EdgeKind, place } from '../../compare/edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
-import { flag, most } from '../../core/options.ts'
+import { inFew, isOfStep, stepTitle } from '../../compare/findings/step-findings.ts'
+import type { StepChange } from '../../compare/steps/step-changes.ts'
+import type { Step } from '../../compare/steps/step-times.ts'
+import { defineOptions, flag, most, type OptionsOf } from '../../core/options.ts'
 import {
   changeWords,
   formatAmount,
@@ -176,74 +180,118 @@ const TOOLTIP = {
   'corrected p': 'chance',
 } as const
 
-/** Draws by how much each step became slower or faster, pooled over all requests that make it. */
-export const edgeChangesChart = defineChart(
-  {
-    limit: most(20, 'steps', 'Most steps drawn, largest contribution first'),
-    small: flag({
-      default: false,
-      sentence: 'Draw significant changes too small to matter as well',
-    }),
-  },
-  (edges: EdgeChanges, { limit, small }) => {
-    const { significant } = edges
-    const of = edges.categories.flows.quantity
-    const wanted = significant
-      .filter(({ changed }) => changed || small)
-      .sort((a, b) => Number(b.changed) - Number(a.changed))
-    const shown = wanted.slice(0, limit)
-    const labels = distinctTexts(shown, 84, (edge, i) => `${i + 1}. ${stepLabel(edge)}`)
-    const rows = shown.map((edge, i) => rowOf(edge, labels[i] as string, of))
-    const left = significant.length - wanted.length
-    const axis = linearDurationAxis({
-      lowUs: Math.min(0, ...rows.map(({ lowUs }) => lowUs)),
-      highUs: Math.max(0, ...rows.map(({ highUs }) => highUs)),
-      title: 'shift of one call',
-      of,
-    })
-    const row = { y: rowNames(), color: colorBy(LOOKS, rows) }
-    return framedChart(
-      {
-        title: 'By how much one call of each step shifted',
-        subtitle:
-          rows.length === 0
-            ? 'No step changed significantly and by enough to matter.'
-            : [
-                `Points are shifts, lines their ${percent(1 - edges.options.alpha)} intervals; right of 0 is ${changeWords(of, true).how}.`,
-                'The steps that contribute most come first.',
-              ],
-        omissions: [
-          rows.length < wanted.length &&
-            `Shows the first ${grouped(rows.length)} of ${counted(wanted.length, 'step')}.`,
-          left > 0 && `Leaves out ${counted(left, 'step')} that changed too little to matter.`,
-        ],
-        width: 760,
-      },
-      rows.length === 0
-        ? emptyView(380)
-        : {
-            width: 380,
-            height: Math.max(1, rows.length) * ROW,
-            data: { values: rows },
-            layer: [
-              ruleAt(0),
-              {
-                mark: { type: 'rule', strokeWidth: 2, tooltip: false },
-                encoding: { x: on(axis, 'lowUs'), x2: { field: 'highUs' }, ...row },
-              },
-              {
-                mark: { type: 'point', filled: true, opacity: 1, size: 60 },
-                encoding: { x: on(axis, 'shiftUs'), ...row, tooltip: tooltip(TOOLTIP) },
-              },
-            ],
-          },
-    )
-  },
+const SHIFT_OPTIONS = defineOptions({
+  limit: most(20, 'steps', 'Most steps drawn, largest contribution first'),
+  small: flag({
+    default: false,
+    sentence: 'Draw significant changes too small to matter as well',
+  }),
+})
+
+/** Draws by how much each edge became slower or faster, pooled over all requests that have it. */
+export const edgeChangesChart = defineChart(SHIFT_OPTIONS, (edges: EdgeChanges, options) =>
+  drawShifts(edges, [], options),
 )
 
-function rowOf(edge: EdgeChange, label: string, of: Quantity) {
-  const { from, to, shiftUs, changed, probabilitySlower, afterRequests, q } = edge
-  const [lowUs, highUs] = edge.interval
+/** Draws the same of a comparison, with what findings tell beside: steps of which no edge changed. */
+export const shiftsChart = defineChart(SHIFT_OPTIONS, (comparison: Comparison, options) => {
+  const { edges } = comparison
+  return drawShifts(edges, stepsWithoutEdges(comparison), options)
+})
+
+/** An edge also holds what runs meanwhile, and is compared within categories: a step may be surer. */
+function stepsWithoutEdges({ findings, edges, steps }: Comparison): StepChange[] {
+  const told = findings.findings.flatMap((finding) => finding.steps)
+  const { changes } = edges
+  return steps.changes.filter(
+    (step) =>
+      told.some((one) => isSameStep(one, step)) &&
+      !changes.some((edge) => isOfStep(edge, step) && edge.shiftUs * step.shiftUs > 0),
+  )
+}
+
+function isSameStep(a: Step, b: Step): boolean {
+  return a.kind === b.kind && a.service === b.service && a.caller === b.caller
+}
+
+/** What a row shows: an edge or a step. */
+type Shift = Pick<
+  EdgeChange,
+  'shiftUs' | 'interval' | 'changed' | 'probabilitySlower' | 'afterRequests' | 'q'
+> & { readonly contributionUs: number; readonly from: string; readonly to: string; name: string }
+
+function shiftOf(step: StepChange): Shift {
+  const name = `${stepTitle(step)}${inFew(step, 'the calls')}`
+  return { ...step, name, from: step.caller ?? step.service, to: step.service }
+}
+
+function drawShifts(
+  edges: EdgeChanges,
+  steps: readonly StepChange[],
+  { limit, small }: OptionsOf<typeof SHIFT_OPTIONS>,
+) {
+  const { significant } = edges
+  const of = edges.categories.flows.quantity
+  const wantedEdges = significant
+    .filter(({ changed }) => changed || small)
+    .map((edge): Shift => ({ ...edge, name: edgeName(edge) }))
+  const wanted = [...wantedEdges, ...steps.map(shiftOf)].sort(
+    (a, b) =>
+      Number(b.changed) - Number(a.changed) ||
+      Math.abs(b.contributionUs) - Math.abs(a.contributionUs),
+  )
+  const shown = wanted.slice(0, limit)
+  const labels = distinctTexts(shown, 84, ({ name }, i) => `${i + 1}. ${name}`)
+  const rows = shown.map((shift, i) => rowOf(shift, labels[i] as string, of))
+  const left = significant.length - wantedEdges.length
+  const axis = linearDurationAxis({
+    lowUs: Math.min(0, ...rows.map(({ lowUs }) => lowUs)),
+    highUs: Math.max(0, ...rows.map(({ highUs }) => highUs)),
+    title: 'shift of one call',
+    of,
+  })
+  const row = { y: rowNames(), color: colorBy(LOOKS, rows) }
+  return framedChart(
+    {
+      title: 'By how much one call of each step shifted',
+      subtitle:
+        rows.length === 0
+          ? 'No step changed significantly and by enough to matter.'
+          : [
+              `Points are shifts, lines their ${percent(1 - edges.options.alpha)} intervals; right of 0 is ${changeWords(of, true).how}.`,
+              'The steps that contribute most come first.',
+            ],
+      omissions: [
+        rows.length < wanted.length &&
+          `Shows the first ${grouped(rows.length)} of ${counted(wanted.length, 'step')}.`,
+        left > 0 && `Leaves out ${counted(left, 'step')} that changed too little to matter.`,
+      ],
+      width: 760,
+    },
+    rows.length === 0
+      ? emptyView(380)
+      : {
+          width: 380,
+          height: Math.max(1, rows.length) * ROW,
+          data: { values: rows },
+          layer: [
+            ruleAt(0),
+            {
+              mark: { type: 'rule', strokeWidth: 2, tooltip: false },
+              encoding: { x: on(axis, 'lowUs'), x2: { field: 'highUs' }, ...row },
+            },
+            {
+              mark: { type: 'point', filled: true, opacity: 1, size: 60 },
+              encoding: { x: on(axis, 'shiftUs'), ...row, tooltip: tooltip(TOOLTIP) },
+            },
+          ],
+        },
+  )
+}
+
+function rowOf(shift: Shift, label: string, of: Quantity) {
+  const { from, to, shiftUs, changed, probabilitySlower, afterRequests, q } = shift
+  const [lowUs, highUs] = shift.interval
   return {
     label,
     kind: changed ? 'changed' : 'significant, but small',
@@ -254,13 +302,14 @@ function rowOf(edge: EdgeChange, label: string, of: Quantity) {
     highUs,
     shift: signedAmount(shiftUs, of),
     interval: `${signedAmount(lowUs, of)} to ${signedAmount(highUs, of)}`,
-    slower: percent(probabilitySlower),
+    // Of steps of which some calls changed, the typical one says nothing.
+    slower: Number.isNaN(probabilitySlower) ? 'not told' : percent(probabilitySlower),
     requests: afterRequests,
     chance: pValue(q, 'q'),
   }
 }
 
-function stepLabel(edge: EdgeChange): string {
+function edgeName(edge: EdgeChange): string {
   const { fromNode, toNode, kind } = edge
   if (fromNode.phase === 'point') return `${edge.from} → ${edge.to}`
   if (kind === 'network') {

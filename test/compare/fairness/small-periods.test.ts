@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { comparisonWarnings } from '../../../src/compare/fairness/comparison-warnings.ts'
-import { around, chains, makeGraphs } from '../../make-traces.ts'
+import type { TraceSet } from '../../../src/traces/trace-set.ts'
+import { around, chains, every, makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { coded } from './coded.ts'
 
 const HIT = ['READ', 'HIT', 'REPLY']
@@ -42,6 +43,53 @@ describe('nothing-in-common', () => {
     expect(
       coded('nothing-in-common', makeGraphs(chains(HIT, around(1, 60))), makeGraphs(other)),
     ).toEqual([])
+  })
+})
+
+/** Requests that call `a`, which is over after 8 ms, and `b` after 10 ms; of some, `a` takes 30 ms. */
+function callers(count: number, isLate: (request: number) => boolean, name: string): SpanSketch[] {
+  return every(1e6, count).flatMap((startUs, i) => {
+    const span = (id: string, fromMs: number, toMs: number) => ({
+      trace: `${name}-${i}`,
+      id,
+      startUs: startUs + 1000 * fromMs,
+      endUs: startUs + 1000 * toMs,
+    })
+    return [
+      span('web', 0, isLate(i) ? 32 : 20),
+      { ...span('a', 1, isLate(i) ? 31 : 8), parent: 'web' },
+      { ...span('b', 10, 15), parent: 'web' },
+    ]
+  })
+}
+
+describe('nothing-in-common, of spans', () => {
+  const fewLate = callers(400, (i) => i % 134 === 133, 'all')
+
+  test('where one export was filtered by duration, says that only the order of calls differs', () => {
+    const slow = makeSpans(callers(40, () => true, 'slow'))
+    const [found] = coded('nothing-in-common', makeSpans(fewLate), slow)
+    expect(found?.finding).toBe(
+      'No category has requests in both periods, though they make the same calls: these come in another order, or overlap otherwise.',
+    )
+    expect(found?.advice).toEqual({ concurrency: 'none' })
+    const options = { concurrency: 'none' } as const
+    expect(coded('nothing-in-common', makeSpans(fewLate), slow, options)).toEqual([])
+  })
+
+  test('of several runs, the order of siblings is that of all of them together', () => {
+    const after = makeSpans(
+      callers(200, (i) => i % 10 === 0, 'after'),
+      'after',
+    )
+    const [first, second] = [() => false, (i: number) => i % 7 === 0].map((isLate, run) =>
+      makeSpans(callers(200, isLate, `run-${run}`)),
+    ) as [TraceSet, TraceSet]
+    // By itself, the first run has an order of its own.
+    expect(coded('nothing-in-common', first, after)).toHaveLength(1)
+    const comparison = compare([first, second], after)
+    expect(comparison.categories.size).toBe(1)
+    expect(comparison.warnings().map(({ code }) => code)).not.toContain('nothing-in-common')
   })
 })
 

@@ -193,6 +193,18 @@ describe('duplicate-traces', () => {
     expect(coded('data-quality', before, [...after, ...after.slice(0, 10 * 6)])).toEqual([])
   })
 
+  test('of more copies than quality lists, all traces count', () => {
+    const after = requests(400, { trace: 'after' })
+    const [found] = coded('duplicate-traces', before, [...after, ...after])
+    expect(found?.finding).toBe(
+      '0 of 400 (0 %) traces before and 400 of 400 (100 %) after occur twice within their period.',
+    )
+    const some = makeSpans([...after, ...after]).between('300s', '399.5s')
+    expect(coded('duplicate-traces', before, some)[0]?.finding).toContain(
+      '100 of 100 (100 %) after',
+    )
+  })
+
   test('of graphs by their ids', () => {
     const graphs = (name: string) =>
       makeGraphs(

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
 import { groupFindings } from '../../../src/compare/findings/find-findings.ts'
 import { Interference, NO_INTERFERENCE } from '../../../src/compare/interference/interference.ts'
 import { edgeChangesChart } from '../../../src/views/charts/edges.ts'
 import { findingsChart, interferenceChart } from '../../../src/views/charts/findings.ts'
 import { plot } from '../../../src/views/plot.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
+import { minorityPeriod } from '../../compare/steps/minority-traces.ts'
 import { dataOf, expectDrawable, pick } from './fixture.ts'
 
 const both = compareShops({}, { stockUs: 1300, payUs: 2600 })
@@ -68,6 +70,27 @@ test('a changed step is a point with its interval, named by what happens and whe
     expect(row['highUs']).toBeGreaterThan(row['shiftUs'] as number)
   }
   expectDrawable(chart)
+})
+
+test('of a comparison, a step that the first finding names is a row, though no edge changed', () => {
+  const noise = { sigma: 0.3 }
+  const before = minorityPeriod('b', { requests: 800, seed: 14, noise })
+  const slow = { noise, share: 0.12, factor: 20 }
+  const comparison = compare(
+    before.traces,
+    minorityPeriod('a', { requests: 800, seed: 15, ...slow }).traces,
+  )
+  expect(comparison.findings.findings[0]?.title).toMatch(/^s3: S3 itself takes 1\d\d ms longer/)
+  expect(comparison.edges.changes).toEqual([])
+  const chart = plot(comparison, 'shifts')
+  const [row, ...others] = dataOf(chart)[0] ?? []
+  expect(others).toEqual([])
+  expect(row).toMatchObject({ kind: 'changed', from: 's3', to: 's3', slower: 'not told' })
+  expect(row?.['label']).toMatch(/^1\. s3 S3 itself in 1[1-3] % of the calls$/)
+  expect(row?.['shift']).toMatch(/^\+1\d\d ms$/)
+  expectDrawable(chart)
+  // A step is not drawn beside its edge.
+  expect(dataOf(plot(both, 'shifts'))).toEqual(dataOf(edgeChangesChart(both.edges)))
 })
 
 test('steps that changed by too little are counted, and drawn when asked for', () => {
