@@ -37,7 +37,8 @@ const VARIANCE_STYLE = `
 .fd-variance-sides { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; }
 .fd-variance-sides > div { flex: 2 1 460px; min-width: 0; max-width: 100%; }
 .fd-variance-sides > div:first-child { flex: 1 1 300px; }
-.fd-variance-list td button, .fd-variance-sides td button { white-space: normal; overflow-wrap: anywhere; text-align: left; }
+.fd-variance-list td button, .fd-variance-sides td button { white-space: normal; text-align: left; }
+.fd-variance-list td button { overflow-wrap: anywhere; }
 .fd-variance-list td:first-child, .fd-variance-sides td:first-child { min-width: 220px; }
 .fd-variance-wide > div, .fd-variance-wide > div:first-child { flex-basis: 100%; }
 .fd-variance-flow { max-height: 620px; overflow: auto; border: 1px solid var(--fd-line); border-radius: 4px; }
