@@ -1,7 +1,9 @@
 // Runs once a span of a request: the loops index with `!`.
+import { sum } from 'd3-array'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
+import { rowsWhere } from '../../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { ResourceUses } from '../segments/request-columns.ts'
 import { allVisits, type ShapeVisits } from '../steps/visits.ts'
@@ -31,8 +33,6 @@ export function kindOf(service: string, operation: string, callingOperation: str
   return JSON.stringify([service, operation, callingOperation])
 }
 
-type Row = Record<'request' | 'kind' | 'startNs' | 'endNs' | 'askedNs' | 'answeredNs', number>
-
 interface Stay {
   readonly kind: number
   readonly span: number
@@ -51,7 +51,6 @@ export function activitiesOf(
 ): Activities {
   const kinds = new Dictionary()
   const places = new Dictionary()
-  const columns = new Map<Shared, ReturnType<typeof newColumns>>()
   const visits = allVisits(flows)
   const shapes = new Map(
     [...visits].map(([shape, one]) => [
@@ -59,24 +58,36 @@ export function activitiesOf(
       staysOf(flows, { shape, visits: one, kinds, places }),
     ]),
   )
+  const isRead = (request: number) => {
+    // A snapshot may carry the latencies of some requests only.
+    const { from } = visits.get(flows.shapeOf[request]!)!.tree
+    return chosen[request] !== 0 && flows.latencies(request).length >= from.length
+  }
+  const requests = rowsWhere(flows.size, isRead)
+  const ofServices = newActivity(sum(requests, (one) => shapes.get(flows.shapeOf[one]!)!.length))
+  const hosts = new Uint32Array(ofServices.place.length)
+  const ofResources = new Map<Shared, ReturnType<typeof newColumns>>()
   let times = new Float64Array(64)
-  let use = 0
-  for (let request = 0; request < flows.size; request++) {
-    if (chosen[request] === 0) continue
+  let [row, use] = [0, 0]
+  for (const request of requests) {
     const shape = flows.shapeOf[request]!
     const { tree, visits: own, visitOf } = visits.get(shape)!
-    const latencies = flows.latencies(request)
-    // A snapshot may carry the latencies of some requests only.
-    if (latencies.length < tree.from.length) continue
     if (2 * tree.size > times.length) times = new Float64Array(4 * tree.size)
-    readTimesNs(tree, latencies, times)
+    readTimesNs(tree, flows.latencies(request), times)
+    const recording = flows.recordedIn[request]!
+    const requestUs = flows.startUs[request]!
+    const placeIn = (place: number) => place * flows.epochsUs.length + recording
     const stays = shapes.get(shape)!
-    for (const { kind, span, atCaller, service, host } of stays) {
-      const [startNs, endNs] = [times[2 * span]!, times[2 * span + 1]!]
-      const [askedNs, answeredNs] = [times[2 * atCaller]!, times[2 * atCaller + 1]!]
-      const row = { request, kind, startNs, endNs, askedNs, answeredNs }
-      add('service', service, row)
-      if (host !== null) add('host', host, row)
+    for (let i = 0; i < stays.length; i++) {
+      const { kind, span, atCaller, service, host } = stays[i]!
+      ofServices.request[row] = request
+      ofServices.place[row] = placeIn(service)
+      hosts[row] = host === null ? NO_HOST : placeIn(host)
+      ofServices.kind[row] = kind
+      ofServices.startUs[row] = requestUs + times[2 * span]! / NS
+      ofServices.endUs[row] = requestUs + times[2 * span + 1]! / NS
+      ofServices.askedUs[row] = requestUs + times[2 * atCaller]! / NS
+      ofServices.answeredUs[row++] = requestUs + times[2 * atCaller + 1]! / NS
     }
     const used = new Map<string, { shared: string; place: number; kind: number; spans: number[] }>()
     while (use < resources.request.length && resources.request[use]! < request) use++
@@ -91,26 +102,56 @@ export function activitiesOf(
       known.spans.push(span)
     }
     for (const { shared, place, kind, spans } of used.values()) {
-      const startNs = Math.min(...spans.map((one) => times[2 * one]!))
-      const endNs = Math.max(...spans.map((one) => times[2 * one + 1]!))
-      const [askedNs, answeredNs] = [startNs, endNs]
-      add(shared, place, { request, kind, startNs, endNs, askedNs, answeredNs })
+      const columns = ofResources.get(shared) ?? newColumns()
+      ofResources.set(shared, columns)
+      const startUs = requestUs + Math.min(...spans.map((one) => times[2 * one]!)) / NS
+      const endUs = requestUs + Math.max(...spans.map((one) => times[2 * one + 1]!)) / NS
+      columns.request.push(request)
+      columns.place.push(placeIn(place))
+      columns.kind.push(kind)
+      columns.startUs.push(startUs)
+      columns.endUs.push(endUs)
+      columns.askedUs.push(startUs)
+      columns.answeredUs.push(endUs)
     }
   }
-  return { kinds, of: new Map([...columns].map(([shared, own]) => [shared, finishColumns(own)])) }
+  const ofHosts = withPlaces(ofServices, hosts)
+  return {
+    kinds,
+    of: new Map<Shared, Activity>([
+      ...(ofServices.place.length === 0 ? [] : ([['service', ofServices]] as const)),
+      ...(ofHosts.place.length === 0 ? [] : ([['host', ofHosts]] as const)),
+      ...[...ofResources].map(([shared, columns]) => [shared, finishColumns(columns)] as const),
+    ]),
+  }
+}
 
-  function add(shared: Shared, place: number, row: Row): void {
-    const own = columns.get(shared) ?? newColumns()
-    columns.set(shared, own)
-    const { request, kind, startNs, endNs, askedNs, answeredNs } = row
-    const requestUs = flows.startUs[request]!
-    own.request.push(request)
-    own.place.push(place * flows.epochsUs.length + flows.recordedIn[request]!)
-    own.kind.push(kind)
-    own.startUs.push(requestUs + startNs / NS)
-    own.endUs.push(requestUs + endNs / NS)
-    own.askedUs.push(requestUs + askedNs / NS)
-    own.answeredUs.push(requestUs + answeredNs / NS)
+const NO_HOST = 2 ** 32 - 1
+
+function newActivity(size: number): Activity {
+  const codes = () => new Uint32Array(size)
+  const times = () => new Float64Array(size)
+  return {
+    ...{ request: codes(), place: codes(), kind: codes() },
+    ...{ startUs: times(), endUs: times(), askedUs: times(), answeredUs: times() },
+  }
+}
+
+/** The same at other places, without rows that have none. */
+function withPlaces(activity: Activity, place: Uint32Array): Activity {
+  if (!place.includes(NO_HOST)) return { ...activity, place }
+  const rows = rowsWhere(place.length, (row) => place[row] !== NO_HOST)
+  const codes = (values: Uint32Array) => rows.map((row) => values[row]!)
+  const times = (values: Float64Array) => {
+    const own = new Float64Array(rows.length)
+    for (let i = 0; i < own.length; i++) own[i] = values[rows[i]!]!
+    return own
+  }
+  const { request, kind, startUs, endUs, askedUs, answeredUs } = activity
+  return {
+    ...{ request: codes(request), place: codes(place), kind: codes(kind) },
+    ...{ startUs: times(startUs), endUs: times(endUs) },
+    ...{ askedUs: times(askedUs), answeredUs: times(answeredUs) },
   }
 }
 

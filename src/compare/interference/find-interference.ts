@@ -8,7 +8,7 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { normalP } from '../../stats/distributions.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { rotationTest } from '../../stats/rotation-test.ts'
-import { groupRows } from '../../traces/group-rows.ts'
+import { groupRows, rowsWhere } from '../../traces/group-rows.ts'
 import { type SegmentSources, segmentSources } from '../segments/find-segments.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
 import { type Activity, activitiesOf, type Shared } from './activity.ts'
@@ -124,6 +124,7 @@ function isOther({ place, request }: Activity, { place: services }: Activity): b
   return request.some((_, row) => {
     const [own, service] = [place[row]!, services[row]!]
     const [known, other] = [serviceAt.get(own), placeOf.get(service)]
+    if (known === service && other === own) return false
     serviceAt.set(own, service)
     placeOf.set(service, own)
     return (known ?? service) !== service || (other ?? own) !== own
@@ -167,7 +168,7 @@ function testGroups(
   const { place, startUs } = activity
   const hasCalls = new Uint8Array((max(place) ?? 0) + 1)
   for (const calls of [before, after]) for (const one of calls.place) hasCalls[one] = 1
-  const near = Uint32Array.from(place.keys()).filter((row) => hasCalls[place[row]!] === 1)
+  const near = rowsWhere(place.length, (row) => hasCalls[place[row]!] === 1)
   const whole = { ...activity, byStart: placesInOrder(place, startUs, near), byEnd: null }
   const endUs = usualEnds(activity, { period, near })
   const usual = { ...whole, endUs, byEnd: placesInOrder(place, endUs, near) }
@@ -235,9 +236,7 @@ function usualEnds(
   const usualUs = (rows: Uint32Array) => {
     const [before, after] = [BEFORE, AFTER].map((wanted) => {
       const own = rows.filter((row) => period[request[row]!] === wanted)
-      return Float64Array.from(own)
-        .map((row) => endUs[row]! - startUs[row]!)
-        .sort()
+      return new Float64Array(own.length).map((_, i) => endUs[own[i]!]! - startUs[own[i]!]!).sort()
     }) as [Float64Array, Float64Array]
     const least = before.length < MIN_BEFORE ? 0 : quantile(before, USUAL)
     return Math.max(least, after.length === 0 ? 0 : USUAL_MEDIANS * quantile(after, 0.5))
