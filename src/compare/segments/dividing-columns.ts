@@ -54,9 +54,9 @@ export class DividingColumns {
     const known = new Map<string, Coded>()
     let size = 0
     for (const column of [...root, ...others, ...own]) {
+      if (others.includes(column) && !dividesStrata(column, measured)) continue
       const codes = new Uint16Array(requests.length)
       for (let row = 0; row < codes.length; row++) codes[row] = column.codes[requests[row]!]!
-      if (others.includes(column) && !dividesStrata({ column, codes }, measured)) continue
       size += codes.length
       if (measure === 'errors' && tellsFailures(codes, measured)) continue
       const key = partitionKey(codes, column.values.length)

@@ -12,7 +12,7 @@ import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import { type Step, type StepStratum, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import { allVisits } from '../steps/visits.ts'
-import { type CodedRows, MISSING } from './request-columns.ts'
+import { MISSING, type RequestColumn } from './request-columns.ts'
 
 /** What segments are compared by. */
 export type Measure = 'time' | 'errors' | 'structure'
@@ -269,12 +269,16 @@ function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) 
 }
 
 /** Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for it. */
-export function dividesStrata({ column, codes }: CodedRows, { offsets }: Measured): boolean {
+export function dividesStrata(
+  { codes, values }: RequestColumn,
+  { offsets, requests }: Measured,
+): boolean {
+  const counts = new Uint32Array(values.length)
   for (let stratum = 0; 2 * stratum < offsets.length - 1; stratum++) {
-    const own = codes.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])
-    const counts = new Uint32Array(column.values.length)
-    for (const code of own) counts[code]!++
-    if (max(counts)! < (1 - MAX_ELSE) * own.length) return true
+    const [from, to] = [offsets[2 * stratum]!, offsets[2 * stratum + 2]!]
+    counts.fill(0)
+    for (let row = from; row < to; row++) counts[codes[requests[row]!]!]!++
+    if (max(counts)! < (1 - MAX_ELSE) * (to - from)) return true
   }
   return false
 }
