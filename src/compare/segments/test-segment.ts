@@ -14,6 +14,11 @@ import type { Measured } from './measured.ts'
 export interface SegmentTest {
   readonly inside: SegmentSide
   readonly outside: SegmentSide
+  /** Computed when it is asked for: most segments are too small to ask. */
+  readonly ps: () => SegmentPs
+}
+
+interface SegmentPs {
   readonly p: number
   /**
    * Of shares, p of one factor for all of them, which seems larger where more happened before: no
@@ -59,22 +64,17 @@ export function testSegment(
     isTime ? timesOf(groups) : sharesOf(countsAbove(groups, 0))
   const [outside, inside] = [sideFor(outGroups), sideFor(inGroups)]
   const sides = { inside, outside }
-  if (inGroups.length === 0 || outGroups.length === 0)
-    return { ...sides, p: Number.NaN, factorP: 0 }
-  if (isTime) {
-    return {
-      ...sides,
-      p: timesP([outGroups, inGroups], {
-        ...sides,
-        level: options.level,
-        logs: logsOf(measured),
-      }),
-      factorP: 0,
+  const ps = (): SegmentPs => {
+    if (inGroups.length === 0 || outGroups.length === 0) return { p: Number.NaN, factorP: 0 }
+    if (isTime) {
+      const how = { ...sides, level: options.level, logs: logsOf(measured) }
+      return { p: timesP([outGroups, inGroups], how), factorP: 0 }
     }
+    const [differenceP, factorP] = contrastPs(inside, outside)
+    const ownP = countsP(countsAbove(inGroups, 0), likenessOf(outGroups, []))
+    return { p: Math.max(ownP, differenceP), factorP }
   }
-  const [differenceP, factorP] = contrastPs(inside, outside)
-  const ownP = countsP(countsAbove(inGroups, 0), likenessOf(outGroups, []))
-  return { ...sides, p: Math.max(ownP, differenceP), factorP }
+  return { ...sides, ps }
 }
 
 /** Kinds of fewer requests in a period are not compared: they came, or went. */
