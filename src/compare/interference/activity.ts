@@ -25,7 +25,9 @@ export interface Activity {
 
 export interface Activities {
   readonly of: ReadonlyMap<Shared, Activity>
-  readonly kinds: Dictionary
+  /** Service and host of every visit, whether or not its times were read; no hosts where one has none. */
+  readonly services: Uint32Array
+  readonly hosts: Uint32Array
 }
 
 /** Names a kind of visit: equal for the same operation of a service, called by the same one. */
@@ -38,66 +40,82 @@ interface Stay {
   readonly span: number
   readonly atCaller: number
   readonly service: number
-  readonly host: number | null
+  /** `NO_HOST` for none. */
+  readonly host: number
 }
 
 /**
  * Reads where requests were when: at services, on hosts, and with what they share by name, from the
- * first span of the visit that names it to the last, as of a lock.
+ * first span of the visit that names it to the last, as of a lock. Of services and hosts, only visits of
+ * a kind that is met where calls of `called` kinds are.
  */
 export function activitiesOf(
   flows: FlowSet,
-  { resources, chosen }: { readonly resources: ResourceUses; readonly chosen: Uint8Array },
+  {
+    resources,
+    chosen,
+    kinds,
+    called,
+  }: {
+    readonly resources: ResourceUses
+    readonly chosen: Uint8Array
+    readonly kinds: Dictionary
+    readonly called: ReadonlySet<number>
+  },
 ): Activities {
-  const kinds = new Dictionary()
   const places = new Dictionary()
   const visits = allVisits(flows)
-  const shapes = new Map(
-    [...visits].map(([shape, one]) => [
-      shape,
-      staysOf(flows, { shape, visits: one, kinds, places }),
-    ]),
-  )
+  const shapes = staysByShape(flows, { kinds, places, called })
   const isRead = (request: number) => {
     // A snapshot may carry the latencies of some requests only.
     const { from } = visits.get(flows.shapeOf[request]!)!.tree
     return chosen[request] !== 0 && flows.latencies(request).length >= from.length
   }
   const requests = rowsWhere(flows.size, isRead)
-  const ofServices = newActivity(sum(requests, (one) => shapes.get(flows.shapeOf[one]!)!.length))
-  const hosts = new Uint32Array(ofServices.place.length)
+  const sizeOf = (which: 'all' | 'near') =>
+    sum(requests, (one) => shapes.get(flows.shapeOf[one]!)![which].length)
+  const services = new Uint32Array(sizeOf('all'))
+  const hosts = new Uint32Array(services.length)
+  const near = newActivity(sizeOf('near'))
+  const nearHosts = new Uint32Array(near.place.length)
   const ofResources = new Map<Shared, ReturnType<typeof newColumns>>()
   let times = new Float64Array(64)
-  let [row, use] = [0, 0]
+  let [visit, row, use] = [0, 0, 0]
   for (const request of requests) {
     const shape = flows.shapeOf[request]!
     const { tree, visits: own, visitOf } = visits.get(shape)!
-    if (2 * tree.size > times.length) times = new Float64Array(4 * tree.size)
-    readTimesNs(tree, flows.latencies(request), times)
+    const stays = shapes.get(shape)!
     const recording = flows.recordedIn[request]!
     const requestUs = flows.startUs[request]!
-    const placeIn = (place: number) => place * flows.epochsUs.length + recording
-    const stays = shapes.get(shape)!
-    for (let i = 0; i < stays.length; i++) {
-      const { kind, span, atCaller, service, host } = stays[i]!
-      ofServices.request[row] = request
-      ofServices.place[row] = placeIn(service)
-      hosts[row] = host === null ? NO_HOST : placeIn(host)
-      ofServices.kind[row] = kind
-      ofServices.startUs[row] = requestUs + times[2 * span]! / NS
-      ofServices.endUs[row] = requestUs + times[2 * span + 1]! / NS
-      ofServices.askedUs[row] = requestUs + times[2 * atCaller]! / NS
-      ofServices.answeredUs[row++] = requestUs + times[2 * atCaller + 1]! / NS
+    const placeIn = (place: number) =>
+      place === NO_HOST ? NO_HOST : place * flows.epochsUs.length + recording
+    for (let i = 0; i < stays.all.length; i++) {
+      services[visit] = placeIn(stays.all[i]!.service)
+      hosts[visit++] = placeIn(stays.all[i]!.host)
+    }
+    while (use < resources.request.length && resources.request[use]! < request) use++
+    if (stays.near.length === 0 && resources.request[use] !== request) continue
+    if (2 * tree.size > times.length) times = new Float64Array(4 * tree.size)
+    readTimesNs(tree, flows.latencies(request), times)
+    for (let i = 0; i < stays.near.length; i++) {
+      const { kind, span, atCaller, service, host } = stays.near[i]!
+      near.request[row] = request
+      near.place[row] = placeIn(service)
+      nearHosts[row] = placeIn(host)
+      near.kind[row] = kind
+      near.startUs[row] = requestUs + times[2 * span]! / NS
+      near.endUs[row] = requestUs + times[2 * span + 1]! / NS
+      near.askedUs[row] = requestUs + times[2 * atCaller]! / NS
+      near.answeredUs[row++] = requestUs + times[2 * atCaller + 1]! / NS
     }
     const used = new Map<string, { shared: string; place: number; kind: number; spans: number[] }>()
-    while (use < resources.request.length && resources.request[use]! < request) use++
     for (; resources.request[use] === request; use++) {
       const span = resources.span[use]!
-      const visit = own.indexOf(visitOf[span]!)
+      const number = own.indexOf(visitOf[span]!)
       const shared = resources.names[resources.attribute[use]!]!
       const place = places.code(`${shared} ${resources.names[resources.value[use]!]}`)
-      const key = `${visit} ${place}`
-      const known = used.get(key) ?? { shared, place, kind: stays[visit]!.kind, spans: [] }
+      const key = `${number} ${place}`
+      const known = used.get(key) ?? { shared, place, kind: stays.all[number]!.kind, spans: [] }
       used.set(key, known)
       known.spans.push(span)
     }
@@ -115,15 +133,35 @@ export function activitiesOf(
       columns.answeredUs.push(endUs)
     }
   }
-  const ofHosts = withPlaces(ofServices, hosts)
   return {
-    kinds,
+    services,
+    hosts: hosts.includes(NO_HOST) ? new Uint32Array() : hosts,
     of: new Map<Shared, Activity>([
-      ...(ofServices.place.length === 0 ? [] : ([['service', ofServices]] as const)),
-      ...(ofHosts.place.length === 0 ? [] : ([['host', ofHosts]] as const)),
+      ['service', near],
+      ['host', withPlaces(near, nearHosts)],
       ...[...ofResources].map(([shared, columns]) => [shared, finishColumns(columns)] as const),
     ]),
   }
+}
+
+/** Visits of each shape, and those of a kind that is met where calls of `called` kinds are. */
+function staysByShape(
+  flows: FlowSet,
+  { kinds, places, called }: { kinds: Dictionary; places: Dictionary; called: ReadonlySet<number> },
+) {
+  const shapes = Array.from(
+    allVisits(flows),
+    ([shape, visits]) => [shape, staysOf(flows, { shape, visits, kinds, places })] as const,
+  )
+  const stays = shapes.flatMap(([, own]) => own)
+  const ofCalls = stays.filter(({ kind }) => called.has(kind))
+  const where = new Set(ofCalls.flatMap(({ service, host }) => [service, host]))
+  where.delete(NO_HOST)
+  const met = stays.filter(({ service, host }) => where.has(service) || where.has(host))
+  const near = new Set(met.map(({ kind }) => kind))
+  return new Map(
+    shapes.map(([shape, all]) => [shape, { all, near: all.filter(({ kind }) => near.has(kind)) }]),
+  )
 }
 
 const NO_HOST = 2 ** 32 - 1
@@ -186,7 +224,7 @@ function staysOf(
       atCaller: call?.span ?? entry,
       service: places.code(`service ${service}`),
       kind: kinds.code(kindOf(service, operations[entry]!, calling)),
-      host: host === '' ? null : places.code(`host ${host}`),
+      host: host === '' ? NO_HOST : places.code(`host ${host}`),
     }
   })
   const unrecorded = visits.flatMap(({ entry, calls }) =>
@@ -195,7 +233,7 @@ function staysOf(
       .map(({ span, service }) => ({
         span,
         atCaller: span,
-        host: null,
+        host: NO_HOST,
         service: places.code(`service ${service}`),
         kind: kinds.code(kindOf(service, operations[span]!, operations[entry]!)),
       })),

@@ -8,6 +8,7 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { normalP } from '../../stats/distributions.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { rotationTest } from '../../stats/rotation-test.ts'
+import { Dictionary } from '../../traces/dictionary.ts'
 import { groupRows, rowsWhere } from '../../traces/group-rows.ts'
 import { type SegmentSources, segmentSources } from '../segments/find-segments.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
@@ -81,12 +82,16 @@ export function findInterference(
   const { flows } = steps
   const strata = strataOf(steps, finding.steps)
   const { chosen, windows } = chooseRequests(flows, strata)
-  const activities = activitiesOf(flows, { resources: columns.resources(), chosen })
-  const times = timesOf(strata, { step, chosen, kinds: activities.kinds })
+  const kinds = new Dictionary()
+  const times = timesOf(strata, { step, chosen, kinds })
+  const called = new Set(times.keys())
+  const resources = columns.resources()
+  const activities = activitiesOf(flows, { resources, chosen, kinds, called })
   const ofAfter = windows.filter(({ recording }) => recording === flows.recordedIn.at(-1))
   const groups = groupsOf(flows, { columns, chosen, service: step.service })
   const found = [...activities.of].flatMap(([shared, activity]) => {
-    if (shared !== 'service' && !isOther(activity, activities.of.get('service')!)) return []
+    const places = shared === 'host' ? activities.hosts : activity.place
+    if (shared !== 'service' && !isOther(places, activities.services)) return []
     const calls = callsOf(flows, { activity, step, times })
     return calls === null ? [] : [{ shared, activity, calls }]
   })
@@ -118,11 +123,11 @@ function moreOf({ slow, usual }: Pick<Others, 'slow' | 'usual'>): number {
 }
 
 /** Whether places of one kind divide visits otherwise than services do. */
-function isOther({ place, request }: Activity, { place: services }: Activity): boolean {
+function isOther(place: Uint32Array, services: Uint32Array): boolean {
   if (place.length < services.length) return true
   const [serviceAt, placeOf] = [new Map<number, number>(), new Map<number, number>()]
-  return request.some((_, row) => {
-    const [own, service] = [place[row]!, services[row]!]
+  return place.some((own, row) => {
+    const service = services[row]!
     const [known, other] = [serviceAt.get(own), placeOf.get(service)]
     if (known === service && other === own) return false
     serviceAt.set(own, service)
