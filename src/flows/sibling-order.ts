@@ -256,8 +256,8 @@ class LearnedSiblingOrder implements SiblingOrder {
     const names = this.#names[recording]!
     const latest = new Latest<Children>()
     for (let caller = 0; caller < names.length; caller++) {
+      if (childOffsets[caller] === childOffsets[caller + 1]) continue
       const siblings = children.subarray(childOffsets[caller], childOffsets[caller + 1])
-      if (siblings.length === 0) continue
       if (siblings.length > MAX_CHILDREN) {
         this.counts.wideCalls++
         continue

@@ -73,7 +73,9 @@ export function indexSpanCalls(traces: SpanTraces, clocks?: SpanClocks): SpanCal
       }
       pending.push(span)
     }
-    sortByStart(children.subarray(childOffsets[caller], end), startUs, endUs)
+    if (end - childOffsets[caller]! > 1) {
+      sortByStart(children.subarray(childOffsets[caller], end), startUs, endUs)
+    }
   }
   return {
     traces,
@@ -91,6 +93,8 @@ export function indexSpanCalls(traces: SpanTraces, clocks?: SpanClocks): SpanCal
 }
 
 function sortByStart(rows: Uint32Array, startUs: Float64Array, endUs: Float64Array): void {
-  if (rows.length < 2) return
-  rows.sort((a, b) => startUs[a]! - startUs[b]! || endUs[a]! - endUs[b]! || a - b)
+  let at = 1
+  while (at < rows.length && startUs[rows[at - 1]!]! < startUs[rows[at]!]!) at++
+  if (at < rows.length)
+    rows.sort((a, b) => startUs[a]! - startUs[b]! || endUs[a]! - endUs[b]! || a - b)
 }

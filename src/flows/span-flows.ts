@@ -276,16 +276,21 @@ class SpanFlowBuilder {
     // In whole nanoseconds: rounding would break ties.
     const timesNs = this.#timesNs
     const first = spanRows.length
+    spanRows.reserve(listing.length)
+    const rows = spanRows.values
     for (let k = 0; k < listing.length; k++) {
       const span = arrived[listing[k]!]!
-      spanRows.push(span)
+      rows[first + k] = span
       timesNs[2 * k] = Math.round(startUs[span]! * NS)
       timesNs[2 * k + 1] = Math.round(endUs[span]! * NS)
     }
+    spanRows.length += listing.length
+    latencyUs.reserve(from.length)
+    const [latencies, start] = [latencyUs.values, latencyUs.length]
     for (let edge = 0; edge < from.length; edge++) {
-      latencyUs.push((timesNs[to[edge]!]! - timesNs[from[edge]!]!) / NS)
+      latencies[start + edge] = (timesNs[to[edge]!]! - timesNs[from[edge]!]!) / NS
     }
-    const rows = spanRows.values
+    latencyUs.length += from.length
     let violated = -1
     for (let at = 0; at < siblings.length; at += 3) {
       const [caller, endedUs] = [siblings[at + 2]!, endUs[rows[first + siblings[at]!]!]!]

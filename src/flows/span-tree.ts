@@ -65,13 +65,15 @@ export function coveredNs(
   start: number,
   end: number,
 ): number {
-  let isInOrder = true
+  let byStart = spans
   for (let i = 1; i < spans.length; i++) {
-    isInOrder &&= times[2 * spans[i - 1]!]! <= times[2 * spans[i]!]!
+    if (times[2 * spans[i - 1]!]! <= times[2 * spans[i]!]!) continue
+    byStart = spans.toSorted((a, b) => times[2 * a]! - times[2 * b]!)
+    break
   }
-  const byStart = isInOrder ? spans : spans.toSorted((a, b) => times[2 * a]! - times[2 * b]!)
   let [covered, reached] = [0, start]
-  for (const span of byStart) {
+  for (let i = 0; i < byStart.length; i++) {
+    const span = byStart[i]!
     const from = Math.max(reached, times[2 * span]!)
     const until = Math.min(end, times[2 * span + 1]!)
     if (until <= from) continue
@@ -85,13 +87,12 @@ export function coveredNs(
 const MANY = 16
 
 /** The last to end first, no later than at a time; of those that end together, the last to start. */
-function sortByEnd(spans: number[], times: Float64Array, untilNs: number): void {
-  const how = { times, untilNs }
-  if (spans.length > MANY) {
-    spans.sort((a, b) => inEndOrder(a, b, how))
+function sortByEnd(spans: Uint32Array, count: number, how: EndOrder): void {
+  if (count > MANY) {
+    spans.subarray(0, count).sort((a, b) => inEndOrder(a, b, how))
     return
   }
-  for (let i = 1; i < spans.length; i++) {
+  for (let i = 1; i < count; i++) {
     const span = spans[i]!
     let at = i
     for (; at > 0 && inEndOrder(spans[at - 1]!, span, how) > 0; at--) spans[at] = spans[at - 1]!
@@ -99,16 +100,15 @@ function sortByEnd(spans: number[], times: Float64Array, untilNs: number): void 
   }
 }
 
+interface EndOrder {
+  readonly times: Float64Array
+  readonly untilNs: number
+}
+
 /** Stands apart: a closure made for every caller of every request would take longer than the sorting. */
-function inEndOrder(
-  a: number,
-  b: number,
-  { times, untilNs }: { readonly times: Float64Array; readonly untilNs: number },
-): number {
-  const [endOfA, endOfB] = [
-    Math.min(untilNs, times[2 * a + 1]!),
-    Math.min(untilNs, times[2 * b + 1]!),
-  ]
+function inEndOrder(a: number, b: number, { times, untilNs }: EndOrder): number {
+  const endOfA = Math.min(untilNs, times[2 * a + 1]!)
+  const endOfB = Math.min(untilNs, times[2 * b + 1]!)
   return endOfB - endOfA || times[2 * b]! - times[2 * a]!
 }
 
@@ -127,27 +127,38 @@ export function markWaitedFor(
   isWaitedFor: Uint8Array,
 ): void {
   isWaitedFor.fill(0, 0, size)
-  const pending = [0]
-  const untils = [times[1]!]
-  for (let span = pending.pop(); span !== undefined; span = pending.pop()) {
+  if (size > pending.length) {
+    pending = new Uint32Array(2 * size)
+    untils = new Float64Array(2 * size)
+    byEnd = new Uint32Array(2 * size)
+  }
+  pending[0] = 0
+  untils[0] = times[1]!
+  for (let left = 1; left > 0; ) {
+    const span = pending[--left]!
     isWaitedFor[span] = 1
-    let until = untils.pop()!
-    const [first, after] = [firstChild[span]!, firstChild[span + 1]!]
-    if (first === after) continue
+    let until = untils[left]!
+    const first = firstChild[span]!
+    const count = firstChild[span + 1]! - first
+    if (count === 0) continue
     const callerNs = times[2 * span + 1]! - times[2 * span]!
-    const byEnd: number[] = []
-    for (let child = first; child < after; child++) byEnd.push(child)
-    if (byEnd.length > 1) sortByEnd(byEnd, times, until)
+    for (let i = 0; i < count; i++) byEnd[i] = first + i
+    if (count > 1) sortByEnd(byEnd, count, { times, untilNs: until })
     let isLast = true
-    for (const child of byEnd) {
-      const [start, end] = [times[2 * child]!, times[2 * child + 1]!]
-      const hasOtherClock = byEnd.length === 1 && end - start <= callerNs
+    for (let i = 0; i < count; i++) {
+      const child = byEnd[i]!
+      const start = times[2 * child]!
+      const end = times[2 * child + 1]!
+      const hasOtherClock = count === 1 && end - start <= callerNs
       const isTooLate = isLast ? start >= until && end > until : end > until + SLACK_NS
       if (isTooLate && !hasOtherClock) continue
-      pending.push(child)
-      untils.push(hasOtherClock ? end : Math.min(until, end))
+      pending[left] = child
+      untils[left++] = hasOtherClock ? end : Math.min(until, end)
       until = Math.min(until, start)
       isLast = false
     }
   }
 }
+
+/** Serve for walk after walk: allocating would take longer than walking. */
+let [pending, untils, byEnd] = [new Uint32Array(64), new Float64Array(64), new Uint32Array(64)]

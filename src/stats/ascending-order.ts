@@ -19,12 +19,13 @@ export function ascendingOrder(
   rows: Uint32Array = new Uint32Array(values.length).map((_, row) => row),
 ): Uint32Array {
   if (rows.length < MIN_COUNTED) return rows.slice().sort((a, b) => values[a]! - values[b]!)
-  // Without −0, which is 0.
-  const words = new Uint32Array(values.map((value) => value + 0).buffer)
-  // The bits of numbers ascend as these do, but those of numbers below zero, which descend.
-  const isNegative = (row: number) => words[2 * row + 1]! >= BELOW_ZERO
-  const high = (row: number) => words[2 * row + 1]! ^ (isNegative(row) ? 0xffffffff : BELOW_ZERO)
-  const low = (row: number) => words[2 * row]! ^ (isNegative(row) ? 0xffffffff : 0)
+  const words = new Uint32Array(values.buffer, values.byteOffset, 2 * values.length)
+  // The bits of numbers ascend as these do, but those of numbers below zero, which descend; −0 is 0.
+  const isNegative = (row: number) =>
+    words[2 * row + 1]! > BELOW_ZERO || (words[2 * row + 1] === BELOW_ZERO && words[2 * row]! > 0)
+  const high = (row: number) =>
+    isNegative(row) ? ~words[2 * row + 1]! : words[2 * row + 1]! | BELOW_ZERO
+  const low = (row: number) => (isNegative(row) ? ~words[2 * row]! : words[2 * row]!)
   const order = byWord(rows, high)
   return settleTies(values, order) ? order : byWord(byWord(rows, low), high)
 }
@@ -33,11 +34,17 @@ export function ascendingOrder(
 function byWord(rows: Uint32Array, wordOf: (row: number) => number): Uint32Array {
   let [order, nextOrder] = [rows.slice(), new Uint32Array(rows.length)]
   let [words, nextWords] = [rows.map(wordOf), new Uint32Array(rows.length)]
-  for (let shift = 0; shift < 32; shift += BITS) {
-    const starts = digitStarts(words, shift)
-    if (starts === null) continue
+  const counts = digitCounts(words)
+  for (let shift = 0, first = 0; shift < 32; shift += BITS, first += DIGITS) {
+    // All have the same digit.
+    if (counts[first + ((words[0]! >>> shift) & (DIGITS - 1))] === words.length) continue
+    let start = 0
+    for (let digit = first; digit < first + DIGITS; digit++) {
+      start += counts[digit]!
+      counts[digit] = start - counts[digit]!
+    }
     for (let i = 0; i < order.length; i++) {
-      const at = starts[(words[i]! >>> shift) & (DIGITS - 1)]!++
+      const at = counts[first + ((words[i]! >>> shift) & (DIGITS - 1))]!++
       nextOrder[at] = order[i]!
       nextWords[at] = words[i]!
     }
@@ -46,16 +53,16 @@ function byWord(rows: Uint32Array, wordOf: (row: number) => number): Uint32Array
   return order
 }
 
-/** Where the words of each digit begin once sorted by it; `null` where all have the same. */
-function digitStarts(words: Uint32Array, shift: number): Uint32Array | null {
-  const counts = new Uint32Array(DIGITS)
-  for (let i = 0; i < words.length; i++) counts[(words[i]! >>> shift) & (DIGITS - 1)]!++
-  if (counts.includes(words.length)) return null
-  let start = 0
-  return counts.map((count) => {
-    start += count
-    return start - count
-  })
+/** How many words have each first digit, then each second, then each third. */
+function digitCounts(words: Uint32Array): Uint32Array {
+  const counts = new Uint32Array(3 * DIGITS)
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i]!
+    counts[word & (DIGITS - 1)]!++
+    counts[DIGITS + ((word >>> BITS) & (DIGITS - 1))]!++
+    counts[2 * DIGITS + (word >>> (2 * BITS))]!++
+  }
+  return counts
 }
 
 /** Sorts what high words left undecided; false where that is more than a few neighbors. */

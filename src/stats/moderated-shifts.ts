@@ -1,3 +1,4 @@
+// Runs for every value: the loops index with `!`.
 import { mean } from 'd3-array'
 import { rejectUnknownOptions, requireList } from '../core/errors.ts'
 import { bonferroni } from './bonferroni.ts'
@@ -241,18 +242,16 @@ function sumStrata(
       const runLength = period === 0 ? perRun : Number.POSITIVE_INFINITY
       const meanOf = meansByRun(own, blocks, runLength)
       const scale = ((aligned && period === 0 ? -1 : 1) * weight) / counts[period]
+      const isLater = aligned || period === 1
       for (let i = 0; i < own.length; i++) {
-        const block = blocks[i] as number
+        const block = blocks[i]!
         const run = Math.floor(block / runLength)
-        const sums = aligned || period === 1 ? later : (runs[run] ?? new StretchSums())
-        if (sums !== later) runs[run] = sums
-        sums.add(
-          aligned ? block % perRun : block,
-          scale * ((own[i] as number) - (meanOf[run] as number)),
-        )
-        squares += (own[i] as number) ** 2
+        if (!isLater) runs[run] ??= new StretchSums()
+        const sums = isLater ? later : runs[run]!
+        sums.add(aligned ? block % perRun : block, scale * (own[i]! - meanOf[run]!))
+        squares += own[i]! ** 2
       }
-      for (const value of logs) logSquares += (value - meanLog) ** 2
+      for (let i = 0; i < logs.length; i++) logSquares += (logs[i]! - meanLog) ** 2
     }
     sum.weight += weight
     sum.beforeCount += counts[0]
@@ -326,7 +325,8 @@ function midranks(before: ArrayLike<number>, after: ArrayLike<number>) {
   while (from1 < size1 || from2 < size2) {
     const isFirst = from2 === size2 || (from1 < size1 && before[from1]! < after[from2]!)
     const value = isFirst ? before[from1] : after[from2]
-    let [end1, end2] = [from1, from2]
+    let end1 = from1
+    let end2 = from2
     while (end1 < size1 && before[end1] === value) end1++
     while (end2 < size2 && after[end2] === value) end2++
     const rank = (from1 + from2 + end1 + end2 + 1) / 2 / (size1 + size2 + 1) - 0.5

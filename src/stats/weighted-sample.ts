@@ -43,10 +43,12 @@ export function ascendingSample(
   requireNumbers({ sample })
   requireWeights(sample, weights)
   const all = Float64Array.from(sample)
-  const known = Uint32Array.from(all.keys()).filter((i) => Number.isFinite(all[i]))
-  const order = ascendingOrder(all, known)
+  const known = new Uint32Array(all.length)
+  let count = 0
+  for (let i = 0; i < all.length; i++) if (Number.isFinite(all[i])) known[count++] = i
+  const order = ascendingOrder(all, known.subarray(0, count))
   return {
-    values: Float64Array.from(order, (i) => all[i]!),
+    values: new Float64Array(count).map((_, at) => all[order[at]!]!),
     weights: weights && Float64Array.from(order, (i) => weights[i]!),
     dropped: all.length - order.length,
   }

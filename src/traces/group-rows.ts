@@ -30,6 +30,14 @@ export function groupRows(
   return { offsets, rows }
 }
 
+/** Rows for which something holds, of `size`; `filter` of a typed array takes ten times as long. */
+export function rowsWhere(size: number, isWanted: (row: number) => boolean): Uint32Array {
+  const rows = new Uint32Array(size)
+  let count = 0
+  for (let row = 0; row < size; row++) if (isWanted(row)) rows[count++] = row
+  return rows.slice(0, count)
+}
+
 /** The entries of some groups, and where each group's begin, one group after the other. */
 export function entriesWithin(
   offsets: Uint32Array,

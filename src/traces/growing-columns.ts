@@ -25,7 +25,7 @@ export class GrowingColumn<A extends NumericArray> {
   reserve(count: number): void {
     const needed = this.length + count
     if (needed <= this.#values.length) return
-    const larger = this.#allocate(Math.max(needed, 1024, Math.ceil(this.#values.length * 1.6)))
+    const larger = this.#allocate(Math.max(needed, 1024, 2 * this.#values.length))
     larger.set(this.#values)
     this.#values = larger
   }

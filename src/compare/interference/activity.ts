@@ -1,7 +1,9 @@
 // Runs once a span of a request: the loops index with `!`.
+import { sum } from 'd3-array'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
+import { rowsWhere } from '../../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { ResourceUses } from '../segments/request-columns.ts'
 import { allVisits, type ShapeVisits } from '../steps/visits.ts'
@@ -23,7 +25,9 @@ export interface Activity {
 
 export interface Activities {
   readonly of: ReadonlyMap<Shared, Activity>
-  readonly kinds: Dictionary
+  /** Service and host of every visit, whether or not its times were read; no hosts where one has none. */
+  readonly services: Uint32Array
+  readonly hosts: Uint32Array
 }
 
 /** Names a kind of visit: equal for the same operation of a service, called by the same one. */
@@ -31,86 +35,161 @@ export function kindOf(service: string, operation: string, callingOperation: str
   return JSON.stringify([service, operation, callingOperation])
 }
 
-type Row = Record<'request' | 'kind' | 'startNs' | 'endNs' | 'askedNs' | 'answeredNs', number>
-
 interface Stay {
   readonly kind: number
   readonly span: number
   readonly atCaller: number
   readonly service: number
-  readonly host: number | null
+  /** `NO_HOST` for none. */
+  readonly host: number
 }
 
 /**
  * Reads where requests were when: at services, on hosts, and with what they share by name, from the
- * first span of the visit that names it to the last, as of a lock.
+ * first span of the visit that names it to the last, as of a lock. Of services and hosts, only visits of
+ * a kind that is met where calls of `called` kinds are.
  */
 export function activitiesOf(
   flows: FlowSet,
-  { resources, chosen }: { readonly resources: ResourceUses; readonly chosen: Uint8Array },
+  {
+    resources,
+    chosen,
+    kinds,
+    called,
+  }: {
+    readonly resources: ResourceUses
+    readonly chosen: Uint8Array
+    readonly kinds: Dictionary
+    readonly called: ReadonlySet<number>
+  },
 ): Activities {
-  const kinds = new Dictionary()
   const places = new Dictionary()
-  const columns = new Map<Shared, ReturnType<typeof newColumns>>()
   const visits = allVisits(flows)
-  const shapes = new Map(
-    [...visits].map(([shape, one]) => [
-      shape,
-      staysOf(flows, { shape, visits: one, kinds, places }),
-    ]),
-  )
+  const shapes = staysByShape(flows, { kinds, places, called })
+  const isRead = (request: number) => {
+    // A snapshot may carry the latencies of some requests only.
+    const { from } = visits.get(flows.shapeOf[request]!)!.tree
+    return chosen[request] !== 0 && flows.latencies(request).length >= from.length
+  }
+  const requests = rowsWhere(flows.size, isRead)
+  const sizeOf = (which: 'all' | 'near') =>
+    sum(requests, (one) => shapes.get(flows.shapeOf[one]!)![which].length)
+  const services = new Uint32Array(sizeOf('all'))
+  const hosts = new Uint32Array(services.length)
+  const near = newActivity(sizeOf('near'))
+  const nearHosts = new Uint32Array(near.place.length)
+  const ofResources = new Map<Shared, ReturnType<typeof newColumns>>()
   let times = new Float64Array(64)
-  let use = 0
-  for (let request = 0; request < flows.size; request++) {
-    if (chosen[request] === 0) continue
+  let [visit, row, use] = [0, 0, 0]
+  for (const request of requests) {
     const shape = flows.shapeOf[request]!
     const { tree, visits: own, visitOf } = visits.get(shape)!
-    const latencies = flows.latencies(request)
-    // A snapshot may carry the latencies of some requests only.
-    if (latencies.length < tree.from.length) continue
-    if (2 * tree.size > times.length) times = new Float64Array(4 * tree.size)
-    readTimesNs(tree, latencies, times)
     const stays = shapes.get(shape)!
-    for (const { kind, span, atCaller, service, host } of stays) {
-      const [startNs, endNs] = [times[2 * span]!, times[2 * span + 1]!]
-      const [askedNs, answeredNs] = [times[2 * atCaller]!, times[2 * atCaller + 1]!]
-      const row = { request, kind, startNs, endNs, askedNs, answeredNs }
-      add('service', service, row)
-      if (host !== null) add('host', host, row)
+    const recording = flows.recordedIn[request]!
+    const requestUs = flows.startUs[request]!
+    const placeIn = (place: number) =>
+      place === NO_HOST ? NO_HOST : place * flows.epochsUs.length + recording
+    for (let i = 0; i < stays.all.length; i++) {
+      services[visit] = placeIn(stays.all[i]!.service)
+      hosts[visit++] = placeIn(stays.all[i]!.host)
+    }
+    while (use < resources.request.length && resources.request[use]! < request) use++
+    if (stays.near.length === 0 && resources.request[use] !== request) continue
+    if (2 * tree.size > times.length) times = new Float64Array(4 * tree.size)
+    readTimesNs(tree, flows.latencies(request), times)
+    for (let i = 0; i < stays.near.length; i++) {
+      const { kind, span, atCaller, service, host } = stays.near[i]!
+      near.request[row] = request
+      near.place[row] = placeIn(service)
+      nearHosts[row] = placeIn(host)
+      near.kind[row] = kind
+      near.startUs[row] = requestUs + times[2 * span]! / NS
+      near.endUs[row] = requestUs + times[2 * span + 1]! / NS
+      near.askedUs[row] = requestUs + times[2 * atCaller]! / NS
+      near.answeredUs[row++] = requestUs + times[2 * atCaller + 1]! / NS
     }
     const used = new Map<string, { shared: string; place: number; kind: number; spans: number[] }>()
-    while (use < resources.request.length && resources.request[use]! < request) use++
     for (; resources.request[use] === request; use++) {
       const span = resources.span[use]!
-      const visit = own.indexOf(visitOf[span]!)
+      const number = own.indexOf(visitOf[span]!)
       const shared = resources.names[resources.attribute[use]!]!
       const place = places.code(`${shared} ${resources.names[resources.value[use]!]}`)
-      const key = `${visit} ${place}`
-      const known = used.get(key) ?? { shared, place, kind: stays[visit]!.kind, spans: [] }
+      const key = `${number} ${place}`
+      const known = used.get(key) ?? { shared, place, kind: stays.all[number]!.kind, spans: [] }
       used.set(key, known)
       known.spans.push(span)
     }
     for (const { shared, place, kind, spans } of used.values()) {
-      const startNs = Math.min(...spans.map((one) => times[2 * one]!))
-      const endNs = Math.max(...spans.map((one) => times[2 * one + 1]!))
-      const [askedNs, answeredNs] = [startNs, endNs]
-      add(shared, place, { request, kind, startNs, endNs, askedNs, answeredNs })
+      const columns = ofResources.get(shared) ?? newColumns()
+      ofResources.set(shared, columns)
+      const startUs = requestUs + Math.min(...spans.map((one) => times[2 * one]!)) / NS
+      const endUs = requestUs + Math.max(...spans.map((one) => times[2 * one + 1]!)) / NS
+      columns.request.push(request)
+      columns.place.push(placeIn(place))
+      columns.kind.push(kind)
+      columns.startUs.push(startUs)
+      columns.endUs.push(endUs)
+      columns.askedUs.push(startUs)
+      columns.answeredUs.push(endUs)
     }
   }
-  return { kinds, of: new Map([...columns].map(([shared, own]) => [shared, finishColumns(own)])) }
+  return {
+    services,
+    hosts: hosts.includes(NO_HOST) ? new Uint32Array() : hosts,
+    of: new Map<Shared, Activity>([
+      ['service', near],
+      ['host', withPlaces(near, nearHosts)],
+      ...[...ofResources].map(([shared, columns]) => [shared, finishColumns(columns)] as const),
+    ]),
+  }
+}
 
-  function add(shared: Shared, place: number, row: Row): void {
-    const own = columns.get(shared) ?? newColumns()
-    columns.set(shared, own)
-    const { request, kind, startNs, endNs, askedNs, answeredNs } = row
-    const requestUs = flows.startUs[request]!
-    own.request.push(request)
-    own.place.push(place * flows.epochsUs.length + flows.recordedIn[request]!)
-    own.kind.push(kind)
-    own.startUs.push(requestUs + startNs / NS)
-    own.endUs.push(requestUs + endNs / NS)
-    own.askedUs.push(requestUs + askedNs / NS)
-    own.answeredUs.push(requestUs + answeredNs / NS)
+/** Visits of each shape, and those of a kind that is met where calls of `called` kinds are. */
+function staysByShape(
+  flows: FlowSet,
+  { kinds, places, called }: { kinds: Dictionary; places: Dictionary; called: ReadonlySet<number> },
+) {
+  const shapes = Array.from(
+    allVisits(flows),
+    ([shape, visits]) => [shape, staysOf(flows, { shape, visits, kinds, places })] as const,
+  )
+  const stays = shapes.flatMap(([, own]) => own)
+  const ofCalls = stays.filter(({ kind }) => called.has(kind))
+  const where = new Set(ofCalls.flatMap(({ service, host }) => [service, host]))
+  where.delete(NO_HOST)
+  const met = stays.filter(({ service, host }) => where.has(service) || where.has(host))
+  const near = new Set(met.map(({ kind }) => kind))
+  return new Map(
+    shapes.map(([shape, all]) => [shape, { all, near: all.filter(({ kind }) => near.has(kind)) }]),
+  )
+}
+
+const NO_HOST = 2 ** 32 - 1
+
+function newActivity(size: number): Activity {
+  const codes = () => new Uint32Array(size)
+  const times = () => new Float64Array(size)
+  return {
+    ...{ request: codes(), place: codes(), kind: codes() },
+    ...{ startUs: times(), endUs: times(), askedUs: times(), answeredUs: times() },
+  }
+}
+
+/** The same at other places, without rows that have none. */
+function withPlaces(activity: Activity, place: Uint32Array): Activity {
+  if (!place.includes(NO_HOST)) return { ...activity, place }
+  const rows = rowsWhere(place.length, (row) => place[row] !== NO_HOST)
+  const codes = (values: Uint32Array) => rows.map((row) => values[row]!)
+  const times = (values: Float64Array) => {
+    const own = new Float64Array(rows.length)
+    for (let i = 0; i < own.length; i++) own[i] = values[rows[i]!]!
+    return own
+  }
+  const { request, kind, startUs, endUs, askedUs, answeredUs } = activity
+  return {
+    ...{ request: codes(request), place: codes(place), kind: codes(kind) },
+    ...{ startUs: times(startUs), endUs: times(endUs) },
+    ...{ askedUs: times(askedUs), answeredUs: times(answeredUs) },
   }
 }
 
@@ -145,7 +224,7 @@ function staysOf(
       atCaller: call?.span ?? entry,
       service: places.code(`service ${service}`),
       kind: kinds.code(kindOf(service, operations[entry]!, calling)),
-      host: host === '' ? null : places.code(`host ${host}`),
+      host: host === '' ? NO_HOST : places.code(`host ${host}`),
     }
   })
   const unrecorded = visits.flatMap(({ entry, calls }) =>
@@ -154,7 +233,7 @@ function staysOf(
       .map(({ span, service }) => ({
         span,
         atCaller: span,
-        host: null,
+        host: NO_HOST,
         service: places.code(`service ${service}`),
         kind: kinds.code(kindOf(service, operations[span]!, operations[entry]!)),
       })),

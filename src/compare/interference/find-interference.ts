@@ -8,7 +8,8 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { normalP } from '../../stats/distributions.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { rotationTest } from '../../stats/rotation-test.ts'
-import { groupRows } from '../../traces/group-rows.ts'
+import { Dictionary } from '../../traces/dictionary.ts'
+import { groupRows, rowsWhere } from '../../traces/group-rows.ts'
 import { type SegmentSources, segmentSources } from '../segments/find-segments.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
 import { type Activity, activitiesOf, type Shared } from './activity.ts'
@@ -87,12 +88,16 @@ export function findInterference(
   const { flows } = steps
   const strata = strataOf(steps, finding.steps)
   const { chosen, windows } = chooseRequests(flows, strata)
-  const activities = activitiesOf(flows, { resources: columns.resources(), chosen })
-  const times = timesOf(strata, { step, chosen, kinds: activities.kinds })
+  const kinds = new Dictionary()
+  const times = timesOf(strata, { step, chosen, kinds })
+  const called = new Set(times.keys())
+  const resources = columns.resources()
+  const activities = activitiesOf(flows, { resources, chosen, kinds, called })
   const ofAfter = windows.filter(({ recording }) => recording === flows.recordedIn.at(-1))
   const groups = groupsOf(flows, { columns, chosen, service: step.service })
   const found = [...activities.of].flatMap(([shared, activity]) => {
-    if (shared !== 'service' && !isOther(activity, activities.of.get('service')!)) return []
+    const places = shared === 'host' ? activities.hosts : activity.place
+    if (shared !== 'service' && !isOther(places, activities.services)) return []
     const calls = callsOf(flows, { activity, step, times })
     return calls === null ? [] : [{ shared, activity, calls }]
   })
@@ -124,12 +129,13 @@ function moreOf({ slow, usual }: Pick<Others, 'slow' | 'usual'>): number {
 }
 
 /** Whether places of one kind divide visits otherwise than services do. */
-function isOther({ place, request }: Activity, { place: services }: Activity): boolean {
+function isOther(place: Uint32Array, services: Uint32Array): boolean {
   if (place.length < services.length) return true
   const [serviceAt, placeOf] = [new Map<number, number>(), new Map<number, number>()]
-  return request.some((_, row) => {
-    const [own, service] = [place[row]!, services[row]!]
+  return place.some((own, row) => {
+    const service = services[row]!
     const [known, other] = [serviceAt.get(own), placeOf.get(service)]
+    if (known === service && other === own) return false
     serviceAt.set(own, service)
     placeOf.set(service, own)
     return (known ?? service) !== service || (other ?? own) !== own
@@ -172,7 +178,7 @@ function testGroups(
   const { place, startUs } = activity
   const hasCalls = new Uint8Array((max(place) ?? 0) + 1)
   for (const calls of [before, after]) for (const one of calls.place) hasCalls[one] = 1
-  const near = Uint32Array.from(place.keys()).filter((row) => hasCalls[place[row]!] === 1)
+  const near = rowsWhere(place.length, (row) => hasCalls[place[row]!] === 1)
   const whole = { ...activity, byStart: placesInOrder(place, startUs, near), byEnd: null }
   const endUs = usualEnds(activity, { period, near })
   const usual = { ...whole, endUs, byEnd: placesInOrder(place, endUs, near) }
@@ -240,9 +246,7 @@ function usualEnds(
   const usualUs = (rows: Uint32Array) => {
     const [before, after] = [BEFORE, AFTER].map((wanted) => {
       const own = rows.filter((row) => period[request[row]!] === wanted)
-      return Float64Array.from(own)
-        .map((row) => endUs[row]! - startUs[row]!)
-        .sort()
+      return new Float64Array(own.length).map((_, i) => endUs[own[i]!]! - startUs[own[i]!]!).sort()
     }) as [Float64Array, Float64Array]
     const least = before.length < MIN_BEFORE ? 0 : quantile(before, USUAL)
     return Math.max(least, after.length === 0 ? 0 : USUAL_MEDIANS * quantile(after, 0.5))

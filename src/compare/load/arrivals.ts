@@ -1,6 +1,7 @@
 // Runs once a request: the loops index with `!`.
 import { mean } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { median, quantile } from '../../stats/quantile.ts'
 import type { ChoiceCounts } from '../steps/call-counts.ts'
@@ -119,9 +120,7 @@ export function rowsByStart(
     if (period[row] !== wanted) continue
     all[wanted === AFTER ? 0 : runs.indexOf(recordedIn[row]!)]!.push(row)
   }
-  return all.map((rows) =>
-    Uint32Array.from(rows).sort((a, b) => startUs[a]! - startUs[b]! || a - b),
-  )
+  return all.map((rows) => ascendingOrder(startUs, Uint32Array.from(rows)))
 }
 
 /** How many requests a recorded one stands for on average; 1 where some do not say. */

@@ -124,7 +124,8 @@ interface Move extends Pick<Sighting, 'kind' | 'service' | 'name'> {
  */
 export function seenEvents(flows: FlowSet): readonly TimedEvent[] {
   if (!flows.spanRows || periodOverlap(flows) === null) return []
-  const order = ascendingOrder(Float64Array.from(flows.period, (_, one) => flows.arrivalUs(one)))
+  const arrivedUs = new Float64Array(flows.size).map((_, one) => flows.arrivalUs(one))
+  const order = ascendingOrder(arrivedUs)
   const all = sightingsOf(flows, order)
   const requestsOf = new Map(
     all.flatMap(({ kind, service, requests }) => (kind === 'service' ? [[service, requests]] : [])),
@@ -157,26 +158,27 @@ function sightingsOf(flows: FlowSet, order: Uint32Array): Sighting[] {
   const { spanRows, spanOffsets } = flows
   if (!spanRows || !spanOffsets) return []
   const all = new Map<string, Sighting>()
-  const known = new Map<SpanTraces, Map<number, readonly Sighting[]>>()
+  const known = new Map<SpanTraces, (readonly Sighting[] | undefined)[]>()
   for (const request of order) {
     const traces = flows.tracesOf(request)
     if (traces?.kind !== 'spans') continue
     const { spans, services, versionNames, hosts } = traces
-    const ofTraces = known.get(traces) ?? new Map<number, readonly Sighting[]>()
+    const ofTraces = known.get(traces) ?? []
     known.set(traces, ofTraces)
     const timeUs = flows.arrivalUs(request)
     for (let at = spanOffsets[request]!; at < spanOffsets[request + 1]!; at++) {
       const row = spanRows[at]!
       const [version, host] = [spans.version[row]!, spans.host[row]!]
       const key = (spans.service[row]! * versionNames.size + version) * hosts.size + host
-      let shown = ofTraces.get(key)
+      let shown = ofTraces[key]
       if (shown === undefined) {
         const service = services.value(spans.service[row]!)
         const names = { version: versionNames.value(version), host: hosts.value(host) }
         shown = see({ service, ...names }, { request, timeUs })
-        ofTraces.set(key, shown)
+        ofTraces[key] = shown
       }
-      for (const one of shown) {
+      for (let i = 0; i < shown.length; i++) {
+        const one = shown[i]!
         if (one.last !== request) one.requests++
         one.last = request
         one.lastUs = timeUs

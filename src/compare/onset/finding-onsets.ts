@@ -1,3 +1,4 @@
+// Runs once a value of a request: the loops index with `!`.
 import { group } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
@@ -40,9 +41,12 @@ export function onsetsOf(
       inside === undefined ? values : values.filter(({ request }) => inside.has(request)),
     )
     const [before, after] = ([BEFORE, AFTER] satisfies Period[]).map((period): Timed[] =>
-      [...scores]
-        .filter(([request]) => categories.flows.period[request] === period)
-        .map(([request, value]) => ({ timeUs: categories.flows.arrivalUs(request), value }))
+      scores
+        .filter(({ request }) => categories.flows.period[request] === period)
+        .map(({ request, mean }) => ({
+          timeUs: categories.flows.arrivalUs(request),
+          value: mean,
+        }))
         .sort((a, b) => a.timeUs - b.timeUs),
     ) as [Timed[], Timed[]]
     return findOnset({ before, after, ...clock })
@@ -198,8 +202,13 @@ interface Stratum {
   readonly before: readonly number[]
 }
 
+interface Score {
+  readonly request: number
+  readonly mean: number
+}
+
 /** One score a request, 0 on average before: its rank, or being in the tail that tells most. */
-function scoresOf(flows: FlowSet, values: readonly Value[]): ReadonlyMap<number, number> {
+function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
   const isBefore = ({ request }: Value) => flows.period[request] === BEFORE
   const strata = [...group(values, ({ stratum }) => stratum).values()].flatMap((members) => {
     const before = members
@@ -220,7 +229,8 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): ReadonlyMap<number,
     }),
   ]
   const scored = kinds.map((scoreOf) => {
-    const sums = new Map<number, { sum: number; count: number }>()
+    const [sums, counts] = [new Float64Array(flows.size), new Uint32Array(flows.size)]
+    const requests: number[] = []
     for (const stratum of strata) {
       const { members, before } = stratum
       const scores = scoreOf(stratum)
@@ -230,20 +240,23 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): ReadonlyMap<number,
       }
       const usual = sumBefore / before.length
       members.forEach(({ request }, i) => {
-        const known = sums.get(request) ?? { sum: 0, count: 0 }
-        if (known.count++ === 0) sums.set(request, known)
-        known.sum += (scores[i] as number) - usual
+        if (counts[request]!++ === 0) requests.push(request)
+        sums[request]! += scores[i]! - usual
       })
     }
-    const means = new Map(Array.from(sums, ([request, { sum, count }]) => [request, sum / count]))
+    const means = requests.map((request) => ({ request, mean: sums[request]! / counts[request]! }))
     return { means, contrast: contrast(flows, means) }
   })
   return scored.reduce((best, one) => (one.contrast > best.contrast ? one : best)).means
 }
 
-function contrast(flows: FlowSet, scores: ReadonlyMap<number, number>): number {
+function contrast(flows: FlowSet, scores: readonly Score[]): number {
   const [before, after] = ([BEFORE, AFTER] satisfies Period[]).map((period) =>
-    moments([...scores].filter(([request]) => flows.period[request] === period).map(([, s]) => s)),
+    moments(
+      scores
+        .filter(({ request }) => flows.period[request] === period)
+        .map(({ mean: score }) => score),
+    ),
   ) as [ReturnType<typeof moments>, ReturnType<typeof moments>]
   const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
   const difference = Math.abs(after.mean - before.mean)

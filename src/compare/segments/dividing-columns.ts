@@ -1,5 +1,4 @@
 // Runs once a request and column: the loops index with `!`.
-import { rollup } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
@@ -32,17 +31,13 @@ export class DividingColumns {
     const changed = new Set(calls.flatMap((one) => (one.changed ? (one.call?.service ?? []) : [])))
     this.#read = read
     this.#called = calledColumns(flows).filter(({ attribute }) => !changed.has(attribute))
-    const requests = rollup(
-      flows.shapeOf,
-      ({ length }) => length,
-      (shape) => shape,
-    )
+    const requests = requestsOfShapes(flows)
     for (const [shape, { visits }] of allVisits(flows)) {
       for (const { service, caller } of visits) {
         const known = this.#callers.get(service) ?? new Map()
         this.#callers.set(service, known)
         const name = caller?.service
-        if (name !== undefined) known.set(name, (known.get(name) ?? 0) + requests.get(shape)!)
+        if (name !== undefined) known.set(name, (known.get(name) ?? 0) + requests[shape]!)
       }
     }
   }
@@ -59,9 +54,9 @@ export class DividingColumns {
     const known = new Map<string, Coded>()
     let size = 0
     for (const column of [...root, ...others, ...own]) {
+      if (others.includes(column) && !dividesStrata(column, measured)) continue
       const codes = new Uint16Array(requests.length)
       for (let row = 0; row < codes.length; row++) codes[row] = column.codes[requests[row]!]!
-      if (others.includes(column) && !dividesStrata({ column, codes }, measured)) continue
       size += codes.length
       if (measure === 'errors' && tellsFailures(codes, measured)) continue
       const key = partitionKey(codes, column.values.length)
@@ -110,10 +105,15 @@ function partitionKey(codes: Uint16Array, size: number): string | null {
   return count < 2 ? null : `${count} ${one} ${two}`
 }
 
+function requestsOfShapes({ shapes, shapeOf }: FlowSet): Uint32Array {
+  const counts = new Uint32Array(shapes.size)
+  for (const shape of shapeOf) counts[shape]!++
+  return counts
+}
+
 /** Columns that tell which requests call a service, of the services that some but not all call. */
 function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
-  const counts = new Uint32Array(flows.shapes.size)
-  for (const shape of flows.shapeOf) counts[shape]!++
+  const counts = requestsOfShapes(flows)
   const calls = new Map<string, Set<number>>()
   const requests = new Map<string, number>()
   for (const [shape, { visits }] of allVisits(flows)) {
@@ -126,15 +126,19 @@ function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
     .filter(([, count]) => Math.min(count, flows.size - count) >= MIN_REQUESTS)
     .sort(([, a], [, b]) => b - a)
     .slice(0, most)
-    .map(([service]) => ({
-      attribute: service,
-      kind: 'called',
-      service: null,
-      values: ['', '', 'called'],
-      hasMissing: true,
-      hasRare: false,
-      codes: Uint16Array.from(flows.shapeOf, (shape) =>
-        calls.get(service)!.has(shape) ? FIRST_VALUE : MISSING,
-      ),
-    }))
+    .map(([service]) => {
+      const ofShape = new Uint16Array(flows.shapes.size).fill(MISSING)
+      for (const shape of calls.get(service)!) ofShape[shape] = FIRST_VALUE
+      const codes = new Uint16Array(flows.size)
+      for (let one = 0; one < codes.length; one++) codes[one] = ofShape[flows.shapeOf[one]!]!
+      return {
+        attribute: service,
+        kind: 'called',
+        service: null,
+        values: ['', '', 'called'],
+        hasMissing: true,
+        hasRare: false,
+        codes,
+      }
+    })
 }

@@ -136,28 +136,25 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
           const known = tests.get(key)
           if (known !== undefined) return known
           const isInside = rowsOf(candidate, columns, measured)
-          const test = testOf(candidate, isInside)
-          const one = {
-            candidate,
-            isInside,
-            test,
-            q: Math.min(1, 2 * Math.max(test.p * candidate.choices, test.factorP)),
-          }
+          const one = { candidate, isInside, test: testOf(candidate, isInside) }
           tests.set(key, one)
           return one
         })
-      const holding = tried.filter(({ q }) => q < options.alpha)
-      const best = holding.find(
-        ({ test, isInside }) =>
-          isApart(test) &&
-          isLarge(test, { measured, isInside }, options) &&
-          !isOfFailures(isInside, measured, options),
+      const isHolding = (one: Tried) => chancesOf(one).q < options.alpha
+      const best = tried.find(
+        (one) =>
+          isApart(one.test) &&
+          isLarge(one.test, { measured, isInside: one.isInside }, options) &&
+          !isOfFailures(one.isInside, measured, options) &&
+          isHolding(one),
       )
       if (best === undefined) break
-      smallest = Math.min(smallest, ...holding.map(({ q }) => q))
+      const holding = tried.filter(isHolding).map((one) => chancesOf(one).q)
+      smallest = Math.min(smallest, ...holding)
       const told = narrowed(best, { measured, columns, isOut }, options)
-      const test = { ...testOf(told.candidate, told.isInside), p: best.test.p }
-      found.push(segmentOf({ ...best, ...told, test }, { measured, columns, isOut }))
+      const test = testOf(told.candidate, told.isInside)
+      const shown = { ...told, test, ...chancesOf(best) }
+      found.push(segmentOf(shown, { measured, columns, isOut }))
       isOut = told.isInside.map((is, row) => is | (isOut?.[row] ?? 0))
       scan = new ConditionScan(measured, columns, isOut)
       tests.clear()
@@ -187,9 +184,9 @@ function narrowed(
     if (!own.includes(1)) continue
     if (own.some((is, row) => is === 0 && isElse[row] === 0)) {
       if (measure !== 'time') continue
-      const { p, inside, outside } = testSegment(measured, own, how)
+      const { ps, inside, outside } = testSegment(measured, own, how)
       const most = Math.abs(outside.change) + 2 * outside.error
-      if (!(p < level && most <= MAX_OUTSIDE * Math.abs(inside.change))) continue
+      if (!(most <= MAX_OUTSIDE * Math.abs(inside.change) && ps().p < level)) continue
     }
     const conditions = candidate.conditions.filter((condition) => {
       const { codes } = columns.find(({ column }) => column === condition.column)!
@@ -208,8 +205,13 @@ interface Tried {
   readonly candidate: Candidate
   readonly isInside: Uint8Array
   readonly test: SegmentTest
-  readonly q: number
 }
+
+/** p, and that corrected for the choice among conditions. */
+const chancesOf = remembered(({ candidate, test }: Tried) => {
+  const { p, factorP } = test.ps()
+  return { p, q: Math.min(1, 2 * Math.max(p * candidate.choices, factorP)) }
+})
 
 /** Whether times are of requests that fail: that is what became of them, not which they are. */
 function isOfFailures(isInside: Uint8Array, measured: Measured, { failed }: SearchOptions) {
@@ -303,7 +305,7 @@ interface Searched {
 }
 
 function segmentOf(
-  { candidate, isInside, test, q }: Tried,
+  { candidate, isInside, test, p, q }: Tried & ReturnType<typeof chancesOf>,
   { measured, columns, isOut }: Searched,
 ): Segment {
   const { measure, step, call, strata, requests, standFor } = measured
@@ -328,7 +330,7 @@ function segmentOf(
     conditions,
     inside,
     outside,
-    p: test.p,
+    p,
     q,
     operation: stratum?.operation ?? onlyOperation(measured, isInside),
     callingOperation: stratum?.callingOperation ?? null,

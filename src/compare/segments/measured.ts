@@ -12,7 +12,7 @@ import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import { type Step, type StepStratum, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import { allVisits } from '../steps/visits.ts'
-import { type CodedRows, MISSING } from './request-columns.ts'
+import { MISSING, type RequestColumn } from './request-columns.ts'
 
 /** What segments are compared by. */
 export type Measure = 'time' | 'errors' | 'structure'
@@ -92,12 +92,7 @@ function measuredTimes(
     samples: (['before', 'after'] as const).map((period): Sample => {
       const [first, ...others] = same.map((one) => one[period].recorded)
       if (others.length === 0) return { ...first!, isAscending: true }
-      const all = [first!, ...others]
-      return {
-        requests: all.flatMap(({ requests }) => Array.from(requests)),
-        values: all.flatMap(({ values }) => Array.from(values)),
-        blocks: all.flatMap(({ blocks }) => Array.from(blocks)),
-      }
+      return joined([first!, ...others])
     }),
   }))
   return measuredOf(
@@ -107,8 +102,25 @@ function measuredTimes(
   )
 }
 
-export function failedRequests({ shapeOf, outcomes }: FlowSet): Uint8Array {
-  return Uint8Array.from(shapeOf, (_, request) => Number(outcomes?.failed(request) ?? false))
+function joined(samples: readonly Sample[]): Sample {
+  const size = sum(samples, ({ values }) => values.length)
+  const all = {
+    requests: new Uint32Array(size),
+    values: new Float64Array(size),
+    blocks: new Uint8Array(size),
+  }
+  let at = 0
+  for (const { requests, values, blocks } of samples) {
+    all.requests.set(requests, at)
+    all.values.set(values, at)
+    all.blocks.set(blocks, at)
+    at += values.length
+  }
+  return all
+}
+
+export function failedRequests({ size, outcomes }: FlowSet): Uint8Array {
+  return new Uint8Array(size).map((_, request) => Number(outcomes?.failed(request) ?? false))
 }
 
 function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[] {
@@ -221,11 +233,19 @@ function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) 
     for (const period of [BEFORE, AFTER] satisfies Period[]) {
       const sample = samples[period]!
       const order = sample.isAscending
-        ? new Uint32Array(sample.values.length).map((_, place) => place)
+        ? null
         : ascendingOrder(Float64Array.from(sample.values), groupRows(sample.blocks, 256).rows)
-      const weights = counted && Float64Array.from(order, (i) => counted[sample.requests[i]!]!)
-      for (const row of equalRows({ values: order, weights })) {
-        const i = order[row]!
+      const weights =
+        counted &&
+        Float64Array.from(
+          sample.values,
+          (_, place) => counted[sample.requests[order?.[place] ?? place]!]!,
+        )
+      const worth = weights && equalRows({ values: weights, weights })
+      const length = worth?.length ?? sample.values.length
+      for (let place = 0; place < length; place++) {
+        const row = worth === undefined ? place : worth[place]!
+        const i = order === null ? row : order[row]!
         requests[at] = sample.requests[i]!
         values[at] = sample.values[i]!
         blocks[at] = sample.blocks[i]!
@@ -233,7 +253,7 @@ function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) 
       }
       offsets[2 * stratum + period + 1] = at
       rows[period] += at - offsets[2 * stratum + period]!
-      stoodFor[period] += weights === undefined ? order.length : sum(weights)
+      stoodFor[period] += weights === undefined ? sample.values.length : sum(weights)
     }
   })
   const strata = kept.map(({ operation, callingOperation }) => ({ operation, callingOperation }))
@@ -249,12 +269,16 @@ function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) 
 }
 
 /** Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for it. */
-export function dividesStrata({ column, codes }: CodedRows, { offsets }: Measured): boolean {
+export function dividesStrata(
+  { codes, values }: RequestColumn,
+  { offsets, requests }: Measured,
+): boolean {
+  const counts = new Uint32Array(values.length)
   for (let stratum = 0; 2 * stratum < offsets.length - 1; stratum++) {
-    const own = codes.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])
-    const counts = new Uint32Array(column.values.length)
-    for (const code of own) counts[code]!++
-    if (max(counts)! < (1 - MAX_ELSE) * own.length) return true
+    const [from, to] = [offsets[2 * stratum]!, offsets[2 * stratum + 2]!]
+    counts.fill(0)
+    for (let row = from; row < to; row++) counts[codes[requests[row]!]!]!++
+    if (max(counts)! < (1 - MAX_ELSE) * (to - from)) return true
   }
   return false
 }

@@ -346,7 +346,8 @@ function rankScores({ values, offsets, strata }: Measured): Float64Array[] {
     while (first < middle || second < to) {
       const isFirst = second === to || (first < middle && values[first]! < values[second]!)
       const value = values[isFirst ? first : second]!
-      let [end1, end2] = [first, second]
+      let end1 = first
+      let end2 = second
       while (end1 < middle && values[end1] === value) end1++
       while (end2 < to && values[end2] === value) end2++
       const below = first - from + (second - middle)

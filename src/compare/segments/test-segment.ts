@@ -6,7 +6,6 @@ import { bonferroni } from '../../stats/bonferroni.ts'
 import { normalP, normalQuantile } from '../../stats/distributions.ts'
 import { logOf, moderatedShifts } from '../../stats/moderated-shifts.ts'
 import { pooledQuantile } from '../../stats/quantile.ts'
-import { groupRows } from '../../traces/group-rows.ts'
 import { compareCounts } from '../steps/compare-counts.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
 import { contrastPs, type SegmentSide } from './contrast-shares.ts'
@@ -15,6 +14,11 @@ import type { Measured } from './measured.ts'
 export interface SegmentTest {
   readonly inside: SegmentSide
   readonly outside: SegmentSide
+  /** Computed when it is asked for: most segments are too small to ask. */
+  readonly ps: () => SegmentPs
+}
+
+interface SegmentPs {
   readonly p: number
   /**
    * Of shares, p of one factor for all of them, which seems larger where more happened before: no
@@ -60,22 +64,17 @@ export function testSegment(
     isTime ? timesOf(groups) : sharesOf(countsAbove(groups, 0))
   const [outside, inside] = [sideFor(outGroups), sideFor(inGroups)]
   const sides = { inside, outside }
-  if (inGroups.length === 0 || outGroups.length === 0)
-    return { ...sides, p: Number.NaN, factorP: 0 }
-  if (isTime) {
-    return {
-      ...sides,
-      p: timesP([outGroups, inGroups], {
-        ...sides,
-        level: options.level,
-        logs: logsOf(measured),
-      }),
-      factorP: 0,
+  const ps = (): SegmentPs => {
+    if (inGroups.length === 0 || outGroups.length === 0) return { p: Number.NaN, factorP: 0 }
+    if (isTime) {
+      const how = { ...sides, level: options.level, logs: logsOf(measured) }
+      return { p: timesP([outGroups, inGroups], how), factorP: 0 }
     }
+    const [differenceP, factorP] = contrastPs(inside, outside)
+    const ownP = countsP(countsAbove(inGroups, 0), likenessOf(outGroups, []))
+    return { p: Math.max(ownP, differenceP), factorP }
   }
-  const [differenceP, factorP] = contrastPs(inside, outside)
-  const ownP = countsP(countsAbove(inGroups, 0), likenessOf(outGroups, []))
-  return { ...sides, p: Math.max(ownP, differenceP), factorP }
+  return { ...sides, ps }
 }
 
 /** Kinds of fewer requests in a period are not compared: they came, or went. */
@@ -91,24 +90,28 @@ function groupsOf(
   for (let one = stratum ?? 0; one < (stratum === null ? strata.length : stratum + 1); one++) {
     const [from, to] = [offsets[2 * one]!, offsets[2 * one + 2]!]
     // Rows of a side and kind have a number, two samples each, in the order in which they come.
+    const middle = offsets[2 * one + 1]!
     const numberOf: number[] = []
     const sides: number[] = []
+    const sizes: number[] = []
     const sampleOf = new Int32Array(to - from).fill(-1)
     for (let row = from; row < to; row++) {
-      if (isOut?.[row] === 1) continue
+      if (isOut !== null && isOut[row] === 1) continue
       const key = 2 * kind[row]! + side[row]!
-      numberOf[key] ??= sides.push(side[row]!) - 1
-      sampleOf[row - from] = 2 * numberOf[key] + Number(row >= offsets[2 * one + 1]!)
+      let number = numberOf[key]
+      if (number === undefined) {
+        number = sides.push(side[row]!) - 1
+        numberOf[key] = number
+        sizes.push(0, 0)
+      }
+      const sample = 2 * number + (row < middle ? 0 : 1)
+      sizes[sample]!++
+      sampleOf[row - from] = sample
     }
-    const { offsets: starts, rows } = groupRows(sampleOf, 2 * sides.length)
-    const sample = (number: number) =>
-      sampleAt(
-        measured,
-        rows.subarray(starts[number], starts[number + 1]).map((row) => from + row),
-      )
+    const samples = samplesOf(measured, sampleOf, { from, sizes })
     const [outside, inside] = [0, 1].map((wanted) =>
       sides.flatMap((own, number): Group[] =>
-        own === wanted ? [[sample(2 * number), sample(2 * number + 1)]] : [],
+        own === wanted ? [[samples[2 * number]!, samples[2 * number + 1]!]] : [],
       ),
     ) as [Group[], Group[]]
     const hadNone = inside.every(([before]) => before.values.length === 0)
@@ -122,17 +125,28 @@ function groupsOf(
   ) as [Group[], Group[]]
 }
 
-function sampleAt({ values, blocks }: Measured, rows: Uint32Array): Sample {
-  const sample = {
-    rows,
-    values: new Float64Array(rows.length),
-    blocks: new Uint8Array(rows.length),
+/** The samples of a stratum whose rows begin at `from`, given that of each row. */
+function samplesOf(
+  { values, blocks }: Measured,
+  sampleOf: Int32Array,
+  { from, sizes }: { readonly from: number; readonly sizes: readonly number[] },
+): Sample[] {
+  const samples = sizes.map((size) => ({
+    rows: new Uint32Array(size),
+    values: new Float64Array(size),
+    blocks: new Uint8Array(size),
+  }))
+  const next = new Uint32Array(sizes.length)
+  for (let i = 0; i < sampleOf.length; i++) {
+    const number = sampleOf[i]!
+    if (number < 0) continue
+    const sample = samples[number]!
+    const at = next[number]!++
+    sample.rows[at] = from + i
+    sample.values[at] = values[from + i]!
+    sample.blocks[at] = blocks[from + i]!
   }
-  for (let i = 0; i < rows.length; i++) {
-    sample.values[i] = values[rows[i]!]!
-    sample.blocks[i] = blocks[rows[i]!]!
-  }
-  return sample
+  return samples
 }
 
 /** Groups of enough requests; where there is none, all as one. */
@@ -245,7 +259,8 @@ function timesP(
   const logs = sideOf(
     outside.map((group) =>
       both(group, ({ rows, values }) => {
-        const own = values.map((_, i) => logOfRow[rows[i]!]!)
+        const own = new Float64Array(values.length)
+        for (let i = 0; i < own.length; i++) own[i] = logOfRow[rows[i]!]!
         return momentsOf(own, 0)
       }),
     ),

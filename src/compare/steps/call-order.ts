@@ -102,8 +102,12 @@ export class CallSites {
         inTurn: -1,
       })),
     )
-    const entries: number[] = []
     this.#offsets = new Uint32Array(flows.size + 1)
+    for (let request = 0; request < flows.size; request++) {
+      this.#offsets[request + 1] = this.#offsets[request]! + known[flows.shapeOf[request]!]!.length
+    }
+    // Requests whose latencies are not known have none.
+    this.#entries = new Uint32Array(this.#offsets[flows.size]!).fill(NO_SITE)
     const siteOf = (
       { caller, ofOrder }: { caller: Caller; ofOrder: Map<string, number> },
       { request, times, isFailing }: { request: number; times: Float64Array; isFailing: boolean },
@@ -119,6 +123,7 @@ export class CallSites {
       return site
     }
     this.#eachRequest((request, times) => {
+      let entry = this.#offsets[request]!
       for (const one of known[flows.shapeOf[request]!]!) {
         // What fails calls otherwise: it is compared with what failed.
         const isFailing = flows.outcomes?.failed(request, one.caller.span) === true
@@ -128,12 +133,10 @@ export class CallSites {
         const site = isKnown ? one.inTurn : siteOf(one, { request, times, isFailing })
         if (isInTurn) one.inTurn = site
         sites[site]!.requests.add(request, blocks[request]!)
-        entries.push(site)
+        this.#entries[entry++] = site
       }
-      this.#offsets[request + 1] = entries.length
     })
     this.sites = sites
-    this.#entries = Uint32Array.from(entries)
   }
 
   /** Whether any span of a request has one of these sites. */
@@ -187,10 +190,13 @@ export class CallSites {
     const slack = this.#flows.options.slackUs * NS
     const most = times[2 * span + 1]! + slack
     let [started, reached] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
-    for (const call of calls) {
-      const [start, end] = [times[2 * call.span]!, times[2 * call.span + 1]!]
+    for (let i = 0; i < calls.length; i++) {
+      const { span: call } = calls[i]!
+      const start = times[2 * call]!
+      const end = times[2 * call + 1]!
       if (start <= started || start + slack < reached || end <= reached || end > most) return false
-      ;[started, reached] = [start, end]
+      started = start
+      reached = end
     }
     return true
   }
@@ -264,6 +270,7 @@ export class CallSites {
 }
 
 const NONE: readonly MadeCall[] = []
+const NO_SITE = 2 ** 32 - 1
 
 function byStart(times: Float64Array) {
   return (a: MadeCall, b: MadeCall) => times[2 * a.span]! - times[2 * b.span]!

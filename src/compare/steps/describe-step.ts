@@ -125,18 +125,21 @@ function requestsOf(
 
 /** Requests in the order in which they are first listed. */
 function distinct(lists: readonly ArrayLike<number>[]): number[] {
-  let largest = 0
+  let [largest, size] = [0, 0]
   for (const list of lists) {
     for (let i = 0; i < list.length; i++) largest = Math.max(largest, list[i]!)
+    size += list.length
   }
   const isListed = new Uint8Array(largest + 1)
-  const found: number[] = []
+  const found = new Array<number>(size)
+  let count = 0
   for (const list of lists) {
     for (let i = 0; i < list.length; i++) {
-      if (isListed[list[i]!]! === 0) found.push(list[i]!)
+      if (isListed[list[i]!]! === 0) found[count++] = list[i]!
       isListed[list[i]!] = 1
     }
   }
+  found.length = count
   return found
 }
 

@@ -1,4 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
+import { group } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import {
   areFromSpans,
@@ -98,8 +99,18 @@ class StepCollector {
   constructor(flows: FlowSet) {
     this.#flows = flows
     const { catchAll } = rootCalls(flows)
+    const requests = [BEFORE, AFTER].map(() => new Uint32Array(flows.shapes.size))
+    flows.shapeOf.forEach((shape, request) => {
+      requests[flows.period[request]!]![shape]!++
+    })
     for (const [shape, visits] of allVisits(flows)) {
-      this.#plans[shape] = this.#plan(visits, catchAll?.callOf.get(shape) ?? undefined)
+      const plan = this.#plan(visits, catchAll?.callOf.get(shape) ?? undefined)
+      this.#plans[shape] = plan
+      for (const stratum of new Set(plan.items.flatMap(({ times }) => times))) {
+        for (const period of [BEFORE, AFTER]) {
+          stratum.samples[period].room += requests[period]![shape]!
+        }
+      }
     }
   }
 
@@ -110,7 +121,8 @@ class StepCollector {
     if (this.#flows.latencies(request).length < tree.from.length) return
     this.#read(request, tree)
     const { outcomes } = this.#flows
-    for (const { span, atCaller, isCall, others, times } of items) {
+    for (let item = 0; item < items.length; item++) {
+      const { span, atCaller, isCall, others, times } = items[item]!
       const start = this.#times[2 * span]!
       const end = this.#times[2 * span + 1]!
       const other = isCall ? this.#extent(others) : coveredNs(this.#times, others, start, end)
@@ -222,14 +234,17 @@ function matched(strata: readonly GrowingStratum[]): readonly GrowingStratum[] {
   const sum = (some: readonly GrowingStratum[]) => some.reduce((all, one) => all + sizeOf(one), 0)
   const alike = strata.filter(({ samples }) => samples.every((sample) => sample.size > 0))
   if (sum(alike) >= MIN_MATCHED * sum(strata)) return strata
-  const merged = new Map<string, GrowingStratum>()
-  for (const stratum of strata) {
-    const key = JSON.stringify([stratum.operation, stratum.callingOperation])
-    const known = merged.get(key) ?? new GrowingStratum(stratum.operation, stratum.callingOperation)
-    merged.set(key, known)
-    known.merge(stratum)
-  }
-  return [...merged.values()]
+  const merged = group(strata, ({ operation, callingOperation }) =>
+    JSON.stringify([operation, callingOperation]),
+  )
+  return Array.from(merged.values(), (same) => {
+    const whole = new GrowingStratum(same[0]!.operation, same[0]!.callingOperation)
+    for (const period of [BEFORE, AFTER]) {
+      whole.samples[period].room = same.reduce((all, one) => all + one.samples[period].size, 0)
+    }
+    for (const one of same) whole.merge(one)
+    return whole
+  })
 }
 
 function sizeOf({ samples }: GrowingStratum): number {
@@ -267,54 +282,68 @@ class GrowingStratum {
 }
 
 class GrowingSample {
-  readonly #requests: number[] = []
-  readonly #sums: number[] = []
-  readonly #calls: number[] = []
+  /** Most requests that it may get. */
+  room = 0
+  size = 0
+  #requests = new Uint32Array()
+  #sums = new Float64Array()
+  #calls = new Uint32Array()
   #criticalCalls = 0
 
-  get size(): number {
-    return this.#requests.length
-  }
-
   add(request: number, valueUs: number, critical: number): void {
-    const last = this.#requests.length - 1
+    const last = this.size - 1
     this.#criticalCalls += critical
-    if (this.#requests[last] === request) {
+    if (last >= 0 && this.#requests[last] === request) {
       this.#sums[last]! += valueUs
       this.#calls[last]!++
-      return
-    }
-    this.#requests.push(request)
-    this.#sums.push(valueUs)
-    this.#calls.push(1)
+    } else this.#push(request, valueUs, 1)
   }
 
   merge(other: GrowingSample): void {
     this.#criticalCalls += other.#criticalCalls
-    for (const [i, request] of other.#requests.entries()) {
-      this.#requests.push(request)
-      this.#sums.push(other.#sums[i]!)
-      this.#calls.push(other.#calls[i]!)
+    for (let i = 0; i < other.size; i++) {
+      this.#push(other.#requests[i]!, other.#sums[i]!, other.#calls[i]!)
     }
+  }
+
+  #push(request: number, sumUs: number, calls: number): void {
+    if (this.size === 0) {
+      this.#requests = new Uint32Array(this.room)
+      this.#sums = new Float64Array(this.room)
+      this.#calls = new Uint32Array(this.room)
+    }
+    this.#requests[this.size] = request
+    this.#sums[this.size] = sumUs
+    this.#calls[this.size++] = calls
   }
 
   /** Its values, ascending; it lets go of them. */
   finish(blockOf: Uint8Array, counted: Float64Array | undefined): StepSample {
-    const requests = Uint32Array.from(this.#requests)
-    const means = Float64Array.from(this.#sums)
-    const calls = this.#calls.reduce((all, own) => all + own, 0)
-    const blocks = new Uint8Array(requests.length)
-    for (let i = 0; i < requests.length; i++) {
+    const [requests, means] = [this.#requests, this.#sums.subarray(0, this.size)]
+    const blocks = new Uint8Array(this.size)
+    let calls = 0
+    for (let i = 0; i < this.size; i++) {
+      calls += this.#calls[i]!
       means[i]! /= this.#calls[i]!
       blocks[i] = blockOf[requests[i]!]!
     }
-    for (const own of [this.#requests, this.#sums, this.#calls]) own.length = 0
+    this.#requests = new Uint32Array()
+    this.#sums = new Float64Array()
+    this.#calls = new Uint32Array()
     const order = ascendingOrder(means, groupRows(blocks, 256).rows)
-    const timesOf = (rows: Uint32Array): RequestTimes => ({
-      requests: rows.map((i) => requests[i]!),
-      values: new Float64Array(rows.length).map((_, at) => means[rows[at]!]!),
-      blocks: new Uint8Array(rows.length).map((_, at) => blocks[rows[at]!]!),
-    })
+    const timesOf = (rows: Uint32Array): RequestTimes => {
+      const times = {
+        requests: new Uint32Array(rows.length),
+        values: new Float64Array(rows.length),
+        blocks: new Uint8Array(rows.length),
+      }
+      for (let at = 0; at < rows.length; at++) {
+        times.requests[at] = requests[rows[at]!]!
+        times.values[at] = means[rows[at]!]!
+        times.blocks[at] = blocks[rows[at]!]!
+      }
+      return times
+    }
     const recorded = timesOf(order)
     const weights = counted && Float64Array.from(recorded.requests, (request) => counted[request]!)
     const equal = differ(weights)

@@ -1,6 +1,6 @@
 import { bisectRight } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { median, pooledQuantile } from '../../stats/quantile.ts'
+import { pooledQuantile, quantile } from '../../stats/quantile.ts'
 import type { ChoiceCounts } from './call-counts.ts'
 import type { StepSample, StepStratum } from './step-times.ts'
 import type { TimeBlocks } from './time-blocks.ts'
@@ -76,13 +76,22 @@ export function minorityOf(strata: readonly StepStratum[], sign: number): Minori
     const from = values.length - Math.round(share * values.length)
     return { values: values.subarray(from), requests: requests.subarray(from) }
   })
-  const before = used.flatMap((samples) => [...samples[BEFORE].values])
   return {
     share,
-    changedUs: median(slowest.flatMap(({ values }) => [...values])),
-    usualUs: median(before),
+    changedUs: medianOf(slowest.map(({ values }) => values)),
+    usualUs: medianOf(used.map((samples) => samples[BEFORE].values)),
     requests: sign > 0 ? slowest.flatMap(({ requests }) => [...requests]) : [],
   }
+}
+
+function medianOf(samples: readonly Float64Array[]): number {
+  const all = new Float64Array(samples.reduce((size, { length }) => size + length, 0))
+  let at = 0
+  for (const values of samples) {
+    all.set(values, at)
+    at += values.length
+  }
+  return quantile(all.sort(), 0.5)
 }
 
 function comparable(strata: readonly StepStratum[]) {

@@ -3,6 +3,7 @@ import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
+import { rowsWhere } from '../../traces/group-rows.ts'
 
 /** Stretches of time that each period is divided into, and each run of one, if there is room. */
 export const BLOCKS = 10
@@ -30,20 +31,20 @@ export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => {
   const { period, recordedIn, runs, size } = flows
   const of = new Uint8Array(size)
   const perRun = Math.min(BLOCKS, Math.floor(MAX_BLOCKS / Math.max(1, runs.length)))
-  const all = Array.from(period.keys())
   const share = periodOverlap(flows)?.share ?? 0
   const aligned = runs.length === 1 && share >= MIN_SHARED
   const members = aligned
-    ? [all]
+    ? [rowsWhere(size, () => true)]
     : [...runs, null].map((run) =>
-        all.filter((request) =>
+        rowsWhere(size, (request) =>
           run === null
             ? period[request] === AFTER
             : period[request] === BEFORE && recordedIn[request] === run,
         ),
       )
   members.forEach((requests, number) => {
-    const arrivalUs = Float64Array.from(requests, (request) => flows.arrivalUs(request))
+    const arrivalUs = new Float64Array(requests.length)
+    for (let i = 0; i < arrivalUs.length; i++) arrivalUs[i] = flows.arrivalUs(requests[i]!)
     const stretches = divideTimes(arrivalUs, perRun)
     requests.forEach((request, i) => {
       const offset = aligned ? (period[request] as number) : number

@@ -38,7 +38,8 @@ export interface CallsBetween {
   readonly epochMs: number
   /** Numbers of the clocks of each pair; the first call between them was made by `reference`. */
   readonly pairs: readonly { readonly reference: number; readonly clock: number }[]
-  readonly pair: Uint32Array
+  /** Calls of pair `p` are entries `firstOf[p]` to `firstOf[p + 1]`. */
+  readonly firstOf: Uint32Array
   readonly period: Uint8Array
   readonly span: Uint32Array
   readonly trace: Uint32Array
@@ -76,7 +77,6 @@ export function callsBetween(
   const { pairs, pairOf, firstOf } = findPairs(periods, clocks, { clockCount, traces })
   const size = firstOf.at(-1)!
   const calls = {
-    pair: new Uint32Array(size),
     period: new Uint8Array(size),
     span: new Uint32Array(size),
     trace: new Uint32Array(size),
@@ -126,7 +126,6 @@ export function callsBetween(
         ? start + durationUs[span]! - callerStart - durationUs[caller]! - rounding
         : Number.NEGATIVE_INFINITY
       const low = isLonger ? Number.NEGATIVE_INFINITY : late
-      calls.pair[call] = pair
       calls.period[call] = period
       calls.span[call] = span
       calls.trace[call] = trace
@@ -138,13 +137,15 @@ export function callsBetween(
       calls.highUs[call] = isForward ? high : -low
     }
   }
-  for (let call = 0; call < size; call++) {
-    const pair = calls.pair[call]!
-    if (longerOf[pair]! <= MAX_LONGER * (firstOf[pair + 1]! - firstOf[pair]!)) continue
-    if (calls.direction[call]! > 0) calls.lowUs[call] = Number.NEGATIVE_INFINITY
-    else calls.highUs[call] = Number.POSITIVE_INFINITY
-  }
-  return { epochMs: Number(epochMs), pairs, ...calls }
+  pairs.forEach((_, pair) => {
+    const [first, end] = [firstOf[pair]!, firstOf[pair + 1]!]
+    if (longerOf[pair]! <= MAX_LONGER * (end - first)) return
+    for (let call = first; call < end; call++) {
+      if (calls.direction[call]! > 0) calls.lowUs[call] = Number.NEGATIVE_INFINITY
+      else calls.highUs[call] = Number.POSITIVE_INFINITY
+    }
+  })
+  return { epochMs: Number(epochMs), pairs, firstOf, ...calls }
 }
 
 /** Numbers pairs of clocks in order of time; `pairOf` is the pair of each span, -1 within a clock. */

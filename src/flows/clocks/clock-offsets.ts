@@ -1,7 +1,6 @@
 // Runs once a span: the loops index with `!`.
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
-import { groupRows } from '../../traces/group-rows.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import { type CallsBetween, callsBetween, clocksOf } from './calls-between.ts'
 import { beginsBefore, fitStretches, type Stretch } from './fit-stretches.ts'
@@ -82,10 +81,7 @@ export function findClockOffsets(periods: readonly SpanTraces[]): FoundOffsets {
   const names = new Dictionary()
   const clocks = periods.map((traces) => clocksOf(traces, names))
   const calls = callsBetween(periods, clocks, names.size)
-  const { offsets: pairStart, rows } = groupRows(calls.pair, calls.pairs.length)
-  const stretches = calls.pairs.map((_, pair) =>
-    fitStretches(calls, rows.subarray(pairStart[pair], pairStart[pair + 1])),
-  )
+  const stretches = calls.pairs.map((_, pair) => fitStretches(calls, pair))
   const iso = (us: number) => {
     const ms = Math.floor(calls.epochMs + us / 1000)
     return new Date(Math.max(-MAX_DATE_MS, Math.min(ms, MAX_DATE_MS))).toISOString()
@@ -112,7 +108,7 @@ export function findClockOffsets(periods: readonly SpanTraces[]): FoundOffsets {
       }
     }),
   )
-  const found = { clocks, calls, pairStart, rows, stretches }
+  const found = { clocks, calls, stretches }
   const { bySpan, outsideTraces } = spansCorrected(periods, found)
   return { clocks: new ClockOffsets({ offsets, outsideTraces }), bySpan }
 }
@@ -122,12 +118,10 @@ function spansCorrected(
   found: {
     readonly clocks: readonly Uint32Array[]
     readonly calls: CallsBetween
-    readonly pairStart: Uint32Array
-    readonly rows: Uint32Array
     readonly stretches: readonly (readonly Stretch[])[]
   },
 ): Pick<FoundOffsets, 'bySpan'> & Pick<ClockColumns, 'outsideTraces'> {
-  const { clocks, calls, pairStart, rows, stretches } = found
+  const { clocks, calls, stretches } = found
   const isCorrected = stretches.some((ofPair) => ofPair.some(({ applied }) => applied))
   const bySpan = periods.map(({ spans: { parent } }, period): SpanClocks | undefined => {
     if (!isCorrected) return undefined
@@ -136,11 +130,9 @@ function spansCorrected(
   })
   const outside = periods.map(({ size }) => new Uint8Array(size))
   stretches.forEach((ofPair, pair) => {
-    const ofPairRows = rows.subarray(pairStart[pair], pairStart[pair + 1])
     let at = 0
-    for (let entry = 0; entry < ofPairRows.length; entry++) {
-      const call = ofPairRows[entry]!
-      while (at + 1 < ofPair.length && entry >= ofPair[at + 1]!.first) at++
+    for (let call = calls.firstOf[pair]!; call < calls.firstOf[pair + 1]!; call++) {
+      while (at + 1 < ofPair.length && call >= ofPair[at + 1]!.first) at++
       const stretch = ofPair[at]
       const period = calls.period[call]!
       let offset = 0

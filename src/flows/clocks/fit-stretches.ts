@@ -9,12 +9,15 @@ const MIN_ROWS = 4
 const MIN_CALLS_TO_DOUBT = 8
 
 /** The second tightest bounds of some calls; `undefined` where they contradict each other. */
-function boundsOf({ timeUs, lowUs, highUs }: CallsBetween, rows: Uint32Array): Bounds | undefined {
-  let high = rows[0]!
-  let low = high
+function boundsOf(
+  { timeUs, lowUs, highUs }: CallsBetween,
+  first: number,
+  end: number,
+): Bounds | undefined {
+  let high = first
+  let low = first
   let [highNext, lowNext] = [-1, -1]
-  for (let i = 1; i < rows.length; i++) {
-    const call = rows[i]!
+  for (let call = first + 1; call < end; call++) {
     if (highUs[call]! < highUs[high]!) {
       highNext = high
       high = call
@@ -24,7 +27,7 @@ function boundsOf({ timeUs, lowUs, highUs }: CallsBetween, rows: Uint32Array): B
       low = call
     } else if (lowNext < 0 || lowUs[call]! > lowUs[lowNext]!) lowNext = call
   }
-  if (rows.length >= MIN_CALLS_TO_DOUBT) {
+  if (end - first >= MIN_CALLS_TO_DOUBT) {
     high = highNext
     low = lowNext
   }
@@ -38,6 +41,7 @@ function boundsOf({ timeUs, lowUs, highUs }: CallsBetween, rows: Uint32Array): B
 }
 
 export interface Stretch {
+  /** Its first call. */
   readonly first: number
   readonly fromUs: number
   readonly untilUs: number
@@ -60,14 +64,15 @@ const MIN_OUTSIDE_CALLS = 5
 const MAX_LEFT = 0.5
 
 /** Divides the calls of a pair of clocks, in order of time, into stretches that one line fits. */
-export function fitStretches(calls: CallsBetween, rows: Uint32Array): Stretch[] {
-  const inARow = Math.min(CALLS_IN_A_ROW, Math.ceil(rows.length / MIN_ROWS))
+export function fitStretches(calls: CallsBetween, pair: number): Stretch[] {
+  const [begin, end] = [calls.firstOf[pair]!, calls.firstOf[pair + 1]!]
+  const inARow = Math.min(CALLS_IN_A_ROW, Math.ceil((end - begin) / MIN_ROWS))
   const begun: { since: number; until: number; line: LinesBetween }[] = []
   let last: LinesBetween | undefined
-  let lastFit = 0
+  let lastFit = begin
   let doubted: { first: number; bounds: Bounds } | undefined
-  for (let first = 0; first < rows.length; first += inARow) {
-    const bounds = boundsOf(calls, rows.subarray(first, first + inARow))
+  for (let first = begin; first < end; first += inARow) {
+    const bounds = boundsOf(calls, first, Math.min(end, first + inARow))
     if (bounds === undefined) continue
     if (last?.narrow(bounds)) {
       doubted = undefined
@@ -80,42 +85,42 @@ export function fitStretches(calls: CallsBetween, rows: Uint32Array): Stretch[] 
       continue
     }
     const start = doubted?.first ?? first
-    last = new LinesBetween(calls.timeUs[rows[start]!]!)
+    last = new LinesBetween(calls.timeUs[start]!)
     if (doubted !== undefined) last.narrow(doubted.bounds)
-    begun.push({ since: lastFit, until: start + inARow, line: last })
+    begun.push({ since: lastFit, until: Math.min(end, start + inARow), line: last })
     doubted = last.narrow(bounds) ? undefined : { first, bounds }
     lastFit = first
   }
   for (const { line } of begun) line.settle()
-  const firsts = begun.map(({ since, until, line }, i) =>
-    i === 0 ? 0 : since + splitOf(calls, rows.subarray(since, until), [begun[i - 1]!.line, line]),
-  )
-  return begun.map(({ line }, i) =>
-    judge(calls, rows.subarray(firsts[i], firsts[i + 1]), firsts[i]!, line),
-  )
+  const firsts = begun.map((one, i) => (i === 0 ? begin : splitOf(calls, begun[i - 1]!.line, one)))
+  return begun.map(({ line }, i) => judge(calls, [firsts[i]!, firsts[i + 1] ?? end], line))
 }
 
+/** The call at which the newer line begins to fit better than the older one. */
 function splitOf(
   calls: CallsBetween,
-  rows: Uint32Array,
-  [older, newer]: readonly [LinesBetween, LinesBetween],
+  older: LinesBetween,
+  { since, until, line: newer }: { since: number; until: number; line: LinesBetween },
 ): number {
-  let [best, least, cost] = [0, 0, 0]
-  rows.forEach((call, i) => {
+  let [best, least, cost] = [since, 0, 0]
+  for (let call = since; call < until; call++) {
     const timeUs = calls.timeUs[call]!
     cost += Number(isOutside(calls, call, older.at(timeUs)))
     cost -= Number(isOutside(calls, call, newer.at(timeUs)))
-    if (cost < least) [best, least] = [i + 1, cost]
-  })
+    if (cost < least) [best, least] = [call + 1, cost]
+  }
   return best
 }
 
-function judge(calls: CallsBetween, rows: Uint32Array, first: number, line: LinesBetween): Stretch {
+function judge(
+  calls: CallsBetween,
+  [first, end]: readonly [number, number],
+  line: LinesBetween,
+): Stretch {
   const { timeUs } = calls
   let [outside, outsideCorrected] = [0, 0]
   let [fromUs, untilUs] = [Infinity, -Infinity]
-  for (let i = 0; i < rows.length; i++) {
-    const call = rows[i]!
+  for (let call = first; call < end; call++) {
     const atUs = timeUs[call]!
     if (atUs < fromUs) fromUs = atUs
     if (atUs > untilUs) untilUs = atUs
@@ -128,14 +133,14 @@ function judge(calls: CallsBetween, rows: Uint32Array, first: number, line: Line
       return [line.at(time) - low, high - line.at(time)]
     }),
   )
-  const isOften = outside >= Math.max(MIN_OUTSIDE_CALLS, MIN_OUTSIDE * rows.length)
+  const isOften = outside >= Math.max(MIN_OUTSIDE_CALLS, MIN_OUTSIDE * (end - first))
   return {
     first,
     fromUs,
     untilUs,
     line,
     residualUs,
-    calls: rows.length,
+    calls: end - first,
     outside,
     outsideCorrected,
     applied: isOften && !line.mayBeZero && outsideCorrected <= MAX_LEFT * outside,
