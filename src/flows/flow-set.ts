@@ -188,6 +188,11 @@ export class FlowSet extends columnarStage<
     return this.counted?.[request] ?? 1
   }
 
+  /** How many requests those of a period count as: how many there are unless `counts` is `'weighted'`. */
+  countedIn(period: Period): number {
+    return this.counted === undefined ? this.count(period) : this.stoodFor(period)
+  }
+
   /** Response times before and after, and how many requests each counts as. */
   get responseTimes(): SamplePair {
     const { responseTimeUs, counted } = this

@@ -5,7 +5,7 @@ import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
 import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { NodeRecords } from '../../flows/node-records.ts'
@@ -115,7 +115,10 @@ export function explainMutation(
     const positions = [...Array(categories.nodeCount(category)).keys()]
     return table([{ requests, category, positions, period: AFTER }])
   }
-  const timesOf = (flow: FlowChoice) => Float64Array.from(members(flow), times.of)
+  const timesOf = (flow: FlowChoice) => {
+    const requests = members(flow)
+    return { values: requests.map(times.of), weights: countsOf(categories.flows, requests) }
+  }
   const tables = {
     differs: question === 'what-is-slow' ? null : differingTable(),
     // Of other measures, nothing is slow.
@@ -149,8 +152,14 @@ export function tableOf(
     labels: Uint8Array.from(sides.flatMap((side) => side.requests.map(() => side.period))),
     timeUs: Float64Array.from(requests, times.of),
     startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
+    weights: countsOf(flows, requests),
   }
   return new ParameterTable(flows, { all: collectParameters(categories, sides), rows }, choice)
+}
+
+/** How many requests each of these counts as; undefined where each once. */
+function countsOf({ counted }: FlowSet, requests: readonly number[]): Float64Array | undefined {
+  return counted && Float64Array.from(requests, (request) => counted[request] as number)
 }
 
 /** Calls of an edge that are looked at, drawn at random where there are more. */
@@ -192,6 +201,13 @@ export function explainEdge(
     return callTable(comparison, edge, rows, { choice, withRoot })
   }
   const oneEach = [before, after].map((calls) => oneCallEach(calls, seed))
+  const timesOf = (calls: readonly EdgeCall[]) => ({
+    values: calls.map(({ timeUs }) => timeUs),
+    weights: countsOf(
+      categories.flows,
+      calls.map(({ request }) => request),
+    ),
+  })
   const slowAboveUs = slowFrom(timesOf(before), timesOf(after))
   const slowTable = () => {
     const own = oneEach.slice(AFTER)
@@ -245,10 +261,6 @@ function oneCallEach(calls: readonly EdgeCall[], seed: number): EdgeCall[] {
   return Array.from(ofRequest.values(), (own) => own[random.integer(own.length)] as EdgeCall)
 }
 
-function timesOf(calls: readonly EdgeCall[]): Float64Array {
-  return Float64Array.from(calls, ({ timeUs }) => timeUs)
-}
-
 /** The same but for hosts. */
 function isSame(a: NodeLabel, b: NodeLabel): boolean {
   return a.service === b.service && a.operation === b.operation && a.phase === b.phase
@@ -292,8 +304,9 @@ function callTable(
       rows: {
         requests: Uint32Array.from(requests),
         labels: Uint8Array.from(rows, ({ period }) => period),
-        timeUs: timesOf(rows),
+        timeUs: Float64Array.from(rows, ({ timeUs }) => timeUs),
         startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
+        weights: countsOf(categories.flows, requests),
       },
     },
     choice,
