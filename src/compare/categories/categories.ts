@@ -143,8 +143,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
 
   /** How many requests each of these counts as; undefined where each counts once. */
   weights(category: number, period: Period): Float64Array | undefined {
-    const { counted } = this.flows
-    return counted && Float64Array.from(this.members(category, period), (one) => counted[one]!)
+    return this.flows.countsOf(this.members(category, period))
   }
 
   /** How many requests those of a category count as. */

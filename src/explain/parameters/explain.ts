@@ -5,7 +5,7 @@ import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
 import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
-import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { NodeRecords } from '../../flows/node-records.ts'
@@ -117,7 +117,7 @@ export function explainMutation(
   }
   const timesOf = (flow: FlowChoice) => {
     const requests = members(flow)
-    return { values: requests.map(times.of), weights: countsOf(categories.flows, requests) }
+    return { values: requests.map(times.of), weights: categories.flows.countsOf(requests) }
   }
   const tables = {
     differs: question === 'what-is-slow' ? null : differingTable(),
@@ -152,14 +152,9 @@ export function tableOf(
     labels: Uint8Array.from(sides.flatMap((side) => side.requests.map(() => side.period))),
     timeUs: Float64Array.from(requests, times.of),
     startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
-    weights: countsOf(flows, requests),
+    weights: flows.countsOf(requests),
   }
   return new ParameterTable(flows, { all: collectParameters(categories, sides), rows }, choice)
-}
-
-/** How many requests each of these counts as; undefined where each once. */
-function countsOf({ counted }: FlowSet, requests: readonly number[]): Float64Array | undefined {
-  return counted && Float64Array.from(requests, (request) => counted[request] as number)
 }
 
 /** Calls of an edge that are looked at, drawn at random where there are more. */
@@ -190,8 +185,7 @@ export function explainEdge(
     ...options,
   })
   const { categories } = comparison
-  const before = callsOf(categories, edge, BEFORE)
-  const after = callsOf(categories, edge, AFTER)
+  const [before, after] = [callsOf(categories, edge, BEFORE), callsOf(categories, edge, AFTER)]
   const name = `${placeName(edge.fromNode)} → ${placeName(edge.toNode)}`
   if (before.length + after.length === 0) {
     throw new FlowdeltaError(`No request has the edge ${name}. Take one of comparison.edges.edges.`)
@@ -203,10 +197,7 @@ export function explainEdge(
   const oneEach = [before, after].map((calls) => oneCallEach(calls, seed))
   const timesOf = (calls: readonly EdgeCall[]) => ({
     values: calls.map(({ timeUs }) => timeUs),
-    weights: countsOf(
-      categories.flows,
-      calls.map(({ request }) => request),
-    ),
+    weights: categories.flows.countsOf(calls.map(({ request }) => request)),
   })
   const slowAboveUs = slowFrom(timesOf(before), timesOf(after))
   const slowTable = () => {
@@ -306,7 +297,7 @@ function callTable(
         labels: Uint8Array.from(rows, ({ period }) => period),
         timeUs: Float64Array.from(rows, ({ timeUs }) => timeUs),
         startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
-        weights: countsOf(categories.flows, requests),
+        weights: categories.flows.countsOf(requests),
       },
     },
     choice,

@@ -244,10 +244,7 @@ function anomaly(
   const timeOf = (request: number) => flows.responseTimeUs[request] as number
   const countOf = (request: number) => flows.countOf(request)
   const medianOf = (some: readonly number[]) => {
-    const { values, weights } = ascendingSample(
-      some.map(timeOf),
-      flows.counted && some.map(countOf),
-    )
+    const { values, weights } = ascendingSample(some.map(timeOf), flows.countsOf(some))
     return quantile(values, 0.5, weights)
   }
   const { category, requests } = sides.after
