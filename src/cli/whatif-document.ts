@@ -1,4 +1,4 @@
-import type { Population } from '../whatif/calls/index-calls.ts'
+import { type Population, stoodFor } from '../whatif/calls/index-calls.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
 import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
@@ -133,8 +133,8 @@ export function diagnosisResults(
     parameters: options,
     target: diagnosis.targetTitle,
     requests: {
-      before: forest?.requestTrace.length ?? 0,
-      after: later?.requestTrace.length ?? null,
+      before: forest === undefined ? 0 : stoodFor(forest),
+      after: later === undefined ? null : stoodFor(later),
     },
     calls: callsOf(options),
     unchanged: { divergence: diagnosis.divergence, p: diagnosis.changeP },

@@ -8,7 +8,7 @@ import {
   shortText,
   shortTexts,
 } from '../core/words.ts'
-import type { Population } from '../whatif/calls/index-calls.ts'
+import { type Population, stoodFor } from '../whatif/calls/index-calls.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
 import type { ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
@@ -69,11 +69,11 @@ function requestsText(count: number, { service = '', operation = '', caller = ''
 function profilesText(diagnosis: LatencyDiagnosis): string {
   const { base, target, models, changeP, options, divergence, targetTitle } = diagnosis
   const [forest, after] = models.forests
-  const requests = requestsText(forest?.requestTrace.length ?? 0, options)
+  const requests = requestsText(forest === undefined ? 0 : stoodFor(forest), options)
   const size =
     after === undefined
       ? `${requests} before; target: ${shortText(targetTitle, MAX_TARGET_LENGTH)}`
-      : `${requests} before, ${grouped(after.requestTrace.length)} after`
+      : `${requests} before, ${grouped(stoodFor(after))} after`
   const differ = changeP < options.alpha ? 'differ' : 'may be alike'
   return (
     `${size}: ${stepsText(profileQuantiles(base), profileQuantiles(target))}. ` +

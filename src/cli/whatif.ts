@@ -8,7 +8,7 @@ import { entryNamed, FlowdeltaError, OptionError } from '../core/errors.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
 import { grouped, readDuration, spoken } from '../core/words.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
-import { requireSpans } from '../whatif/calls/index-calls.ts'
+import { requireSpans, stoodFor } from '../whatif/calls/index-calls.ts'
 import {
   type DiagnosisProgress,
   diagnoseLatencyStepwise,
@@ -270,8 +270,8 @@ function predictScenarios(
   const [forest, afterForest] = models.forests
   return {
     requests: {
-      before: forest?.requestTrace.length ?? 0,
-      after: afterForest?.requestTrace.length ?? null,
+      before: forest === undefined ? 0 : stoodFor(forest),
+      after: afterForest === undefined ? null : stoodFor(afterForest),
     },
     population: model,
     after: after && profileOf(new RequestModel(models, 1).recorded),

@@ -55,6 +55,7 @@ import type { StepChanges } from './steps/step-changes.ts'
 export type { RequestSelection } from './comparison-inputs.ts'
 export type { ComparisonOptions } from './comparison-options.ts'
 
+/** What each stage is computed from; these come before it. */
 const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   flows: [],
   categories: ['flows'],
@@ -62,13 +63,13 @@ const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   structural: ['categories'],
   precursors: ['structural'],
   evidence: ['responseTime'],
-  drafts: ['evidence', 'edges', 'steps', 'segments'],
-  claims: ['responseTime', 'drafts'],
-  ranking: ['responseTime', 'precursors', 'claims'],
   edges: ['categories'],
   steps: ['flows'],
   columns: ['flows'],
   segments: ['steps', 'columns'],
+  drafts: ['evidence', 'edges', 'steps', 'segments'],
+  claims: ['responseTime', 'drafts'],
+  ranking: ['responseTime', 'precursors', 'claims'],
   seen: ['flows'],
   findings: ['ranking', 'seen'],
 }
@@ -163,8 +164,11 @@ export class Comparison extends Stage {
     const given = changeOptions(COMPARISON_OPTIONS, this.#given, changes)
     const options = withKnowledge(given)
     const shared: Partial<Stages> = {}
+    const stale = new Set<keyof Stages>()
     for (const name of Object.keys(UPSTREAM) as (keyof Stages)[]) {
-      if (!this.#isStale(name, options)) this.#share(name, shared)
+      const isStale = reachesStage(name, options, this.options)
+      if (isStale || UPSTREAM[name].some((upstream) => stale.has(upstream))) stale.add(name)
+      else this.#share(name, shared)
     }
     return new Comparison({ runs: this.runs, after: this.after, only: this.#only }, given, shared)
   }
@@ -382,14 +386,6 @@ export class Comparison extends Stage {
   /** The ranked mutations. */
   table(): StageTable {
     return this.ranking.table()
-  }
-
-  /** Whether other options reach a stage, or one it is computed from. */
-  #isStale(name: keyof Stages, options: ComparisonOptions): boolean {
-    return (
-      reachesStage(name, options, this.options) ||
-      UPSTREAM[name].some((upstream) => this.#isStale(upstream, options))
-    )
   }
 
   /** Computes what is shared on demand, once for both comparisons. */

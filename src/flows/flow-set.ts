@@ -188,6 +188,17 @@ export class FlowSet extends columnarStage<
     return this.counted?.[request] ?? 1
   }
 
+  /** How many each of some requests counts as; undefined where each once. */
+  countsOf(requests: ArrayLike<number>): Float64Array | undefined {
+    const { counted } = this
+    return counted && Float64Array.from(requests, (request) => counted[request]!)
+  }
+
+  /** How many requests those of a period count as: how many there are unless `counts` is `'weighted'`. */
+  countedIn(period: Period): number {
+    return this.counted === undefined ? this.count(period) : this.stoodFor(period)
+  }
+
   /** Response times before and after, and how many requests each counts as. */
   get responseTimes(): SamplePair {
     const { responseTimeUs, counted } = this

@@ -89,7 +89,7 @@ export {
 } from './permutation-test.ts'
 export { proportionInterval } from './proportion-interval.ts'
 export { quantile } from './quantile.ts'
-export { type QuantileMap, quantileMap } from './quantile-map.ts'
+export { type QuantileMap, type QuantileMapWeights, quantileMap } from './quantile-map.ts'
 export { type RandomSource, randomSource } from './random.ts'
 export { type RotationTestResult, rotationTest } from './rotation-test.ts'
 export { type RunMeasure, type RunShift, type RunStratum, runShifts } from './run-shifts.ts'

@@ -1,5 +1,7 @@
 // Applied to every call of a scenario: not d3-array's bisection, a third slower, and indexes with `!`.
 import { OptionError, requireNumbers } from '../core/errors.ts'
+import { cumulativeWeights, valueAtWeight } from './quantile.ts'
+import { ascendingSample } from './weighted-sample.ts'
 
 /** Gives the value of one sample's distribution that stands where a value stands in another's. */
 export type QuantileMap = (value: number) => number
@@ -13,18 +15,29 @@ export type QuantileMap = (value: number) => number
  * outermost of them it is the smallest or largest value. Mapping a sample to itself gives every
  * value exactly.
  *
- * Neither sample needs to be sorted; both must be free of NaN. Works on a copy.
+ * Neither sample needs to be sorted; both must be free of NaN. Works on a copy. With weights, each
+ * value counts as often as its weight says.
  *
  * Source: Ostrowski, Mann and Sandler 2011, §4.1; Hyndman and Fan 1996, "Sample quantiles in
  * statistical packages", The American Statistician 50(4):361-365.
  *
- * @throws OptionError for an empty sample and for NaN.
+ * @throws OptionError for an empty sample, for NaN, and for weights that are not one above 0 a value.
  *
  * @example
  * quantileMap([1, 2, 3, 4, 5, 6, 7, 8], [10, 20, 30, 40])(2) // 12.5
  */
-export function quantileMap(base: ArrayLike<number>, target: ArrayLike<number>): QuantileMap {
+export function quantileMap(
+  base: ArrayLike<number>,
+  target: ArrayLike<number>,
+  { baseWeights, targetWeights }: QuantileMapWeights = {},
+): QuantileMap {
   requireNumbers({ base, target })
+  if (baseWeights !== undefined || targetWeights !== undefined) {
+    return weightedMap(
+      weighted('base', base, baseWeights),
+      weighted('target', target, targetWeights),
+    )
+  }
   const from = ascending('base', base)
   const to = ascending('target', target)
   // One division for both: where the sizes are equal, ranks come out exactly.
@@ -38,6 +51,35 @@ export function quantileMap(base: ArrayLike<number>, target: ArrayLike<number>):
     const place = Math.floor(rank)
     const low = to[place]!
     return rank === place ? low : low + (to[place + 1]! - low) * (rank - place)
+  }
+}
+
+/** How many values each stands for; 1 where left out. */
+export interface QuantileMapWeights {
+  readonly baseWeights?: ArrayLike<number> | undefined
+  readonly targetWeights?: ArrayLike<number> | undefined
+}
+
+type Weighted = ReturnType<typeof weighted>
+
+function weighted(
+  name: string,
+  sample: ArrayLike<number>,
+  weights: ArrayLike<number> = new Float64Array(sample.length).fill(1),
+) {
+  ascending(name, sample)
+  const sorted = ascendingSample(sample, weights)
+  return { values: sorted.values, upTo: cumulativeWeights(sorted.weights!) }
+}
+
+function weightedMap(from: Weighted, to: Weighted): QuantileMap {
+  const ratio = to.upTo.at(-1)! / from.upTo.at(-1)!
+  return (value) => {
+    const below = countBelow(from.values, value)
+    const upTo = from.values[below] === value ? countUpTo(from.values, value, below) : below
+    const weightOf = (count: number) => from.upTo[count - 1] ?? 0
+    const place = ((weightOf(below) + weightOf(upTo)) / 2) * ratio
+    return valueAtWeight(to.values, to.upTo, { place })
   }
 }
 

@@ -1,4 +1,5 @@
 // Samples hold up to a million values: the loop indexes with `!`.
+import { bisectLeft } from 'd3-array'
 import { quantileSorted } from 'simple-statistics'
 import { OptionError, requireNumbers } from '../core/errors.ts'
 import { requireWeights } from './weighted-sample.ts'
@@ -47,7 +48,49 @@ function weightedQuantile(ascending: ArrayLike<number>, p: number, weights: Arra
   return low + (place === first ? 0 : (valueAt(first + 1) - low) * (place - first))
 }
 
-/** The same of two ascending samples together, not both empty, which are not merged for it. */
+/**
+ * Returns the value that stands `place` of the weight into an ascending sample: Hazen's rule (type 5
+ * of Hyndman and Fan) where each value is repeated as often as its weight says. Values that weigh
+ * less than 1, or all with `isSpread`, stand in the middle of their weight.
+ *
+ * @param upTo sums of weights up to and with each value
+ */
+export function valueAtWeight(
+  ascending: ArrayLike<number>,
+  upTo: Float64Array,
+  { place, isSpread = false }: { readonly place: number; readonly isSpread?: boolean },
+): number {
+  const row = Math.min(bisectLeft(upTo, place), upTo.length - 1)
+  /** Half the weight at whose ends a value begins to give way to its neighbor. */
+  const edgeOf = (at: number) => {
+    const half = (upTo[at]! - (upTo[at - 1] ?? 0)) / 2
+    return isSpread ? half : Math.min(0.5, half)
+  }
+  const between = (low: number) => {
+    const from = upTo[low]! - edgeOf(low)
+    const share = (place - from) / (upTo[low]! + edgeOf(low + 1) - from)
+    const [own, next] = [ascending[low]!, ascending[low + 1]!]
+    return share === 1 ? next : own + (next - own) * share
+  }
+  const begins = (upTo[row - 1] ?? 0) + edgeOf(row)
+  const ends = upTo[row]! - edgeOf(row)
+  if (row > 0 && place < begins - ROUNDING) return between(row - 1)
+  return row < upTo.length - 1 && place > ends + ROUNDING ? between(row) : ascending[row]!
+}
+
+/** What sums of fractions may be off. */
+const ROUNDING = 1e-9
+
+/** Sums of weights up to and with each. */
+export function cumulativeWeights(weights: ArrayLike<number>): Float64Array {
+  let sum = 0
+  return Float64Array.from(weights, (own) => {
+    sum += own
+    return sum
+  })
+}
+
+/** The `quantile` of two ascending samples together, not both empty, which are not merged for it. */
 export function pooledQuantile(
   first: ArrayLike<number>,
   second: ArrayLike<number>,

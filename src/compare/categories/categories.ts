@@ -143,8 +143,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
 
   /** How many requests each of these counts as; undefined where each counts once. */
   weights(category: number, period: Period): Float64Array | undefined {
-    const { counted } = this.flows
-    return counted && Float64Array.from(this.members(category, period), (one) => counted[one]!)
+    return this.flows.countsOf(this.members(category, period))
   }
 
   /** How many requests those of a category count as. */
@@ -230,7 +229,10 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return samples
   }
 
-  /** One row a category: root, size, and count, mean, SD and C² of response times by period. */
+  /**
+   * One row a category: root, size, and count, mean, SD and C² of response times by period. With
+   * `counts: 'weighted'`, requests count as often as their sampling weights say.
+   */
   table(): StageTable {
     const ids = range(this.size)
     const named = ids.some((category) => meaningOf(this, category) !== '')
@@ -245,8 +247,8 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
         ...(named && { meaning: (category: number) => meaningOf(this, category) }),
         nodes: (category) => this.nodeCount(category),
         edges: (category) => this.edgeCount(category),
-        before: (category) => before(category).count,
-        after: (category) => after(category).count,
+        before: (category) => this.counted(category, BEFORE),
+        after: (category) => this.counted(category, AFTER),
         beforeMeanUs: (category) => before(category).mean,
         afterMeanUs: (category) => after(category).mean,
         beforeSdUs: (category) => before(category).sd,
@@ -282,9 +284,10 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
       const count = (category: number) => this.count(category, period)
       const seen = range(this.size).filter((category) => count(category) > 0)
       if (seen.length === 0) return []
-      const requests = sum(seen, count)
+      const counted = (category: number) => this.counted(category, period)
+      const requests = sum(seen, counted)
       const nodes = seen.map((category) => this.nodeCount(category))
-      const ofRequests = moments(seen.flatMap((one, i) => Array(count(one)).fill(nodes[i])))
+      const ofRequests = moments(nodes, seen.map(counted))
       const ofCategories = moments(nodes)
       const isLarge = seen.filter((category) => count(category) > large)
       return [
@@ -297,7 +300,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
           categoryNodesMean: ofCategories.mean,
           categoryNodesSd: ofCategories.sd,
           largeShare: isLarge.length / seen.length,
-          inLargeShare: sum(isLarge, count) / requests,
+          inLargeShare: sum(isLarge, counted) / requests,
         },
       ]
     })
@@ -307,10 +310,12 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     })
   }
 
-  /** Requests of a category that failed; 0 where outcomes were not recorded. */
+  /** How many requests those of a category that failed count as; 0 where outcomes were not recorded. */
   failed(category: number, period: Period): number {
-    const { outcomes } = this.flows
-    return this.members(category, period).filter((request) => outcomes?.failed(request)).length
+    const { flows } = this
+    return sum(this.members(category, period), (request) =>
+      flows.outcomes?.failed(request) ? flows.countOf(request) : 0,
+    )
   }
 }
 

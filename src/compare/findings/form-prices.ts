@@ -84,9 +84,8 @@ export function addPrices(a: Price, b: Price): Price {
 }
 
 function meanOf(flows: FlowSet, requests: readonly number[], period: Period) {
-  const { counted } = flows
   const times = Float64Array.from(requests, cappedTimes(flows, period))
-  const weights = counted && Float64Array.from(requests, (request) => counted[request] as number)
+  const weights = flows.countsOf(requests)
   const { mean, sd } = moments(times, weights)
   return { mean, error: sd / Math.sqrt(worthOf(times, weights)) }
 }

@@ -39,7 +39,9 @@ interface Window {
 
 /**
  * Learns from before how times depend on the rate of arrivals, and predicts those after, no further
- * than the rates of before. Requests in flight would not do: a slower service has more.
+ * than the rates of before. Requests in flight would not do: a slower service has more. With
+ * `counts: 'weighted'`, requests count as often as they weigh, but in `contributionUs`, which is that of
+ * those recorded.
  */
 export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
   const [before, after] = [loadWindows(flows, BEFORE), loadWindows(flows, AFTER)]
@@ -78,11 +80,13 @@ export function loadWindows(flows: FlowSet, period: Period): Window[] {
     const windows: Window[] = []
     for (let start = 0; start + size < rows.length; start += size) {
       const spanUs = startUs[rows[start + size]!]! - startUs[rows[start]!]!
-      const known = rows.subarray(start, start + size).filter((row) => !Number.isNaN(usual(row)))
-      const taken = sum(known, timeOf)
-      const expected = sum(known, usual)
+      const own = rows.subarray(start, start + size)
+      const known = own.filter((row) => !Number.isNaN(usual(row)))
+      const taken = sum(known, (row) => flows.countOf(row) * timeOf(row))
+      const expected = sum(known, (row) => flows.countOf(row) * usual(row))
       if (spanUs > 0 && expected > 0) {
-        windows.push({ rate: (size * 1e6) / spanUs, excess: taken / expected - 1 })
+        const came = sum(own, (row) => flows.countOf(row))
+        windows.push({ rate: (came * 1e6) / spanUs, excess: taken / expected - 1 })
       }
     }
     return windows
@@ -95,8 +99,8 @@ function usualOfTypes(flows: FlowSet): (request: number) => number {
   const sums = new Float64Array(names.length)
   const counts = new Float64Array(names.length)
   for (let request = 0; request < flows.count(BEFORE); request++) {
-    sums[typeOf[request]!]! += timeOf(request)
-    counts[typeOf[request]!]!++
+    sums[typeOf[request]!]! += flows.countOf(request) * timeOf(request)
+    counts[typeOf[request]!]! += flows.countOf(request)
   }
   return (request) => sums[typeOf[request]!]! / counts[typeOf[request]!]!
 }
@@ -104,7 +108,9 @@ function usualOfTypes(flows: FlowSet): (request: number) => number {
 /** What all requests after would have taken, each as long as those of its type before. */
 function usualOfAllTypesUs(flows: FlowSet): number {
   const usual = usualOfTypes(flows)
-  return sum(range(flows.count(BEFORE), flows.size), usual)
+  const after = range(flows.count(BEFORE), flows.size)
+  const takenUs = sum(after, (request) => flows.countOf(request) * usual(request))
+  return (takenUs * flows.count(AFTER)) / (flows.countedIn(AFTER) || 1)
 }
 
 export function predictor(learned: readonly Window[]): (window: Window) => number {

@@ -1,4 +1,5 @@
 // Runs once a request and column: the loops index with `!`.
+
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { remembered } from '../../core/remembered.ts'
@@ -6,11 +7,11 @@ import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import type { SegmentSide } from './contrast-shares.ts'
 import { DividingColumns } from './dividing-columns.ts'
 import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
 import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
+import { countAfter, kindsOf, rowsOf, toldSides } from './segment-rows.ts'
 import { type Coded, conditionOf, equivalentsOf } from './segment-words.ts'
 import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
@@ -74,7 +75,7 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   }
   const columns = new DividingColumns(steps, read)
   const failed = failedRequests(flows)
-  const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.count(AFTER)
+  const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.countedIn(AFTER)
   const limits = { ...options, failed, usualOf: cappedTimes(flows, BEFORE), negligibleUs }
   let [cells, omitted] = [0, 0]
   const searches = allMeasured(steps, failed).flatMap((measured) => {
@@ -113,6 +114,7 @@ interface SearchOptions extends SegmentOptions {
 
 function search(measured: Measured, columns: readonly Coded[], options: SearchOptions) {
   const found: Segment[] = []
+  const earlier: Candidate[] = []
   let smallest = 1
   let isOut: Uint8Array | null = null
   let scan = new ConditionScan(measured, columns, isOut)
@@ -154,7 +156,8 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       const told = narrowed(best, { measured, columns, isOut }, options)
       const test = testOf(told.candidate, told.isInside)
       const shown = { ...told, test, ...chancesOf(best) }
-      found.push(segmentOf(shown, { measured, columns, isOut }))
+      found.push(segmentOf(shown, { measured, columns, isOut, earlier }))
+      earlier.push(told.candidate)
       isOut = told.isInside.map((is, row) => is | (isOut?.[row] ?? 0))
       scan = new ConditionScan(measured, columns, isOut)
       tests.clear()
@@ -238,12 +241,10 @@ function isApart({ inside, outside }: SegmentTest): boolean {
 /** Whether requests inside changed by enough to matter, as steps do: of times, beside what they take. */
 function isLarge(
   { inside }: SegmentTest,
-  {
-    measured: { measure, offsets, requests },
-    isInside,
-  }: Pick<Tried, 'isInside'> & { measured: Measured },
+  { measured, isInside }: Pick<Tried, 'isInside'> & { measured: Measured },
   { minimumEffect, negligibleUs, usualOf }: SearchOptions,
 ): boolean {
+  const { measure, offsets, requests, recorded } = measured
   if (measure !== 'time') return Math.abs(inside.change) > MIN_SHARE
   const [sums, counts] = [new Float64Array(2), new Float64Array(2)]
   for (let group = 0; group < offsets.length - 1; group += 2) {
@@ -254,9 +255,10 @@ function isLarge(
   }
   // Where no request before is inside, those outside stand for them.
   const side = counts[1]! > 0 ? 1 : 0
+  const stoodFor = recorded === null ? 1 : countAfter(recorded) / countAfter(measured)
   return (
     Math.abs(inside.change) > (minimumEffect * sums[side]!) / counts[side]! &&
-    Math.abs(inside.change) * inside.after >= negligibleUs
+    Math.abs(inside.change) * inside.after * stoodFor >= negligibleUs
   )
 }
 
@@ -271,33 +273,6 @@ function heldBy({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>): n
   return own / (own + (isClear ? Math.abs(outside.change) * outside.after : 0))
 }
 
-function kindsOf({ conditions }: Candidate, columns: readonly Coded[], { values }: Measured) {
-  const kinds = new Uint32Array(values.length)
-  for (const { column } of conditions) {
-    const own = columns.find((one) => one.column === column)!.codes
-    const size = column.values.length
-    for (let row = 0; row < kinds.length; row++) kinds[row] = kinds[row]! * size + own[row]!
-  }
-  return kinds
-}
-
-function rowsOf(
-  { conditions, stratum }: Candidate,
-  columns: readonly Coded[],
-  { offsets, values }: Measured,
-): Uint8Array {
-  const isInside = new Uint8Array(values.length)
-  const [from, to] =
-    stratum === null ? [0, values.length] : [offsets[2 * stratum]!, offsets[2 * stratum + 2]!]
-  isInside.fill(1, from, to)
-  for (const condition of conditions) {
-    const own = columns.find((one) => one.column === condition.column)!.codes
-    const isMet = metBy(condition)
-    for (let row = from; row < to; row++) isInside[row]! &= isMet[own[row]!]!
-  }
-  return isInside
-}
-
 interface Searched {
   readonly measured: Measured
   readonly columns: readonly Coded[]
@@ -305,23 +280,18 @@ interface Searched {
 }
 
 function segmentOf(
-  { candidate, isInside, test, p, q }: Tried & ReturnType<typeof chancesOf>,
-  { measured, columns, isOut }: Searched,
+  tried: Tried & ReturnType<typeof chancesOf>,
+  searched: Searched & { readonly earlier: readonly Candidate[] },
 ): Segment {
-  const { measure, step, call, strata, requests, standFor } = measured
-  const [inside, outside] = [test.inside, test.outside].map((side) => ({
-    ...side,
-    before: Math.round(side.before * standFor[BEFORE]),
-    after: Math.round(side.after * standFor[AFTER]),
-  })) as [SegmentSide, SegmentSide]
+  const { candidate, isInside, p, q } = tried
+  const { measured, columns } = searched
+  const { measure, step, call, strata } = measured
+  const { sides, requests } = toldSides(tried, searched)
+  const { inside, outside } = sides
   const stratum = candidate.stratum === null ? null : strata[candidate.stratum]!
-  const inSegment: number[] = []
-  for (let row = 0; row < isInside.length; row++) {
-    if (isInside[row] === 1 && isOut?.[row] !== 1) inSegment.push(requests[row]!)
-  }
   const conditions = candidate.conditions.map(conditionOf)
-  const shareOfRequests = shareOf(test)
-  const shareOfChange = heldBy(test)
+  const shareOfRequests = shareOf(sides)
+  const shareOfChange = heldBy(sides)
   const isMore = inside.change > 0
   return {
     measure,
@@ -340,8 +310,8 @@ function segmentOf(
     shareOfRequests,
     shareOfChange,
     lift: shareOfChange / shareOfRequests,
-    // Of weighted requests, one may have been drawn more than once.
-    requests: [...new Set(inSegment)],
+    // A request may call a service more than once.
+    requests: [...new Set(requests)],
   }
 }
 

@@ -31,8 +31,13 @@ export interface Measured {
   /** Time in µs, or 1 for a failure or a choice taken; ascending within stratum and period. */
   readonly values: Float64Array
   readonly blocks: Uint8Array
-  /** How many requests a row of each period stands for: 1 unless they are weighted. */
-  readonly standFor: readonly [before: number, after: number]
+  /** How many requests each row counts as; undefined where each once. */
+  readonly weights?: Float64Array | undefined
+  /**
+   * Where requests weigh unequally, all of them with their weights, for what is told; the rows here
+   * are as many as they are worth, for what is tested.
+   */
+  readonly recorded: Measured | null
 }
 
 type Head = Pick<Measured, 'measure' | 'isSure' | 'step' | 'call'>
@@ -215,8 +220,19 @@ function rootOf({ shapes, shapeOf, labels }: FlowSet, request: number) {
   return labels.get(shapes.labels(shapeOf[request]!)[0]!)
 }
 
-/** Weighted requests stand for themselves: as many of them, drawn by weight, as they are worth. */
-function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) {
+function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]): Measured | null {
+  const all = rowsOfGroups(head, groups, counted)
+  if (all === null || all.weights === undefined) return all
+  return { ...rowsOfGroups(head, groups, counted, equalRows)!, weights: undefined, recorded: all }
+}
+
+/** @param choose which rows of a sample, ascending, are kept; default: all */
+function rowsOfGroups(
+  head: Head,
+  groups: readonly Group[],
+  counted: Float64Array | undefined,
+  choose?: typeof equalRows,
+): Measured | null {
   const kept = groups.filter(({ samples }) =>
     samples.every(({ values }) => values.length >= MIN_STRATUM),
   )
@@ -226,34 +242,32 @@ function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) 
   const requests = new Uint32Array(size)
   const values = new Float64Array(size)
   const blocks = new Uint8Array(size)
+  const weights = counted && new Float64Array(size)
   let at = 0
-  const stoodFor: [number, number] = [0, 0]
-  const rows: [number, number] = [0, 0]
   kept.forEach(({ samples }, stratum) => {
     for (const period of [BEFORE, AFTER] satisfies Period[]) {
       const sample = samples[period]!
       const order = sample.isAscending
         ? null
         : ascendingOrder(Float64Array.from(sample.values), groupRows(sample.blocks, 256).rows)
-      const weights =
+      const own =
         counted &&
         Float64Array.from(
           sample.values,
           (_, place) => counted[sample.requests[order?.[place] ?? place]!]!,
         )
-      const worth = weights && equalRows({ values: weights, weights })
-      const length = worth?.length ?? sample.values.length
+      const chosen = own && choose?.({ values: own, weights: own })
+      const length = chosen?.length ?? sample.values.length
       for (let place = 0; place < length; place++) {
-        const row = worth === undefined ? place : worth[place]!
+        const row = chosen === undefined ? place : chosen[place]!
         const i = order === null ? row : order[row]!
         requests[at] = sample.requests[i]!
         values[at] = sample.values[i]!
         blocks[at] = sample.blocks[i]!
+        if (weights) weights[at] = counted![requests[at]!]!
         at++
       }
       offsets[2 * stratum + period + 1] = at
-      rows[period] += at - offsets[2 * stratum + period]!
-      stoodFor[period] += weights === undefined ? sample.values.length : sum(weights)
     }
   })
   const strata = kept.map(({ operation, callingOperation }) => ({ operation, callingOperation }))
@@ -264,7 +278,8 @@ function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]) 
     requests: requests.subarray(0, at),
     values: values.subarray(0, at),
     blocks: blocks.subarray(0, at),
-    standFor: [stoodFor[BEFORE] / rows[BEFORE], stoodFor[AFTER] / rows[AFTER]] as const,
+    weights,
+    recorded: null,
   }
 }
 

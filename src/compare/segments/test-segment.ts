@@ -1,11 +1,12 @@
 // Runs once a request: the loops index with `!`.
-import { bisectRight, sum } from 'd3-array'
+import { bisectLeft, bisectRight, sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { normalP, normalQuantile } from '../../stats/distributions.ts'
 import { logOf, moderatedShifts } from '../../stats/moderated-shifts.ts'
-import { pooledQuantile } from '../../stats/quantile.ts'
+import { cumulativeWeights, pooledQuantile } from '../../stats/quantile.ts'
+import { worthOf } from '../../stats/weighted-sample.ts'
 import { compareCounts } from '../steps/compare-counts.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
 import { contrastPs, type SegmentSide } from './contrast-shares.ts'
@@ -32,6 +33,7 @@ interface Sample {
   readonly values: Float64Array
   readonly blocks: Uint8Array
   readonly rows: Uint32Array
+  readonly weights: Float64Array | undefined
 }
 
 type Group = readonly [before: Sample, after: Sample]
@@ -51,19 +53,12 @@ const TAILS = [0.7, 0.85, 0.91, 0.945, 0.97]
 export function testSegment(
   measured: Measured,
   side: Uint8Array,
-  options: {
-    readonly kind: Uint32Array
-    readonly stratum: number | null
-    readonly isOut: Uint8Array | null
-    readonly level: number
-  },
+  options: GroupedBy & { readonly level: number },
 ): SegmentTest {
   const [outGroups, inGroups] = groupsOf(measured, side, options)
   const isTime = measured.measure === 'time'
-  const sideFor = (groups: readonly Group[]) =>
-    isTime ? timesOf(groups) : sharesOf(countsAbove(groups, 0))
-  const [outside, inside] = [sideFor(outGroups), sideFor(inGroups)]
-  const sides = { inside, outside }
+  const sides = sidesOf(measured, [outGroups, inGroups])
+  const { inside, outside } = sides
   const ps = (): SegmentPs => {
     if (inGroups.length === 0 || outGroups.length === 0) return { p: Number.NaN, factorP: 0 }
     if (isTime) {
@@ -77,13 +72,34 @@ export function testSegment(
   return { ...sides, ps }
 }
 
+type Sides = Pick<SegmentTest, 'inside' | 'outside'>
+
+/** Requests inside a segment and outside, and what they changed by; each as often as it weighs. */
+export function measureSides(measured: Measured, side: Uint8Array, by: GroupedBy): Sides {
+  return sidesOf(measured, groupsOf(measured, side, by))
+}
+
+function sidesOf({ measure }: Measured, groups: readonly [Group[], Group[]]): Sides {
+  const [outside, inside] = groups.map((own) =>
+    measure === 'time' ? timesOf(own) : sharesOf(countsAbove(own, 0)),
+  ) as [SegmentSide, SegmentSide]
+  return { inside, outside }
+}
+
+/** Within which rows are compared. */
+interface GroupedBy {
+  readonly kind: Uint32Array
+  readonly stratum: number | null
+  readonly isOut: Uint8Array | null
+}
+
 /** Kinds of fewer requests in a period are not compared: they came, or went. */
 const MIN_KIND = 5
 
 function groupsOf(
   measured: Measured,
   side: Uint8Array,
-  { kind, stratum, isOut }: { kind: Uint32Array; stratum: number | null; isOut: Uint8Array | null },
+  { kind, stratum, isOut }: GroupedBy,
 ): [outside: Group[], inside: Group[]] {
   const { strata, offsets } = measured
   const all: [Group[], Group[]] = [[], []]
@@ -127,7 +143,7 @@ function groupsOf(
 
 /** The samples of a stratum whose rows begin at `from`, given that of each row. */
 function samplesOf(
-  { values, blocks }: Measured,
+  { values, blocks, weights }: Measured,
   sampleOf: Int32Array,
   { from, sizes }: { readonly from: number; readonly sizes: readonly number[] },
 ): Sample[] {
@@ -135,6 +151,7 @@ function samplesOf(
     rows: new Uint32Array(size),
     values: new Float64Array(size),
     blocks: new Uint8Array(size),
+    weights: weights && new Float64Array(size),
   }))
   const next = new Uint32Array(sizes.length)
   for (let i = 0; i < sampleOf.length; i++) {
@@ -145,6 +162,7 @@ function samplesOf(
     sample.rows[at] = from + i
     sample.values[at] = values[from + i]!
     sample.blocks[at] = blocks[from + i]!
+    if (sample.weights) sample.weights[at] = weights![from + i]!
   }
   return samples
 }
@@ -162,7 +180,9 @@ function together(groups: readonly Group[]): Group {
       groups.flatMap((group) => Array.from(group[period][name])),
     ) as [number[], number[], number[]]
     const order = ascendingOrder(Float64Array.from(values))
+    const weights = groups.flatMap((group) => Array.from(group[period].weights ?? []))
     return {
+      weights: weights.length > 0 ? Float64Array.from(order, (i) => weights[i]!) : undefined,
       values: Float64Array.from(order, (i) => values[i]!),
       blocks: Uint8Array.from(order, (i) => blocks[i]!),
       rows: order.map((i) => rows[i]!),
@@ -187,7 +207,7 @@ function sideOf(groups: readonly (readonly [before: Moments, after: Moments])[])
     beforeSum += first.count * first.mean
     afterSum += second.count * second.mean
     change += second.count * (second.mean - first.mean)
-    variance += second.count ** 2 * (first.variance / first.count + second.variance / second.count)
+    variance += second.count ** 2 * (first.variance / first.worth + second.variance / second.worth)
   }
   return {
     before,
@@ -200,35 +220,49 @@ function sideOf(groups: readonly (readonly [before: Moments, after: Moments])[])
 }
 
 function timesOf(groups: readonly Group[]): SegmentSide {
-  return sideOf(groups.map((group) => both(group, ({ values }) => momentsOf(values))))
+  return sideOf(groups.map((group) => both(group, momentsOf)))
 }
 
-/** Mean and variance of ascending values, the slowest hundredth cut or not. */
-function momentsOf(values: Float64Array, cut = SLOWEST) {
-  const count = values.length
-  const most = values[Math.ceil((1 - cut) * count) - 1] ?? Number.NaN
-  let [sum, squares] = [0, 0]
-  for (const value of values) {
-    const own = Math.min(most, value)
-    sum += own
-    squares += own * own
+/**
+ * Mean and variance of ascending values, the slowest hundredth cut or not; how many they count as,
+ * and how many they are worth.
+ */
+function momentsOf({ values, weights }: Pick<Sample, 'values' | 'weights'>, cut = SLOWEST) {
+  const count = weights === undefined ? values.length : sum(weights)
+  const most = values[lastWithin({ values, weights }, (1 - cut) * count)] ?? Number.NaN
+  let [total, squares] = [0, 0]
+  for (let i = 0; i < values.length; i++) {
+    const own = Math.min(most, values[i]!)
+    const weight = weights === undefined ? 1 : weights[i]!
+    total += weight * own
+    squares += weight * own * own
   }
-  const mean = sum / count
-  return { count, mean, variance: Math.max(0, squares / count - mean ** 2) }
+  const mean = total / count
+  const variance = Math.max(0, squares / count - mean ** 2)
+  return { count, worth: worthOf(values, weights), mean, variance }
+}
+
+/** The row with which values count as so many. */
+function lastWithin({ values, weights }: Pick<Sample, 'values' | 'weights'>, count: number) {
+  if (weights === undefined) return Math.ceil(count) - 1
+  return Math.min(bisectLeft(cumulativeWeights(weights), count - 1e-9), values.length - 1)
 }
 
 interface Count {
   readonly count: number
+  readonly worth: number
   readonly made: number
 }
 
 type Counts = readonly [before: Count, after: Count]
 
 function countsOf(group: Group, limit: number): Counts {
-  return both(group, ({ values }) => ({
-    count: values.length,
-    made: values.length - bisectRight(values, limit),
-  }))
+  return both(group, ({ values, weights }) => {
+    const first = bisectRight(values, limit)
+    const worth = worthOf(values, weights)
+    if (weights === undefined) return { count: values.length, worth, made: values.length - first }
+    return { count: sum(weights), worth, made: sum(weights.subarray(first)) }
+  })
 }
 
 function countsAbove(groups: readonly Group[], limit: number): Counts[] {
@@ -236,9 +270,9 @@ function countsAbove(groups: readonly Group[], limit: number): Counts[] {
 }
 
 function sharesOf(groups: readonly Counts[]): SegmentSide {
-  const momentsOfShare = ({ count, made }: Count): Moments => {
+  const momentsOfShare = ({ count, worth, made }: Count): Moments => {
     const mean = made / count
-    return { count, mean, variance: mean * (1 - mean) }
+    return { count, worth, mean, variance: mean * (1 - mean) }
   }
   return sideOf(groups.map((group) => both(group, momentsOfShare)))
 }
@@ -261,7 +295,7 @@ function timesP(
       both(group, ({ rows, values }) => {
         const own = new Float64Array(values.length)
         for (let i = 0; i < own.length; i++) own[i] = logOfRow[rows[i]!]!
-        return momentsOf(own, 0)
+        return momentsOf({ values: own, weights: undefined }, 0)
       }),
     ),
   )

@@ -15,7 +15,8 @@ import { callTree, type FlowCall } from './call-tree.ts'
  * critical path goes through just then. So contexts add up to the sum of the response times, and
  * what runs beside something longer, or after the reply, adds nothing; its calls are still counted.
  * Where a recorded response time and its critical path differ, the request itself gets the rest.
- * Contexts are called by service and operation, without hosts.
+ * Contexts are called by service and operation, without hosts. With `counts: 'weighted'`, each request
+ * counts as often as its sampling weight says.
  *
  * @param flows of one period or two
  *
@@ -31,7 +32,7 @@ export function findCallingContexts(flows: FlowSet): CallingContexts {
   const tree = new ContextTree(flows)
   const finder = new CriticalPathFinder(flows)
   for (let request = 0; request < flows.size; request++) tree.add(request, finder.edges(request))
-  const requests = [flows.count(BEFORE), flows.count(AFTER)] as const
+  const requests = [BEFORE, AFTER].map((period) => flows.countedIn(period)) as [number, number]
   return new CallingContexts({ contexts: tree.finish(), requests, quantity: flows.quantity })
 }
 
@@ -53,21 +54,22 @@ class ContextTree {
 
   add(request: number, criticalPath: readonly number[]): void {
     const { shapeOf, period, responseTimeUs } = this.#flows
+    const weight = this.#flows.countOf(request)
     const { ofEdge, calls, root } = this.#ofShape(shapeOf[request] as number)
     const of = (context: number) =>
       totals(this.#contexts[context] as CallingContext, period[request] === BEFORE ? BEFORE : AFTER)
     for (const [context, count] of calls) {
       const sums = of(context) as ContextTotals
-      sums.requests++
-      sums.calls += count
+      sums.requests += weight
+      sums.calls += weight * count
     }
     const latencyUs = this.#flows.latencies(request)
     const wholeUs = responseTimeUs[request] as number
     let restUs = wholeUs
     const spend = (context: number, us: number) => {
       const sums = of(context) as ContextTotals
-      sums.selfUs += us
-      if (wholeUs > 0) sums.selfRequests += us / wholeUs
+      sums.selfUs += weight * us
+      if (wholeUs > 0) sums.selfRequests += (weight * us) / wholeUs
     }
     for (const edge of criticalPath) {
       const us = latencyUs[edge] as number
@@ -75,7 +77,7 @@ class ContextTree {
       restUs -= us
     }
     spend(root, restUs)
-    if (!(wholeUs > 0)) (of(root) as ContextTotals).selfRequests++
+    if (!(wholeUs > 0)) (of(root) as ContextTotals).selfRequests += weight
   }
 
   /** The contexts with what was called from them added up. */

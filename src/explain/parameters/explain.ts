@@ -115,7 +115,10 @@ export function explainMutation(
     const positions = [...Array(categories.nodeCount(category)).keys()]
     return table([{ requests, category, positions, period: AFTER }])
   }
-  const timesOf = (flow: FlowChoice) => Float64Array.from(members(flow), times.of)
+  const timesOf = (flow: FlowChoice) => {
+    const requests = members(flow)
+    return { values: requests.map(times.of), weights: categories.flows.countsOf(requests) }
+  }
   const tables = {
     differs: question === 'what-is-slow' ? null : differingTable(),
     // Of other measures, nothing is slow.
@@ -149,6 +152,7 @@ export function tableOf(
     labels: Uint8Array.from(sides.flatMap((side) => side.requests.map(() => side.period))),
     timeUs: Float64Array.from(requests, times.of),
     startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
+    weights: flows.countsOf(requests),
   }
   return new ParameterTable(flows, { all: collectParameters(categories, sides), rows }, choice)
 }
@@ -181,8 +185,7 @@ export function explainEdge(
     ...options,
   })
   const { categories } = comparison
-  const before = callsOf(categories, edge, BEFORE)
-  const after = callsOf(categories, edge, AFTER)
+  const [before, after] = [callsOf(categories, edge, BEFORE), callsOf(categories, edge, AFTER)]
   const name = `${placeName(edge.fromNode)} → ${placeName(edge.toNode)}`
   if (before.length + after.length === 0) {
     throw new FlowdeltaError(`No request has the edge ${name}. Take one of comparison.edges.edges.`)
@@ -192,6 +195,10 @@ export function explainEdge(
     return callTable(comparison, edge, rows, { choice, withRoot })
   }
   const oneEach = [before, after].map((calls) => oneCallEach(calls, seed))
+  const timesOf = (calls: readonly EdgeCall[]) => ({
+    values: calls.map(({ timeUs }) => timeUs),
+    weights: categories.flows.countsOf(calls.map(({ request }) => request)),
+  })
   const slowAboveUs = slowFrom(timesOf(before), timesOf(after))
   const slowTable = () => {
     const own = oneEach.slice(AFTER)
@@ -245,10 +252,6 @@ function oneCallEach(calls: readonly EdgeCall[], seed: number): EdgeCall[] {
   return Array.from(ofRequest.values(), (own) => own[random.integer(own.length)] as EdgeCall)
 }
 
-function timesOf(calls: readonly EdgeCall[]): Float64Array {
-  return Float64Array.from(calls, ({ timeUs }) => timeUs)
-}
-
 /** The same but for hosts. */
 function isSame(a: NodeLabel, b: NodeLabel): boolean {
   return a.service === b.service && a.operation === b.operation && a.phase === b.phase
@@ -292,8 +295,9 @@ function callTable(
       rows: {
         requests: Uint32Array.from(requests),
         labels: Uint8Array.from(rows, ({ period }) => period),
-        timeUs: timesOf(rows),
+        timeUs: Float64Array.from(rows, ({ timeUs }) => timeUs),
         startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
+        weights: categories.flows.countsOf(requests),
       },
     },
     choice,

@@ -99,7 +99,9 @@ export class Explanation extends Stage {
   get differences(): readonly ParameterDifference[] {
     const { differs } = this.#made.tables
     this.#differences ??=
-      differs === null ? [] : parameterDifferences(differs.parameters, differs.rows.labels)
+      differs === null
+        ? []
+        : parameterDifferences(differs.parameters, differs.rows.labels, differs.rows.weights)
     return this.#differences
   }
 

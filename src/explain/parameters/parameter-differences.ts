@@ -4,6 +4,7 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { ascendingSample, worthOf } from '../../stats/weighted-sample.ts'
 import type { Parameter } from './parameter-table.ts'
 
 /** How one parameter differs between two groups of requests. */
@@ -24,7 +25,7 @@ export interface ParameterDifference {
   readonly q: number
 }
 
-/** The values of one group. */
+/** The values of one group; rows count as often as they weigh. */
 export interface ParameterSummary {
   readonly known: number
   readonly missing: number
@@ -40,20 +41,26 @@ const LEVEL = 0.05
 
 /**
  * Compares every parameter by itself: significant ones first, as names of many kinds differ much by
- * chance; then the most different.
+ * chance; then the most different. With weights, each row counts as often as its weight says; tests
+ * are of as many rows as they are worth.
  */
 export function parameterDifferences(
   parameters: readonly Parameter[],
   labels: Uint8Array,
+  weights?: Float64Array,
 ): ParameterDifference[] {
+  const groups = [0, 1].map((label): RowGroup => {
+    const rows = Uint32Array.from(labels.keys()).filter((row) => labels[row] === label)
+    return { rows, weights: weights && weightsAt(weights, rows) }
+  }) as [RowGroup, RowGroup]
   const found = parameters.map((parameter) => ({
     column: parameter.name,
     kind: parameter.kind,
-    before: summary(parameter, labels, 0),
-    after: summary(parameter, labels, 1),
+    before: summary(parameter, groups[0]),
+    after: summary(parameter, groups[1]),
     ...(parameter.kind === 'numeric'
-      ? compareNumbers(parameter.values, labels)
-      : compareNames(parameter.codes, parameter.levels.length, labels)),
+      ? compareNumbers(parameter.values, groups)
+      : compareNames(parameter.codes, parameter.levels.length, groups)),
   }))
   const q = benjaminiHochberg(found.map(({ p }) => p))
   return found
@@ -66,49 +73,75 @@ export function parameterDifferences(
     )
 }
 
-function compareNumbers(values: Float64Array, labels: Uint8Array) {
-  const group = (label: number) => values.filter((_, row) => labels[row] === label)
-  const [before, after] = [group(0), group(1)]
-  const { statistic, p } = ksTwoSample(before, after)
+/** Rows of one group, and how many each counts as; undefined where each once. */
+interface RowGroup {
+  readonly rows: Uint32Array
+  readonly weights: Float64Array | undefined
+}
+
+function weightsAt(weights: Float64Array, rows: Uint32Array): Float64Array {
+  return Float64Array.from(rows, (row) => weights[row] as number)
+}
+
+function compareNumbers(values: Float64Array, groups: readonly [RowGroup, RowGroup]) {
+  const [before, after] = groups.map(({ rows }) => Float64Array.from(rows, (row) => values[row]!))
+  const [beforeWeights, afterWeights] = groups.map(({ weights }) => weights)
+  const { statistic, p } = ksTwoSample(before!, after!, { beforeWeights, afterWeights })
   const isMissing = values.map((value) => Number(Number.isNaN(value)))
-  const missing = compareNames(Int32Array.from(isMissing), 2, labels)
+  const missing = compareNames(Int32Array.from(isMissing), 2, groups)
   return missing.effect > (statistic || 0) ? missing : { effect: statistic || 0, p }
 }
 
-function compareNames(codes: Int32Array, levels: number, labels: Uint8Array) {
-  const counts = [new Float64Array(levels + 1), new Float64Array(levels + 1)] as const
-  codes.forEach((code, row) => {
-    addAt(counts[labels[row] as 0 | 1], code < 0 ? levels : code, 1)
-  })
-  const [before, after] = counts
-  const [beforeSize, afterSize] = counts.map((group) => Math.max(1, sum(group))) as [number, number]
-  const apart = before.reduce(
-    (all, count, at) => all + Math.abs(count / beforeSize - Number(after[at]) / afterSize),
+function compareNames(codes: Int32Array, levels: number, groups: readonly [RowGroup, RowGroup]) {
+  const [before, after] = groups.map(({ rows, weights }) => {
+    const counts = new Float64Array(levels + 1)
+    rows.forEach((row, i) => {
+      const code = codes[row] as number
+      addAt(counts, code < 0 ? levels : code, weights?.[i] ?? 1)
+    })
+    const size = Math.max(1, sum(counts))
+    const scale = rows.length === 0 ? 1 : worthOf(rows, weights) / size
+    return { counts, size, worth: counts.map((count) => count * scale) }
+  }) as [NameCounts, NameCounts]
+  const apart = before.counts.reduce(
+    (all, count, at) => all + Math.abs(count / before.size - Number(after.counts[at]) / after.size),
     0,
   )
-  return { effect: apart / 2, p: chiSquareTest(before, after).p }
+  return { effect: apart / 2, p: chiSquareTest(before.worth, after.worth).p }
 }
 
-function summary(parameter: Parameter, labels: Uint8Array, label: number): ParameterSummary {
-  const size = labels.reduce((count, own) => count + Number(own === label), 0)
+interface NameCounts {
+  readonly counts: Float64Array
+  readonly size: number
+  /** As many as the counts are worth. */
+  readonly worth: Float64Array
+}
+
+function summary(parameter: Parameter, { rows, weights }: RowGroup): ParameterSummary {
+  const isKnown = (row: number) =>
+    parameter.kind === 'numeric'
+      ? !Number.isNaN(parameter.values[row])
+      : (parameter.codes[row] as number) >= 0
+  const weightOf = (i: number) => weights?.[i] ?? 1
+  const places = Uint32Array.from(rows.keys()).filter((i) => isKnown(rows[i] as number))
+  const known = sum(places, weightOf)
+  const missing = weights === undefined ? rows.length - known : sum(weights) - known
   if (parameter.kind === 'numeric') {
-    const sorted = parameter.values
-      .filter((value, row) => labels[row] === label && !Number.isNaN(value))
-      .sort()
-    const at = (share: number) => quantile(sorted, share)
+    const sorted = ascendingSample(
+      Float64Array.from(places, (i) => parameter.values[rows[i] as number] as number),
+      weights && weightsAt(weights, places),
+    )
+    const at = (share: number) => quantile(sorted.values, share, sorted.weights)
     const quartiles = [at(0), at(0.25), at(0.5), at(0.75), at(1)] as const
-    return {
-      known: sorted.length,
-      missing: size - sorted.length,
-      commonest: [],
-      quartiles: sorted.length === 0 ? null : quartiles,
-    }
+    return { known, missing, commonest: [], quartiles: places.length === 0 ? null : quartiles }
   }
-  const codes = parameter.codes.filter((code, row) => labels[row] === label && code >= 0)
-  const known = codes.length
-  const commonest = rollups(codes, ({ length }) => length, Number)
+  const commonest = rollups(
+    places,
+    (same) => sum(same, weightOf),
+    (i) => parameter.codes[rows[i] as number] as number,
+  )
     .sort(([a, m], [b, n]) => n - m || a - b)
     .slice(0, COMMONEST)
-    .map(([code, count]) => [parameter.levels[code] as string, count / size] as const)
-  return { known, missing: size - known, quartiles: null, commonest }
+    .map(([code, count]) => [parameter.levels[code] as string, count / (known + missing)] as const)
+  return { known, missing, quartiles: null, commonest }
 }

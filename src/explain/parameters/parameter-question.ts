@@ -1,4 +1,4 @@
-import { mean, sum } from 'd3-array'
+import { sum } from 'd3-array'
 import {
   type ClassificationTreeOptions,
   growClassificationTree,
@@ -10,7 +10,9 @@ import {
   type PathCondition,
   treePaths,
 } from '../../stats/decision-tree/tree-paths.ts'
+import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
 import type { ParameterDifference } from './parameter-differences.ts'
 import type { Parameter, ParameterTable } from './parameter-table.ts'
 
@@ -53,6 +55,7 @@ export function askWhatDiffers(
         criterion: byRule,
         prune,
         maxDepth,
+        weights: table.rows.weights,
       })
     const grown = growTo(DEEPEST)
     const first = grown.root.kind === 'split' ? grown.root.column : undefined
@@ -78,7 +81,7 @@ function differingAnswer(
       conditions,
       predicts: predicts === 1 ? 'mutation' : 'precursor',
       requests: weights[0] + weights[1],
-      times: meanTimes(rowsOnPath(table.parameters, conditions, table.size), table.rows.timeUs),
+      times: meanTimes(rowsOnPath(table.parameters, conditions, table.size), table),
     }),
   )
   return answer({ question, table, tree, slowAboveUs: null }, paths)
@@ -89,11 +92,11 @@ export function askWhatIsSlow(
   table: ParameterTable,
   { slowAboveUs, prune }: TreeChoice & { readonly slowAboveUs: number },
 ): ParameterQuestion {
-  const { timeUs } = table.rows
+  const { timeUs, weights } = table.rows
   const slow = Uint8Array.from(timeUs, (time) => Number(time > slowAboveUs))
   const trees = [
-    growRegressionTree(table.parameters, timeUs, { prune }),
-    growClassificationTree(table.parameters, slow, { criterion: 'gini', prune }),
+    growRegressionTree(table.parameters, timeUs, { prune, weights }),
+    growClassificationTree(table.parameters, slow, { criterion: 'gini', prune, weights }),
   ] as const
   const answers = trees.map((tree) => {
     const ways = tree.kind === 'regression' ? treePaths(tree) : treePaths(tree)
@@ -120,9 +123,13 @@ function slowPath(
   slow: Uint8Array,
 ): ExplainedPath {
   const here = rowsOnPath(table.parameters, conditions, table.size)
-  const [requests, slowRows] = [sum(here), sum(slow)]
-  const slowHere = sum(here, (isHere, row) => isHere * Number(slow[row]))
-  const usualRows = table.size - slowRows
+  const countWhere = (holds: (row: number) => number) =>
+    sum(here, (_, row) => holds(row) * (table.rows.weights?.[row] ?? 1))
+  const rows = countWhere(() => 1)
+  const requests = countWhere((row) => Number(here[row]))
+  const slowRows = countWhere((row) => Number(slow[row]))
+  const slowHere = countWhere((row) => Number(here[row]) * Number(slow[row]))
+  const usualRows = rows - slowRows
   const shares = [part(slowHere, slowRows), part(requests - slowHere, usualRows)] as const
   const isSlow = shares[0] > shares[1]
   const [trueHere, trueRows] = isSlow ? [slowHere, slowRows] : [requests - slowHere, usualRows]
@@ -132,12 +139,12 @@ function slowPath(
     conditions,
     predicts: isSlow ? 'slow' : 'usual',
     requests,
-    support: part(requests, table.size),
+    support: part(requests, rows),
     precision,
     recall: part(trueHere, trueRows),
-    lift: part(precision, part(trueRows, table.size)),
+    lift: part(precision, part(trueRows, rows)),
     separation: slowRows === 0 || usualRows === 0 ? 0 : Math.abs(shares[0] - shares[1]),
-    times: meanTimes(here, table.rows.timeUs),
+    times: meanTimes(here, table),
   }
 }
 
@@ -171,17 +178,30 @@ function rank({ predicts }: ExplainedPath): number {
 }
 
 /** From which time a row is slow: the 95th percentile before; without one, the 75th after. */
-export function slowFrom(before: Float64Array, after: Float64Array): number {
-  const known = (times: Float64Array) => times.filter((time) => !Number.isNaN(time)).sort()
-  const [usual, now] = [known(before), known(after)]
-  const above = quantile(usual, 0.95)
-  return usual.length === 0 || quantile(now, 0.05) > above ? quantile(now, 0.75) : above
+export function slowFrom(before: Times, after: Times): number {
+  const ascending = ({ values, weights }: Times) => ascendingSample(values, weights)
+  const [usual, now] = [ascending(before), ascending(after)]
+  const at = ({ values, weights }: WeightedSample, share: number) =>
+    quantile(values, share, weights)
+  const above = at(usual, 0.95)
+  return usual.values.length === 0 || at(now, 0.05) > above ? at(now, 0.75) : above
 }
 
-function meanTimes(here: Uint8Array, timeUs: Float64Array): ExplainedPath['times'] {
-  const meanOf = (wanted: number) => mean(timeUs.filter((_, row) => here[row] === wanted))
+/** Times in µs, and how many each counts as; undefined where each once. */
+interface Times {
+  readonly values: readonly number[]
+  readonly weights: Float64Array | undefined
+}
+
+function meanTimes(here: Uint8Array, { rows }: ParameterTable): ExplainedPath['times'] {
+  const { timeUs, weights } = rows
+  const meanOf = (wanted: number) => {
+    const own = Uint32Array.from(here.keys()).filter((row) => here[row] === wanted)
+    const at = (values: Float64Array) => Float64Array.from(own, (row) => values[row] as number)
+    return moments(at(timeUs), weights && at(weights)).mean
+  }
   const [hereUs, elsewhereUs] = [meanOf(1), meanOf(0)]
-  return hereUs === undefined || elsewhereUs === undefined ? null : { hereUs, elsewhereUs }
+  return Number.isNaN(hereUs + elsewhereUs) ? null : { hereUs, elsewhereUs }
 }
 
 function part(some: number, all: number): number {

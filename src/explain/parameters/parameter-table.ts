@@ -22,6 +22,8 @@ import type { AttributeValue } from '../../traces/attributes.ts'
 interface ParameterRows extends RowOrder {
   /** Row of each one's request in `flows`. */
   readonly requests: Uint32Array
+  /** How many rows each counts as; undefined where each once. */
+  readonly weights?: Float64Array | undefined
   /** What is asked to be slow or not, in µs; NaN where a row has none. */
   readonly timeUs: Float64Array
 }

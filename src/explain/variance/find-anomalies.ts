@@ -1,4 +1,4 @@
-import { greatest, group, median, range, sum } from 'd3-array'
+import { greatest, group, range, sum } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { type LabelCount, labelDifference } from '../../compare/precursors/label-difference.ts'
 import { defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
@@ -7,6 +7,7 @@ import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.
 import { counted, firstOf, grouped, percent, tooltipText } from '../../core/words.ts'
 import type { Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { ascendingSample } from '../../stats/weighted-sample.ts'
 import { flowForm } from '../flow-pair/flow-form.ts'
 import { commonTemplate, tableOf } from '../parameters/explain.ts'
 import { Explanation, explainSettings } from '../parameters/explanation.ts'
@@ -42,7 +43,10 @@ export interface Anomaly {
   readonly category: number
   readonly period: PeriodName
   readonly root: string
-  /** How many they are, and of how many: those of the category, or of all with its root. */
+  /**
+   * How many they are, and of how many: those of the category, or of all with its root. With
+   * `counts: 'weighted'`, as many as they stand for.
+   */
   readonly requests: number
   readonly of: number
   /** Whether they lie beyond the rest rather than at its end; always for a rare structure. */
@@ -76,7 +80,9 @@ const MIN_SHARE = 0.05
 /**
  * Finds requests in the tail of their category's response times, and structures that few requests
  * of their kind have. Slow are those beyond Tukey's outer fence of the logarithms (upper quartile
- * and three interquartile ranges); where there is none, the slowest `tail` of the category.
+ * and three interquartile ranges); where there is none, the slowest `tail` of the category. With
+ * `counts: 'weighted'`, requests count as often as their sampling weights say; whether a category is
+ * large goes by what was recorded.
  *
  * Source: Sambasivan 2013, §2.4, §6.1.1 and §7.6.1, which ask for tails and rare structures; the
  * fence is our own.
@@ -97,8 +103,9 @@ export function findAnomalies(
         .filter((category) => count(category) > large)
         .flatMap((category) => slowest(categories, { category, period, ...options })),
       ...kinds.flatMap((kind) => {
-        const total = sum(kind, count)
-        const isRare = (category: number) => count(category) <= options.tail * total
+        const counted = (category: number) => categories.counted(category, period)
+        const total = sum(kind, counted)
+        const isRare = (category: number) => counted(category) <= options.tail * total
         const usual = kind.filter((category) => !isRare(category) && count(category) > large)
         return kind
           .filter(isRare)
@@ -121,20 +128,36 @@ function slowest(
   categories: Categories,
   { category, period, tail }: Place & { readonly tail: number },
 ): Anomaly[] {
-  const { responseTimeUs } = categories.flows
-  const timeOf = (request: number) => responseTimeUs[request] as number
+  const { flows } = categories
+  const timeOf = (request: number) => flows.responseTimeUs[request] as number
   const members = [...categories.members(category, period)].sort((a, b) => timeOf(b) - timeOf(a))
-  const logs = Float64Array.from(members, (request) => Math.log(timeOf(request))).reverse()
-  const upper = quantile(logs, 0.75)
-  const fence = upper + FENCE * (upper - quantile(logs, 0.25))
+  const { values, weights } = categories.ascendingTimes(category, period)
+  const logs = values.map(Math.log)
+  const upper = quantile(logs, 0.75, weights)
+  const fence = upper + FENCE * (upper - quantile(logs, 0.25, weights))
   const beyond = members.filter((request) => Math.log(timeOf(request)) > fence).length
-  const count = beyond || Math.max(1, Math.floor(tail * members.length))
+  const all = categories.counted(category, period)
+  const count =
+    beyond ||
+    slowestCount(
+      members.map((one) => flows.countOf(one)),
+      tail * all,
+    )
   const slow = members.slice(0, count)
   const others = members.slice(count)
   const edges = slowEdges(categories, { category, period }, new Set(slow))
   const same = { before: { category, requests: others }, after: { category, requests: slow } }
-  const own = { kind: 'slow', farOut: beyond > 0, of: members.length, edges } as const
+  const own = { kind: 'slow', farOut: beyond > 0, of: Math.round(all), edges } as const
   return [anomaly(categories, period, same, { ...own, added: [], removed: [] }, SLOW_WORDS)]
+}
+
+/** How many of the first requests count as no more than `most`; one at least. */
+function slowestCount(counts: readonly number[], most: number): number {
+  let [first, counted] = [0, 0]
+  while (first < counts.length && counted + (counts[first] as number) <= most) {
+    counted += counts[first++] as number
+  }
+  return Math.max(1, first)
 }
 
 function slowEdges(
@@ -144,14 +167,16 @@ function slowEdges(
 ): AnomalousEdge[] {
   const { edgeClasses } = categories.structure(category)
   const members = categories.members(category, period)
+  const slowCount = sum(slow, (request) => categories.flows.countOf(request))
+  const usualCount = categories.counted(category, period) - slowCount
   const sums = [new Float64Array(edgeClasses.length + 1), new Float64Array(edgeClasses.length + 1)]
   let at = 0
-  for (const { criticalUs, responseTimeUs } of requestEdges(categories, category, period)) {
+  for (const { criticalUs, responseTimeUs, weight } of requestEdges(categories, category, period)) {
     const isSlow = slow.has(members[at++] as number)
     const means = sums[Number(isSlow)] as Float64Array
-    const count = isSlow ? slow.size : members.length - slow.size
+    const share = weight / (isSlow ? slowCount : usualCount)
     const add = (us: number, edge: number) => {
-      means[edge] = (means[edge] as number) + us / count
+      means[edge] = (means[edge] as number) + us * share
     }
     criticalUs.forEach(add)
     add(responseTimeUs, edgeClasses.length)
@@ -172,9 +197,9 @@ function slowEdges(
 
 function rareStructure(
   categories: Categories,
-  of: Place & { readonly usual: readonly number[]; readonly total: number },
+  place: Place & { readonly usual: readonly number[]; readonly total: number },
 ): Anomaly[] {
-  const { category, period, usual, total } = of
+  const { category, period, usual, total } = place
   const candidates = usual.map((other) => {
     const difference = labelDifference(categories.structure(other), categories.structure(category))
     const distance = sum([...difference.added, ...difference.removed], ({ count }) => count)
@@ -193,7 +218,8 @@ function rareStructure(
     after: { category, requests: members(category) },
   }
   const { added, removed } = near
-  const own = { kind: 'rare', farOut: true, of: total, edges: [], added, removed } as const
+  const of = Math.round(total)
+  const own = { kind: 'rare', farOut: true, of, edges: [], added, removed } as const
   return [anomaly(categories, period, sides, own, RARE_WORDS)]
 }
 
@@ -214,25 +240,30 @@ function anomaly(
   own: Pick<Anomaly, 'kind' | 'farOut' | 'of' | 'edges' | 'added' | 'removed'>,
   words: GroupWords,
 ): Anomaly {
-  const { ids, responseTimeUs } = categories.flows
-  const timeOf = (request: number) => responseTimeUs[request] as number
+  const { flows } = categories
+  const timeOf = (request: number) => flows.responseTimeUs[request] as number
+  const countOf = (request: number) => flows.countOf(request)
+  const medianOf = (some: readonly number[]) => {
+    const { values, weights } = ascendingSample(some.map(timeOf), flows.countsOf(some))
+    return quantile(values, 0.5, weights)
+  }
   const { category, requests } = sides.after
-  const usualUs = median(sides.before.requests, timeOf) ?? Number.NaN
+  const usualUs = medianOf(sides.before.requests)
   let explanation: Explanation | undefined
   return {
     ...own,
     category,
     period: nameOfPeriod(period),
     root: categories.root(category),
-    requests: requests.length,
-    medianUs: median(requests, timeOf) as number,
+    requests: Math.round(sum(requests, countOf)),
+    medianUs: medianOf(requests),
     usualUs,
-    excessUs: sum(requests, (request) => timeOf(request) - usualUs),
+    excessUs: sum(requests, (request) => countOf(request) * (timeOf(request) - usualUs)),
     usual: sides.before.category,
     exemplars: requests
       .toSorted((a, b) => timeOf(b) - timeOf(a))
       .slice(0, MAX_EXEMPLARS)
-      .map((request) => ids[request] as string),
+      .map((request) => flows.ids[request] as string),
     get explanation() {
       explanation ??= explainSides(categories, sides, words)
       return explanation

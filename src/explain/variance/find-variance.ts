@@ -93,7 +93,7 @@ function spreadOf(
     category,
     period: nameOfPeriod(period),
     root: categories.root(category),
-    requests: moments.count,
+    requests: Math.round(categories.counted(category, period)),
     meanUs: moments.mean,
     varianceUs2: moments.variance,
     c2,
@@ -322,13 +322,13 @@ function localizeVariance(
   const shareOf = ({ covariance }: CoMoments) => (variance > 0 ? covariance / variance : Number.NaN)
   const edges = edgeClasses.flatMap(({ intoJoin: _, ...ends }, edge): EdgeVariance[] => {
     const latency = latencies[edge] as CoMoments
-    const { count: requests, otherMean: meanUs, otherVariance: varianceUs2 } = latency
-    if (requests === 0) return []
+    const { otherMean: meanUs, otherVariance: varianceUs2 } = latency
+    if (latency.count === 0) return []
     return [
       {
         edge,
         ...ends,
-        requests,
+        requests: Math.round(latency.mass),
         meanUs,
         varianceUs2,
         onCriticalPath: latency.mass / rest.mass,
@@ -347,7 +347,7 @@ function localizeVariance(
       (a, b) => descending(a.share, b.share) || descending(a.varianceUs2, b.varianceUs2),
     ),
     restShare: shareOf(rest),
-    onePath: edges.every(({ requests }) => requests === responseTime.count),
+    onePath: edges.every(({ onCriticalPath }) => onCriticalPath === 1),
   })
 }
 

@@ -1,11 +1,13 @@
-import { median, sum } from 'd3-array'
+import { sum } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { dipTest } from '../../stats/dip-test.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { ascendingSample, equalRows, type WeightedSample } from '../../stats/weighted-sample.ts'
 import { type CategoryVariance, type EdgeVariance, requestEdges } from './category-variance.ts'
 import { type PeriodName, periodOfName } from './compare-spreads.ts'
 
-/** Requests of one part of an edge's latencies. */
+/** Requests of one part of an edge's latencies; with `counts: 'weighted'`, as many as they stand for. */
 export interface Behavior {
   readonly requests: number
   readonly medianUs: number
@@ -45,15 +47,18 @@ export function findMergedBehaviors(sources: readonly CategoryVariance[]): Merge
   const tested = sources.flatMap((source) => {
     const latencies = criticalLatencies(source)
     return source.edges.flatMap((edge) => {
-      const values = Float64Array.from(latencies.get(edge.edge) ?? []).sort()
-      return values.length < MIN_REQUESTS ? [] : [{ source, edge, values, test: dipTest(values) }]
+      const { timesUs, weights } = latencies.get(edge.edge) ?? { timesUs: [], weights: [] }
+      const sample = ascendingSample(timesUs, weights)
+      const rows = equalRows(sample)
+      const values = Float64Array.from(rows, (row) => sample.values[row] as number)
+      return values.length < MIN_REQUESTS ? [] : [{ source, edge, sample, test: dipTest(values) }]
     })
   })
   const q = benjaminiHochberg(tested.map(({ test }) => test.p))
   return tested
     .map((each, i) => ({ ...each, q: q[i] as number }))
     .filter(({ q, edge }) => q < ALPHA && edge.share >= MIN_SHARE)
-    .map(({ source, edge, values, test, q }) => ({
+    .map(({ source, edge, sample, test, q }) => ({
       category: source.category,
       period: source.period,
       edge: edge.edge,
@@ -64,38 +69,46 @@ export function findMergedBehaviors(sources: readonly CategoryVariance[]): Merge
       dip: test.statistic,
       p: test.p,
       q,
-      ...parts(values),
+      ...parts(sample),
     }))
     .sort((a, b) => b.share - a.share)
 }
 
 function criticalLatencies({ categories, category, period }: CategoryVariance) {
-  const latencies = new Map<number, number[]>()
+  const latencies = new Map<number, { readonly timesUs: number[]; readonly weights: number[] }>()
   for (const request of requestEdges(categories as Categories, category, periodOfName(period))) {
     request.criticalCount.forEach((count, edge) => {
       if (count === 0) return
-      const known = latencies.get(edge) ?? []
-      if (known.length === 0) latencies.set(edge, known)
-      known.push(request.latencyUs[edge] as number)
+      const known = latencies.get(edge) ?? { timesUs: [], weights: [] }
+      latencies.set(edge, known)
+      known.timesUs.push(request.latencyUs[edge] as number)
+      known.weights.push(request.weight)
     })
   }
   return latencies
 }
 
-/** Divides sorted values, on a logarithmic scale, so that the squares within both parts are least. */
-function parts(sorted: Float64Array): { faster: Behavior; slower: Behavior } {
-  const scaled = (sorted[0] as number) > 0 ? sorted.map(Math.log) : sorted
-  const least = Math.max(1, Math.round(MIN_PART * sorted.length))
-  const total = sum(scaled)
-  let [below, most, at] = [0, Number.NEGATIVE_INFINITY, least]
-  for (let count = 1; count <= sorted.length - least; count++) {
-    below += scaled[count - 1] as number
-    const between = below ** 2 / count + (total - below) ** 2 / (sorted.length - count)
-    if (count >= least && between > most) [most, at] = [between, count]
+/**
+ * Divides ascending values, on a logarithmic scale, so that the squares within both parts are least;
+ * each counts as often as it weighs.
+ */
+function parts({ values, weights }: WeightedSample): { faster: Behavior; slower: Behavior } {
+  const scaled = (values[0] as number) > 0 ? values.map(Math.log) : values
+  const counts = weights ?? values.map(() => 1)
+  const all = sum(counts)
+  const least = Math.max(1, Math.round(MIN_PART * all))
+  const total = sum(scaled, (value, i) => value * (counts[i] as number))
+  let [below, count, most, at] = [0, 0, Number.NEGATIVE_INFINITY, 1]
+  for (let i = 1; i < values.length; i++) {
+    const own = counts[i - 1] as number
+    below += own * (scaled[i - 1] as number)
+    count += own
+    const between = below ** 2 / count + (total - below) ** 2 / (all - count)
+    if (count >= least && all - count >= least && between > most) [most, at] = [between, i]
   }
-  const part = (values: Float64Array) => ({
-    requests: values.length,
-    medianUs: median(values) as number,
+  const part = (from: number, to: number) => ({
+    requests: Math.round(sum(counts.subarray(from, to))),
+    medianUs: quantile(values.subarray(from, to), 0.5, weights?.subarray(from, to)),
   })
-  return { faster: part(sorted.subarray(0, at)), slower: part(sorted.subarray(at)) }
+  return { faster: part(0, at), slower: part(at, values.length) }
 }

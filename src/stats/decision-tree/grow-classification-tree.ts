@@ -1,3 +1,4 @@
+import { fsum } from 'd3-array'
 import {
   OptionError,
   rejectUnknownOptions,
@@ -5,10 +6,18 @@ import {
   requireNumbers,
 } from '../../core/errors.ts'
 import { requireCount, requireOneOf, requireShare } from '../require-option.ts'
+import { requireWeights } from '../weighted-sample.ts'
 import { chooseBinary } from './binary-split.ts'
 import { admittedColumns, type CodedColumn, narrowColumn } from './coded-columns.ts'
 import { type ClassCounts, chooseByGainRatio, classCounts, GainRatioScorer } from './gain-ratio.ts'
-import { allRows, type Growth, growNode, type NodeRows, type SplitChoice } from './grow-node.ts'
+import {
+  allRows,
+  type Growth,
+  growNode,
+  type NodeRows,
+  type SplitChoice,
+  withContents,
+} from './grow-node.ts'
 import { collapseTree, pruneTree } from './pessimistic-pruning.ts'
 import {
   type ClassContent,
@@ -47,9 +56,16 @@ export interface ClassificationTreeOptions {
   readonly exclude?: readonly string[] | undefined
   /** Most splits on the way to a leaf; 30. */
   readonly maxDepth?: number | undefined
+  /**
+   * How many rows each stands for; 1. Shares and means are those of all that rows stand for; tests, pruning
+   * and `minLeaf` count as many as rows are worth, (Σw)² / Σw².
+   */
+  readonly weights?: Float64Array | undefined
 }
 
-const OPTIONS = 'criterion minLeaf c45Strict prune confidence alpha exclude maxDepth'.split(' ')
+const OPTIONS = 'criterion minLeaf c45Strict prune confidence alpha exclude maxDepth weights'.split(
+  ' ',
+)
 const MIN_WEIGHT = 0.01
 
 /**
@@ -94,17 +110,18 @@ export function growClassificationTree(
   requireNumbers({ labels })
   rejectUnknownOptions(options, OPTIONS)
   const { criterion = 'gain-ratio', minLeaf = 2, c45Strict = false, prune = true } = options
-  const { confidence = 0.25, alpha = 0.01, exclude = [], maxDepth = 30 } = options
+  const { confidence = 0.25, alpha = 0.01, exclude = [], maxDepth = 30, weights } = options
   requireOneOf('criterion', criterion, ['gain-ratio', 'gini'])
   requireCount('minLeaf', minLeaf)
   requireCount('maxDepth', maxDepth, 0)
   requireShare('confidence', confidence)
   requireShare('alpha', alpha)
   requireLabels(labels)
+  requireWeights(labels, weights)
   requireTreeColumns(columns, labels.length)
   const byGainRatio = criterion === 'gain-ratio'
   const admitted = admittedColumns(columns, labels.length, exclude, byGainRatio)
-  const all = allRows(labels.length)
+  const all = allRows(labels.length, weights)
   const choose = byGainRatio
     ? byC45(admitted.columns, labels.length, { minLeaf, strict: c45Strict })
     : byGini(admitted.columns, labels.length, { minLeaf, alpha: prune ? alpha : undefined })
@@ -129,11 +146,15 @@ export function growClassificationTree(
   })
   const grown = growNode(growthOf({ columns: admitted.columns, labels }), all)
   const collapsed = byGainRatio ? collapseTree(grown) : grown
+  const root = byGainRatio && prune ? pruneTree(collapsed, confidence) : collapsed
+  const scale = weights === undefined ? 1 : fsum(weights) / (whole[0] + whole[1])
+  const stoodFor = ({ weights: [first, second] }: ClassContent) =>
+    ({ weights: [first * scale, second * scale] }) as const
   return {
     kind: 'classification',
     columns: columns.map(columnInfo),
     leftOut: admitted.leftOut,
-    root: byGainRatio && prune ? pruneTree(collapsed, confidence) : collapsed,
+    root: weights === undefined ? root : withContents(root, stoodFor),
   }
 }
 

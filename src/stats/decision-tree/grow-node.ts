@@ -1,5 +1,6 @@
 // Called for every row of every node: indexes with `!`.
 
+import { worthWeights } from '../weighted-sample.ts'
 import type { CodedColumn } from './coded-columns.ts'
 import type { SplitTest, TreeNode, TreeSplit } from './tree.ts'
 
@@ -69,7 +70,7 @@ function knownShares({ rows, weights }: NodeRows, { codes, childOf, width }: Spl
 /** The rows that reach a node. A row whose value was missing on the way is in several, in part. */
 export interface NodeRows {
   readonly rows: Int32Array
-  /** How much of each row is here, above 0 to 1; all of each if undefined. */
+  /** How much of each row is here, and counts; all of each, once, if undefined. */
   readonly weights: Float64Array | undefined
 }
 
@@ -80,8 +81,23 @@ interface Division {
   readonly shares: readonly number[]
 }
 
-export function allRows(count: number): NodeRows {
-  return { rows: Int32Array.from({ length: count }, (_, row) => row), weights: undefined }
+/** All rows; with weights, in these proportions as many as they are worth. */
+export function allRows(count: number, weights?: Float64Array): NodeRows {
+  const rows = Int32Array.from({ length: count }, (_, row) => row)
+  return { rows, weights: weights && worthWeights(weights) }
+}
+
+/** The same tree with other contents of its nodes. */
+export function withContents<Content extends object>(
+  node: TreeNode<Content>,
+  change: (content: Content) => Partial<Content>,
+): TreeNode<Content> {
+  const own = { ...node, ...change(node) }
+  if (node.kind === 'leaf') return own
+  return {
+    ...own,
+    children: node.children.map((child) => withContents(child, change)),
+  } as typeof own
 }
 
 /**

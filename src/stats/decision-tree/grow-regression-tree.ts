@@ -1,5 +1,5 @@
 // Goes through all rows of every node: indexes with `!`.
-
+import { fsum } from 'd3-array'
 import {
   OptionError,
   rejectUnknownOptions,
@@ -8,9 +8,10 @@ import {
 } from '../../core/errors.ts'
 import { midranks } from '../midranks.ts'
 import { requireCount, requireShare } from '../require-option.ts'
+import { requireWeights, worthOf } from '../weighted-sample.ts'
 import { chooseBinary, type NodeTarget } from './binary-split.ts'
 import { admittedColumns, type CodedColumn, narrowColumn } from './coded-columns.ts'
-import { allRows, type Growth, growNode, type NodeRows } from './grow-node.ts'
+import { allRows, type Growth, growNode, type NodeRows, withContents } from './grow-node.ts'
 import {
   columnInfo,
   type RegressionTree,
@@ -36,9 +37,14 @@ export interface RegressionTreeOptions {
   readonly exclude?: readonly string[] | undefined
   /** Most splits on the way to a leaf; 30. */
   readonly maxDepth?: number | undefined
+  /**
+   * How many rows each stands for; 1. Shares and means are those of all that rows stand for; tests
+   * and `minLeaf` count as many as rows are worth, (Σw)² / Σw².
+   */
+  readonly weights?: Float64Array | undefined
 }
 
-const OPTIONS = ['minLeaf', 'scale', 'prune', 'alpha', 'exclude', 'maxDepth']
+const OPTIONS = ['minLeaf', 'scale', 'prune', 'alpha', 'exclude', 'maxDepth', 'weights']
 const MIN_WEIGHT = 0.01
 const MIN_LEAF = 5
 const LEAF_SHARE = 0.01
@@ -84,7 +90,9 @@ export function growRegressionTree(
   requireNumbers({ target })
   rejectUnknownOptions(options, OPTIONS)
   const { scale = 'values', prune = true, alpha = 0.01, exclude = [], maxDepth = 30 } = options
-  const { minLeaf = Math.max(MIN_LEAF, Math.ceil(LEAF_SHARE * target.length)) } = options
+  const { weights } = options
+  const size = weights === undefined ? target.length : worthOf(target, weights)
+  const { minLeaf = Math.max(MIN_LEAF, Math.ceil(LEAF_SHARE * size)) } = options
   requireCount('minLeaf', minLeaf)
   requireCount('maxDepth', maxDepth, 0)
   requireShare('alpha', alpha)
@@ -93,10 +101,11 @@ export function growRegressionTree(
   }
   const wrong = target.findIndex((value) => !Number.isFinite(value))
   if (wrong >= 0) throw new OptionError(`target[${wrong}]`, target[wrong], 'a finite number')
+  requireWeights(target, weights)
   requireTreeColumns(columns, target.length)
   const admitted = admittedColumns(columns, target.length, exclude, false)
   const groups = ValueGroups.for(admitted.columns, target.length)
-  const ranks = midranks(target)
+  const ranks = midranks(target, weights)
   const explained = scale === 'ranks' ? ranks : target
   const binary = { minLeaf, alpha: prune ? alpha : undefined, gainScale: 1 }
   const growthOf = (data: TargetData): Growth<TargetContent> => ({
@@ -113,14 +122,19 @@ export function growRegressionTree(
     }),
     narrow: (rows) => growthOf(narrowData(data, rows)),
   })
+  const root = growNode(
+    growthOf({ columns: admitted.columns, target, explained, ranks }),
+    allRows(target.length, weights),
+  )
+  const stoodFor = weights === undefined ? 1 : fsum(weights) / root.weight
   return {
     kind: 'regression',
     columns: columns.map(columnInfo),
     leftOut: admitted.leftOut,
-    root: growNode(
-      growthOf({ columns: admitted.columns, target, explained, ranks }),
-      allRows(target.length),
-    ),
+    root:
+      weights === undefined
+        ? root
+        : withContents(root, ({ weight }) => ({ weight: weight * stoodFor })),
   }
 }
 

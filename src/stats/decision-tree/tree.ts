@@ -102,7 +102,7 @@ export type TreeNode<Content> =
 export type ClassLabel = 0 | 1
 
 export interface ClassContent {
-  /** Weights of the precursors and of the mutations; whole numbers where no value was missing. */
+  /** How many precursors and mutations there are; whole numbers where no value was missing, unless weighted. */
   readonly weights: readonly [number, number]
   /**
    * The class of most rows; of equally many the one of which there are fewer in the whole tree;
@@ -112,7 +112,7 @@ export interface ClassContent {
 }
 
 export interface TargetContent {
-  /** Weight of the rows; a whole number where no value was missing. */
+  /** How many rows there are; a whole number where no value was missing, unless weighted. */
   readonly weight: number
   /** Of the target, in its unit; NaN without rows. */
   readonly mean: number

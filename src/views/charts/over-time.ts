@@ -8,6 +8,7 @@ import { most, optionalCount } from '../../core/options.ts'
 import { counted, formatDuration, grouped, percent, shortText } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
+import { worthOf } from '../../stats/weighted-sample.ts'
 import { linearDurationAxis, logAxis, openShareAxis } from './axes.ts'
 import { colorBy, on, panelTitle, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
@@ -93,9 +94,9 @@ function ratesPanel(
   const rows = PERIODS.flatMap((period) => ratesOf(flows, failures, period))
   const ofPeriod = PERIODS.map((period) => {
     const own = failures.filter(({ request }) => flows.period[request] === period)
-    const failed = own.filter(({ value }) => value === 1).length
+    const { failed, all } = countFailures(flows, own)
     const requests = period === BEFORE ? 'requests ' : ''
-    return `${grouped(failed)} of ${grouped(own.length)} ${requests}${PERIOD_NAMES[period]}`
+    return `${grouped(failed)} of ${grouped(all)} ${requests}${PERIOD_NAMES[period]}`
   })
   const ends = { lowUs: whole.fromUs, highUs: whole.toUs, ticks: 9, nice: false }
   const time = linearDurationAxis({ ...ends, title: 'time since the start of the period' })
@@ -141,20 +142,35 @@ function ratesOf(flows: FlowSet, failures: readonly Failure[], period: Period) {
   return range(sorted.length === 0 ? 0 : parts).map((part) => {
     const [from, to] = [part, part + 1].map((end) => Math.round((end * sorted.length) / parts))
     const members = sorted.slice(from, to)
-    const failed = sum(members, ({ value }) => value)
-    const [low, high] = proportionInterval(failed, members.length)
+    const { failed, all, worth } = countFailures(flows, members)
+    const rate = failed / all
+    // Weighted, as many requests as those are worth.
+    const [low, high] = proportionInterval(Math.round(rate * worth), Math.round(worth))
     const [fromUs, toUs] = extent(members, timeOf) as [number, number]
     return {
       period: PERIOD_NAMES[period],
       fromUs,
       toUs,
-      rate: failed / members.length,
+      rate,
       low,
       high,
       when: `${formatDuration(fromUs)} to ${formatDuration(toUs)}`,
-      failed: `${grouped(failed)} of ${grouped(members.length)}`,
+      failed: `${grouped(failed)} of ${grouped(all)}`,
     }
   })
+}
+
+/** How many requests failed, of how many, and how many these are worth. */
+function countFailures(flows: FlowSet, own: readonly Failure[]) {
+  const counts = own.map(({ request }) => flows.countOf(request))
+  return {
+    failed: sum(own, ({ value }, i) => value * (counts[i] as number)),
+    all: sum(counts),
+    worth: worthOf(
+      own.map(({ value }) => value),
+      counts,
+    ),
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { most, optionalWord } from '../../core/options.ts'
 import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../core/words.ts'
@@ -94,7 +95,7 @@ function panel(
   const parameter = table.parameters.find(({ name }) => name === difference.column)
   if (parameter === undefined) return []
   const { effect, q } = effectTexts(difference)
-  const shares = parameterShares(parameter, groups.labels, { limit })
+  const shares = parameterShares(parameter, groups.labels, { limit, weights: groups.weights })
   const looks = groups.names.map((name, group) => ({
     name,
     color: GROUP_COLOURS[question][group as 0 | 1],
@@ -228,17 +229,19 @@ export function groupsOf(
   { subject }: Pick<Explanation, 'subject'>,
   { question, table, slowAboveUs }: ParameterQuestion,
 ) {
-  const { labels, timeUs } = table.rows
+  const { labels, timeUs, weights } = table.rows
   const isSlow = (time: number) => Number(time > (slowAboveUs ?? Number.POSITIVE_INFINITY))
   const own = question === 'what-differs' ? labels : Uint8Array.from(timeUs, isSlow)
-  const ones = own.reduce((sum, label) => sum + label, 0)
+  const sizes = [0, 1].map((label) =>
+    Math.round(sum(own, (one, row) => (one === label ? (weights?.[row] ?? 1) : 0))),
+  ) as [number, number]
   const names: readonly [string, string] =
     question === 'what-is-slow'
       ? [`usual ${subject.rows}s`, `slow ${subject.rows}s`]
       : subject.words.mutation === PERIOD_WORDS.mutation
         ? ['before', 'after']
         : [subject.words.precursor, subject.words.mutation]
-  return { labels: own, names, sizes: [own.length - ones, ones] as const }
+  return { labels: own, weights, names, sizes: sizes as readonly [number, number] }
 }
 
 export function groupSizes(
@@ -257,7 +260,11 @@ export function differencesOf(
 ): readonly ParameterDifference[] {
   return question.question === 'what-differs'
     ? explanation.differences
-    : parameterDifferences(question.table.parameters, groupsOf(explanation, question).labels)
+    : parameterDifferences(
+        question.table.parameters,
+        groupsOf(explanation, question).labels,
+        question.table.rows.weights,
+      )
 }
 
 /** How much a parameter differs, as one reads it: dashes where one of the groups is empty. */

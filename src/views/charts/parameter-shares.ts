@@ -40,17 +40,22 @@ const WIDE = 100
 export function parameterShares(
   parameter: Parameter,
   labels: Uint8Array,
-  { limit = 5 }: { readonly limit?: number | undefined } = {},
+  {
+    limit = 5,
+    weights,
+  }: { readonly limit?: number | undefined; readonly weights?: Float64Array | undefined } = {},
 ): ParameterShares {
-  const sizes = [0, 0] as [number, number]
-  for (const label of labels) sizes[label as 0 | 1]++
+  const rows = { labels, weights }
+  const sizes = [0, 1].map((label) =>
+    sum(labels, (own, row) => (own === label ? (weights?.[row] ?? 1) : 0)),
+  ) as [number, number]
   const share = ([zero, one]: SharePair): SharePair => [
     zero / Math.max(1, sizes[0]),
     one / Math.max(1, sizes[1]),
   ]
   if (parameter.kind === 'categorical') {
     const { codes, levels } = parameter
-    const { counts, missing } = countCodes(codes, labels, levels.length)
+    const { counts, missing } = countCodes(codes, rows, levels.length)
     const values = counts.map((pair, code) => ({ label: levels[code] as string, pair }))
     return {
       kind: 'values',
@@ -58,11 +63,11 @@ export function parameterShares(
     }
   }
   const distinct = [...new Set(parameter.values)].filter((value) => !Number.isNaN(value))
-  if (distinct.length > FEW_VALUES) return histogram(parameter.values, labels, share)
+  if (distinct.length > FEW_VALUES) return histogram(parameter.values, rows, share)
   distinct.sort((a, b) => a - b)
   const codeOf = new Map(distinct.map((value, code) => [value, code]))
   const codes = Int32Array.from(parameter.values, (value) => codeOf.get(value) ?? -1)
-  const { counts, missing } = countCodes(codes, labels, distinct.length)
+  const { counts, missing } = countCodes(codes, rows, distinct.length)
   const values = counts.map((pair, code) => ({
     label: numberText(distinct[code] as number),
     shares: share(pair),
@@ -79,12 +84,18 @@ export function numberText(value: number): string {
 
 type CountPair = [number, number]
 
-export function countCodes(codes: Int32Array, labels: Uint8Array, size: number) {
+/** The group of each row, and how many each counts as; undefined where each once. */
+interface GroupedRows {
+  readonly labels: Uint8Array
+  readonly weights?: Float64Array | undefined
+}
+
+export function countCodes(codes: Int32Array, { labels, weights }: GroupedRows, size: number) {
   const counts = Array.from({ length: size }, (): CountPair => [0, 0])
   const missing: CountPair = [0, 0]
   codes.forEach((code, row) => {
     const pair = code < 0 ? missing : (counts[code] as CountPair)
-    pair[labels[row] as 0 | 1]++
+    pair[labels[row] as 0 | 1] += weights?.[row] ?? 1
   })
   return { counts, missing }
 }
@@ -113,7 +124,7 @@ function missingValue(shares: SharePair): ValueShares[] {
 
 function histogram(
   values: Float64Array,
-  labels: Uint8Array,
+  { labels, weights }: GroupedRows,
   share: (pair: SharePair) => SharePair,
 ): ParameterShares {
   const groups = [0, 1].map((label) =>
@@ -135,12 +146,13 @@ function histogram(
   const missing: CountPair = [0, 0]
   values.forEach((value, row) => {
     const group = labels[row] as 0 | 1
+    const count = weights?.[row] ?? 1
     if (Number.isNaN(value)) {
-      missing[group]++
+      missing[group] += count
       return
     }
     const at = value <= low ? 0 : Math.min(BINS - 1, Math.floor(shareAlong(span, value) * BINS))
-    ;(counts[at] as CountPair)[group]++
+    ;(counts[at] as CountPair)[group] += count
   })
   return {
     kind: 'histogram',

@@ -232,7 +232,7 @@ function alongNames(
   labels: Uint8Array,
   split: Split | undefined,
 ) {
-  const { counts, missing } = countCodes(codes, labels, levels.length)
+  const { counts, missing } = countCodes(codes, { labels }, levels.length)
   const sizeOf = (code: number) => sum(counts[code] ?? [])
   const shareOf = (code: number) => (counts[code]?.[1] ?? 0) / Math.max(1, sizeOf(code))
   const sides = split?.test.kind === 'set' ? split.test.codes : [[], []]

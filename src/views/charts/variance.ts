@@ -3,7 +3,7 @@ import { defineOptions, most, optionalNumber, optionalWord } from '../../core/op
 import { formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, pValue, tooltipText } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
-import type { PeriodName } from '../../explain/variance/compare-spreads.ts'
+import { type PeriodName, periodOfName } from '../../explain/variance/compare-spreads.ts'
 import type { VarianceSources } from '../../explain/variance/find-variance.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { openShareAxis } from './axes.ts'
@@ -53,7 +53,7 @@ export const varianceWaterfallChart = defineChart(
         title: `Where the variance of ${rootName(categories, category, 100)} (category ${category}) comes from, ${found.period}`,
         subtitle: [
           rows.length > 0 &&
-            `${counted(responseTime.count, 'request')}, ${sd}. Each bar is one edge’s share of that variance.`,
+            `${counted(Math.round(categories.counted(category, periodOfName(found.period))), 'request')}, ${sd}. Each bar is one edge’s share of that variance.`,
           found.note,
         ],
         omissions:

@@ -17,6 +17,7 @@ import type { Explanation } from '../../explain/parameters/explanation.ts'
 import { pathSentence } from '../../explain/parameters/explanation-words.ts'
 import { Attention, type AttentionGraph } from '../../logs/attention/focus-attention.ts'
 import { quantile } from '../../stats/quantile.ts'
+import type { WeightedSample } from '../../stats/weighted-sample.ts'
 import type { ExecutionModel, ExecutionModels } from '../../whatif/models/execution-models.ts'
 import { Drawing } from '../charts/chart.ts'
 import { defineChart } from '../charts/chart-frame.ts'
@@ -206,13 +207,13 @@ function executionModelPicture(models: ExecutionModels, model: ExecutionModel, l
 
 function medianTimes(models: ExecutionModels, model: ExecutionModel) {
   const { latencyUs } = models.period(model.period).forest
-  const median = (sorted: Float64Array) => quantile(sorted, 0.5)
+  const median = ({ values, weights }: WeightedSample) => quantile(values, 0.5, weights)
   const latencies = model.nodes.map((_, node) =>
-    Float64Array.from(models.nodeCalls(model, node), (call) => latencyUs[call]!),
+    models.ascending(model, latencyUs, models.nodeCalls(model, node)),
   )
   return {
     preprocessingUs: models.preprocessing(model).map(median),
-    latencyUs: latencies.map((sample) => median(sample.sort())),
+    latencyUs: latencies.map(median),
   }
 }
 

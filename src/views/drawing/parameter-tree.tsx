@@ -250,7 +250,9 @@ function countsOf(
   const here = rowsOnPath(table.parameters, conditions, table.size)
   const counts = [0, 0] as [number, number]
   table.rows.timeUs.forEach((time, row) => {
-    if (here[row] === 1) counts[Number(time > (slowAboveUs ?? Number.POSITIVE_INFINITY)) as 0 | 1]++
+    if (here[row] !== 1) return
+    const isSlow = Number(time > (slowAboveUs ?? Number.POSITIVE_INFINITY)) as 0 | 1
+    counts[isSlow] += table.rows.weights?.[row] ?? 1
   })
   return counts
 }

@@ -1,5 +1,7 @@
 // Over every span of both periods: the loops index with `!`.
+import { sum } from 'd3-array'
 import { FlowdeltaError, nearestName, OptionError, requireStage } from '../../core/errors.ts'
+import { remembered } from '../../core/remembered.ts'
 import { clockResolutionUs } from '../../flows/clocks/clock-resolution.ts'
 import { indexSpanCalls, type SpanCalls } from '../../flows/span-calls.ts'
 import { SelectableTraces } from '../../traces/selection/selectable-traces.ts'
@@ -328,6 +330,37 @@ export interface CallForest {
    * from their parent, and spans that lie wholly outside it.
    */
   readonly detached: Uint8Array
+}
+
+/** Whether requests of a period stand for other than one each. */
+const isWeighted = remembered(({ weight }: CallForest) => weight.some((own) => own !== 1))
+
+/** How many each of some requests stands for; undefined where each for one. */
+export function requestWeights(
+  forest: CallForest,
+  requests: ArrayLike<number>,
+): Float64Array | undefined {
+  const { weight } = forest
+  return isWeighted(forest) ? Float64Array.from(requests, (one) => weight[one]!) : undefined
+}
+
+/** The same of calls: each stands for as many as its request. */
+export function callWeights(
+  forest: CallForest,
+  calls: ArrayLike<number>,
+): Float64Array | undefined {
+  const { request } = forest
+  return isWeighted(forest)
+    ? requestWeights(
+        forest,
+        Uint32Array.from(calls, (call) => request[call]!),
+      )
+    : undefined
+}
+
+/** How many requests those of a period stand for. */
+export function stoodFor({ weight }: CallForest): number {
+  return Math.round(sum(weight))
 }
 
 /** The folders of a path: of one from a root or from here, or to a file with an extension. */

@@ -1,6 +1,8 @@
-import { max, sum, variance } from 'd3-array'
+import { max, sum } from 'd3-array'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
+import { moments } from '../../stats/moments.ts'
+import { differ, worthOf } from '../../stats/weighted-sample.ts'
 import {
   type LatencyProfile,
   profileOf,
@@ -54,7 +56,7 @@ export interface Evaluation extends WeighedLatencies, ScenarioCounts {
   readonly towardUs: number
   /** How well it explains the change, or the best of the calls below it does: more is better. */
   readonly promise: number
-  /** Requests whose response time or weight differs. */
+  /** How many requests those whose response time or weight differs stand for. */
   readonly touched: number
   /**
    * KS statistic of what it changes, before against after: 0 to 1. NaN where there is nothing to
@@ -149,7 +151,8 @@ const CLEARLY = 2
 
 /** 1 where the mean became more, −1 where it became less, 0 where that may be chance. */
 function directionOf(base: LatencyProfile, target: LatencyProfile): number {
-  const error = ({ latencyUs }: LatencyProfile) => (variance(latencyUs) ?? 0) / latencyUs.length
+  const error = ({ latencyUs, weight }: LatencyProfile) =>
+    (moments(latencyUs, weight).variance || 0) / worthOf(latencyUs, weight)
   const movedUs = target.meanUs - base.meanUs
   return Math.abs(movedUs) > CLEARLY * Math.sqrt(error(base) + error(target))
     ? Math.sign(movedUs)
@@ -228,22 +231,11 @@ function countedValues(
 
 /** The KS statistic of samples whose requests count as much as they stand for, and the effective sizes. */
 function largestGap(before: EvidenceSample, after: EvidenceSample, stretches: Stretches) {
-  const [{ counts: own }, { counts: theirs }] = countedValues(before, after, stretches)
-  const weights = [own, theirs] as const
-  const [n1, n2] = [sum(weights[0]), sum(weights[1])]
-  if (weights.every((each) => each.every((weight) => weight === 1))) {
-    return { statistic: ksTwoSample(before.values, after.values).statistic, n1, n2 }
-  }
-  const steps = [
-    ...Array.from(before.values, (value, i) => ({ value, step: weights[0][i]! / n1 })),
-    ...Array.from(after.values, (value, i) => ({ value, step: -weights[1][i]! / n2 })),
-  ].sort((a, b) => a.value - b.value)
-  let [gap, statistic] = [0, 0]
-  steps.forEach(({ value, step }, i) => {
-    gap += step
-    if (value !== steps[i + 1]?.value) statistic = Math.max(statistic, Math.abs(gap))
-  })
-  return { statistic, n1, n2 }
+  const [own, theirs] = countedValues(before, after, stretches)
+  const isUneven = differ(own.counts) || differ(theirs.counts)
+  const weights = { beforeWeights: own.counts, afterWeights: theirs.counts }
+  const { statistic } = ksTwoSample(own.values, theirs.values, isUneven ? weights : {})
+  return { statistic, n1: sum(own.counts), n2: sum(theirs.counts) }
 }
 
 /** The KS statistic in units of its spread that is as unlikely: p = 2 exp(−2s²); `beyond` where p is too small for a number. */

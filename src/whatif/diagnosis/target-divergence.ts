@@ -6,6 +6,7 @@ import { kullbackLeibler } from '../../stats/kullback-leibler.ts'
 import { binCount, logBins } from '../../stats/log-bins.ts'
 import { randomSource } from '../../stats/random.ts'
 import { tailTest } from '../../stats/tail-test.ts'
+import { worthOf } from '../../stats/weighted-sample.ts'
 import { LatencyProfile, type WeighedLatencies } from '../recompute/latency-profile.ts'
 
 /**
@@ -207,7 +208,7 @@ export interface ChangeTest {
 
 /**
  * Is the base's profile another than one that is known exactly, as a histogram or a wish? p is the
- * share of samples drawn from it, as large as the base, that are at least as far from it.
+ * share of samples drawn from it, of as many as the base is worth, that are at least as far from it.
  */
 export function knownChangeP(
   base: WeighedLatencies,
@@ -223,9 +224,10 @@ export function knownChangeP(
   const last = upTo.length - 1
   const random = randomSource(seed)
   const counts = new Float64Array(upTo.length)
+  const size = Math.round(worthOf(base.latencyUs, base.weight))
   return shareAtLeast(observed, () => {
     counts.fill(0)
-    for (let i = 0; i < base.latencyUs.length; i++) {
+    for (let i = 0; i < size; i++) {
       counts[Math.min(bisectRight(upTo, random.next() * upTo[last]!), last)]!++
     }
     return ofSample(counts, weighedTarget)

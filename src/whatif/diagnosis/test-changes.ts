@@ -1,5 +1,4 @@
 // Over the values of every scenario: the loops index with `!`.
-import { sum } from 'd3-array'
 import type { ChoiceCounts } from '../../compare/steps/call-counts.ts'
 import { compareCounts } from '../../compare/steps/compare-counts.ts'
 import { BLOCKS, divideTimes, MIN_SHARED } from '../../compare/steps/time-blocks.ts'
@@ -7,6 +6,7 @@ import { overlapInTime } from '../../flows/overlap.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { pooledValues } from '../../stats/two-sample.ts'
+import { worthWeights } from '../../stats/weighted-sample.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import type { EvidenceSample } from '../scenarios/scenario.ts'
 
@@ -34,18 +34,13 @@ export function stretchesOf(base: RequestModel, target: RequestModel): Stretches
     : [...divideTimes(own, BLOCKS), ...divideTimes(theirs, BLOCKS)]
   const after = stretches.slice(own.length).map((stretch) => stretch + BLOCKS)
   return {
-    before: { stretch: Uint8Array.from(stretches.slice(0, own.length)), counts: countsOf(base) },
-    after: { stretch: Uint8Array.from(after), counts: countsOf(target) },
+    before: {
+      stretch: Uint8Array.from(stretches.slice(0, own.length)),
+      counts: worthWeights(base.recorded.weight),
+    },
+    after: { stretch: Uint8Array.from(after), counts: worthWeights(target.recorded.weight) },
     aligned,
   }
-}
-
-/** Source: Kish 1965, "Survey sampling", §11.7 (the effective number of requests that weigh unequally). */
-function countsOf({ recorded: { weight } }: RequestModel): Float64Array {
-  const isUneven = weight.some((own) => own !== weight[0])
-  if (!isUneven) return new Float64Array(weight.length).fill(1)
-  const scale = sum(weight) / sum(weight, (own) => own * own)
-  return weight.map((own) => own * scale)
 }
 
 /** When each request began, µs; on the clock of its period. */

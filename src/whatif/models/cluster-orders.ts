@@ -205,10 +205,10 @@ export interface KeyedCluster extends OrderCluster {
  */
 export function clusterCalls(
   orders: readonly CallOrder[],
-  callsOf: Uint32Array,
+  callsOf: ArrayLike<number>,
   options: ClusterOptions,
 ): KeyedCluster[] {
-  const present = [...callsOf.keys()].filter((order) => callsOf[order]! > 0)
+  const present = Array.from(callsOf, (_, order) => order).filter((order) => callsOf[order]! > 0)
   const byKey = groupBy(present, (order) => orders[order]!.key)
   return Array.from(byKey)
     .flatMap(([key, members]) => {

@@ -4,9 +4,10 @@ import { InternalError } from '../../core/errors.ts'
 import { custom, defineOptions, number, type OptionsOf, text } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
 import type { CallName, CallPaths } from '../calls/call-paths.ts'
-import { type CallForest, shownName } from '../calls/index-calls.ts'
+import { type CallForest, callWeights, shownName } from '../calls/index-calls.ts'
 import type { CallOrder } from './call-orders.ts'
 import { type OwnTimes, ownTimes, type PeriodPlans } from './wait-plan.ts'
 
@@ -40,7 +41,7 @@ export interface ExecutionModel extends CallName {
   readonly returnPredecessors: readonly number[]
   /** What it calls without waiting: detached, or over only after the reply. Most calls first. */
   readonly asynchronous: readonly UnawaitedCalls[]
-  /** How many calls follow it … */
+  /** How many calls follow it, each as many as its request stands for … */
   readonly calls: number
   /** … and how many of these break its order somewhere and are recomputed by their own. */
   readonly ownCalls: number
@@ -156,13 +157,23 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
   }
 
   /** Ascending times from the end of the last call waited for: by node, the reply's last, µs. */
-  preprocessing(model: ExecutionModel): Float64Array[] {
+  preprocessing(model: ExecutionModel): WeightedSample[] {
     const { preprocessingUs, replyUs } = this.ownTimes(model.period)
-    const times = model.nodes.map((_, node) =>
-      Float64Array.from(this.nodeCalls(model, node), (call) => preprocessingUs[call]!),
+    return [
+      ...model.nodes.map((_, node) =>
+        this.ascending(model, preprocessingUs, this.nodeCalls(model, node)),
+      ),
+      this.ascending(model, replyUs, this.callsOf(model)),
+    ]
+  }
+
+  /** Ascending times of some calls of a model's period, with what these stand for. */
+  ascending({ period }: ExecutionModel, timesUs: Float64Array, calls: Uint32Array): WeightedSample {
+    const { forest } = this.period(period)
+    return ascendingSample(
+      Float64Array.from(calls, (call) => timesUs[call]!),
+      callWeights(forest, calls),
     )
-    const replies = Float64Array.from(this.callsOf(model), (call) => replyUs[call]!)
-    return [...times, replies].map((sample) => sample.sort())
   }
 
   /**
@@ -199,14 +210,14 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
         ...node,
         model: model.id,
         i,
-        sample: samples[i] ?? [],
+        sample: samples[i]!,
         waitsFor: waits[i] ?? [],
       }))
     })
     const at =
       (q: number) =>
-      ({ sample }: { readonly sample: ArrayLike<number> }) =>
-        quantile(sample, q)
+      ({ sample: { values, weights } }: { readonly sample: WeightedSample }) =>
+        quantile(values, q, weights)
     return rowTable(rows, {
       model: 'model',
       node: 'i',

@@ -33,7 +33,7 @@ import { type WaitGraph, type WaitPlan, waitGraph, waitPlan } from './wait-plan.
  * Calls that wait for more than 256 others are not clustered; each keeps its own order.
  *
  * Source: Ostrowski, Mann and Sandler 2011, §3.3; Mann et al., HotCloud 2011. The clustering is a
- * choice of ours: neither says which one they used.
+ * choice of ours: neither says which one they used. Sampled requests count by their weights.
  *
  * @param periods one period's traces, or before and after
  * @param options `slackUs` (default 1): how much a call may overlap the next and still count as over
@@ -102,8 +102,10 @@ function learnPeriod(
   }: Pick<ExecutionModels, 'paths' | 'orders' | 'options'> & { readonly period: 0 | 1 },
 ): LearnedPeriod {
   const { forest, orderOf, nodeCalls } = observed
-  const callsOf = new Uint32Array(orders.length)
-  for (const order of orderOf) callsOf[order]!++
+  const callsOf = new Float64Array(orders.length)
+  orderOf.forEach((order, call) => {
+    callsOf[order]! += forest.weight[forest.request[call]!]!
+  })
   const times = new OrderTimes(observed, orders.length)
   const clusters = clusterCalls(orders, callsOf, { ...options, times })
   const callsOfName = rollup(
@@ -152,7 +154,7 @@ function learnPeriod(
       predecessors: graph.predecessors,
       returnPredecessors: graph.returnPredecessors,
       calls,
-      ownCalls: sum(violators, (order) => callsOf[order]),
+      ownCalls: sum(violators, (order) => callsOf[order]!),
       probability: calls / callsOfName.get(name)!,
     }
   })
@@ -201,7 +203,7 @@ function unawaitedCalls(
     for (let at = childOffsets[call]! + awaited; at < childOffsets[call + 1]!; at++) {
       const name = paths.name(path[nodeCalls[at]!]!)
       const own = counts.get(model) ?? new Map<number, number>()
-      counts.set(model, own.set(name, (own.get(name) ?? 0) + 1))
+      counts.set(model, own.set(name, (own.get(name) ?? 0) + forest.weight[forest.request[call]!]!))
     }
   })
   return new Map(

@@ -1,8 +1,9 @@
 // For each pair of up to 256 nodes: the loops index with `!`.
 import { sum } from 'd3-array'
 import { quantile } from '../../stats/quantile.ts'
+import { ascendingSample, worthOf } from '../../stats/weighted-sample.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
-import type { CallForest } from '../calls/index-calls.ts'
+import { type CallForest, callWeights } from '../calls/index-calls.ts'
 import type { PeriodOrders } from './call-orders.ts'
 import { Precedence } from './precedence.ts'
 
@@ -18,6 +19,8 @@ export interface TimedPeriod extends PeriodOrders {
 export class OrderTimes {
   readonly #period: TimedPeriod
   readonly #calls: GroupedRows
+  /** What a call is worth of those that it stands for: 1 unless requests are weighted. */
+  readonly worth: number
 
   /**
    * @param orders how many orders there are
@@ -26,6 +29,8 @@ export class OrderTimes {
   constructor(period: TimedPeriod, orders: number, chosen?: Uint8Array) {
     this.#period = period
     this.#calls = groupRows(period.orderOf, orders, chosen)
+    const { weight } = period.forest
+    this.worth = worthOf(weight, weight) / sum(weight)
   }
 
   /**
@@ -61,8 +66,9 @@ export class OrderTimes {
       for (const node of before) lastUs = Math.max(lastUs, endOf(node))
       without[i] = startUs - lastUs
     })
-    const range = interquartileRange(without)
-    return range > 0 ? interquartileRange(waited) / range : Number.POSITIVE_INFINITY
+    const weights = callWeights(forest, calls)
+    const range = interquartileRange(without, weights)
+    return range > 0 ? interquartileRange(waited, weights) / range : Number.POSITIVE_INFINITY
   }
 
   /** Calls of these orders, evenly thinned out where they are very many. */
@@ -75,9 +81,9 @@ export class OrderTimes {
   }
 }
 
-function interquartileRange(values: Float64Array): number {
-  const sorted = values.slice().sort()
-  return quantile(sorted, 0.75) - quantile(sorted, 0.25)
+function interquartileRange(all: Float64Array, counts?: Float64Array): number {
+  const { values, weights } = ascendingSample(all, counts)
+  return quantile(values, 0.75, weights) - quantile(values, 0.25, weights)
 }
 
 /** Fewer calls than this do not show that calls wait for each other. */
@@ -129,7 +135,7 @@ export function pairsWhere(
 function measured(orders: WeighedOrders, group: Group, times: OrderTimes) {
   const { members, precedences, calls } = orders
   const total = sum(group, (i) => calls[i])
-  const least = Math.max(MIN_CALLS, MIN_SHARE * total)
+  const least = Math.max(MIN_CALLS / times.worth, MIN_SHARE * total)
   let others: Precedence | undefined
   const spread = ({ a, b }: HeldPair) => {
     // A few stray ones say nothing of what the rest waits for.
@@ -207,7 +213,7 @@ export function waitAlike(one: TimedOrders, other: TimedOrders): boolean {
 }
 
 function waitsForMore({ precedence, members, calls, times }: TimedOrders, other: TimedOrders) {
-  if (calls < MIN_CALLS) return false
+  if (calls * times.worth < MIN_CALLS) return false
   const order = precedence.order()
   if (order === null) return false
   const others = precedence.and(other.precedence)

@@ -2,6 +2,7 @@
 import { bisectRight, sum } from 'd3-array'
 import { InternalError, OptionError } from '../../core/errors.ts'
 import type { LogBins } from '../../stats/log-bins.ts'
+import { cumulativeWeights, valueAtWeight } from '../../stats/quantile.ts'
 
 /** By how many values a bin of a histogram is represented, evenly spaced within it. */
 const VALUES_PER_BIN = 16
@@ -32,11 +33,15 @@ export class LatencyProfile implements WeighedLatencies {
   readonly weight: Float64Array
   /** Sum of weights. */
   readonly requests: number
+  /** Whether latencies stand for others evenly spread around them, as in a histogram. */
+  readonly #isSpread: boolean
+  #upTo: Float64Array | undefined
 
-  private constructor(latencyUs: Float64Array, weight: Float64Array) {
+  private constructor(latencyUs: Float64Array, weight: Float64Array, isSpread = false) {
     this.latencyUs = latencyUs
     this.weight = weight
     this.requests = weight.reduce((sum, own) => sum + own, 0)
+    this.#isSpread = isSpread
   }
 
   /**
@@ -113,34 +118,21 @@ export class LatencyProfile implements WeighedLatencies {
         weight.push(counts[bin]! / VALUES_PER_BIN)
       }
     }
-    return LatencyProfile.ofRequests(latencyUs, weight)
+    const profile = LatencyProfile.ofRequests(latencyUs, weight)
+    return new LatencyProfile(profile.latencyUs, profile.weight, true)
   }
 
   /**
-   * The `q`-quantile, µs: interpolated between the middles of the weights of two neighbours (Hazen's
-   * rule, type 5 of Hyndman and Fan, where all weights are alike), the outermost latencies beyond.
+   * The `q`-quantile, µs, each latency as often as its weight says: Hazen's rule (type 5 of Hyndman and
+   * Fan), the outermost latencies beyond.
    *
    * @throws OptionError for a q outside 0 to 1.
    */
   quantile(q: number): number {
     if (!(q >= 0 && q <= 1)) throw new OptionError('q', q, 'a share from 0 to 1')
-    const { latencyUs, weight } = this
+    this.#upTo ??= cumulativeWeights(this.weight)
     const place = q * this.requests
-    let below = 0
-    let previousMiddle = 0
-    for (let i = 0; i < latencyUs.length; i++) {
-      const middle = below + weight[i]! / 2
-      if (middle >= place) {
-        if (i === 0) return latencyUs[0]!
-        const share = (place - previousMiddle) / (middle - previousMiddle)
-        const low = latencyUs[i - 1]!
-        const high = latencyUs[i]!
-        return share === 1 ? high : low + (high - low) * share
-      }
-      below += weight[i]!
-      previousMiddle = middle
-    }
-    return latencyUs[latencyUs.length - 1]!
+    return valueAtWeight(this.latencyUs, this.#upTo, { place, isSpread: this.#isSpread })
   }
 
   /**

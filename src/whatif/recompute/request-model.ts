@@ -235,12 +235,15 @@ export class RequestModel {
   }
 }
 
+/** How many requests those whose response time or weight differs stood for. */
 export function countTouched(before: WeighedLatencies, after: WeighedLatencies): number {
   let touched = 0
   after.latencyUs.forEach((us, i) => {
-    if (us !== before.latencyUs[i] || after.weight[i] !== before.weight[i]) touched++
+    if (us !== before.latencyUs[i] || after.weight[i] !== before.weight[i]) {
+      touched += before.weight[i]!
+    }
   })
-  return touched
+  return Math.round(touched)
 }
 
 type NewTime = (us: number) => number

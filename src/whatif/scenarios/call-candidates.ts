@@ -231,7 +231,7 @@ function reweightCandidates(context: CandidateContext): Candidate[] {
     if (target !== null) {
       const large = parts.map((part) => partition.names[part] as string)
       const [before, after] = [partition, feature.ofRequests(target)] as const
-      return [mixCandidate(feature, onlyLarge(before, large), onlyLarge(after, large))]
+      return [mixCandidate(context, feature, [onlyLarge(before, large), onlyLarge(after, large)])]
     }
     if (parts.length > MAX_FEATURE_PARTS) return []
     return parts.flatMap((part) =>
@@ -248,9 +248,15 @@ function onlyLarge({ names, codes }: Partition, large: readonly string[]): Parti
 }
 
 /** ` (mobile 70 % instead of 30 %)`: the part whose share changed most. */
-function shiftWords(before: Partition, after: Partition): string {
-  const [own, theirs] = [before, after].map((partition) => {
-    const sizes = [...partSizes(partition)]
+function shiftWords(
+  { base, target }: CandidateContext,
+  [before, after]: readonly [Partition, Partition],
+): string {
+  const [own, theirs] = [
+    partSizes(before, base.forest.weight),
+    partSizes(after, target?.forest.weight),
+  ].map((of) => {
+    const sizes = [...of]
     const all = sum(sizes)
     return sizes.map((size) => (all > 0 ? size / all : 0))
   }) as [number[], number[]]
@@ -260,11 +266,16 @@ function shiftWords(before: Partition, after: Partition): string {
   return was === now ? '' : ` (${before.names[most]} ${now} instead of ${was})`
 }
 
-function mixCandidate(feature: Feature, before: Partition, after: Partition): Candidate {
+function mixCandidate(
+  context: CandidateContext,
+  feature: Feature,
+  parts: readonly [before: Partition, after: Partition],
+): Candidate {
+  const [before, after] = parts
   return candidate({
     kind: 'reweight',
     key: `mix ${feature.name}`,
-    title: `mix of requests by ${featureWords(feature.name)} as after${isGiven(feature) ? shiftWords(before, after) : ''}`,
+    title: `mix of requests by ${featureWords(feature.name)} as after${isGiven(feature) ? shiftWords(context, parts) : ''}`,
     isGiven: isGiven(feature),
     weight({ forest: { weight } }, target) {
       const sizes = [...partSizes(before, weight)]

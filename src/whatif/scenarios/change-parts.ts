@@ -1,7 +1,8 @@
 // Over every call that a scenario changes: the loops index with `!`.
+import { sum } from 'd3-array'
 import { type QuantileMap, quantileMap } from '../../stats/quantile-map.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
-import type { CallForest } from '../calls/index-calls.ts'
+import { type CallForest, callWeights } from '../calls/index-calls.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import type { EvidenceSample } from './scenario.ts'
 
@@ -47,8 +48,8 @@ export function changeParts(
 /**
  * Makes one time of some calls as it is in `target`: each call's quantile among those of its path in
  * `base` becomes the same quantile of that path in `target`. Along a path that `target` lacks, calls
- * take no time in the server and on the network; what their callers do themselves stays. Every call
- * counts once, whatever its request weighs.
+ * take no time in the server and on the network; what their callers do themselves stays. Calls count
+ * as often as their requests weigh.
  */
 export function mapParts(
   base: RequestModel,
@@ -84,22 +85,60 @@ function pathMap(base: RequestModel, target: RequestModel, one: ChangedPart): Qu
   let map = known.maps.get(key)
   if (map === undefined) {
     const timesOf = (model: RequestModel) =>
-      Float64Array.from(callRows(model.forest, one.paths), partUs(model, one.part))
+      timesAt(model, callRows(model.forest, one.paths), partUs(model, one.part))
     const [before, after] = [timesOf(base), timesOf(target)]
-    map = before.length === 0 || after.length === 0 ? null : quantileMap(before, after)
+    map = before.values.length === 0 || after.values.length === 0 ? null : timesMap(before, after)
     known.maps.set(key, map)
   }
   return map
 }
 
-/** Gives each time the same quantile of `to` that it is of `from`. */
-export function timesAs(times: Float64Array, to: Float64Array, from = times): Float64Array {
-  const map = quantileMap(from, to)
-  return times.map((us) => map(us))
+/** Times of some calls, µs, and how many calls each stands for; undefined where each for one. */
+export interface CallTimes {
+  readonly values: Float64Array
+  readonly weights: Float64Array | undefined
 }
 
-export function timesAt(timesUs: Float64Array, rows: ArrayLike<number>): Float64Array {
-  return Float64Array.from(rows, (row) => timesUs[row]!)
+/** Takes times to the same quantile of `to` that they are of `from`. */
+export function timesMap(from: CallTimes, to: CallTimes): QuantileMap {
+  const weights = { baseWeights: from.weights, targetWeights: to.weights }
+  return quantileMap(from.values, to.values, weights)
+}
+
+/** Gives each time the same quantile of `to` that it is of `from`. */
+export function timesAs(times: CallTimes, to: CallTimes, from = times): Float64Array {
+  return times.values.map(timesMap(from, to))
+}
+
+export function timesAt(
+  { forest }: RequestModel,
+  calls: ArrayLike<number>,
+  timeOf: (call: number) => number,
+): CallTimes {
+  return { values: Float64Array.from(calls, timeOf), weights: callWeights(forest, calls) }
+}
+
+/** How many calls one stands for. */
+export function callCounter({ weight, request }: CallForest): (call: number) => number {
+  return (call) => weight[request[call]!]!
+}
+
+/** How many calls some stand for. */
+export function countCalls(forest: CallForest, calls: Iterable<number>): number {
+  return sum(calls, callCounter(forest))
+}
+
+/** Weights times shares may miss a whole number by rounding. */
+const ROUNDING = 1e-9
+
+/** Takes calls from the beginning of a list, as many as stand for no more than `most`. */
+export function takeCalls(forest: CallForest, calls: number[], most: number): Uint32Array {
+  const countOf = callCounter(forest)
+  let [taken, stoodFor] = [0, 0]
+  while (taken < calls.length && stoodFor + countOf(calls[taken]!) <= most + ROUNDING) {
+    stoodFor += countOf(calls[taken++]!)
+  }
+  return Uint32Array.from(calls.splice(0, taken)).sort()
 }
 
 /**

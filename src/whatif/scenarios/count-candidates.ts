@@ -1,11 +1,12 @@
 // Over every call of a group: the loops index with `!`.
-import { greatest, group as groupBy, mean, mode } from 'd3-array'
+import { bisectRight, greatest, group as groupBy, sum } from 'd3-array'
 import { shortNumber } from '../../core/words.ts'
+import { cumulativeWeights } from '../../stats/quantile.ts'
 import { SPAN_STATUSES } from '../../traces/span-traces.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, calledBy, groupName, groupsByName, groupTitle } from './call-group.ts'
 import { type CandidateContext, candidate } from './candidate-context.ts'
-import { callRows, samplePerRequest, spreadOrder } from './change-parts.ts'
+import { callCounter, callRows, samplePerRequest, spreadOrder } from './change-parts.ts'
 import type { Candidate, EvidenceSample } from './scenario.ts'
 
 /** Callers that make more calls than this are alike, where it is tested whether numbers changed. */
@@ -21,7 +22,7 @@ interface Callees {
  * What if the calls of a group called something as often as in the target: six times instead of once,
  * again after a failure, newly, or no longer? None where no number of calls differs.
  *
- * Callers pair by the rank of how often they call. What a call that makes more calls takes longer is
+ * Callers pair by the rank of how often they call, as often as they weigh. What a call that makes more calls takes longer is
  * what its partner in the target would gain without the last of them; what one that makes fewer takes
  * less is what it gains without its own last ones.
  */
@@ -40,8 +41,8 @@ function countCandidate(context: CandidateContext, divided: Callees): Candidate[
   const { group, callees } = divided
   if (target === null) return []
   const [before, after] = [countsOf(base, divided), countsOf(target, divided)]
-  if (before.length < least || after.length < least) return []
-  if (new Set([...before, ...after]).size < 2) return []
+  if (before.values.length < least || after.values.length < least) return []
+  if (new Set([...before.values, ...after.values]).size < 2) return []
   const what = { name: groupName(callees), isRetry: isRetry(target, divided) }
   return [
     candidate({
@@ -65,12 +66,12 @@ const NEARLY_ALL = 0.9
 
 /** `calls stock 6 times instead of once`, `now calls audit`, `retries stock in 20 % of its calls`. */
 function countWords(
-  before: Uint32Array,
-  after: Uint32Array,
+  before: CallCounts,
+  after: CallCounts,
   { name, isRetry }: { readonly name: string; readonly isRetry: boolean },
 ): string {
-  const share = (counts: Uint32Array, holds: (count: number) => boolean) =>
-    counts.filter(holds).length / counts.length
+  const share = (counts: CallCounts, holds: (count: number) => boolean) =>
+    callersOf(counts, holds) / sum(counts.callers)
   const whole = (part: number) => `${Math.round(100 * part)} %`
   /** Whether so many callers do something, instead of so many. */
   const shift = (holds: (count: number) => boolean) => {
@@ -88,19 +89,44 @@ function countWords(
     return `now calls ${name}${any.now < 1 ? `, in ${whole(any.now)} of its calls` : ''}`
   }
   if (any.now === 0) return `no longer calls ${name}`
-  const [usual, usualNow] = [before, after].map((counts) => mode(counts) ?? 0) as [number, number]
+  const [usual, usualNow] = [usualCount(before), usualCount(after)]
   const isUsual = share(before, (count) => count === usual) >= NEARLY_ALL
   if (usual !== usualNow && isUsual && share(after, (count) => count === usualNow) >= NEARLY_ALL) {
     return `calls ${name} ${timesText(usualNow)} instead of ${timesText(usual)}`
   }
   if (Math.abs(any.by) >= Math.abs(several.by)) return `calls ${name} ${any.text}`
-  const gains = Array.from(new Set(after), (count) => ({ count, ...shift((one) => one === count) }))
+  const gains = Array.from(new Set(after.values), (count) => ({
+    count,
+    ...shift((one) => one === count),
+  }))
   const most = greatest(gains, (a, b) => a.by - b.by)
   if (most !== undefined && most.by >= Math.abs(several.by) / 2) {
     return `calls ${name} ${timesText(most.count)} ${most.text}`
   }
-  const [was, now] = [before, after].map((counts) => shortNumber(mean(counts) ?? 0))
+  const [was, now] = [before, after].map((counts) => shortNumber(meanCount(counts)))
   return `calls ${name} ${now} times on average instead of ${was}`
+}
+
+/** How often each caller calls, and how many callers it stands for. */
+interface CallCounts {
+  readonly values: Uint32Array
+  readonly callers: Float64Array
+}
+
+function callersOf({ values, callers }: CallCounts, holds: (count: number) => boolean): number {
+  return sum(values, (count, i) => (holds(count) ? callers[i]! : 0))
+}
+
+function usualCount(counts: CallCounts): number {
+  const all = Array.from(new Set(counts.values), (count) => ({
+    count,
+    callers: callersOf(counts, (one) => one === count),
+  }))
+  return greatest(all, (a, b) => a.callers - b.callers)?.count ?? 0
+}
+
+function meanCount({ values, callers }: CallCounts): number {
+  return sum(values, (count, i) => count * callers[i]!) / sum(callers)
 }
 
 function timesText(count: number): string {
@@ -120,9 +146,13 @@ function calleesOf({ forest }: RequestModel, { callees }: Callees): (call: numbe
   }
 }
 
-function countsOf(model: RequestModel, divided: Callees): Uint32Array {
+function countsOf(model: RequestModel, divided: Callees): CallCounts {
   const calleesOfCall = calleesOf(model, divided)
-  return callRows(model.forest, divided.group.paths).map((call) => calleesOfCall(call).length)
+  const calls = callRows(model.forest, divided.group.paths)
+  return {
+    values: calls.map((call) => calleesOfCall(call).length),
+    callers: Float64Array.from(calls, callCounter(model.forest)),
+  }
 }
 
 function kindsOf(model: RequestModel, divided: Callees): EvidenceSample {
@@ -141,10 +171,11 @@ function isRetry(model: RequestModel, divided: Callees): boolean {
       (span) => span >= 0 && SPAN_STATUSES[status[span]!] === 'error',
     )
   const calleesOfCall = calleesOf(model, divided)
+  const countOf = callCounter(forest)
   const repeats = Array.from(callRows(forest, divided.group.paths), calleesOfCall).flatMap(
-    (calls) => calls.slice(0, -1).map((call) => (failed(call) ? 1 : 0)),
+    (calls) => calls.slice(0, -1),
   )
-  return (mean(repeats) ?? 0) > 0.5
+  return sum(repeats.filter(failed), countOf) > 0.5 * sum(repeats, countOf)
 }
 
 /** What the callers of one period save without some of what they call: by caller, µs. */
@@ -173,11 +204,16 @@ function countedAs(base: RequestModel, target: RequestModel, divided: Callees): 
       .map((call) => ({ call, callees: calleesOfCall(call) }))
       .sort((a, b) => a.callees.length - b.callees.length)
   }
+  /** Sums of what callers stand for, up to and with each. */
+  const upToEach = ({ forest }: RequestModel, all: ReturnType<typeof ranked>) =>
+    cumulativeWeights(Float64Array.from(all, ({ call }) => callCounter(forest)(call)))
   const [own, theirs] = [ranked(base), ranked(target)]
+  const [upTo, upToTheirs] = [upToEach(base, own), upToEach(target, theirs)]
   if (own.length === 0 || theirs.length === 0) return []
   const fewer: number[] = []
   const pairs = own.flatMap(({ call, callees: { length: kept }, callees }, i) => {
-    const partner = theirs[Math.floor(((i + 0.5) / own.length) * theirs.length)]!
+    const share = ((upTo[i - 1] ?? 0) + upTo[i]!) / 2 / upTo.at(-1)!
+    const partner = theirs[bisectRight(upToTheirs, share * upToTheirs.at(-1)!)]!
     fewer.push(...callees.slice(partner.callees.length))
     return partner.callees.length > kept ? [{ call, kept, partner }] : []
   })

@@ -1,18 +1,20 @@
 // Over all attributes of a period: the loops index with `!`.
 import { group, sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { SERIES } from '../../traces/attribute-names.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import type { ExecutionModel, ExecutionModels } from '../models/execution-models.ts'
+import { callCounter } from './change-parts.ts'
 import { callFeature, type Feature, partitionBy } from './feature.ts'
 
-/** A feature that counts other requests, in powers of two. */
+/** A feature that counts other requests, each as often as it weighs, in powers of two. */
 function countFeature(
   name: string,
   unit: string,
-  countsOf: (forest: CallForest, order: Uint32Array, startUs: Float64Array) => Uint32Array,
+  countsOf: (forest: CallForest, order: Uint32Array, startUs: Float64Array) => Float64Array,
 ): Feature {
   return {
     name,
@@ -25,7 +27,7 @@ function countFeature(
       const order = Uint32Array.from(startUs.keys()).sort(
         (a, b) => startUs[a]! - startUs[b]! || a - b,
       )
-      const counts = new Uint32Array(order.length)
+      const counts = new Float64Array(order.length)
       countsOf(forest, order, startUs).forEach((count, at) => {
         counts[order[at]!] = count
       })
@@ -39,19 +41,28 @@ function countFeature(
 const LOAD_WINDOW_US = 1e6
 
 /** How many began in the second up to each, itself included; `order` is by when they begin. */
-function recent(order: Uint32Array, startUs: Float64Array): Uint32Array {
-  let first = 0
-  return order.map((row, at) => {
-    while (startUs[row]! - startUs[order[first]!]! > LOAD_WINDOW_US) first++
-    return at - first + 1
+function recent(
+  order: Uint32Array,
+  startUs: Float64Array,
+  countOf: (row: number) => number,
+): Float64Array {
+  let [first, count] = [0, 0]
+  return Float64Array.from(order, (row) => {
+    count += countOf(row)
+    while (startUs[row]! - startUs[order[first]!]! > LOAD_WINDOW_US) {
+      count -= countOf(order[first++]!)
+    }
+    return count
   })
 }
 
 /**
  * How busy the system was: requests that began in the second up to a request's start, itself
- * included, in powers of two. Only recorded requests are counted.
+ * included, in powers of two. Requests that were not recorded count as those that stand for them.
  */
-const loadFeature = countFeature('load', '/s', (_, order, startUs) => recent(order, startUs))
+const loadFeature = countFeature('load', '/s', ({ weight }, order, startUs) =>
+  recent(order, startUs, (request) => weight[request]!),
+)
 
 /** How busy a service was: calls to it that began in the second up to a call's start. */
 const serviceLoadFeature = callFeature('serviceLoad', ({ forest, models }) => {
@@ -59,19 +70,19 @@ const serviceLoadFeature = callFeature('serviceLoad', ({ forest, models }) => {
   return (call) => `${powerOfTwo(loads[call]!)}/s`
 })
 
-const known = new WeakMap<CallForest, Uint32Array>()
+const known = new WeakMap<CallForest, Float64Array>()
 
 /** Of each call, how many to the same service began in the second up to its start. */
-function serviceLoads(forest: CallForest, paths: CallPaths): Uint32Array {
+function serviceLoads(forest: CallForest, paths: CallPaths): Float64Array {
   const old = known.get(forest)
   if (old !== undefined) return old
-  const loads = new Uint32Array(forest.path.length)
+  const loads = new Float64Array(forest.path.length)
   const startUs = Float64Array.from(forest.serverSpan, (span) => forest.traces.spans.startUs[span]!)
   for (const calls of group(forest.path.keys(), (call) =>
     paths.service(forest.path[call]!),
   ).values()) {
     const order = Uint32Array.from(calls).sort((a, b) => startUs[a]! - startUs[b]! || a - b)
-    recent(order, startUs).forEach((count, at) => {
+    recent(order, startUs, callCounter(forest)).forEach((count, at) => {
       loads[order[at]!] = count
     })
   }
@@ -79,20 +90,24 @@ function serviceLoads(forest: CallForest, paths: CallPaths): Uint32Array {
   return loads
 }
 
-/** How many recorded requests were under way when a request began, itself included, in powers of two. */
+/** How many requests were under way when a request began, itself included, in powers of two. */
 const concurrencyFeature = countFeature('concurrency', '', (forest, order, startUs) => {
-  const { requestOffsets, serverUs } = forest
-  const endsUs = startUs.map((us, request) => us + serverUs[requestOffsets[request]!]!).sort()
-  let ended = 0
-  return order.map((request, at) => {
-    while (ended < at && endsUs[ended]! <= startUs[request]!) ended++
-    return at - ended + 1
+  const { requestOffsets, serverUs, weight } = forest
+  const endUs = startUs.map((us, request) => us + serverUs[requestOffsets[request]!]!)
+  const byEnd = ascendingOrder(endUs)
+  let [ended, count] = [0, 0]
+  return Float64Array.from(order, (request, at) => {
+    count += weight[request]!
+    while (ended < at && endUs[byEnd[ended]!]! <= startUs[request]!) {
+      count -= weight[byEnd[ended++]!]!
+    }
+    return count
   })
 })
 
-/** `1`, `2-3`, `4-7`, …: the power of two a count of at least 1 belongs to. */
+/** `1`, `2-3`, `4-7`, …: the power of two a count of at least 1 belongs to, give or take rounding. */
 function powerOfTwo(count: number): string {
-  const low = 2 ** Math.floor(Math.log2(count))
+  const low = 2 ** Math.max(0, Math.floor(Math.log2(count + 1e-6)))
   return low === 1 ? '1' : `${low}-${2 * low - 1}`
 }
 

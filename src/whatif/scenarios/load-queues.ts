@@ -3,6 +3,7 @@ import { deviation, group, mean, min, sum } from 'd3-array'
 import { counted, formatDuration } from '../../core/words.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
+import { ascendingSample, differ, equalRows } from '../../stats/weighted-sample.ts'
 
 /** Calls of one period: when they began, how long they took, and how many each stands for. */
 export interface LoadedCalls {
@@ -106,7 +107,11 @@ function queueOf(
   }
   const enough = Math.max(ALONE.calls, ALONE.share * met.length)
   const most = met.slice().sort()[Math.min(met.length - 1, Math.ceil(enough))]!
-  const aloneUs = timeUs.filter((_, row) => met[row]! <= most)
+  const alone = Uint32Array.from(met.keys()).filter((row) => met[row]! <= most)
+  const aloneUs = equalTimes(
+    Float64Array.from(alone, (row) => timeUs[row]!),
+    Float64Array.from(alone, (row) => weight[row]!),
+  )
   // Gaps by the mean gap of their group: 1 on average.
   const gaps = groups.flatMap(({ calls, perSecond }) => {
     const queues = [...group(calls, numberOf).values()]
@@ -144,6 +149,13 @@ function queueOf(
     }
     return { ...version(0), others: OFF.map(version) }
   }
+}
+
+/** Times as they are, or of calls that stand for unequally many, as many as these are worth. */
+function equalTimes(timesUs: Float64Array, weights: Float64Array): Float64Array {
+  if (!differ(weights)) return timesUs
+  const sample = ascendingSample(timesUs, weights)
+  return Float64Array.from(equalRows(sample), (row) => sample.values[row]!)
 }
 
 /** Computes a curve once at each load. */

@@ -7,7 +7,15 @@ import type { WaitPlan } from '../models/wait-plan.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupTitle } from './call-group.ts'
 import { type CandidateContext, candidate } from './candidate-context.ts'
-import { callRows, samplePerRequest, spreadOrder, timesAs, timesAt } from './change-parts.ts'
+import {
+  callRows,
+  countCalls,
+  samplePerRequest,
+  spreadOrder,
+  takeCalls,
+  timesAs,
+  timesAt,
+} from './change-parts.ts'
 import type { Candidate, EvidenceSample } from './scenario.ts'
 
 /**
@@ -67,7 +75,10 @@ function reordered(
     of: Uint32Array,
   ) => ({
     calls: own,
-    [name]: timesAs(timesAt(base[name], own), timesAt(target[name], of)),
+    [name]: timesAs(
+      timesAt(base, own, (call) => base[name][call]!),
+      timesAt(target, of, (call) => target[name][call]!),
+    ),
   })
   const changed = to.nodes
     .map((_, node) => node)
@@ -87,11 +98,11 @@ function reordered(
   ]
 }
 
-function usualPlan({ models, period }: RequestModel, calls: Uint32Array): WaitPlan | null {
+function usualPlan({ models, period, forest }: RequestModel, calls: Uint32Array): WaitPlan | null {
   const { planOf, plans } = models.period(period)
   const counts = rollup(
     calls,
-    (same) => same.length,
+    (same) => countCalls(forest, same),
     (call) => planOf[call]!,
   )
   const [usual] = [...counts].sort((a, b) => b[1] - a[1])
@@ -142,12 +153,9 @@ function keyOf({ models, period }: RequestModel, call: number): number {
   return models.orders[models.period(period).orderOf[call]!]!.key
 }
 
-/** Shares times counts may miss a whole number by rounding. */
-const ROUNDING = 1e-9
-
 /**
  * Which calls have to change their order such that, of those that make the same calls, as many follow
- * each order as in `target`. Calls that both periods have fewer than `least` of stay as they are.
+ * each order as in `target`, by what they stand for. Calls that both periods have fewer than `least` of stay as they are.
  */
 function switchedCalls(
   base: RequestModel,
@@ -156,6 +164,7 @@ function switchedCalls(
 ): SwitchedCalls[] {
   const classes = orderClasses(base.models)
   const theirs = callsByModel(target, group)
+  const { forest } = base
   const switched: SwitchedCalls[] = []
   for (const [key, ofModels] of callsByModel(base, group)) {
     const wanted = theirs.get(key) ?? new Map<ExecutionModel, number[]>()
@@ -164,23 +173,26 @@ function switchedCalls(
       number,
     ]
     if (countThere === 0 || count < least || countThere < least) continue
+    const scale =
+      sum(ofModels.values(), (calls) => countCalls(forest, calls)) /
+      sum(wanted.values(), (calls) => countCalls(target.forest, calls))
     // By class: how many calls too many it has, or, if negative, how many too few.
     const spare = new Map<number, number>()
     const add = (model: ExecutionModel, calls: number) => {
       const own = classes[model.id]!
       spare.set(own, (spare.get(own) ?? 0) + calls)
     }
-    for (const [model, calls] of ofModels) add(model, calls.length)
-    for (const [model, calls] of wanted) add(model, (-calls.length / countThere) * count)
+    for (const [model, calls] of ofModels) add(model, countCalls(forest, calls))
+    for (const [model, calls] of wanted) add(model, -countCalls(target.forest, calls) * scale)
     for (const [from, calls] of ofModels) {
       const left = spreadOrder(calls)
       for (const to of wanted.keys()) {
         const [many, few] = [spare.get(classes[from.id]!)!, spare.get(classes[to.id]!)!]
-        const moved = Math.floor(Math.min(many, -few, left.length) + ROUNDING)
-        if (moved <= 0) continue
-        switched.push({ calls: Uint32Array.from(left.splice(0, moved)).sort(), from, to })
-        add(from, -moved)
-        add(to, moved)
+        const moved = takeCalls(forest, left, Math.min(many, -few))
+        if (moved.length === 0) continue
+        switched.push({ calls: moved, from, to })
+        add(from, -countCalls(forest, moved))
+        add(to, countCalls(forest, moved))
       }
     }
   }

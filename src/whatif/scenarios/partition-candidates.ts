@@ -1,12 +1,24 @@
 // Over every call of a group: the loops index with `!`.
+import { sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { quantileMap } from '../../stats/quantile-map.ts'
+import { ascendingSample } from '../../stats/weighted-sample.ts'
+import { requestWeights } from '../calls/index-calls.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupName, groupTitle } from './call-group.ts'
 import { type CandidateContext, type CandidateSketch, candidate } from './candidate-context.ts'
-import { callRows, samplePerRequest, spreadOrder, timesAs, timesAt } from './change-parts.ts'
+import {
+  type CallTimes,
+  callRows,
+  countCalls,
+  samplePerRequest,
+  spreadOrder,
+  takeCalls,
+  timesAs,
+  timesAt,
+  timesMap,
+} from './change-parts.ts'
 import {
   type Feature,
   largeParts,
@@ -69,7 +81,7 @@ function partCandidates({ paths, base, target }: CandidateContext, one: OnePart)
     isTwoWay: false,
     changes: (model) => {
       const { inside, outside } = dividedCalls(model, one)
-      return [servedAs(model, inside, timesAt(model.forest.serverUs, outside))]
+      return [servedAs(model, inside, serverTimes(model, outside))]
     },
   })
   // Of whole requests, each part as after would explain its share of any change.
@@ -81,16 +93,20 @@ function partCandidates({ paths, base, target }: CandidateContext, one: OnePart)
     title: `server time of ${what} as after`,
     changes: (from, to) => {
       const { inside } = dividedCalls(from, one)
-      const there = to && timesAt(to.forest.serverUs, dividedCalls(to, one).inside)
-      return inside.length === 0 || !there?.length ? [] : [servedAs(from, inside, there)]
+      const there = to && serverTimes(to, dividedCalls(to, one).inside)
+      return inside.length === 0 || !there?.values.length ? [] : [servedAs(from, inside, there)]
     },
   })
   return [asOthers, asAfter]
 }
 
 /** The calls take the same quantile of given server times. */
-function servedAs({ forest }: RequestModel, calls: Uint32Array, to: Float64Array): LatencyChange {
-  return { calls, serverUs: timesAs(timesAt(forest.serverUs, calls), to) }
+function servedAs(model: RequestModel, calls: Uint32Array, to: CallTimes): LatencyChange {
+  return { calls, serverUs: timesAs(serverTimes(model, calls), to) }
+}
+
+function serverTimes(model: RequestModel, calls: Uint32Array): CallTimes {
+  return timesAt(model, calls, (call) => model.forest.serverUs[call]!)
 }
 
 /**
@@ -103,9 +119,9 @@ function partEvidence(base: RequestModel, target: RequestModel, one: OnePart): S
   if ([own, others, ownAfter, othersAfter].some(({ values }) => values.length === 0)) {
     return { measured: 'times', before: NO_SAMPLE, after: NO_SAMPLE }
   }
-  const undo = undoing(othersAfter.values, others.values)
+  const undo = undoing(othersAfter, others)
   const alone = { ...ownAfter, values: ownAfter.values.map(undo) }
-  const change = (after: EvidenceSample) => ksTwoSample(own.values, after.values).statistic
+  const change = (after: WeighedSample) => ksOf(own, after).statistic
   if (change(alone) >= change(ownAfter)) return { measured: 'times', before: own, after: ownAfter }
   // What is undone is known from samples too: as much less is known of what remains.
   const shareOf = ({ values: of }: EvidenceSample, { values: part }: EvidenceSample) =>
@@ -120,7 +136,20 @@ const STANDS_OUT = 0.001
 /** Whether a part changed by more, or less, than all else did. */
 function standsOut(base: RequestModel, target: RequestModel, one: OnePart): boolean {
   const { before, after } = partEvidence(base, target, one)
-  return before.values.length > 0 && ksTwoSample(before.values, after.values).p < STANDS_OUT
+  if (before.values.length === 0) return false
+  return ksOf(weighed(base, before), weighed(target, after)).p < STANDS_OUT
+}
+
+/** A sample, and how many requests each value stands for; undefined where each for one. */
+interface WeighedSample extends EvidenceSample, CallTimes {}
+
+function weighed({ forest }: RequestModel, sample: EvidenceSample): WeighedSample {
+  return { ...sample, weights: requestWeights(forest, sample.requests) }
+}
+
+function ksOf(before: WeighedSample, after: WeighedSample) {
+  const weights = { beforeWeights: before.weights, afterWeights: after.weights }
+  return ksTwoSample(before.values, after.values, weights)
 }
 
 /** How far from its ends a sample's quantiles are known well. */
@@ -130,14 +159,18 @@ const EDGE = 0.05
  * Takes times from after to before, as those of other calls went the other way: by quantiles, and
  * beyond the outer twentieths by the factor that is there, as a part may lie wholly beyond the others.
  */
-function undoing(after: Float64Array, before: Float64Array): (us: number) => number {
-  const [sortedAfter, sortedBefore] = [after.slice().sort(), before.slice().sort()]
+function undoing(after: CallTimes, before: CallTimes): (us: number) => number {
+  const quantilesOf = (times: CallTimes) => {
+    const { values, weights } = ascendingSample(times.values, times.weights)
+    return (share: number) => quantile(values, share, weights)
+  }
+  const [ofAfter, ofBefore] = [quantilesOf(after), quantilesOf(before)]
   const edge = (share: number) => {
-    const us = quantile(sortedAfter, share)
-    return { us, factor: us > 0 ? quantile(sortedBefore, share) / us : 1 }
+    const us = ofAfter(share)
+    return { us, factor: us > 0 ? ofBefore(share) / us : 1 }
   }
   const [low, high] = [edge(EDGE), edge(1 - EDGE)]
-  const map = quantileMap(after, before)
+  const map = timesMap(after, before)
   return (us) => (us < low.us ? us * low.factor : us > high.us ? us * high.factor : map(us))
 }
 
@@ -145,7 +178,10 @@ function undoing(after: Float64Array, before: Float64Array): (us: number) => num
 function timesOfParts(model: RequestModel, one: OnePart) {
   const { inside, outside } = dividedCalls(model, one)
   const timesOf = (calls: Uint32Array) =>
-    samplePerRequest(model.forest, calls, (call) => model.forest.serverUs[call]!)
+    weighed(
+      model,
+      samplePerRequest(model.forest, calls, (call) => model.forest.serverUs[call]!),
+    )
   return [timesOf(inside), timesOf(outside)] as const
 }
 
@@ -212,27 +248,29 @@ function mixedAs(base: RequestModel, target: RequestModel, mix: CallMix): Latenc
   const [own, theirs] = [base, target].map((model) =>
     mix.parts.map((name) => dividedCalls(model, { ...mix, name }).inside),
   ) as [Uint32Array[], Uint32Array[]]
-  const size = (parts: readonly Uint32Array[]) => parts.reduce((sum, { length }) => sum + length, 0)
-  if (size(theirs) === 0) return []
-  const scale = size(own) / size(theirs)
-  const spare = own.map((calls, part) => calls.length - Math.round(theirs[part]!.length * scale))
-  const { serverUs } = base.forest
+  const [sizes, theirSizes] = [
+    own.map((calls) => countCalls(base.forest, calls)),
+    theirs.map((calls) => countCalls(target.forest, calls)),
+  ] as const
+  if (sum(theirSizes) === 0) return []
+  const scale = sum(sizes) / sum(theirSizes)
+  const spare = sizes.map((size, part) => size - Math.round(theirSizes[part]! * scale))
   const changes: LatencyChange[] = []
   own.forEach((calls, from) => {
     const order = spreadOrder([...calls])
     own.forEach((others, to) => {
-      const moved = Math.min(spare[from]!, -spare[to]!)
-      if (moved <= 0) return
+      const chosen = takeCalls(base.forest, order, Math.min(spare[from]!, -spare[to]!))
+      if (chosen.length === 0) return
+      const moved = countCalls(base.forest, chosen)
       spare[from]! -= moved
       spare[to]! += moved
-      const chosen = Uint32Array.from(order.splice(0, moved)).sort()
       // A kind that is new is known from the target alone.
       const ofOthers =
-        others.length > 0 ? timesAt(serverUs, others) : timesAt(target.forest.serverUs, theirs[to]!)
-      const ofKind = timesAt(serverUs, calls)
+        others.length > 0 ? serverTimes(base, others) : serverTimes(target, theirs[to]!)
+      const ofKind = serverTimes(base, calls)
       changes.push({
         calls: chosen,
-        serverUs: timesAs(timesAt(serverUs, chosen), ofOthers, ofKind),
+        serverUs: timesAs(serverTimes(base, chosen), ofOthers, ofKind),
       })
     })
   })

@@ -5,7 +5,8 @@ import { scaleLinear } from 'd3-scale'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { counted, percent } from '../../core/words.ts'
 import { isotonicRegression } from '../../stats/isotonic-regression.ts'
-import { quantile } from '../../stats/quantile.ts'
+import { cumulativeWeights, quantile } from '../../stats/quantile.ts'
+import { ascendingSample } from '../../stats/weighted-sample.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import { isEntry } from './call-group.ts'
 import {
@@ -228,8 +229,9 @@ export function predictAtLoad(
     }
     const [was, is] = [between(SHARES, from), between(SHARES, to)]
     const rows = Uint32Array.from(own).sort((a, b) => calls.timeUs[a]! - calls.timeUs[b]!)
+    const upTo = cumulativeWeights(Float64Array.from(rows, (row) => calls.weight[row]!))
     rows.forEach((row, i) => {
-      const share = (i + 0.5) / rows.length
+      const share = ((upTo[i - 1] ?? 0) + upTo[i]!) / 2 / upTo.at(-1)!
       shiftUs[row] = calls.timeUs[row]! * (is(share) / was(share) - 1)
     })
   }
@@ -279,11 +281,14 @@ function groupsOf({ startUs, timeUs, weight }: LoadedCalls): LoadGroup[] {
     const [from, to] = [i, i + 1].map((end) => Math.round((end * windows.length) / GROUPS))
     const own = windows.slice(from, to)
     const rows = Uint32Array.from(own.flatMap(({ calls }) => [...calls]))
-    const sorted = Float64Array.from(rows, (row) => timeUs[row]!).sort()
+    const { values, weights } = ascendingSample(
+      Float64Array.from(rows, (row) => timeUs[row]!),
+      Float64Array.from(rows, (row) => weight[row]!),
+    )
     return {
       calls: rows,
       perSecond: sum(own, ({ came }) => came) / sum(own, ({ seconds }) => seconds),
-      quantilesUs: SHARES.map((share) => Math.max(1, quantile(sorted, share))),
+      quantilesUs: SHARES.map((share) => Math.max(1, quantile(values, share, weights))),
     }
   })
 }

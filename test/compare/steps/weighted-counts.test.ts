@@ -159,9 +159,8 @@ test.each([
     const ofGold = (some: Request[] = []) => some.filter(({ tenant }) => tenant === 'gold')
     const weigh = (some: Request[] = []) => some.reduce((sum, { weight }) => sum + weight, 0)
     expect(inside.before).toBe(ofGold(before).length)
-    expect(Math.abs(inside.after + outside.after - weigh(after))).toBeLessThan(2)
-    // Requests are drawn by weight: those of gold to a few.
-    expect(Math.abs(inside.after / weigh(ofGold(after)) - 1)).toBeLessThan(0.03)
+    expect(inside.after + outside.after).toBe(weigh(after))
+    expect(inside.after).toBe(weigh(ofGold(after)))
     expect(new Set(requests).size).toBe(requests.length)
   }
 })

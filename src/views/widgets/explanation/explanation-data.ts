@@ -65,8 +65,8 @@ function carriedTable(
   const include = [...table.parameters.map(({ name }) => name), ...excluded]
   const all = table.choose({ include, exclude: [] }).parameters
   const rankOf = ({ name }: Parameter) => order.get(name) ?? order.size
-  const { labels, timeUs } = table.rows
-  let size = sizeOf({ labels, timeUs })
+  const { labels, timeUs, weights = null } = table.rows
+  let size = sizeOf({ labels, timeUs, weights })
   const kept = new Set<Parameter>()
   for (const parameter of all.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     size += sizeOf(parameter)
@@ -79,6 +79,7 @@ function carriedTable(
     parameters: all.filter((parameter) => kept.has(parameter)),
     labels,
     timeUs,
+    weights,
     traces: size + sizeOf(traces) <= limit ? traces : null,
     dropped: all.length - kept.size,
   }
@@ -97,12 +98,13 @@ export function restoreExplanation({ carried }: ExplanationData) {
   const choice = { include, exclude: excluded }
   const restore = (table: CarriedTable | null) => {
     if (table === null) return null
-    const { parameters, labels, timeUs, traces } = table
+    const { parameters, labels, timeUs, weights, traces } = table
     const rows = {
       requests: Uint32Array.from(labels, (_, row) => row),
       labels,
       timeUs,
       startUs: new Float64Array(labels.length),
+      weights: weights ?? undefined,
     }
     // The requests themselves are not carried: a table asks for nothing but their traces.
     const ids = traces ?? Array.from(labels, () => '')
