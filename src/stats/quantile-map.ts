@@ -1,5 +1,5 @@
 // Applied to every call of a scenario: not d3-array's bisection, a third slower, and indexes with `!`.
-import { OptionError, requireNumbers } from '../core/errors.ts'
+import { OptionError, rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 import { cumulativeWeights, valueAtWeight } from './quantile.ts'
 import { ascendingSample } from './weighted-sample.ts'
 
@@ -29,9 +29,11 @@ export type QuantileMap = (value: number) => number
 export function quantileMap(
   base: ArrayLike<number>,
   target: ArrayLike<number>,
-  { baseWeights, targetWeights }: QuantileMapWeights = {},
+  options: QuantileMapWeights = {},
 ): QuantileMap {
   requireNumbers({ base, target })
+  rejectUnknownOptions(options, ['baseWeights', 'targetWeights'])
+  const { baseWeights, targetWeights } = options
   if (baseWeights !== undefined || targetWeights !== undefined) {
     return weightedMap(
       weighted('base', base, baseWeights),

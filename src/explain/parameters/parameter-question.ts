@@ -1,4 +1,5 @@
 import { sum } from 'd3-array'
+import { addAt } from '../../core/entries.ts'
 import {
   type ClassificationTreeOptions,
   growClassificationTree,
@@ -10,7 +11,6 @@ import {
   type PathCondition,
   treePaths,
 } from '../../stats/decision-tree/tree-paths.ts'
-import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
 import type { ParameterDifference } from './parameter-differences.ts'
@@ -194,14 +194,18 @@ interface Times {
 }
 
 function meanTimes(here: Uint8Array, { rows }: ParameterTable): ExplainedPath['times'] {
-  const { timeUs, weights } = rows
-  const meanOf = (wanted: number) => {
-    const own = Uint32Array.from(here.keys()).filter((row) => here[row] === wanted)
-    const at = (values: Float64Array) => Float64Array.from(own, (row) => values[row] as number)
-    return moments(at(timeUs), weights && at(weights)).mean
-  }
-  const [hereUs, elsewhereUs] = [meanOf(1), meanOf(0)]
-  return Number.isNaN(hereUs + elsewhereUs) ? null : { hereUs, elsewhereUs }
+  const [sums, counts] = [new Float64Array(2), new Float64Array(2)]
+  rows.timeUs.forEach((us, row) => {
+    // A request may lack what is timed.
+    if (Number.isNaN(us)) return
+    const count = rows.weights?.[row] ?? 1
+    addAt(sums, here[row] as number, count * us)
+    addAt(counts, here[row] as number, count)
+  })
+  const [elsewhereUs, hereUs] = sums.map((sum, side) => sum / (counts[side] as number))
+  return Number.isNaN(Number(hereUs) + Number(elsewhereUs))
+    ? null
+    : { hereUs: hereUs as number, elsewhereUs: elsewhereUs as number }
 }
 
 function part(some: number, all: number): number {
