@@ -31,8 +31,9 @@ export interface ModeratedShift {
   /** Of ranks alone; `NaN` if all values of each stratum are equal. */
   readonly rankP: number
   /**
-   * Of log values alone; `NaN` with fewer than three values a side, or two that lie beyond at
-   * least eight of the other side.
+   * Of log values alone; of values that vary in neither period, of their arrangement. `NaN` with
+   * fewer than three values a side, or two that lie beyond at least eight of the other side, and
+   * if all values of each stratum are equal.
    */
   readonly logP: number
   /**
@@ -78,8 +79,10 @@ const FLOOR = 1
  * depends on which others are given.
  *
  * Equal values share the mean of their ranks, and the variance of ranks is that of these; if all
- * values of every stratum are equal, there is no `rankP`. A measure without a stratum that has
- * values in both periods gets counts of 0 and NaN for p.
+ * values of every stratum are equal, nothing can differ and there is no p. Values that vary in neither
+ * period, but differ between them, tell nothing of any variance: instead of a t-test they have the
+ * exact p of their arrangement, 2 / C(n + m, n). A measure without a stratum that has values in both
+ * periods gets counts of 0 and NaN for p.
  *
  * Limits: levels are taken to wander as flicker noise does. Of levels that do, 2 % of p are below
  * 0.05, as of independent values; 3 to 8 % where a tenth of a period keeps 70 % of the level of the one
@@ -145,7 +148,8 @@ export function moderatedShifts(
       Math.max(beforeCount, afterCount) >= MIN_BESIDE && Math.abs(probabilitySlower - 0.5) === 0.5
     const isEnough = Math.min(beforeCount, afterCount) >= (isApart ? MIN_APART : MIN_VALUES)
     const isKnown = isEnough && logVariance > 0 && logDf > 0
-    const logP = isKnown ? twoSidedTP(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN
+    const ofLogs = isKnown ? twoSidedTP(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN
+    const logP = sum.arrangementP === null ? ofLogs : isEnough ? sum.arrangementP : Number.NaN
     return {
       beforeCount,
       afterCount,
@@ -180,6 +184,8 @@ interface StrataSums {
   readonly logDf: number
   /** Variance of `logDifference` over that of one value. */
   readonly logScale: number
+  /** Of values that vary within no sample; `NaN` where all are equal, `null` where some vary. */
+  readonly arrangementP: number | null
   /** Deviations of ranks from the mean of their run, by stretch of time: runs before, then after. */
   readonly periods: readonly StretchSums[]
 }
@@ -210,7 +216,38 @@ function logSample(sample: BlockedSample): LoggedSample {
   const { values, blocks } = ascending(sample)
   const logs = new Float64Array(values.length)
   for (let i = 0; i < logs.length; i++) logs[i] = logOf(values[i] as number)
-  return { values, blocks, logs, meanLog: mean(logs) as number }
+  // The mean of equal values is that value: rounding would make a variance of them.
+  const meanLog = isConstant(values) ? logs[0] : mean(logs)
+  return { values, blocks, logs, meanLog: meanLog as number }
+}
+
+/** Whether ascending values are all the same. */
+function isConstant(values: ArrayLike<number>): boolean {
+  return values[0] === values[values.length - 1]
+}
+
+/** How rarely chance parts values as those of strata are that vary within no sample. */
+class Arrangement {
+  #p = 2
+  #isConstant = true
+  readonly #signs = new Set<number>()
+
+  add([{ values: before }, { values: after }]: RankedStratum['samples']): void {
+    this.#isConstant &&= isConstant(before) && isConstant(after)
+    const difference = (after[0] as number) - (before[0] as number)
+    if (!this.#isConstant || difference === 0) return
+    this.#signs.add(Math.sign(difference))
+    const few = Math.min(before.length, after.length)
+    const many = Math.max(before.length, after.length)
+    for (let i = 1; i <= few; i++) this.#p *= i / (many + i)
+  }
+
+  get p(): number | null {
+    if (!this.#isConstant) return null
+    // Strata that are parted both ways do not go one way.
+    if (this.#signs.size !== 1) return this.#signs.size === 0 ? Number.NaN : 1
+    return Math.min(1, this.#p)
+  }
 }
 
 function sumStrata(
@@ -226,6 +263,7 @@ function sumStrata(
   let [rankDifference, rankVariance, logDifference, logSquares, logDf, logScale] = [
     0, 0, 0, 0, 0, 0,
   ]
+  const arrangement = new Arrangement()
   const later = new StretchSums()
   const runs: StretchSums[] = []
   for (const stratum of strata) {
@@ -234,6 +272,7 @@ function sumStrata(
     const counts = [ranks[0].length, ranks[1].length] as const
     const all = counts[0] + counts[1]
     if (counts[0] === 0 || counts[1] === 0) continue
+    arrangement.add(samples)
     const weight = (counts[0] * counts[1]) / all
     let squares = 0
     for (const period of [0, 1] as const) {
@@ -273,6 +312,7 @@ function sumStrata(
     logDifference: weight === 0 ? 0 : logDifference / weight,
     logVariance: logDf === 0 ? Number.NaN : logSquares / logDf,
     logScale: weight === 0 ? Number.NaN : logScale / weight ** 2,
+    arrangementP: arrangement.p,
   }
 }
 

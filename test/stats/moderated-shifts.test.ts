@@ -155,6 +155,40 @@ test('equal values have no p of ranks; measures of one period only have none at 
   expect(missing).toMatchObject({ beforeCount: 0, afterCount: 0, p: Number.NaN, direction: 'none' })
 })
 
+const equal = (length: number, value: number) => sample(Array.from({ length }, () => value))
+
+test('491 values of 2 against 449 do not differ by the rounding of their mean, and lend it to no other', () => {
+  const others = [1, 2, 3].map((k) => {
+    const values = (length: number) => Array.from({ length }, (_, i) => 10 + ((i * k) % 7))
+    return [{ before: sample(values(70)), after: sample(values(63)) }]
+  })
+  const twos = [{ before: equal(491, 2), after: equal(449, 2) }]
+  const [constant, ...beside] = moderatedShifts([twos, ...others])
+  expect(constant).toMatchObject({ p: Number.NaN, factor: 1, direction: 'none' })
+  expect(beside.map(({ logP }) => logP)).toEqual(moderatedShifts(others).map(({ logP }) => logP))
+})
+
+test('values that vary in neither period but differ have the exact p of their arrangement', () => {
+  const varying = [{ before: sample([10, 11, 14, 12]), after: sample([13, 10, 12, 11]) }]
+  const apart = [{ before: equal(4, 0), after: equal(4, 1) }]
+  const twice = [...apart, { before: equal(3, 7), after: equal(5, 9) }]
+  const bothWays = [...apart, { before: equal(3, 9), after: equal(5, 7) }]
+  const few = [{ before: equal(3, 0), after: equal(2, 1) }]
+  const many = [{ before: equal(1000, 50), after: equal(1000, 90) }]
+  const [, one, two, none, tooFew, sure] = moderatedShifts([
+    varying,
+    apart,
+    twice,
+    bothWays,
+    few,
+    many,
+  ])
+  expectRelative(one?.logP as number, 2 / 70, 1e-12)
+  expectRelative(two?.logP as number, 2 / 70 / 56, 1e-12)
+  expect([none?.logP, tooFew?.logP]).toEqual([1, Number.NaN])
+  expect(sure?.p).toBeLessThan(1e-100)
+})
+
 test('5 against 8 values of a factor of 50 are found beside 30 measures that did not change', () => {
   const random = randomSource(7)
   const draw = (size: number, mu: number) =>

@@ -38,7 +38,8 @@ const MIN_TIMES = 0.1
  *
  * Times are compared within operations and their callers. A step changed if all of its operations
  * together or any of them did, the typical call or some of them; see `moderatedShifts` and `tailCounts`
- * for the tests of times and `compareCounts` for those of calls. Of several runs before, all must also
+ * for the tests of times and `compareCounts` for those of calls. Calls that are all of one request of a
+ * period are no test, and do not count among those that p is corrected for. Of several runs before, all must also
  * differ from these by more than they differ from each other; see `runShifts`.
  *
  * @param categories of two periods; of trace points, there are no steps
@@ -100,7 +101,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const tests = shifts.map((shift, i) => {
     const isOne = i < timed.length && areOfOneRequest(timed[i]!)
     return withTail(
-      isOne && shift.p < 1 ? { ...shift, p: 1 } : shift,
+      isOne ? { ...shift, p: Number.NaN } : shift,
       isOne ? Number.NaN : (tails[i] ?? Number.NaN),
     )
   })
