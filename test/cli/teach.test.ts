@@ -61,7 +61,7 @@ test('names are shown by every command that takes traces', async () => {
   }
   expect(await shown('compare', ...periods)).toContain('disks (storage-data)')
   expect(await shown('report', ...periods, '--out', '-')).toContain('disks (storage-data)')
-  expect(await shown('variance', before)).toContain('frontend-0 write a file (NFS3 WRITE)')
+  expect(await shown('variance', before)).toContain('frontend write a file (NFS3 WRITE)')
   expect(await shown('explosion', before, '--json')).toContain('"categories"')
   expect(await shown('whatif', ...periods, '--service', 'storage-data')).toContain('disks')
   expect(await shown('whatif', ...periods, '--apply', 'storage-data*0.5')).toContain('× 0.5')
