@@ -121,7 +121,7 @@ export const LOAD_OPTIONS = defineOptions({
   threads: flag({
     default: true,
     sentence:
-      'Read files of 1 MB and more (Parquet: 8 MB) in a thread of their own, so that two periods load at once',
+      'Read files of 1 MB and more (64 MB of Parquet that flowdelta saved) in a thread of their own, so that two periods load at once',
     flag: null,
   }),
   onProgress: custom<((progress: LoadProgress) => void) | null>({
@@ -282,11 +282,8 @@ async function readTraces(
   )
 }
 
-/**
- * Files that are smaller, in bytes on disk, are read before a thread would have started. Parquet says
- * more in a byte and is read faster.
- */
-const MIN_BYTES_FOR_THREAD = { parquet: 8e6, others: 1e6 }
+/** Files that are smaller, in bytes on disk, are read before a thread would have started. */
+const MIN_BYTES_FOR_THREAD = { saved: 64e6, others: 1e6 }
 
 /** How many loads are being read in this thread, and how many in others. */
 const reading = { here: 0, elsewhere: 0 }
@@ -311,12 +308,26 @@ async function loadInThread(
     .every((file) => typeof file === 'string')
   if (paths.length < files.length || !isCloneable) return undefined
   const { fileBytes, hasWorker, readInWorker } = await nodeFiles()
-  const bytes = await Promise.all(paths.map(fileBytes))
-  const kind = paths.every((path) => path.endsWith('.parquet')) ? 'parquet' : 'others'
-  if (bytes.reduce((sum, size) => sum + size, 0) < MIN_BYTES_FOR_THREAD[kind]) return undefined
+  const sizes = await Promise.all(paths.map(fileBytes))
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
+  if (bytes < MIN_BYTES_FOR_THREAD.others) return undefined
+  if (bytes < MIN_BYTES_FOR_THREAD.saved && (await areSavedParquet(paths))) return undefined
   // While one period is read elsewhere, this thread has nothing better to do than to read the other.
   if (!hasWorker() || (reading.elsewhere > 0 && reading.here === 0)) return undefined
   return whileReading('elsewhere', () => readInWorker(paths, options))
+}
+
+/** Whether files are Parquet whose end says that flowdelta wrote it, which is read without delay. */
+async function areSavedParquet(paths: readonly string[]): Promise<boolean> {
+  const { openSlices } = await nodeFiles()
+  const areSaved = paths.map(async (path) => {
+    if (!path.endsWith('.parquet')) return false
+    const file = await openSlices(path)
+    const end = await file.slice(file.byteLength - 512)
+    await file.close()
+    return new TextDecoder('latin1').decode(end).includes('flowdelta')
+  })
+  return (await Promise.all(areSaved)).every(Boolean)
 }
 
 /** Files, stores, and the runs that are kept as several tables each. */
