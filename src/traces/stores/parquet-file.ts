@@ -46,6 +46,8 @@ export interface ParquetFile {
   read(group: RowGroup, leaf: Leaf, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
   /** Returns what `use` makes of a column of one row group as flowdelta saves them. */
   readStored<T>(group: RowGroup, leaf: Leaf, use: (column: StoredColumn) => T): Promise<T>
+  /** Bytes of the file as they are. */
+  slice(start: number, end: number): ArrayBuffer | Promise<ArrayBuffer>
   close(): Promise<void>
 }
 
@@ -121,6 +123,19 @@ async function opened(
 ): Promise<ParquetFile> {
   const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
   const damaged = (error: unknown) => damagedParquet(name, error)
+  const start = await file.slice(0, Math.min(4, file.byteLength))
+  if (asText(new Uint8Array(start)) !== 'PAR1') {
+    await file.close()
+    throw new TraceFormatError(
+      file.byteLength === 0
+        ? 'The file is empty'
+        : 'The file is no Parquet, though its name says so: it does not begin with PAR1',
+      { file: name },
+      file.byteLength === 0
+        ? 'Copy it again'
+        : 'Name it by what it is, such as .jsonl or .jsonl.gz',
+    )
+  }
   const { metadata, leaves } = await parquetMetadataAsync(file, WITHOUT_GEO)
     .then((read) => ({ metadata: withAllRows(read), leaves: leavesOf(read.schema) }))
     .catch(async (error) => {
@@ -179,6 +194,7 @@ async function opened(
         throw damaged(error)
       }
     },
+    slice: (start, end) => file.slice(start, end),
     close: () => file.close(),
   }
 }

@@ -4,7 +4,7 @@ import { counted } from '../../core/words.ts'
 import { DAMAGED_LOGS } from '../log-records.ts'
 import { isFlatSpans, readFlatSpans } from './flat-spans.ts'
 import { damagedParquet, openParquet, type ParquetFile } from './parquet-file.ts'
-import { issuesIn, logsIn, readSavedTraces } from './saved-traces.ts'
+import { issuesIn, logsIn, readSavedTraces, requireIntact } from './saved-traces.ts'
 import { storeKind } from './store.ts'
 import { isTempoBlock, readTempoBlock } from './tempo-block.ts'
 import { wantedBy } from './wanted-spans.ts'
@@ -47,6 +47,7 @@ export const parquetStore = storeKind({
               const effect = code === DAMAGED_LOGS.code ? DAMAGED_LOGS.effect : 'kept'
               sink.quality.note(code, { file: file.name }, message, effect)
             }
+            await requireIntact(file)
             const logs = logsIn(file)
             if (logs !== undefined) sink.spans.addLogs(logs)
             const passedOver = await readerFor(file)(file, sink, wanted)

@@ -4,6 +4,8 @@ import type { ColumnSource, SchemaElement } from 'hyparquet-writer'
 import { SAVED_KEY, savedLogs, savedSpanId } from '../log-records.ts'
 import type { Quality } from '../quality.ts'
 import { NO_PARENT, SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
+import { nodeFiles } from '../trace-source.ts'
+import { CHECKSUM_KEY, checksumOf, saidWithoutLogs } from './checksum.ts'
 import { replaceFile } from './save-otlp.ts'
 
 /** Spans of one row group, which a reader holds at once; their times fit in one page of 1 MB. */
@@ -78,10 +80,12 @@ async function writeParquet(path: string, { name, quality, traces }: Savable): P
     { repetition_type: 'REQUIRED' as const, ...own, name: column },
     ...within,
   ])
+  const out = fileWriter(path)
+  const kvMetadata = [{ key: SAVED_KEY, value: JSON.stringify(saved) }]
   const writer = new ParquetWriter({
-    writer: fileWriter(path),
+    writer: out,
     schema: [{ name: 'spans', num_children: Object.keys(COLUMNS).length }, ...schema],
-    kvMetadata: [{ key: SAVED_KEY, value: JSON.stringify(saved) }],
+    kvMetadata,
     createdBy: 'flowdelta',
   })
   const { length } = traces.spans.parent
@@ -94,7 +98,13 @@ async function writeParquet(path: string, { name, quality, traces }: Savable): P
     const columnData = columnsOf(traces, traceOf, from, to)
     writer.write({ columnData, rowGroupSize: SPANS_PER_GROUP })
   }
-  writer.finish()
+  // Writes what it still holds, so that the file can be read up to here.
+  out.finish()
+  const file = await (await nodeFiles()).openSlices(path)
+  const checksum = await checksumOf(file.slice, file.byteLength, saidWithoutLogs(saved))
+  await file.close()
+  kvMetadata.push({ key: CHECKSUM_KEY, value: `${file.byteLength} ${checksum}` })
+  await writer.finish()
 }
 
 function columnsOf(

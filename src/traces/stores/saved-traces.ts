@@ -14,6 +14,7 @@ import {
 import { MISSING_TRACES, Quality, type QualityIssue } from '../quality.ts'
 import { ATTRIBUTE_TYPES } from '../readers/json-values.ts'
 import { SPAN_KINDS, SPAN_STATUSES, type SpanColumns, SpanTraces } from '../span-traces.ts'
+import { CHECKSUM_KEY, checksumOf, saidWithoutLogs } from './checksum.ts'
 import { damagedParquet, type ParquetFile } from './parquet-file.ts'
 import type { Numbers, StoredColumn, StoredTexts } from './stored-column.ts'
 
@@ -29,9 +30,14 @@ interface Saved {
   }
 }
 
+function textUnder(wanted: string, { metadata }: ParquetFile): string | undefined {
+  return metadata.key_value_metadata?.find(({ key }) => key === wanted)?.value
+}
+
 /** Returns what was said of a file when flowdelta wrote it; `undefined` for any other. */
-const saidOf = remembered(({ metadata, name }: ParquetFile): Saved | undefined => {
-  const said = metadata.key_value_metadata?.find(({ key }) => key === SAVED_KEY)?.value
+const saidOf = remembered((file: ParquetFile): Saved | undefined => {
+  const { metadata, name } = file
+  const said = textUnder(SAVED_KEY, file)
   const saved = said === undefined ? undefined : (JSON.parse(said) as Saved)
   if (saved?.version !== 1) return undefined
   const { logs, quality, ...own } = saved
@@ -50,6 +56,20 @@ export function issuesIn(file: ParquetFile): readonly QualityIssue[] {
   return (saidOf(file)?.quality.issues ?? []).filter(({ code }) => told.includes(code))
 }
 
+/**
+ * @throws TraceFormatError for a file that flowdelta wrote and that has other bytes now; files of
+ *   earlier versions have no checksum
+ */
+export async function requireIntact(file: ParquetFile): Promise<void> {
+  const [said, kept] = [SAVED_KEY, CHECKSUM_KEY].map((key) => textUnder(key, file))
+  if (said === undefined || kept === undefined) return
+  const [bytes, checksum] = kept.split(' ')
+  const end = Math.min(Number(bytes), file.bytes)
+  const own = await checksumOf(file.slice, end, saidWithoutLogs(JSON.parse(said)))
+  if (own === checksum) return
+  throw damagedParquet(file.name, new Error(`its checksum is ${own}, not ${checksum}`))
+}
+
 /** What was logged in the traces of a file that flowdelta wrote. */
 export function logsIn(file: ParquetFile): SavedLogs | undefined {
   return saidOf(file)?.logs
@@ -66,6 +86,7 @@ export async function readSavedTraces(
 ): Promise<SpanTraces | undefined> {
   const said = saidOf(file)
   if (said === undefined) return undefined
+  await requireIntact(file)
   const { quality, ...own } = said
   const rows = Number(file.metadata.num_rows)
   const ids: string[] = []

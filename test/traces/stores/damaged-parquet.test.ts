@@ -189,3 +189,29 @@ test.each(DAMAGES)('%s are refused in words', async (_, name, column, damage, pr
   expect((error as Error).message).toMatch(/damaged\.parquet: The Parquet file is damaged \(/)
   expect((error as Error).message).toMatch(problem)
 })
+
+test('a saved file is refused where any one bit of what it keeps is another, and says so', async () => {
+  const path = pathOf('saved')
+  await (await load(pathOf('V2'))).save(path)
+  const whole = readFileSync(path)
+  const end = whole.length - 8 - whole.readUInt32LE(whole.length - 8)
+  for (let at = 5; at < end; at += 41) {
+    const damaged = Uint8Array.from(whole)
+    damaged[at]! ^= 1 << (at % 8)
+    writeFileSync(path, damaged)
+    await expect(load(path), `byte ${at}`).rejects.toThrow(/The Parquet file is damaged/)
+    await expect(load(`${path}?where=duration > 1us`), `byte ${at}`).rejects.toThrow(/damaged/)
+  }
+  writeFileSync(path, whole)
+  expect((await load(path)).spans.parent).toHaveLength(ROWS)
+})
+
+test('a file that is no Parquet is told so, and an empty one too', async () => {
+  for (const [text, told] of [
+    ['{"resourceSpans":[]}', /no Parquet, though its name says so.*Name it by what it is/s],
+    ['', /is empty/],
+  ] as const) {
+    writeFileSync(pathOf('other'), text)
+    await expect(load(pathOf('other'))).rejects.toThrow(told)
+  }
+})
