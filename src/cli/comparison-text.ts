@@ -24,7 +24,7 @@ import { explanationTexts } from './explanation-text.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
 import { flowDifferences } from './mutation-document.ts'
-import { leftOutLines, MAX_WIDTH, textTable, textWidth, wrapped } from './printing.ts'
+import { cutAtPart, leftOutLines, MAX_WIDTH, textTable, textWidth, wrapped } from './printing.ts'
 
 /** Lines that text takes unless it is verbose: a screen. */
 const MAX_LINES = 40
@@ -56,9 +56,17 @@ export function findingText({ comparison, finding, explained = null }: WholeFind
     ...mutations.map((mutation) => `Mutation ${mutationText(comparison, mutation, ALL)}`),
     ...flowText(comparison, mutations[0]),
     ...exampleTexts(comparison.flows, finding),
-    `Example traces before: ${names(exemplars.before)}\nExample traces after: ${names(exemplars.after)}`,
+    ...traceNames(exemplars),
     ...explanationTexts(explained),
   ])
+}
+
+function traceNames(exemplars: PrintedFinding['exemplars']): string[] {
+  const lines = (['before', 'after'] as const).flatMap((period) => {
+    const ids = exemplars[period].map(printable)
+    return ids.length === 0 ? [] : [`Example traces ${period}: ${ids.join(', ')}`]
+  })
+  return lines.length === 0 ? [] : [lines.join('\n')]
 }
 
 const MAX_DIFFERENCES = 3
@@ -191,18 +199,13 @@ function findingHint({ findings: { findings } }: Comparison): string {
 
 /** Warnings in two lines each at most where there is room, else in one. */
 function warningLines(warnings: readonly string[], room: number): readonly string[] {
-  const whole = warnings.flatMap((line) => wrapped(cutAtWord(line, 2 * MAX_WIDTH - 10), '  '))
+  const whole = warnings.flatMap((line) => wrapped(cutAtPart(line, 2 * MAX_WIDTH - 10), '  '))
   if (whole.length <= room) return whole
   return cutLines(
-    warnings.map((line) => cutAtWord(line, MAX_WIDTH)),
+    warnings.map((line) => cutAtPart(line, MAX_WIDTH)),
     room,
     'warnings',
   )
-}
-
-function cutAtWord(line: string, width: number): string {
-  if (line.length <= width) return line
-  return `${line.slice(0, line.lastIndexOf(' ', width - 2))} …`
 }
 
 /** Blocks of lines as text of the width that there is; an indented line goes on a step further in. */

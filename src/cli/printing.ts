@@ -124,3 +124,16 @@ function longestPart(cell: string, breaks: RegExp): number {
   const parts = ends.map((end, i) => cell.slice(ends[i - 1] ?? 0, end).trimEnd().length)
   return Math.max(...parts.map((length, i) => (i === 0 ? 0 : INDENT.length) + length))
 }
+
+/** Least share of the room that whole parts of a line take; else it is cut at a word. */
+const MIN_PARTS = 1 / 3
+
+/** Cuts a line after a part, such as one of several kinds of request; never within an amount. */
+export function cutAtPart(line: string, width: number): string {
+  if (line.length <= width) return line
+  const end = line.lastIndexOf(' ', width - 2)
+  const parts = line.slice(0, end + 1).replace(/[,;:.] (?!.*[,;:.] ).*$/, '')
+  if (parts.length <= end && parts.length >= MIN_PARTS * width) return `${parts} …`
+  const words = line.slice(0, end).replace(/( [^\p{L}\s]+)+$/u, '')
+  return `${words} …`
+}

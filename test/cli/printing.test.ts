@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { textTable } from '../../src/cli/printing.ts'
+import { cutAtPart, textTable } from '../../src/cli/printing.ts'
 
 const HEAD = ['from', 'to', 'takes']
 const NAME = 'currencyservice-cf787dd48-vpjrd grpc.hipstershop.CurrencyService/Convert reply'
@@ -54,4 +54,18 @@ test('columns share their room so that parts of names stay whole; a capital ends
   expect(wordsAt(96).filter((word) => /Get|Currencies$/.test(word))).toEqual([
     ...['GetSupported', 'GetSupported', 'Currencies', 'Currencies'],
   ])
+})
+
+test.each([
+  ['mean: one 20 % → 30 %, two 30 % → 40 %, three', 44, 'mean: one 20 % → 30 %, two 30 % → 40 % …'],
+  ['mean: one 20 % → 30 %, two 30 % → 40 %, three', 40, 'mean: one 20 % → 30 % …'],
+  [
+    'a: none of these words is followed by 20 % of all',
+    42,
+    'a: none of these words is followed by …',
+  ],
+  ['a: it took 20 ms longer', 20, 'a: it took 20 ms …'],
+  ['a line that fits, whole', 30, 'a line that fits, whole'],
+])('%s is cut to %d after a whole part', (line, width, cut) => {
+  expect(cutAtPart(line, width)).toBe(cut)
 })

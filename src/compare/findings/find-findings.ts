@@ -54,6 +54,7 @@ import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { segmentClause, withSegments } from './segment-findings.ts'
+import { slowExamples } from './slow-examples.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
 import { meansDiffer } from './whole-shift.ts'
@@ -228,7 +229,8 @@ export function groupFindings(
       contributionUs,
       shareOfChange: contributionUs / clearUs,
       mutations: mutationsOf(draft),
-      exemplars: draft.exemplars ?? exemplarsOf(categories, draft),
+      exemplars:
+        draft.exemplars ?? slowExamples(sources.steps, draft, exemplarsOf(categories, draft)),
       consequences,
     }
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { comparisonText } from '../../../src/cli/comparison-text.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { coded } from './coded.ts'
@@ -33,6 +34,26 @@ describe('request-mix', () => {
     )
     expect(found?.answer).toContain("`smPThreshold: 'auto'`")
     expect(found?.advice).toEqual({ smPThreshold: 'auto' })
+  })
+
+  test('its line on a screen is cut after a whole type', () => {
+    const [list, search, buy] = [
+      '1 list of all the things',
+      '10 search of things',
+      '5 buy a thing',
+    ] as const
+    const comparison = compare(
+      makeSpans(mix({ [list]: 800, [search]: 200, [buy]: 1000 })),
+      makeSpans(mix({ [list]: 400, [search]: 600, [buy]: 800, '1 x': 200 })),
+    )
+    const text = comparisonText(
+      { comparison, limit: 10, budget: 0, explained: null },
+      { verbose: false },
+    )
+    const line = /! (request-mix: .*(\n {2}.*)*)/.exec(text)?.[1]?.replace(/\n +/g, ' ')
+    expect(line).toMatch(
+      /: web 1 list of all the things 40 % → 20 %, web 10 search of things 10 % → 30 % …$/,
+    )
   })
 
   test('swapped periods move the mean the other way', () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { findingText } from '../../../src/cli/comparison-text.ts'
+import { printedFindings } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { randomSource } from '../../../src/stats/random.ts'
@@ -33,6 +35,15 @@ test.each([
   ).findings
   const [first] = findings
   expect(first?.title).toMatch(told)
+})
+
+test('no line of example traces is printed for a period that has none', () => {
+  const comparison = compareShops({ requests: 1000 }, { requests: 1000, failing: 0.1 })
+  const [finding] = printedFindings(comparison)
+  if (finding === undefined) throw new Error('no finding')
+  const text = findingText({ comparison, finding })
+  expect(text).not.toContain('Example traces before')
+  expect(text).toMatch(/\n\nExample traces after: \w/)
 })
 
 describe('of stock that fails in a tenth of the time', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { makeIncident } from '../../../evaluation/suites/varied-incidents.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { findSegments } from '../../../src/compare/segments/find-segments.ts'
+import { quantile } from '../../../src/stats/quantile.ts'
 import { type Incident, type SimulatedRequest, simulateIncident } from './incident.ts'
 
 const found = (incident: Incident) =>
@@ -23,6 +24,29 @@ describe('a segment that changed alone is named', () => {
     expect(segment?.equivalents).toContain('plan = plan-enterprise')
     expect(segment?.shareOfChange).toBeGreaterThan(0.95)
     expect(segment?.shareOfRequests).toBeCloseTo(0.08, 1)
+  })
+
+  test('examples of the finding are its requests, typical by the time of the step', () => {
+    const { findings, flows, steps } = simulateIncident({
+      seed: 1,
+      effectOf: ({ tier }) => ({ factor: tier === 'enterprise' ? 6 : 1 }),
+    })
+    const [{ segment, exemplars } = {}] = findings.findings
+    expect(segment?.text).toBe('tenant.tier = enterprise')
+    const own = new Set(segment?.requests)
+    const store = steps.times.find(({ kind, service }) => kind === 'work' && service === 'store')
+    for (const period of ['before', 'after'] as const) {
+      const times = new Map<number, number>()
+      for (const { [period]: sample } of store?.strata ?? []) {
+        sample.requests.forEach((request, i) => {
+          if (own.has(request)) times.set(request, sample.values[i] as number)
+        })
+      }
+      const middle = quantile(Float64Array.from(times.values()).sort(), 0.5)
+      const shown = exemplars?.[period].map((id) => times.get(flows.ids.indexOf(id)) ?? 0) ?? []
+      expect(shown).toHaveLength(3)
+      for (const us of shown) expect(Math.abs(us / middle - 1)).toBeLessThan(0.25)
+    }
   })
 
   test('by two conditions where neither is enough', () => {

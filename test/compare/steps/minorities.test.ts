@@ -40,6 +40,27 @@ describe('a minority of the calls of one of eight services is slow', () => {
     expect(first?.text).toMatch(/their median is 1\d\d ms, that of all before 7\.\d+ ms( ·|$)/)
   })
 
+  test.each([
+    ['slower', 'after'],
+    ['faster', 'before'],
+  ] as const)('%s: examples %s are typical of the slow calls', (_, slowIn) => {
+    const slow = { noise: { sigma: 0.3 }, share: 0.12, factor: 20 } as const
+    const usual = { requests: 800, noise: slow.noise }
+    const { findings, flows, steps } = compare(
+      minorityPeriod('b', { ...usual, seed: 1, ...(slowIn === 'before' ? slow : {}) }).traces,
+      minorityPeriod('a', { ...usual, seed: 2, ...(slowIn === 'after' ? slow : {}) }).traces,
+    )
+    const [first] = findings.findings
+    const times = steps.times.find(({ kind, service }) => kind === 'work' && service === 's3')
+    const sample = times?.strata[0]?.[slowIn]
+    const timeOf = (id: string) => sample?.values[sample.requests.indexOf(flows.ids.indexOf(id))]
+    const { changedUs = 0 } = steps.changes.find(({ service }) => service === 's3')?.minority ?? {}
+    expect(changedUs).toBeGreaterThan(100_000)
+    const shown = first?.exemplars[slowIn].map((id) => (timeOf(id) ?? 0) / changedUs)
+    expect(shown).toHaveLength(3)
+    for (const one of shown ?? []) expect(Math.abs(one - 1)).toBeLessThan(0.05)
+  })
+
   test('the other way round, they are no longer slow', () => {
     const slow = { noise: { sigma: 0.3 }, share: 0.12, factor: 20 } as const
     const [before, after] = [

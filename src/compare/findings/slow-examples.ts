@@ -1,0 +1,74 @@
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { quantile } from '../../stats/quantile.ts'
+import type { Exemplars } from '../ranking/rank-mutations.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
+import { type StepStratum, stepKey } from '../steps/step-times.ts'
+import type { Draft } from './finding.ts'
+
+const MAX_EXAMPLES = 3
+
+interface RequestTime {
+  readonly request: number
+  readonly us: number
+}
+
+/**
+ * Examples of a step that changed in a segment, or in few of its calls: requests of the segment, with
+ * a slow call in the period that has them, whose time of the step is nearest the median of these.
+ * `usual` where the finding is about all calls, or a period has no such request.
+ */
+export function slowExamples(
+  { flows, times, steps }: Pick<StepChanges, 'flows' | 'times' | 'steps'>,
+  { segment, steps: [first], direction }: Draft,
+  usual: Exemplars,
+): Exemplars {
+  const within = segment?.measure === 'time' ? segment : undefined
+  const key = stepKey(within?.step ?? first ?? { kind: 'work', service: '', caller: null })
+  const change = steps.find((one) => stepKey(one) === key)
+  // Where the segment alone was seen to change, calls of the step were not told as few.
+  const share = change?.changed ? (change.minority?.share ?? null) : null
+  if (within === undefined && share === null) return usual
+  const changed = change?.operations.find((one) => one.changed)?.operation
+  const operation = within?.operation ?? changed ?? null
+  const callingOperation = within?.callingOperation ?? null
+  const all = times.find((one) => stepKey(one) === key)?.strata ?? []
+  const strata = all.filter(
+    (one) =>
+      (operation === null || one.operation === operation) &&
+      (callingOperation === null || one.callingOperation === callingOperation),
+  )
+  const inSegment = within && new Set(within.requests)
+  const isIn = ({ request }: RequestTime) => inSegment?.has(request) ?? true
+  const slowPeriod = direction === 'slower' ? AFTER : BEFORE
+  const candidates = (period: Period): RequestTime[] => {
+    const some = timesOf(strata, period).filter(isIn)
+    if (share === null || period !== slowPeriod) return inSegment === undefined ? [] : some
+    const slow = timesOf(strata, period, share).filter(isIn)
+    return slow.length > 0 ? slow : some
+  }
+  const examples = (period: Period, other: readonly string[]) => {
+    const found = nearestMedian(candidates(period)).map((request) => flows.ids[request] as string)
+    return found.length > 0 ? found : other
+  }
+  return { before: examples(BEFORE, usual.before), after: examples(AFTER, usual.after) }
+}
+
+/** Times of a period; of each stratum, the slowest `share` alone. */
+function timesOf(strata: readonly StepStratum[], period: Period, share = 1): RequestTime[] {
+  return strata.flatMap(({ before, after }) => {
+    const { values, requests } = period === BEFORE ? before : after
+    const from = values.length - Math.round(share * values.length)
+    return Array.from(values.subarray(from), (us, i) => ({
+      request: requests[from + i] as number,
+      us,
+    }))
+  })
+}
+
+function nearestMedian(times: readonly RequestTime[]): number[] {
+  const median = quantile(Float64Array.from(times, ({ us }) => us).sort(), 0.5)
+  const nearest = times.toSorted(
+    (a, b) => Math.abs(a.us - median) - Math.abs(b.us - median) || a.request - b.request,
+  )
+  return [...new Set(nearest.map(({ request }) => request))].slice(0, MAX_EXAMPLES)
+}
