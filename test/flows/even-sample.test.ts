@@ -90,7 +90,7 @@ describe('an even sample', () => {
     const compared = compare(period(1, { tails: true }), period(2, { tails: true }))
     const warned = compared.warnings().find(({ code }) => code === 'sampling-differs')
     expect(warned?.finding).toBe(
-      'Requests of one kind were kept at different rates within each period: front call: one in 1 to one in 10. Rates and means of recorded requests are not those of all.',
+      'Requests of one kind were kept at different rates within each period, so rates and means of recorded ones are not those of all: front call: one in 1 to one in 10.',
     )
     expect(warned?.answer).toMatch(/^`counts: 'weighted'` counts them right/)
     expect(warned?.advice).toEqual(EVEN)

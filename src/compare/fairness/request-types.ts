@@ -195,8 +195,8 @@ function samplePrefers(preferred: readonly UnevenType[]): ComparisonWarning[] {
   if (both.length === preferred.length) {
     return warning('sampling-differs', {
       finding:
-        `Requests of one kind were kept at different rates within each period: ${firstOf(both.map(({ rates }) => rates))}. ` +
-        'Rates and means of recorded requests are not those of all.',
+        'Requests of one kind were kept at different rates within each period, so rates and means of ' +
+        `recorded ones are not those of all: ${firstOf(both.map(({ rates }) => rates))}.`,
       effect:
         'Recorded requests fail more often, or take longer, than all do where failed or slow ones were preferred.',
       answer:
