@@ -13,9 +13,11 @@ import {
   TIME,
 } from '../core/quantity.ts'
 import { counted, grouped, percent, shortText, shortTexts } from '../core/words.ts'
+import { countText } from '../flows/count-text.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
+import { ascendingSample } from '../stats/weighted-sample.ts'
 import { rootName } from '../views/charts/node-names.ts'
 import { causeText, type ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
 import type { PrintedComparison, WholeFinding } from './comparison-document.ts'
@@ -174,7 +176,7 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
 const MAX_PLACES = 3
 
 /** Where a mean request has what no finding explains, chance or not. */
-function placesText({ findings, edges }: Comparison): string[] {
+function placesText({ findings, edges, flows }: Comparison): string[] {
   const { observedChangeUs, unexplainedShare, quantity } = findings
   if (unexplainedShare === 0) return []
   const places = edges
@@ -186,7 +188,7 @@ function placesText({ findings, edges }: Comparison): string[] {
       return `${where} ${signedAmount(changeUs, quantity)}`
     })
   if (places.length === 0) return []
-  const shiftUs = observedChangeUs / Math.max(1, findings.requests)
+  const shiftUs = observedChangeUs / Math.max(1, flows.countedIn(AFTER))
   return [
     `Of the ${signedAmount(shiftUs, quantity)} of a mean request, chance included: ${places.join(', ')}.`,
   ]
@@ -227,17 +229,13 @@ function overview(comparison: Comparison): string {
   const { quantity } = flows
   const by =
     quantity === TIME ? '' : `\nCompared by ${quantity.name}, summed over the spans of each request`
-  const standFor = (period: Period) => {
-    const recorded = grouped(flows.count(period))
-    if (comparison.options.counts !== 'weighted' || flows.weight === undefined) return recorded
-    return `${grouped(flows.stoodFor(period))} (${recorded} recorded)`
-  }
+  const [before, after] = [countText(flows, BEFORE), countText(flows, AFTER)]
   const isDrawn = flows.periods.some((traces) =>
     traces.quality().groups.some(({ requests, sampled }) => sampled < requests),
   )
   const exactly = isDrawn ? '\nSampled by an engine, which counted requests exactly' : ''
   return (
-    `${standFor(BEFORE)} ${standFor(BEFORE) === '1' ? 'request' : 'requests'} before, ${standFor(AFTER)} after, ` +
+    `${before} ${before === '1' ? 'request' : 'requests'} before, ${after} after, ` +
     `in ${counted(categories.size, 'category', 'categories')}${exactly}${by}${responseTimes(comparison)}`
   )
 }
@@ -260,13 +258,15 @@ function whatIfTexts(whatIf: readonly ExplainedFinding[]): string[] {
 
 function responseTimes({ flows }: Comparison): string {
   if (flows.count(BEFORE) === 0 || flows.count(AFTER) === 0) return ''
-  const split = flows.count(BEFORE)
-  const [before, after] = [flows.responseTimeUs.slice(0, split), flows.responseTimeUs.slice(split)]
-  const change = (typical: (times: Float64Array) => number) =>
-    fromToText(typical(before), typical(after), flows.quantity)
+  const { before, after, beforeWeights, afterWeights } = flows.responseTimes
+  const change = (typical: (...sample: Parameters<typeof ascendingSample>) => number) =>
+    fromToText(typical(before, beforeWeights), typical(after, afterWeights), flows.quantity)
   return (
-    `\n${flows.quantity === TIME ? 'Response time' : amountsName(flows.quantity)}: mean ${change((times) => moments(times).mean)}, ` +
-    `median ${change((times) => quantile(times.toSorted(), 0.5))}`
+    `\n${flows.quantity === TIME ? 'Response time' : amountsName(flows.quantity)}: mean ${change((times, weights) => moments(times, weights).mean)}, ` +
+    `median ${change((times, weights) => {
+      const sorted = ascendingSample(times, weights)
+      return quantile(sorted.values, 0.5, sorted.weights)
+    })}`
   )
 }
 

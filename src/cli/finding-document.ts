@@ -21,7 +21,7 @@ import { pathSentence } from '../explain/parameters/explanation-words.ts'
 import type { ParameterDifference } from '../explain/parameters/parameter-differences.ts'
 import type { ExplainedPath } from '../explain/parameters/parameter-question.ts'
 import type { LeftOutParameter } from '../explain/parameters/parameter-table.ts'
-import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { PathCondition } from '../stats/decision-tree/tree-paths.ts'
 import { CONDITION_OPS } from '../traces/selection/condition.ts'
 import {
@@ -365,7 +365,8 @@ export type PrintedFinding = Explained<Finding> & {
 
 export function printedFindings({ findings, flows }: Comparison): PrintedFinding[] {
   const causes = findings.findings
-  const all = [flows.count(BEFORE), flows.count(AFTER)] as const
+  const counted = (period: Period) => Math.round(flows.countedIn(period))
+  const all = [counted(BEFORE), counted(AFTER)] as const
   return [
     ...causes.map((finding) => ({ ...finding, consequenceOf: null, all })),
     ...causes.flatMap(({ id, consequences }) =>

@@ -86,6 +86,16 @@ describe('an even sample', () => {
     expect(codes).not.toContain('sampling-differs')
   })
 
+  test('kept alike in both periods is said once, and that weights answer it', () => {
+    const compared = compare(period(1, { tails: true }), period(2, { tails: true }))
+    const warned = compared.warnings().find(({ code }) => code === 'sampling-differs')
+    expect(warned?.finding).toBe(
+      'Requests of one kind were kept at different rates within each period, so rates and means of recorded ones are not those of all: front call: one in 1 to one in 10.',
+    )
+    expect(warned?.answer).toMatch(/^`counts: 'weighted'` counts them right/)
+    expect(warned?.advice).toEqual(EVEN)
+  })
+
   test('has as many slow requests as are due, not as many as chance draws', () => {
     const flows = buildFlows([period(1), period(2, { tails: true, size: 20_000 })], EVEN_FLOWS)
     const recorded = buildFlows([period(1), period(2, { tails: true, size: 20_000 })])

@@ -352,7 +352,7 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
     }
     const { flows } = this.categories
     const [before, after] = ([BEFORE, AFTER] as const).map((period) =>
-      Math.max(1, flows.counted ? flows.stoodFor(period) : flows.count(period)),
+      Math.max(1, flows.countedIn(period)),
     ) as [number, number]
     return Array.from(rows.values(), ({ service, kind, times, waiting }) => ({
       service,

@@ -306,7 +306,8 @@ export function unmeasured({ flows }: ComparedPeriods): ComparisonWarning[] {
 export function noWeights({ flows, options }: ComparedPeriods): ComparisonWarning[] {
   if (options.counts !== 'weighted' || flows.weight !== undefined) return []
   return warning('no-weights', {
-    finding: 'Counts should be weighted, but no trace records its sampling probability.',
+    finding:
+      'Counts should be weighted, but neither a trace state `ot=th:` nor a sampler.param of Jaeger nor a sample rate of a store was found.',
     effect: 'Every request counts once.',
     answer: "Record the sampling probability with the traces, or use `counts: 'raw'`.",
     advice: { counts: 'raw' },

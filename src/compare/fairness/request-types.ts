@@ -4,6 +4,7 @@ import { remembered } from '../../core/remembered.ts'
 import { counted, firstOf, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
+import { worthOf } from '../../stats/weighted-sample.ts'
 import { ALIKE_WEIGHT } from '../load/arrivals.ts'
 import { type RootTypes, rootTypes } from '../steps/root-types.ts'
 import {
@@ -91,17 +92,27 @@ function typesOfOtherShare(flows: FlowSet, types: RootTypes): TypeShares[] {
     .sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
 }
 
+/** How often each type occurs, by weight, of as many requests as the periods are worth. */
 function countCells(flows: FlowSet, { names, typeOf, unknown }: RootTypes): Cell[] {
   const before = new Float64Array(names.length)
   const after = new Float64Array(names.length)
   typeOf.forEach((type, request) => {
     const counts = flows.period[request] === BEFORE ? before : after
-    counts[type] = (counts[type] as number) + 1
+    counts[type] = (counts[type] as number) + flows.countOf(request)
   })
-  const smaller = Math.min(flows.count(BEFORE), flows.count(AFTER)) / Math.max(1, flows.size)
-  const cells = names.flatMap((name, type): Cell | [] =>
-    type === unknown ? [] : { name, before: before[type] as number, after: after[type] as number },
-  )
+  const times = flows.responseTimes
+  const had = worthOf(times.before, times.beforeWeights)
+  const has = worthOf(times.after, times.afterWeights)
+  const smaller = Math.min(had, has) / Math.max(1, had + has)
+  const [ofBefore, ofAfter] = flows.counted
+    ? [had / flows.countedIn(BEFORE), has / flows.countedIn(AFTER)]
+    : [1, 1]
+  const cells = names.flatMap((name, type): Cell | [] => {
+    const own = { before: before[type] as number, after: after[type] as number }
+    return type === unknown
+      ? []
+      : { name, before: own.before * ofBefore, after: own.after * ofAfter }
+  })
   const isRare = (cell: Cell) => (cell.before + cell.after) * smaller < MIN_EXPECTED
   const rare = cells.filter(isRare)
   const rest = {
@@ -127,8 +138,9 @@ function shiftByMix(flows: FlowSet, { names, typeOf, unknown }: RootTypes) {
     const timeUs = flows.responseTimeUs[request] as number
     if (!Number.isFinite(timeUs)) return
     const period = flows.period[request] === BEFORE ? BEFORE : AFTER
-    sums[period][type] = (sums[period][type] as number) + timeUs
-    counts[period][type] = (counts[period][type] as number) + 1
+    const weight = flows.countOf(request)
+    sums[period][type] = (sums[period][type] as number) + weight * timeUs
+    counts[period][type] = (counts[period][type] as number) + weight
   })
   const total = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0)
   const beforeUs = total(sums[BEFORE]) / total(counts[BEFORE])
@@ -178,7 +190,23 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   })
 }
 
-function samplePrefers(names: readonly string[]): ComparisonWarning[] {
+function samplePrefers(preferred: readonly UnevenType[]): ComparisonWarning[] {
+  const both = preferred.filter(({ periods }) => periods === 'both')
+  if (both.length === preferred.length) {
+    return warning('sampling-differs', {
+      finding:
+        'Requests of one kind were kept at different rates within each period, so rates and means of ' +
+        `recorded ones are not those of all: ${firstOf(both.map(({ rates }) => rates))}.`,
+      effect:
+        'Recorded requests fail more often, or take longer, than all do where failed or slow ones were preferred.',
+      answer:
+        "`counts: 'weighted'` counts them right, each request by its weight; `sampling: 'even'` also thins out those that were preferred.",
+      advice: { sampling: 'even', counts: 'weighted' },
+    })
+  }
+  const names = preferred.map(
+    ({ rates, periods }) => `${rates} ${periods === 'both' ? 'before and after' : periods}`,
+  )
   return warning('sampling-differs', {
     finding: `The sample preferred some requests of a type to others: ${firstOf(names)}.`,
     effect:
@@ -189,10 +217,16 @@ function samplePrefers(names: readonly string[]): ComparisonWarning[] {
   })
 }
 
+/** How unevenly a type was kept, as text, and in which periods so. */
+interface UnevenType {
+  readonly rates: string
+  readonly periods: 'before' | 'after' | 'both'
+}
+
 /** Types of which a period has requests that stand for more than others. Source: Kish 1965, §11.7. */
-function unevenTypes(flows: FlowSet, weight: Float64Array): string[] {
+function unevenTypes(flows: FlowSet, weight: Float64Array): UnevenType[] {
   const { names, typeOf } = rootTypes(flows)
-  return [BEFORE, AFTER].flatMap((period) => {
+  const uneven = [BEFORE, AFTER].flatMap((period) => {
     const rows = Array.from(weight.keys()).filter(
       (row) => flows.period[row] === period && !Number.isNaN(weight[row]),
     )
@@ -203,9 +237,13 @@ function unevenTypes(flows: FlowSet, weight: Float64Array): string[] {
       const [least, most] = [Math.min(...weights), Math.max(...weights)].map((each) =>
         Number((each as number).toPrecision(3)),
       )
-      return `${names[type]}: one in ${least} to one in ${most} ${period === BEFORE ? 'before' : 'after'}`
+      const periods: UnevenType['periods'] = period === BEFORE ? 'before' : 'after'
+      return { rates: `${names[type]}: one in ${least} to one in ${most}`, periods }
     })
   })
+  return Array.from(group(uneven, ({ rates }) => rates).values(), ([first, other]) =>
+    other === undefined ? (first as UnevenType) : { rates: other.rates, periods: 'both' },
+  )
 }
 
 function partlyRecorded(before: number, after: number): ComparisonWarning[] {

@@ -198,9 +198,11 @@ export function groupFindings(
       { contributionUs, consequences, observedChangeUs: clearUs },
       quantity,
     )
-    const all = [categories.flows.count(BEFORE), categories.flows.count(AFTER)] as const
     const began = onsets.get(draft) ?? null
     const { flows } = categories
+    const countOf = (period: Period) =>
+      isWeighed(draft) ? Math.round(flows.countedIn(period)) : flows.count(period)
+    const all = [countOf(BEFORE), countOf(AFTER)] as const
     const follows = began && eventBefore(began, { flows, events, services: draft.services })
     const since = began && onsetAt(began, follows)
     const interference = interferences.get(draft) ?? null
@@ -264,6 +266,11 @@ function mixChange({ evidence, edges }: FindingSources): number {
   return isPerType ? (otherMix(flows)?.shiftUs ?? 0) * flows.count(AFTER) : 0
 }
 
+/** Who fails, calls, structures and segments were counted by weights already. */
+function isWeighed({ calls, moves, isOfSegment }: Draft): boolean {
+  return calls.length > 0 || moves.length > 0 || isOfSegment === true
+}
+
 /** Weights what requests of drafts stand for; tests are of what these are worth. */
 function weighing({ evidence, edges }: FindingSources) {
   const { categories, observedChangeUs } = edges
@@ -279,8 +286,7 @@ function weighing({ evidence, edges }: FindingSources) {
   }
   const every = range(categories.size)
   const weigh = (draft: Draft): Draft => {
-    // Who fails, calls, structures and segments were counted by weights already.
-    if (draft.calls.length > 0 || draft.moves.length > 0 || draft.isOfSegment) return draft
+    if (isWeighed(draft)) return draft
     const ids = draft.categories.length > 0 ? draft.categories : every
     const [before, after] = [factorOf(ids, BEFORE), factorOf(ids, AFTER)]
     return {

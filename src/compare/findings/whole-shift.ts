@@ -90,8 +90,9 @@ export function failureShift(flows: FlowSet): FailureShift | null {
   for (let request = 0; request < flows.size; request++) {
     const failed = Number(outcomes.failed(request))
     const total = types[typeOf[request]!]![period[request]!]![failed]!
-    total.count++
-    total.us += responseTimeUs[request]!
+    const counts = flows.countOf(request)
+    total.count += counts
+    total.us += counts * responseTimeUs[request]!
   }
   let [moreFailed, changeUs] = [0, 0]
   for (const [before, after] of types) {

@@ -9,7 +9,8 @@ import {
   signedAmount,
   TIME,
 } from '../../core/quantity.ts'
-import { counted, grouped, percent } from '../../core/words.ts'
+import { counted, percent } from '../../core/words.ts'
+import { countText } from '../../flows/count-text.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { isTimeOfDay } from '../../traces/epoch-clock.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
@@ -57,7 +58,8 @@ export function chanceText(q: number): string {
 export function headline(comparison: Comparison) {
   const { flows, findings } = comparison
   const [before, after] = [flows.count(BEFORE), flows.count(AFTER)]
-  const requests = `${counted(before, 'request')} before and ${grouped(after)} after`
+  const had = countText(flows, BEFORE)
+  const requests = `${had} ${had === '1' ? 'request' : 'requests'} before and ${countText(flows, AFTER)} after`
   if (before === 0 || after === 0) {
     return {
       title: 'Nothing to compare: a period has no requests',

@@ -28,7 +28,7 @@ export function accounting({ findings, flows }: Comparison) {
     rank,
     name,
     totalUs,
-    perRequestUs: totalUs / Math.max(1, flows.count(AFTER)),
+    perRequestUs: totalUs / Math.max(1, flows.countedIn(AFTER)),
     /** Of the observed change; `NaN` where that may as well be 0. */
     share: findings.changeIsClear ? totalUs / observedUs : Number.NaN,
   })

@@ -45,4 +45,6 @@ test('no-weights: of counts that nothing weights', () => {
       .map(({ code }) => code)
   expect(codes('weighted')).toContain('no-weights')
   expect(codes('raw')).not.toContain('no-weights')
+  const [found] = coded('no-weights', traces(), traces(), { counts: 'weighted' })
+  expect(found?.finding).toContain('neither a trace state `ot=th:` nor')
 })

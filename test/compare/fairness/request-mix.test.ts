@@ -5,13 +5,17 @@ import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { coded } from './coded.ts'
 
 /** So many requests of each type; each takes as many ms as its name says. */
-function mix(counts: Readonly<Record<string, number>>): SpanSketch[] {
+function mix(
+  counts: Readonly<Record<string, number>>,
+  probabilities: Readonly<Record<string, number>> = {},
+): SpanSketch[] {
   return Object.entries(counts).flatMap(([type, count]) =>
     Array.from({ length: count }, (_, i) => ({
       id: 'root',
       trace: `${type}-${i}`,
       service: 'web',
       operation: type,
+      ...(probabilities[type] !== undefined && { probability: probabilities[type] }),
       startUs: i,
       endUs: i + 1000 * Number.parseInt(type, 10),
     })),
@@ -63,6 +67,27 @@ describe('request-mix', () => {
       mix({ '1 list': 800, '10 search': 200, '5 buy': 1000 }),
     )
     expect(found?.effect).toContain('requests by -1.8 ms (-32 % of 5.7 ms)')
+  })
+
+  test('weighted counts: shares and what they cost are of the requests stood for', () => {
+    const kept = { '1 list': 0.1, '10 search': 1 }
+    const [found] = coded(
+      'request-mix',
+      mix({ '1 list': 100, '10 search': 200 }, kept),
+      mix({ '1 list': 100, '10 search': 1000 }, kept),
+      { counts: 'weighted' },
+    )
+    expect(found?.finding).toBe(
+      'The request mix changed, which alone makes requests take 3 ms longer on average: web 1 list 83 % → 50 %, web 10 search 17 % → 50 % of requests.',
+    )
+    expect(found?.effect).toContain('requests by +3 ms (+120 % of 2.5 ms)')
+  })
+
+  test('weighted counts: another sampling of a type is no other mix', () => {
+    const before = mix({ '1 list': 400, '10 search': 400 }, { '1 list': 0.5, '10 search': 1 })
+    const after = mix({ '1 list': 100, '10 search': 400 }, { '1 list': 0.125, '10 search': 1 })
+    expect(coded('request-mix', before, after)).toHaveLength(1)
+    expect(coded('request-mix', before, after, { counts: 'weighted' })).toEqual([])
   })
 
   test('a type that is new has the mean it has after', () => {

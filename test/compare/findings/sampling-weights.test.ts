@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
+import { comparisonText } from '../../../src/cli/comparison-text.ts'
+import { printedFindings } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
+import { failureShift } from '../../../src/compare/findings/whole-shift.ts'
 import { makeSpans } from '../../make-traces.ts'
 
 /**
@@ -54,4 +57,37 @@ test('requests that were recorded one in ten count ten times, the others once', 
   )
   expect(weighted.findings.requests).toBe(2200)
   expect(weighted.findings.observedChangeUs).toBeCloseTo(2000 * 1000, -3)
+})
+
+test('mean and median of what is printed are of the requests stood for, and so are counts', () => {
+  const comparison = of([1, 0.1])
+  const printed = { comparison, limit: 9, budget: 0, explained: null }
+  // Ten in eleven of them take 1 ms more after.
+  expect(comparisonText(printed, { verbose: false })).toMatch(
+    /^2,200 \(400 recorded\) requests before, 2,200 \(400 recorded\) after, in 2 categories\nResponse time: mean 2\.05 ms → 2\.96 ms, median 2\.05 ms → 3\.0\d ms\n/,
+  )
+  expect(printedFindings(comparison)[0]).toMatchObject({
+    concerned: [2000, 2000],
+    all: [2200, 2200],
+  })
+  expect(printedFindings(PLAIN)[0]).toMatchObject({ concerned: [200, 200], all: [400, 400] })
+})
+
+test('what more failures change in all is of the requests stood for', () => {
+  const failing = (name: string, every: number, probability?: number) =>
+    makeSpans(
+      Array.from({ length: 200 }, (_, i) => {
+        const status = i % every === 0 ? ('error' as const) : ('ok' as const)
+        const endUs = i * 1e6 + (status === 'error' ? 1000 : 3000)
+        const span = { id: 'root', trace: `${name}-${i}`, startUs: i * 1e6, endUs, status }
+        return { ...span, ...(probability !== undefined && { probability }) }
+      }),
+    )
+  const shift = (probability?: number) =>
+    failureShift(
+      compare(failing('b', 10, probability), failing('a', 4, probability), { counts: 'weighted' })
+        .flows,
+    )
+  expect(shift()?.changeUs).toBeCloseTo(-2000 * 30, 6)
+  expect(shift(0.1)?.changeUs).toBeCloseTo(-2000 * 300, 6)
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
 import {
   certainty,
   chanceText,
@@ -9,6 +10,7 @@ import {
 import { accounting, mutationRows } from '../../../src/views/report/html-sections.ts'
 import { power, powerNote } from '../../../src/views/report/power.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
+import { makeSpans } from '../../make-traces.ts'
 import { chain, comparisonOf, smallComparison, upFrom } from '../charts/fixture.ts'
 
 describe('the headline', () => {
@@ -84,6 +86,32 @@ describe('the accounting', () => {
     expect(sum(({ share }) => share)).toBeCloseTo(1, 9)
     expect(observed.totalUs).toBe(comparison.findings.observedChangeUs)
     expect(observed.perRequestUs).toBe(observed.totalUs / 300)
+  })
+
+  test('of weighted counts is per request that is stood for, as the headline is', () => {
+    const period = (slowerUs: number) =>
+      makeSpans(
+        Array.from({ length: 400 }, (_, i) => {
+          const [isRare, startUs] = [i % 2 === 1, i * 1e6]
+          const endUs = startUs + 2000 + ((i * 37) % 100) + (isRare ? slowerUs : 0)
+          const service = isRare ? 'rare' : 'usual'
+          const probability = isRare ? 0.1 : 1
+          return { id: 'root', trace: `${slowerUs}-${i}`, service, startUs, endUs, probability }
+        }),
+      )
+    const comparison = compare(period(0), period(1000), { counts: 'weighted' })
+    const { findings, remainder, observed } = accounting(comparison)
+    const { sentences, shifts } = headline(comparison)
+    expect(observed.perRequestUs).toBeCloseTo(shifts[0]?.shiftUs as number, 6)
+    expect(observed.perRequestUs).toBeCloseTo((1000 * 2000) / 2200, 6)
+    const [finding] = findings
+    expect((finding?.perRequestUs as number) + remainder.perRequestUs).toBeCloseTo(
+      observed.perRequestUs,
+      6,
+    )
+    expect(sentences[0]).toMatch(
+      /over 2,200 \(400 recorded\) requests before and 2,200 \(400 recorded\) after\.$/,
+    )
   })
 
   test('has no shares of no change', () => {
