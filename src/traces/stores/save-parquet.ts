@@ -1,10 +1,10 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
+import { open } from 'node:fs/promises'
 import type { Encoding } from 'hyparquet'
 import type { ColumnSource, SchemaElement } from 'hyparquet-writer'
 import { SAVED_KEY, savedLogs, savedSpanId } from '../log-records.ts'
 import type { Quality } from '../quality.ts'
 import { NO_PARENT, SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
-import { nodeFiles } from '../trace-source.ts'
 import { CHECKSUM_KEY, checksumOf, saidWithoutLogs } from './checksum.ts'
 import { replaceFile } from './save-otlp.ts'
 
@@ -100,10 +100,16 @@ async function writeParquet(path: string, { name, quality, traces }: Savable): P
   }
   // Writes what it still holds, so that the file can be read up to here.
   out.finish()
-  const file = await (await nodeFiles()).openSlices(path)
-  const checksum = await checksumOf(file.slice, file.byteLength, saidWithoutLogs(saved))
+  const file = await open(path)
+  const slice = async (start: number, end: number) => {
+    const bytes = new Uint8Array(end - start)
+    await file.read(bytes, 0, bytes.length, start)
+    return bytes.buffer
+  }
+  const { size } = await file.stat()
+  const checksum = await checksumOf(slice, size, saidWithoutLogs(saved))
   await file.close()
-  kvMetadata.push({ key: CHECKSUM_KEY, value: `${file.byteLength} ${checksum}` })
+  kvMetadata.push({ key: CHECKSUM_KEY, value: `${size} ${checksum}` })
   await writer.finish()
 }
 
