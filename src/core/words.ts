@@ -128,8 +128,8 @@ const BEGINNING = 60
 const MAX_NAME_LENGTH = 100
 
 /**
- * Text on one line, its middle left out where long: `recommen…dations`; what cannot be printed
- * becomes a space.
+ * Text on one line, its middle left out where long: `recommen…dations`, between words where some end
+ * near; what cannot be printed becomes a space.
  */
 export function shortText(text: string, longest: number): string {
   // Cut before splitting: labels can be megabytes long.
@@ -139,7 +139,12 @@ export function shortText(text: string, longest: number): string {
   if (characters.length <= longest) return characters.join('')
   const head = Math.ceil((longest - 1) / 2)
   const tail = longest - 1 - head
-  return `${characters.slice(0, head).join('')}…${characters.slice(characters.length - tail).join('')}`
+  const start = characters.slice(0, head).join('')
+  const end = characters.slice(characters.length - tail).join('')
+  const [lastSpace, firstSpace] = [start.lastIndexOf(' '), end.indexOf(' ')]
+  const cutStart = lastSpace > (2 / 3) * start.length ? start.slice(0, lastSpace + 1) : start
+  const cutEnd = firstSpace >= 0 && firstSpace < end.length / 3 ? end.slice(firstSpace) : end
+  return `${cutStart}…${cutEnd}`
 }
 
 /**

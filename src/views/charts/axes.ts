@@ -30,10 +30,11 @@ export function linearDurationAxis({ lowUs, highUs, title, ...look }: DurationEx
   const { of = TIME, ticks = 6, nice = true } = look
   const high = highUs > lowUs ? highUs : lowUs + Math.max(1, Math.abs(lowUs) * 0.1)
   const size = Math.max(Math.abs(lowUs), Math.abs(high))
-  const [factor, unit] = DURATION_UNITS.findLast(([step]) => of === TIME && size >= step) ?? [
-    1,
-    'µs',
-  ]
+  // Up to three minutes in seconds: ticks at tenths of a minute are no round times.
+  const leastIn = (factor: number) => (factor > 1e6 ? 3 * factor : factor)
+  const [factor, unit] = DURATION_UNITS.findLast(
+    ([factor]) => of === TIME && size >= leastIn(factor),
+  ) ?? [1, 'µs']
   const label = `format(datum.value / ${factor}, ',~r')${of === TIME ? ` + ' ${unit}'` : ''}`
   const scale = scaleLinear().domain([lowUs / factor, high / factor])
   if (nice) scale.nice(ticks)

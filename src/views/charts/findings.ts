@@ -160,7 +160,8 @@ export const segmentsChart = defineChart(
 function labelOf(segment: Segment): string {
   const of = ofText(segment)
   const conditions = segment.text.split(' and ')
-  return `${of}: ${conditions.map((one) => one.replace(`${of} `, '')).join(' and ')}`
+  const fails = segment.measure === 'time' ? '' : ' fails'
+  return `${of}${fails}: ${conditions.map((one) => one.replace(`${of} `, '')).join(' and ')}`
 }
 
 export function segmentSides(
