@@ -1,14 +1,17 @@
-// npm run bench:reopen -- FILE…: how long traces take to read from where they are, and once saved as Parquet,
-// in a process of its own: the first time (cold) and usually (warm, the median of eleven).
+// npm run bench:reopen [-- FILE…; default 10,000 requests as OTLP lines]: how long traces take to read from where
+// they are, and once saved as Parquet, in a process of its own: the first time (cold) and usually (warm, the median
+// of eleven).
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import { bundle } from './bundle.ts'
+import { otlpFiles } from './simulated-otlp.ts'
 
 const TARGET = 0.1
-const files = process.argv.slice(2)
+const given = process.argv.slice(2)
+const files = given.length > 0 ? given : otlpFiles(10_000).slice(0, 1)
 const folder = mkdtempSync(join(tmpdir(), 'flowdelta-reopen-'))
 try {
   const saved = join(folder, 'saved.parquet')
