@@ -1,8 +1,9 @@
 // npm run bench:growth: how time grows with requests, nodes of a graph and categories. Writes
 // bench/README.md with a log-log chart and slopes; `-- --whole` goes up to 1,000,000 requests,
 // 15,000 nodes and 10,000 categories.
-import { writeFileSync } from 'node:fs'
-import { cpus, loadavg } from 'node:os'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as vega from 'vega'
 import { compile, type TopLevelSpec } from 'vega-lite'
 import {
@@ -10,6 +11,7 @@ import {
   simulatedDot,
   simulatedTemplates,
 } from '../datasets/simulated/simulated-flows.ts'
+import { writePieces } from '../datasets/simulated/write-pieces.ts'
 import { compare } from '../src/compare/comparison.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 
@@ -32,17 +34,18 @@ const SCALES: Readonly<Record<keyof typeof GROWTH, (size: number) => Scale>> = {
   categories: (kinds) => ({ requests: 10 * GROWTH.categories.at(-1)!, kinds, nodes: 10 }),
 }
 
-/** Seconds from the text of two periods in memory to findings. */
+const folder = mkdtempSync(join(tmpdir(), 'flowdelta-growth-'))
+
+/** Seconds from the files of two periods to findings. */
 async function seconds({ requests, kinds, nodes }: Scale): Promise<number> {
   const templates = simulatedTemplates(evenScale(kinds, nodes), { seed: 1 })
-  const texts = ([0, 1] as const).map((period) => ({
-    name: `${period}.dot`,
-    bytes: Buffer.from(
-      [...simulatedDot(templates, { requests: requests / 2, period, seed: 7 })].join(''),
-    ),
-  }))
+  const files = ([0, 1] as const).map((period) => {
+    const file = join(folder, `${period}.dot`)
+    writePieces(file, simulatedDot(templates, { requests: requests / 2, period, seed: 7 }))
+    return file
+  })
   const began = performance.now()
-  const [before, after] = await Promise.all(texts.map((text) => loadTraces(text)))
+  const [before, after] = await Promise.all(files.map((file) => loadTraces(file)))
   if (before === undefined || after === undefined) throw new Error('nothing was loaded')
   void compare(before, after).findings.text()
   return (performance.now() - began) / 1e3
@@ -69,6 +72,7 @@ for (const [of, sizes] of Object.entries(GROWTH)) {
     process.stdout.write(`${size.toLocaleString('en')} ${of}: ${took.toFixed(2)} s\n`)
   }
 }
+rmSync(folder, { recursive: true })
 const chart: TopLevelSpec = {
   data: { values: points },
   width: 520,
@@ -86,7 +90,7 @@ const chart: TopLevelSpec = {
       field: 'seconds',
       type: 'quantitative',
       scale: { type: 'log' },
-      title: 'seconds from text to findings',
+      title: 'seconds from files to findings',
     },
     color: {
       field: 'of',
@@ -110,7 +114,7 @@ writeFileSync(
   new URL('README.md', at),
   `# How time grows
 
-Made by \`npm run bench:growth${isWhole ? ' -- --whole' : ''}\` on ${cpus().length} cores under a load of ${loadavg()[0]!.toFixed(0)} (other programs ran at the same time, so only the slopes mean something), one run of each size; from DOT in memory to findings, both periods together. The target is a slope of at most ${TARGET_SLOPE}; the last column is the slope between the two largest sizes, where what every run takes matters least.
+Made by \`npm run bench:growth${isWhole ? ' -- --whole' : ''}\` on ${cpus().length} cores under a load of ${loadavg()[0]!.toFixed(0)}, one run of each size; from DOT files to findings, both periods together. The target is a slope of at most ${TARGET_SLOPE}; the last column is the slope between the two largest sizes, where what every run takes matters least.
 
 | growing | seconds | slope | at the end |
 |---|---|---|---|
