@@ -1,4 +1,5 @@
 import { range, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireFields } from '../../core/errors.ts'
 import {
   custom,
@@ -72,7 +73,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   readonly #offsets: Uint32Array
   readonly #edgeSamples = new Map<number, EdgeSamples[]>()
   readonly #wholeSamples = new Map<number, EdgeSamples[]>()
-  readonly #moments: Moments[] = []
+  readonly #moments = new Map<number, Moments>()
 
   constructor({ catalog, ...columns }: CategoryColumns) {
     super(columns)
@@ -168,12 +169,9 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
 
   /** Count, mean, variance and extremes of a category's response times in one period. */
   responseTimeMoments(category: number, period: Period): Moments {
-    const group = 2 * category + period
-    const known =
-      this.#moments[group] ??
-      moments(this.responseTimes(category, period), this.weights(category, period))
-    this.#moments[group] = known
-    return known
+    return getOrInsert(this.#moments, 2 * category + period, () =>
+      moments(this.responseTimes(category, period), this.weights(category, period)),
+    )
   }
 
   /** For a shape, the number of each edge's class in its category's structure. */
@@ -207,11 +205,9 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
 
   /** Latencies of each edge class of a category in both periods; worked out when first asked for. */
   edgeSamples(category: number): readonly EdgeSamples[] {
-    const known = this.#edgeSamples.get(category)
-    if (known !== undefined) return known
-    const samples = collectEdgeSamples(this, category, new ClassTimes(this, category))
-    this.#edgeSamples.set(category, samples)
-    return samples
+    return getOrInsert(this.#edgeSamples, category, () =>
+      collectEdgeSamples(this, category, new ClassTimes(this, category)),
+    )
   }
 
   /**
@@ -221,12 +217,9 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
    */
   wholeEdgeSamples(category: number): readonly EdgeSamples[] {
     if (!(this.flows instanceof FoldedFlows)) return this.edgeSamples(category)
-    const known = this.#wholeSamples.get(category)
-    if (known !== undefined) return known
-    const times = new ClassTimes(this, category, { whole: true })
-    const samples = collectEdgeSamples(this, category, times)
-    this.#wholeSamples.set(category, samples)
-    return samples
+    return getOrInsert(this.#wholeSamples, category, () =>
+      collectEdgeSamples(this, category, new ClassTimes(this, category, { whole: true })),
+    )
   }
 
   /**

@@ -1,4 +1,5 @@
 // Runs once an edge of a request: the loops index with `!`.
+import { getOrInsert } from '../../core/entries.ts'
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
@@ -99,13 +100,9 @@ export class ClassTimes {
   }
 
   #classesOf(request: number, shape: number): Uint32Array {
-    const known = this.#classes.get(shape)
-    if (known !== undefined) return known
-    const classes = this.#whole
-      ? this.#categories.edgeClassOf(shape)
-      : this.#categories.recordedClassOf(request)
-    this.#classes.set(shape, classes)
-    return classes
+    return getOrInsert(this.#classes, shape, () =>
+      this.#whole ? this.#categories.edgeClassOf(shape) : this.#categories.recordedClassOf(request),
+    )
   }
 }
 

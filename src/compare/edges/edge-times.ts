@@ -1,4 +1,5 @@
 // Runs once an edge of a request: the loops index with `!`.
+import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -159,15 +160,11 @@ function edgeRows(categories: Categories, pool: EdgePool): EdgeRows {
     const sums = pool.ofClasses(category)
     const known = new Map<number, number>()
     for (let number = 0; number < sums.length; number++) {
-      const edge = sums[number]!
-      let sum = known.get(edge)
-      if (sum === undefined) {
-        sum = known.size
-        known.set(edge, sum)
+      sums[number] = getOrInsert(known, sums[number]!, (edge) => {
         rows.edgeOf.push(edge)
         rows.categoryOf.push(category)
-      }
-      sums[number] = sum
+        return known.size
+      })
     }
     sumOf.push(sums)
     offsets[category + 1] = rows.edgeOf.length

@@ -1,5 +1,5 @@
 import { OptionError } from '../../core/errors.ts'
-import { remembered } from '../../core/remembered.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Comparison } from '../comparison.ts'
 import type { Finding } from '../findings/finding.ts'
@@ -103,14 +103,9 @@ export function notesIn(comparison: Comparison) {
 }
 
 /** What there is of a kind, by its keys; listed when it is first asked for. */
-export const subjectsIn = remembered((categories: Categories) => {
-  const found = new Map<string, ReadonlyMap<string, Subject>>()
-  return (kind: string) => {
-    const known = found.get(kind) ?? listSubjects(categories, kind)
-    found.set(kind, known)
-    return known
-  }
-})
+export const subjectsIn = remembered((categories: Categories) =>
+  memoized((kind: string): ReadonlyMap<string, Subject> => listSubjects(categories, kind)),
+)
 
 interface Place {
   readonly category: number

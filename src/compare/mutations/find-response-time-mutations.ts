@@ -1,4 +1,5 @@
 import { range } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
@@ -175,17 +176,17 @@ export class ResponseTimeMutations extends Stage {
    * is the category's testable edges, at level α · R / m when R of m categories were selected.
    */
   edges(category: number): readonly EdgeComparison[] {
-    const known = this.#edges.get(category)
-    if (known !== undefined) return known
+    return getOrInsert(this.#edges, category, () => this.#testEdges(category))
+  }
+
+  #testEdges(category: number): readonly EdgeComparison[] {
     const testable = this.#tests.filter((test) => test.testable).length
     const selected = Math.max(1, this.mutations.length)
     const alpha =
       this.options.correction === 'bh'
         ? (this.options.alpha * selected) / Math.max(1, testable)
         : this.options.alpha
-    const edges = testEdges(this.categories, category, { ...this.options, alpha })
-    this.#edges.set(category, edges)
-    return edges
+    return testEdges(this.categories, category, { ...this.options, alpha })
   }
 
   /**

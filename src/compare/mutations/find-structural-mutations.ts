@@ -1,4 +1,5 @@
 import { range, rollups, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { remembered } from '../../core/remembered.ts'
@@ -278,9 +279,9 @@ function sharesOf(
   return Array.from({ length: categories.size }, (_, category) => {
     const { before, after, type, shares } = of(category)
     const { before: ofBefore, after: ofAfter } = type
-    const key = `${before + after} ${ofBefore} ${ofAfter}`
-    const least = leastOf.get(key) ?? leastP(before + after, ofBefore, ofAfter)
-    leastOf.set(key, least)
+    const least = getOrInsert(leastOf, `${before + after} ${ofBefore} ${ofAfter}`, () =>
+      leastP(before + after, ofBefore, ofAfter),
+    )
     return {
       beforeShare: shares?.before ?? before / ofBefore,
       afterShare: shares?.after ?? after / ofAfter,
@@ -325,9 +326,7 @@ export interface TypeCount {
 function countTypes(categories: Categories, count = categories.count.bind(categories)) {
   const types = new Map<string, TypeCount>()
   return Array.from({ length: categories.size }, (_, category) => {
-    const root = categories.root(category)
-    const type = types.get(root) ?? { before: 0, after: 0 }
-    types.set(root, type)
+    const type = getOrInsert(types, categories.root(category), () => ({ before: 0, after: 0 }))
     type.before += count(category, BEFORE)
     type.after += count(category, AFTER)
     return type

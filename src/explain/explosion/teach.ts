@@ -14,6 +14,7 @@ import {
 } from '../../compare/knowledge/knowledge.ts'
 import { categoryKey, categoryText } from '../../compare/knowledge/parts.ts'
 import { type TaughtNote, withNote } from '../../compare/knowledge/subjects.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -68,9 +69,7 @@ class Alternatives {
 
   /** Categories without some parts, and which of them most requests of each category are in. */
   without(ignore: readonly Ignorable[]) {
-    const made = this.#made.get(ignore.join()) ?? this.#make(ignore)
-    this.#made.set(ignore.join(), made)
-    return made
+    return getOrInsert(this.#made, ignore.join(), () => this.#make(ignore))
   }
 
   #make(ignore: readonly Ignorable[]) {

@@ -4,6 +4,7 @@ import {
   type ResponseTimeMutations,
   testFamily,
 } from '../../compare/mutations/find-response-time-mutations.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import type {
   EdgeVerdict,
@@ -116,7 +117,7 @@ function mergeEdges({ before, after }: Sides, drafts: readonly NodeDraft[]): Edg
     const { from, to } = edge
     const draft = { from, to, before: edge, after: null }
     edges.push(draft)
-    free.set(`${from} ${to}`, [...(free.get(`${from} ${to}`) ?? []), draft])
+    getOrInsert(free, `${from} ${to}`, () => []).push(draft)
   }
   for (const edge of after.edges) {
     const from = draftOfAfter.get(edge.from) as number

@@ -3,6 +3,7 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
@@ -236,8 +237,7 @@ function callsOf(categories: Categories, { fromNode, toNode }: EdgeNodes, period
   for (let request = 0; request < flows.size; request++) {
     if (flows.period[request] !== period) continue
     const shape = flows.shapeOf[request] as number
-    const edges = edgesOf.get(shape) ?? matching(shape, rootLabel(categories, request))
-    edgesOf.set(shape, edges)
+    const edges = getOrInsert(edgesOf, shape, () => matching(shape, rootLabel(categories, request)))
     for (const edge of edges) {
       const [from, to] = [shapes.from(shape)[edge] as number, shapes.to(shape)[edge] as number]
       calls.push({ period, request, from, to, timeUs: flows.latencies(request)[edge] as number })

@@ -1,4 +1,5 @@
 import type { Categories } from '../../compare/categories/categories.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
@@ -185,11 +186,7 @@ export class ParameterColumns {
   add(row: number, place: number, record: NodeRecord): void {
     const attributes = this.#places[place]?.found as Map<string, Values>
     for (const [key, value] of record) {
-      let values = attributes.get(key)
-      if (values === undefined) {
-        values = new Array<AttributeValue | undefined>(this.#rows).fill(undefined)
-        attributes.set(key, values)
-      }
+      const values = getOrInsert(attributes, key, () => new Array(this.#rows).fill(undefined))
       values[row] = value
     }
   }

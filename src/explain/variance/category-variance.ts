@@ -1,6 +1,7 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import { ClassTimes } from '../../compare/categories/class-times.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { percent } from '../../core/words.ts'
@@ -94,13 +95,10 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
           `.table(), 0 to ${edgeClasses.length - 1}.`,
       )
     }
-    const key = `${edge} ${alpha}`
     const period = periodOfName(this.period)
-    const found =
-      this.#covariances.get(key) ??
-      findCovariances(this.categories, this.category, { edge, period, alpha })
-    this.#covariances.set(key, found)
-    return found
+    return getOrInsert(this.#covariances, `${edge} ${alpha}`, () =>
+      findCovariances(this.categories, this.category, { edge, period, alpha }),
+    )
   }
 
   /** One row an edge that is on the critical path of some request, the largest share first. */

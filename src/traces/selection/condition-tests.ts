@@ -1,4 +1,5 @@
 import { FlowdeltaError, nearestName, show } from '../../core/errors.ts'
+import { memoized } from '../../core/remembered.ts'
 import {
   counted,
   firstOf,
@@ -90,19 +91,11 @@ function orderTest(recorded: Recorded, asked: Condition): (value: AttributeValue
 function isOneOf(texts: readonly string[]): (value: AttributeValue) => boolean {
   const wanted = new Set(texts)
   const numbers = new Set(texts.map((text) => Number(text || Number.NaN)))
-  const known = new Map<AttributeValue, boolean>()
-  return (value) => {
-    let is = known.get(value)
-    if (is === undefined) {
-      const text = String(value)
-      is =
-        wanted.has(text) ||
-        wanted.has(printable(text)) ||
-        (typeof value === 'number' && numbers.has(value))
-      known.set(value, is)
-    }
-    return is
-  }
+  return memoized((value: AttributeValue) => {
+    const text = String(value)
+    const isNumber = typeof value === 'number' && numbers.has(value)
+    return isNumber || wanted.has(text) || wanted.has(printable(text))
+  })
 }
 
 /** When a moment is, µs since 1970, a time of day from `notBeforeUs` on; throws for none. */
