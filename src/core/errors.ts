@@ -54,7 +54,6 @@ export class OptionError extends FlowdeltaError {
   override readonly name = 'OptionError'
   /** The option's name. */
   readonly option: string
-  /** The value given. */
   readonly value: unknown
   /** Values that the option takes, as a noun phrase. */
   readonly expected: string

@@ -16,7 +16,6 @@ import { counted } from './words.ts'
 
 /** A step of an analysis, immutable, with a table to look at; shown, it shows its table. */
 export abstract class Stage extends Displayable {
-  /** The stage as an Arquero table. */
   abstract table(): StageTable
 
   displayText(): string {

@@ -36,7 +36,6 @@ export const CATEGORY_OPTIONS = defineOptions({
   }),
 })
 
-/** Options of `sizes`. */
 const SIZE_OPTIONS = defineOptions({
   large: number({
     default: 10,
@@ -46,14 +45,12 @@ const SIZE_OPTIONS = defineOptions({
   }),
 })
 
-/** Options that categories were made with. */
 export type CategoryOptions = OptionsOf<typeof CATEGORY_OPTIONS>
 
 /** What `categorize` hands over. */
 export interface CategoryColumns {
   readonly flows: FlowSet
   readonly options: CategoryOptions
-  /** Category of each request. */
   readonly categoryOf: Uint32Array
   readonly catalog: StructureCatalog
   /** Shapes that could not be compared within the step budget and stand alone. */
@@ -83,7 +80,6 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     this.#offsets = offsets
   }
 
-  /** How many categories there are. */
   get size(): number {
     return this.#catalog.size
   }

@@ -23,7 +23,6 @@ export interface EdgeClass {
   readonly fromRoundBefore?: true
 }
 
-/** The structure that all requests of a category share. */
 export interface CategoryStructure extends StructureOutline {
   /** Label of each node, hosts omitted if so chosen. */
   readonly labels: readonly string[]

@@ -9,7 +9,6 @@ import {
 import { type LabelOrder, labelOrder, type StructureColours } from './structure-colours.ts'
 import { depthFirst, type StructureOutline } from './structure-outline.ts'
 
-/** What the catalog is about. */
 export interface CatalogContents {
   readonly shapes: ShapeTable
   readonly colours: StructureColours
@@ -62,7 +61,6 @@ export class StructureCatalog {
     return labelTexts[labelOf[label] as number] as string
   }
 
-  /** How many different labels there are. */
   get labelCount(): number {
     return this.#contents.labelTexts.length
   }
@@ -110,7 +108,6 @@ export class StructureCatalog {
     return classes
   }
 
-  /** The class of each key of a category. */
   #classNumbers(category: number): Uint32Array {
     if (category === this.#numbered) return this.#numbers
     const { classKeys, loops } = this.structure(category)
@@ -133,7 +130,6 @@ export class StructureCatalog {
     return keys.map((key) => numbers.get(key) as number)
   }
 
-  /** The loops of all shapes of a category. */
   #loops(category: number): readonly ColouredLoop[] {
     const { colours, loopsOf, categoryOfShape } = this.#contents
     if (loopsOf === undefined) return []

@@ -1,13 +1,11 @@
 import { InternalError } from '../../core/errors.ts'
 import { type Neighbors, ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 
-/** A shape with the colour of each of its nodes. */
 export interface ColouredShape {
   readonly shape: number
   readonly colours: Uint32Array
 }
 
-/** What colour refinement says of one shape. */
 export interface ShapeKey {
   /** Equal for two shapes if, and nearly only if, they are the same structure. */
   readonly key: number

@@ -23,7 +23,6 @@ export interface EdgeStratum {
 
 /** What one period says of each pooled edge, over all its categories. */
 export interface EdgeTotals {
-  /** Requests whose flow has the edge. */
   readonly requests: Float64Array
   /** How often it lies on a critical path. */
   readonly criticalCalls: Float64Array
@@ -95,7 +94,6 @@ export class EdgeTimes {
     return this.#pool.edge(number)
   }
 
-  /** All categories that have the edge. */
   categories(edge: number): readonly number[] {
     return Array.from(this.#rowsOf(edge), (row) => this.#categoryOf[row]!)
   }

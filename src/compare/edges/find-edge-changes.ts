@@ -145,7 +145,6 @@ export const EDGE_OPTIONS = defineOptions({
   }),
 })
 
-/** Options that edge changes were found with. */
 export type EdgeOptions = OptionsOf<typeof EDGE_OPTIONS>
 
 /** One pooled edge, compared between the periods. */
@@ -153,7 +152,6 @@ export interface EdgeChange extends PooledEdge {
   /** Requests that have the edge, whether or not they could be compared. */
   readonly beforeRequests: number
   readonly afterRequests: number
-  /** Categories that have it. */
   readonly categories: readonly number[]
   /** In how many of them it could be compared, and how many requests those have. */
   readonly comparedCategories: number

@@ -65,7 +65,6 @@ export interface Subject {
   readonly what: string
   /** Calls in it, itself included. */
   readonly calls: number
-  /** Categories that have it. */
   readonly categories: ReadonlySet<number>
   /** Of a part, keys of the calls that make it; `null` for none. */
   readonly within: ReadonlySet<string | null>

@@ -70,7 +70,6 @@ export const RESPONSE_TIME_OPTIONS = defineOptions({
   }),
 })
 
-/** Options that response-time mutations were found with. */
 export type ResponseTimeOptions = OptionsOf<typeof RESPONSE_TIME_OPTIONS>
 
 /** Correction of p-values for the number of tests: none, or Benjamini-Hochberg. */
@@ -86,7 +85,6 @@ export interface FamilyTest extends SampleComparison {
 /** One edge class of a category, compared between the periods. */
 export interface EdgeComparison {
   readonly edge: EdgeClass
-  /** Number of the edge class in the category's structure. */
   readonly number: number
   /** On the critical path in at least half of the requests of either period. */
   readonly onCriticalPath: boolean
@@ -129,7 +127,6 @@ export class ResponseTimeMutations extends Stage {
     this.#tests = tests
   }
 
-  /** The test of one category's response times. */
   test(category: number): FamilyTest {
     this.categories.root(category)
     return this.#tests[category] as FamilyTest

@@ -101,10 +101,8 @@ export const STRUCTURAL_OPTIONS = defineOptions({
   alpha: RESPONSE_TIME_OPTIONS.alpha,
 })
 
-/** Options that structural mutations were found with; `alpha` matters with `'auto'` only. */
 export type StructuralOptions = OptionsOf<typeof STRUCTURAL_OPTIONS>
 
-/** How requests are counted; see `STRUCTURAL_OPTIONS`. */
 export type Counts = StructuralOptions['counts']
 
 /** How a category's number of requests changed. */

@@ -71,7 +71,6 @@ export const PRECURSOR_OPTIONS = defineOptions({
   }),
 })
 
-/** Options that precursors were matched with. */
 export type PrecursorOptions = OptionsOf<typeof PRECURSOR_OPTIONS>
 
 /**

@@ -59,7 +59,6 @@ export const EXPLOSION_OPTIONS = defineOptions({
   }),
 })
 
-/** Options that a diagnosis was made with. */
 export type ExplosionOptions = OptionsOf<typeof EXPLOSION_OPTIONS>
 
 /** A cluster whose requests each choose `replicas` of `hosts`. */

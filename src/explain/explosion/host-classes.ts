@@ -37,7 +37,6 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
     )
   }
 
-  /** How many classes there are. */
   get size(): number {
     return this.classes.length
   }
@@ -77,7 +76,6 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
     return rowTable(rows, own('host class peers different compared'))
   }
 
-  /** One row a class. */
   classTable(): StageTable {
     return rowTable(this.classes, {
       class: 'name',
@@ -109,7 +107,6 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
     return this.classTable().displayText()
   }
 
-  /** Numbers of the hosts, class by class. */
   #hosts(): number[] {
     const numbers = new Map(this.#pairs.hosts.map((host, i) => [host, i]))
     return this.classes.flatMap(({ hosts }) => hosts.map((host) => numbers.get(host) as number))

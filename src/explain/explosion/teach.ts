@@ -37,7 +37,6 @@ const ALL = Object.keys(IGNORABLE) as Ignorable[]
 
 /** What a person answers about two categories of some data. */
 export interface TaughtAnswer {
-  /** Numbers of the categories. */
   readonly one: number
   readonly other: number
   /** Whether their requests are the same to this person. */
@@ -215,7 +214,6 @@ export interface Question extends CategorySizes {
 
 interface Asked {
   readonly questions: readonly Question[]
-  /** Sizes as they are. */
   readonly sizes: CategorySizes
 }
 
@@ -231,7 +229,6 @@ export class Questions extends columnarStage<Asked>() {
     })
   }
 
-  /** All questions in words. */
   text(): string {
     if (this.questions.length === 0) {
       return 'There is nothing to ask: no two categories differ only in what a rule could ignore.'

@@ -4,7 +4,6 @@ import { chanceOf, type Draft, differenceText, first, ordinals } from './differe
 import type { FlowComparison, UnionEdge, UnionNode } from './flow-comparison.ts'
 import { type FlowDifference, FlowDifferences, NO_TIME_US, shareWords } from './flow-differences.ts'
 
-/** Two flows as one, before their differences are ranked. */
 export type ComparedFlows = Omit<FlowComparison, 'ranked'>
 
 /**

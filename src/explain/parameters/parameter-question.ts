@@ -16,7 +16,6 @@ import { ascendingSample, type WeightedSample } from '../../stats/weighted-sampl
 import type { ParameterDifference } from './parameter-differences.ts'
 import type { Parameter, ParameterTable } from './parameter-table.ts'
 
-/** One question asked of the parameters, with its answer. */
 export interface ParameterQuestion {
   readonly question: ParameterQuestionName
   readonly table: ParameterTable

@@ -68,7 +68,6 @@ export class ParameterTable extends Stage {
     this.parameters = all.filter(({ name }) => !leftOut.has(name))
   }
 
-  /** Rows in the table. */
   get size(): number {
     return this.rows.requests.length
   }

@@ -14,7 +14,6 @@ import type { VarianceKind } from './variance-marks.ts'
 
 /** An edge class that is on the critical path of some request, and how much it varies. */
 export interface EdgeVariance {
-  /** Number of the edge class in the category's structure. */
   readonly edge: number
   readonly from: string
   readonly to: string
@@ -128,7 +127,6 @@ interface CovarianceOptions {
 /** How the latencies of two edges go together. */
 export interface EdgeCovariance
   extends Pick<EdgeClass, 'from' | 'to' | 'occurrence' | 'fromRoundBefore'> {
-  /** Number of the other edge class. */
   readonly edge: number
   /** Requests in which both latencies are known. */
   readonly requests: number
@@ -289,7 +287,6 @@ export class CoMoments {
 /** What one request says of the edge classes of its category; the arrays are used again for the next. */
 export interface RequestEdges {
   readonly responseTimeUs: number
-  /** How many requests it counts as. */
   readonly weight: number
   /** Time of each class on the critical path of the request, in µs; 0 where it is off it. */
   readonly criticalUs: Float64Array

@@ -32,10 +32,8 @@ export interface EventTableColumns {
 
 /** The table of edges: one row an edge, from one event to a group. */
 export interface EdgeTableColumns {
-  /** Name of the file, as for events. */
   readonly file: string
   readonly traceId: string
-  /** Group of the father event. */
   readonly father: string
   /**
    * Start of the father event, which names it within its group. Default: the group's first event.
@@ -47,7 +45,6 @@ export interface EdgeTableColumns {
 
 /** The table of traces: one row a trace. What it says is checked and tells the time of day. */
 export interface TraceTableColumns {
-  /** Name of the file, as for events. */
   readonly file: string
   readonly traceId: string
   /**
@@ -56,11 +53,9 @@ export interface TraceTableColumns {
   readonly firstSeen?: string
   /** How many events a trace has: one that has another number of them is noted. */
   readonly events?: string
-  /** How many edges a trace has, likewise. */
   readonly edges?: string
 }
 
-/** What the words of an event say of it. */
 export interface EventWords {
   readonly status: SpanStatus
   readonly attributes: readonly AttributeEntry[]

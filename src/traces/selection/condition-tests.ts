@@ -18,7 +18,6 @@ export type Reader = (trace: number) => readonly AttributeValue[]
 /** A moment: text as on the command line, a `Date`, or µs since 1970. */
 export type Moment = string | Date | number
 
-/** What conditions ask of traces that were recorded. */
 export interface Recorded {
   readonly name: string
   readonly size: number
@@ -27,7 +26,6 @@ export interface Recorded {
   reader(subject: Subject): Reader | undefined
   /** Reads which requests call a service, or an operation; `undefined` where there is none such. */
   callers(called: Subject): ((trace: number) => boolean) | undefined
-  /** Names that conditions may use. */
   names(): Readonly<Record<'attributes' | 'services' | 'operations', readonly string[]>>
 }
 

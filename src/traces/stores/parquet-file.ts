@@ -46,7 +46,6 @@ export interface ParquetFile {
   read(group: RowGroup, leaf: Leaf, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
   /** Returns what `use` makes of a column of one row group as flowdelta saves them. */
   readStored<T>(group: RowGroup, leaf: Leaf, use: (column: StoredColumn) => T): Promise<T>
-  /** Bytes of the file as they are. */
   slice(start: number, end: number): ArrayBuffer | Promise<ArrayBuffer>
   close(): Promise<void>
 }
