@@ -19,10 +19,7 @@ export type OptionAdvice = Readonly<
  */
 export type ErrorCode = 'argument' | 'option' | 'format' | 'input'
 
-/**
- * Something the caller can put right: wrong input or a wrong option. The message says what was
- * found, where it stood, and what to do next.
- */
+/** Wrong input or options: the message says what was found, where it stood, and what to do next. */
 export class FlowdeltaError extends Error {
   override readonly name: string = 'FlowdeltaError'
   readonly code: ErrorCode

@@ -50,10 +50,7 @@ interface Instead<Word> {
   readonly or: Word
 }
 
-/**
- * Defines options in one place: types, checks, defaults, flags, schemas and docs derive from it;
- * throws for a default that its own option rejects.
- */
+/** Defines options; types, checks, flags and docs are derived. Throws for a wrong default. */
 export function defineOptions<Table extends OptionTable>(table: Table): Table {
   for (const [name, row] of Object.entries(table)) {
     if (row.accepts(row.default)) continue

@@ -57,10 +57,7 @@ export function tableBundle(table: Table): MimeBundle {
   return { 'text/plain': tableText(table), 'text/html': (notebookHtml ?? tableHtml)(table) }
 }
 
-/**
- * An Arquero table that shows itself in a notebook. Every Arquero verb on it gives another
- * `StageTable`.
- */
+/** An Arquero table that shows itself in a notebook; every verb gives another `StageTable`. */
 export interface StageTable extends ColumnTable, HasMimeBundle {
   displayText(): string
   [inspectHook](): string

@@ -127,10 +127,7 @@ const BEGINNING = 60
 /** Longer names from traces lose their middle. */
 const MAX_NAME_LENGTH = 100
 
-/**
- * Text on one line, its middle left out where long: `recommen…dations`; what cannot be printed
- * becomes a space.
- */
+/** Text on one line, its middle left out: `recommen…dations`; the unprintable becomes a space. */
 export function shortText(text: string, longest: number): string {
   // Cut before splitting: labels can be megabytes long.
   const near =

@@ -57,10 +57,7 @@ export interface CategoryColumns {
   readonly undecided: number
 }
 
-/**
- * Requests grouped by the structure of their flows. Categories are numbered in the order of
- * their first request.
- */
+/** Requests grouped by the structure of their flows, numbered in the order of first requests. */
 export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>() {
   static readonly madeBy: string = 'categories: what categorize returns, or comparison.categories'
   readonly #catalog: StructureCatalog
@@ -175,10 +172,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return this.#catalog.classOfEdges(shape)
   }
 
-  /**
-   * Of folded flows, for each recorded edge of a request the number of the class that it became part
-   * of; of others, that of each edge of its shape.
-   */
+  /** For each edge of a request as it was recorded, before folding, the number of its class. */
   recordedClassOf(request: number): Uint32Array {
     const { flows } = this
     const shape = flows.shapeOf[request] as number

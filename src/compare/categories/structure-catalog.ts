@@ -77,10 +77,7 @@ export class StructureCatalog {
     return { shape, labelCodes, ...ends, ...depthFirst(graph, labelCodes, this.#labelOrder) }
   }
 
-  /**
-   * For any shape, its nodes depth first. Nodes at one position play the same part in all shapes of
-   * a category; among identical branches, in the order of their numbers.
-   */
+  /** For any shape, its nodes depth first; see `Categories.preorderOf`. */
   preorder(shape: number): Uint32Array {
     return getOrInsert(this.#preorders, shape, () => this.#describe(shape).preorder)
   }

@@ -90,10 +90,7 @@ export interface CategoryCurveOptions {
 export class ExpectedCategoryCurves extends columnarStage<{
   readonly options: CategoryCurveOptions
 }>() {
-  /**
-   * Columns: hosts, replicas, requests, expected, sd, possible, and requestsPerCategory, the mean
-   * number of requests in a category that has any.
-   */
+  /** One row a point; `requestsPerCategory` is the mean over categories that have requests. */
   table(): StageTable {
     const { hosts, replicas, requests: range, points } = this.options
     const [fewest, most] = range

@@ -57,10 +57,7 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
     return onMachine(node, this.#classOf.get(machine)?.name ?? machine)
   }
 
-  /**
-   * A rule for labels with classes in place of hosts, for `categorize` and `compare`. It can be
-   * handed on as it is.
-   */
+  /** A rule for labels with classes in place of hosts, for `categorize` and `compare`. */
   readonly label = (node: NodeLabel): string => labelText(this.inClass(node))
 
   /** One row a host, class by class: how many peers it could be compared with, and differs from. */
@@ -113,10 +110,7 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
   }
 }
 
-/**
- * Names groups by what hosts' names have in common: `datanode*`; equal names are numbered, the
- * fastest first.
- */
+/** Names groups by how hosts' names begin: `datanode*`; equal ones are numbered, fastest first. */
 export function nameClasses(
   groups: readonly (readonly string[])[],
   samples: readonly OperationSamples[],

@@ -38,10 +38,7 @@ export interface CoalescedFlow {
 }
 
 interface CoalesceOptions {
-  /**
-   * What is drawn as one; default the comparison's `regions`. Also `components`, or
-   * `[...regions, ...differences]`.
-   */
+  /** What is drawn as one: `regions` (default), `components`, or `[...regions, ...differences]`. */
   readonly groups?: readonly FlowGroup[]
   /** Ids of the groups whose nodes are drawn one by one all the same; default none. */
   readonly opened?: Iterable<number>

@@ -24,10 +24,7 @@ export interface EdgeLatencies {
   readonly criticalUs: number
   /** Mean latency in the requests in which the join it leads to waited for another edge, in µs. */
   readonly waitUs: number | null
-  /**
-   * The join it leads to mostly waited for another edge: its length is waiting, not work, and is
-   * to be drawn thin.
-   */
+  /** The join it leads to mostly waited for another edge: its length is waiting; draw it thin. */
   readonly mostlyWaiting: boolean
 }
 

@@ -35,10 +35,7 @@ export interface TreeChoice extends Pick<ClassificationTreeOptions, 'prune'> {
   readonly alpha: number
 }
 
-/**
- * Which parameters tell mutations from precursors? With `prune` the first split must be significant
- * by itself: C4.5's pruning alone lets chance through.
- */
+/** Which parameters tell mutations from precursors? Pruned, the first split must be significant. */
 export function askWhatDiffers(
   table: ParameterTable,
   {

@@ -35,10 +35,7 @@ export interface ParameterChoice {
   readonly exclude: readonly string[]
 }
 
-/**
- * Low-level parameters, one row a request (or a call), one column a parameter; and which were left
- * out, and why.
- */
+/** Low-level parameters: a row a request or call, a column each; which are left out, and why. */
 export class ParameterTable extends Stage {
   /** Those that may separate the rows. */
   readonly parameters: readonly Parameter[]
@@ -221,10 +218,7 @@ export function placeName({ service, operation }: NodeLabel): string {
   return [service, what].filter((part) => part !== '').join(' ')
 }
 
-/**
- * Values as a column: numeric where all are finite numbers, else categorical with sorted levels, so
- * that the order of rows does not matter.
- */
+/** Values as a column: numeric if all are finite numbers, else categorical with sorted levels. */
 export function typedColumn(
   name: string,
   values: readonly (AttributeValue | undefined)[],

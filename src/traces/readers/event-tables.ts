@@ -19,10 +19,7 @@ export interface EventTableColumns {
   /** End, in `timeUnit`, by the same clock. */
   readonly end: string
   readonly host?: string
-  /**
-   * Address of the host: where a parameter is an address in this column, it becomes the host's
-   * name.
-   */
+  /** Address of the host: a parameter that is one of these becomes the host's name. */
   readonly hostAddress?: string
   /** What was written about the event, for `describe`. As last column it may hold delimiters. */
   readonly text?: string

@@ -24,10 +24,7 @@ export interface Leaf {
   readonly levels: readonly ('OPTIONAL' | 'REPEATED')[]
 }
 
-/**
- * One Parquet file, read column by column and row group by row group, so that nothing is decoded
- * that is not asked for.
- */
+/** One Parquet file, read by column and row group: nothing is decoded that is not asked for. */
 export interface ParquetFile {
   readonly name: string
   readonly bytes: number
