@@ -263,14 +263,7 @@ function sortedRow({ latencyUs, weights, starts, counts }: RowValues, row: numbe
     const sample = ascendingSample(values, weights.subarray(start, end))
     return Float64Array.from(equalRows(sample), (at) => sample.values[at]!)
   }
-  if (values.length > 32) return values.sort()
-  for (let i = start + 1; i < end; i++) {
-    const value = latencyUs[i]!
-    let at = i - 1
-    for (; at >= start && latencyUs[at]! > value; at--) latencyUs[at + 1] = latencyUs[at]!
-    latencyUs[at + 1] = value
-  }
-  return values
+  return values.sort()
 }
 
 /** The slowest hundredth of the requests, one at least, is taken to be no slower than the next. */

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -119,13 +120,13 @@ function listSubjects(categories: Categories, kind: string): Map<string, Subject
   const found = new Map<string, Subject & { categories: Set<number>; within: Set<string | null> }>()
   const add = (about: string, what: string, place: Place) => {
     const { category, calls = 1, within = null, also = about } = place
-    const known = found.get(about) ?? {
-      ...{ about, what, calls },
-      ...{ categories: new Set(), within: new Set() },
-    }
+    const known = getOrInsert(found, about, () => {
+      const within = new Set<string | null>()
+      return { about, what, calls, categories: new Set<number>(), within }
+    })
     known.categories.add(category)
     known.within.add(within)
-    for (const key of [about, also]) found.set(key, known)
+    found.set(also, known)
   }
   for (let category = 0; category < categories.size; category++) {
     if (kind === 'service' || kind === 'step') {

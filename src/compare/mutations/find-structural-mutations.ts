@@ -2,7 +2,7 @@ import { range, rollups, sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
-import { remembered } from '../../core/remembered.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
 import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, FLOW_OPTIONS, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
@@ -210,8 +210,7 @@ export interface StructuralTest {
  * Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
  */
 function testStructures(categories: Categories, { alpha, counts }: StructuralOptions) {
-  const isWeighted = counts === 'weighted' && categories.flows.weight !== undefined
-  const tests = (isWeighted ? testWeightedShares : testShares)(categories)
+  const tests = sharesBy(categories)(counts)
   const q = benjaminiHochberg(tests.map(({ p, least }) => (least < alpha ? p : Number.NaN)))
   return tests.map(({ beforeShare, afterShare, p, least }, category) => ({
     beforeShare,
@@ -223,31 +222,28 @@ function testStructures(categories: Categories, { alpha, counts }: StructuralOpt
   }))
 }
 
-/** The tests of all categories, whatever their level, with the smallest p each could have. */
-const testShares = remembered((categories: Categories) => {
-  const types = countTypes(categories)
-  return sharesOf(categories, (category) => ({
-    before: categories.count(category, BEFORE),
-    after: categories.count(category, AFTER),
-    type: types[category] as TypeCount,
-  }))
-})
+const sharesBy = remembered((categories: Categories) =>
+  memoized((counts: Counts) => testShares(categories, counts)),
+)
 
-/** The same of weighted requests, as many as the sample is worth. */
-const testWeightedShares = remembered((categories: Categories) => {
-  const count = counterOf(categories, 'weighted')
-  const squares = sumOfWeights(categories, (weight) => weight ** 2)
+/**
+ * Tests each category's share of its type, whatever the level, with the smallest p it could have;
+ * weighted requests count as as many as the sample is worth.
+ */
+function testShares(categories: Categories, counts: Counts) {
+  const count = counterOf(categories, counts)
+  const isWeighted = counts === 'weighted' && categories.flows.weight !== undefined
+  const squares = isWeighted ? sumOfWeights(categories, (weight) => weight ** 2) : count
   const [types, typeSquares] = [countTypes(categories, count), countTypes(categories, squares)]
-  return sharesOf(categories, (category) => {
-    const inType = {
-      count: types[category] as TypeCount,
-      squares: typeSquares[category] as TypeCount,
-    }
+  const leastOf = new Map<string, number>()
+  return range(categories.size).map((category) => {
+    const type = types[category] as TypeCount
+    const ofSquares = typeSquares[category] as TypeCount
     const own = [BEFORE, AFTER].map((period) => ({
       requests: count(category, period),
       squares: squares(category, period),
-      all: period === BEFORE ? inType.count.before : inType.count.after,
-      allSquares: period === BEFORE ? inType.squares.before : inType.squares.after,
+      all: period === BEFORE ? type.before : type.after,
+      allSquares: period === BEFORE ? ofSquares.before : ofSquares.after,
     }))
     const [was, is] = own as [(typeof own)[number], (typeof own)[number]]
     const share = (was.requests + is.requests) / (was.all + is.all)
@@ -258,31 +254,17 @@ const testWeightedShares = remembered((categories: Categories) => {
       const without = all > requests ? (allSquares - square) / (all - requests) : within
       return 1 / ((1 - share) * within + share * without)
     }
-    const [before, after] = [worthOf(was), worthOf(is)]
-    return {
-      before: Math.round(was.requests * before),
-      after: Math.round(is.requests * after),
-      type: { before: Math.round(was.all * before), after: Math.round(is.all * after) },
-      shares: { before: was.requests / was.all, after: is.requests / is.all },
-    }
-  })
-})
-
-/** Tests each category's share of its type, of counts that `of` returns; `shares` where these are rounded. */
-function sharesOf(
-  categories: Categories,
-  of: (category: number) => TypeCount & { readonly type: TypeCount; readonly shares?: TypeCount },
-) {
-  const leastOf = new Map<string, number>()
-  return Array.from({ length: categories.size }, (_, category) => {
-    const { before, after, type, shares } = of(category)
-    const { before: ofBefore, after: ofAfter } = type
+    const [worthBefore, worthAfter] = [worthOf(was), worthOf(is)]
+    const before = Math.round(was.requests * worthBefore)
+    const after = Math.round(is.requests * worthAfter)
+    const ofBefore = Math.round(was.all * worthBefore)
+    const ofAfter = Math.round(is.all * worthAfter)
     const least = getOrInsert(leastOf, `${before + after} ${ofBefore} ${ofAfter}`, () =>
       leastP(before + after, ofBefore, ofAfter),
     )
     return {
-      beforeShare: shares?.before ?? before / ofBefore,
-      afterShare: shares?.after ?? after / ofAfter,
+      beforeShare: was.requests / was.all,
+      afterShare: is.requests / is.all,
       p: fisherExact(before, ofBefore, after, ofAfter).p,
       least,
     }

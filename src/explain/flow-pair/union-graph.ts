@@ -131,19 +131,14 @@ function mergeEdges({ before, after }: Sides, drafts: readonly NodeDraft[]): Edg
 
 function unionNode(id: number, { before, after, certainty }: NodeDraft, sides: Sides): UnionNode {
   const node = before === null ? sides.after.nodes[after as number] : sides.before.nodes[before]
-  const { label, name, service, operation, host, phase } = node as FlowNode
+  const { structureNode: _, ...own } = node as FlowNode
   const failed = {
     before: sides.before.nodes[before ?? -1]?.failed ?? 0,
     after: sides.after.nodes[after ?? -1]?.failed ?? 0,
   }
   return {
     id,
-    label,
-    name,
-    service,
-    operation,
-    host,
-    phase,
+    ...own,
     failed,
     inBefore: before !== null,
     inAfter: after !== null,
