@@ -3,7 +3,7 @@ import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
-import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, FLOW_OPTIONS, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { erfc, normalQuantile } from '../../stats/distributions.ts'
@@ -42,7 +42,8 @@ export function findStructuralMutations(
   const options = readOptions(STRUCTURAL_OPTIONS, { counts: built, ...given })
   const { smPThreshold, counts } = options
   if (smPThreshold === 'auto') {
-    return new StructuralMutations(categories, options, changesWithinTypes(categories, counts))
+    const changes = changesWithinTypes(categories, counts)
+    return new StructuralMutations({ categories, options, changes })
   }
   const count = counterOf(categories, counts)
   const runs = Math.max(1, categories.flows.runs.length)
@@ -51,7 +52,7 @@ export function findStructuralMutations(
     { length: categories.size },
     (_, category) => count(category, AFTER) * factor - count(category, BEFORE) / runs,
   )
-  return new StructuralMutations(categories, options, changes)
+  return new StructuralMutations({ categories, options, changes })
 }
 
 function changesWithinTypes(categories: Categories, counts: Counts): Float64Array {
@@ -108,22 +109,18 @@ export type Counts = StructuralOptions['counts']
 /** How a category's number of requests changed. */
 export type StructuralLabel = 'structural-mutation' | 'precursor' | 'unchanged'
 
-/** Every category's change in its number of requests. */
-export class StructuralMutations extends Stage {
-  static readonly madeBy: string = 'what findStructuralMutations returns, or comparison.structural'
+interface StructuralColumns {
   readonly categories: Categories
   readonly options: StructuralOptions
   /** Change of each category's number of requests, after − before, scaled if so chosen. */
   readonly changes: Float64Array
+}
+
+/** Every category's change in its number of requests. */
+export class StructuralMutations extends columnarStage<StructuralColumns>() {
+  static readonly madeBy: string = 'what findStructuralMutations returns, or comparison.structural'
   #tests: readonly StructuralTest[] | undefined
   #margins: Float64Array | undefined
-
-  constructor(categories: Categories, options: StructuralOptions, changes: Float64Array) {
-    super()
-    this.categories = categories
-    this.options = options
-    this.changes = changes
-  }
 
   /** The test of one category's share of the requests of its type. */
   test(category: number): StructuralTest {
@@ -160,20 +157,16 @@ export class StructuralMutations extends Stage {
   /** One row a category: counts, change, label, and the test of its share of its type. */
   table(): StageTable {
     const { categories } = this
-    const ids = Array.from(this.changes, (_, category) => category)
-    const tests = ids.map((category) => this.test(category))
     const count = counterOf(categories, this.options.counts)
-    return stageTable({
-      category: ids,
-      root: ids.map((category) => categories.root(category)),
-      before: ids.map((category) => count(category, BEFORE)),
-      after: ids.map((category) => count(category, AFTER)),
-      change: this.changes,
-      label: ids.map((category) => this.label(category)),
-      beforeShare: tests.map(({ beforeShare }) => beforeShare),
-      afterShare: tests.map(({ afterShare }) => afterShare),
-      p: tests.map(({ p }) => p),
-      q: tests.map(({ q }) => q),
+    const tests = range(categories.size).map((category) => this.test(category))
+    return rowTable(tests, {
+      category: (_, category) => category,
+      root: (_, category) => categories.root(category),
+      before: (_, category) => count(category, BEFORE),
+      after: (_, category) => count(category, AFTER),
+      change: (_, category) => this.changes[category],
+      label: (_, category) => this.label(category),
+      ...own('beforeShare afterShare p q'),
     })
   }
 
@@ -184,9 +177,7 @@ export class StructuralMutations extends Stage {
   }
 
   #withLabel(label: StructuralLabel): number[] {
-    return Array.from(this.changes, (_, category) => category).filter(
-      (category) => this.label(category) === label,
-    )
+    return range(this.categories.size).filter((category) => this.label(category) === label)
   }
 }
 

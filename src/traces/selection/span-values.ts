@@ -141,9 +141,12 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
       parent[at] = own < 0 ? own : own + moved
     }
   })
-  const codes = (column: Uint32Array) => kept.map((span) => column[span]!)
-  const bytes = (column: Uint8Array) => Uint8Array.from(kept, (span) => column[span]!)
-  const times = (column: Float64Array) => Float64Array.from(kept, (span) => column[span]!)
+  const columns = Object.entries(spans).map(([name, column]) => {
+    const Column = column.constructor as { new (length: number): typeof column }
+    const own = new Column(kept.length)
+    for (let i = 0; i < own.length; i++) own[i] = column[kept[i]!]!
+    return [name, own]
+  })
   return {
     epochNs,
     services,
@@ -152,18 +155,7 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
     versionNames,
     ids: Array.from(chosen, (trace) => ids[trace]!),
     spanOffsets: offsets,
-    spans: {
-      parent,
-      startUs: times(spans.startUs),
-      durationUs: times(spans.durationUs),
-      service: codes(spans.service),
-      operation: codes(spans.operation),
-      host: codes(spans.host),
-      version: codes(spans.version),
-      kind: bytes(spans.kind),
-      status: bytes(spans.status),
-      followsFrom: bytes(spans.followsFrom),
-    },
+    spans: { ...(Object.fromEntries(columns) as SpanTraceColumns['spans']), parent },
     attributes: traces.attributes.pick(kept),
     weight: weight && Float64Array.from(chosen, (trace) => weight[trace]!),
     logs: traces.logs && pickLogs(traces.logs, kept),
