@@ -292,10 +292,7 @@ function medianByRequests(
   return ascending[counted.findIndex((requests) => requests >= half)]?.c2 ?? Number.NaN
 }
 
-/**
- * Categories whose flows have the same edges, each however often, as one: a lower bound of what
- * folding loops leaves, without folding.
- */
+/** Counts flows of the same edges, however often, as one: at least what folding loops leaves. */
 function countWithoutLoops(categories: Categories): number {
   const seen = new Set<string>()
   for (let category = 0; category < categories.size; category++) {

@@ -84,10 +84,7 @@ function named(codes: Uint32Array, names: Dictionary): SpanReader {
   return (span) => names.value(codes[span]!) || undefined
 }
 
-/**
- * The span with which each request enters a service: the earliest, of equal ones that nearest to the
- * root; -1 for none.
- */
+/** The first span of each request in a service, of equal ones nearest the root; -1 for none. */
 function entriesOf({ ids, spans, spanOffsets }: SpanTraceColumns, service: number): Int32Array {
   const { parent, startUs } = spans
   const depthOf = (span: number) => {

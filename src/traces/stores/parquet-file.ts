@@ -36,10 +36,7 @@ export interface ParquetFile {
    * @throws TraceFormatError for a file of that name that is not JSON
    */
   readonly meta: () => unknown
-  /**
-   * Values of one column in one row group, one entry a row; below what repeats, arrays. Integers
-   * and times come as they are stored.
-   */
+  /** Values of a column in a row group, one a row, arrays below what repeats; times as stored. */
   read(group: RowGroup, leaf: Leaf, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
   /** Returns what `use` makes of a column of one row group as flowdelta saves them. */
   readStored<T>(group: RowGroup, leaf: Leaf, use: (column: StoredColumn) => T): Promise<T>

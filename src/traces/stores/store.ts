@@ -68,10 +68,7 @@ export function storeKind<Table extends OptionTable>(kind: StoreKind<Table>): St
   return kind as unknown as StoreKind
 }
 
-/**
- * Reads the requests that meet the conditions. Where none does, it reads some others, so that `where`
- * can say which condition is wrong.
- */
+/** Reads the requests asked for; where there are none, some others, so that errors can say why. */
 export async function readOrInstead(
   query: StoreQuery,
   sink: ReadSink,
