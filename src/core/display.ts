@@ -50,10 +50,7 @@ export function completeBundle(value: HasMimeBundle): MimeBundle {
   return sink === undefined ? bundle : sink.complete(bundle)
 }
 
-/**
- * A value that knows how to show itself: as the last expression of a notebook cell, through
- * `show(value)`, and as text anywhere else.
- */
+/** A value that shows itself: last in a notebook cell, through `show(value)`, as text elsewhere. */
 export abstract class Displayable implements HasMimeBundle {
   abstract mimeBundle(): MimeBundle
 

@@ -6,3 +6,16 @@ export function at<T>(values: ArrayLike<T>, index: number): T {
 export function addAt(values: { [index: number]: number }, index: number, amount: number): void {
   values[index] = (values[index] as number) + amount
 }
+
+/** The entry under a key; made, and kept, where there is none yet. */
+export function getOrInsert<K, V>(
+  entries: Pick<Map<K, V>, 'get' | 'set'>,
+  key: K,
+  make: (key: K) => NoInfer<V>,
+): V {
+  const known = entries.get(key)
+  if (known !== undefined) return known
+  const made = make(key)
+  entries.set(key, made)
+  return made
+}

@@ -19,10 +19,7 @@ export type OptionAdvice = Readonly<
  */
 export type ErrorCode = 'argument' | 'option' | 'format' | 'input'
 
-/**
- * Something the caller can put right: wrong input or a wrong option. The message says what was
- * found, where it stood, and what to do next.
- */
+/** Wrong input or options: the message says what was found, where it stood, and what to do next. */
 export class FlowdeltaError extends Error {
   override readonly name: string = 'FlowdeltaError'
   readonly code: ErrorCode
@@ -54,7 +51,6 @@ export class OptionError extends FlowdeltaError {
   override readonly name = 'OptionError'
   /** The option's name. */
   readonly option: string
-  /** The value given. */
   readonly value: unknown
   /** Values that the option takes, as a noun phrase. */
   readonly expected: string

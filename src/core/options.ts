@@ -7,7 +7,6 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** One option: all that is known about it, but for its name, which is its key in the table. */
 export interface OptionRow<T> {
   readonly default: T
-  /** Its meaning in one sentence. */
   readonly sentence: string
   /** Unit or thing counted, such as `'µs'` or `'requests'`. */
   readonly unit: string | null
@@ -29,10 +28,8 @@ export interface OptionRow<T> {
   parse(text: string): unknown
 }
 
-/** Options by name. */
 export type OptionTable = Readonly<Record<string, OptionRow<unknown>>>
 
-/** Values of all options of a table. */
 export type OptionsOf<Table extends OptionTable> = {
   readonly [Name in keyof Table]: Table[Name]['default']
 }
@@ -53,10 +50,7 @@ interface Instead<Word> {
   readonly or: Word
 }
 
-/**
- * Defines options in one place: types, checks, defaults, flags, schemas and docs derive from it;
- * throws for a default that its own option rejects.
- */
+/** Defines options; types, checks, flags and docs are derived. Throws for a wrong default. */
 export function defineOptions<Table extends OptionTable>(table: Table): Table {
   for (const [name, row] of Object.entries(table)) {
     if (row.accepts(row.default)) continue
@@ -65,18 +59,24 @@ export function defineOptions<Table extends OptionTable>(table: Table): Table {
   return Object.freeze(table)
 }
 
-/** A whole number; at least 1 unless `min` says otherwise. */
-export function count(row: Common<number> & Range): OptionRow<number>
-export function count<const Word extends string | null>(
-  row: Common<number | Word> & Range & Instead<Word>,
-): OptionRow<number | Word>
-export function count({
-  min = 1,
-  max = Number.MAX_SAFE_INTEGER,
-  ...row
-}: Common<unknown> & Range & { readonly or?: string | null }): OptionRow<unknown> {
-  return numeric(row, { min, max }, { noun: 'a whole number', whole: true })
+/** Makes the option of a number between limits, or of `or` in place of one. */
+interface NumericOption {
+  (row: Common<number> & Range): OptionRow<number>
+  <const Word extends string | null>(
+    row: Common<number | Word> & Range & Instead<Word>,
+  ): OptionRow<number | Word>
 }
+
+/** A whole number; at least 1 unless `min` says otherwise. */
+export const count = numericOption('a whole number', { min: 1, max: Number.MAX_SAFE_INTEGER })
+
+export const number = numericOption('a number', {
+  min: Number.NEGATIVE_INFINITY,
+  max: Number.POSITIVE_INFINITY,
+})
+
+/** A share, from 0 to 1 unless `max` says otherwise. */
+export const share = numericOption('a share', { min: 0, max: 1 })
 
 /** The most of something: a whole number, at least `min`. */
 export function most(at: number, unit: string, sentence: string, min = 1): OptionRow<number> {
@@ -91,31 +91,6 @@ export function optionalCount(sentence: string, unit?: string): OptionRow<number
 /** The number of something, from 0 on, or `null` for none. */
 export function optionalNumber(sentence: string): OptionRow<number | null> {
   return count({ default: null, or: null, min: 0, sentence })
-}
-
-export function number(row: Common<number> & Range): OptionRow<number>
-export function number<const Word extends string | null>(
-  row: Common<number | Word> & Range & Instead<Word>,
-): OptionRow<number | Word>
-export function number({
-  min = Number.NEGATIVE_INFINITY,
-  max = Number.POSITIVE_INFINITY,
-  ...row
-}: Common<unknown> & Range & { readonly or?: string | null }): OptionRow<unknown> {
-  return numeric(row, { min, max }, { noun: 'a number', whole: false })
-}
-
-/** A share, from 0 to 1 unless `max` says otherwise. */
-export function share(row: Common<number> & Range): OptionRow<number>
-export function share<const Word extends string | null>(
-  row: Common<number | Word> & Range & Instead<Word>,
-): OptionRow<number | Word>
-export function share({
-  min = 0,
-  max = 1,
-  ...row
-}: Common<unknown> & Range & { readonly or?: string | null }): OptionRow<unknown> {
-  return numeric(row, { min, max }, { noun: 'a share', whole: false })
 }
 
 export function level(row: Common<number>): OptionRow<number> {
@@ -283,31 +258,35 @@ function common<T>(row: Common<T>) {
   }
 }
 
-function numeric<T>(
-  row: Common<T> & { readonly or?: string | null },
-  { min, max }: { readonly min: number; readonly max: number },
-  { noun, whole }: { readonly noun: string; readonly whole: boolean },
-): OptionRow<T> {
+function numericOption(noun: string, limits: Required<Range>): NumericOption {
+  const whole = noun === 'a whole number'
   const isNumber = whole ? Number.isSafeInteger : Number.isFinite
-  const accepts = (value: unknown) =>
-    typeof value === 'number' && isNumber(value) && value >= min && value <= max
-  const limits = {
-    ...(Math.abs(min) < Number.MAX_SAFE_INTEGER && { minimum: min }),
-    ...(Math.abs(max) < Number.MAX_SAFE_INTEGER && { maximum: max }),
+  const option = ({
+    min = limits.min,
+    max = limits.max,
+    or,
+    ...row
+  }: Common<unknown> & Range & Partial<Instead<string | null>>): OptionRow<unknown> => {
+    const accepts = (value: unknown) =>
+      typeof value === 'number' && isNumber(value) && value >= min && value <= max
+    const range = {
+      ...(Math.abs(min) < Number.MAX_SAFE_INTEGER && { minimum: min }),
+      ...(Math.abs(max) < Number.MAX_SAFE_INTEGER && { maximum: max }),
+    }
+    const schema = { type: whole ? 'integer' : 'number', ...range }
+    const things = row.unit === undefined ? noun : `${noun} of ${row.unit}`
+    const expected = `${things}${rangeText(range)}`
+    if (or === undefined) return { ...common(row), expected, schema, accepts, parse: numberFrom }
+    return {
+      ...common(row),
+      choices: [or],
+      expected: `${expected}${expected.includes(',') ? ',' : ''} or ${word(or)}`,
+      schema: { anyOf: [schema, { enum: [or] }] },
+      accepts: (value) => value === or || accepts(value),
+      parse: (given) => (given.toLowerCase() === or ? or : numberFrom(given)),
+    }
   }
-  const schema = { type: whole ? 'integer' : 'number', ...limits }
-  const { or } = row
-  const things = row.unit === undefined ? noun : `${noun} of ${row.unit}`
-  const expected = `${things}${rangeText(limits)}`
-  if (or === undefined) return { ...common(row), expected, schema, accepts, parse: numberFrom }
-  return {
-    ...common(row),
-    choices: [or],
-    expected: `${expected}${expected.includes(',') ? ',' : ''} or ${word(or)}`,
-    schema: { anyOf: [schema, { enum: [or] }] },
-    accepts: (value) => value === or || accepts(value),
-    parse: (given) => (given.toLowerCase() === or ? or : numberFrom(given)),
-  }
+  return option as NumericOption
 }
 
 function rangeText({ minimum, maximum }: { minimum?: number; maximum?: number }): string {

@@ -16,7 +16,6 @@ import { counted } from './words.ts'
 
 /** A step of an analysis, immutable, with a table to look at; shown, it shows its table. */
 export abstract class Stage extends Displayable {
-  /** The stage as an Arquero table. */
   abstract table(): StageTable
 
   displayText(): string {
@@ -58,10 +57,7 @@ export function tableBundle(table: Table): MimeBundle {
   return { 'text/plain': tableText(table), 'text/html': (notebookHtml ?? tableHtml)(table) }
 }
 
-/**
- * An Arquero table that shows itself in a notebook. Every Arquero verb on it gives another
- * `StageTable`.
- */
+/** An Arquero table that shows itself in a notebook; every verb gives another `StageTable`. */
 export interface StageTable extends ColumnTable, HasMimeBundle {
   displayText(): string
   [inspectHook](): string

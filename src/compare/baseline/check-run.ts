@@ -42,7 +42,6 @@ export interface RunCheck {
   readonly added: readonly string[]
 }
 
-/** A change of level with a run of a history. */
 export interface HistoryChange {
   readonly run: string
   /** Its place in the history, from 0 on. */

@@ -1,4 +1,5 @@
 import { range, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireFields } from '../../core/errors.ts'
 import {
   custom,
@@ -35,7 +36,6 @@ export const CATEGORY_OPTIONS = defineOptions({
   }),
 })
 
-/** Options of `sizes`. */
 const SIZE_OPTIONS = defineOptions({
   large: number({
     default: 10,
@@ -45,24 +45,19 @@ const SIZE_OPTIONS = defineOptions({
   }),
 })
 
-/** Options that categories were made with. */
 export type CategoryOptions = OptionsOf<typeof CATEGORY_OPTIONS>
 
 /** What `categorize` hands over. */
 export interface CategoryColumns {
   readonly flows: FlowSet
   readonly options: CategoryOptions
-  /** Category of each request. */
   readonly categoryOf: Uint32Array
   readonly catalog: StructureCatalog
   /** Shapes that could not be compared within the step budget and stand alone. */
   readonly undecided: number
 }
 
-/**
- * Requests grouped by the structure of their flows. Categories are numbered in the order of
- * their first request.
- */
+/** Requests grouped by the structure of their flows, numbered in the order of first requests. */
 export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>() {
   static readonly madeBy: string = 'categories: what categorize returns, or comparison.categories'
   readonly #catalog: StructureCatalog
@@ -72,7 +67,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   readonly #offsets: Uint32Array
   readonly #edgeSamples = new Map<number, EdgeSamples[]>()
   readonly #wholeSamples = new Map<number, EdgeSamples[]>()
-  readonly #moments: Moments[] = []
+  readonly #moments = new Map<number, Moments>()
 
   constructor({ catalog, ...columns }: CategoryColumns) {
     super(columns)
@@ -82,7 +77,6 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     this.#offsets = offsets
   }
 
-  /** How many categories there are. */
   get size(): number {
     return this.#catalog.size
   }
@@ -168,12 +162,9 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
 
   /** Count, mean, variance and extremes of a category's response times in one period. */
   responseTimeMoments(category: number, period: Period): Moments {
-    const group = 2 * category + period
-    const known =
-      this.#moments[group] ??
-      moments(this.responseTimes(category, period), this.weights(category, period))
-    this.#moments[group] = known
-    return known
+    return getOrInsert(this.#moments, 2 * category + period, () =>
+      moments(this.responseTimes(category, period), this.weights(category, period)),
+    )
   }
 
   /** For a shape, the number of each edge's class in its category's structure. */
@@ -181,10 +172,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return this.#catalog.classOfEdges(shape)
   }
 
-  /**
-   * Of folded flows, for each recorded edge of a request the number of the class that it became part
-   * of; of others, that of each edge of its shape.
-   */
+  /** For each edge of a request as it was recorded, before folding, the number of its class. */
   recordedClassOf(request: number): Uint32Array {
     const { flows } = this
     const shape = flows.shapeOf[request] as number
@@ -207,11 +195,9 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
 
   /** Latencies of each edge class of a category in both periods; worked out when first asked for. */
   edgeSamples(category: number): readonly EdgeSamples[] {
-    const known = this.#edgeSamples.get(category)
-    if (known !== undefined) return known
-    const samples = collectEdgeSamples(this, category, new ClassTimes(this, category))
-    this.#edgeSamples.set(category, samples)
-    return samples
+    return getOrInsert(this.#edgeSamples, category, () =>
+      collectEdgeSamples(this, category, new ClassTimes(this, category)),
+    )
   }
 
   /**
@@ -221,12 +207,9 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
    */
   wholeEdgeSamples(category: number): readonly EdgeSamples[] {
     if (!(this.flows instanceof FoldedFlows)) return this.edgeSamples(category)
-    const known = this.#wholeSamples.get(category)
-    if (known !== undefined) return known
-    const times = new ClassTimes(this, category, { whole: true })
-    const samples = collectEdgeSamples(this, category, times)
-    this.#wholeSamples.set(category, samples)
-    return samples
+    return getOrInsert(this.#wholeSamples, category, () =>
+      collectEdgeSamples(this, category, new ClassTimes(this, category, { whole: true })),
+    )
   }
 
   /**

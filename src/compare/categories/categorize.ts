@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { OptionError, requireArgument, requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { FlowSet } from '../../flows/flow-set.ts'
@@ -98,15 +99,9 @@ class ShapeGroups {
 
 function numberCategories(flows: FlowSet, { firstLike }: ShapeGroups) {
   const numbers = new Map<number, number>()
-  const categoryOf = flows.shapeOf.map((shape) => {
-    const representative = firstLike[shape] as number
-    let number = numbers.get(representative)
-    if (number === undefined) {
-      number = numbers.size
-      numbers.set(representative, number)
-    }
-    return number
-  })
+  const categoryOf = flows.shapeOf.map((shape) =>
+    getOrInsert(numbers, firstLike[shape] as number, () => numbers.size),
+  )
   const categoryOfShape = firstLike.map((representative) => numbers.get(representative))
   return { categoryOf, categoryOfShape, representatives: [...numbers.keys()] }
 }

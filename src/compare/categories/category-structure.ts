@@ -23,7 +23,6 @@ export interface EdgeClass {
   readonly fromRoundBefore?: true
 }
 
-/** The structure that all requests of a category share. */
 export interface CategoryStructure extends StructureOutline {
   /** Label of each node, hosts omitted if so chosen. */
   readonly labels: readonly string[]
@@ -54,68 +53,42 @@ interface StructureParts {
   readonly labelTexts: readonly string[]
 }
 
-export class DescribedStructure implements CategoryStructure {
-  readonly shape: number
-  readonly labelCodes: Uint32Array
-  readonly from: Uint32Array
-  readonly to: Uint32Array
-  readonly preorder: Uint32Array
-  readonly visits: Uint32Array
-  readonly callers: Uint32Array
-  readonly root: string
-  readonly classOf: Uint32Array
-  readonly classFrom: Uint32Array
-  readonly classTo: Uint32Array
-  readonly classKeys: Uint32Array
-  readonly loops: number
-  readonly #labelTexts: readonly string[]
-  #labels: readonly string[] | undefined
-  #edgeClasses: readonly EdgeClass[] | undefined
-
-  constructor(outline: StructureOutline, { keys, colours, loops, labelTexts }: StructureParts) {
-    this.shape = outline.shape
-    this.labelCodes = outline.labelCodes
-    this.from = outline.from
-    this.to = outline.to
-    this.preorder = outline.preorder
-    this.visits = outline.visits
-    this.callers = outline.callers
-    this.root = labelTexts[outline.labelCodes[0]!]!
-    this.#labelTexts = labelTexts
-    const rank = placesIn(outline.preorder)
-    const numbers = new Map<number, number>()
-    const firsts: number[] = []
-    for (const edge of inPreorder(outline, rank)) {
-      if (numbers.has(keys[edge]!)) continue
-      numbers.set(keys[edge]!, firsts.length)
-      firsts.push(edge)
-    }
-    const behind = loopEnds(loops, colours, outline.preorder).sort(
-      (a, b) => rank[a.from]! - rank[b.from]! || rank[a.to]! - rank[b.to]!,
-    )
-    this.loops = behind.length
-    this.classOf = keys.map((key) => numbers.get(key)!)
-    const column = (own: Uint32Array, end: 'from' | 'to' | 'key') => {
-      const values = new Uint32Array(firsts.length + behind.length)
-      for (let number = 0; number < firsts.length; number++) values[number] = own[firsts[number]!]!
-      behind.forEach((loop, i) => {
-        values[firsts.length + i] = loop[end]
-      })
-      return values
-    }
-    this.classFrom = column(outline.from, 'from')
-    this.classTo = column(outline.to, 'to')
-    this.classKeys = column(keys, 'key')
+export function describeStructure(
+  outline: StructureOutline,
+  { keys, colours, loops, labelTexts }: StructureParts,
+): CategoryStructure {
+  const { labelCodes, from, to, preorder } = outline
+  const rank = placesIn(preorder)
+  const numbers = new Map<number, number>()
+  const firsts: number[] = []
+  for (const edge of inPreorder(outline, rank)) {
+    if (numbers.has(keys[edge]!)) continue
+    numbers.set(keys[edge]!, firsts.length)
+    firsts.push(edge)
   }
-
-  get labels(): readonly string[] {
-    this.#labels ??= Array.from(this.labelCodes, (code) => this.#labelTexts[code]!)
-    return this.#labels
-  }
-
-  get edgeClasses(): readonly EdgeClass[] {
-    this.#edgeClasses ??= describeClasses(this)
-    return this.#edgeClasses
+  const behind = loopEnds(loops, colours, preorder).sort(
+    (a, b) => rank[a.from]! - rank[b.from]! || rank[a.to]! - rank[b.to]!,
+  )
+  const column = (own: Uint32Array, end: 'from' | 'to' | 'key') =>
+    Uint32Array.from([...firsts.map((edge) => own[edge]!), ...behind.map((loop) => loop[end])])
+  let labels: readonly string[] | undefined
+  let edgeClasses: readonly EdgeClass[] | undefined
+  return {
+    ...outline,
+    root: labelTexts[labelCodes[0]!]!,
+    loops: behind.length,
+    classOf: keys.map((key) => numbers.get(key)!),
+    classFrom: column(from, 'from'),
+    classTo: column(to, 'to'),
+    classKeys: column(keys, 'key'),
+    get labels() {
+      labels ??= Array.from(labelCodes, (code) => labelTexts[code]!)
+      return labels
+    },
+    get edgeClasses() {
+      edgeClasses ??= describeClasses(this)
+      return edgeClasses
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 // Runs once an edge of a request: the loops index with `!`.
+import { getOrInsert } from '../../core/entries.ts'
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
@@ -32,6 +33,7 @@ export class ClassTimes {
   readonly otherCount: Float64Array
   /** Into joins that waited for another edge, in µs; part of no response time. */
   readonly waitingUs: Float64Array
+  readonly waitingCount: Float64Array
   readonly #categories: ClassSource
   readonly #flows: FlowSet
   readonly #whole: boolean
@@ -55,17 +57,18 @@ export class ClassTimes {
     this.#sumOf = sumOf ?? Uint32Array.from({ length: classes }, (_, number) => number)
     this.#finder = finder ?? new CriticalPathFinder(this.#flows)
     const length = this.#sumOf.reduce((most, sum) => Math.max(most, sum + 1), 0)
-    this.#sums = new Float64Array(5 * length)
+    this.#sums = new Float64Array(6 * length)
     const column = (nth: number) => this.#sums.subarray(nth * length, (nth + 1) * length)
     this.criticalUs = column(0)
     this.criticalCount = column(1)
     this.otherUs = column(2)
     this.otherCount = column(3)
     this.waitingUs = column(4)
+    this.waitingCount = column(5)
   }
 
   read(request: number): void {
-    const { criticalUs, criticalCount, otherUs, otherCount, waitingUs } = this
+    const { criticalUs, criticalCount, otherUs, otherCount, waitingUs, waitingCount } = this
     this.#sums.fill(0)
     const sumOf = this.#sumOf
     const shape = this.#flows.shapeOf[request]!
@@ -83,6 +86,7 @@ export class ClassTimes {
         criticalCount[sum]!++
       } else if (entries[to[edge]!]! > 1) {
         waitingUs[sum]! += latency
+        waitingCount[sum]!++
       } else {
         otherUs[sum]! += latency
         otherCount[sum]!++
@@ -99,13 +103,9 @@ export class ClassTimes {
   }
 
   #classesOf(request: number, shape: number): Uint32Array {
-    const known = this.#classes.get(shape)
-    if (known !== undefined) return known
-    const classes = this.#whole
-      ? this.#categories.edgeClassOf(shape)
-      : this.#categories.recordedClassOf(request)
-    this.#classes.set(shape, classes)
-    return classes
+    return getOrInsert(this.#classes, shape, () =>
+      this.#whole ? this.#categories.edgeClassOf(shape) : this.#categories.recordedClassOf(request),
+    )
   }
 }
 
@@ -121,7 +121,6 @@ export interface EdgeSample extends Latencies {
   readonly onCriticalPath: number
 }
 
-/** Latencies of one edge class, by period. */
 export interface EdgeSamples {
   readonly before: EdgeSample
   readonly after: EdgeSample

@@ -1,14 +1,14 @@
+import { getOrInsert } from '../../core/entries.ts'
 import type { LoopEnds } from '../../flows/fold/folded-flows.ts'
 import { ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 import {
   type CategoryStructure,
   type ColouredLoop,
-  DescribedStructure,
+  describeStructure,
 } from './category-structure.ts'
 import { type LabelOrder, labelOrder, type StructureColours } from './structure-colours.ts'
 import { depthFirst, type StructureOutline } from './structure-outline.ts'
 
-/** What the catalog is about. */
 export interface CatalogContents {
   readonly shapes: ShapeTable
   readonly colours: StructureColours
@@ -27,8 +27,8 @@ export class StructureCatalog {
   readonly #contents: CatalogContents
   readonly #graph = new ShapeGraph()
   readonly #labelOrder: LabelOrder
-  readonly #outlines: StructureOutline[] = []
-  readonly #structures: CategoryStructure[] = []
+  readonly #outlines = new Map<number, StructureOutline>()
+  readonly #structures = new Map<number, CategoryStructure>()
   readonly #preorders = new Map<number, Uint32Array>()
   /** The class of each key of `#numbered`: of the other keys, what they last were. */
   #numbers = new Uint32Array(1024)
@@ -61,60 +61,36 @@ export class StructureCatalog {
     return labelTexts[labelOf[label] as number] as string
   }
 
-  /** How many different labels there are. */
   get labelCount(): number {
     return this.#contents.labelTexts.length
   }
 
   outline(category: number): StructureOutline {
-    const shape = this.shape(category)
-    const known = this.#outlines[category]
-    if (known !== undefined) return known
-    const { shapes, labelOf } = this.#contents
-    const labelCodes = shapes.labels(shape).slice()
-    for (let node = 0; node < labelCodes.length; node++) {
-      labelCodes[node] = labelOf[labelCodes[node] as number] as number
-    }
-    const graph = this.#graph.load(shapes, shape)
-    const outline = {
-      shape,
-      labelCodes,
-      from: shapes.from(shape),
-      to: shapes.to(shape),
-      ...depthFirst(graph, labelCodes, this.#labelOrder),
-    }
-    this.#outlines[category] = outline
-    return outline
+    return getOrInsert(this.#outlines, category, () => this.#describe(this.shape(category)))
   }
 
-  /**
-   * For any shape, its nodes depth first. Nodes at one position play the same part in all shapes of
-   * a category; among identical branches, in the order of their numbers.
-   */
-  preorder(shape: number): Uint32Array {
-    const known = this.#preorders.get(shape)
-    if (known !== undefined) return known
+  #describe(shape: number): StructureOutline {
     const { shapes, labelOf } = this.#contents
     const labelCodes = shapes.labels(shape).map((label) => labelOf[label] as number)
-    const { preorder } = depthFirst(this.#graph.load(shapes, shape), labelCodes, this.#labelOrder)
-    this.#preorders.set(shape, preorder)
-    return preorder
+    const graph = this.#graph.load(shapes, shape)
+    const ends = { from: shapes.from(shape), to: shapes.to(shape) }
+    return { shape, labelCodes, ...ends, ...depthFirst(graph, labelCodes, this.#labelOrder) }
+  }
+
+  /** For any shape, its nodes depth first; see `Categories.preorderOf`. */
+  preorder(shape: number): Uint32Array {
+    return getOrInsert(this.#preorders, shape, () => this.#describe(shape).preorder)
   }
 
   structure(category: number): CategoryStructure {
-    const outline = this.outline(category)
-    const known = this.#structures[category]
-    if (known !== undefined) return known
-    const { colours, labelTexts } = this.#contents
-    const ofNodes = colours.colour(outline.shape).colours
-    const structure = new DescribedStructure(outline, {
-      keys: colours.edgeKeys(ofNodes, outline.from, outline.to),
-      colours: ofNodes,
-      loops: this.#loops(category),
-      labelTexts,
+    return getOrInsert(this.#structures, category, () => {
+      const outline = this.outline(category)
+      const { colours, labelTexts } = this.#contents
+      const ofNodes = colours.colour(outline.shape).colours
+      const keys = colours.edgeKeys(ofNodes, outline.from, outline.to)
+      const loops = this.#loops(category)
+      return describeStructure(outline, { keys, colours: ofNodes, loops, labelTexts })
     })
-    this.#structures[category] = structure
-    return structure
   }
 
   /** For any shape, the number of each edge's class in its category's structure. */
@@ -129,7 +105,6 @@ export class StructureCatalog {
     return classes
   }
 
-  /** The class of each key of a category. */
   #classNumbers(category: number): Uint32Array {
     if (category === this.#numbered) return this.#numbers
     const { classKeys, loops } = this.structure(category)
@@ -152,7 +127,6 @@ export class StructureCatalog {
     return keys.map((key) => numbers.get(key) as number)
   }
 
-  /** The loops of all shapes of a category. */
   #loops(category: number): readonly ColouredLoop[] {
     const { colours, loopsOf, categoryOfShape } = this.#contents
     if (loopsOf === undefined) return []

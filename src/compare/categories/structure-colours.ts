@@ -1,13 +1,11 @@
 import { InternalError } from '../../core/errors.ts'
 import { type Neighbors, ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 
-/** A shape with the colour of each of its nodes. */
 export interface ColouredShape {
   readonly shape: number
   readonly colours: Uint32Array
 }
 
-/** What colour refinement says of one shape. */
 export interface ShapeKey {
   /** Equal for two shapes if, and nearly only if, they are the same structure. */
   readonly key: number
@@ -166,7 +164,7 @@ export class StructureColours {
   #chain(start: number, numbers: Uint32Array, count: number): number {
     const sorted = numbers === this.#colours ? this.#list : numbers
     if (sorted !== numbers) sorted.set(numbers)
-    sortFirst(sorted, count)
+    sorted.subarray(0, count).sort()
     let chain = start
     for (let i = 0; i < count; i++) chain = this.#interner.intern(chain, sorted[i] as number)
     return chain
@@ -198,21 +196,6 @@ export class StructureColours {
     this.#colours = new Uint32Array(count * 2)
     this.#swept = new Uint32Array(count * 2)
     this.#list = new Uint32Array(count * 2)
-  }
-}
-
-function sortFirst(numbers: Uint32Array, count: number): void {
-  if (count > 48) {
-    numbers.subarray(0, count).sort()
-    return
-  }
-  for (let i = 1; i < count; i++) {
-    const number = numbers[i] as number
-    let at = i - 1
-    for (; at >= 0 && (numbers[at] as number) > number; at--) {
-      numbers[at + 1] = numbers[at] as number
-    }
-    numbers[at + 1] = number
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ShapeGraph } from '../../traces/shape-table.ts'
+import { neighborsOf, type ShapeGraph } from '../../traces/shape-table.ts'
 import { type LabelOrder, structureHashes } from './structure-colours.ts'
 
 /** What it takes to compare one structure with others. */
@@ -55,30 +55,10 @@ export function depthFirst(
     if (entered[node] === 1) continue
     entered[node] = 1
     preorder[first++] = node
-    const tail = pending.length
-    const end = below.offsets[node + 1] as number
-    for (let entry = below.offsets[node] as number; entry < end; entry++) {
-      pending.push(below.nodes[entry] as number)
+    for (const child of neighborsOf(below, node).toSorted(lastFirst)) {
+      pending.push(child)
       pendingCallers.push(node)
     }
-    if (pending.length - tail > 1) sortTail(pending, tail, lastFirst)
   }
   return { preorder, visits, callers }
-}
-
-/** Sorts what stands from `tail` on; a handful by insertion, which spares a copy. */
-function sortTail(numbers: number[], tail: number, compare: (a: number, b: number) => number) {
-  if (numbers.length - tail > 16) {
-    const sorted = numbers.slice(tail).sort(compare)
-    for (let i = 0; i < sorted.length; i++) numbers[tail + i] = sorted[i] as number
-    return
-  }
-  for (let i = tail + 1; i < numbers.length; i++) {
-    const number = numbers[i] as number
-    let at = i - 1
-    for (; at >= tail && compare(numbers[at] as number, number) > 0; at--) {
-      numbers[at + 1] = numbers[at] as number
-    }
-    numbers[at + 1] = number
-  }
 }

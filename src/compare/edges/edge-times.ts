@@ -1,4 +1,5 @@
 // Runs once an edge of a request: the loops index with `!`.
+import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -22,7 +23,6 @@ export interface EdgeStratum {
 
 /** What one period says of each pooled edge, over all its categories. */
 export interface EdgeTotals {
-  /** Requests whose flow has the edge. */
   readonly requests: Float64Array
   /** How often it lies on a critical path. */
   readonly criticalCalls: Float64Array
@@ -94,7 +94,6 @@ export class EdgeTimes {
     return this.#pool.edge(number)
   }
 
-  /** All categories that have the edge. */
   categories(edge: number): readonly number[] {
     return Array.from(this.#rowsOf(edge), (row) => this.#categoryOf[row]!)
   }
@@ -159,15 +158,11 @@ function edgeRows(categories: Categories, pool: EdgePool): EdgeRows {
     const sums = pool.ofClasses(category)
     const known = new Map<number, number>()
     for (let number = 0; number < sums.length; number++) {
-      const edge = sums[number]!
-      let sum = known.get(edge)
-      if (sum === undefined) {
-        sum = known.size
-        known.set(edge, sum)
+      sums[number] = getOrInsert(known, sums[number]!, (edge) => {
         rows.edgeOf.push(edge)
         rows.categoryOf.push(category)
-      }
-      sums[number] = sum
+        return known.size
+      })
     }
     sumOf.push(sums)
     offsets[category + 1] = rows.edgeOf.length
@@ -268,14 +263,7 @@ function sortedRow({ latencyUs, weights, starts, counts }: RowValues, row: numbe
     const sample = ascendingSample(values, weights.subarray(start, end))
     return Float64Array.from(equalRows(sample), (at) => sample.values[at]!)
   }
-  if (values.length > 32) return values.sort()
-  for (let i = start + 1; i < end; i++) {
-    const value = latencyUs[i]!
-    let at = i - 1
-    for (; at >= start && latencyUs[at]! > value; at--) latencyUs[at + 1] = latencyUs[at]!
-    latencyUs[at + 1] = value
-  }
-  return values
+  return values.sort()
 }
 
 /** The slowest hundredth of the requests, one at least, is taken to be no slower than the next. */

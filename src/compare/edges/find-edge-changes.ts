@@ -1,17 +1,18 @@
 // Runs for every edge: the loops index with `!`.
 
-import { range } from 'd3-array'
+import { group, range, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, readOptions, share } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import { type VanElterenResult, vanElteren } from '../../stats/van-elteren.ts'
 import { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from '../mutations/find-response-time-mutations.ts'
-import { calledPlace, type EdgeKind, type PooledEdge, place } from './edge-pool.ts'
+import { calledPlace, type PooledEdge, place } from './edge-pool.ts'
 import { type EdgeStratum, type EdgeTimes, edgeTimes, usualMeanUs } from './edge-times.ts'
 
 /**
@@ -144,7 +145,6 @@ export const EDGE_OPTIONS = defineOptions({
   }),
 })
 
-/** Options that edge changes were found with. */
 export type EdgeOptions = OptionsOf<typeof EDGE_OPTIONS>
 
 /** One pooled edge, compared between the periods. */
@@ -152,7 +152,6 @@ export interface EdgeChange extends PooledEdge {
   /** Requests that have the edge, whether or not they could be compared. */
   readonly beforeRequests: number
   readonly afterRequests: number
-  /** Categories that have it. */
   readonly categories: readonly number[]
   /** In how many of them it could be compared, and how many requests those have. */
   readonly comparedCategories: number
@@ -271,11 +270,9 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
 
   /** The largest contribution first, then by number; the same objects however often. */
   #describe(edges: Iterable<number>): EdgeChange[] {
-    return Array.from(edges, (edge) => {
-      const known = this.#described.get(edge) ?? this.#change(edge)
-      this.#described.set(edge, known)
-      return known
-    }).sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
+    return Array.from(edges, (edge) =>
+      getOrInsert(this.#described, edge, () => this.#change(edge)),
+    ).sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
   }
 
   #change(edge: number): EdgeChange {
@@ -335,42 +332,30 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
 
   /** The rows of `breakdown`, the largest change first. */
   places() {
-    const rows = new Map<string, PlaceSums>()
-    const times = edgeTimes(this.categories)
-    const [of, to] = times.totals
-    for (let number = 0; number < times.size; number++) {
-      const edge = times.edge(number)
-      const service = owner(edge)
-      const { kind } = edge
-      const key = JSON.stringify([service, kind])
-      const row = rows.get(key) ?? { service, kind, times: [0, 0], waiting: [0, 0] }
-      rows.set(key, row)
-      row.times[0] += of.criticalUs[number]!
-      row.times[1] += to.criticalUs[number]!
-      row.waiting[0] += of.waitingUs[number]!
-      row.waiting[1] += to.waitingUs[number]!
-    }
     const { flows } = this.categories
-    const [before, after] = ([BEFORE, AFTER] as const).map((period) =>
-      Math.max(1, flows.countedIn(period)),
-    ) as [number, number]
-    return Array.from(rows.values(), ({ service, kind, times, waiting }) => ({
-      service,
-      kind,
-      beforeUs: times[0] / before,
-      afterUs: times[1] / after,
-      changeUs: times[1] / after - times[0] / before,
-      beforeWaitingUs: waiting[0] / before,
-      afterWaitingUs: waiting[1] / after,
-    })).sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs))
+    const times = edgeTimes(this.categories)
+    const edges = range(times.size).map((number) => {
+      const edge = times.edge(number)
+      return { number, kind: edge.kind, service: owner(edge) }
+    })
+    const places = group(edges, ({ service, kind }) => JSON.stringify([service, kind]))
+    return Array.from(places.values(), (same) => {
+      const { service, kind } = same[0]!
+      const mean = (of: 'criticalUs' | 'waitingUs', period: Period) =>
+        sum(same, ({ number }) => times.totals[period][of][number]!) /
+        Math.max(1, flows.countedIn(period))
+      const [beforeUs, afterUs] = [mean('criticalUs', BEFORE), mean('criticalUs', AFTER)]
+      return {
+        service,
+        kind,
+        beforeUs,
+        afterUs,
+        changeUs: afterUs - beforeUs,
+        beforeWaitingUs: mean('waitingUs', BEFORE),
+        afterWaitingUs: mean('waitingUs', AFTER),
+      }
+    }).sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs))
   }
-}
-
-interface PlaceSums {
-  readonly service: string
-  readonly kind: EdgeKind
-  readonly times: [before: number, after: number]
-  readonly waiting: [before: number, after: number]
 }
 
 /** Work belongs to its service; the way between two services to the one that is called. */

@@ -36,7 +36,6 @@ export interface ComparisonWarning {
   readonly code: WarningCode
   /** The problem, in numbers. */
   readonly finding: string
-  /** Its effect on the results. */
   readonly effect: string
   /** Option or step that helps. */
   readonly answer: string

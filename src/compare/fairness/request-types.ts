@@ -1,4 +1,5 @@
 import { group, sum } from 'd3-array'
+import { addAt } from '../../core/entries.ts'
 import { amountsName, formatAmount, moreText } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { counted, firstOf, grouped } from '../../core/words.ts'
@@ -93,13 +94,9 @@ function typesOfOtherShare(flows: FlowSet, types: RootTypes): TypeShares[] {
 }
 
 /** How often each type occurs, by weight, of as many requests as the periods are worth. */
-function countCells(flows: FlowSet, { names, typeOf, unknown }: RootTypes): Cell[] {
-  const before = new Float64Array(names.length)
-  const after = new Float64Array(names.length)
-  typeOf.forEach((type, request) => {
-    const counts = flows.period[request] === BEFORE ? before : after
-    counts[type] = (counts[type] as number) + flows.countOf(request)
-  })
+function countCells(flows: FlowSet, types: RootTypes): Cell[] {
+  const { names, unknown } = types
+  const [before, after] = sumsOfTypes(flows, types, (request) => flows.countOf(request))
   const times = flows.responseTimes
   const had = worthOf(times.before, times.beforeWeights)
   const has = worthOf(times.after, times.afterWeights)
@@ -123,6 +120,19 @@ function countCells(flows: FlowSet, { names, typeOf, unknown }: RootTypes): Cell
   return [...cells.filter((cell) => !isRare(cell)), rest]
 }
 
+/** What the requests of each type add up to in both periods; where something is not known, it is 0. */
+function sumsOfTypes(
+  flows: FlowSet,
+  { names, typeOf }: RootTypes,
+  amountOf: (request: number) => number,
+) {
+  const sums = [new Float64Array(names.length), new Float64Array(names.length)] as const
+  typeOf.forEach((type, request) => {
+    addAt(sums[flows.period[request] === BEFORE ? BEFORE : AFTER], type, amountOf(request) || 0)
+  })
+  return sums
+}
+
 function matters({ before, after, residual }: TypeShares): boolean {
   const change = Math.abs(after - before)
   return (
@@ -131,28 +141,25 @@ function matters({ before, after, residual }: TypeShares): boolean {
 }
 
 /** The mean before, and how much it would move if only the mix of types changed. */
-function shiftByMix(flows: FlowSet, { names, typeOf, unknown }: RootTypes) {
-  const sums = [new Float64Array(names.length), new Float64Array(names.length)] as const
-  const counts = [new Float64Array(names.length), new Float64Array(names.length)] as const
-  typeOf.forEach((type, request) => {
-    const timeUs = flows.responseTimeUs[request] as number
-    if (!Number.isFinite(timeUs)) return
-    const period = flows.period[request] === BEFORE ? BEFORE : AFTER
-    const weight = flows.countOf(request)
-    sums[period][type] = (sums[period][type] as number) + weight * timeUs
-    counts[period][type] = (counts[period][type] as number) + weight
-  })
-  const total = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0)
-  const beforeUs = total(sums[BEFORE]) / total(counts[BEFORE])
-  const all = total(counts[AFTER])
-  for (const values of [...sums, ...counts]) if (unknown >= 0) values[unknown] = 0
-  const usualUs = total(sums[BEFORE]) / total(counts[BEFORE])
+function shiftByMix(flows: FlowSet, types: RootTypes) {
+  const { responseTimeUs } = flows
+  const isTimed = (request: number) => Number.isFinite(responseTimeUs[request])
+  const sums = sumsOfTypes(flows, types, (request) =>
+    isTimed(request) ? flows.countOf(request) * (responseTimeUs[request] as number) : 0,
+  )
+  const counts = sumsOfTypes(flows, types, (request) =>
+    isTimed(request) ? flows.countOf(request) : 0,
+  )
+  const beforeUs = sum(sums[BEFORE]) / sum(counts[BEFORE])
+  const all = sum(counts[AFTER])
+  for (const values of [...sums, ...counts]) if (types.unknown >= 0) values[types.unknown] = 0
+  const usualUs = sum(sums[BEFORE]) / sum(counts[BEFORE])
   const means = counts[BEFORE].map((count, type) => {
     const period = count > 0 ? BEFORE : AFTER
     return (sums[period][type] as number) / Math.max(1, counts[period][type] as number)
   })
   const mixed = means.map((meanUs, type) => meanUs * (counts[AFTER][type] as number))
-  return { beforeUs, shiftUs: (total(mixed) - usualUs * total(counts[AFTER])) / all }
+  return { beforeUs, shiftUs: (sum(mixed) - usualUs * sum(counts[AFTER])) / all }
 }
 
 /** Requests of a type are worth fewer than this share of them where their weights differ. */
@@ -267,16 +274,15 @@ function recordedShare(flows: FlowSet, weight: Float64Array, period: Period): nu
 /** Types whose requests weigh more or less than before, as text, the largest change first. */
 function typesOfOtherWeight(flows: FlowSet, weight: Float64Array): string[] {
   const types = rootTypes(flows)
-  const before = meanWeights(flows, weight, types, BEFORE)
-  const after = meanWeights(flows, weight, types, AFTER)
+  const sums = sumsOfTypes(flows, types, (request) => weight[request] as number)
+  const counts = sumsOfTypes(flows, types, (request) => Number((weight[request] as number) >= 0))
+  const meanOf = (type: number, period: Period) =>
+    (sums[period][type] as number) / (counts[period][type] as number)
+  const isSeldom = (type: number) =>
+    counts.some((own) => (own[type] as number) < MIN_TYPE_SHARE * Math.max(1, sum(own)))
   return types.names
-    .map((name, type) => ({
-      name,
-      before: before.means[type] as number,
-      after: after.means[type] as number,
-      share: Math.min(before.shares[type] as number, after.shares[type] as number),
-    }))
-    .filter(({ share }) => share >= MIN_TYPE_SHARE)
+    .map((name, type) => ({ name, type, before: meanOf(type, BEFORE), after: meanOf(type, AFTER) }))
+    .filter(({ type }) => !isSeldom(type))
     .map((type) => ({ ...type, factor: Math.abs(Math.log(type.after / type.before)) }))
     .filter(({ factor }) => factor > Math.log(ALIKE_WEIGHT))
     .sort((a, b) => b.factor - a.factor)
@@ -284,21 +290,4 @@ function typesOfOtherWeight(flows: FlowSet, weight: Float64Array): string[] {
       ({ name, before, after }) =>
         `${name}: one in ${Number(before.toPrecision(3))} before, one in ${Number(after.toPrecision(3))} after`,
     )
-}
-
-function meanWeights(flows: FlowSet, weight: Float64Array, types: RootTypes, period: Period) {
-  const sums = new Float64Array(types.names.length)
-  const counts = new Float64Array(types.names.length)
-  let all = 0
-  weight.forEach((own, request) => {
-    if (flows.period[request] !== period || Number.isNaN(own)) return
-    const type = types.typeOf[request] as number
-    sums[type] = (sums[type] as number) + own
-    counts[type] = (counts[type] as number) + 1
-    all++
-  })
-  return {
-    means: sums.map((sum, type) => sum / (counts[type] as number)),
-    shares: counts.map((count) => count / Math.max(1, all)),
-  }
 }

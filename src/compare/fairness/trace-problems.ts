@@ -1,4 +1,4 @@
-import { rollup } from 'd3-array'
+import { rollup, sum } from 'd3-array'
 import { counted, formatDuration, grouped } from '../../core/words.ts'
 import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
@@ -20,6 +20,8 @@ const AFFECTED_LEVEL = 0.001
 /** The test of two shares is trusted from this many expected cases a period on. */
 const MIN_EXPECTED_CASES = 5
 
+type TwoPeriods = Pick<ComparedPeriods, 'before' | 'after'>
+
 export interface AffectedTraces {
   readonly before: number
   readonly after: number
@@ -37,6 +39,14 @@ function differsInShare({ before, after, ofBefore, ofAfter }: AffectedTraces): b
   const pooled = (before + after) / (ofBefore + ofAfter)
   if (!(pooled * Math.min(ofBefore, ofAfter) >= MIN_EXPECTED_CASES)) return false
   return twoProportionsTest(before, ofBefore, after, ofAfter).p < AFFECTED_LEVEL
+}
+
+function affectedIn(
+  { before, after }: TwoPeriods,
+  countIn: (traces: TraceSet) => number,
+): AffectedTraces {
+  const [ofBefore, ofAfter] = [before.size, after.size]
+  return { before: countIn(before), after: countIn(after), ofBefore, ofAfter }
 }
 
 function affectedText({ before, after, ofBefore, ofAfter }: AffectedTraces): string {
@@ -188,21 +198,15 @@ export function skewedTraces(traces: TraceSet): number {
 }
 
 /** Whether traces have spans besides their root whose parent was not recorded. */
-export function orphans({ before, after }: ComparedPeriods): ComparisonWarning[] {
-  const missingBefore = missingSpans(before)
-  const missingAfter = missingSpans(after)
-  const affected = {
-    before: missingBefore.orphaned,
-    after: missingAfter.orphaned,
-    ofBefore: before.size,
-    ofAfter: after.size,
-  }
+export function orphans(periods: ComparedPeriods): ComparisonWarning[] {
+  const [before, after] = [missingSpans(periods.before), missingSpans(periods.after)]
+  const affected = affectedIn(periods, (traces) => missingSpans(traces).orphaned)
   if (!isConsiderable(affected)) return []
   return warning('orphans', {
     finding: `${affectedText(affected)} have spans whose parent is not in the files.`,
     effect:
       'Each such span counts as a request of its own ' +
-      `(${grouped(missingBefore.orphans)} before, ${grouped(missingAfter.orphans)} after), ` +
+      `(${grouped(before.orphans)} before, ${grouped(after.orphans)} after), ` +
       'and the request it belongs to looks simpler than it is.',
     answer:
       'Load the files of all services for both periods; or leave these requests out with `selectRequests`.',
@@ -213,23 +217,17 @@ export function orphans({ before, after }: ComparedPeriods): ComparisonWarning[]
 const NEVER_TRACED = 0.9
 
 /** Whether traces have no root, or are cut at a border of their period. */
-export function truncatedTraces({ before, after }: ComparedPeriods): ComparisonWarning[] {
-  const rootless = [before, after].map((traces) => missingSpans(traces).rootless)
-  const [ofBefore = 0, ofAfter = 0] = rootless
-  const isWhole = ofBefore > NEVER_TRACED * before.size && ofAfter > NEVER_TRACED * after.size
-  const noRoot = isWhole ? ([0, 0] as const) : ([ofBefore, ofAfter] as const)
-  const short = [cutAtBorder(before), cutAtBorder(after)] as const
-  const affected = {
-    before: noRoot[0] + short[0],
-    after: noRoot[1] + short[1],
-    ofBefore: before.size,
-    ofAfter: after.size,
-  }
+export function truncatedTraces(periods: ComparedPeriods): ComparisonWarning[] {
+  const both = [periods.before, periods.after]
+  const rootless = (traces: TraceSet) => missingSpans(traces).rootless
+  const isWhole = both.every((traces) => rootless(traces) > NEVER_TRACED * traces.size)
+  const noRoot = isWhole ? () => 0 : rootless
+  const affected = affectedIn(periods, (traces) => noRoot(traces) + cutAtBorder(traces))
   if (!isConsiderable(affected)) return []
   const causes = [
-    [noRoot[0] + noRoot[1], 'have no root'],
+    [sum(both, noRoot), 'have no root'],
     [
-      short[0] + short[1],
+      sum(both, cutAtBorder),
       'were under way at a border of the period and have less than half the spans usual for their root',
     ],
   ] as const
@@ -246,8 +244,6 @@ export function truncatedTraces({ before, after }: ComparedPeriods): ComparisonW
   })
 }
 
-type TwoPeriods = Pick<ComparedPeriods, 'before' | 'after'>
-
 /** Shorter ids number the traces of a file; they do not tell a trace from all others. */
 const MIN_ID_LENGTH = 8
 
@@ -256,10 +252,11 @@ export function duplicateTraces(periods: TwoPeriods): ComparisonWarning[] {
   return [...inBoth(periods), ...withinOne(periods)]
 }
 
-function inBoth({ before, after }: TwoPeriods): ComparisonWarning[] {
+function inBoth(periods: TwoPeriods): ComparisonWarning[] {
+  const { before, after } = periods
   const ids = new Set(before.ids.filter(isIdentity))
   const shared = new Set(after.ids.filter((id) => ids.has(id))).size
-  const affected = { before: shared, after: shared, ofBefore: before.size, ofAfter: after.size }
+  const affected = affectedIn(periods, () => shared)
   const isSame = before.size === shared && after.size === shared
   if (before.size > 0 && (isSame || areCopies(before, after))) {
     return warning('duplicate-traces', {
@@ -292,18 +289,13 @@ function areCopies(before: TraceSet, after: TraceSet): boolean {
   })
 }
 
-function withinOne({ before, after }: TwoPeriods): ComparisonWarning[] {
-  const affected = {
-    before: repeated(before),
-    after: repeated(after),
-    ofBefore: before.size,
-    ofAfter: after.size,
-  }
+function withinOne(periods: TwoPeriods): ComparisonWarning[] {
+  const affected = affectedIn(periods, repeated)
   if (!isConsiderable(affected)) return []
   return warning('duplicate-traces', {
     finding: `${affectedText(affected)} occur twice within their period.`,
     effect:
-      before.kind === 'spans'
+      periods.before.kind === 'spans'
         ? 'Only the first copy of each span counts, which is right if the others are copies.'
         : 'Each counts once per copy.',
     answer: 'Load each file once, and see `traces.quality().issues` for which.',

@@ -50,7 +50,6 @@ const labelsOf = remembered((knowledge: Knowledge) => {
   )
 })
 
-/** The rule in one sentence. */
 export function ruleText({ ignore }: Pick<Knowledge, 'ignore'>): string {
   if (ignore.length === 0) return 'Only requests with equal flows are the same.'
   return `Requests are the same if they differ only in ${listed(ignore.map((what) => IGNORABLE[what]))}.`

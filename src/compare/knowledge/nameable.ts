@@ -19,7 +19,6 @@ export interface NameableThing {
   /** Categories that have it, and their requests of both periods. */
   readonly categories: number
   readonly requests: number
-  /** Calls in it. */
   readonly calls: number
 }
 

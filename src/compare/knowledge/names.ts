@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { labelText, parsePointLabel } from '../../flows/node-labels.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
@@ -106,14 +107,11 @@ function nameSpans(traces: SpanTraces, naming: Naming): SpanTraces {
   const codes = new Map<number, number>()
   const operation = spans.operation.map((code, span) => {
     const of = spans.service[span] as number
-    const pair = of * operations.size + code
-    const known = codes.get(pair)
-    if (known !== undefined) return known
-    const recorded = operations.value(code)
-    const about = stepKey({ service: services.value(of), operation: recorded })
-    const added = named.code(naming(about, recorded))
-    codes.set(pair, added)
-    return added
+    return getOrInsert(codes, of * operations.size + code, () => {
+      const recorded = operations.value(code)
+      const about = stepKey({ service: services.value(of), operation: recorded })
+      return named.code(naming(about, recorded))
+    })
   })
   const columns = {
     ...traces,

@@ -6,7 +6,6 @@ import type { Note } from './knowledge.ts'
 import { shownKeys } from './names.ts'
 import { categoryKey, edgeKey } from './parts.ts'
 
-/** A note with the replies to it. */
 export interface NoteThread {
   readonly id: string
   readonly note: Note

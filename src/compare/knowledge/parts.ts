@@ -1,6 +1,6 @@
 // Runs once a span of a shape: the loops index with `!`.
 import { fingerprint } from '../../core/fingerprint.ts'
-import { remembered } from '../../core/remembered.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
 import { counted, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
@@ -61,15 +61,13 @@ export function categoryText(categories: Categories, category: number): string {
   return `${printable(root)}, ${counted(categories.nodeCount(category), 'step')}`
 }
 
-const partsBy = remembered((_categories: Categories) => new Map<number, readonly Part[]>())
+const partsBy = remembered((categories: Categories) =>
+  memoized((category: number) => findParts(categories, category)),
+)
 
 /** The calls of a category, callers first; none of trace points, which do not call. */
 export function partsOf(categories: Categories, category: number): readonly Part[] {
-  const known = partsBy(categories).get(category)
-  if (known !== undefined) return known
-  const parts = findParts(categories, category)
-  partsBy(categories).set(category, parts)
-  return parts
+  return partsBy(categories)(category)
 }
 
 function findParts(categories: Categories, category: number): readonly Part[] {

@@ -1,5 +1,6 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
-import { remembered } from '../../core/remembered.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Comparison } from '../comparison.ts'
 import type { Finding } from '../findings/finding.ts'
@@ -65,7 +66,6 @@ export interface Subject {
   readonly what: string
   /** Calls in it, itself included. */
   readonly calls: number
-  /** Categories that have it. */
   readonly categories: ReadonlySet<number>
   /** Of a part, keys of the calls that make it; `null` for none. */
   readonly within: ReadonlySet<string | null>
@@ -103,14 +103,9 @@ export function notesIn(comparison: Comparison) {
 }
 
 /** What there is of a kind, by its keys; listed when it is first asked for. */
-export const subjectsIn = remembered((categories: Categories) => {
-  const found = new Map<string, ReadonlyMap<string, Subject>>()
-  return (kind: string) => {
-    const known = found.get(kind) ?? listSubjects(categories, kind)
-    found.set(kind, known)
-    return known
-  }
-})
+export const subjectsIn = remembered((categories: Categories) =>
+  memoized((kind: string): ReadonlyMap<string, Subject> => listSubjects(categories, kind)),
+)
 
 interface Place {
   readonly category: number
@@ -125,13 +120,13 @@ function listSubjects(categories: Categories, kind: string): Map<string, Subject
   const found = new Map<string, Subject & { categories: Set<number>; within: Set<string | null> }>()
   const add = (about: string, what: string, place: Place) => {
     const { category, calls = 1, within = null, also = about } = place
-    const known = found.get(about) ?? {
-      ...{ about, what, calls },
-      ...{ categories: new Set(), within: new Set() },
-    }
+    const known = getOrInsert(found, about, () => {
+      const within = new Set<string | null>()
+      return { about, what, calls, categories: new Set<number>(), within }
+    })
     known.categories.add(category)
     known.within.add(within)
-    for (const key of [about, also]) found.set(key, known)
+    found.set(also, known)
   }
   for (let category = 0; category < categories.size; category++) {
     if (kind === 'service' || kind === 'step') {

@@ -1,4 +1,5 @@
 import { range } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
@@ -69,7 +70,6 @@ export const RESPONSE_TIME_OPTIONS = defineOptions({
   }),
 })
 
-/** Options that response-time mutations were found with. */
 export type ResponseTimeOptions = OptionsOf<typeof RESPONSE_TIME_OPTIONS>
 
 /** Correction of p-values for the number of tests: none, or Benjamini-Hochberg. */
@@ -85,7 +85,6 @@ export interface FamilyTest extends SampleComparison {
 /** One edge class of a category, compared between the periods. */
 export interface EdgeComparison {
   readonly edge: EdgeClass
-  /** Number of the edge class in the category's structure. */
   readonly number: number
   /** On the critical path in at least half of the requests of either period. */
   readonly onCriticalPath: boolean
@@ -128,7 +127,6 @@ export class ResponseTimeMutations extends Stage {
     this.#tests = tests
   }
 
-  /** The test of one category's response times. */
   test(category: number): FamilyTest {
     this.categories.root(category)
     return this.#tests[category] as FamilyTest
@@ -175,17 +173,17 @@ export class ResponseTimeMutations extends Stage {
    * is the category's testable edges, at level α · R / m when R of m categories were selected.
    */
   edges(category: number): readonly EdgeComparison[] {
-    const known = this.#edges.get(category)
-    if (known !== undefined) return known
+    return getOrInsert(this.#edges, category, () => this.#testEdges(category))
+  }
+
+  #testEdges(category: number): readonly EdgeComparison[] {
     const testable = this.#tests.filter((test) => test.testable).length
     const selected = Math.max(1, this.mutations.length)
     const alpha =
       this.options.correction === 'bh'
         ? (this.options.alpha * selected) / Math.max(1, testable)
         : this.options.alpha
-    const edges = testEdges(this.categories, category, { ...this.options, alpha })
-    this.#edges.set(category, edges)
-    return edges
+    return testEdges(this.categories, category, { ...this.options, alpha })
   }
 
   /**

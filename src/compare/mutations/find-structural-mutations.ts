@@ -1,8 +1,9 @@
 import { range, rollups, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
-import { remembered } from '../../core/remembered.ts'
-import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, FLOW_OPTIONS, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { erfc, normalQuantile } from '../../stats/distributions.ts'
@@ -41,7 +42,8 @@ export function findStructuralMutations(
   const options = readOptions(STRUCTURAL_OPTIONS, { counts: built, ...given })
   const { smPThreshold, counts } = options
   if (smPThreshold === 'auto') {
-    return new StructuralMutations(categories, options, changesWithinTypes(categories, counts))
+    const changes = changesWithinTypes(categories, counts)
+    return new StructuralMutations({ categories, options, changes })
   }
   const count = counterOf(categories, counts)
   const runs = Math.max(1, categories.flows.runs.length)
@@ -50,7 +52,7 @@ export function findStructuralMutations(
     { length: categories.size },
     (_, category) => count(category, AFTER) * factor - count(category, BEFORE) / runs,
   )
-  return new StructuralMutations(categories, options, changes)
+  return new StructuralMutations({ categories, options, changes })
 }
 
 function changesWithinTypes(categories: Categories, counts: Counts): Float64Array {
@@ -100,31 +102,25 @@ export const STRUCTURAL_OPTIONS = defineOptions({
   alpha: RESPONSE_TIME_OPTIONS.alpha,
 })
 
-/** Options that structural mutations were found with; `alpha` matters with `'auto'` only. */
 export type StructuralOptions = OptionsOf<typeof STRUCTURAL_OPTIONS>
 
-/** How requests are counted; see `STRUCTURAL_OPTIONS`. */
 export type Counts = StructuralOptions['counts']
 
 /** How a category's number of requests changed. */
 export type StructuralLabel = 'structural-mutation' | 'precursor' | 'unchanged'
 
-/** Every category's change in its number of requests. */
-export class StructuralMutations extends Stage {
-  static readonly madeBy: string = 'what findStructuralMutations returns, or comparison.structural'
+interface StructuralColumns {
   readonly categories: Categories
   readonly options: StructuralOptions
   /** Change of each category's number of requests, after − before, scaled if so chosen. */
   readonly changes: Float64Array
+}
+
+/** Every category's change in its number of requests. */
+export class StructuralMutations extends columnarStage<StructuralColumns>() {
+  static readonly madeBy: string = 'what findStructuralMutations returns, or comparison.structural'
   #tests: readonly StructuralTest[] | undefined
   #margins: Float64Array | undefined
-
-  constructor(categories: Categories, options: StructuralOptions, changes: Float64Array) {
-    super()
-    this.categories = categories
-    this.options = options
-    this.changes = changes
-  }
 
   /** The test of one category's share of the requests of its type. */
   test(category: number): StructuralTest {
@@ -161,20 +157,16 @@ export class StructuralMutations extends Stage {
   /** One row a category: counts, change, label, and the test of its share of its type. */
   table(): StageTable {
     const { categories } = this
-    const ids = Array.from(this.changes, (_, category) => category)
-    const tests = ids.map((category) => this.test(category))
     const count = counterOf(categories, this.options.counts)
-    return stageTable({
-      category: ids,
-      root: ids.map((category) => categories.root(category)),
-      before: ids.map((category) => count(category, BEFORE)),
-      after: ids.map((category) => count(category, AFTER)),
-      change: this.changes,
-      label: ids.map((category) => this.label(category)),
-      beforeShare: tests.map(({ beforeShare }) => beforeShare),
-      afterShare: tests.map(({ afterShare }) => afterShare),
-      p: tests.map(({ p }) => p),
-      q: tests.map(({ q }) => q),
+    const tests = range(categories.size).map((category) => this.test(category))
+    return rowTable(tests, {
+      category: (_, category) => category,
+      root: (_, category) => categories.root(category),
+      before: (_, category) => count(category, BEFORE),
+      after: (_, category) => count(category, AFTER),
+      change: (_, category) => this.changes[category],
+      label: (_, category) => this.label(category),
+      ...own('beforeShare afterShare p q'),
     })
   }
 
@@ -185,9 +177,7 @@ export class StructuralMutations extends Stage {
   }
 
   #withLabel(label: StructuralLabel): number[] {
-    return Array.from(this.changes, (_, category) => category).filter(
-      (category) => this.label(category) === label,
-    )
+    return range(this.categories.size).filter((category) => this.label(category) === label)
   }
 }
 
@@ -211,8 +201,7 @@ export interface StructuralTest {
  * Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
  */
 function testStructures(categories: Categories, { alpha, counts }: StructuralOptions) {
-  const isWeighted = counts === 'weighted' && categories.flows.weight !== undefined
-  const tests = (isWeighted ? testWeightedShares : testShares)(categories)
+  const tests = sharesBy(categories)(counts)
   const q = benjaminiHochberg(tests.map(({ p, least }) => (least < alpha ? p : Number.NaN)))
   return tests.map(({ beforeShare, afterShare, p, least }, category) => ({
     beforeShare,
@@ -224,31 +213,28 @@ function testStructures(categories: Categories, { alpha, counts }: StructuralOpt
   }))
 }
 
-/** The tests of all categories, whatever their level, with the smallest p each could have. */
-const testShares = remembered((categories: Categories) => {
-  const types = countTypes(categories)
-  return sharesOf(categories, (category) => ({
-    before: categories.count(category, BEFORE),
-    after: categories.count(category, AFTER),
-    type: types[category] as TypeCount,
-  }))
-})
+const sharesBy = remembered((categories: Categories) =>
+  memoized((counts: Counts) => testShares(categories, counts)),
+)
 
-/** The same of weighted requests, as many as the sample is worth. */
-const testWeightedShares = remembered((categories: Categories) => {
-  const count = counterOf(categories, 'weighted')
-  const squares = sumOfWeights(categories, (weight) => weight ** 2)
+/**
+ * Tests each category's share of its type, whatever the level, with the smallest p it could have;
+ * weighted requests count as as many as the sample is worth.
+ */
+function testShares(categories: Categories, counts: Counts) {
+  const count = counterOf(categories, counts)
+  const isWeighted = counts === 'weighted' && categories.flows.weight !== undefined
+  const squares = isWeighted ? sumOfWeights(categories, (weight) => weight ** 2) : count
   const [types, typeSquares] = [countTypes(categories, count), countTypes(categories, squares)]
-  return sharesOf(categories, (category) => {
-    const inType = {
-      count: types[category] as TypeCount,
-      squares: typeSquares[category] as TypeCount,
-    }
+  const leastOf = new Map<string, number>()
+  return range(categories.size).map((category) => {
+    const type = types[category] as TypeCount
+    const ofSquares = typeSquares[category] as TypeCount
     const own = [BEFORE, AFTER].map((period) => ({
       requests: count(category, period),
       squares: squares(category, period),
-      all: period === BEFORE ? inType.count.before : inType.count.after,
-      allSquares: period === BEFORE ? inType.squares.before : inType.squares.after,
+      all: period === BEFORE ? type.before : type.after,
+      allSquares: period === BEFORE ? ofSquares.before : ofSquares.after,
     }))
     const [was, is] = own as [(typeof own)[number], (typeof own)[number]]
     const share = (was.requests + is.requests) / (was.all + is.all)
@@ -259,31 +245,17 @@ const testWeightedShares = remembered((categories: Categories) => {
       const without = all > requests ? (allSquares - square) / (all - requests) : within
       return 1 / ((1 - share) * within + share * without)
     }
-    const [before, after] = [worthOf(was), worthOf(is)]
+    const [worthBefore, worthAfter] = [worthOf(was), worthOf(is)]
+    const before = Math.round(was.requests * worthBefore)
+    const after = Math.round(is.requests * worthAfter)
+    const ofBefore = Math.round(was.all * worthBefore)
+    const ofAfter = Math.round(is.all * worthAfter)
+    const least = getOrInsert(leastOf, `${before + after} ${ofBefore} ${ofAfter}`, () =>
+      leastP(before + after, ofBefore, ofAfter),
+    )
     return {
-      before: Math.round(was.requests * before),
-      after: Math.round(is.requests * after),
-      type: { before: Math.round(was.all * before), after: Math.round(is.all * after) },
-      shares: { before: was.requests / was.all, after: is.requests / is.all },
-    }
-  })
-})
-
-/** Tests each category's share of its type, of counts that `of` returns; `shares` where these are rounded. */
-function sharesOf(
-  categories: Categories,
-  of: (category: number) => TypeCount & { readonly type: TypeCount; readonly shares?: TypeCount },
-) {
-  const leastOf = new Map<string, number>()
-  return Array.from({ length: categories.size }, (_, category) => {
-    const { before, after, type, shares } = of(category)
-    const { before: ofBefore, after: ofAfter } = type
-    const key = `${before + after} ${ofBefore} ${ofAfter}`
-    const least = leastOf.get(key) ?? leastP(before + after, ofBefore, ofAfter)
-    leastOf.set(key, least)
-    return {
-      beforeShare: shares?.before ?? before / ofBefore,
-      afterShare: shares?.after ?? after / ofAfter,
+      beforeShare: was.requests / was.all,
+      afterShare: is.requests / is.all,
       p: fisherExact(before, ofBefore, after, ofAfter).p,
       least,
     }
@@ -325,9 +297,7 @@ export interface TypeCount {
 function countTypes(categories: Categories, count = categories.count.bind(categories)) {
   const types = new Map<string, TypeCount>()
   return Array.from({ length: categories.size }, (_, category) => {
-    const root = categories.root(category)
-    const type = types.get(root) ?? { before: 0, after: 0 }
-    types.set(root, type)
+    const type = getOrInsert(types, categories.root(category), () => ({ before: 0, after: 0 }))
     type.before += count(category, BEFORE)
     type.after += count(category, AFTER)
     return type

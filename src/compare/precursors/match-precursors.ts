@@ -1,6 +1,8 @@
 import { group } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, flag, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { editDistanceFrom } from '../../stats/edit-distance.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -69,7 +71,6 @@ export const PRECURSOR_OPTIONS = defineOptions({
   }),
 })
 
-/** Options that precursors were matched with. */
 export type PrecursorOptions = OptionsOf<typeof PRECURSOR_OPTIONS>
 
 /**
@@ -121,14 +122,12 @@ export class Precursors extends Stage {
 
   /** Candidates of one mutation, most likely first; none for a category that is not one. */
   of(mutation: number): readonly PrecursorCandidate[] {
-    const known = this.#candidates.get(mutation)
-    if (known !== undefined) return known
-    const { categories, nsed, weights } = this.columns(mutation)
-    const candidates = categories
-      .map((category, i) => ({ category, nsed: nsed[i] as number, weight: weights[i] as number }))
-      .sort((a, b) => b.weight - a.weight || a.category - b.category)
-    this.#candidates.set(mutation, candidates)
-    return candidates
+    return getOrInsert(this.#candidates, mutation, () => {
+      const { categories, nsed, weights } = this.columns(mutation)
+      return categories
+        .map((category, i) => ({ category, nsed: nsed[i] as number, weight: weights[i] as number }))
+        .sort((a, b) => b.weight - a.weight || a.category - b.category)
+    })
   }
 
   /** The same in columns, unsorted: what sums over candidates need. */
@@ -163,9 +162,9 @@ export interface DistanceColumns {
 class StructureDistances {
   readonly #categories: Categories
   readonly #kind: EditTokens
-  readonly #tokens: Uint32Array[] = []
+  readonly #tokens = new Map<number, Uint32Array>()
   /** From a category to each other; -1 where nobody asked. */
-  readonly #known: Int32Array[] = []
+  readonly #known = new Map<number, Int32Array>()
 
   constructor(categories: Categories, kind: EditTokens) {
     this.#categories = categories
@@ -174,8 +173,9 @@ class StructureDistances {
 
   from(category: number, others: readonly number[]): DistanceColumns {
     const tokens = this.#tokensOf(category)
-    const known = this.#known[category] ?? new Int32Array(this.#categories.size).fill(-1)
-    this.#known[category] = known
+    const known = getOrInsert(this.#known, category, () =>
+      new Int32Array(this.#categories.size).fill(-1),
+    )
     const nsed = new Float64Array(others.length)
     const inverse = new Float64Array(others.length)
     let distanceTo: ((text: Uint32Array) => number) | undefined
@@ -196,23 +196,19 @@ class StructureDistances {
   }
 
   #tokensOf(category: number): Uint32Array {
-    const known = this.#tokens[category]
-    if (known !== undefined) return known
-    const tokens = editTokens(this.#categories.outline(category), this.#kind)
-    this.#tokens[category] = tokens
-    return tokens
+    return getOrInsert(this.#tokens, category, () =>
+      editTokens(this.#categories.outline(category), this.#kind),
+    )
   }
 }
 
-const CACHE = new WeakMap<Categories, Map<EditTokens, StructureDistances>>()
+const distancesBy = remembered((categories: Categories) =>
+  memoized((kind: EditTokens) => new StructureDistances(categories, kind)),
+)
 
 /** The distances of these categories, shared by everybody who asks. */
 export function structureDistances(categories: Categories, kind: EditTokens): StructureDistances {
-  const kinds = CACHE.get(categories) ?? new Map<EditTokens, StructureDistances>()
-  CACHE.set(categories, kinds)
-  const distances = kinds.get(kind) ?? new StructureDistances(categories, kind)
-  kinds.set(kind, distances)
-  return distances
+  return distancesBy(categories)(kind)
 }
 
 /**

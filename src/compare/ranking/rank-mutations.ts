@@ -109,7 +109,6 @@ export function rankMutations(
   return new Ranking({ responseTime, precursors, mutations, options })
 }
 
-/** A mutation by its name. */
 type Claimed = Pick<RankedMutation, 'category' | 'kind'>
 
 function mutationKey({ category, kind }: Claimed): string {
@@ -175,7 +174,6 @@ export const RANKING_OPTIONS = defineOptions({
   }),
 })
 
-/** Options that mutations were ranked with. */
 export type RankingOptions = OptionsOf<typeof RANKING_OPTIONS>
 
 /**

@@ -1,4 +1,5 @@
 import { rollup } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import type { Quantity } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -115,25 +116,24 @@ class ContextTree {
   }
 
   #number(parent: number, { service, name }: FlowCall): number {
-    const key = JSON.stringify([parent, service, name])
-    const known = this.#numbers.get(key)
-    if (known !== undefined) return known
-    const depth = parent < 0 ? 0 : (this.#contexts[parent] as CallingContext).depth + 1
-    const context = this.#contexts.length
-    const none: ContextTotals = {
-      requests: 0,
-      calls: 0,
-      selfUs: 0,
-      totalUs: 0,
-      selfRequests: 0,
-      totalRequests: 0,
-    }
-    const [before, after] = [{ ...none }, { ...none }]
-    this.#contexts.push({ context, parent, depth, service, name, before, after })
-    this.#numbers.set(key, context)
-    return context
+    return getOrInsert(this.#numbers, JSON.stringify([parent, service, name]), () => {
+      const depth = parent < 0 ? 0 : (this.#contexts[parent] as CallingContext).depth + 1
+      const context = this.#contexts.length
+      const [before, after] = [noTotals(), noTotals()]
+      this.#contexts.push({ context, parent, depth, service, name, before, after })
+      return context
+    })
   }
 }
+
+const noTotals = (): ContextTotals => ({
+  requests: 0,
+  calls: 0,
+  selfUs: 0,
+  totalUs: 0,
+  selfRequests: 0,
+  totalRequests: 0,
+})
 
 export function nodeTimes(flows: FlowSet, request: number): Float64Array {
   const shape = flows.shapeOf[request] as number

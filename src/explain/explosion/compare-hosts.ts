@@ -32,10 +32,7 @@ interface HostPair {
   statistic: number
   /** p there corrected over all pairs and operations; NaN where nothing was compared. */
   q: number
-  /**
-   * How far the times lie apart there: their Wasserstein distance over their common mean. NaN where
-   * nothing was compared.
-   */
+  /** Wasserstein distance of the times there over their common mean; NaN where not compared. */
   effect: number
   /** Significantly, and by enough to matter, in one operation at least. */
   different: boolean

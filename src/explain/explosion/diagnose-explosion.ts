@@ -59,7 +59,6 @@ export const EXPLOSION_OPTIONS = defineOptions({
   }),
 })
 
-/** Options that a diagnosis was made with. */
 export type ExplosionOptions = OptionsOf<typeof EXPLOSION_OPTIONS>
 
 /** A cluster whose requests each choose `replicas` of `hosts`. */
@@ -279,10 +278,7 @@ interface Recipe extends Variant {
   readonly part: ExplosionPart
 }
 
-/**
- * Measures every remedy, and those for the causes together. The best leaves most requests in
- * testable categories (in whole per cent), then the least spread within (C²), then most categories.
- */
+/** Measures every remedy, and those for the causes together; the best first, see `bestFirst`. */
 function findRemedies(
   variants: ExplosionVariants,
   { fold, causes }: { readonly fold: Fold; readonly causes: readonly ExplosionPart[] },

@@ -4,7 +4,6 @@ import { requireCount } from '../../stats/require-option.ts'
 
 /** How many categories to expect of requests that choose their hosts at random. */
 export interface ExpectedCategories {
-  /** Mean number of different categories. */
   readonly expected: number
   /** Standard deviation of that number from run to run. */
   readonly sd: number
@@ -82,7 +81,6 @@ export interface CategoryCurveOptions {
   /** Cluster sizes, a curve each. */
   readonly hosts: readonly number[]
   readonly replicas: number
-  /** Fewest and most requests. */
   readonly requests: readonly [fewest: number, most: number]
   /** Points a curve, evenly spread on a logarithmic axis; equal ones after rounding come once. */
   readonly points: number
@@ -92,10 +90,7 @@ export interface CategoryCurveOptions {
 export class ExpectedCategoryCurves extends columnarStage<{
   readonly options: CategoryCurveOptions
 }>() {
-  /**
-   * Columns: hosts, replicas, requests, expected, sd, possible, and requestsPerCategory, the mean
-   * number of requests in a category that has any.
-   */
+  /** One row a point; `requestsPerCategory` is the mean over categories that have requests. */
   table(): StageTable {
     const { hosts, replicas, requests: range, points } = this.options
     const [fewest, most] = range

@@ -11,6 +11,7 @@ import {
   withoutMachine,
   withoutThread,
 } from '../../compare/categories/label-parts.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { counted, tooltipText } from '../../core/words.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
 import { AFTER, BEFORE, type Concurrency, type FlowOptions, FlowSet } from '../../flows/flow-set.ts'
@@ -43,9 +44,9 @@ export class ExplosionVariants {
     const own = { concurrency: flows.options.concurrency, labelBy: flows.options.labelBy }
     const asked = { concurrency: concurrency ?? own.concurrency, labelBy: labelBy ?? own.labelBy }
     const [key, ownKey] = [JSON.stringify(asked), JSON.stringify(own)]
-    const known = this.#rebuilt.get(key) ?? (key === ownKey ? flows : rebuildFlows(flows, asked))
-    this.#rebuilt.set(key, known)
-    return known
+    return getOrInsert(this.#rebuilt, key, () =>
+      key === ownKey ? flows : rebuildFlows(flows, asked),
+    )
   }
 
   /** Order first, then labels, then loops: folding needs names that repeat. */
@@ -153,7 +154,9 @@ function orderFree(variants: ExplosionVariants): Concurrency | undefined {
  */
 export function findCauses(variants: ExplosionVariants): ExplosionCauses {
   const { categories } = variants
-  const count = counter(variants)
+  const known = new Map<string, number>()
+  const count = (without: readonly ExplosionPart[]) =>
+    getOrInsert(known, without.join(), () => countWithout(without, variants))
   const all = count([])
   const parts = partsOf(variants).filter((part) => count([part]) <= all)
   const least = Math.min(all, count(parts))
@@ -184,17 +187,6 @@ function partsOf(variants: ExplosionVariants): ExplosionPart[] {
     .map(([part]) => part as ExplosionPart)
   const order = orderFree(variants) === undefined ? [] : (['concurrency order'] as const)
   return [...labelParts, ...order, 'loop counts']
-}
-
-/** Counts categories without some parts; each set of parts once. */
-function counter(variants: ExplosionVariants) {
-  const known = new Map<string, number>()
-  return (without: readonly ExplosionPart[]): number => {
-    const key = without.join()
-    const count = known.get(key) ?? countWithout(without, variants)
-    known.set(key, count)
-    return count
-  }
 }
 
 function countWithout(without: readonly ExplosionPart[], variants: ExplosionVariants): number {
@@ -300,10 +292,7 @@ function medianByRequests(
   return ascending[counted.findIndex((requests) => requests >= half)]?.c2 ?? Number.NaN
 }
 
-/**
- * Categories whose flows have the same edges, each however often, as one: a lower bound of what
- * folding loops leaves, without folding.
- */
+/** Counts flows of the same edges, however often, as one: at least what folding loops leaves. */
 function countWithoutLoops(categories: Categories): number {
   const seen = new Set<string>()
   for (let category = 0; category < categories.size; category++) {

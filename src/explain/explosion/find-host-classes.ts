@@ -1,5 +1,6 @@
 import { machineOf } from '../../compare/categories/label-parts.ts'
 import type { Comparison } from '../../compare/comparison.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { FlowSet } from '../../flows/flow-set.ts'
@@ -82,17 +83,11 @@ function collectHostSamples(flows: FlowSet): OperationSamples[] {
 }
 
 function spanNamer({ spans, services, operations, hosts }: SpanTraces) {
-  const known = new Map<number, string>()
   return (row: number) => {
-    const service = spans.service[row] as number
-    const operation = spans.operation[row] as number
-    const key = service * operations.size + operation
-    let name = known.get(key)
-    if (name === undefined) {
-      name = `${services.value(service)} ${operations.value(operation)}`.trim()
-      known.set(key, name)
-    }
-    return { operation: name, host: hosts.value(spans.host[row] as number) }
+    const service = services.value(spans.service[row] as number)
+    const operation = operations.value(spans.operation[row] as number)
+    const host = hosts.value(spans.host[row] as number)
+    return { operation: `${service} ${operation}`.trim(), host }
   }
 }
 
@@ -135,16 +130,8 @@ class SampleCollector {
     timeUs: number,
   ): void {
     const operations = this.#periods[period] as Map<string, Map<string, HostTimes>>
-    let byHost = operations.get(operation)
-    if (byHost === undefined) {
-      byHost = new Map()
-      operations.set(operation, byHost)
-    }
-    let times = byHost.get(host)
-    if (times === undefined) {
-      times = { means: [], request, sum: 0, count: 0 }
-      byHost.set(host, times)
-    }
+    const byHost = getOrInsert(operations, operation, () => new Map())
+    const times = getOrInsert(byHost, host, () => ({ means: [], request, sum: 0, count: 0 }))
     if (times.request !== request) {
       times.means.push(times.sum / times.count)
       Object.assign(times, { request, sum: 0, count: 0 })

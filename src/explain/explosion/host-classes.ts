@@ -37,7 +37,6 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
     )
   }
 
-  /** How many classes there are. */
   get size(): number {
     return this.classes.length
   }
@@ -58,10 +57,7 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
     return onMachine(node, this.#classOf.get(machine)?.name ?? machine)
   }
 
-  /**
-   * A rule for labels with classes in place of hosts, for `categorize` and `compare`. It can be
-   * handed on as it is.
-   */
+  /** A rule for labels with classes in place of hosts, for `categorize` and `compare`. */
   readonly label = (node: NodeLabel): string => labelText(this.inClass(node))
 
   /** One row a host, class by class: how many peers it could be compared with, and differs from. */
@@ -77,7 +73,6 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
     return rowTable(rows, own('host class peers different compared'))
   }
 
-  /** One row a class. */
   classTable(): StageTable {
     return rowTable(this.classes, {
       class: 'name',
@@ -109,17 +104,13 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
     return this.classTable().displayText()
   }
 
-  /** Numbers of the hosts, class by class. */
   #hosts(): number[] {
     const numbers = new Map(this.#pairs.hosts.map((host, i) => [host, i]))
     return this.classes.flatMap(({ hosts }) => hosts.map((host) => numbers.get(host) as number))
   }
 }
 
-/**
- * Names groups by what hosts' names have in common: `datanode*`; equal names are numbered, the
- * fastest first.
- */
+/** Names groups by how hosts' names begin: `datanode*`; equal ones are numbered, fastest first. */
 export function nameClasses(
   groups: readonly (readonly string[])[],
   samples: readonly OperationSamples[],

@@ -129,7 +129,6 @@ export function bestFirst(a: CategorySizes, b: CategorySizes): number {
   return shareOf(b) - shareOf(a) || spreadOf(a) - spreadOf(b) || b.categories - a.categories
 }
 
-/** Options as code. */
 export function codeOf(options: OptionAdvice = {}): string {
   return Object.entries(options)
     .map(([name, value]) => `${name}: ${codeText(value)}`)

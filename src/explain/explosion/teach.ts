@@ -14,6 +14,7 @@ import {
 } from '../../compare/knowledge/knowledge.ts'
 import { categoryKey, categoryText } from '../../compare/knowledge/parts.ts'
 import { type TaughtNote, withNote } from '../../compare/knowledge/subjects.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -36,7 +37,6 @@ const ALL = Object.keys(IGNORABLE) as Ignorable[]
 
 /** What a person answers about two categories of some data. */
 export interface TaughtAnswer {
-  /** Numbers of the categories. */
   readonly one: number
   readonly other: number
   /** Whether their requests are the same to this person. */
@@ -68,9 +68,7 @@ class Alternatives {
 
   /** Categories without some parts, and which of them most requests of each category are in. */
   without(ignore: readonly Ignorable[]) {
-    const made = this.#made.get(ignore.join()) ?? this.#make(ignore)
-    this.#made.set(ignore.join(), made)
-    return made
+    return getOrInsert(this.#made, ignore.join(), () => this.#make(ignore))
   }
 
   #make(ignore: readonly Ignorable[]) {
@@ -216,7 +214,6 @@ export interface Question extends CategorySizes {
 
 interface Asked {
   readonly questions: readonly Question[]
-  /** Sizes as they are. */
   readonly sizes: CategorySizes
 }
 
@@ -232,7 +229,6 @@ export class Questions extends columnarStage<Asked>() {
     })
   }
 
-  /** All questions in words. */
   text(): string {
     if (this.questions.length === 0) {
       return 'There is nothing to ask: no two categories differ only in what a rule could ignore.'

@@ -1,5 +1,6 @@
-import { group } from 'd3-array'
+import { group, sort } from 'd3-array'
 import { OptionError, rejectUnknownOptions, requireFields } from '../../core/errors.ts'
+import { graphDepths } from '../../core/graph-depths.ts'
 import type { FlowComparison, FlowGroup, UnionEdge, UnionNode } from './flow-comparison.ts'
 
 /** A node to draw: one of the union, or a group of them. */
@@ -38,10 +39,7 @@ export interface CoalescedFlow {
 }
 
 interface CoalesceOptions {
-  /**
-   * What is drawn as one; default the comparison's `regions`. Also `components`, or
-   * `[...regions, ...differences]`.
-   */
+  /** What is drawn as one: `regions` (default), `components`, or `[...regions, ...differences]`. */
   readonly groups?: readonly FlowGroup[]
   /** Ids of the groups whose nodes are drawn one by one all the same; default none. */
   readonly opened?: Iterable<number>
@@ -104,22 +102,10 @@ function forwardOrder(
   nodeOf: readonly number[],
   edges: readonly UnionEdge[],
 ): number[] {
-  const below: number[][] = Array.from({ length: size }, () => [])
-  const waiting = new Uint32Array(size)
-  for (const { from, to } of edges) {
-    const [one, other] = [nodeOf[from] as number, nodeOf[to] as number]
-    if (one === other) continue
-    below[one]?.push(other)
-    waiting[other] = (waiting[other] as number) + 1
-  }
-  const order = Array.from(waiting.keys()).filter((node) => waiting[node] === 0)
-  for (const node of order) {
-    for (const follower of below[node] as number[]) {
-      waiting[follower] = (waiting[follower] as number) - 1
-      if (waiting[follower] === 0) order.push(follower)
-    }
-  }
-  return order
+  const between = edges.filter(({ from, to }) => nodeOf[from] !== nodeOf[to])
+  const ends = (end: 'from' | 'to') => between.map((edge) => nodeOf[edge[end]] as number)
+  const depth = graphDepths(size, ends('from'), ends('to'))
+  return sort(depth.keys(), (node) => depth[node])
 }
 
 function drawnEdges(edges: readonly UnionEdge[], nodeOf: readonly number[]): CoalescedEdge[] {

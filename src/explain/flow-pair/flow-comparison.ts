@@ -3,7 +3,6 @@ import type { Phase } from '../../flows/node-labels.ts'
 import type { Direction } from '../../stats/two-sample.ts'
 import type { FlowDifferences } from './flow-differences.ts'
 
-/** What latencies of an edge say, in one of two compared flows. */
 export interface EdgeLatencies {
   /**
    * Number of its edge class in the category's structure. Edges of one class, such as parallel calls
@@ -25,10 +24,7 @@ export interface EdgeLatencies {
   readonly criticalUs: number
   /** Mean latency in the requests in which the join it leads to waited for another edge, in µs. */
   readonly waitUs: number | null
-  /**
-   * The join it leads to mostly waited for another edge: its length is waiting, not work, and is
-   * to be drawn thin.
-   */
+  /** The join it leads to mostly waited for another edge: its length is waiting; draw it thin. */
   readonly mostlyWaiting: boolean
 }
 
@@ -44,7 +40,6 @@ export interface FlowNode {
   readonly phase: Phase
   /** Of a reply, requests in which the call failed; 0 where outcomes were not recorded. */
   readonly failed: number
-  /** Its number in the category's structure. */
   readonly structureNode: number
 }
 
@@ -57,10 +52,8 @@ export interface FlowEdge {
   readonly latencies: EdgeLatencies
 }
 
-/** One of the compared flows. */
 export interface FlowSide {
   readonly category: number
-  /** The period its requests are from. */
   readonly period: 'before' | 'after'
   readonly requests: number
   /** Mean response time; `null` without requests. */
@@ -91,7 +84,6 @@ export interface NodeMatch {
   readonly neighbourShare: number
 }
 
-/** A node of the union of both flows. */
 export interface UnionNode extends Omit<FlowNode, 'structureNode' | 'failed'> {
   readonly id: number
   readonly inBefore: boolean

@@ -1,4 +1,5 @@
 import { group, rollup, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { counted, grouped } from '../../core/words.ts'
 import type { FlowComparison, FlowGroup, UnionEdge, UnionNode } from './flow-comparison.ts'
 import type { FlowDifference } from './flow-differences.ts'
@@ -187,8 +188,7 @@ function partGraph(
   edges.forEach(({ from, to }, edge) => {
     const [one, other] = [partOf[from] as number, partOf[to] as number]
     if (one === other) return
-    const next = graph.get(one) ?? new Map<number, boolean>()
-    graph.set(one, next)
+    const next = getOrInsert(graph, one, () => new Map())
     next.set(other, (next.get(other) ?? true) && binding[edge] === true)
   })
   return graph

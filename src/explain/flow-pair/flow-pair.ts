@@ -10,10 +10,7 @@ export interface FlowChoice {
   readonly period: Period
 }
 
-/**
- * Which two flows are compared: a category before and after; a structural mutation after and its
- * likeliest precursor before; or any two.
- */
+/** A category before and after; a mutation and its likeliest precursor before; or any two flows. */
 export type FlowPair =
   | { readonly category: number }
   | { readonly mutation: number; readonly precursors: Precursors }

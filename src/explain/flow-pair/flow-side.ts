@@ -1,6 +1,8 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
-import { CriticalPathFinder } from '../../flows/critical-path.ts'
+import { ClassTimes } from '../../compare/categories/class-times.ts'
+import { addAt } from '../../core/entries.ts'
+
 import { BEFORE, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { moments } from '../../stats/moments.ts'
@@ -109,28 +111,18 @@ export function orNull(value: number): number | null {
 
 /** How much of the response time each edge class is, and how long joins wait for it. */
 function pathTimes(categories: Categories, category: number, period: Period) {
-  const { flows } = categories
-  const { edgeClasses, from } = categories.structure(category)
-  const members = categories.members(category, period)
-  const finder = new CriticalPathFinder(flows)
-  const onPath = new Uint8Array(from.length)
-  const criticalUs = new Float64Array(edgeClasses.length)
-  const waitUs = new Float64Array(edgeClasses.length)
-  const waits = new Float64Array(edgeClasses.length)
-  for (const request of members) {
-    const weight = flows.counted?.[request] ?? 1
-    finder.mark(request, onPath)
-    const latencyUs = flows.latencies(request)
-    const classOf = categories.edgeClassOf(flows.shapeOf[request] as number)
-    for (let edge = 0; edge < classOf.length; edge++) {
-      const number = classOf[edge] as number
-      const latency = latencyUs[edge] as number
-      if (onPath[edge] === 1) {
-        criticalUs[number] = (criticalUs[number] as number) + weight * latency
-      } else if (edgeClasses[number]?.intoJoin) {
-        waitUs[number] = (waitUs[number] as number) + weight * latency
-        waits[number] = (waits[number] as number) + weight
-      }
+  const times = new ClassTimes(categories, category, { whole: true })
+  const { length } = times.waitingUs
+  const criticalUs = new Float64Array(length)
+  const waitUs = new Float64Array(length)
+  const waits = new Float64Array(length)
+  for (const request of categories.members(category, period)) {
+    times.read(request)
+    const weight = categories.flows.countOf(request)
+    for (let number = 0; number < length; number++) {
+      addAt(criticalUs, number, weight * (times.criticalUs[number] as number))
+      addAt(waitUs, number, weight * (times.waitingUs[number] as number))
+      addAt(waits, number, weight * (times.waitingCount[number] as number))
     }
   }
   return {

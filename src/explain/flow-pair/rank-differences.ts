@@ -4,7 +4,6 @@ import { chanceOf, type Draft, differenceText, first, ordinals } from './differe
 import type { FlowComparison, UnionEdge, UnionNode } from './flow-comparison.ts'
 import { type FlowDifference, FlowDifferences, NO_TIME_US, shareWords } from './flow-differences.ts'
 
-/** Two flows as one, before their differences are ranked. */
 export type ComparedFlows = Omit<FlowComparison, 'ranked'>
 
 /**
@@ -22,12 +21,14 @@ export type ComparedFlows = Omit<FlowComparison, 'ranked'>
  */
 export function rankDifferences(flows: ComparedFlows): FlowDifferences {
   const { nodes, edges } = flows
-  const claims = new Claims(edges)
+  const free = new Set(edges.map(({ id }) => id))
+  const claim: Claim = (wanted) =>
+    Array.from(wanted, ({ id }) => id).filter((id) => free.delete(id))
   const drafts = [
-    ...changedEdges(flows, claims),
-    ...oneSidedSteps(flows, claims),
-    ...stepsInOtherOrder(flows, claims),
-  ].map((draft) => withDisplaced(flows, draft, claims))
+    ...changedEdges(flows, claim),
+    ...oneSidedSteps(flows, claim),
+    ...stepsInOtherOrder(flows, claim),
+  ].map((draft) => withDisplaced(flows, draft, claim))
   const totalUs =
     flows.before.meanUs === null || flows.after.meanUs === null
       ? totalOf(edges, 'after') - totalOf(edges, 'before')
@@ -53,7 +54,7 @@ export function rankDifferences(flows: ComparedFlows): FlowDifferences {
       return { rank: i + 1, ...sized, share, what, text }
     })
   const changeUs = totalUs - sum(differences, (difference) => difference.changeUs)
-  const rest = { edges: claims.left, changeUs, share: shareOf(changeUs) }
+  const rest = { edges: [...free], changeUs, share: shareOf(changeUs) }
   return new FlowDifferences({ differences, totalUs, rest })
 }
 
@@ -91,32 +92,17 @@ function criticalTimes(
   )
 }
 
-/** Which edges have a difference already. */
-class Claims {
-  readonly #free: Set<number>
+/** Takes those of the edges that have no difference yet. */
+type Claim = (wanted: Iterable<UnionEdge>) => number[]
 
-  constructor(edges: readonly UnionEdge[]) {
-    this.#free = new Set(edges.map(({ id }) => id))
-  }
-
-  /** Takes those of the edges that are free. */
-  take(wanted: Iterable<UnionEdge>): number[] {
-    return Array.from(wanted, ({ id }) => id).filter((id) => this.#free.delete(id))
-  }
-
-  get left(): number[] {
-    return [...this.#free]
-  }
-}
-
-function changedEdges({ edges }: ComparedFlows, claims: Claims): Draft[] {
+function changedEdges({ edges }: ComparedFlows, claim: Claim): Draft[] {
   return edges
     .filter(({ verdict, reason }) => verdict === 'changed' || reason !== null)
-    .map((edge) => ({ kind: 'latency', nodes: [edge.from, edge.to], edges: claims.take([edge]) }))
+    .map((edge) => ({ kind: 'latency', nodes: [edge.from, edge.to], edges: claim([edge]) }))
 }
 
 /** Steps on one side have the edges around them, and those that they stand in the place of. */
-function oneSidedSteps(flows: ComparedFlows, claims: Claims): Draft[] {
+function oneSidedSteps(flows: ComparedFlows, claim: Claim): Draft[] {
   const { edges, differences } = flows
   const moved = movedNodes(flows)
   const groups = differences.filter(({ nodes }) => !nodes.every((node) => moved.has(node)))
@@ -125,7 +111,7 @@ function oneSidedSteps(flows: ComparedFlows, claims: Claims): Draft[] {
   const around = new Map(
     groups.map((each) => [
       each,
-      claims.take(
+      claim(
         each.nodes.flatMap((node) => [...(entering.get(node) ?? []), ...(leaving.get(node) ?? [])]),
       ),
     ]),
@@ -137,7 +123,7 @@ function oneSidedSteps(flows: ComparedFlows, claims: Claims): Draft[] {
       .get(edge.from)
       ?.map(({ to }) => groupOf.get(to))
       .find((each) => each?.inBefore === edge.inAfter && ends.has(each))
-    if (instead !== undefined) around.get(instead)?.push(...claims.take([edge]))
+    if (instead !== undefined) around.get(instead)?.push(...claim([edge]))
   }
   return replacements(
     Array.from(around, ([{ inAfter, nodes }, own]) => ({
@@ -179,7 +165,7 @@ function replacements(drafts: readonly Draft[], edges: readonly UnionEdge[]): Dr
  * With the free edges of branches beside steps of one side, where these are waited for instead: what
  * steps add is the time of their branch less that of the branch that they displace.
  */
-function withDisplaced({ edges }: ComparedFlows, draft: Draft, claims: Claims): Draft {
+function withDisplaced({ edges }: ComparedFlows, draft: Draft, claim: Claim): Draft {
   const { kind, nodes } = draft
   if (kind === 'latency' || kind === 'order') return draft
   const side = kind === 'removed' ? 'inBefore' : 'inAfter'
@@ -203,7 +189,7 @@ function withDisplaced({ edges }: ComparedFlows, draft: Draft, claims: Claims): 
     const isDisplaced = kind === 'added' ? moreOften < 0 : kind === 'removed' ? moreOften > 0 : true
     return isDisplaced && moreOften !== 0 && below.has(from) && above.has(to)
   })
-  return { ...draft, edges: [...draft.edges, ...claims.take(beside)] }
+  return { ...draft, edges: [...draft.edges, ...claim(beside)] }
 }
 
 /** Steps that are drawn twice, as they moved past others. */
@@ -235,7 +221,7 @@ function twinOf(nodes: readonly UnionNode[], node: number): number {
 }
 
 /** Steps in another order have the free edges between the fork and the join around them. */
-function stepsInOtherOrder(flows: ComparedFlows, claims: Claims): Draft[] {
+function stepsInOtherOrder(flows: ComparedFlows, claim: Claim): Draft[] {
   const { orderChanges } = flows
   if (orderChanges.length === 0) return []
   const regions = orderChanges.map(regionFinder(flows))
@@ -252,7 +238,7 @@ function stepsInOtherOrder(flows: ComparedFlows, claims: Claims): Draft[] {
         flows.nodes,
         orders.flatMap((order) => [order.first, order.second]),
       ),
-      edges: claims.take(flows.edges.filter(({ from, to }) => inside.has(from) && inside.has(to))),
+      edges: claim(flows.edges.filter(({ from, to }) => inside.has(from) && inside.has(to))),
     }))
 }
 

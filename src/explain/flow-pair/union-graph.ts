@@ -4,6 +4,7 @@ import {
   type ResponseTimeMutations,
   testFamily,
 } from '../../compare/mutations/find-response-time-mutations.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import type {
   EdgeVerdict,
@@ -116,7 +117,7 @@ function mergeEdges({ before, after }: Sides, drafts: readonly NodeDraft[]): Edg
     const { from, to } = edge
     const draft = { from, to, before: edge, after: null }
     edges.push(draft)
-    free.set(`${from} ${to}`, [...(free.get(`${from} ${to}`) ?? []), draft])
+    getOrInsert(free, `${from} ${to}`, () => []).push(draft)
   }
   for (const edge of after.edges) {
     const from = draftOfAfter.get(edge.from) as number
@@ -130,19 +131,14 @@ function mergeEdges({ before, after }: Sides, drafts: readonly NodeDraft[]): Edg
 
 function unionNode(id: number, { before, after, certainty }: NodeDraft, sides: Sides): UnionNode {
   const node = before === null ? sides.after.nodes[after as number] : sides.before.nodes[before]
-  const { label, name, service, operation, host, phase } = node as FlowNode
+  const { structureNode: _, ...own } = node as FlowNode
   const failed = {
     before: sides.before.nodes[before ?? -1]?.failed ?? 0,
     after: sides.after.nodes[after ?? -1]?.failed ?? 0,
   }
   return {
     id,
-    label,
-    name,
-    service,
-    operation,
-    host,
-    phase,
+    ...own,
     failed,
     inBefore: before !== null,
     inAfter: after !== null,

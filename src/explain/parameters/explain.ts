@@ -3,9 +3,10 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { NodeRecords } from '../../flows/node-records.ts'
@@ -146,15 +147,25 @@ export function tableOf(
   { times, choice }: { readonly times: RequestTimes; readonly choice: ParameterChoice },
 ): ParameterTable {
   const { flows } = categories
-  const requests = sides.flatMap((side) => side.requests)
-  const rows = {
-    requests: Uint32Array.from(requests),
-    labels: Uint8Array.from(sides.flatMap((side) => side.requests.map(() => side.period))),
-    timeUs: Float64Array.from(requests, times.of),
+  const rows = sides.flatMap(({ requests, period }) =>
+    requests.map((request) => ({ request, period, timeUs: times.of(request) })),
+  )
+  const all = collectParameters(categories, sides)
+  return new ParameterTable(flows, { all, rows: parameterRows(flows, rows) }, choice)
+}
+
+function parameterRows(
+  flows: FlowSet,
+  rows: readonly Pick<EdgeCall, 'request' | 'period' | 'timeUs'>[],
+) {
+  const requests = Uint32Array.from(rows, ({ request }) => request)
+  return {
+    requests,
+    labels: Uint8Array.from(rows, ({ period }) => period),
+    timeUs: Float64Array.from(rows, ({ timeUs }) => timeUs),
     startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
     weights: flows.countsOf(requests),
   }
-  return new ParameterTable(flows, { all: collectParameters(categories, sides), rows }, choice)
 }
 
 /** Calls of an edge that are looked at, drawn at random where there are more. */
@@ -236,8 +247,7 @@ function callsOf(categories: Categories, { fromNode, toNode }: EdgeNodes, period
   for (let request = 0; request < flows.size; request++) {
     if (flows.period[request] !== period) continue
     const shape = flows.shapeOf[request] as number
-    const edges = edgesOf.get(shape) ?? matching(shape, rootLabel(categories, request))
-    edgesOf.set(shape, edges)
+    const edges = getOrInsert(edgesOf, shape, () => matching(shape, rootLabel(categories, request)))
     for (const edge of edges) {
       const [from, to] = [shapes.from(shape)[edge] as number, shapes.to(shape)[edge] as number]
       calls.push({ period, request, from, to, timeUs: flows.latencies(request)[edge] as number })
@@ -288,20 +298,8 @@ function callTable(
       columns.add(row, 0, [['operation', placeName(rootLabel(categories, request))]])
     }
   })
-  return new ParameterTable(
-    flows,
-    {
-      all: columns.finish(),
-      rows: {
-        requests: Uint32Array.from(requests),
-        labels: Uint8Array.from(rows, ({ period }) => period),
-        timeUs: Float64Array.from(rows, ({ timeUs }) => timeUs),
-        startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
-        weights: categories.flows.countsOf(requests),
-      },
-    },
-    choice,
-  )
+  const all = columns.finish()
+  return new ParameterTable(flows, { all, rows: parameterRows(flows, rows) }, choice)
 }
 
 function isSameCall(a: NodeLabel, b: NodeLabel): boolean {
@@ -360,6 +358,10 @@ interface RequestTimes {
   readonly of: (request: number) => number
 }
 
+export function responseTimes({ responseTimeUs }: FlowSet): RequestTimes {
+  return { name: 'response time', of: (request) => responseTimeUs[request] as number }
+}
+
 /** The time in which a change shows most: the edge whose mean moved furthest, or response time. */
 function requestTimes(
   { categories, responseTime }: Comparison,
@@ -368,11 +370,7 @@ function requestTimes(
 ): RequestTimes {
   const { flows } = categories
   const { category } = after
-  const whole = {
-    name: 'response time',
-    of: (request: number) => flows.responseTimeUs[request] as number,
-  }
-  if (before.category !== category) return whole
+  if (before.category !== category) return responseTimes(flows)
   const moved = responseTime
     .edges(category)
     .map((edge, number) => ({
@@ -382,7 +380,7 @@ function requestTimes(
     }))
     .filter(({ test }) => test?.rejected === true)
     .sort((a, b) => b.shiftUs - a.shiftUs)[0]
-  if (moved === undefined) return whole
+  if (moved === undefined) return responseTimes(flows)
   return {
     name: `${moved.edge.from} → ${moved.edge.to}`,
     of: (request) => {

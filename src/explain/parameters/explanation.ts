@@ -43,7 +43,6 @@ export interface ExplanationSubject {
   readonly words: GroupWords
 }
 
-/** Options of `without`. */
 export interface WithoutOptions {
   /** Also take out the attribute of that name everywhere else in the flow. Default false. */
   readonly everywhere?: boolean
@@ -294,7 +293,6 @@ function summaryWords({ quartiles, commonest }: ParameterDifference['before']): 
   return commonest.map(([level, share]) => `${level} ${Math.round(share * 100)} %`).join(', ')
 }
 
-/** Options of `explain`. */
 const EXPLAIN_OPTIONS = defineOptions({
   question: oneOf(['both', 'what-differs', 'what-is-slow'], {
     default: 'both',

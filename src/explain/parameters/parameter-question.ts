@@ -16,7 +16,6 @@ import { ascendingSample, type WeightedSample } from '../../stats/weighted-sampl
 import type { ParameterDifference } from './parameter-differences.ts'
 import type { Parameter, ParameterTable } from './parameter-table.ts'
 
-/** One question asked of the parameters, with its answer. */
 export interface ParameterQuestion {
   readonly question: ParameterQuestionName
   readonly table: ParameterTable
@@ -36,10 +35,7 @@ export interface TreeChoice extends Pick<ClassificationTreeOptions, 'prune'> {
   readonly alpha: number
 }
 
-/**
- * Which parameters tell mutations from precursors? With `prune` the first split must be significant
- * by itself: C4.5's pruning alone lets chance through.
- */
+/** Which parameters tell mutations from precursors? Pruned, the first split must be significant. */
 export function askWhatDiffers(
   table: ParameterTable,
   {

@@ -1,4 +1,5 @@
 import type { Categories } from '../../compare/categories/categories.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
@@ -34,10 +35,7 @@ export interface ParameterChoice {
   readonly exclude: readonly string[]
 }
 
-/**
- * Low-level parameters, one row a request (or a call), one column a parameter; and which were left
- * out, and why.
- */
+/** Low-level parameters: a row a request or call, a column each; which are left out, and why. */
 export class ParameterTable extends Stage {
   /** Those that may separate the rows. */
   readonly parameters: readonly Parameter[]
@@ -67,7 +65,6 @@ export class ParameterTable extends Stage {
     this.parameters = all.filter(({ name }) => !leftOut.has(name))
   }
 
-  /** Rows in the table. */
   get size(): number {
     return this.rows.requests.length
   }
@@ -185,11 +182,7 @@ export class ParameterColumns {
   add(row: number, place: number, record: NodeRecord): void {
     const attributes = this.#places[place]?.found as Map<string, Values>
     for (const [key, value] of record) {
-      let values = attributes.get(key)
-      if (values === undefined) {
-        values = new Array<AttributeValue | undefined>(this.#rows).fill(undefined)
-        attributes.set(key, values)
-      }
+      const values = getOrInsert(attributes, key, () => new Array(this.#rows).fill(undefined))
       values[row] = value
     }
   }
@@ -225,10 +218,7 @@ export function placeName({ service, operation }: NodeLabel): string {
   return [service, what].filter((part) => part !== '').join(' ')
 }
 
-/**
- * Values as a column: numeric where all are finite numbers, else categorical with sorted levels, so
- * that the order of rows does not matter.
- */
+/** Values as a column: numeric if all are finite numbers, else categorical with sorted levels. */
 export function typedColumn(
   name: string,
   values: readonly (AttributeValue | undefined)[],

@@ -1,6 +1,7 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import { ClassTimes } from '../../compare/categories/class-times.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { percent } from '../../core/words.ts'
@@ -13,7 +14,6 @@ import type { VarianceKind } from './variance-marks.ts'
 
 /** An edge class that is on the critical path of some request, and how much it varies. */
 export interface EdgeVariance {
-  /** Number of the edge class in the category's structure. */
   readonly edge: number
   readonly from: string
   readonly to: string
@@ -94,13 +94,10 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
           `.table(), 0 to ${edgeClasses.length - 1}.`,
       )
     }
-    const key = `${edge} ${alpha}`
     const period = periodOfName(this.period)
-    const found =
-      this.#covariances.get(key) ??
-      findCovariances(this.categories, this.category, { edge, period, alpha })
-    this.#covariances.set(key, found)
-    return found
+    return getOrInsert(this.#covariances, `${edge} ${alpha}`, () =>
+      findCovariances(this.categories, this.category, { edge, period, alpha }),
+    )
   }
 
   /** One row an edge that is on the critical path of some request, the largest share first. */
@@ -130,7 +127,6 @@ interface CovarianceOptions {
 /** How the latencies of two edges go together. */
 export interface EdgeCovariance
   extends Pick<EdgeClass, 'from' | 'to' | 'occurrence' | 'fromRoundBefore'> {
-  /** Number of the other edge class. */
   readonly edge: number
   /** Requests in which both latencies are known. */
   readonly requests: number
@@ -291,7 +287,6 @@ export class CoMoments {
 /** What one request says of the edge classes of its category; the arrays are used again for the next. */
 export interface RequestEdges {
   readonly responseTimeUs: number
-  /** How many requests it counts as. */
   readonly weight: number
   /** Time of each class on the critical path of the request, in µs; 0 where it is off it. */
   readonly criticalUs: Float64Array

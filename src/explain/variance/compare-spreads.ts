@@ -11,7 +11,6 @@ import { type BrownForsytheResult, brownForsythe } from '../../stats/brown-forsy
 import { type KsResult, ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { equalSamples } from '../../stats/two-sample.ts'
 
-/** Options of `compareSpreads`. */
 const SPREAD_OPTIONS = defineOptions({
   large: number({
     default: 10,

@@ -9,7 +9,7 @@ import type { Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample } from '../../stats/weighted-sample.ts'
 import { flowForm } from '../flow-pair/flow-form.ts'
-import { commonTemplate, tableOf } from '../parameters/explain.ts'
+import { commonTemplate, responseTimes, tableOf } from '../parameters/explain.ts'
 import { Explanation, explainSettings } from '../parameters/explanation.ts'
 import { type GroupWords, MUTATION_WORDS, pathSentence } from '../parameters/explanation-words.ts'
 import { sampleRequests } from '../parameters/parameter-table.ts'
@@ -276,10 +276,7 @@ function explainSides(categories: Categories, sides: Sides, words: GroupWords): 
   const form = ({ category }: Side) => flowForm(categories, category)
   const template = commonTemplate(form(sides.before), form(sides.after))
   const [usual = []] = sampleRequests([sides.before.requests], { sample: MAX_USUAL, seed })
-  const times = {
-    name: 'response time',
-    of: (request: number) => categories.flows.responseTimeUs[request] as number,
-  }
+  const times = responseTimes(categories.flows)
   const table = tableOf(
     categories,
     (['before', 'after'] as const).map((which, group) => ({
@@ -302,7 +299,6 @@ function explainSides(categories: Categories, sides: Sides, words: GroupWords): 
 interface AnomalyColumns {
   readonly categories: Categories
   readonly options: AnomalyOptions
-  /** Periods that were searched. */
   readonly periods: readonly PeriodName[]
   /** Far out first, then what takes most time longer. */
   readonly anomalies: readonly Anomaly[]

@@ -2,6 +2,7 @@ import { range, sum } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import {
   custom,
   defineOptions,
@@ -240,12 +241,9 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
     const { category: id, period: ranked } =
       typeof category === 'number' ? { category, period: undefined } : category
     const chosen = periodOfName(period ?? ranked ?? this.#periodFor(id))
-    const key = `${id} ${chosen}`
-    const found =
-      this.#localized.get(key) ??
-      localizeVariance(this.categories, id, { period: chosen, marked: this.#marked })
-    this.#localized.set(key, found)
-    return found
+    return getOrInsert(this.#localized, `${id} ${chosen}`, () =>
+      localizeVariance(this.categories, id, { period: chosen, marked: this.#marked }),
+    )
   }
 
   /** The distribution of C²: one row a step, with the share of categories that are not above it. */

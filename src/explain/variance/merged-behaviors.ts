@@ -1,5 +1,6 @@
 import { sum } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { dipTest } from '../../stats/dip-test.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -79,8 +80,7 @@ function criticalLatencies({ categories, category, period }: CategoryVariance) {
   for (const request of requestEdges(categories as Categories, category, periodOfName(period))) {
     request.criticalCount.forEach((count, edge) => {
       if (count === 0) return
-      const known = latencies.get(edge) ?? { timesUs: [], weights: [] }
-      latencies.set(edge, known)
+      const known = getOrInsert(latencies, edge, () => ({ timesUs: [], weights: [] }))
       known.timesUs.push(request.latencyUs[edge] as number)
       known.weights.push(request.weight)
     })

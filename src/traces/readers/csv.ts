@@ -1,4 +1,5 @@
 import { OptionError } from '../../core/errors.ts'
+import { memoized } from '../../core/remembered.ts'
 import { readCsvTable } from './csv-rows.ts'
 import { type AttributeEntry, numberOrText } from './json-values.ts'
 import { otlpKind, otlpStatus } from './otlp-values.ts'
@@ -111,12 +112,7 @@ export function csvReader(options: CsvOptions = POD_CSV): TraceReader {
       return Object.values(columns).every((name) => header.includes(name))
     },
     async read(chunks, { spans, quality }, file) {
-      const services = new Map<string, string>()
-      const serviceNamed = (text: string) => {
-        const service = services.get(text) ?? serviceOf(text)
-        services.set(text, service)
-        return service
-      }
+      const serviceNamed = memoized(serviceOf)
       const offsetOf = (text: string) =>
         spans.clock.offsetOfNanos(timeUnit === 'ns' ? text : nanosOfDigits(text, timeUnit))
       const table = { delimiter, columns, next: MAPPING_HINT }

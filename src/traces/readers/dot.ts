@@ -150,10 +150,7 @@ class DotRun {
     return code
   }
 
-  /**
-   * Leaves a graph out up to its closing brace or the next header; `false` where neither is there
-   * yet, as cuts of chunks must not matter.
-   */
+  /** Leaves a graph out up to its closing brace or the next header; `false` if neither is here. */
   #skipGraph(line: number, problem: DotProblem, final: boolean): boolean {
     const text = BYTE_DECODER.decode(this.#buffer.subarray(this.#start, this.#end))
     const opened = text.indexOf('{') + 1

@@ -9,7 +9,6 @@ import type { QualityLog } from '../quality.ts'
 /** `FatherColumns.group` of an edge that makes its child a root. */
 export const NO_FATHER = 0xffffffff
 
-/** Events in columns, in the order of their rows. */
 export class EventColumns {
   /** The clocks of all hosts as one: offsets of different hosts have nothing in common. */
   readonly clock = new EpochClock()

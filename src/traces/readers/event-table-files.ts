@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { nodeFiles, type OpenableSource, openSource, type TraceSource } from '../trace-source.ts'
 import type { EventTables } from './event-tables.ts'
@@ -49,11 +50,7 @@ export async function eventTableSources(
   tables: EventTables,
 ): Promise<EventTableSources[]> {
   const runs = new Map<string, Partial<Record<Role, OpenableSource>>>()
-  const runAt = (folder: string) => {
-    const run = runs.get(folder) ?? {}
-    runs.set(folder, run)
-    return run
-  }
+  const runAt = (folder: string) => getOrInsert(runs, folder, () => ({}))
   for (const file of files) {
     const name = nameOf(file)
     const role = ROLES.find((one) => isTable(name, tables[one]?.file))

@@ -19,10 +19,7 @@ export interface EventTableColumns {
   /** End, in `timeUnit`, by the same clock. */
   readonly end: string
   readonly host?: string
-  /**
-   * Address of the host: where a parameter is an address in this column, it becomes the host's
-   * name.
-   */
+  /** Address of the host: a parameter that is one of these becomes the host's name. */
   readonly hostAddress?: string
   /** What was written about the event, for `describe`. As last column it may hold delimiters. */
   readonly text?: string
@@ -32,10 +29,8 @@ export interface EventTableColumns {
 
 /** The table of edges: one row an edge, from one event to a group. */
 export interface EdgeTableColumns {
-  /** Name of the file, as for events. */
   readonly file: string
   readonly traceId: string
-  /** Group of the father event. */
   readonly father: string
   /**
    * Start of the father event, which names it within its group. Default: the group's first event.
@@ -47,7 +42,6 @@ export interface EdgeTableColumns {
 
 /** The table of traces: one row a trace. What it says is checked and tells the time of day. */
 export interface TraceTableColumns {
-  /** Name of the file, as for events. */
   readonly file: string
   readonly traceId: string
   /**
@@ -56,11 +50,9 @@ export interface TraceTableColumns {
   readonly firstSeen?: string
   /** How many events a trace has: one that has another number of them is noted. */
   readonly events?: string
-  /** How many edges a trace has, likewise. */
   readonly edges?: string
 }
 
-/** What the words of an event say of it. */
 export interface EventWords {
   readonly status: SpanStatus
   readonly attributes: readonly AttributeEntry[]

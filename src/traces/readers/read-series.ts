@@ -1,5 +1,7 @@
 // Joins samples to every span: the loops index with `!`.
+
 import { bisectRight, pairs, quantile } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { TraceFormatError } from '../../core/errors.ts'
 import { counted } from '../../core/words.ts'
 import { SERIES } from '../attribute-names.ts'
@@ -92,9 +94,7 @@ function csvSeries(text: string, file: string): Series[] {
     names.forEach((name, i) => {
       if (i === time || i === host || (fields[i] ?? '').trim() === '') return
       const key = JSON.stringify([name, fields[host] ?? ''])
-      const known = samples.get(key) ?? []
-      if (known.length === 0) samples.set(key, known)
-      known.push({ at, value: Number(fields[i]) })
+      getOrInsert(samples, key, () => []).push({ at, value: Number(fields[i]) })
     })
   })
   rows.push(new TextEncoder().encode(text))

@@ -51,16 +51,15 @@ class SqlDump {
     else {
       const rows = this.#rowsOf(head.table, head.columns)
       if (rows === undefined) return
-      try {
-        readTuples(statement, head.end, (fields, further) => rows.add(fields, line + further))
-      } catch (problem) {
-        if (!(problem instanceof SqlProblem)) throw problem
-        throw new TraceFormatError(
-          `${problem.message} in the table ${head.table}`,
-          { file: this.#file, line: line + problem.line },
-          'Dump the values themselves (numbers, quoted strings, NULL), with quotes in strings doubled',
-        )
-      }
+      readTuples(statement, head.end, {
+        onRow: (fields, further) => rows.add(fields, line + further),
+        noLiteral: (found, further) =>
+          new TraceFormatError(
+            `Found ${found} where a row of literal values should be in the table ${head.table}`,
+            { file: this.#file, line: line + further },
+            'Dump the values themselves (numbers, quoted strings, NULL), with quotes in strings doubled',
+          ),
+      })
     }
   }
 
@@ -223,15 +222,6 @@ const VALUE = /\s*(?:[nN]?'([^']*(?:''[^']*)*)'|([xX]'[\dA-Fa-f]*'|[^\s',()][^',
 const OPENING = /\s*,?\s*\(/y
 const TAIL = /^\s*(?:(?:ON|RETURNING|AS)\b[\s\S]*)?$/i
 
-class SqlProblem extends Error {
-  readonly line: number
-
-  constructor(message: string, line: number) {
-    super(message)
-    this.line = line
-  }
-}
-
 /** Reads a statement as CREATE TABLE; `undefined` where it is another. */
 function createdTable(statement: string) {
   const head = CREATE_TABLE.exec(statement)
@@ -257,9 +247,19 @@ function insertHead(statement: string) {
 function readTuples(
   statement: string,
   at: number,
-  onRow: (fields: ParameterFields, line: number) => void,
+  {
+    onRow,
+    noLiteral,
+  }: {
+    readonly onRow: (fields: ParameterFields, line: number) => void
+    readonly noLiteral: (found: string, line: number) => TraceFormatError
+  },
 ): void {
   let line = lineEnds(statement, 0, at)
+  const problem = (from: number) => {
+    const found = statement.slice(from, from + 40).trim()
+    return noLiteral(found === '' ? 'nothing' : JSON.stringify(found), line)
+  }
   let from = at
   for (;;) {
     OPENING.lastIndex = from
@@ -272,7 +272,7 @@ function readTuples(
     for (let closing = ','; closing === ','; ) {
       VALUE.lastIndex = from
       const value = VALUE.exec(statement)
-      if (value === null) throw noLiteral(statement, from, line)
+      if (value === null) throw problem(from)
       const [whole, text, token = ''] = value
       closing = value[3]!
       fields.push(text === undefined ? plainToken(token) : text.replaceAll("''", "'"))
@@ -281,9 +281,7 @@ function readTuples(
     onRow(fields, line)
     line += lineEnds(statement, start, from)
   }
-  if (from === at || !TAIL.test(statement.slice(from, from + 200))) {
-    throw noLiteral(statement, from, line)
-  }
+  if (from === at || !TAIL.test(statement.slice(from, from + 200))) throw problem(from)
 }
 
 function plainToken(token: string): string | null {
@@ -313,10 +311,4 @@ function declarations(statement: string, start: number): string[] {
     } else if (mark === ')') depth--
   }
   return parts
-}
-
-function noLiteral(statement: string, at: number, line: number): SqlProblem {
-  const found = statement.slice(at, at + 40).trim()
-  const shown = found === '' ? 'nothing' : JSON.stringify(found)
-  return new SqlProblem(`Found ${shown} where a row of literal values should be`, line)
 }

@@ -1,14 +1,13 @@
 // Runs once a span, node or edge: the loops index with `!`.
+
+import { least, max, min } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { TraceFormatError } from '../../core/errors.ts'
 import { counted, formatDuration } from '../../core/words.ts'
-import { type Attributes, AttributesBuilder, type AttributeValue } from '../attributes.ts'
-import { Dictionary } from '../dictionary.ts'
 import { EpochClock } from '../epoch-clock.ts'
-import { groupRows } from '../group-rows.ts'
-import { growingFloat64, growingUint32 } from '../growing-columns.ts'
 import { type IssueEffect, TRUNCATED_FILE } from '../quality.ts'
 import { nanosOfDigits } from './csv.ts'
-import { numberOrText } from './json-values.ts'
+import { type AttributeEntry, numberOrText } from './json-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 const FIRST_LINE = /^\s*X-Trace Report ver (\S+)\s*$/
@@ -44,7 +43,8 @@ export const xtraceReader: TraceReader = {
 class XtraceRun {
   readonly #sink: ReadSink
   readonly #file: string
-  readonly #columns = new XtraceColumns()
+  readonly #clock = new EpochClock()
+  readonly #reports = new Map<string, Report[]>()
   #line = 0
   #firstLine = 0
   #report: Map<string, string[]> | undefined
@@ -81,7 +81,12 @@ class XtraceRun {
   finish(isOpen: boolean): void {
     this.#isOpen = isOpen
     this.#endReport()
-    addXtraceGraphs(this.#columns, this.#sink, this.#file)
+    const tasks = Array.from(
+      this.#reports,
+      ([id, reports]) => new XtraceTask(id, reports, { sink: this.#sink, file: this.#file }),
+    )
+    const firstUs = min(tasks, ({ startUs }) => startUs) ?? 0
+    for (const task of tasks) task.addGraph(firstUs)
   }
 
   endlessLine(): TraceFormatError {
@@ -103,30 +108,28 @@ class XtraceRun {
       this.#note('bad-report', `A report's X-Trace metadata is ${shown}: ${metadata}`)
       return
     }
-    const columns = this.#columns
+    const { task, operation } = metadata
     const nanos = nanosOfDigits(one('Timestamp'), 's')
     if (nanos === '') {
       const shown = JSON.stringify(one('Timestamp'))
-      this.#note('no-time', `A report has timestamp ${shown}, which is not a time`, metadata.task)
+      this.#note('no-time', `A report has timestamp ${shown}, which is not a time`, task)
       return
     }
-    for (const [key, values] of report) {
-      if (KEYS.includes(key)) continue
-      columns.addAttribute(key, values.length === 1 ? numberOrText(one(key)) : values.join(', '))
-    }
-    const [host, agent, label] = [one('Host'), one('Agent'), one('Label')]
-    columns.timeUs.push(columns.clock.offsetOfNanos(nanos))
-    columns.line.push(this.#firstLine)
-    columns.host.push(columns.hosts.code(host))
-    columns.label.push(columns.labels.code(labelOf(host, agent, label)))
-    columns.operation.push(columns.operations.code(metadata.operation))
-    for (const edge of report.get('Edge') ?? []) {
-      // Older libraries write a direction behind the id.
-      const father = (edge.split(',')[0] ?? '').trim().toUpperCase()
-      if (!isZeros(father)) columns.father.push(columns.operations.code(father))
-    }
-    columns.edgeOffsets.push(columns.father.length)
-    columns.task.push(columns.tasks.code(metadata.task))
+    const others = [...report].filter(([key]) => !KEYS.includes(key))
+    // Older libraries write a direction behind the id.
+    const fathers = report.get('Edge')?.map((edge) => edge.replace(/,.*/s, '').trim().toUpperCase())
+    getOrInsert(this.#reports, task, () => []).push({
+      operation,
+      fathers: fathers?.filter((father) => !isZeros(father)) ?? [],
+      host: one('Host'),
+      label: labelOf(one('Host'), one('Agent'), one('Label')),
+      timeUs: this.#clock.offsetOfNanos(nanos),
+      line: this.#firstLine,
+      attributes: others.map(([key, values]) => [
+        key,
+        values.length === 1 ? numberOrText(one(key)) : values.join(', '),
+      ]),
+    })
   }
 
   #note(code: string, problem: string, trace?: string): void {
@@ -163,10 +166,7 @@ const OPTIONS = 4
 const LONG_OPERATION_ID = 8
 const NEWEST_VERSION = 1
 
-/**
- * Takes X-Trace metadata apart, or says what is wrong (Fonseca & Porter, X-Trace Metadata Format
- * 2.1.1, §2 and §3).
- */
+/** Reads X-Trace metadata, or says what is wrong (X-Trace Metadata Format 2.1.1, §2 and §3). */
 export function parseXtraceMetadata(
   text: string,
 ): { readonly task: string; readonly operation: string } | string {
@@ -192,185 +192,118 @@ function isZeros(id: string): boolean {
   return /^0*$/.test(id)
 }
 
-/** Hands each task over as a graph; one that cannot be used is noted and left out. */
-function addXtraceGraphs(columns: XtraceColumns, sink: ReadSink, file: string): void {
-  const graphs = new XtraceGraphs(columns, sink, file)
-  const { offsets, rows } = groupRows(columns.task.finish(), columns.tasks.size)
-  const events = Array.from({ length: columns.tasks.size }, (_, task) =>
-    Array.from(rows.subarray(offsets[task], offsets[task + 1])),
-  )
-  const rootTimes = events.map((own, task) => graphs.rootTimeUs(own, task))
-  const firstUs = rootTimes.reduce((earliest, time) => Math.min(earliest, time), Infinity)
-  events.forEach((own, task) => {
-    graphs.add(own, task, firstUs)
-  })
+/** What was reported of an event: operation ids tell events of a task apart. */
+interface Report {
+  readonly operation: string
+  readonly fathers: readonly string[]
+  readonly host: string
+  readonly label: string
+  readonly timeUs: number
+  readonly line: number
+  readonly attributes: readonly AttributeEntry[]
 }
 
-class XtraceGraphs {
-  readonly #columns: XtraceColumns
+/** A task, which becomes a graph; what of it cannot be used is noted and left out. */
+class XtraceTask {
+  readonly startUs: number
+  readonly #id: string
   readonly #sink: ReadSink
   readonly #file: string
-  readonly #attributes: Attributes
-  /** By operation id: the event of the task at hand that has it. */
-  readonly #eventOf = new Map<number, number>()
+  readonly #byOperation = new Map<string, Report>()
+  /** Without copies, the root first. */
+  readonly #events: Report[]
 
-  constructor(columns: XtraceColumns, sink: ReadSink, file: string) {
-    this.#columns = columns
+  constructor(
+    id: string,
+    reports: readonly Report[],
+    { sink, file }: { readonly sink: ReadSink; readonly file: string },
+  ) {
+    this.#id = id
     this.#sink = sink
     this.#file = file
-    this.#attributes = columns.attributes.finish(columns.size)
+    for (const report of reports) {
+      const { operation, line } = report
+      if (this.#byOperation.has(operation)) {
+        const message = `Operation ${operation} is reported twice; the later report is left out`
+        this.#note('duplicate-event', 'span skipped', message, line)
+      } else this.#byOperation.set(operation, report)
+    }
+    const events = [...this.#byOperation.values()]
+    const isRoot = ({ fathers }: Report) => !fathers.some((one) => this.#byOperation.has(one))
+    const root = events.indexOf(least(events.filter(isRoot), ({ timeUs }) => timeUs) as Report)
+    if (root > 0) [events[0], events[root]] = [events[root]!, events[0]!]
+    this.#events = events
+    this.startUs = events[0]!.timeUs
   }
 
-  rootTimeUs(events: readonly number[], task: number): number {
-    const { timeUs } = this.#columns
-    const distinct = this.#distinct(events, task, false)
-    return timeUs.values[distinct[this.#rootOf(distinct)]!]!
-  }
-
-  add(reported: readonly number[], task: number, firstUs: number): void {
-    const { timeUs, label, labels, host, tasks } = this.#columns
+  addGraph(firstUs: number): void {
+    const events = this.#events
     const { graphs } = this.#sink
-    const events = this.#distinct(reported, task, true)
-    const root = this.#rootOf(events)
-    // The root stands first.
-    ;[events[0], events[root]] = [events[root]!, events[0]!]
-    const [first] = events as [number]
-    const nodeOf = new Map(events.map((event, node) => [event, node]))
-    const edges = this.#edges(events, nodeOf, task)
-    const rootHost = host.values[first]!
-    const rootUs = timeUs.values[first]!
-    const own = events.filter((event) => host.values[event] === rootHost)
-    const ends = (own.length > 1 ? own : events).map((event) => timeUs.values[event]!)
+    const edges = this.#edges()
+    const rootHost = events[0]!.host
+    const own = events.filter(({ host }) => host === rootHost)
+    const endUs = max(own.length > 1 ? own : events, ({ timeUs }) => timeUs) ?? 0
     const graph = {
-      id: tasks.value(task),
-      startUs: rootUs - firstUs,
-      responseTimeUs: ends.reduce((latest, end) => Math.max(latest, end - rootUs), 0),
+      id: this.#id,
+      startUs: this.startUs - firstUs,
+      responseTimeUs: Math.max(endUs - this.startUs, 0),
       nodeCount: events.length,
       edgeCount: edges.from.length,
-      labels: Uint32Array.from(events, (event) =>
-        graphs.labels.code(labels.value(label.values[event]!)),
-      ),
+      labels: Uint32Array.from(events, ({ label }) => graphs.labels.code(label)),
       from: Uint32Array.from(edges.from),
       to: Uint32Array.from(edges.to),
       latencyUs: Float64Array.from(edges.latencyUs),
     }
     const shape = graphs.internShape(graph)
     if (!graphs.isAcyclic(shape)) {
-      this.#note(task, 'cyclic-graph', 'trace skipped', 'The edges lead back to the same event')
+      this.#note('cyclic-graph', 'trace skipped', 'The edges lead back to the same event')
       return
     }
-    events.forEach((event, node) => {
-      for (const [key, value] of this.#attributes.entries(event)) {
-        graphs.addAttribute(node, key, value)
-      }
+    events.forEach(({ attributes }, node) => {
+      for (const [key, value] of attributes) graphs.addAttribute(node, key, value)
     })
     graphs.add(graph, shape)
   }
 
-  /** The events of a task without copies, known by operation id. */
-  #distinct(events: readonly number[], task: number, notes: boolean): number[] {
-    const { operation, operations, line } = this.#columns
-    this.#eventOf.clear()
-    return events.filter((event) => {
-      const id = operation.values[event]!
-      if (!this.#eventOf.has(id)) {
-        this.#eventOf.set(id, event)
-        return true
-      }
-      const message = `Operation ${operations.value(id)} is reported twice; the later report is left out`
-      if (notes) this.#note(task, 'duplicate-event', 'span skipped', message, line.values[event])
-      return false
-    })
-  }
-
-  #rootOf(events: readonly number[]): number {
-    const { timeUs } = this.#columns
-    let root = -1
-    events.forEach((event, at) => {
-      if (this.#fathers(event).some((father) => this.#eventOf.has(father))) return
-      const earlierUs = root < 0 ? Infinity : timeUs.values[events[root]!]!
-      if (timeUs.values[event]! < earlierUs) root = at
-    })
-    return Math.max(root, 0)
-  }
-
-  #edges(events: readonly number[], nodeOf: ReadonlyMap<number, number>, task: number) {
-    const { timeUs, operations, line } = this.#columns
+  #edges() {
+    const nodeOf = new Map(this.#events.map((event, node) => [event, node]))
     const from: number[] = []
     const to: number[] = []
     const latencyUs: number[] = []
     let backwards = 0
     let farthestUs = 0
-    events.forEach((event, node) => {
-      for (const id of new Set(this.#fathers(event))) {
-        const father = this.#eventOf.get(id)
+    for (const [event, node] of nodeOf) {
+      for (const id of new Set(event.fathers)) {
+        const father = this.#byOperation.get(id)
         if (father === undefined) {
-          const message = `An edge comes from operation ${operations.value(id)}, which is not reported; it is left out`
-          this.#note(task, 'missing-father', 'kept', message, line.values[event])
+          const message = `An edge comes from operation ${id}, which is not reported; it is left out`
+          this.#note('missing-father', 'kept', message, event.line)
           continue
         }
-        const tookUs = timeUs.values[event]! - timeUs.values[father]!
+        const tookUs = event.timeUs - father.timeUs
         if (tookUs < 0) {
           backwards++
           farthestUs = Math.max(farthestUs, -tookUs)
         }
-        from.push(nodeOf.get(father) as number)
+        from.push(nodeOf.get(father)!)
         to.push(node)
         latencyUs.push(Math.max(Math.round(tookUs * 1e3) / 1e3, 0))
       }
-    })
+    }
     if (backwards > 0) {
       const message = `${counted(backwards, 'edge')} back in time, by up to ${formatDuration(farthestUs)}, taken as 0: the clocks of hosts disagree`
-      this.#note(task, 'clock-skew', 'kept', message)
+      this.#note('clock-skew', 'kept', message)
     }
     return { from, to, latencyUs }
   }
 
-  #fathers(event: number): number[] {
-    const { father, edgeOffsets } = this.#columns
-    const first = edgeOffsets.values[event]!
-    return Array.from(father.values.subarray(first, edgeOffsets.values[event + 1]))
-  }
-
-  #note(task: number, code: string, effect: IssueEffect, message: string, line?: number): void {
-    const place = { file: this.#file, line, trace: this.#columns.tasks.value(task) }
+  #note(code: string, effect: IssueEffect, message: string, line?: number): void {
     this.#sink.quality.skip({
       code,
       effect,
-      place,
+      place: { file: this.#file, line, trace: this.#id },
       message,
       next: 'Correct the reports, or load without `strict`',
     })
-  }
-}
-
-class XtraceColumns {
-  readonly clock = new EpochClock()
-  readonly tasks = new Dictionary()
-  /** Operation ids: those of events and those that edges name. */
-  readonly operations = new Dictionary()
-  readonly hosts = new Dictionary()
-  readonly labels = new Dictionary()
-  readonly task = growingUint32()
-  readonly operation = growingUint32()
-  readonly host = growingUint32()
-  readonly label = growingUint32()
-  readonly timeUs = growingFloat64()
-  readonly line = growingUint32()
-  /** Fathers of event `i`, as operations, are entries `edgeOffsets[i]` to `edgeOffsets[i + 1]`. */
-  readonly father = growingUint32()
-  readonly edgeOffsets = growingUint32()
-  readonly attributes = new AttributesBuilder()
-
-  constructor() {
-    this.edgeOffsets.push(0)
-  }
-
-  get size(): number {
-    return this.task.length
-  }
-
-  addAttribute(key: string, value: AttributeValue): void {
-    this.attributes.add(this.size, key, value)
   }
 }

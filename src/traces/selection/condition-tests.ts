@@ -1,4 +1,5 @@
 import { FlowdeltaError, nearestName, show } from '../../core/errors.ts'
+import { memoized } from '../../core/remembered.ts'
 import {
   counted,
   firstOf,
@@ -17,7 +18,6 @@ export type Reader = (trace: number) => readonly AttributeValue[]
 /** A moment: text as on the command line, a `Date`, or µs since 1970. */
 export type Moment = string | Date | number
 
-/** What conditions ask of traces that were recorded. */
 export interface Recorded {
   readonly name: string
   readonly size: number
@@ -26,7 +26,6 @@ export interface Recorded {
   reader(subject: Subject): Reader | undefined
   /** Reads which requests call a service, or an operation; `undefined` where there is none such. */
   callers(called: Subject): ((trace: number) => boolean) | undefined
-  /** Names that conditions may use. */
   names(): Readonly<Record<'attributes' | 'services' | 'operations', readonly string[]>>
 }
 
@@ -90,19 +89,11 @@ function orderTest(recorded: Recorded, asked: Condition): (value: AttributeValue
 function isOneOf(texts: readonly string[]): (value: AttributeValue) => boolean {
   const wanted = new Set(texts)
   const numbers = new Set(texts.map((text) => Number(text || Number.NaN)))
-  const known = new Map<AttributeValue, boolean>()
-  return (value) => {
-    let is = known.get(value)
-    if (is === undefined) {
-      const text = String(value)
-      is =
-        wanted.has(text) ||
-        wanted.has(printable(text)) ||
-        (typeof value === 'number' && numbers.has(value))
-      known.set(value, is)
-    }
-    return is
-  }
+  return memoized((value: AttributeValue) => {
+    const text = String(value)
+    const isNumber = typeof value === 'number' && numbers.has(value)
+    return isNumber || wanted.has(text) || wanted.has(printable(text))
+  })
 }
 
 /** When a moment is, µs since 1970, a time of day from `notBeforeUs` on; throws for none. */

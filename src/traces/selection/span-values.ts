@@ -84,10 +84,7 @@ function named(codes: Uint32Array, names: Dictionary): SpanReader {
   return (span) => names.value(codes[span]!) || undefined
 }
 
-/**
- * The span with which each request enters a service: the earliest, of equal ones that nearest to the
- * root; -1 for none.
- */
+/** The first span of each request in a service, of equal ones nearest the root; -1 for none. */
 function entriesOf({ ids, spans, spanOffsets }: SpanTraceColumns, service: number): Int32Array {
   const { parent, startUs } = spans
   const depthOf = (span: number) => {
@@ -141,9 +138,12 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
       parent[at] = own < 0 ? own : own + moved
     }
   })
-  const codes = (column: Uint32Array) => kept.map((span) => column[span]!)
-  const bytes = (column: Uint8Array) => Uint8Array.from(kept, (span) => column[span]!)
-  const times = (column: Float64Array) => Float64Array.from(kept, (span) => column[span]!)
+  const columns = Object.entries(spans).map(([name, column]) => {
+    const Column = column.constructor as { new (length: number): typeof column }
+    const own = new Column(kept.length)
+    for (let i = 0; i < own.length; i++) own[i] = column[kept[i]!]!
+    return [name, own]
+  })
   return {
     epochNs,
     services,
@@ -152,18 +152,7 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
     versionNames,
     ids: Array.from(chosen, (trace) => ids[trace]!),
     spanOffsets: offsets,
-    spans: {
-      parent,
-      startUs: times(spans.startUs),
-      durationUs: times(spans.durationUs),
-      service: codes(spans.service),
-      operation: codes(spans.operation),
-      host: codes(spans.host),
-      version: codes(spans.version),
-      kind: bytes(spans.kind),
-      status: bytes(spans.status),
-      followsFrom: bytes(spans.followsFrom),
-    },
+    spans: { ...(Object.fromEntries(columns) as SpanTraceColumns['spans']), parent },
     attributes: traces.attributes.pick(kept),
     weight: weight && Float64Array.from(chosen, (trace) => weight[trace]!),
     logs: traces.logs && pickLogs(traces.logs, kept),

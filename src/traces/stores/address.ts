@@ -12,22 +12,16 @@ import { type Condition, parseConditions } from '../selection/condition.ts'
 import { nodeFiles, type TraceSource } from '../trace-source.ts'
 import type { StoreKind, StoreLocation, StoreQuery, TraceStore } from './store.ts'
 
-/** Kinds of stores, each loaded when an address names it. */
-const KINDS: Readonly<Record<string, () => Promise<StoreKind>>> = {
-  jaeger: async () => (await import('./jaeger.ts')).jaegerStore,
-  tempo: async () => (await import('./tempo.ts')).tempoStore,
-  clickhouse: async () => (await import('./clickhouse.ts')).clickhouseStore,
-  duckdb: async () => (await import('./duckdb.ts')).duckdbStore,
-  parquet: async () => (await import('./parquet.ts')).parquetStore,
-}
-
-/** How addresses of each kind begin. */
-const FORMS: Readonly<Record<string, string>> = {
-  jaeger: 'jaeger://host:16686',
-  tempo: 'tempo://host:3200',
-  clickhouse: 'clickhouse://host:8123',
-  duckdb: 'duckdb:PATH',
-  parquet: 'parquet:PATH',
+/** Kinds of stores: how their addresses begin, and what loads one when an address names it. */
+const KINDS: Readonly<Record<string, readonly [form: string, load: () => Promise<StoreKind>]>> = {
+  jaeger: ['jaeger://host:16686', async () => (await import('./jaeger.ts')).jaegerStore],
+  tempo: ['tempo://host:3200', async () => (await import('./tempo.ts')).tempoStore],
+  clickhouse: [
+    'clickhouse://host:8123',
+    async () => (await import('./clickhouse.ts')).clickhouseStore,
+  ],
+  duckdb: ['duckdb:PATH', async () => (await import('./duckdb.ts')).duckdbStore],
+  parquet: ['parquet:PATH', async () => (await import('./parquet.ts')).parquetStore],
 }
 
 /** Files that are stores by their names alone. */
@@ -39,7 +33,6 @@ const ADDRESS_OPTIONS = defineOptions({
   between: optionalText('Stretch of time as of `loadTraces`, for this address alone', null),
 })
 
-/** The address of a store, taken apart. */
 export interface StoreAddress extends StoreLocation, OptionsOf<typeof ADDRESS_OPTIONS> {
   readonly kind: string
   /** Parameters of its kind, by name. */
@@ -158,11 +151,14 @@ async function rejectUnknownKind(source: TraceSource): Promise<void> {
   const [shown] = shownAddress(source).split('?')
   const next = /^https?$/i.test(scheme)
     ? `Say which store answers there: ${['jaeger', 'tempo', 'clickhouse'].map((kind) => `${kind}=${shown}`).join(', ')}.`
-    : `${meant === undefined ? '' : `Did you mean ${shownAddress(`${meant}${sign}${rest}`).split('?')[0]}? `}Addresses begin as ${Object.values(FORMS).join(', ')}.`
+    : `${meant === undefined ? '' : `Did you mean ${shownAddress(`${meant}${sign}${rest}`).split('?')[0]}? `}Addresses begin as ${Object.values(
+        KINDS,
+      )
+        .map(([form]) => form)
+        .join(', ')}.`
   throw new FlowdeltaError(`${shown} is neither a file nor the address of a store. ${next}`)
 }
 
-/** A store, and what is asked of it. */
 export interface StoreSource {
   readonly store: TraceStore
   readonly query: Pick<StoreQuery, 'fromUs' | 'toUs' | 'conditions'>
@@ -181,7 +177,8 @@ export async function openStore(
   const address = addressOf(source) ?? (await folderAddress(source))
   await rejectUnknownKind(source)
   if (address === undefined) return undefined
-  const kind = await (KINDS[address.kind] as () => Promise<StoreKind>)()
+  const [, load] = KINDS[address.kind] as (typeof KINDS)[string]
+  const kind = await load()
   const unknown = [from, to].find((moment) => typeof moment === 'string')
   if (unknown !== undefined && !kind.isFile) {
     const expected = "times with their day, as '2026-10-01T10:00Z..11:00Z'"

@@ -2,7 +2,7 @@ import type { QualityLog } from '../quality.ts'
 import { textOf } from '../readers/json-values.ts'
 import type { SpanTable } from './clickhouse-tables.ts'
 import { leastDurationUs, rootService, spanTests } from './pushed-conditions.ts'
-import type { StoreQuery } from './store.ts'
+import { requestGroup, type StoreQuery } from './store.ts'
 
 export type Parameters = Record<string, string | number | readonly string[]>
 
@@ -129,21 +129,7 @@ export async function drawSample(
          arrayMap(ns -> ns / 1e3, quantilesExactInclusive(0.5, 0.95, 0.99)(r_tookNs))
        FROM (${due}) GROUP BY r_group ORDER BY requests DESC, shown, r_group`,
     parameters,
-    ([root, failed, structures, spans, requests, sampled, meanUs, quantiles]) => {
-      const [p50Us = 0, p95Us = 0, p99Us = 0] = (quantiles as unknown[]).map(Number)
-      quality.groups.push({
-        root: textOf(root),
-        outcome: Number(failed) === 1 ? 'error' : 'ok',
-        structures: Number(structures),
-        spans: Number(spans),
-        requests: Number(requests),
-        sampled: Number(sampled),
-        meanUs: Number(meanUs),
-        p50Us,
-        p95Us,
-        p99Us,
-      })
-    },
+    (row) => quality.groups.push(requestGroup(row)),
   )
   const drawn = `SELECT argMin((r_trace, r_spans, r_recorded / r_due), (cityHash64(r_trace, ${seed}), r_trace)) AS one
       FROM (${due}) GROUP BY r_group, floor((r_nth - 1) * r_due / r_recorded)`

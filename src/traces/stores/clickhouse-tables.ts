@@ -1,6 +1,5 @@
 /** Columns of a span, each as SQL over one table. */
 export interface SpanTable {
-  /** Columns by which a table is known, and of which it has the spans. */
   readonly needs: readonly string[]
   /** Whether attributes have their types; else they are texts that may be numbers. */
   readonly isTyped: boolean

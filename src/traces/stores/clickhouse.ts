@@ -208,7 +208,7 @@ class ClickHouse {
       `SELECT ${read.join(', ')} FROM ${table.name}${where} ORDER BY ${time}, ${traceId}, ${parts.spanId}`,
       parameters,
       (row) => {
-        add(row as unknown as Row)
+        add(row)
         rows++
       },
       (bytes) => query.onProgress(bytes, rows / Math.max(expected, rows)),
@@ -280,13 +280,10 @@ function isServers(error: unknown): boolean {
   return (error as Error).name === 'ClickHouseError' || /^\d+$/.test(codeOf(error))
 }
 
-/** A row: id of the trace, service, start and duration in ns, then `SPAN_PARTS`. */
-type Row = readonly [
-  ...[traceId: string, service: string, start: string, duration: string, spanId: string],
-  ...[parent: string, traceState: string, name: string, kind: string, status: string],
-  ...[message: string, resource: string, attributes: unknown, events: unknown, links: unknown],
-  sampleRate: string,
-]
+/** What is read of a span, in this order. */
+const ROW = ['traceId', 'service', 'startNs', 'duration', ...SPAN_PARTS] as const
+type Row = Record<Exclude<(typeof ROW)[number], 'attributes' | 'events' | 'links'>, string> &
+  Record<'attributes' | 'events' | 'links', unknown>
 
 /** Returns what adds a row to the traces. */
 function spanAdder(
@@ -296,29 +293,21 @@ function spanAdder(
   file: string,
 ) {
   const add = rowAdder(sink, file)
-  return (row: Row): void => {
-    const [traceId, service, startNs, duration, spanId, parentId, traceState, ...others] = row
-    const [operation, kind, status, message, resource, attributes, events, links, rate] = others
-    const weight = weightOf(traceId)
+  return (values: readonly unknown[]): void => {
+    const row = Object.fromEntries(ROW.map((part, i) => [part, values[i]])) as Row
+    const { duration, name, resource, attributes, events, links, ...own } = row
+    const [weight, rate] = [weightOf(row.traceId), Number(row.sampleRate || 0)]
     add({
-      traceId,
-      service,
-      startNs,
-      spanId,
-      parentId,
-      traceState,
-      operation,
-      kind,
-      status,
-      message,
+      ...own,
+      operation: name,
       durationUs: Number(duration) / 1e3,
-      followsFrom: isFollowing(links, parentId, isTyped),
+      followsFrom: isFollowing(links, row.parentId, isTyped),
       attributes: entriesOf(attributes, isTyped),
-      events: pairsOf(events).map(([name, own]) => [textOf(name), entriesOf(own, false)] as const),
+      events: pairsOf(events).map(([head, own]) => [textOf(head), entriesOf(own, false)] as const),
       resourceKey: resource,
       resource: () => entriesOf(JSON.parse(resource), isTyped),
       // A sample stands for others as often as what it was drawn of does.
-      sampleRate: weight === null ? Number(rate || 0) : weight * Math.max(Number(rate || 0), 1),
+      sampleRate: weight === null ? rate : weight * Math.max(rate, 1),
     })
   }
 }

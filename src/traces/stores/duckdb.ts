@@ -15,7 +15,7 @@ import {
 } from './flat-spans.ts'
 import { openParquet } from './parquet-file.ts'
 import { leastDurationUs, spanTests } from './pushed-conditions.ts'
-import { readOrInstead, type StoreQuery, storeKind } from './store.ts'
+import { readOrInstead, requestGroup, type StoreQuery, storeKind } from './store.ts'
 
 /** Parameters of the addresses of DuckDB: `duckdb:spans.parquet?sample=20000`. */
 export const DUCKDB_OPTIONS = defineOptions({
@@ -328,24 +328,9 @@ async function drawSample(
      QUALIFY row_number() OVER (PARTITION BY "group", stretch ORDER BY hash(trace, ${seed}), trace) = 1`,
   )
   const found = await engine.rows(
-    `SELECT * REPLACE (CAST(spans AS DOUBLE) AS spans, CAST(requests AS DOUBLE) AS requests)
+    `SELECT root, failed, structures, spans, requests, due, meanUs, quantiles
      FROM groups ORDER BY requests DESC, root, "group"`,
   )
   await engine.rows('DROP TABLE requests')
-  return found.map((row) => {
-    const [p50Us, p95Us, p99Us] = row['quantiles'] as [number, number, number]
-    const number = (name: string) => Number(row[name])
-    return {
-      root: String(row['root']),
-      outcome: row['failed'] === true ? 'error' : 'ok',
-      structures: number('structures'),
-      spans: number('spans'),
-      requests: number('requests'),
-      sampled: number('due'),
-      meanUs: number('meanUs'),
-      p50Us,
-      p95Us,
-      p99Us,
-    }
-  })
+  return found.map((row) => requestGroup(Object.values(row)))
 }

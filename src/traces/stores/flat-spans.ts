@@ -119,6 +119,12 @@ async function wantedGroups(
   )
 }
 
+/** Parts that are texts. */
+const TEXTS = [
+  ...(['traceId', 'spanId', 'parentId', 'service', 'operation', 'host', 'version'] as const),
+  ...(['kind', 'status', 'message', 'traceState', 'types'] as const),
+]
+
 async function readGroup(
   file: ParquetFile,
   parts: Parts,
@@ -127,42 +133,30 @@ async function readGroup(
 ): Promise<void> {
   const column = async (part: Part, from?: FromBytes): Promise<ArrayLike<unknown> | undefined> =>
     parts[part] && file.read(group, parts[part][0]!, from)
-  const text = async (part: Part, from?: FromBytes) => {
-    const values = await column(part, from)
-    return (row: number) => textOf(values?.[row])
-  }
-  const [traceId, spanId] = [await text('traceId', asId), await text('spanId', asId)]
-  const parentOf = await text('parentId', asId)
-  const [service, operation] = [await text('service'), await text('operation')]
-  const [kind, status, message] = [await text('kind'), await text('status'), await text('message')]
-  const [host, version] = [await text('host'), await text('version')]
-  const [traceState, follows] = [await text('traceState'), await column('followsFrom')]
+  const texts = await Promise.all(
+    TEXTS.map(async (part) => [part, await column(part, part.endsWith('Id') ? asId : asText)]),
+  )
+  const follows = await column('followsFrom')
   const starts = nanosOf((await column('start'))!, parts.start![0]!, file.name)
   const durations = await durationsOf(column, parts, { starts, file: file.name })
   const rates = await column('sampleRate')
-  const types = await text('types')
+
   const own = await entriesOf(file, group, parts.attributes)
   const ofResource = await entriesOf(file, group, parts.resource)
   const eventNames = (await column('eventNames')) as ArrayLike<readonly string[]> | undefined
   const ofEvents = await entriesOf(file, group, parts.eventAttributes)
   for (let row = 0; row < starts.length; row++) {
     const resource = ofResource(row) as AttributeEntry[]
+    const said = Object.fromEntries(
+      texts.map(([part, values]) => [part, textOf((values as ArrayLike<unknown>)?.[row])]),
+    ) as Record<(typeof TEXTS)[number], string>
     add({
-      traceId: traceId(row),
-      spanId: spanId(row),
-      parentId: parentOf(row),
-      service: service(row),
-      operation: operation(row),
-      host: host(row),
-      version: version(row),
-      kind: /^\d+$/.test(kind(row)) ? Number(kind(row)) : kind(row),
-      status: status(row),
-      message: message(row),
-      traceState: traceState(row),
+      ...said,
+      kind: /^\d+$/.test(said.kind) ? Number(said.kind) : said.kind,
       startNs: String(starts[row]),
       durationUs: durations[row]!,
       followsFrom: follows?.[row] === true,
-      attributes: typed(own(row) as AttributeEntry[], types(row)),
+      attributes: typed(own(row) as AttributeEntry[], said.types),
       events: (eventNames?.[row] ?? []).map(
         (name, event) => [name, typed(ofEvents(row, event), '')] as const,
       ),

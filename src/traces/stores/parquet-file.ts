@@ -24,10 +24,7 @@ export interface Leaf {
   readonly levels: readonly ('OPTIONAL' | 'REPEATED')[]
 }
 
-/**
- * One Parquet file, read column by column and row group by row group, so that nothing is decoded
- * that is not asked for.
- */
+/** One Parquet file, read by column and row group: nothing is decoded that is not asked for. */
 export interface ParquetFile {
   readonly name: string
   readonly bytes: number
@@ -39,14 +36,10 @@ export interface ParquetFile {
    * @throws TraceFormatError for a file of that name that is not JSON
    */
   readonly meta: () => unknown
-  /**
-   * Values of one column in one row group, one entry a row; below what repeats, arrays. Integers
-   * and times come as they are stored.
-   */
+  /** Values of a column in a row group, one a row, arrays below what repeats; times as stored. */
   read(group: RowGroup, leaf: Leaf, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
   /** Returns what `use` makes of a column of one row group as flowdelta saves them. */
   readStored<T>(group: RowGroup, leaf: Leaf, use: (column: StoredColumn) => T): Promise<T>
-  /** Bytes of the file as they are. */
   slice(start: number, end: number): ArrayBuffer | Promise<ArrayBuffer>
   close(): Promise<void>
 }

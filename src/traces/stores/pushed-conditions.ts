@@ -48,7 +48,6 @@ export interface SpanSql {
   readonly isRoot: string
   /** Whether a condition holds for any root in the time asked for; where roots have an attribute, theirs count. */
   readonly someRootHas: (condition: string) => Promise<boolean>
-  /** A text as it stands in SQL. */
   readonly literal: (text: string) => string
   /** The number that a text is, NULL where it is none. */
   readonly number: (text: string) => string

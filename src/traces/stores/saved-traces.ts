@@ -1,4 +1,5 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
+import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { Attributes, NUMBER, TEXT, TRUTH } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
@@ -291,13 +292,8 @@ class SavedAttributes {
     /** By the place of a value: its code as a text and what it is otherwise, once it is known. */
     const codeOf = new Int32Array(values.texts.length).fill(-1)
     const numberOf = new Map<number, number>()
-    const number = (place: number, letter: string) => {
-      const known = numberOf.get(place)
-      if (known !== undefined) return known
-      const own = Number(ATTRIBUTE_TYPES[letter]!(values.texts.text(place)))
-      numberOf.set(place, own)
-      return own
-    }
+    const number = (place: number, letter: string) =>
+      getOrInsert(numberOf, place, () => Number(ATTRIBUTE_TYPES[letter]!(values.texts.text(place))))
     const code = (place: number) => {
       if (codeOf[place] === -1) codeOf[place] = this.#texts.code(values.texts.text(place))
       return codeOf[place]!

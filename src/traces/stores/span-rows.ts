@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { type AttributeEntry, eventEntries } from '../readers/json-values.ts'
 import {
   otlpKind,
@@ -41,11 +42,9 @@ export function rowAdder({ spans, resourceAttributes }: ReadSink, file: string) 
   const reporters = new Map<string, Reporter>()
   const place = { file }
   return ({ resourceKey, resource, message, sampleRate, ...row }: SpanRow): void => {
-    const key = `${row.service} ${resourceKey}`
-    const reporter =
-      reporters.get(key) ??
-      reporterOf(resource(), { service: row.service, keep: resourceAttributes })
-    reporters.set(key, reporter)
+    const reporter = getOrInsert(reporters, `${row.service} ${resourceKey}`, () =>
+      reporterOf(resource(), { service: row.service, keep: resourceAttributes }),
+    )
     const attributes = [...row.attributes]
     if (message !== '') attributes.push(['otel.status_description', message])
     for (const [name, own] of row.events) attributes.push(...eventEntries(name, own))

@@ -1,10 +1,10 @@
 import { OptionError } from '../../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../../core/options.ts'
+import type { RequestGroup } from '../quality.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { Condition } from '../selection/condition.ts'
 import type { TraceSet } from '../trace-set.ts'
 
-/** What is asked of a store. */
 export interface StoreQuery {
   /** Requests that arrived from then on, µs since 1970; `null` from the first. */
   readonly fromUs: number | null
@@ -47,7 +47,6 @@ export interface TraceStore {
   readSaved?(query: StoreQuery, name: string | null): Promise<TraceSet | undefined>
 }
 
-/** One kind of store. */
 export interface StoreKind<Table extends OptionTable = OptionTable> {
   /** Parameters of its addresses, behind the `?`. */
   readonly parameters: Table
@@ -57,7 +56,6 @@ export interface StoreKind<Table extends OptionTable = OptionTable> {
   open(location: StoreLocation, parameters: OptionsOf<Table>): Promise<TraceStore>
 }
 
-/** Where a store is. */
 export interface StoreLocation {
   /** What messages call it. */
   readonly name: string
@@ -70,10 +68,7 @@ export function storeKind<Table extends OptionTable>(kind: StoreKind<Table>): St
   return kind as unknown as StoreKind
 }
 
-/**
- * Reads the requests that meet the conditions. Where none does, it reads some others, so that `where`
- * can say which condition is wrong.
- */
+/** Reads the requests asked for; where there are none, some others, so that errors can say why. */
 export async function readOrInstead(
   query: StoreQuery,
   sink: ReadSink,
@@ -88,6 +83,24 @@ export async function readOrInstead(
   await read({ ...query, conditions: [] }, true)
   // Nobody asked for these.
   groups.length = length
+}
+
+/** A group of requests from a row that says its root, whether they failed, their kinds and so on. */
+export function requestGroup(row: readonly unknown[]): RequestGroup {
+  const [root, failed, structures, spans, requests, sampled, meanUs, quantiles] = row
+  const [p50Us = 0, p95Us = 0, p99Us = 0] = (quantiles as unknown[]).map(Number)
+  return {
+    root: String(root),
+    outcome: Number(failed) === 1 ? 'error' : 'ok',
+    structures: Number(structures),
+    spans: Number(spans),
+    requests: Number(requests),
+    sampled: Number(sampled),
+    meanUs: Number(meanUs),
+    p50Us,
+    p95Us,
+    p99Us,
+  }
 }
 
 /**

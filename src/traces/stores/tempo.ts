@@ -158,10 +158,7 @@ class TraceFetcher {
   }
 }
 
-/**
- * Writes those conditions that a search can hold, each so that no request is lost for which it
- * holds. A trace lasts at least as long as its root.
- */
+/** Writes the conditions that a search can hold without losing a request for which they hold. */
 function traceQl(conditions: readonly Condition[]): string {
   const leastUs = leastDurationUs(conditions)
   const terms = servicesWithin(conditions).map((services) =>
