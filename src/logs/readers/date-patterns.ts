@@ -114,7 +114,7 @@ function fieldsOf(found: Readonly<Record<string, string>>): DateFields | undefin
     hour: hourOf(number('hour') ?? 0, found['half']),
     minute: number('minute') ?? 0,
     second: number('second') ?? 0,
-    us: found['fraction'] === undefined ? 0 : Number(`0.${found['fraction']}`) * 1e6,
+    us: Number((found['fraction'] ?? '').padEnd(6, '0').replace(/^.{6}/, '$&.')),
     zone: found['zone'],
   }
 }
