@@ -55,18 +55,15 @@ const MIN_GAP = 1e-5
 /** What rounding may add to a sum of weights that are fractions. */
 const ROUNDING = 1e-9
 
-interface GainRatioScore {
-  readonly column: string
+interface ColumnScore {
   /** Whether the split may be made: enough rows in two branches and, for a threshold, any gain. */
   readonly admissible: boolean
   /** Bits of information gained for a row of the node. */
   readonly rawGain: number
   /** What the choice among `cuts` costs, in the same unit; 0 for a categorical column. */
   readonly penalty: number
-  readonly gain: number
   /** Bits for a row to say which branch it is in, missing being one of them. */
   readonly splitInfo: number
-  readonly gainRatio: number
   /** Thresholds to choose from; 0 for a categorical column. */
   readonly cuts: number
   readonly branches: number
@@ -93,7 +90,7 @@ export class GainRatioScorer {
     this.#options = options
   }
 
-  score(column: CodedColumn, rows: Int32Array, counts: ClassCounts): GainRatioScore {
+  score(column: CodedColumn, rows: Int32Array, counts: ClassCounts) {
     this.#fill(column, rows, counts)
     const node = this.#nodeSums()
     return column.kind === 'numeric' ? this.#threshold(column, node) : this.#branches(column, node)
@@ -123,7 +120,7 @@ export class GainRatioScorer {
     return { precursors, mutations, known, missing, total: known + missing, information }
   }
 
-  #threshold({ name, values }: CodedColumn, node: NodeSums): GainRatioScore {
+  #threshold({ name, values }: CodedColumn, node: NodeSums) {
     const { precursors, mutations, known, missing, total, information } = node
     const { size, keys, first, second } = this.#groups
     const { minLeaf, strict } = this.#options
@@ -208,7 +205,7 @@ interface NodeSums {
 
 const NO_CUT = { admissible: false, rawGain: 0, penalty: 0, splitInfo: 0, cuts: 0, lastCode: -1 }
 
-function scoreOf(column: string, score: Omit<GainRatioScore, 'column' | 'gain' | 'gainRatio'>) {
+function scoreOf(column: string, score: ColumnScore) {
   const gain = score.rawGain - score.penalty
   return {
     column,
