@@ -1,19 +1,7 @@
 import { OptionError } from '../../core/errors.ts'
 
 /** A date and time of day as they were written; what was not written is missing. */
-export interface DateFields {
-  readonly year?: number | undefined
-  /** 1 to 12. */
-  readonly month?: number | undefined
-  readonly day?: number | undefined
-  readonly hour: number
-  readonly minute: number
-  readonly second: number
-  /** Microseconds within the second. */
-  readonly us: number
-  /** As it was written: `Z`, `+02:00`, `-0500`. */
-  readonly zone?: string | undefined
-}
+export type DateFields = NonNullable<ReturnType<typeof fieldsOf>>
 
 export interface DatePattern {
   /** A regular expression without groups. */
@@ -101,7 +89,7 @@ function unknownLetters(pattern: string, letters: string): never {
   )
 }
 
-function fieldsOf(found: Readonly<Record<string, string>>): DateFields | undefined {
+function fieldsOf(found: Readonly<Record<string, string>>) {
   const number = (name: string) => (found[name] === undefined ? undefined : Number(found[name]))
   const short = number('shortYear')
   const monthName = found['monthName']?.toLowerCase()
@@ -109,12 +97,15 @@ function fieldsOf(found: Readonly<Record<string, string>>): DateFields | undefin
   if (month === 0) return undefined
   return {
     year: short === undefined ? number('year') : short + (short < 70 ? 2000 : 1900),
+    /** 1 to 12. */
     month,
     day: number('day'),
     hour: hourOf(number('hour') ?? 0, found['half']),
     minute: number('minute') ?? 0,
     second: number('second') ?? 0,
+    /** Microseconds within the second. */
     us: Number((found['fraction'] ?? '').padEnd(6, '0').replace(/^.{6}/, '$&.')),
+    /** As it was written: `Z`, `+02:00`, `-0500`. */
     zone: found['zone'],
   }
 }

@@ -1,4 +1,4 @@
-import { describePlace, type OptionAdvice } from '../../core/errors.ts'
+import { describePlace } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
 import { LEVELS, type Level } from '../features/features.ts'
 import type { FieldVariables, LogField } from '../features/field-variables.ts'
@@ -73,14 +73,10 @@ export const SKIPPED = {
   tooLong: 'is longer than 16 MB',
 } as const
 
-interface LogAdvice {
-  /** A sentence without its full stop; `''` where nothing can be done. */
-  readonly text: string
-  readonly options: OptionAdvice
-}
+type LogAdvice = ReturnType<typeof advise>
 
-/** Options are named between backticks. */
-function advise(text: string): LogAdvice {
+/** A sentence without its full stop, `''` where nothing can be done; options are named between backticks. */
+function advise(text: string) {
   const names = Array.from(text.matchAll(/`([\w.]+)`/g), ([, name = '']) => name)
   return { text, options: Object.fromEntries(names.map((name) => [name, null])) }
 }
