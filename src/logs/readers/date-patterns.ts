@@ -23,7 +23,7 @@ const ZONE = `(?:${ZONE_NAMES}|[+-]\\d\\d:?(?:\\d\\d)?)`
 /** Apart from the time, two digits with a sign may as well be the beginning of the text. */
 const LONE_ZONE = `(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d)`
 /** All of the digits or none: half a fraction would leave the rest of it to the text. */
-const FRACTION = '(?:[.,](?<fraction>\\d{1,9})(?!\\d)|(?![.,]\\d))'
+const FRACTION = '(?:[.,](?<fraction>\\d+)(?!\\d)|(?![.,]\\d))'
 
 /** The letters of Java's date patterns, as log4j and logback have them. */
 const LETTERS: Readonly<Record<string, readonly [group: string, source: string]>> = {
@@ -50,8 +50,8 @@ const PARTS = /'([^']*)'|[.,]S+|([yMdEHhamsSZ])\2*|\s+|[\s\S]/g
 
 /**
  * Compiles a date pattern of the letters that log4j, logback and Java have: `yyyy yy MMM MM M dd d
- * EEE HH H hh h a mm ss SSS Z`. A fraction (`.SSS` or `,SSS`) may have a point or a comma, one to nine
- * digits, and be missing; white space stands for any; text between single quotes for itself.
+ * EEE HH H hh h a mm ss SSS Z`. A fraction (`.SSS` or `,SSS`) may have a point or a comma, and be
+ * missing; white space stands for any; text between single quotes for itself.
  */
 export function datePattern(pattern: string): DatePattern {
   const groups: string[] = []
@@ -127,6 +127,9 @@ export const KNOWN_PATTERNS: readonly DatePattern[] = [
   'yyyy/MM/dd HH:mm:ss.SSSZ',
   'yyyy/MM/dd HH:mm:ss.SSS Z',
   'yyyy-MM-dd-HH.mm.ss.SSSSSS',
+  'yyyy-MM-dd-HH:mm:ss.SSS',
+  'yyyy-MM-dd:HH:mm:ss.SSS',
+  'yyyy-MM-dd_HH:mm:ss.SSS',
   "yyyy/MM/dd '-' HH:mm:ss",
   'dd/MMM/yyyy:HH:mm:ss Z',
   'dd/MMM/yyyy:HH:mm:ss.SSS',

@@ -115,8 +115,7 @@ export class LogClock {
     const head = this.#head
     const tail = this.#tail
     const last = end - tail.length
-    const digits = last - start - head.length
-    if (digits < 1 || digits > 9) return Number.NaN
+    if (last <= start + head.length) return Number.NaN
     for (let i = 0; i < head.length; i++) if (bytes[start + i] !== head[i]) return Number.NaN
     for (let i = 0; i < tail.length; i++) if (bytes[last + i] !== tail[i]) return Number.NaN
     let us = 0
