@@ -225,14 +225,10 @@ function leastGap(values: Float64Array, strict: boolean): number {
   return strict ? MIN_GAP : MIN_GAP * Math.min(1, span)
 }
 
-/** The weight of each row of a node, in the array of its class and 0 in the other. */
-export interface ClassCounts {
-  readonly precursors: Float64Array
-  readonly mutations: Float64Array
-  readonly weights: readonly [number, number]
-}
+export type ClassCounts = ReturnType<typeof classCounts>
 
-export function classCounts({ rows, weights }: NodeRows, labels: Uint8Array): ClassCounts {
+/** The weight of each row of a node, in the array of its class and 0 in the other. */
+export function classCounts({ rows, weights }: NodeRows, labels: Uint8Array) {
   const precursors = new Float64Array(rows.length)
   const mutations = new Float64Array(rows.length)
   let first = 0
@@ -247,7 +243,7 @@ export function classCounts({ rows, weights }: NodeRows, labels: Uint8Array): Cl
       second += weight
     }
   }
-  return { precursors, mutations, weights: [first, second] }
+  return { precursors, mutations, weights: [first, second] as const }
 }
 
 /** x·log2 x, and 0 for 0; whole numbers are looked up, as counts mostly are whole. */
