@@ -6,11 +6,8 @@ export class StretchSums {
   #size = 0
   readonly #sums: number[] = []
 
-  #products: { readonly squares: number; readonly neighbors: number } | undefined
-
   /** Adds the sum of some deviations of one stretch, and the sum of their squares. */
   add(stretch: number, sum: number, count = 1, squares = sum ** 2): void {
-    this.#products = undefined
     this.#count += count
     this.#squares += squares
     const known = this.#sums[stretch]
@@ -31,8 +28,7 @@ export class StretchSums {
     return (this.#squares * this.#count) / Math.max(1, this.#count - 1)
   }
 
-  products(): { readonly squares: number; readonly neighbors: number } {
-    if (this.#products !== undefined) return this.#products
+  products() {
     // Without stretches that have none.
     const sums = this.#sums.filter(() => true)
     let [squares, neighbors] = [0, 0]
@@ -40,19 +36,13 @@ export class StretchSums {
       squares += sum ** 2
       neighbors += sum * (sums[i - 1] ?? 0)
     })
-    this.#products = { squares, neighbors }
-    return this.#products
+    return { squares, neighbors }
   }
 }
 
 export interface Wandering {
   readonly periods: readonly StretchSums[]
   readonly kurtosis?: number
-}
-
-export interface DesignEffects {
-  readonly effects: readonly number[]
-  readonly df: readonly number[]
 }
 
 /**
@@ -103,7 +93,7 @@ const MAX_KEPT = 0.9
 export function designEffects(
   measures: readonly Wandering[],
   { lasts = 'flicker', bursts = false, maxShared = MAX_SHARED }: DesignOptions = {},
-): DesignEffects {
+) {
   const seen = measures.map(seenEffect)
   const isKnown = seen.map(({ effect, df }) => df >= MIN_DF && effect > 0)
   let [excess, neighbors, pooledDf] = [0, 0, 0]

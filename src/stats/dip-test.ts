@@ -103,20 +103,11 @@ function convexBefore(x: Float64Array): Uint32Array {
   return before
 }
 
-/** Of each point the knot after it on the least concave majorant of the points from it on. */
+/** Of each point the knot after it on the least concave majorant of the points from it on, turned around. */
 function concaveAfter(x: Float64Array): Uint32Array {
   const last = x.length - 1
-  const after = new Uint32Array(x.length).fill(last)
-  for (let k = last - 1; k >= 0; k--) {
-    let knot = k + 1
-    while (knot < last) {
-      const next = after[knot]!
-      if ((x[k]! - x[knot]!) * (knot - next) < (x[knot]! - x[next]!) * (k - knot)) break
-      knot = next
-    }
-    after[k] = knot
-  }
-  return after
+  const before = convexBefore(x.map((_, i) => -x[last - i]!))
+  return before.map((_, i) => last - before[last - i]!)
 }
 
 function knots(next: Uint32Array, from: number, to: number): number[] {

@@ -101,7 +101,7 @@ export function ksTwoSample(
   return { ...sizes, statistic, p, location, direction, method: exact ? 'exact' : 'stephens' }
 }
 
-function chosenGap(gap: KsGap, alternative: Alternative) {
+function chosenGap(gap: ReturnType<typeof ksGap>, alternative: Alternative) {
   const { slower, faster, slowerAt, fasterAt } = gap
   if (alternative === 'slower') return oneSided(slower, slowerAt, 'slower')
   if (alternative === 'faster') return oneSided(faster, fasterAt, 'faster')
@@ -114,24 +114,11 @@ function oneSided(height: number, location: number, direction: 'slower' | 'faste
   return { height, location, direction: height > 0 ? direction : ('none' as const) }
 }
 
-interface KsGap {
-  /** n1·n2, or the product of the samples' weights: what a gap of 1 is. */
-  readonly unit: number
-  /** max(F_before − F_after) in that unit, an integer without weights; 0 or more. Large when after is slower. */
-  readonly slower: number
-  /** max(F_after − F_before), likewise; 0 or more. Large when after is faster. */
-  readonly faster: number
-  /** The smallest value at which `slower` is reached; NaN when `slower` is 0. */
-  readonly slowerAt: number
-  /** The smallest value at which `faster` is reached; NaN when `faster` is 0. */
-  readonly fasterAt: number
-}
-
 /**
  * Merges ascending samples and compares them at ends of ties, in units of 1/(n1·n2), so that no
  * rounding makes equal gaps differ; exact while n1·n2 < 2^53. With weights, of their sums.
  */
-function ksGap({ first: before, second: after, weights: given, isUneven }: SortedPair): KsGap {
+function ksGap({ first: before, second: after, weights: given, isUneven }: SortedPair) {
   const weights = isUneven ? given : undefined
   const n1 = before.length
   const n2 = after.length
@@ -156,7 +143,16 @@ function ksGap({ first: before, second: after, weights: given, isUneven }: Sorte
       fasterAt = value
     }
   }
-  return { unit: mass1 * mass2, slower, faster, slowerAt, fasterAt }
+  return {
+    /** n1·n2, or the product of the samples' weights: what a gap of 1 is. */
+    unit: mass1 * mass2,
+    /** max(F_before − F_after) in that unit, and the smallest value where it is reached; 0 and NaN for none. */
+    slower,
+    slowerAt,
+    /** max(F_after − F_before), likewise. */
+    faster,
+    fasterAt,
+  }
 }
 
 /** For k = 0 to n1 + n2, whether the first k pooled values end a group of ties (1). */

@@ -169,50 +169,18 @@ function withoutRounding(share: number): number {
   return Math.round(share * 1e12) / 1e12
 }
 
-/** Sums over the strata of one measure. */
-interface StrataSums {
-  readonly beforeCount: number
-  readonly afterCount: number
-  /** Weighted difference of mean ranks, and its variance if values were independent. */
-  readonly rankDifference: number
-  /** What `rankDifference` would be if all values after were larger, times 2. */
-  readonly rankWeight: number
-  readonly rankVariance: number
-  readonly logDifference: number
-  /** Pooled variance of log values within strata and periods. */
-  readonly logVariance: number
-  readonly logDf: number
-  /** Variance of `logDifference` over that of one value. */
-  readonly logScale: number
-  /** Of values that vary within no sample; `NaN` where all are equal, `null` where some vary. */
-  readonly arrangementP: number | null
-  /** Deviations of ranks from the mean of their run, by stretch of time: runs before, then after. */
-  readonly periods: readonly StretchSums[]
-}
+type RankedStratum = ReturnType<typeof rankStratum>
 
-/** An ascending sample, however many strata have it. */
-interface LoggedSample extends BlockedSample {
-  readonly logs: Float64Array
-  readonly meanLog: number
-}
-
-/** What is summed of a stratum, however many measures have it. */
-interface RankedStratum {
-  readonly samples: readonly [before: LoggedSample, after: LoggedSample]
-  readonly ranks: readonly [before: Float64Array, after: Float64Array]
-  readonly meanRanks: readonly [before: number, after: number]
-}
-
-function rankStratum(
-  { before, after }: BlockedStratum,
-  sampleOf: (sample: BlockedSample) => LoggedSample,
-): RankedStratum {
+/** Ranks a stratum, however many measures have it. */
+function rankStratum({ before, after }: BlockedStratum, sampleOf: typeof logSample) {
   const samples = [sampleOf(before), sampleOf(after)] as const
   const ranks = midranks(samples[0].values, samples[1].values)
-  return { samples, ranks, meanRanks: [mean(ranks[0]) as number, mean(ranks[1]) as number] }
+  const meanRanks = [mean(ranks[0]) as number, mean(ranks[1]) as number] as const
+  return { samples, ranks, meanRanks }
 }
 
-function logSample(sample: BlockedSample): LoggedSample {
+/** An ascending sample with its logs, however many strata have it. */
+function logSample(sample: BlockedSample) {
   const { values, blocks } = ascending(sample)
   const logs = new Float64Array(values.length)
   for (let i = 0; i < logs.length; i++) logs[i] = logOf(values[i] as number)
@@ -250,6 +218,7 @@ class Arrangement {
   }
 }
 
+/** Sums over the strata of one measure. */
 function sumStrata(
   strata: readonly BlockedStratum[],
   {
@@ -258,7 +227,8 @@ function sumStrata(
     steady,
     rankedOf,
   }: Required<StretchOptions> & { readonly rankedOf: (stratum: BlockedStratum) => RankedStratum },
-): StrataSums {
+) {
+  // `rankWeight`: what the difference of ranks would be if all values after were larger, times 2.
   const sum = { beforeCount: 0, afterCount: 0, rankWeight: 0, weight: 0 }
   let [rankDifference, rankVariance, logDifference, logSquares, logDf, logScale] = [
     0, 0, 0, 0, 0, 0,
@@ -305,13 +275,18 @@ function sumStrata(
   const { weight, ...counted } = sum
   return {
     ...counted,
+    /** Weighted difference of mean ranks, and its variance if values were independent. */
     rankDifference,
     rankVariance,
     logDf,
+    /** Deviations of ranks from the mean of their run, by stretch of time: runs before, then after. */
     periods: [...runs.filter((run) => run !== undefined), ...(steady ? [] : [later])],
     logDifference: weight === 0 ? 0 : logDifference / weight,
+    /** Pooled variance of log values within strata and periods. */
     logVariance: logDf === 0 ? Number.NaN : logSquares / logDf,
+    /** Variance of `logDifference` over that of one value. */
     logScale: weight === 0 ? Number.NaN : logScale / weight ** 2,
+    /** Of values that vary within no sample; `NaN` where all are equal, `null` where some vary. */
     arrangementP: arrangement.p,
   }
 }

@@ -121,17 +121,16 @@ function sharedLevels(all: readonly Levels[]): number[] | null {
   return Array.from({ length: runs }, (_, run) => median(centered.map((levels) => levels[run]!)))
 }
 
-/** Level of each run, `NaN` where it has no values, and its variance as its values let expect. */
-interface Levels {
-  readonly levels: Float64Array
-  readonly variances: Float64Array
-}
+type Levels = ReturnType<typeof levelsOf>
 
 const MAX_SWEEPS = 200
 const SETTLED = 1e-13
 
-/** Levels of runs beside those of strata, by turns, until they settle. */
-function levelsOf({ strata, variance }: RunMeasure): Levels {
+/**
+ * Levels of runs beside those of strata, by turns, until they settle, `NaN` where a run has no values;
+ * and their variances as these let expect.
+ */
+function levelsOf({ strata, variance }: RunMeasure) {
   const runs = strata[0]?.counts.length ?? 0
   const totals = new Float64Array(runs)
   for (const { counts } of strata)
@@ -169,19 +168,10 @@ function eachCount(counts: ArrayLike<number>, of: (n: number, run: number) => vo
   }
 }
 
-/** One measure with runs weighed by how sure their levels are. */
-interface Weighed {
-  /** Weighted sum of squares of the levels before about their mean, with its degrees of freedom. */
-  readonly squares: number
-  readonly df: number
-  readonly shift: number
-  /** Variance of the shift, if `squares / df` were 1. */
-  readonly scale: number
-  /** Standardized deviation of each run before; `NaN` where a run has none. */
-  readonly deviations: Float64Array
-}
+type Weighed = ReturnType<typeof weigh>
 
-function weigh({ levels, variances }: Levels, common: number): Weighed {
+/** One measure with runs weighed by how sure their levels are. */
+function weigh({ levels, variances }: Levels, common: number) {
   const runs = levels.length - 1
   const weights = variances.map((own, run) => (Number.isNaN(levels[run]!) ? 0 : 1 / (common + own)))
   const before = weights.subarray(0, runs)
@@ -191,10 +181,13 @@ function weigh({ levels, variances }: Levels, common: number): Weighed {
   const deviations = before.map((weight, run) => Math.sqrt(weight) * (levels[run]! - mean))
   const present = before.reduce((count, weight) => count + Number(weight > 0), 0)
   return {
+    /** Weighted sum of squares of the levels before about their mean, with its degrees of freedom. */
     squares: deviations.reduce((sum, one) => sum + (Number.isNaN(one) ? 0 : one * one), 0),
     df: present - 1,
     shift: (levels[runs] as number) - mean,
+    /** Variance of the shift, if `squares / df` were 1. */
     scale: 1 / all + 1 / (weights[runs] as number),
+    /** Standardized deviation of each run before; `NaN` where a run has none. */
     deviations,
   }
 }

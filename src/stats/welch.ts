@@ -81,13 +81,7 @@ export function welch(
   }
 }
 
-interface WeightedMoments {
-  readonly count: number
-  readonly mean: number
-  readonly variance: number
-  /** How many equally weighted values the sample is worth. */
-  readonly size: number
-}
+type WeightedMoments = ReturnType<typeof weightedMoments>
 
 function compareMeans(first: WeightedMoments, second: WeightedMoments) {
   const difference = second.mean - first.mean
@@ -104,12 +98,15 @@ function compareMeans(first: WeightedMoments, second: WeightedMoments) {
   return { statistic, df, p: fTail(statistic * statistic, 1, df) }
 }
 
-/** In two passes, so that a large common offset does not eat the variance. */
+/**
+ * In two passes, so that a large common offset does not eat the variance; `size` is how many equally
+ * weighted values the sample is worth.
+ */
 function weightedMoments(
   sample: ArrayLike<number>,
   weights: ArrayLike<number> | undefined,
   option: string,
-): WeightedMoments {
+) {
   requireWeights(sample, weights, option)
   const kept: number[] = []
   for (let i = 0; i < sample.length; i++) if (Number.isFinite(sample[i])) kept.push(i)

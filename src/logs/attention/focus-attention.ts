@@ -176,16 +176,8 @@ export interface AttentionNode {
   readonly term: number
 }
 
-/** A dependency between two variables. */
-export interface AttentionEdge {
-  readonly from: string
-  readonly to: string
-  /** The largest share of the instances, above 0 to 1, at which one splits the other. */
-  readonly weight: number
-  /** The share of the variance that this split explains. */
-  readonly r2: number
-  /** Whether `from` happens before `to` in every instance that has both. */
-  readonly directed: boolean
+/** A dependency between two variables; `weight` is a share of the instances, above 0 to 1. */
+export interface AttentionEdge extends DependencyEdge {
   /** Whether it belongs to the maximum spanning tree that the score is taken from. */
   readonly inTree: boolean
 }

@@ -64,15 +64,7 @@ function isAccepted(
   return fTail(f, 1, size - 2) * cuts < significance
 }
 
-interface TargetSums {
-  /** Weight times deviation from the node's mean, an instance each. */
-  readonly pulls: Float64Array
-  readonly mass: number
-  /** Σ of weighted squared deviations from the mean. */
-  readonly squares: number
-  /** (Σw)² / Σw²: as how many equally weighted instances the node counts. */
-  readonly size: number
-}
+type TargetSums = NonNullable<ReturnType<typeof targetSums>>
 
 /** The division of a node in two that explains most of the target's variance. */
 interface BestCut {
@@ -92,7 +84,11 @@ interface BestCut {
 /** Shares of all squares that are nearer are the same: sums differ by the order of adding. */
 const SAME_SHARE = 1e-10
 
-/** Sums of the target over the rows of a node; undefined where it does not vary there. */
+/**
+ * Sums of the target over the rows of a node: weight times deviation from the mean, a row each, their
+ * weight and squares, and as how many equally weighted rows the node counts; undefined where the target
+ * does not vary there.
+ */
 function targetSums(rows: Int32Array, target: Float64Array, weights: Float64Array) {
   let mass = 0
   let massSquared = 0

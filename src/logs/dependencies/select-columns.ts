@@ -3,11 +3,6 @@ import { welch } from '../../stats/welch.ts'
 import type { Feature } from '../features/features.ts'
 import { AFTER, BEFORE, type LogSet, type VariableFeatures } from '../features/log-set.ts'
 
-interface NetworkColumn {
-  readonly name: string
-  readonly values: Float64Array
-}
-
 interface Selection {
   readonly logs: LogSet
   readonly features: VariableFeatures
@@ -27,13 +22,9 @@ interface Selection {
  * those that differ most between the classes (|t|) and those that correlate most with performance (r²,
  * by its F), in turn.
  */
-export function selectColumns(selection: Selection): {
-  readonly columns: readonly NetworkColumn[]
-  /** How many variables could have taken part, and were too many. */
-  readonly leftOut: number
-} {
+export function selectColumns(selection: Selection) {
   const { features, featureType, members, own, minLeaf, mostVariables } = selection
-  const column = (variable: number): NetworkColumn => ({
+  const column = (variable: number) => ({
     name: features.names[variable] as string,
     values: picked(features.of(variable, featureType), members),
   })
@@ -41,6 +32,7 @@ export function selectColumns(selection: Selection): {
   if (all.length <= mostVariables) return { columns: all.map(column), leftOut: 0 }
   const able = all.filter((variable) => canBeSplit(column(variable).values, minLeaf))
   const chosen = able.length <= mostVariables ? able : mostTelling(able, selection)
+  // `leftOut`: how many variables could have taken part, and were too many.
   return { columns: chosen.map(column), leftOut: able.length - chosen.length }
 }
 
@@ -115,7 +107,7 @@ export interface DependencyColumns {
 
 /** Sorts columns. They must be in the order of their names. */
 export function dependencyColumns(
-  columns: readonly NetworkColumn[],
+  columns: ReturnType<typeof selectColumns>['columns'],
   weights: Float64Array,
 ): DependencyColumns {
   const orders = new Int32Array(columns.length * weights.length)

@@ -1,6 +1,7 @@
 import { group, index, max, sum } from 'd3-array'
 import { defineOptions, level, type OptionsOf, oneOf } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
+import type { WelchResult } from '../../stats/welch.ts'
 import type { Feature, VariableKind } from '../features/features.ts'
 import type { LogClass, LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
@@ -31,19 +32,15 @@ export interface Presence {
 }
 
 /** Whether one feature of one variable differs between the classes. */
-export interface FeatureTest {
+export interface FeatureTest extends Pick<WelchResult, 'df' | 'p' | 'beforeMean' | 'afterMean'> {
   readonly feature: Feature
   /** Welch's t, after minus before; NaN when not tested, ±Infinity for two constants. */
   readonly t: number
-  readonly df: number
-  readonly p: number
   /** p corrected for the number of tests; significant below α. */
   readonly q: number
   readonly significant: boolean
   /** Whether two instances of each class have the feature. */
   readonly tested: boolean
-  readonly beforeMean: number
-  readonly afterMean: number
   /** How many instances of the class have the feature. */
   readonly beforeCount: number
   readonly afterCount: number

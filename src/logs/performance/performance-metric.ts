@@ -157,9 +157,7 @@ function requireVariable(logs: LogSet, kind: VariableKind, name: string) {
   )
 }
 
-interface ClassTail extends HeavyTail {
-  readonly class: LogClass | 'both'
-}
+type ClassTail = { readonly class: LogClass | 'both' } & ReturnType<typeof heavyTail>
 
 /**
  * Tells whether a few instances perform far worse, or better, than the rest, which averages hide: how
@@ -230,21 +228,13 @@ const HEAVY_SHARE = 0.011
 /** One value beyond 3σ is 1.1 % of 90 and says nothing about a tail. */
 const MIN_OUTLIERS = 2
 
-interface HeavyTail {
-  readonly count: number
-  readonly outliers: number
-  /** outliers / count; NaN without values. */
-  readonly fraction: number
-  readonly isHeavy: boolean
-}
-
 /**
  * Whether more values lie outside mean ± 3σ than in four normal distributions together: more than
  * 1.1 %, and two of them at least.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.1; that one outlier is no tail is our own.
  */
-export function heavyTail(sample: ArrayLike<number>): HeavyTail {
+export function heavyTail(sample: ArrayLike<number>) {
   const values = Float64Array.from(sample).filter(Number.isFinite)
   const { mean, sd } = moments(values)
   const outliers = values.filter((value) => Math.abs(value - mean) > FAR_SD * sd).length

@@ -1,19 +1,7 @@
 import { OptionError } from '../../core/errors.ts'
 
 /** A date and time of day as they were written; what was not written is missing. */
-export interface DateFields {
-  readonly year?: number | undefined
-  /** 1 to 12. */
-  readonly month?: number | undefined
-  readonly day?: number | undefined
-  readonly hour: number
-  readonly minute: number
-  readonly second: number
-  /** Microseconds within the second. */
-  readonly us: number
-  /** As it was written: `Z`, `+02:00`, `-0500`. */
-  readonly zone?: string | undefined
-}
+export type DateFields = NonNullable<ReturnType<typeof fieldsOf>>
 
 export interface DatePattern {
   /** A regular expression without groups. */
@@ -35,7 +23,7 @@ const ZONE = `(?:${ZONE_NAMES}|[+-]\\d\\d:?(?:\\d\\d)?)`
 /** Apart from the time, two digits with a sign may as well be the beginning of the text. */
 const LONE_ZONE = `(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d)`
 /** All of the digits or none: half a fraction would leave the rest of it to the text. */
-const FRACTION = '(?:[.,](?<fraction>\\d{1,9})(?!\\d)|(?![.,]\\d))'
+const FRACTION = '(?:[.,](?<fraction>\\d+)(?!\\d)|(?![.,]\\d))'
 
 /** The letters of Java's date patterns, as log4j and logback have them. */
 const LETTERS: Readonly<Record<string, readonly [group: string, source: string]>> = {
@@ -62,8 +50,8 @@ const PARTS = /'([^']*)'|[.,]S+|([yMdEHhamsSZ])\2*|\s+|[\s\S]/g
 
 /**
  * Compiles a date pattern of the letters that log4j, logback and Java have: `yyyy yy MMM MM M dd d
- * EEE HH H hh h a mm ss SSS Z`. A fraction (`.SSS` or `,SSS`) may have a point or a comma, one to nine
- * digits, and be missing; white space stands for any; text between single quotes for itself.
+ * EEE HH H hh h a mm ss SSS Z`. A fraction (`.SSS` or `,SSS`) may have a point or a comma, and be
+ * missing; white space stands for any; text between single quotes for itself.
  */
 export function datePattern(pattern: string): DatePattern {
   const groups: string[] = []
@@ -101,7 +89,7 @@ function unknownLetters(pattern: string, letters: string): never {
   )
 }
 
-function fieldsOf(found: Readonly<Record<string, string>>): DateFields | undefined {
+function fieldsOf(found: Readonly<Record<string, string>>) {
   const number = (name: string) => (found[name] === undefined ? undefined : Number(found[name]))
   const short = number('shortYear')
   const monthName = found['monthName']?.toLowerCase()
@@ -109,12 +97,15 @@ function fieldsOf(found: Readonly<Record<string, string>>): DateFields | undefin
   if (month === 0) return undefined
   return {
     year: short === undefined ? number('year') : short + (short < 70 ? 2000 : 1900),
+    /** 1 to 12. */
     month,
     day: number('day'),
     hour: hourOf(number('hour') ?? 0, found['half']),
     minute: number('minute') ?? 0,
     second: number('second') ?? 0,
-    us: found['fraction'] === undefined ? 0 : Number(`0.${found['fraction']}`) * 1e6,
+    /** Microseconds within the second. */
+    us: Number((found['fraction'] ?? '').padEnd(6, '0').replace(/^.{6}/, '$&.')),
+    /** As it was written: `Z`, `+02:00`, `-0500`. */
     zone: found['zone'],
   }
 }
@@ -136,6 +127,9 @@ export const KNOWN_PATTERNS: readonly DatePattern[] = [
   'yyyy/MM/dd HH:mm:ss.SSSZ',
   'yyyy/MM/dd HH:mm:ss.SSS Z',
   'yyyy-MM-dd-HH.mm.ss.SSSSSS',
+  'yyyy-MM-dd-HH:mm:ss.SSS',
+  'yyyy-MM-dd:HH:mm:ss.SSS',
+  'yyyy-MM-dd_HH:mm:ss.SSS',
   "yyyy/MM/dd '-' HH:mm:ss",
   'dd/MMM/yyyy:HH:mm:ss Z',
   'dd/MMM/yyyy:HH:mm:ss.SSS',

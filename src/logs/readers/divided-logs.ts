@@ -13,14 +13,7 @@ import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass } from '../features/log-set.ts'
 
 /** How one stream of messages is divided into instances and classes. */
-export interface Division {
-  /** Length of the windows that are instances, in µs; `null` for none. */
-  readonly windowUs: number | null
-  /** When after begins. */
-  readonly splitAt: string | null
-  /** What makes an instance one of after. */
-  readonly badIf: readonly Condition[]
-}
+export type Division = NonNullable<ReturnType<typeof readDivision>>
 
 /** Fewer windows are all kept, whole or not. */
 const MIN_WINDOWS = 5
@@ -32,7 +25,7 @@ export function readDivision(options: {
   readonly window: string | null
   readonly splitAt: string | null
   readonly badIf: string | null
-}): Division | null {
+}) {
   const { window, splitAt, badIf } = options
   if (window === null && splitAt === null && badIf === null) return null
   const windowUs = window === null ? null : readDuration(window.replace(/(\d)\s*m$/, '$1min'))
@@ -50,6 +43,7 @@ export function readDivision(options: {
   if (call !== undefined) {
     throw new FlowdeltaError(`Logs do not say what is called: ${call.text}. Ask for a field.`)
   }
+  // Windows in µs, `null` for none; when after begins; what makes an instance one of after.
   return { windowUs, splitAt, badIf: conditions }
 }
 

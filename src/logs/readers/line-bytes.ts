@@ -36,19 +36,6 @@ export class LineBytes {
     this.isAscii = false
   }
 
-  /** Where the next line feed of the bytes is, from a place on; −1 for none. Four bytes are looked at at a time. */
-  lineEnd(from: number): number {
-    const { bytes, view } = this
-    const end = bytes.length
-    let at = from
-    for (; at + 4 <= end; at += 4) {
-      const four = view.getInt32(at) ^ 0x0a0a0a0a
-      if (((four - 0x01010101) & ~four & 0x80808080) !== 0) break
-    }
-    for (; at < end; at++) if (bytes[at] === NEWLINE) return at
-    return -1
-  }
-
   /** What stands from one place of the line to another. */
   text(from: number, to: number): string {
     const piece = this.bytes.subarray(this.start + from, this.start + to)

@@ -32,15 +32,7 @@ export interface LinePlan {
   readonly numbers: readonly number[]
 }
 
-interface Outputs extends Pick<LogDraft, 'isText' | 'level' | 'logger' | 'stream'> {
-  /** Time, name, instance, value, and those of the fields. */
-  readonly values: readonly (string | number | boolean)[]
-  readonly keys: readonly string[]
-  readonly hasInstance: boolean
-  readonly hasValue: boolean
-  /** All but the values. */
-  readonly structure: string
-}
+type Outputs = ReturnType<typeof outputsOf>
 
 /** Reads a line; `undefined` if it begins no message, or one that no plan can tell. */
 type Reader = (text: string) => Outputs | undefined
@@ -323,17 +315,18 @@ function perturbed(text: string, [start, end]: Span, by: number): string {
 }
 
 /** What a draft says, each part by itself, and the rest, which must not change. */
-export function outputsOf(draft: LogDraft): Outputs {
+export function outputsOf(draft: LogDraft) {
   const { time, name = '', instance, value, fields, isText, level, logger, stream } = draft
   const keys = fields.map(([key]) => key)
   const kinds = fields.map(([, one]) => typeof one)
   const [hasInstance, hasValue] = [instance !== undefined, value !== undefined]
   return {
+    /** Time, name, instance, value, and those of the fields. */
     values: [
-      time as string,
+      time as Said['text'],
       name,
       instance ?? '',
-      (value ?? '') as string,
+      (value ?? '') as Said['text'],
       ...fields.map(([, one]) => one),
     ],
     isText,
@@ -343,6 +336,7 @@ export function outputsOf(draft: LogDraft): Outputs {
     hasInstance,
     hasValue,
     keys,
+    /** All but the values. */
     structure: `${isText} ${level} ${logger} ${stream} ${hasInstance} ${typeof time} ${typeof value} ${keys} ${kinds}`,
   }
 }

@@ -13,10 +13,7 @@ const TEXTS: ReadonlySet<string> = new Set(['text', 'log4j'])
 export const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
 /** What a line within a record may have, and what a message in words has not. */
 const MAY_BE_LINE = /^\s*[{<[]|\d:\d\d|\d{9}|=|^[A-Za-z]{4,8}[:[]|^[A-Z]+ \//
-const ZERO = 48
-const NINE = 57
 const MAX_DEPTH = 5
-const MAX_KNOWN = 1 << 16
 /** Docker cuts lines at so many bytes, and leaves their end open. */
 const DOCKER_CUT = 16_384
 /** Colors and other controls of a terminal. */
@@ -36,8 +33,6 @@ export class LineReader {
   readonly #pairLayouts: readonly LineLayout[]
   /** Layouts that lines had so far, in their order. */
   #usual: readonly LineLayout[] = []
-  /** Forms of lines that have none. */
-  readonly #formless = new Set<number>()
   readonly #plans: LinePlans | undefined
   /** What `bytes` found for the line that comes next. */
   #found: Found = 'none'
@@ -237,21 +232,11 @@ export class LineReader {
     const isTemplate = this.#options.settings.template.length > 0
     if (!isTemplate && /^[ \t]/.test(text)) return false
     if (this.#usual.some((layout) => this.#match(layout, text, depth))) return true
-    const form = formOf(text)
-    if (this.#formless.has(form)) return false
-    let isCarried = this.#inner !== undefined
-    for (const layout of this.#layouts) {
-      if (this.#usual.includes(layout)) continue
-      if (this.#match(layout, text, depth)) {
-        if (layout.name !== 'text') this.#makeUsual(layout)
-        return true
-      }
-      isCarried ||= this.#inner !== undefined
-    }
-    if (this.#formless.size >= MAX_KNOWN) this.#formless.clear()
-    // What is carried may begin a message next time.
-    if (!isCarried && !isTemplate) this.#formless.add(form)
-    return false
+    const found = this.#layouts.find(
+      (layout) => !this.#usual.includes(layout) && this.#match(layout, text, depth),
+    )
+    if (found !== undefined && found.name !== 'text') this.#makeUsual(found)
+    return found !== undefined
   }
 
   #makeUsual(layout: LineLayout): void {
@@ -361,16 +346,4 @@ function templateLayout(pattern: RegExp): LineLayout {
     return found && groups.map((name) => found.groups?.[name])
   }
   return { name: 'template', groups, read, isEnvelope: false, head: undefined }
-}
-
-/** A number for the form of a line: what it says but for its digits. */
-function formOf(text: string): number {
-  let [one, other] = [0, 0]
-  for (let i = 0; i < text.length; i++) {
-    let code = text.charCodeAt(i)
-    if (code >= ZERO && code <= NINE) code = ZERO
-    one = (Math.imul(one, 31) + code) | 0
-    other = (Math.imul(other, 37) ^ code) & 0xfffff
-  }
-  return (one >>> 0) * 0x100000 + other
 }

@@ -26,8 +26,8 @@ const MS_PER_DAY = 86_400_000
 const US_PER_DAY = MS_PER_DAY * 1000
 /** For dates without a year: a leap year, so that February 29 is a day. */
 const YEAR = 2000
-/** `2015-10-17 21:47:48`, any byte between date and time. */
-const ISO_LENGTH = 19
+/** `2015-10-17 21:47:48.`, any byte between date and time. */
+const HEAD_LENGTH = 20
 
 export interface ClockOptions {
   readonly timeZone: string
@@ -54,11 +54,8 @@ export class LogClock {
   #month = 0
   #day = 0
   #lastOfDay = 0
-  /** The date of the ISO time before, and its midnight in UTC. */
-  #date = ''
-  #midnightMs = Number.NaN
   /** Of the last time on a line: its bytes up to the fraction and behind it, and what these say, in µs. */
-  readonly #head = new Uint8Array(ISO_LENGTH + 1)
+  readonly #head = new Uint8Array(HEAD_LENGTH)
   #tail: readonly number[] = []
   #headUs = Number.NaN
 
@@ -85,8 +82,6 @@ export class LogClock {
 
   /** Microseconds of a time that is text: a number or a date. NaN for what is neither. */
   text(text: string): number {
-    const iso = this.#iso(text)
-    if (!Number.isNaN(iso)) return iso
     const trimmed = text.trim()
     if (NUMBER.test(trimmed)) {
       if (Number.isNaN(this.#usPerUnit) && UPTIME.test(trimmed)) this.#usPerUnit = US_PER.s
@@ -109,7 +104,7 @@ export class LogClock {
     if (!Number.isNaN(us)) return us
     const text = line.text(from, to)
     const [, head = '', tail = ''] = FRACTION.exec(text) ?? []
-    this.#headUs = this.#iso(head.slice(0, -1) + tail)
+    this.#headUs = this.text(head.slice(0, -1) + tail)
     this.#head.set(bytesOf(head))
     this.#tail = bytesOf(tail)
     return this.text(text)
@@ -120,6 +115,7 @@ export class LogClock {
     const head = this.#head
     const tail = this.#tail
     const last = end - tail.length
+    if (last <= start + head.length) return Number.NaN
     for (let i = 0; i < head.length; i++) if (bytes[start + i] !== head[i]) return Number.NaN
     for (let i = 0; i < tail.length; i++) if (bytes[last + i] !== tail[i]) return Number.NaN
     let us = 0
@@ -130,35 +126,6 @@ export class LogClock {
       us += digit * weight
     }
     return us
-  }
-
-  /** Nearly all times are `yyyy-MM-dd HH:mm:ss`, with a fraction, on the day of the one before. */
-  #iso(text: string): number {
-    if (this.#patterns !== KNOWN_PATTERNS || text.length < ISO_LENGTH) return Number.NaN
-    if (text.charCodeAt(4) !== 45 || text.charCodeAt(13) !== 58) return Number.NaN
-    if (!text.startsWith(this.#date) || this.#date === '') {
-      const date = text.slice(0, 10)
-      const ms = dayMs(Number(date.slice(0, 4)), Number(date.slice(5, 7)), Number(date.slice(8)))
-      if (Number.isNaN(ms)) return Number.NaN
-      this.#date = ` ${date}`.slice(1)
-      this.#midnightMs = ms
-    }
-    const seconds = pair(text, 11, 24) * 3600 + pair(text, 14, 60) * 60 + pair(text, 17, 61)
-    let at = ISO_LENGTH
-    let us = 0
-    const point = text.charCodeAt(at)
-    if (point === 44 || point === 46) {
-      let weight = 1e5
-      for (at++; at < text.length; at++, weight /= 10) {
-        const digit = text.charCodeAt(at) - 48
-        if (digit < 0 || digit > 9) break
-        us += digit * weight
-      }
-    }
-    const offset = at === text.length ? undefined : fixedOffset(text.slice(at).trim())
-    if (at < text.length && offset === undefined) return Number.NaN
-    const wallMs = this.#midnightMs + seconds * 1000
-    return (wallMs - (offset ?? this.#offset(wallMs))) * 1000 + us
   }
 
   #usOf(fields: DateFields): number {
@@ -209,15 +176,6 @@ function dayMs(year: number, month: number, day: number): number {
   const ms = Date.UTC(year, month - 1, day)
   const date = new Date(ms)
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? ms : Number.NaN
-}
-
-/** Two digits at `at`, NaN where they are none or not below `limit`. */
-function pair(text: string, at: number, limit: number): number {
-  const tens = text.charCodeAt(at) - 48
-  const ones = text.charCodeAt(at + 1) - 48
-  if (tens < 0 || tens > 9 || ones < 0 || ones > 9) return Number.NaN
-  const value = tens * 10 + ones
-  return value < limit ? value : Number.NaN
 }
 
 const MS_PER_HOUR = 3_600_000

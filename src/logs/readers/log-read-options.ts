@@ -10,9 +10,9 @@ import {
   text,
 } from '../../core/options.ts'
 import type { DerivedStates } from '../features/log-builder.ts'
-import { type Division, readDivision } from './divided-logs.ts'
+import { readDivision } from './divided-logs.ts'
 import { LogTemplates, MINING_OPTIONS, type MiningOptions } from './drain/log-templates.ts'
-import { type ClockOptions, LogClock, TIME_UNITS } from './log-clock.ts'
+import { LogClock, TIME_UNITS } from './log-clock.ts'
 
 export const LOG_FORMATS = ['jsonl', 'csv', 'logfmt', 'text', 'log4j', 'otlp', 'json'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]
@@ -130,33 +130,12 @@ export const LOG_READ_OPTIONS = defineOptions({
 })
 export type LogReadOptions = Partial<OptionsOf<typeof LOG_READ_OPTIONS>>
 
-export interface ReadSettings extends ClockOptions {
-  readonly format: LogFormat | 'auto'
-  /** The field, `undefined` for the path. */
-  readonly instance: string | undefined
-  /** The field of times, `null` for those that are usual. */
-  readonly time: string | null
-  /** The field of names, `null` for those that are usual. */
-  readonly name: string | null
-  /** The field that makes a state message. */
-  readonly value: string | undefined
-  /** Fields that are state variables beside an event. */
-  readonly numbers: readonly string[]
-  /** Whether the time before each message is a variable. */
-  readonly hasWaits: boolean
-  /** What divides messages into instances and classes, if anything does. */
-  readonly division: Division | null
-  readonly template: readonly RegExp[]
-  readonly templates: 'mined' | 'none' | LogTemplates
-  readonly mining: Required<MiningOptions>
-  /** Whether what a field of this name holds is free text. */
-  isText(field: string): boolean
-}
+export type ReadSettings = ReturnType<typeof readSettings>
 
 const FREE_TEXT = new Set(['msg', 'message', 'body'])
 
 /** @throws OptionError, FlowdeltaError for an option that is unknown or cannot be */
-export function readSettings(given: LogReadOptions): ReadSettings {
+export function readSettings(given: LogReadOptions) {
   const options = readOptions(LOG_READ_OPTIONS, given)
   const { format, templates, timeZone, dateFormat, timeUnit, waits, badIf, window } = options
   const fields = readOptions(LOG_FIELD_OPTIONS, options.fields, 'fields.')
@@ -175,22 +154,30 @@ export function readSettings(given: LogReadOptions): ReadSettings {
   }
   const { value } = fields
   const isOneValue = typeof value === 'string'
-  const settings: ReadSettings = {
+  const settings = {
     timeZone,
     dateFormat,
     timeUnit,
     template,
     format: template.length > 0 ? 'text' : format,
+    /** The field, `undefined` for the path. */
     instance: instance === 'path' ? undefined : instance,
+    /** What divides messages into instances and classes, if anything does. */
     division: readDivision(options),
+    /** Whether the time before each message is a variable. */
     hasWaits: waits === 'always' || (waits === 'auto' && badIf !== null && window === null),
+    /** The fields of times and names, `null` for those that are usual. */
     time: fields.time,
     name: fields.name,
+    /** The field that makes a state message. */
     value: isOneValue ? value : undefined,
+    /** Fields that are state variables beside an event. */
     numbers: isOneValue ? [] : value,
     templates: templates ?? 'mined',
     mining: readOptions(MINING_OPTIONS, options.mining, 'mining.'),
-    isText: (field) => FREE_TEXT.has(field) || (templates !== null && field === fields.name),
+    /** Whether what a field of this name holds is free text. */
+    isText: (field: string) =>
+      FREE_TEXT.has(field) || (templates !== null && field === fields.name),
   }
   // A time zone or a date format that cannot be is an error now, not with the first file.
   new LogClock(settings)

@@ -1,6 +1,5 @@
-import { describePlace, type OptionAdvice } from '../../core/errors.ts'
+import { describePlace } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
-import { ByteInterner, hashBytes } from '../../traces/readers/byte-interner.ts'
 import { LEVELS, type Level } from '../features/features.ts'
 import type { FieldVariables, LogField } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
@@ -9,7 +8,7 @@ import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { templateName } from './drain/log-templates.ts'
 import type { TemplateMatch, TemplateMatcher } from './drain/template-matcher.ts'
-import type { LineBytes, Span } from './line-bytes.ts'
+import type { LineBytes } from './line-bytes.ts'
 import type { LinePlan } from './line-plans.ts'
 import type { LogFormat } from './log-read-options.ts'
 
@@ -74,14 +73,10 @@ export const SKIPPED = {
   tooLong: 'is longer than 16 MB',
 } as const
 
-interface LogAdvice {
-  /** A sentence without its full stop; `''` where nothing can be done. */
-  readonly text: string
-  readonly options: OptionAdvice
-}
+type LogAdvice = ReturnType<typeof advise>
 
-/** Options are named between backticks. */
-function advise(text: string): LogAdvice {
+/** A sentence without its full stop, `''` where nothing can be done; options are named between backticks. */
+function advise(text: string) {
   const names = Array.from(text.matchAll(/`([\w.]+)`/g), ([, name = '']) => name)
   return { text, options: Object.fromEntries(names.map((name) => [name, null])) }
 }
@@ -184,9 +179,9 @@ export class LogWriter implements LogSink {
     const { builder, matcher } = this.#options
     const text = String(said.text)
     const [start, end] = said.at ?? [0, 0]
-    if (!isText && said.at !== undefined) return this.#namesTaker(component, [start, end])
     const found = isText && matcher !== 'none' ? matcher?.match(component, text) : undefined
-    if (isText && found === undefined) {
+    // Names whose digits tell them apart, and text that no template has.
+    if (found === undefined && (isText || said.at !== undefined)) {
       const nameIn = (line: LineBytes) => (said.at === undefined ? text : line.text(start, end))
       return (record, line) => this.record({ ...record, name: nameIn(line) })
     }
@@ -204,26 +199,6 @@ export class LogWriter implements LogSink {
         builder.state(instance, code, record.timeUs, line.number(from, to))
       }
       this.#fields(record, instance, name)
-    }
-  }
-
-  /** Names whose digits tell them apart. */
-  #namesTaker(component: string, [from, to]: Span): Taker {
-    const { builder } = this.#options
-    const interner = new ByteInterner()
-    const names: { readonly name: string; readonly event: number; readonly state: number }[] = []
-    const range: [number, number] = [0, 0]
-    return (record, line) => {
-      range[0] = line.start + from
-      range[1] = line.start + to
-      const number = interner.intern(line.view, range, hashBytes(line.view, range[0], range[1]))
-      if (number === names.length) {
-        const name = templateName(component, line.text(from, to))
-        names.push({ name, event: builder.eventCode(name), state: builder.stateCode(name) })
-      }
-      const { name, event, state } = names[number] as (typeof names)[0]
-      const instance = this.#put(record, event, state)
-      if (instance >= 0) this.#fields(record, instance, name)
     }
   }
 

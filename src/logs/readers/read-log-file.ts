@@ -183,10 +183,10 @@ export async function readLines(
   for await (const chunk of chunks) {
     let from = chunk.indexOf(NEWLINE) + 1
     if (from > 0) takeRest(chunk.subarray(0, from - 1))
-    own.set(chunk, 0, 0)
-    for (let end = own.lineEnd(from); from > 0 && end >= 0; end = own.lineEnd(from)) {
+    for (let end = chunk.indexOf(NEWLINE, from); from > 0 && end >= 0; ) {
       take(chunk, from, end)
       from = end + 1
+      end = chunk.indexOf(NEWLINE, from)
     }
     // The chunk may be filled anew by whoever reads it.
     if (!isTooLong && from < chunk.length) {

@@ -79,16 +79,8 @@ export function narrowColumn(column: CodedColumn, rows: Int32Array): CodedColumn
   return { ...column, codes }
 }
 
-/** Values as their positions among the distinct ones. */
-interface DenseRanks {
-  /** One a value: its position in `distinct`, −1 for NaN. */
-  readonly ranks: Int32Array
-  /** Ascending, without NaN; −0 is 0. */
-  readonly distinct: Float64Array
-}
-
-/** Replaces values by their ranks among distinct values, from 0. */
-export function denseRanks(values: Float64Array): DenseRanks {
+/** Replaces values by their places among `distinct` ones, ascending, −0 as 0; −1 for NaN. */
+export function denseRanks(values: Float64Array) {
   const rows = new Uint32Array(values.length)
   let known = 0
   for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i]!)) rows[known++] = i

@@ -55,18 +55,15 @@ const MIN_GAP = 1e-5
 /** What rounding may add to a sum of weights that are fractions. */
 const ROUNDING = 1e-9
 
-interface GainRatioScore {
-  readonly column: string
+interface ColumnScore {
   /** Whether the split may be made: enough rows in two branches and, for a threshold, any gain. */
   readonly admissible: boolean
   /** Bits of information gained for a row of the node. */
   readonly rawGain: number
   /** What the choice among `cuts` costs, in the same unit; 0 for a categorical column. */
   readonly penalty: number
-  readonly gain: number
   /** Bits for a row to say which branch it is in, missing being one of them. */
   readonly splitInfo: number
-  readonly gainRatio: number
   /** Thresholds to choose from; 0 for a categorical column. */
   readonly cuts: number
   readonly branches: number
@@ -93,7 +90,7 @@ export class GainRatioScorer {
     this.#options = options
   }
 
-  score(column: CodedColumn, rows: Int32Array, counts: ClassCounts): GainRatioScore {
+  score(column: CodedColumn, rows: Int32Array, counts: ClassCounts) {
     this.#fill(column, rows, counts)
     const node = this.#nodeSums()
     return column.kind === 'numeric' ? this.#threshold(column, node) : this.#branches(column, node)
@@ -123,7 +120,7 @@ export class GainRatioScorer {
     return { precursors, mutations, known, missing, total: known + missing, information }
   }
 
-  #threshold({ name, values }: CodedColumn, node: NodeSums): GainRatioScore {
+  #threshold({ name, values }: CodedColumn, node: NodeSums) {
     const { precursors, mutations, known, missing, total, information } = node
     const { size, keys, first, second } = this.#groups
     const { minLeaf, strict } = this.#options
@@ -208,7 +205,7 @@ interface NodeSums {
 
 const NO_CUT = { admissible: false, rawGain: 0, penalty: 0, splitInfo: 0, cuts: 0, lastCode: -1 }
 
-function scoreOf(column: string, score: Omit<GainRatioScore, 'column' | 'gain' | 'gainRatio'>) {
+function scoreOf(column: string, score: ColumnScore) {
   const gain = score.rawGain - score.penalty
   return {
     column,
@@ -228,14 +225,10 @@ function leastGap(values: Float64Array, strict: boolean): number {
   return strict ? MIN_GAP : MIN_GAP * Math.min(1, span)
 }
 
-/** The weight of each row of a node, in the array of its class and 0 in the other. */
-export interface ClassCounts {
-  readonly precursors: Float64Array
-  readonly mutations: Float64Array
-  readonly weights: readonly [number, number]
-}
+export type ClassCounts = ReturnType<typeof classCounts>
 
-export function classCounts({ rows, weights }: NodeRows, labels: Uint8Array): ClassCounts {
+/** The weight of each row of a node, in the array of its class and 0 in the other. */
+export function classCounts({ rows, weights }: NodeRows, labels: Uint8Array) {
   const precursors = new Float64Array(rows.length)
   const mutations = new Float64Array(rows.length)
   let first = 0
@@ -250,7 +243,7 @@ export function classCounts({ rows, weights }: NodeRows, labels: Uint8Array): Cl
       second += weight
     }
   }
-  return { precursors, mutations, weights: [first, second] }
+  return { precursors, mutations, weights: [first, second] as const }
 }
 
 /** x·log2 x, and 0 for 0; whole numbers are looked up, as counts mostly are whole. */

@@ -25,10 +25,11 @@ import {
   columnInfo,
   requireTreeColumns,
   type TreeColumn,
+  type TreeOptions,
 } from './tree.ts'
 import { ValueGroups } from './value-groups.ts'
 
-export interface ClassificationTreeOptions {
+export interface ClassificationTreeOptions extends TreeOptions {
   /**
    * `'gain-ratio'` (default): C4.5, a branch for each level of a categorical column. `'gini'`:
    * CART, every split in two, levels divided into two sets.
@@ -48,19 +49,8 @@ export interface ClassificationTreeOptions {
    * `confidence`. `'gini'`: no split whose `p` exceeds `alpha`.
    */
   readonly prune?: boolean | undefined
-  /** 0.25, above 0 and below 1; lower prunes more. Only for `'gain-ratio'`. */
+  /** 0.25, above 0 and below 1; lower prunes more. Only for `'gain-ratio'`, as `alpha` is for `'gini'`. */
   readonly confidence?: number | undefined
-  /** 0.01, above 0 and below 1. Only for `'gini'`. */
-  readonly alpha?: number | undefined
-  /** Names of columns not to split on; none. */
-  readonly exclude?: readonly string[] | undefined
-  /** Most splits on the way to a leaf; 30. */
-  readonly maxDepth?: number | undefined
-  /**
-   * How many rows each stands for; 1. Shares and means are those of all that rows stand for; tests, pruning
-   * and `minLeaf` count as many as rows are worth, (Σw)² / Σw².
-   */
-  readonly weights?: Float64Array | undefined
 }
 
 const OPTIONS = 'criterion minLeaf c45Strict prune confidence alpha exclude maxDepth weights'.split(

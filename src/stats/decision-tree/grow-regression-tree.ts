@@ -18,10 +18,11 @@ import {
   requireTreeColumns,
   type TargetContent,
   type TreeColumn,
+  type TreeOptions,
 } from './tree.ts'
 import { ValueGroups } from './value-groups.ts'
 
-export interface RegressionTreeOptions {
+export interface RegressionTreeOptions extends TreeOptions {
   /** Least weight of rows on both sides of a split; a hundredth of the rows, 5 at least. */
   readonly minLeaf?: number | undefined
   /**
@@ -31,17 +32,6 @@ export interface RegressionTreeOptions {
   readonly scale?: 'values' | 'ranks' | undefined
   /** No split whose `p` exceeds `alpha`; true. */
   readonly prune?: boolean | undefined
-  /** 0.01, above 0 and below 1. */
-  readonly alpha?: number | undefined
-  /** Names of columns not to split on; none. */
-  readonly exclude?: readonly string[] | undefined
-  /** Most splits on the way to a leaf; 30. */
-  readonly maxDepth?: number | undefined
-  /**
-   * How many rows each stands for; 1. Shares and means are those of all that rows stand for; tests
-   * and `minLeaf` count as many as rows are worth, (Σw)² / Σw².
-   */
-  readonly weights?: Float64Array | undefined
 }
 
 const OPTIONS = ['minLeaf', 'scale', 'prune', 'alpha', 'exclude', 'maxDepth', 'weights']

@@ -138,6 +138,21 @@ export type TreeColumnInfo =
   | { readonly name: string; readonly kind: 'numeric' }
   | { readonly name: string; readonly kind: 'categorical'; readonly levels: readonly string[] }
 
+/** Options of both kinds of tree. */
+export interface TreeOptions {
+  /** Highest p of a split that stays; 0.01, above 0 and below 1. */
+  readonly alpha?: number | undefined
+  /** Names of columns not to split on; none. */
+  readonly exclude?: readonly string[] | undefined
+  /** Most splits on the way to a leaf; 30. */
+  readonly maxDepth?: number | undefined
+  /**
+   * How many rows each stands for; 1. Shares and means are those of all that rows stand for; tests, pruning
+   * and `minLeaf` count as many as rows are worth, (Σw)² / Σw².
+   */
+  readonly weights?: Float64Array | undefined
+}
+
 interface Grown<Node> {
   /** All columns that were given, in their order. */
   readonly columns: readonly TreeColumnInfo[]

@@ -134,18 +134,13 @@ export function openShareAxis(domain: Axis['domain'], title: string | null): Axi
   return plainAxis(domain, { title, tickCount: 6, labelExpr: PERCENT })
 }
 
-export interface NumberExtent {
-  readonly low: number
-  readonly high: number
-  readonly isLog: boolean
-  readonly isWhole: boolean
-}
+export type NumberExtent = ReturnType<typeof numberExtent>
 
 const WIDE = 100
 const MARGIN = 0.03
 
 /** What numbers span; 0 to 1 without any. */
-export function numberExtent(values: readonly number[]): NumberExtent {
+export function numberExtent(values: readonly number[]) {
   const isWhole = values.every(Number.isInteger)
   const [least, most] = extent(values)
   if (least === undefined) return { low: 0, high: 1, isLog: false, isWhole }

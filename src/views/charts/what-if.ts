@@ -193,13 +193,10 @@ function thickRule(value: number, color: string): SpecPart {
   return ruleAt(value, { color, strokeWidth: 2.5 })
 }
 
-export interface DiagnosisRow {
-  readonly cause: DiagnosedScenario
-  readonly level: number
-}
+export type DiagnosisRow = ReturnType<typeof diagnosisRows>[number]
 
 /** The best `limit` scenarios and what they lie within, each below its parent, best first. */
-export function diagnosisRows({ ranked }: LatencyDiagnosis, limit: number): DiagnosisRow[] {
+export function diagnosisRows({ ranked }: LatencyDiagnosis, limit: number) {
   const kept = new Set<number>()
   for (const { rank } of ranked.slice(0, limit)) {
     for (let at = rank; at > 0 && !kept.has(at); at = parentRank(ranked, at)) kept.add(at)
@@ -208,7 +205,7 @@ export function diagnosisRows({ ranked }: LatencyDiagnosis, limit: number): Diag
     ranked.filter(({ rank }) => kept.has(rank)),
     ({ rank }) => parentRank(ranked, rank),
   )
-  const rows: DiagnosisRow[] = []
+  const rows: { cause: DiagnosedScenario; level: number }[] = []
   const list = (parent: number, level: number) => {
     for (const cause of children.get(parent) ?? []) {
       rows.push({ cause, level })

@@ -38,23 +38,17 @@ type FlowStage = FlowDifference | null
 
 type Stretched = SceneStep | SceneLink
 
-/** Which differences are animated one after the other, and what of a scene is there in between. */
-export interface FlowAnimation {
-  readonly stages: readonly FlowStage[]
-  /** The scene before, after each stage, and so after all. */
-  readonly moments: readonly FlowMoment[]
-  /** Whether a link has its latency of after once so many stages are over. */
-  readonly isOver: (thing: Stretched, stages: number) => boolean
-}
+export type FlowAnimation = ReturnType<typeof flowAnimation>
 
 /** With more, the smaller differences are one stage. */
 const MAX_STAGES = 10
 
 /**
- * Stages of one difference each, that with the largest part of the change first, and one for all
+ * Which differences are animated one after the other, and what of a scene is there in between:
+ * stages of one difference each, that with the largest part of the change first, and one for all
  * else. Source: Sambasivan 2013, §4.4.4 and §4.5, which leaves the order open.
  */
-export function flowAnimation({ steps, links, differences }: FlowScene): FlowAnimation {
+export function flowAnimation({ steps, links, differences }: FlowScene) {
   const byNode = new Map(differences.flatMap((each) => each.nodes.map((node) => [node, each])))
   const byEdge = new Map(differences.flatMap((each) => each.edges.map((edge) => [edge, each])))
   const cause = (thing: Stretched): FlowStage | undefined => {
@@ -70,12 +64,14 @@ export function flowAnimation({ steps, links, differences }: FlowScene): FlowAni
   const seen = new Set(causes.values())
   const ownStage = differences.filter((each) => seen.has(each)).slice(0, MAX_STAGES)
   const isLeft = [...seen].some((each) => each !== undefined && !ownStage.includes(each as never))
-  const stages = isLeft ? [...ownStage, null] : ownStage
+  const stages: readonly FlowStage[] = isLeft ? [...ownStage, null] : ownStage
+  // Whether a link has its latency of after once so many stages are over.
   const isOver = (thing: Stretched, over: number) => {
     const stage = stages.indexOf(causes.get(thing) ?? null)
     return (stage < 0 ? stages.length - 1 : stage) < over
   }
-  const moments = Array.from({ length: stages.length + 1 }, (_, over) => {
+  // The scene before, after each stage, and so after all.
+  const moments = Array.from({ length: stages.length + 1 }, (_, over): FlowMoment => {
     const isDone = (thing: Stretched) => (isOver(thing, over) ? thing.inAfter : thing.inBefore)
     const there = new Set(steps.filter(isDone).map(({ id }) => id))
     const canBe = links.filter(({ from, to }) => there.has(from) && there.has(to))

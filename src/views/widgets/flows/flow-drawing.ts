@@ -3,7 +3,6 @@ import { textWidth } from '../../charts/text-width.ts'
 import type { Point } from '../../drawing/path.ts'
 import {
   diffLength,
-  type FlowAnimation,
   type FlowFrame,
   flowAnimation,
   flowFrame,
@@ -49,13 +48,7 @@ export interface FlowDrawing {
 }
 
 /** Everything in its place, before it is known which mode's state is shown. */
-interface FlowLayout {
-  readonly scene: FlowScene
-  /** `null` in the other modes. */
-  readonly animation: FlowAnimation | null
-  /** Side by side, those of before and after; else the union. */
-  readonly flows: readonly PlacedFlow[]
-}
+type FlowLayout = ReturnType<typeof layOutFlow>
 
 export const LABEL_SIZE = 11
 const SEEN = 2
@@ -65,11 +58,7 @@ export const HEAD_SIZE = 12.5
 export const HEAD_SIGN = 18
 
 /** Does all that takes time; what depends on the moment comes after. */
-export function layOutFlow(
-  scene: FlowScene,
-  mode: FlowMode,
-  pins: readonly number[] = [],
-): FlowLayout {
+export function layOutFlow(scene: FlowScene, mode: FlowMode, pins: readonly number[] = []) {
   if (mode === 'side-by-side')
     return { scene, animation: null, flows: besideEachOther(scene, pins) }
   const animation = mode === 'animation' ? flowAnimation(scene) : null

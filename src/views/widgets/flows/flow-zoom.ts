@@ -1,5 +1,5 @@
 import { select } from 'd3-selection'
-import { type ZoomBehavior, zoom, zoomIdentity, zoomTransform } from 'd3-zoom'
+import { zoom, zoomIdentity, zoomTransform } from 'd3-zoom'
 import { type MutableRef, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Point } from '../../drawing/path.ts'
 
@@ -63,14 +63,7 @@ export function boundedSight(sight: FlowSight, window: FlowWindow): FlowSight {
   return { k, x: place(sight.x, width, contentWidth), y: place(sight.y, height, contentHeight) }
 }
 
-export interface FlowZoom {
-  readonly sight: () => FlowSight
-  readonly show: (sight: FlowSight) => void
-  readonly zoomBy: (factor: number) => void
-  readonly reveal: (place: Point, options?: { isRead?: boolean }) => void
-  /** Tells of every move; returns what ends that. */
-  readonly watch: (onMove: (sight: FlowSight) => void) => () => void
-}
+export type FlowZoom = Omit<ReturnType<typeof flowZoom>, 'behavior'>
 
 const CLEARANCE = 60
 /** From this scale on, the smallest letters are about 9 pixels high. */
@@ -122,7 +115,7 @@ function flowZoom(
   surface: MutableRef<SVGSVGElement | null>,
   layer: MutableRef<SVGGElement | null>,
   now: MutableRef<{ readonly window: FlowWindow; readonly onScale: (scale: number) => void }>,
-): FlowZoom & { readonly behavior: ZoomBehavior<SVGSVGElement, unknown> } {
+) {
   const watchers = new Set<(sight: FlowSight) => void>()
   const transformOf = (wanted: FlowSight) => {
     const { k, x, y } = boundedSight(wanted, now.current.window)
@@ -143,7 +136,8 @@ function flowZoom(
     .on('end', ({ transform }) => {
       now.current.onScale(transform.k)
     })
-  const sight = () => (surface.current === null ? zoomIdentity : zoomTransform(surface.current))
+  const sight = (): FlowSight =>
+    surface.current === null ? zoomIdentity : zoomTransform(surface.current)
   const show = (wanted: FlowSight) => {
     if (surface.current !== null) behavior.transform(select(surface.current), transformOf(wanted))
   }
@@ -151,10 +145,10 @@ function flowZoom(
     behavior,
     sight,
     show,
-    zoomBy: (factor) => {
+    zoomBy: (factor: number) => {
       if (surface.current !== null) behavior.scaleBy(select(surface.current), factor)
     },
-    reveal: (place, { isRead = false } = {}) => {
+    reveal: (place: Point, { isRead = false } = {}) => {
       const { k: before, x, y } = sight()
       const { width, height } = now.current.window
       const k = isRead ? Math.max(before, READ_SCALE) : before
@@ -162,10 +156,11 @@ function flowZoom(
       const toY = isRead ? height / 2 : offBorder(y + k * place.y, height)
       show({ k, x: toX - k * place.x, y: toY - k * place.y })
     },
-    watch: (onMove) => {
+    /** Tells of every move; returns what ends that. */
+    watch: (onMove: (sight: FlowSight) => void) => {
       watchers.add(onMove)
       onMove(sight())
-      return () => watchers.delete(onMove)
+      return () => void watchers.delete(onMove)
     },
   }
 }

@@ -10,13 +10,7 @@ import { defineWidget, STAGE_NAME, type ViewProps } from '../define-widget.ts'
 const ANSWERS = { same: 'the same', different: 'not the same', open: 'not sure' } as const
 type Answered = keyof typeof ANSWERS
 
-interface AskedPair {
-  readonly one: number
-  readonly other: number
-  readonly asks: string
-  /** What calling both the same would do. */
-  readonly effects: readonly string[]
-}
+type AskedPair = ReturnType<typeof askedPairs>[number]
 
 const TITLE = 'Which kinds of request are the same to you?'
 
@@ -76,6 +70,14 @@ const QUESTIONS_OPTIONS = defineOptions({
   name: STAGE_NAME,
 })
 
+/** `effects` are what calling both the same would do. */
+function askedPairs(stage: Questions, { limit }: { readonly limit: number }) {
+  return stage.questions.slice(0, limit).map((question) => {
+    const [asks = '', ...effects] = stage.linesOf(question)
+    return { one: question.one, other: question.other, asks, effects }
+  })
+}
+
 /** Questions about pairs of categories, to be answered by buttons. */
 export const questionsWidget = defineWidget({
   name: 'questions',
@@ -83,11 +85,7 @@ export const questionsWidget = defineWidget({
   description: (data: readonly AskedPair[]) =>
     `${counted(data.length, 'question')}; answer, and copy the code that learns from the answers.`,
   options: QUESTIONS_OPTIONS,
-  data: (stage: Questions, { limit }) =>
-    stage.questions.slice(0, limit).map((question): AskedPair => {
-      const [asks = '', ...effects] = stage.linesOf(question)
-      return { one: question.one, other: question.other, asks, effects }
-    }),
+  data: askedPairs,
   view: QuestionsView,
   style:
     '.fd-questions td { white-space: normal; max-width: 46em; vertical-align: top; text-align: left; }',

@@ -1,4 +1,7 @@
 import { group, max, rollups, sort } from 'd3-array'
+import type { Categories } from '../../../compare/categories/categories.ts'
+import type { Comparison } from '../../../compare/comparison.ts'
+import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import {
   custom,
   defineOptions,
@@ -7,13 +10,15 @@ import {
   oneOf,
   optionalNumber,
 } from '../../../core/options.ts'
+import { counted } from '../../../core/words.ts'
 import { callTree, pointName, pointRole } from '../../../explain/calling-contexts/call-tree.ts'
 import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
-import type { FlowSet } from '../../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import type { NodeLabel } from '../../../flows/node-labels.ts'
 import { lanesOf } from '../../charts/lanes.ts'
-import { joined, type StretchUs, TIME_RANGE } from '../../drawing/time-range.tsx'
+import { rootName } from '../../charts/node-names.ts'
+import { joined, type StretchUs, TIME_RANGE, toNanoseconds } from '../../drawing/time-range.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
 import { ganttCalls } from '../gantt/gantt-model.ts'
 
@@ -83,20 +88,98 @@ export interface PlacedVisit extends Visit {
   readonly track: number
 }
 
-export interface SwimlaneSide {
-  readonly traceId: string
-  readonly period: 'before' | 'after'
-  readonly responseTimeUs: number
-  readonly choice: string
-  readonly visits: readonly PlacedVisit[]
-  readonly messages: readonly Message[]
+export type SwimlaneData = ReturnType<typeof swimlaneData>
+
+export type SwimlaneSide = SwimlaneData['sides'][number]
+
+export function swimlaneData(comparison: Comparison, options: SwimlaneOptions) {
+  const { traces, lanes: by } = options
+  const { flows, categories } = comparison
+  const category = traces === null ? categoryOf(comparison, options) : null
+  const chosen =
+    category === null ? ofTraces(flows, traces ?? {}) : ofCategory(comparison, category)
+  const sides = chosen.map(({ request, choice }) => {
+    const { visits, messages } = requestTraffic(flows, request, by)
+    const tracks = tracksOf(visits)
+    return {
+      visits: visits.map((visit, i) => ({ ...toNanoseconds(visit), track: tracks[i] as number })),
+      messages: messages.map(toNanoseconds),
+      traceId: flows.ids[request] ?? '',
+      period: flows.period[request] === BEFORE ? ('before' as const) : ('after' as const),
+      responseTimeUs: flows.responseTimeUs[request] ?? 0,
+      choice,
+    }
+  })
+  const ends = sides.flatMap(({ visits, responseTimeUs }) => [
+    responseTimeUs,
+    ...visits.map(({ endUs }) => endUs),
+  ])
+  return {
+    sides,
+    lanes: lanesIn(sides),
+    lengthUs: Math.max(MIN_LENGTH_US, ...ends),
+    title:
+      category === null
+        ? 'Chosen requests'
+        : `${rootName(categories, category, 80)}, category ${category}`,
+  }
 }
 
-export interface SwimlaneData {
-  readonly sides: readonly SwimlaneSide[]
-  readonly lanes: readonly { readonly name: string; readonly tracks: number }[]
-  readonly lengthUs: number
-  readonly title: string
+export function categoryOf({ ranking }: Comparison, { category }: SwimlaneOptions): number {
+  const chosen = category ?? ranking.mutations[0]?.category
+  if (chosen !== undefined) return chosen
+  throw new FlowdeltaError(
+    'Nothing changed surely enough to be shown first. Give a category, such as { category: 0 } or traces.',
+  )
+}
+
+/** A request that took no time is drawn on an axis of this length. */
+const MIN_LENGTH_US = 1
+
+interface Chosen {
+  readonly request: number
+  readonly choice: string
+}
+
+/** The request with the median response time, before and after; fewer where there is none. */
+function ofCategory({ categories, ranking }: Comparison, category: number): Chosen[] {
+  if (!Number.isInteger(category) || category < 0 || category >= categories.size) {
+    const last = categories.size - 1
+    throw new OptionError('category', category, `a category from 0 to ${last}`)
+  }
+  const isNew = categories.count(category, BEFORE) === 0
+  const mutation = ranking.mutations.find(
+    (each) => each.category === category && each.precursors.length > 0,
+  )
+  const origin = isNew ? (mutation?.precursors[0]?.category ?? category) : category
+  return [BEFORE, AFTER].flatMap((period) =>
+    medianRequest(categories, period === BEFORE ? origin : category, period as Period),
+  )
+}
+
+function medianRequest(categories: Categories, category: number, period: Period): Chosen[] {
+  const members = Array.from(categories.members(category, period))
+  const { responseTimeUs } = categories.flows
+  const byTime = sort(members, (request) => responseTimeUs[request] as number)
+  const request = byTime[(byTime.length - 1) >> 1]
+  if (request === undefined) return []
+  const choice = `the median of ${counted(members.length, 'request')} of category ${category}`
+  return [{ request, choice }]
+}
+
+function ofTraces(flows: FlowSet, traces: string | SwimlaneTraces): Chosen[] {
+  const rows = (id: string, periods: readonly Period[]) => {
+    const found = flows.ids.findIndex(
+      (each, row) => each === id && periods.includes(flows.period[row] as Period),
+    )
+    if (found < 0) throw new OptionError('traces', id, 'the id of a trace of that period')
+    return [{ request: found, choice: 'chosen' }]
+  }
+  if (typeof traces === 'string') return rows(traces, [BEFORE, AFTER])
+  return [
+    ...(traces.before === undefined ? [] : rows(traces.before, [BEFORE])),
+    ...(traces.after === undefined ? [] : rows(traces.after, [AFTER])),
+  ]
 }
 
 /** Puts visits at the same time in one lane into tracks of their own. */
@@ -116,7 +199,7 @@ export function tracksOf(visits: readonly Visit[]): number[] {
   return tracks
 }
 
-export function lanesIn(sides: readonly SwimlaneSide[]): SwimlaneData['lanes'] {
+export function lanesIn(sides: readonly { readonly visits: readonly PlacedVisit[] }[]) {
   const visits = sides.flatMap((side) => sort(side.visits, ({ startUs }) => startUs))
   const tracks = (own: PlacedVisit[]) => 1 + (max(own, ({ track }) => track) ?? 0)
   return rollups(visits, tracks, ({ lane }) => lane).map(([name, count]) => ({

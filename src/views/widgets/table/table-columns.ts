@@ -14,13 +14,6 @@ const KINDS = {
 
 type ColumnKind = keyof typeof KINDS
 
-export interface TableColumnData {
-  readonly name: string
-  readonly kind: ColumnKind
-  /** Dates in milliseconds, others (lists, objects, big integers, mixtures) as text. */
-  readonly values: readonly (number | string | boolean | null)[]
-}
-
 export type TableData = ReturnType<typeof tableData>
 
 interface TableCall {
@@ -33,13 +26,14 @@ interface TableCall {
 export function tableData(table: Table, { limit, ...options }: TableCall) {
   const indices = table.indices()
   const chosen = indices.subarray(0, limit)
-  const columns = table.columnNames().map((name): TableColumnData => {
+  const columns = table.columnNames().map((name) => {
     const column = table.column(name)
     const values = Array.from(chosen, (row): unknown => column?.at(row) ?? null)
     const present = values.filter((value) => value !== null)
     const kinds = Object.keys(KINDS) as ColumnKind[]
     const kind = kinds.find((each) => present.every(KINDS[each])) ?? 'other'
     const { text } = columnFormat(name, kind === 'other' ? values : [], 'data')
+    // Dates are milliseconds, others (lists, objects, big integers, mixtures) text.
     const data = (value: unknown) => {
       if (kind === 'date') return Number(value)
       return kind === 'other' ? text(value) : (value as string | number | boolean)
