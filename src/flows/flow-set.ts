@@ -10,6 +10,7 @@ import {
   tableIn,
 } from '../core/stage.ts'
 import type { SamplePair } from '../stats/two-sample.ts'
+import { worthOf } from '../stats/weighted-sample.ts'
 import type { Outcomes } from '../traces/outcomes.ts'
 import { AFTER, BEFORE, type Period } from '../traces/period.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
@@ -197,6 +198,12 @@ export class FlowSet extends columnarStage<
   /** How many requests those of a period count as: how many there are unless `counts` is `'weighted'`. */
   countedIn(period: Period): number {
     return this.counted === undefined ? this.count(period) : this.stoodFor(period)
+  }
+
+  /** How many requests that each count once those of a period are worth (`worthOf`). */
+  worthIn(period: Period): number {
+    const { before, after, beforeWeights, afterWeights } = this.responseTimes
+    return period === BEFORE ? worthOf(before, beforeWeights) : worthOf(after, afterWeights)
   }
 
   /** Response times before and after, and how many requests each counts as. */

@@ -4,7 +4,6 @@ import { remembered } from '../../core/remembered.ts'
 import { counted, firstOf, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
-import { worthOf } from '../../stats/weighted-sample.ts'
 import { ALIKE_WEIGHT } from '../load/arrivals.ts'
 import { type RootTypes, rootTypes } from '../steps/root-types.ts'
 import {
@@ -100,9 +99,7 @@ function countCells(flows: FlowSet, { names, typeOf, unknown }: RootTypes): Cell
     const counts = flows.period[request] === BEFORE ? before : after
     counts[type] = (counts[type] as number) + flows.countOf(request)
   })
-  const times = flows.responseTimes
-  const had = worthOf(times.before, times.beforeWeights)
-  const has = worthOf(times.after, times.afterWeights)
+  const [had, has] = [flows.worthIn(BEFORE), flows.worthIn(AFTER)]
   const smaller = Math.min(had, has) / Math.max(1, had + has)
   const [ofBefore, ofAfter] = flows.counted
     ? [had / flows.countedIn(BEFORE), has / flows.countedIn(AFTER)]
