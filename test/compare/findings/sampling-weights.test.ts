@@ -78,7 +78,7 @@ test('what would have been noticed is told of the requests stood for', () => {
   // Ten times as many are rare.
   const { kinds, testableShare } = power(of([1, 0.1]), 1)
   expect(kinds.map(({ name, beforeCount, afterCount }) => [name, beforeCount, afterCount])).toEqual(
-    [['rare', 2000, 2000]],
+    [['rare call', 2000, 2000]],
   )
   expect(testableShare).toBe(1)
 })
