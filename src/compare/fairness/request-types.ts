@@ -168,7 +168,7 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   const recorded = [recordedShare(flows, weight, BEFORE), recordedShare(flows, weight, AFTER)]
   const [before = Number.NaN, after = Number.NaN] = recorded
   if (Math.abs(after - before) > MAX_UNRECORDED) return partlyRecorded(before, after)
-  if (options.counts === 'weighted') return []
+  if (flows.counting(options.counts) === 'weighted') return []
   const preferred = options.sampling === 'even' ? [] : unevenTypes(flows, weight)
   if (preferred.length > 0) return samplePrefers(preferred)
   const differing = typesOfOtherWeight(flows, weight)
