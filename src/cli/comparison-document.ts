@@ -141,7 +141,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       ({ comparison: { flows } }) =>
         flows.weight && { before: flows.stoodFor(BEFORE), after: flows.stoodFor(AFTER) },
       optional(record<{ before: number; after: number }>({ before: NUMBER, after: NUMBER })),
-      "Requests that these stand for by their sampling weights, which findings count with counts: 'weighted'; present where weights were recorded.",
+      "Requests that these stand for by their sampling weights, which findings count unless counts: 'raw'; present where weights were recorded.",
     ),
     findings: made(
       ({ comparison, explained }) =>

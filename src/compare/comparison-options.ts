@@ -1,5 +1,5 @@
 import { defineOptions, type OptionsOf, type OptionTable, oneOf } from '../core/options.ts'
-import { FLOW_OPTIONS } from '../flows/flow-set.ts'
+import { FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { CATEGORY_OPTIONS } from './categories/categories.ts'
 import { EDGE_OPTIONS } from './edges/find-edge-changes.ts'
 import { FINDINGS_OPTIONS } from './findings/findings.ts'
@@ -88,16 +88,19 @@ export function stageOptions(
 
 /**
  * Whether a change of options reaches a stage: only findings tell more of what people know than names,
- * and flows are asked only whether counts are weighted.
+ * and flows are asked only whether counts are weighted, which `counting` says.
  */
 export function reachesStage(
   name: string,
   now: ComparisonOptions,
   old: ComparisonOptions,
+  counting: FlowSet['counting'],
 ): boolean {
   const settingOf = (options: ComparisonOptions, option: keyof ComparisonOptions) => {
     if (option === 'knowledge' && name !== 'findings') return namesOf(options.knowledge)
-    if (option === 'counts' && name === 'flows') return options.counts === 'weighted'
+    if (option === 'counts' && name === 'flows') {
+      return now.counts === old.counts || counting(options.counts) === 'weighted'
+    }
     return options[option]
   }
   return stageOptions(name, now).some((option) => settingOf(now, option) !== settingOf(old, option))

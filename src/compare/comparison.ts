@@ -165,8 +165,9 @@ export class Comparison extends Stage {
     const options = withKnowledge(given)
     const shared: Partial<Stages> = {}
     const stale = new Set<keyof Stages>()
+    const counting: FlowSet['counting'] = (counts) => this.flows.counting(counts)
     for (const name of Object.keys(UPSTREAM) as (keyof Stages)[]) {
-      const isStale = reachesStage(name, options, this.options)
+      const isStale = reachesStage(name, options, this.options, counting)
       if (isStale || UPSTREAM[name].some((upstream) => stale.has(upstream))) stale.add(name)
       else this.#share(name, shared)
     }

@@ -10,6 +10,7 @@ import {
   tableIn,
 } from '../core/stage.ts'
 import type { SamplePair } from '../stats/two-sample.ts'
+import { worthOf } from '../stats/weighted-sample.ts'
 import type { Outcomes } from '../traces/outcomes.ts'
 import { AFTER, BEFORE, type Period } from '../traces/period.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
@@ -41,10 +42,10 @@ export const FLOW_OPTIONS = defineOptions({
       "Requests of a sample: 'recorded' takes all of them, 'even' leaves out some that it preferred, such as slow or failed ones, so that those of a type stand for equally many",
     flag: 'sampling <how>',
   }),
-  counts: oneOf(['raw', 'scaled', 'weighted'], {
-    default: 'raw',
+  counts: oneOf(['auto', 'raw', 'scaled', 'weighted'], {
+    default: 'auto',
     sentence:
-      "How requests are counted: 'raw' as they are, 'scaled' to as many after as before, 'weighted' by their sampling weights, in times too",
+      "How requests are counted: 'raw' as they are, 'scaled' to as many after as before, 'weighted' by their sampling weights, in times too; 'auto' is 'weighted' where weights other than 1 were recorded in both periods, else 'raw'",
     flag: 'counts <method>',
   }),
   paths: oneOf(['called', 'logged'], {
@@ -71,6 +72,9 @@ export const FLOW_OPTIONS = defineOptions({
 
 /** Options that flows were built with. */
 export type FlowOptions = OptionsOf<typeof FLOW_OPTIONS>
+
+/** How requests are counted; see `FLOW_OPTIONS`. */
+type Counting = Exclude<FlowOptions['counts'], 'auto'>
 
 /**
  * How the order of sibling spans becomes structure:
@@ -173,17 +177,29 @@ export class FlowSet extends columnarStage<
     return Number.isNaN(own) ? 1 : own
   }
 
-  /** With `counts: 'weighted'`, how many requests each counts as; undefined where all count once. */
+  /** How requests are counted, where `'auto'` is `'weighted'` or `'raw'`; by default as flows were built. */
+  counting(counts = this.options.counts): Counting {
+    if (counts !== 'auto') return counts
+    const { weight } = this
+    if (weight === undefined || !weight.some((own) => own !== 1 && !Number.isNaN(own))) return 'raw'
+    const split = this.count(BEFORE)
+    const isSilent = [weight.subarray(0, split), weight.subarray(split)].some(
+      (own) => own.length > 0 && own.every(Number.isNaN),
+    )
+    return isSilent ? 'raw' : 'weighted'
+  }
+
+  /** Where counts are weighted, how many requests each counts as; undefined where all count once. */
   get counted(): Float64Array | undefined {
-    if (this.options.counts !== 'weighted' || this.weight === undefined) return undefined
     if (this.#counted === undefined) {
+      if (this.weight === undefined || this.counting() !== 'weighted') return undefined
       const own = this.weight.map((_, request) => this.weightOf(request))
       this.#counted = own.some((weight) => weight !== 1) ? own : null
     }
     return this.#counted ?? undefined
   }
 
-  /** How many requests one counts as: 1 unless `counts` is `'weighted'`. */
+  /** How many requests one counts as: 1 unless counts are weighted. */
   countOf(request: number): number {
     return this.counted?.[request] ?? 1
   }
@@ -194,9 +210,15 @@ export class FlowSet extends columnarStage<
     return counted && Float64Array.from(requests, (request) => counted[request]!)
   }
 
-  /** How many requests those of a period count as: how many there are unless `counts` is `'weighted'`. */
+  /** How many requests those of a period count as: how many there are unless counts are weighted. */
   countedIn(period: Period): number {
     return this.counted === undefined ? this.count(period) : this.stoodFor(period)
+  }
+
+  /** How many requests that each count once those of a period are worth (`worthOf`). */
+  worthIn(period: Period): number {
+    const { before, after, beforeWeights, afterWeights } = this.responseTimes
+    return period === BEFORE ? worthOf(before, beforeWeights) : worthOf(after, afterWeights)
   }
 
   /** Response times before and after, and how many requests each counts as. */

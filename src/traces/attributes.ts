@@ -2,6 +2,7 @@
 import { Dictionary, KnownText } from './dictionary.ts'
 import { entriesWithin, groupRows } from './group-rows.ts'
 import { gatherColumns, growingColumns } from './growing-columns.ts'
+import { attributeProbability } from './sampling.ts'
 
 /** The attribute of a resource, a process or a span that holds its service's version. */
 export const VERSION_ATTRIBUTE = 'service.version'
@@ -113,6 +114,8 @@ export class KnownAttribute {
   readonly type: AttributeType
   /** Its value, where it is the version of a service. */
   readonly version: KnownText | undefined
+  /** With which probability its span was recorded, where it says that. */
+  readonly probability: number | undefined
   /** What stands for its value in the columns, once it was added to them. */
   number: number | undefined
 
@@ -121,6 +124,7 @@ export class KnownAttribute {
     this.value = value
     this.type = typeOf(value)
     this.version = key.text === VERSION_ATTRIBUTE ? new KnownText(String(value)) : undefined
+    this.probability = attributeProbability(key.text, value)
     this.number = undefined
   }
 }

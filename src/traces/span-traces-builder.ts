@@ -10,7 +10,7 @@ import {
 } from './attributes.ts'
 import { Dictionary, type KnownText } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
-import { gatherColumns, growingColumns, growingFloat64, growingUint32 } from './growing-columns.ts'
+import { gatherColumns, growingColumns, growingUint32 } from './growing-columns.ts'
 import {
   attachLogs,
   type LogRecords,
@@ -22,6 +22,7 @@ import { noteClockSkew, noteNamelessServices } from './note-doubts.ts'
 import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog } from './quality.ts'
 import { resolveParents, SpanIds } from './resolve-parents.ts'
+import { attributeProbability, lesserProbability, SamplingWeights } from './sampling.ts'
 import {
   SPAN_KINDS,
   SPAN_STATUSES,
@@ -175,16 +176,19 @@ export class SpanTracesBuilder {
     spans.startUs.push(span.startUs)
     spans.durationUs.push(span.durationUs)
     let version = span.version ?? ''
-    const { attributes: recorded = [] } = span
+    let { probability, attributes: recorded = [] } = span
     const attributes = this.#parameters ? withParameters(span, trace, this.#parameters) : recorded
     for (const [key, value] of attributes) {
+      const said = attributeProbability(key, value)
+      probability = lesserProbability(probability, said)
+      if (said !== undefined) continue
       this.#attributes.add(row, key, value)
       if (version === '' && key === VERSION_ATTRIBUTE) version = String(value)
     }
     spans.version.push(this.#versions.code(version))
-    if (span.probability !== undefined) {
+    if (probability !== undefined) {
       const isRoot = this.#parentIds.isNone(row)
-      this.#sampling.note(this.#trace.values[row]!, span.probability, isRoot)
+      this.#sampling.note(this.#trace.values[row]!, probability, isRoot)
     }
   }
 
@@ -213,19 +217,28 @@ export class SpanTracesBuilder {
     const endUs = clock.offset(span.endSeconds, span.endNanos / 1e3)
     spans.startUs.push(startUs)
     spans.durationUs.push(durationBetween(startUs, endUs))
-    const version = this.#addAttributes(row, span.attributes, reporter.version)
-    const ofReporter = this.#addAttributes(row, reporter.attributes, version)
+    const version = this.#addAttributes(row, span, span.attributes, reporter.version)
+    const ofReporter = this.#addAttributes(row, span, reporter.attributes, version)
     spans.version.push(this.#versions.codeOf(ofReporter))
     if (span.probability !== undefined) {
       this.#sampling.note(trace, span.probability, this.#parentIds.isNone(row))
     }
   }
 
-  /** Adds attributes of a span; gives its version, which they may say where none is known. */
-  #addAttributes(row: number, attributes: readonly KnownAttribute[], known: KnownText): KnownText {
+  /** Adds attributes; gives the version of the span, which they may say where none is known. */
+  #addAttributes(
+    row: number,
+    span: UsualSpan,
+    attributes: readonly KnownAttribute[],
+    known: KnownText,
+  ): KnownText {
     let version = known
     for (let i = 0; i < attributes.length; i++) {
       const attribute = attributes[i]!
+      if (attribute.probability !== undefined) {
+        span.probability = lesserProbability(span.probability, attribute.probability)
+        continue
+      }
       this.#attributes.addKnown(row, attribute)
       if (version.text === '' && attribute.version !== undefined) version = attribute.version
     }
@@ -356,27 +369,4 @@ function withParameters(
 ): readonly (readonly [key: string, value: AttributeValue])[] {
   const own = [...(attributes ?? [])]
   return [...own, ...parameters.ofSpan(spanId, { id: traceId, number: trace }, own)]
-}
-
-/** Collects with which probability traces were recorded; the root's word counts, as it decided. */
-class SamplingWeights {
-  readonly #ofRoot = growingFloat64()
-  readonly #ofOthers = growingFloat64()
-  #any = false
-
-  note(trace: number, probability: number, isRoot: boolean): void {
-    const column = isRoot ? this.#ofRoot : this.#ofOthers
-    while (column.length <= trace) column.push(0)
-    if (column.values[trace] === 0) column.values[trace] = probability
-    this.#any = true
-  }
-
-  /** How many requests each trace stands for, `NaN` where unsaid; undefined where none says. */
-  finish(traces: Uint32Array): Float64Array | undefined {
-    if (!this.#any) return undefined
-    return Float64Array.from(traces, (trace) => {
-      const probability = this.#ofRoot.values[trace] || this.#ofOthers.values[trace]
-      return probability ? 1 / probability : Number.NaN
-    })
-  }
 }

@@ -123,11 +123,12 @@ function overdispersion(names: readonly string[], runs: readonly RunSummary[], l
   let [squares, df] = [0, 0]
   for (const name of names) {
     const own = runs.flatMap((run) => typeOf(run, name) ?? [])
-    const share = sum(own, ({ failed }) => failed ?? 0) / sum(own, ({ requests }) => requests)
+    const counts = own.map(failuresOf)
+    const share = sum(counts, ({ failed }) => failed ?? 0) / sum(counts, ({ requests }) => requests)
     if (!(share > 0 && share < 1)) continue
     df += own.length - 1
     squares += sum(
-      own,
+      counts,
       ({ failed, requests }) =>
         ((failed ?? 0) - requests * share) ** 2 / (requests * share * (1 - share)),
     )
@@ -154,21 +155,27 @@ function isApart(before: readonly TypeSummary[], now: TypeSummary): boolean {
 /** From exact intervals of both shares: a single failure where hardly any request failed is no surprise. */
 function errorGrowth(
   before: readonly TypeSummary[],
-  { failed, requests }: TypeSummary,
+  now: TypeSummary,
   { level, spread }: { readonly level: number; readonly spread: number },
 ): CheckedType['errors'] {
-  if (failed === null || before.some((each) => each.failed === null)) return null
+  const usual = before.map(failuresOf)
+  const { failed, requests } = failuresOf(now)
+  if (failed === null || usual.some((each) => each.failed === null)) return null
   const known = (failing: number, all: number) => ({
     share: failing / all,
     interval: proportionInterval(failing / spread, all / spread, { level: 1 - level }),
   })
-  const usual = known(
-    sum(before, (each) => each.failed ?? 0),
-    sum(before, (each) => each.requests),
+  const was = known(
+    sum(usual, (each) => each.failed ?? 0),
+    sum(usual, (each) => each.requests),
   )
-  const now = known(failed, requests)
-  const [low, high] = differenceInterval(usual, now)
-  return { share: now.share, growth: { value: now.share - usual.share, low, high } }
+  const is = known(failed, requests)
+  const [low, high] = differenceInterval(was, is)
+  return { share: is.share, growth: { value: is.share - was.share, low, high } }
+}
+
+function failuresOf(type: TypeSummary): Pick<TypeSummary, 'failed' | 'requests'> {
+  return type.weighted ?? type
 }
 
 /** Of one run before: by its requests, as if they were independent. */

@@ -1,8 +1,10 @@
-import { ascending, groups } from 'd3-array'
+import { ascending, groups, rollup, sum } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
+import { countWorth, type WeightMoments } from '../steps/compare-counts.ts'
 import { rootName } from '../steps/root-types.ts'
 
 /** What a run leaves in a history: how long its requests took, by service and operation of the root. */
@@ -18,6 +20,11 @@ export interface TypeSummary {
   readonly requests: number
   /** Requests that failed; `null` where traces do not say. */
   readonly failed: number | null
+  /**
+   * Of weighted requests, failures and all in numbers whose share varies as theirs does (`countWorth`);
+   * the sample that times are of may have lost most failures.
+   */
+  readonly weighted?: { readonly failed: number; readonly requests: number }
   /** Response times, µs, ascending: all of them, or quantiles at equal distances. */
   readonly timesUs: readonly number[]
 }
@@ -34,6 +41,7 @@ const MAX_TYPES = 200
 export function summarizeRun(name: string, traces: TraceSet): RunSummary {
   const flows = buildFlows(traces, { sampling: 'even' })
   const { outcomes, responseTimeUs, shapeOf } = flows
+  const weighted = flows.weight && outcomes && weightedFailures(buildFlows(traces))
   const requests = Array.from(shapeOf, (_, request) => request)
   const types = groups(requests, (request) => rootName(flows, shapeOf[request] as number))
   const most = types.sort(([a, one], [b, other]) => other.length - one.length || ascending(a, b))
@@ -44,9 +52,25 @@ export function summarizeRun(name: string, traces: TraceSet): RunSummary {
       name: type,
       requests: own.length,
       failed: outcomes ? own.filter((request) => outcomes.failed(request)).length : null,
+      ...(weighted && { weighted: weighted.get(type)! }),
       timesUs: someTimes(own.map((request) => responseTimeUs[request] as number)),
     })),
   }
+}
+
+function weightedFailures(flows: FlowSet) {
+  const requests = Array.from(flows.shapeOf, (_, request) => request)
+  const momentsOf = (own: readonly number[]): WeightMoments => {
+    const weights = own.map((request) => flows.weightOf(request))
+    return [own.length, sum(weights), sum(weights, (weight) => weight ** 2)]
+  }
+  const failuresOf = (own: readonly number[]) => {
+    const all = momentsOf(own)
+    const failed = momentsOf(own.filter((request) => flows.outcomes?.failed(request)))
+    const worth = countWorth(all, failed, failed[1] / all[1])
+    return { failed: Math.round(failed[1] * worth), requests: Math.round(all[1] * worth) }
+  }
+  return rollup(requests, failuresOf, (request) => rootName(flows, flows.shapeOf[request]!))
 }
 
 function someTimes(all: readonly number[]): number[] {
@@ -85,10 +109,14 @@ function isSummary(value: unknown): value is RunSummary {
 }
 
 function isType(value: Partial<TypeSummary> | null): boolean {
-  const { name, requests = -1, failed = -1, timesUs } = value ?? {}
+  const { name, requests = -1, failed = -1, timesUs, weighted } = value ?? {}
   const isCount = (count: number | null) => Number.isSafeInteger(count) && Number(count) >= 0
-  if (typeof name !== 'string' || !isCount(requests) || !Array.isArray(timesUs)) return false
-  if (failed !== null && !(isCount(failed) && failed <= requests)) return false
+  if (typeof name !== 'string' || !Array.isArray(timesUs)) return false
+  for (const counts of [{ failed, requests }, weighted ?? { failed: null, requests: 0 }]) {
+    if (!isCount(counts.requests)) return false
+    if (counts.failed !== null && !(isCount(counts.failed) && counts.failed <= counts.requests))
+      return false
+  }
   return (
     timesUs.length > 0 &&
     timesUs.every((us, i) => Number.isFinite(us) && us >= Number(timesUs[i - 1] ?? 0))

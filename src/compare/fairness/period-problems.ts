@@ -42,8 +42,8 @@ export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
 }
 
 function allowsForLoad({ flows, options }: ComparedPeriods): boolean {
-  const { counts, smPThreshold } = options
-  if (smPThreshold === 'auto' || counts === 'scaled') return true
+  const counts = flows.counting(options.counts)
+  if (options.smPThreshold === 'auto' || counts === 'scaled') return true
   return counts === 'weighted' && flows.weight !== undefined
 }
 
@@ -307,7 +307,7 @@ export function noWeights({ flows, options }: ComparedPeriods): ComparisonWarnin
   if (options.counts !== 'weighted' || flows.weight !== undefined) return []
   return warning('no-weights', {
     finding:
-      'Counts should be weighted, but neither a trace state `ot=th:` nor a sampler.param of Jaeger nor a sample rate of a store was found.',
+      'Counts should be weighted, but neither a trace state `ot=th:` nor a `SampleRate` nor a sampler.param of Jaeger was found.',
     effect: 'Every request counts once.',
     answer: "Record the sampling probability with the traces, or use `counts: 'raw'`.",
     advice: { counts: 'raw' },

@@ -5,7 +5,6 @@ import { remembered } from '../../core/remembered.ts'
 import { counted, firstOf, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
-import { worthOf } from '../../stats/weighted-sample.ts'
 import { ALIKE_WEIGHT } from '../load/arrivals.ts'
 import { type RootTypes, rootTypes } from '../steps/root-types.ts'
 import {
@@ -97,9 +96,7 @@ function typesOfOtherShare(flows: FlowSet, types: RootTypes): TypeShares[] {
 function countCells(flows: FlowSet, types: RootTypes): Cell[] {
   const { names, unknown } = types
   const [before, after] = sumsOfTypes(flows, types, (request) => flows.countOf(request))
-  const times = flows.responseTimes
-  const had = worthOf(times.before, times.beforeWeights)
-  const has = worthOf(times.after, times.afterWeights)
+  const [had, has] = [flows.worthIn(BEFORE), flows.worthIn(AFTER)]
   const smaller = Math.min(had, has) / Math.max(1, had + has)
   const [ofBefore, ofAfter] = flows.counted
     ? [had / flows.countedIn(BEFORE), has / flows.countedIn(AFTER)]
@@ -178,7 +175,7 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   const recorded = [recordedShare(flows, weight, BEFORE), recordedShare(flows, weight, AFTER)]
   const [before = Number.NaN, after = Number.NaN] = recorded
   if (Math.abs(after - before) > MAX_UNRECORDED) return partlyRecorded(before, after)
-  if (options.counts === 'weighted') return []
+  if (flows.counting(options.counts) === 'weighted') return []
   const preferred = options.sampling === 'even' ? [] : unevenTypes(flows, weight)
   if (preferred.length > 0) return samplePrefers(preferred)
   const differing = typesOfOtherWeight(flows, weight)

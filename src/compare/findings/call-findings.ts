@@ -155,8 +155,9 @@ function toldOfOrder(changes: StepChanges): Told[] {
   })
 }
 
-export function findingCall({ kind, of, previous, call, made, chances }: FindingCall): FindingCall {
-  return { kind, of, previous, call, made, chances }
+export function findingCall(told: FindingCall): FindingCall {
+  const { kind, of, previous, call, made, chances, worth = chances } = told
+  return { kind, of, previous, call, made, chances, worth }
 }
 
 function toldFirst({ calls, repeats }: ServiceChanges, told: ServiceChanges): FindingCall[] {

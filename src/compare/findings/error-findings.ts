@@ -29,7 +29,7 @@ export function errorFindings(
 ): Draft[] {
   const usualUs = usualMeanUs(flows)
   return errors.flatMap((change): Draft[] => {
-    const { changed, kind, service, callers, difference, requests, made, chances, p, q } = change
+    const { changed, kind, service, callers, difference, requests, chances, p, q } = change
     if (!changed) return []
     const of = { service, operation: change.operations[0] as string }
     const failedRequests = moreFailed(change)
@@ -53,7 +53,7 @@ export function errorFindings(
       notes: [rateText(change), failedText(change)],
       look: name,
       services: [service, ...callers],
-      calls: [{ kind: 'fails', of, previous: null, call: null, made, chances }],
+      calls: [findingCall({ ...change, kind: 'fails', of, previous: null, call: null })],
       exemplars: firstExemplars(flows, requests),
       p,
       q,

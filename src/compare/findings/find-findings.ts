@@ -200,9 +200,13 @@ export function groupFindings(
     )
     const began = onsets.get(draft) ?? null
     const { flows } = categories
-    const countOf = (period: Period) =>
-      isWeighed(draft) ? Math.round(flows.countedIn(period)) : flows.count(period)
-    const all = [countOf(BEFORE), countOf(AFTER)] as const
+    const ofPeriods = (counted: (period: Period) => number) => {
+      const count = (period: Period) =>
+        isWeighed(draft) ? Math.round(counted(period)) : flows.count(period)
+      return [count(BEFORE), count(AFTER)] as const
+    }
+    const all = ofPeriods((period) => flows.countedIn(period))
+    const worth = ofPeriods((period) => flows.worthIn(period))
     const follows = began && eventBefore(began, { flows, events, services: draft.services })
     const since = began && onsetAt(began, follows)
     const interference = interferences.get(draft) ?? null
@@ -220,7 +224,7 @@ export function groupFindings(
       id,
       rank,
       operation: operationOf(draft),
-      size: sizeOf(draft, all, quantity),
+      size: sizeOf(draft, { all, worth, quantity }),
       since,
       follows,
       interference,

@@ -117,7 +117,14 @@ export function sinceText({ timeUs, lowUs, highUs, fromStart, isTimeOfDay }: Ons
 }
 
 /** Says how large a change is: a rate of what is done or fails, or the time of each request. */
-export function sizeOf(draft: Draft, all: Draft['concerned'], quantity: Quantity): FindingSize {
+export function sizeOf(
+  draft: Draft,
+  {
+    all,
+    worth: ofAll,
+    quantity,
+  }: Record<'all' | 'worth', Draft['concerned']> & { quantity: Quantity },
+): FindingSize {
   const { kind, calls, concerned, contributionUs, requests, eachInterval } = draft
   if (draft.size !== undefined) return draft.size
   if (kind === 'latency' || kind === 'unattributed' || kind === 'concurrency') {
@@ -125,8 +132,9 @@ export function sizeOf(draft: Draft, all: Draft['concerned'], quantity: Quantity
     return { value, unit: quantity.unit ?? 'µs', per: 'request', interval: eachInterval }
   }
   const [call] = calls
-  const { made, chances } = call ?? { made: concerned, chances: all }
-  const { difference, interval } = twoProportionsTest(made[0], chances[0], made[1], chances[1])
+  const { made, chances, worth = chances } = call ?? { made: concerned, chances: all, worth: ofAll }
+  const [before, after] = worth.map((size, i) => (made[i]! * size) / (chances[i]! || 1))
+  const { difference, interval } = twoProportionsTest(before!, worth[0], after!, worth[1])
   return { value: difference, unit: 'rate', per: call === undefined ? 'request' : 'call', interval }
 }
 

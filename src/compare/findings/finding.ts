@@ -49,8 +49,10 @@ export interface FindingStep extends Step {
   readonly share?: number
 }
 
-/** What an operation does more or less often. */
-export interface FindingCall extends Pick<CountsTest, 'made' | 'chances'> {
+/** What an operation does more or less often; `worth`: see `CountsTest`. */
+export interface FindingCall
+  extends Pick<CountsTest, 'made' | 'chances'>,
+    Partial<Pick<CountsTest, 'worth'>> {
   /**
    * See `CallChoice`; or `'repeats'`: makes a call several times, of requests that make it;
    * `'fails'`: fails though nothing that it calls does; `'fails with'`: fails with `previous`.

@@ -64,7 +64,8 @@ interface SlowFinding {
  * is never sure). All groups and all that is shared are one family (Benjamini-Hochberg). A group
  * interferes if calls took longer the more of it was under way by at least a third of the change between
  * the periods: neither load, which lets all overlap more, nor what runs beside a change that hits all
- * calls alike does.
+ * calls alike does. Weights do not count: a sample does not tell who else was under way, so that shares
+ * of time are those of recorded requests.
  *
  * @param of a comparison, or what has its `steps`
  * @param finding a finding, whose first step counts; nothing is compared unless it is slower

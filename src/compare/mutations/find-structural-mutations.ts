@@ -38,8 +38,9 @@ export function findStructuralMutations(
   given: Partial<StructuralOptions> = {},
 ): StructuralMutations {
   requireStage('findStructuralMutations(categories)', categories, Categories)
-  const { counts: built } = categories.flows.options
-  const options = readOptions(STRUCTURAL_OPTIONS, { counts: built, ...given })
+  const { flows } = categories
+  const read = readOptions(STRUCTURAL_OPTIONS, { counts: flows.counting(), ...given })
+  const options = { ...read, counts: flows.counting(read.counts) }
   const { smPThreshold, counts } = options
   if (smPThreshold === 'auto') {
     const changes = changesWithinTypes(categories, counts)

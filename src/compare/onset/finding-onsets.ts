@@ -1,11 +1,12 @@
 // Runs once a value of a request: the loops index with `!`.
-import { group } from 'd3-array'
+import { group, sum } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { midranks } from '../../stats/midranks.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { worthOf } from '../../stats/weighted-sample.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Draft, FindingCall, FindingStep } from '../findings/finding.ts'
 import { rowsByStart } from '../load/arrivals.ts'
@@ -40,15 +41,7 @@ export function onsetsOf(
       categories.flows,
       inside === undefined ? values : values.filter(({ request }) => inside.has(request)),
     )
-    const [before, after] = ([BEFORE, AFTER] satisfies Period[]).map((period): Timed[] =>
-      scores
-        .filter(({ request }) => categories.flows.period[request] === period)
-        .map(({ request, mean }) => ({
-          timeUs: categories.flows.arrivalUs(request),
-          value: mean,
-        }))
-        .sort((a, b) => a.timeUs - b.timeUs),
-    ) as [Timed[], Timed[]]
+    const [before, after] = timedScores(categories.flows, scores)
     return findOnset({ before, after, ...clock })
   })
   const q = benjaminiHochberg(found.map((onset) => onset?.p ?? Number.NaN))
@@ -58,6 +51,37 @@ export function onsetsOf(
       return [draft, onset?.fromStart || (q[i] as number) < LEVEL ? onset : null]
     }),
   )
+}
+
+/** Sums of weights that are less apart than this share are the same. */
+const ROUNDING = 1e-9
+
+/**
+ * Scores of each period in the order of time. Where weights differ, means of as many in a row as
+ * stand for what one weighs on average: as many values as they are worth, of as many requests each.
+ */
+function timedScores(flows: FlowSet, scores: readonly Score[]): [before: Timed[], after: Timed[]] {
+  const counts = flows.countsOf(scores.map(({ request }) => request))
+  const each = counts === undefined ? 1 : sum(counts) / worthOf(counts, counts)
+  const seriesOf = (period: Period) => {
+    const inOrder = scores
+      .filter(({ request }) => flows.period[request] === period)
+      .map(({ request, mean }) => ({ request, mean, timeUs: flows.arrivalUs(request) }))
+      .sort((a, b) => a.timeUs - b.timeUs)
+    const series: Timed[] = []
+    let [sumOfScores, count, startUs] = [0, 0, 0]
+    for (const { request, mean, timeUs } of inOrder) {
+      if (count === 0) startUs = timeUs
+      sumOfScores += flows.countOf(request) * mean
+      count += flows.countOf(request)
+      if (count < each * (1 - ROUNDING)) continue
+      series.push({ timeUs: startUs, value: sumOfScores / count })
+      sumOfScores = 0
+      count = 0
+    }
+    return series
+  }
+  return [seriesOf(BEFORE), seriesOf(AFTER)]
 }
 
 function clockOf(flows: FlowSet) {
@@ -94,7 +118,9 @@ function gapValues(flows: FlowSet): Value[] {
   return orders.flatMap((rows) =>
     Array.from(rows.subarray(1), (request, i) => ({
       request,
-      value: flows.arrivalUs(request) - flows.arrivalUs(rows[i] as number),
+      // Those that it stands for came one after another meanwhile.
+      value:
+        (flows.arrivalUs(request) - flows.arrivalUs(rows[i] as number)) / flows.countOf(request),
     })),
   )
 }
@@ -135,7 +161,7 @@ function stepValues(step: FindingStep, times: readonly StepTimes[]): Value[] {
     // A segment may be of all operations.
     .filter(({ operation }) => step.operation === '' || operation === step.operation)
   return strata.flatMap(({ before, after }, number) =>
-    [before, after].flatMap(({ requests, values }) =>
+    [before, after].flatMap(({ recorded: { requests, values } }) =>
       Array.from(requests, (request, i) => ({
         request,
         value: values[i] as number,
@@ -232,13 +258,15 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
     const [sums, counts] = [new Float64Array(flows.size), new Uint32Array(flows.size)]
     const requests: number[] = []
     for (const stratum of strata) {
-      const { members, before } = stratum
+      const { members } = stratum
       const scores = scoreOf(stratum)
-      let sumBefore = 0
+      let [sumBefore, countBefore] = [0, 0]
       for (let i = 0; i < scores.length; i++) {
-        if (isBefore(members[i] as Value)) sumBefore += scores[i] as number
+        if (!isBefore(members[i]!)) continue
+        sumBefore += flows.countOf(members[i]!.request) * scores[i]!
+        countBefore += flows.countOf(members[i]!.request)
       }
-      const usual = sumBefore / before.length
+      const usual = sumBefore / countBefore
       members.forEach(({ request }, i) => {
         if (counts[request]!++ === 0) requests.push(request)
         sums[request]! += scores[i]! - usual
@@ -250,15 +278,16 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
   return scored.reduce((best, one) => (one.contrast > best.contrast ? one : best)).means
 }
 
+type Known = ReturnType<typeof moments> & { readonly worth: number }
+
 function contrast(flows: FlowSet, scores: readonly Score[]): number {
-  const [before, after] = ([BEFORE, AFTER] satisfies Period[]).map((period) =>
-    moments(
-      scores
-        .filter(({ request }) => flows.period[request] === period)
-        .map(({ mean: score }) => score),
-    ),
-  ) as [ReturnType<typeof moments>, ReturnType<typeof moments>]
-  const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
+  const [before, after] = ([BEFORE, AFTER] as const).map((period) => {
+    const own = scores.filter(({ request }) => flows.period[request] === period)
+    const weights = flows.countsOf(own.map(({ request }) => request))
+    const values = own.map(({ mean: score }) => score)
+    return { ...moments(values, weights), worth: worthOf(values, weights) }
+  }) as [Known, Known]
+  const error = Math.sqrt(before.variance / before.worth + after.variance / after.worth)
   const difference = Math.abs(after.mean - before.mean)
   return difference === 0 ? 0 : difference / error
 }

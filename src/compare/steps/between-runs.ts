@@ -7,7 +7,6 @@ import {
   moderatedShifts,
 } from '../../stats/moderated-shifts.ts'
 import { largerP, RunSums, runMeasure, runShifts, shareMeasure } from '../../stats/run-shifts.ts'
-import type { ChoiceCounts } from './call-counts.ts'
 import {
   type CountsOptions,
   type CountsTest,
@@ -15,7 +14,7 @@ import {
   inPeriods,
   unweighted,
 } from './compare-counts.ts'
-import type { TimeBlocks } from './time-blocks.ts'
+import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 
 /**
  * Tests all steps within runs (`moderatedShifts`) and, of several runs before, against their
@@ -61,7 +60,7 @@ export function compareChoices(
   { bursts = false }: Pick<CountsOptions, 'bursts'> = {},
 ): CountsTest[] {
   const { perRun, runs, aligned } = blocks
-  const isWeighted = counted.some(({ strata }) => strata.some(({ squares }) => squares))
+  const isWeighted = counted.some(({ strata }) => strata.some(({ spread }) => spread))
   if (isWeighted) {
     const worth = counted.map(({ strata }) => ({
       strata: strata.map((stratum) => unweighted(stratum, perRun)),

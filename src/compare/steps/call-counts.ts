@@ -2,7 +2,7 @@
 import { sum } from 'd3-array'
 import { type CallSite, type CallSites, isSame, isSameCall, type Operation } from './call-order.ts'
 import { callName, type RootCalls } from './root-types.ts'
-import type { StretchCounts } from './time-blocks.ts'
+import type { ChoiceCounts, StretchCounts } from './time-blocks.ts'
 
 /**
  * What an operation may do with calls, whatever else it does: `'calls'`: make one; `'next'`: go on
@@ -48,14 +48,6 @@ export function isSameChoice(
     isSameCall(a.call, b.call) &&
     isSameCall(a.previous, b.previous)
   )
-}
-
-/** How often an operation could do something and did, by stretch of time; see `TimeBlocks`. */
-export interface ChoiceCounts {
-  readonly chances: Float64Array
-  readonly made: Float64Array
-  /** Sums of squares of what chances count as; `undefined` where each counts once. */
-  readonly squares?: Float64Array | undefined
 }
 
 /** One choice, counted in both periods. */
@@ -275,11 +267,7 @@ class Question {
       .map(({ call, sites, made }) => ({
         ...this.#choice,
         call,
-        strata: [...this.#contexts].map(([context, chances]) => ({
-          chances: chances.counts,
-          squares: chances.squares,
-          made: made.get(context)?.counts ?? new Float64Array(chances.counts.length),
-        })),
+        strata: [...this.#contexts].map(([context, chances]) => chances.choices(made.get(context))),
         chanceSites: this.#chanceSites,
         madeSites: sites,
       }))

@@ -3,8 +3,7 @@ import { designEffects, type Lasting, StretchSums } from '../../stats/design-eff
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { stratifiedFisherP } from '../../stats/fisher-exact.ts'
 import type { StretchOptions } from '../../stats/moderated-shifts.ts'
-import type { ChoiceCounts } from './call-counts.ts'
-import { BLOCKS } from './time-blocks.ts'
+import { BLOCKS, type ChoiceCounts, type WeightSpread } from './time-blocks.ts'
 
 /** How often something was done that could have been, in both periods. */
 export interface CountsTest {
@@ -58,24 +57,54 @@ export function compareCounts(
   })
 }
 
-/**
- * Counts of as many chances as weighted ones are worth: (Σw)² / Σw² of each period.
- *
- * Source: Kish 1965, "Survey Sampling", §8.2.
- */
+/** Counts of as many chances as weighted ones are worth in each period, of the pooled share (`countWorth`). */
 export function unweighted(counts: ChoiceCounts, perRun: number): ChoiceCounts {
-  const { chances, made, squares } = counts
-  if (squares === undefined) return counts
+  const { chances, made, spread } = counts
+  if (spread === undefined) return counts
   const split = chances.length - perRun
-  const [before, after] = (
-    [
-      [0, split],
-      [split, chances.length],
-    ] as const
-  ).map((range) => total(chances, range) / total(squares, range) || 1) as [number, number]
+  const share = Math.min(1, sum(made) / sum(chances))
+  const scales = [[0, split] as const, [split, chances.length] as const].map((range) => {
+    const momentsOf = (weights: Float64Array, { recorded, squares }: WeightSpread) =>
+      [recorded, weights, squares].map((sums) => total(sums, range)) as WeightMoments
+    return countWorth(momentsOf(chances, spread.chances), momentsOf(made, spread.made), share)
+  })
   const scaled = (all: Float64Array) =>
-    all.map((count, stretch) => count * (stretch < split ? before : after))
+    all.map((count, stretch) => count * (scales[stretch < split ? 0 : 1] as number))
   return { chances: scaled(chances), made: scaled(made) }
+}
+
+/** How many were recorded, and the sums of their weights and of the squares of these. */
+export type WeightMoments = [recorded: number, sum: number, squares: number]
+
+/** Weights of what is taken tell how it was sampled if they differ from others by so many standard errors. */
+const INFORMATIVE = 3
+
+/**
+ * How much of a weighted count is worth counting once: shares of so many vary as Σwy / Σw does. Where
+ * weights of what is taken, such as failures that are all kept, clearly differ from others, its
+ * linearized variance by Σw²(y − p)² of a share p; else weights tell nothing of what is taken, and
+ * Kish's size, which few values do not sway.
+ *
+ * Sources: Kish 1965, "Survey Sampling", §8.2; Rao and Scott 1992 (ratios of weighted counts);
+ * DuMouchel and Duncan 1983, "Using sample survey weights in multiple regression" (whether they tell).
+ */
+export function countWorth(all: WeightMoments, taken: WeightMoments, share: number): number {
+  const left = all.map((sum, i) => sum - (taken[i] as number)) as [number, number, number]
+  const weightOf = ([, sum, squares]: WeightMoments) => squares / sum
+  const design = tellApart(all, taken, left)
+    ? (1 - share) * weightOf(taken) + share * weightOf(left)
+    : weightOf(all)
+  return 1 / design || 1
+}
+
+function tellApart(
+  [count, sum, squares]: WeightMoments,
+  [n1, sum1]: WeightMoments,
+  [n2, sum2]: WeightMoments,
+): boolean {
+  const variance = squares / count - (sum / count) ** 2
+  const differ = Math.abs(sum1 / n1 - sum2 / n2)
+  return differ > INFORMATIVE * Math.sqrt(variance * (1 / n1 + 1 / n2))
 }
 
 /** Sums of both periods, in whole numbers. */

@@ -7,7 +7,6 @@ import { areFromSpans } from '../../flows/span-tree.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareChoices } from './between-runs.ts'
-import type { ChoiceCounts } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
 import { type CountsTest, inPeriods, unweighted } from './compare-counts.ts'
 import {
@@ -17,7 +16,7 @@ import {
   type Place,
   type PlaceCounts,
 } from './error-counts.ts'
-import { StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import { type ChoiceCounts, StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
 /** Corrected p of each group of tests, and when a change counts as one. */
 export interface Corrected extends Pick<EdgeOptions, 'alpha' | 'minimumShare'> {
@@ -148,11 +147,11 @@ function strataOf(
     JSON.stringify([operation, context])
   const failing = group(failures, keyOf)
   return calls.map((one): ChoiceCounts => {
-    const { counts: chances, squares } = ofRequests ? one.requests : one.calls
-    const made = new StretchCounts(flows, chances.length)
+    const chances = ofRequests ? one.requests : one.calls
+    const made = new StretchCounts(flows, chances.counts.length)
     const all = (failing.get(keyOf(one)) ?? []).map(({ request }) => request)
     for (const request of ofRequests ? new Set(all) : all) made.add(request, blockOf[request]!)
-    return { chances, squares, made: made.counts }
+    return chances.choices(made)
   })
 }
 
@@ -195,19 +194,27 @@ export function describeErrors(
 function passedOnOf(
   flows: FlowSet,
   failures: readonly Failure[],
-  { places, blocks: { perRun } }: Pick<ErrorTests, 'places' | 'blocks'>,
+  { places, blocks: { of: blockOf, perRun, runs } }: Pick<ErrorTests, 'places' | 'blocks'>,
 ): PassedOn[] {
+  const size = perRun * (runs + 1)
   const all = failures.flatMap(({ request, passedOn }) => passedOn.map((of) => ({ of, request })))
   const found = [...group(all, ({ of }) => JSON.stringify(of)).values()].map((own): PassedOn => {
     const [{ of }] = own as [(typeof own)[number]]
     const place = places.find(({ kind, service }) => kind === 'work' && service === of.service)
-    const strata = [...(place?.calls.values() ?? [])]
-      .filter(({ operation }) => operation === of.operation)
-      .map(({ calls: { counts, squares } }) => ({ chances: counts, made: counts, squares }))
-    const chances = inPeriods(strata, 'chances', perRun)
+    const chances = new StretchCounts(flows, size)
+    for (const { operation, calls } of place?.calls.values() ?? []) {
+      if (operation === of.operation) chances.addAll(calls)
+    }
+    const made = new StretchCounts(flows, size)
+    for (const { request } of own) made.add(request, blockOf[request]!)
+    const strata = [chances.choices(made)]
     const alone = strata.map((stratum) => unweighted(stratum, perRun))
-    const worth = inPeriods(alone, 'chances', perRun)
-    return { of, made: failuresByPeriod(flows, own), chances, worth }
+    return {
+      of,
+      made: inPeriods(strata, 'made', perRun),
+      chances: inPeriods(strata, 'chances', perRun),
+      worth: inPeriods(alone, 'chances', perRun),
+    }
   })
   return found.sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0]))
 }

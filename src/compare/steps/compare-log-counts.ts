@@ -9,11 +9,11 @@ import type { Statement } from '../../logs/traced/statements.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { GRAVE_LEVELS } from '../../traces/log-records.ts'
 import { compareChoices } from './between-runs.ts'
-import { type CallChoice, type ChoiceCounts, sameTest } from './call-counts.ts'
+import { type CallChoice, sameTest } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
 import type { Corrected } from './compare-errors.ts'
-import { StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import { type ChoiceCounts, StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 import { allVisits } from './visits.ts'
 
 /** What spans of an operation log, compared between the periods. */
@@ -253,10 +253,7 @@ class OperationLogs {
       // What comes right after a statement has its chances where that was logged.
       const chancesOf = ({ all, did }: Site) => (isNext ? did.get(first) : all) ?? none
       const strata = (of: 'spans' | 'requests') =>
-        sites.map((site) => {
-          const { counts: chances, squares } = chancesOf(site)[of]
-          return { chances, squares, made: (site.did.get(one) ?? none)[of].counts }
-        })
+        sites.map((site) => chancesOf(site)[of].choices(site.did.get(one)?.[of]))
       const spans = strata('spans')
       const able = sum(spans, ({ chances }) => sum(chances))
       if (Math.min(times, able - times) < MIN_SPANS) return []

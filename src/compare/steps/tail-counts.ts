@@ -1,9 +1,8 @@
 import { bisectRight } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { pooledQuantile, quantile } from '../../stats/quantile.ts'
-import type { ChoiceCounts } from './call-counts.ts'
 import type { StepSample, StepStratum } from './step-times.ts'
-import type { TimeBlocks } from './time-blocks.ts'
+import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 
 const TAILS = [0.9, 0.95, 0.99]
 /** A tail of fewer values a period is one value or none. */

@@ -54,29 +54,57 @@ export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => {
   return { of, perRun, runs: runs.length, aligned }
 })
 
+/** How often an operation could do something and did, by stretch of time; see `TimeBlocks`. */
+export interface ChoiceCounts {
+  readonly chances: Float64Array
+  readonly made: Float64Array
+  /** `undefined` where each counts once. */
+  readonly spread?: { readonly chances: WeightSpread; readonly made: WeightSpread } | undefined
+}
+
+/** How many were recorded, and the sum of the squares of what they count as. */
+export interface WeightSpread {
+  readonly recorded: Float64Array
+  readonly squares: Float64Array
+}
+
 /** How often something was done by stretch of time, each as often as its request counts. */
 export class StretchCounts {
   readonly counts: Float64Array
-  /** Sums of squares of what each counts as; `undefined` where that is 1. */
-  readonly squares: Float64Array | undefined
+  /** `undefined` where each counts once. */
+  readonly spread: WeightSpread | undefined
   readonly #counted: Float64Array | undefined
 
   constructor({ counted }: Pick<FlowSet, 'counted'>, size: number) {
     this.counts = new Float64Array(size)
-    this.squares = counted && new Float64Array(size)
+    this.spread = counted && { recorded: new Float64Array(size), squares: new Float64Array(size) }
     this.#counted = counted
   }
 
   add(request: number, stretch: number): void {
     const own = this.#counted?.[request] ?? 1
     this.counts[stretch]! += own
-    if (this.squares !== undefined) this.squares[stretch]! += own ** 2
+    if (this.spread === undefined) return
+    this.spread.recorded[stretch]! += 1
+    this.spread.squares[stretch]! += own ** 2
   }
 
-  addAll({ counts, squares }: StretchCounts): void {
+  addAll({ counts, spread }: StretchCounts): void {
     for (let i = 0; i < counts.length; i++) {
       this.counts[i]! += counts[i]!
-      if (this.squares !== undefined) this.squares[i]! += squares![i]!
+      if (this.spread === undefined) continue
+      this.spread.recorded[i]! += spread!.recorded[i]!
+      this.spread.squares[i]! += spread!.squares[i]!
+    }
+  }
+
+  /** What was made of these chances. */
+  choices(made = new StretchCounts({ counted: this.#counted }, this.counts.length)): ChoiceCounts {
+    const { counts: chances, spread } = this
+    return {
+      chances,
+      made: made.counts,
+      spread: spread && made.spread && { chances: spread, made: made.spread },
     }
   }
 

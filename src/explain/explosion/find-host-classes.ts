@@ -4,6 +4,7 @@ import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { FlowSet } from '../../flows/flow-set.ts'
+import { ascendingSample, equalRows } from '../../stats/weighted-sample.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import {
   compareHosts,
@@ -22,7 +23,7 @@ import { HostClasses, nameClasses } from './host-classes.ts'
  * Smirnov test, corrected over all pairs and operations (Benjamini-Hochberg); then hosts are grouped
  * so that each is like at least half of its class. Times are durations of the host's own spans, by
  * its own clock, and in trace-point graphs the latencies of edges within the host; periods are
- * compared each by itself.
+ * compared each by itself. Weighted requests count as they weigh, and are worth fewer.
  *
  * Limits: durations include what the host waits for, so a host that always calls a slow one is slow
  * too. Spans of one request are not independent. Hosts with too few spans (8 against 8) cannot be told
@@ -60,7 +61,7 @@ export function findHostClasses(
  * stay independent; each by its host's own clock. Of trace points, latencies within the host.
  */
 function collectHostSamples(flows: FlowSet): OperationSamples[] {
-  const samples = new SampleCollector()
+  const samples = new SampleCollector(flows)
   const { spanRows, spanOffsets } = flows
   if (spanRows === undefined || spanOffsets === undefined || flows.periods.length === 0) {
     collectEdges(flows, samples)
@@ -115,6 +116,8 @@ function collectEdges(flows: FlowSet, samples: SampleCollector): void {
 
 interface HostTimes {
   readonly means: number[]
+  /** How many requests each counts as; empty where each once. */
+  readonly weights: number[]
   request: number
   sum: number
   count: number
@@ -122,6 +125,11 @@ interface HostTimes {
 
 class SampleCollector {
   readonly #periods: Map<string, Map<string, HostTimes>>[] = [new Map(), new Map()]
+  readonly #counted: FlowSet['counted']
+
+  constructor({ counted }: FlowSet) {
+    this.#counted = counted
+  }
 
   add(
     { request, period }: { readonly request: number; readonly period: number },
@@ -131,18 +139,33 @@ class SampleCollector {
   ): void {
     const operations = this.#periods[period] as Map<string, Map<string, HostTimes>>
     const byHost = getOrInsert(operations, operation, () => new Map())
-    const times = getOrInsert(byHost, host, () => ({ means: [], request, sum: 0, count: 0 }))
+    const times = getOrInsert(byHost, host, () => ({
+      means: [],
+      weights: [],
+      request,
+      sum: 0,
+      count: 0,
+    }))
     if (times.request !== request) {
-      times.means.push(times.sum / times.count)
+      this.#endRequest(times)
       Object.assign(times, { request, sum: 0, count: 0 })
     }
     times.sum += timeUs
     times.count++
   }
 
+  #endRequest({ means, weights, request, sum, count }: HostTimes): void {
+    means.push(sum / count)
+    if (this.#counted !== undefined) weights.push(this.#counted[request] as number)
+  }
+
+  /** Times ascending; where weights of requests differ, as many as they are worth (`equalRows`). */
   finish(): OperationSamples[] {
-    const sorted = ({ means, sum, count }: HostTimes) =>
-      Float64Array.from([...means, sum / count]).sort()
+    const sorted = (times: HostTimes) => {
+      this.#endRequest(times)
+      const { values, weights } = ascendingSample(times.means, this.#counted && times.weights)
+      return Float64Array.from(equalRows({ values, weights }), (row) => values[row] as number)
+    }
     return this.#periods.flatMap((operations) =>
       Array.from(operations, ([operation, byHost]) => ({
         operation,

@@ -1,6 +1,8 @@
 // Runs once a byte or span: the loops index with `!`.
+
 import type { KnownAttribute } from '../attributes.ts'
 import { KnownText } from '../dictionary.ts'
+import { traceStateProbability } from '../sampling.ts'
 import { SPAN_KINDS, SPAN_STATUSES } from '../span-columns.ts'
 import type { KnownReporter, UsualSpan } from '../span-traces-builder.ts'
 import { sameBytes } from './byte-interner.ts'
@@ -29,7 +31,6 @@ import {
   otlpStatus,
   type Reporter,
   reporterOf,
-  traceStateProbability,
 } from './otlp-values.ts'
 
 /** By byte: the value of a small hex digit, -1 for any other byte. */

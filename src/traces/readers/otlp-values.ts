@@ -164,28 +164,6 @@ export function reporterOf(
   }
 }
 
-/** Thresholds are fractions of 2⁵⁶, written with up to 14 hex digits and without trailing zeros. */
-const THRESHOLD_DIGITS = 14
-const WHOLE = 2n ** 56n
-/** In the older form, 63 stands for a probability of zero. */
-const ZERO_PROBABILITY = 63
-
-/**
- * The probability in W3C trace state `ot`: `th` is the share rejected, `p` an exponent of ½.
- * Sources: OpenTelemetry specification, "TraceState: Probability Sampling" (OTEP 235, and for `p`
- * OTEP 170).
- */
-export function traceStateProbability(traceState: unknown): number | undefined {
-  if (typeof traceState !== 'string' || !traceState.includes('ot=')) return undefined
-  const entry = /(?:^|,)\s*ot=([^,]*)/.exec(traceState)?.[1] ?? ''
-  const threshold = /(?:^|;)th:([0-9a-f]{1,14})(?:;|\s*$)/.exec(entry)?.[1]
-  if (threshold !== undefined) {
-    return Number(WHOLE - BigInt(`0x${threshold.padEnd(THRESHOLD_DIGITS, '0')}`)) / Number(WHOLE)
-  }
-  const exponent = Number(/(?:^|;)p:(\d{1,2})(?:;|\s*$)/.exec(entry)?.[1] ?? ZERO_PROBABILITY)
-  return exponent < ZERO_PROBABILITY ? 2 ** -exponent : undefined
-}
-
 /** The probability in Jaeger's tags; only constant and probabilistic samplers have one. */
 export function samplerProbability(tags: readonly JsonObject[]): number | undefined {
   const value = (key: string) => tags.find(({ key: own }) => own === key)?.['value']

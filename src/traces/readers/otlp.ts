@@ -2,6 +2,7 @@ import { type Place, TraceFormatError } from '../../core/errors.ts'
 import { counted } from '../../core/words.ts'
 import { areSavedLogs, DAMAGED_LOGS } from '../log-records.ts'
 import { MISSING_TRACES } from '../quality.ts'
+import { traceStateProbability } from '../sampling.ts'
 import { durationBetween, type SpanLink } from '../span-traces-builder.ts'
 import { peek } from '../trace-source.ts'
 import { readJsonElements } from './json-elements.ts'
@@ -26,7 +27,6 @@ import {
   otlpText,
   type Reporter,
   reporterOf,
-  traceStateProbability,
 } from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 

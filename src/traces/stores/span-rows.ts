@@ -1,13 +1,8 @@
 import { getOrInsert } from '../../core/entries.ts'
 import { type AttributeEntry, eventEntries } from '../readers/json-values.ts'
-import {
-  otlpKind,
-  otlpStatus,
-  type Reporter,
-  reporterOf,
-  traceStateProbability,
-} from '../readers/otlp-values.ts'
+import { otlpKind, otlpStatus, type Reporter, reporterOf } from '../readers/otlp-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
+import { traceStateProbability } from '../sampling.ts'
 
 /** A span as a row of a table has it; texts are empty where nothing is known. */
 interface SpanRow {

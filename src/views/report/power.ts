@@ -15,14 +15,14 @@ export type Power = ReturnType<typeof power>
 export function power({ categories, flows, responseTime, options }: Comparison, limit: number) {
   const testable = range(categories.size).filter((one) => responseTime.test(one).testable)
   const alpha = findingsLevel(options.alpha) / Math.max(1, testable.length)
-  const requests = (category: number) => categories.count(category, AFTER)
+  const requests = (category: number) => Math.round(categories.counted(category, AFTER))
   const frequent = [...testable].sort((a, b) => requests(b) - requests(a) || a - b).slice(0, limit)
   const covered = testable.reduce((sum, category) => sum + requests(category), 0)
   return {
     kinds: frequent.map((category) => ({
       category,
       name: rootName(categories, category, 60),
-      beforeCount: categories.count(category, BEFORE),
+      beforeCount: Math.round(categories.counted(category, BEFORE)),
       afterCount: requests(category),
       medianBeforeUs: typicalTimeUs(categories, { category, period: BEFORE, centre: 'median' }),
       /** ∞ when no slowdown whatever would have been seen. */
@@ -32,7 +32,7 @@ export function power({ categories, flows, responseTime, options }: Comparison, 
     testableKinds: testable.length,
     allKinds: categories.size,
     /** Of the requests after. */
-    testableShare: covered / Math.max(1, flows.count(AFTER)),
+    testableShare: covered / Math.max(1, flows.countedIn(AFTER)),
   }
 }
 

@@ -1,7 +1,12 @@
 // Over the values of every scenario: the loops index with `!`.
-import type { ChoiceCounts } from '../../compare/steps/call-counts.ts'
+
 import { compareCounts } from '../../compare/steps/compare-counts.ts'
-import { BLOCKS, divideTimes, MIN_SHARED } from '../../compare/steps/time-blocks.ts'
+import {
+  BLOCKS,
+  type ChoiceCounts,
+  divideTimes,
+  MIN_SHARED,
+} from '../../compare/steps/time-blocks.ts'
 import { overlapInTime } from '../../flows/overlap.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { quantile } from '../../stats/quantile.ts'

@@ -97,7 +97,7 @@ describe('compare', () => {
     ],
     [
       { counts: 'relative' as 'raw' },
-      "Option counts is \"relative\". Give 'raw', 'scaled' or 'weighted'.",
+      "Option counts is \"relative\". Give 'auto', 'raw', 'scaled' or 'weighted'.",
     ],
     [
       { editTokens: 'words' as 'edges' },

@@ -14,7 +14,9 @@ function sampled(count: number, probability?: number, id = 'web'): SpanSketch[] 
 
 describe('sampling-differs', () => {
   test('says with which probability, and how many requests the recorded ones stand for', () => {
-    const [found] = coded('sampling-differs', sampled(200, 0.1), sampled(400, 0.2))
+    const [found] = coded('sampling-differs', sampled(200, 0.1), sampled(400, 0.2), {
+      counts: 'raw',
+    })
     expect(found?.finding).toBe(
       'The sampling probability changed: web call: one in 10 before, one in 5 after.',
     )
@@ -25,17 +27,30 @@ describe('sampling-differs', () => {
     expect(found?.advice).toEqual({ counts: 'weighted' })
   })
 
-  test('weighted counts answer it, and then nothing changed', () => {
-    const options = { counts: 'weighted' } as const
-    expect(coded('sampling-differs', sampled(200, 0.1), sampled(400, 0.2), options)).toEqual([])
-    const { structural } = compare(makeSpans(sampled(200, 0.1)), makeSpans(sampled(400, 0.2)))
-    expect([...structural.changes]).toEqual([200])
-    const weighted = compare(
-      makeSpans(sampled(200, 0.1)),
-      makeSpans(sampled(400, 0.2)),
-      options,
-    ).structural
-    expect([...weighted.changes]).toEqual([0])
+  test.each([{}, { counts: 'weighted' }] as const)(
+    'weighted counts, the default, answer it, and then nothing changed: %o',
+    (options) => {
+      expect(coded('sampling-differs', sampled(200, 0.1), sampled(400, 0.2), options)).toEqual([])
+      const changes = (given: Parameters<typeof compare>[2]) =>
+        Array.from(
+          compare(makeSpans(sampled(200, 0.1)), makeSpans(sampled(400, 0.2)), given).structural
+            .changes,
+        )
+      expect(changes({ counts: 'raw' })).toEqual([200])
+      expect(changes(options)).toEqual([0])
+    },
+  )
+
+  test('by default, requests of which a period does not say how many they stand for count once', () => {
+    const counted = (before: SpanSketch[], after: SpanSketch[]) => {
+      const { flows } = compare(makeSpans(before), makeSpans(after))
+      return [flows.countedIn(0), flows.countedIn(1)]
+    }
+    expect(counted(sampled(100, 0.1), sampled(50, 0.5))).toEqual([1000, 100])
+    expect(counted(sampled(100, 0.1), sampled(50))).toEqual([100, 50])
+    expect(counted(sampled(100, 1), sampled(50, 1))).toEqual([100, 50])
+    const half = [...sampled(100, 0.1), ...sampled(50, undefined, 'other')]
+    expect(counted(half, sampled(50, 0.1))).toEqual([1050, 500])
   })
 
   test('a type is compared with itself: another mix of types is not another sampling', () => {

@@ -88,6 +88,7 @@ describe('a finding is one cause', () => {
       call: { service: 'archive', operation: 'READ' },
       made: [34, 50],
       chances: [300, 120],
+      worth: [300, 120],
     })
     expect(finding?.changedStructure).toMatchObject([
       { change: 'added', label: 'shop call READ call', answered: { service: 'stock' } },

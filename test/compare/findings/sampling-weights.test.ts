@@ -3,6 +3,7 @@ import { comparisonText } from '../../../src/cli/comparison-text.ts'
 import { printedFindings } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { failureShift } from '../../../src/compare/findings/whole-shift.ts'
+import { power } from '../../../src/views/report/power.ts'
 import { makeSpans } from '../../make-traces.ts'
 
 /**
@@ -71,6 +72,15 @@ test('mean and median of what is printed are of the requests stood for, and so a
     all: [2200, 2200],
   })
   expect(printedFindings(PLAIN)[0]).toMatchObject({ concerned: [200, 200], all: [400, 400] })
+})
+
+test('what would have been noticed is told of the requests stood for', () => {
+  // Ten times as many are rare.
+  const { kinds, testableShare } = power(of([1, 0.1]), 1)
+  expect(kinds.map(({ name, beforeCount, afterCount }) => [name, beforeCount, afterCount])).toEqual(
+    [['rare call', 2000, 2000]],
+  )
+  expect(testableShare).toBe(1)
 })
 
 test('what more failures change in all is of the requests stood for', () => {

@@ -90,17 +90,19 @@ test('failures and calls of a request of weight w are those of w requests, and l
     }))
   expect(times(weighted)).toEqual(times(repeated))
   expect(times(weighted).length).toBeGreaterThan(0)
-  const [sure, surest] = [weighted, repeated].map(({ errors: [first] }) => first?.p ?? 1)
-  expect(sure).toBeGreaterThan(surest as number)
-  expect(sure).toBeLessThan(0.05)
+  const [worth, most] = [weighted, repeated].map(({ errors: [first] }) => first?.worth)
+  expect(worth?.[0]).toBeLessThan(most?.[0] as number)
+  expect(worth?.[1]).toBeLessThan(most?.[1] as number)
+  expect(weighted.errors[0]?.p).toBeLessThan(0.05)
 })
 
-/** After keeps all requests that fail and one in ten of others; before all. */
-function tailSampled(after: boolean, rate: number, seed: number): Request[] {
+/** Keeps all requests that fail and one in ten of others; or all. */
+function tailSampled(isSampled: boolean, rate: number, seed: number): Request[] {
   const random = randomSource(seed)
-  return Array.from({ length: after ? 6000 : 1500 }, (): Request & { readonly isKept: boolean } => {
+  const length = isSampled ? 6000 : 1500
+  return Array.from({ length }, (): Request & { readonly isKept: boolean } => {
     const fails = random.next() < rate
-    const weight = after && !fails ? 10 : 1
+    const weight = isSampled && !fails ? 10 : 1
     const isKept = random.next() < 1 / weight
     return { fails, weight, isKept, queries: 1, isCached: fails }
   }).filter(({ isKept }) => isKept)
@@ -130,6 +132,34 @@ test('and if more fail, the finding counts all requests that the recorded ones s
   expect(rate).toBeLessThan(0.22)
   expect(call?.chances[1]).toBeGreaterThan(5500)
   expect(first?.requests).toBeGreaterThan(800)
+})
+
+test('where others than failures are thinned out in both periods, 2.2 % → 6.2 % is a finding', () => {
+  const [before, after] = [0.022, 0.062].map((rate, i) =>
+    period(tailSampled(true, rate, 70 + i), i * 1e9),
+  ) as [ReturnType<typeof period>, ReturnType<typeof period>]
+  const [first] = compare(before, after, { counts: 'weighted' }).findings.findings
+  expect(first?.kind).toBe('errors')
+  expect(first?.size.value).toBeCloseTo(0.04, 2)
+})
+
+test('the interval of a rate in JSON is that of as many calls as the weighted ones are worth', () => {
+  const headSampled = (rate: number, seed: number) => {
+    const random = randomSource(seed)
+    return Array.from({ length: 500 }, (): Request => {
+      const fails = random.next() < rate
+      return { fails, weight: 10, queries: 1, isCached: false }
+    })
+  }
+  const all = [headSampled(0.05, 1), headSampled(0.2, 2)] as const
+  const sizes = (['raw', 'weighted'] as const).map((counts) => {
+    const { findings } = compare(period(all[0], 0), period(all[1], 1e9), { counts })
+    return findings.findings[0]?.size
+  })
+  expect(sizes[0]?.unit).toBe('rate')
+  expect(sizes[1]?.value).toBeCloseTo(sizes[0]?.value as number, 9)
+  expect(sizes[1]?.interval[0]).toBeCloseTo(sizes[0]?.interval[0] as number, 9)
+  expect(sizes[1]?.interval[1]).toBeCloseTo(sizes[0]?.interval[1] as number, 9)
 })
 
 /** Requests of four tenants; after, only those of one fail more, and the sample prefers what fails, of one tenant yet more. */

@@ -140,6 +140,33 @@ describe('host classes', () => {
   })
 })
 
+/** Reads of ten hosts; of the first three, slow requests are kept and of others one in five. */
+function preferred({ seed, ...cluster }: Pick<Cluster, 'seed' | 'slowness'>) {
+  const random = randomSource((seed ?? 0) + 100)
+  const spans = reads({ hosts: 10, requests: 2000, seed: seed ?? 1, ...cluster })
+  const kept = Array.from({ length: spans.length / 2 }, (_, i): SpanSketch[] => {
+    const [root, read] = spans.slice(2 * i, 2 * i + 2) as [SpanSketch, SpanSketch]
+    const isThinned = ['node00', 'node01', 'node02'].includes(read.host ?? '') && read.endUs < 110
+    if (isThinned && random.next() > 0.2) return []
+    return [{ ...root, probability: isThinned ? 0.2 : 1 }, read]
+  })
+  return makeSpans(kept.flat())
+}
+
+test('hosts of which a sample preferred slow requests are like others by weight', () => {
+  const apart = (counts: 'raw' | 'weighted') =>
+    Array.from({ length: 20 }, (_, seed) =>
+      findHostClasses(buildFlows(preferred({ seed }), { counts })),
+    ).filter(({ size }) => size > 1).length
+  expect(apart('raw')).toBe(20)
+  expect(apart('weighted')).toBeLessThanOrEqual(1)
+  const slowness = (host: number) => (host < 2 ? 3 : 1)
+  const { classes } = findHostClasses(buildFlows(preferred({ slowness })))
+  expect(classes.map(({ hosts }) => hosts.length)).toEqual([8, 2])
+  expect(classes[1]?.slowness).toBeGreaterThan(2)
+  expect(classes[1]?.slowness).toBeLessThan(4)
+})
+
 test('of 100 homogeneous clusters, at most five come apart', () => {
   const random = randomSource(9)
   const operation = () => ({

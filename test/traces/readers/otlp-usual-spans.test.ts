@@ -40,7 +40,21 @@ const hex = (digits: number) =>
   })
 const traceIds = ['5b8efff798038103d269b633813fc60c', '00000000000000000000000000000001']
 const text = fc.oneof(
-  fc.constantFrom('', 'a', 'GET /cart', 'service.version', '"', '\\', 'ä€😀', '\u0000\n', '\u2028'),
+  fc.constantFrom(
+    '',
+    'a',
+    'GET /cart',
+    'service.version',
+    'SampleRate',
+    '20',
+    'w3c.tracestate',
+    'ot=th:c',
+    '"',
+    '\\',
+    'ä€😀',
+    '\u0000\n',
+    '\u2028',
+  ),
   fc.string({ unit: 'grapheme', maxLength: 6 }),
 )
 /** A field mostly as it usually is. */
