@@ -43,9 +43,10 @@ export function onsetsOf(
     const [before, after] = ([BEFORE, AFTER] satisfies Period[]).map((period): Timed[] =>
       scores
         .filter(({ request }) => categories.flows.period[request] === period)
-        .map(({ request, mean }) => ({
+        .map(({ request, mean, amount }) => ({
           timeUs: categories.flows.arrivalUs(request),
           value: mean,
+          amount,
         }))
         .sort((a, b) => a.timeUs - b.timeUs),
     ) as [Timed[], Timed[]]
@@ -205,6 +206,8 @@ interface Stratum {
 interface Score {
   readonly request: number
   readonly mean: number
+  /** By how much its values differ from those before, of which half spread by 1. */
+  readonly amount: number
 }
 
 /** One score a request, 0 on average before: its rank, or being in the tail that tells most. */
@@ -218,6 +221,11 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
     const isCompared = before.length > 0 && before.length < members.length
     return isCompared ? [{ members, before }] : []
   })
+  const amounts = strata.map(({ members, before }) => {
+    const middle = quantile(before, 0.5)
+    const spread = quantile(before, 0.75) - quantile(before, 0.25) || Math.abs(middle) || 1
+    return members.map(({ value }) => (value - middle) / spread)
+  })
   const kinds = [
     ({ members }: Stratum) => {
       const ranks = midranks(Float64Array.from(members, ({ value }) => value))
@@ -230,8 +238,9 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
   ]
   const scored = kinds.map((scoreOf) => {
     const [sums, counts] = [new Float64Array(flows.size), new Uint32Array(flows.size)]
+    const allAmounts = new Float64Array(flows.size)
     const requests: number[] = []
-    for (const stratum of strata) {
+    for (const [number, stratum] of strata.entries()) {
       const { members, before } = stratum
       const scores = scoreOf(stratum)
       let sumBefore = 0
@@ -242,9 +251,14 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
       members.forEach(({ request }, i) => {
         if (counts[request]!++ === 0) requests.push(request)
         sums[request]! += scores[i]! - usual
+        allAmounts[request]! += amounts[number]![i]!
       })
     }
-    const means = requests.map((request) => ({ request, mean: sums[request]! / counts[request]! }))
+    const means = requests.map((request) => ({
+      request,
+      mean: sums[request]! / counts[request]!,
+      amount: allAmounts[request]! / counts[request]!,
+    }))
     return { means, contrast: contrast(flows, means) }
   })
   return scored.reduce((best, one) => (one.contrast > best.contrast ? one : best)).means
