@@ -190,6 +190,7 @@ const SINCE = record({
   low: about('95 % confidence interval.', TEXT),
   high: TEXT,
   fromStart: about('Whether it was there from the first request after on.', FLAG),
+  gradual: about('Whether it grows from then on, and was not all there at once.', FLAG),
   follows: about(
     'What it began just after: an event that was given, or a version or host that comes or goes; null for nothing.',
     orNull(record({ time: TEXT, event: TEXT })),
@@ -197,13 +198,13 @@ const SINCE = record({
 })
 
 function sinceTimes(
-  { timeUs, lowUs, highUs, fromStart, isTimeOfDay }: Onset,
+  { timeUs, lowUs, highUs, fromStart, gradual, isTimeOfDay }: Onset,
   event: TimedEvent | null,
 ) {
   const text = (us: number) =>
     isTimeOfDay ? new Date(us / 1e3).toISOString() : `PT${(us / 1e6).toFixed(6)}S`
   const follows = event && { time: text(event.atUs), event: event.words }
-  return { time: text(timeUs), low: text(lowUs), high: text(highUs), fromStart, follows }
+  return { time: text(timeUs), low: text(lowUs), high: text(highUs), fromStart, gradual, follows }
 }
 
 const SEGMENT_SIDE = record<SegmentSide>({

@@ -124,7 +124,7 @@ function propose(traces: TraceSet, flags: Flags): readonly TraceSet[] {
   const proposed = proposePeriods(traces, options)
   if (proposed === null) {
     throw new FlowdeltaError(
-      '--propose finds no time at which the recording goes from one level to another. Give --split with a time, or --before and --after.',
+      '--propose finds no time at which the recording goes from one level to another, or begins to grow. Give --split with a time, or --before and --after.',
     )
   }
   const { split } = proposed
@@ -139,7 +139,8 @@ function propose(traces: TraceSet, flags: Flags): readonly TraceSet[] {
 
 function changeText({ measure, levels, since, p }: ProposedPeriods): string {
   const [before, after] = levels.map(measure.startsWith('failures') ? percent : formatDuration)
-  return `${printable(measure)} changed from ${before} to ${after} ${sinceText(since)}, ${certaintyText(p)}`
+  const comma = since.gradual ? ',' : ''
+  return `${printable(measure)} changed from ${before} to ${after}${comma} ${sinceText(since)}, ${certaintyText(p)}`
 }
 
 /** Where a proposed period changes within, says so, and how to compare only what lies beside the change. */

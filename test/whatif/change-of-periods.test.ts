@@ -65,3 +65,39 @@ test('two recordings whose clocks begin at 0 are not of the same time', () => {
   // Of the same time, they wander together.
   expect(p(NOON_US, NOON_US)).toBeLessThan(p(0, 0) / 10)
 })
+
+describe('what builds up over the after period', () => {
+  /** 600 requests whose level wanders; from a fifth of the period on stock takes up to `risesUs` more. */
+  const period = (seed: number, risesUs: number) => {
+    const random = randomSource(seed)
+    let level = random.normal()
+    return makeSpans(
+      Array.from({ length: 600 }, (_, i) => i).flatMap((i) => {
+        level = 0.95 * level + 0.3 * random.normal()
+        const startUs = NOON_US + seed * 1e9 + 100_000 * i
+        const us = random.logNormal(Math.log(20_000) + 0.05 * level, 0.3)
+        const endUs = startUs + us + risesUs * Math.max(0, (i - 120) / 480)
+        const trace = `t${i}`
+        return [
+          { id: 'web', trace, startUs, endUs: endUs + 1000 },
+          { id: 'stock', parent: 'web', trace, startUs, endUs },
+        ]
+      }),
+    )
+  }
+  const found = (risesUs: number) =>
+    Array.from({ length: 20 }, (_, seed) =>
+      diagnoseLatency(period(2 * seed, 0), period(2 * seed + 1, risesUs), { depth: 1 }),
+    )
+
+  test('is a difference, though the level of after moves more than that of before', () => {
+    const all = found(30_000)
+    expect(all.filter(({ changeP }) => changeP < 0.05).length).toBeGreaterThanOrEqual(19)
+    const isFound = all.filter(({ best }) => best?.significant && /stock/.test(best.scenario.title))
+    expect(isFound.length).toBeGreaterThanOrEqual(19)
+  })
+
+  test('levels that wander alike in both periods are no difference', () => {
+    expect(found(0).filter(({ changeP }) => changeP < 0.05).length).toBeLessThanOrEqual(2)
+  })
+})

@@ -106,14 +106,17 @@ export function sinceFact(since: Onset | null, follows: TimedEvent | null): stri
   return [`${sinceText(since)}, ${lag}after ${printable(follows.words)}`]
 }
 
-export function sinceText({ timeUs, lowUs, highUs, fromStart, isTimeOfDay }: Onset): string {
+export function sinceText(since: Onset): string {
+  const { timeUs, lowUs, highUs, fromStart, gradual, isTimeOfDay } = since
   const length = highUs - lowUs < SHORT_US && !fromStart ? MILLISECONDS : SECONDS
   const textOf = isTimeOfDay
     ? (us: number) => new Date(us / 1e3).toISOString().slice(11, length)
     : formatDuration
   const [time, low, high] = [timeUs, lowUs, highUs].map(textOf)
-  if (fromStart) return `already at the start${isTimeOfDay ? ` (${time} UTC)` : ''}`
-  return `since ${time} ${isTimeOfDay ? 'UTC' : 'into the after period'} (95 % CI of the start ${low} to ${high})`
+  if (fromStart) {
+    return `${gradual ? 'growing from' : 'already at'} the start${isTimeOfDay ? ` (${time} UTC)` : ''}`
+  }
+  return `${gradual ? 'growing since about' : 'since'} ${time} ${isTimeOfDay ? 'UTC' : 'into the after period'} (95 % CI of the start ${low} to ${high})`
 }
 
 /** Says how large a change is: a rate of what is done or fails, or the time of each request. */

@@ -66,17 +66,20 @@ function timedScores(flows: FlowSet, scores: readonly Score[]): [before: Timed[]
   const seriesOf = (period: Period) => {
     const inOrder = scores
       .filter(({ request }) => flows.period[request] === period)
-      .map(({ request, mean }) => ({ request, mean, timeUs: flows.arrivalUs(request) }))
+      .map((score) => ({ ...score, timeUs: flows.arrivalUs(score.request) }))
       .sort((a, b) => a.timeUs - b.timeUs)
     const series: Timed[] = []
-    let [sumOfScores, count, startUs] = [0, 0, 0]
-    for (const { request, mean, timeUs } of inOrder) {
+    let [sumOfScores, sumOfAmounts, count, startUs] = [0, 0, 0, 0]
+    for (const { request, mean, amount, timeUs } of inOrder) {
+      const counted = flows.countOf(request)
       if (count === 0) startUs = timeUs
-      sumOfScores += flows.countOf(request) * mean
-      count += flows.countOf(request)
+      sumOfScores += counted * mean
+      sumOfAmounts += counted * amount
+      count += counted
       if (count < each * (1 - ROUNDING)) continue
-      series.push({ timeUs: startUs, value: sumOfScores / count })
+      series.push({ timeUs: startUs, value: sumOfScores / count, amount: sumOfAmounts / count })
       sumOfScores = 0
+      sumOfAmounts = 0
       count = 0
     }
     return series
@@ -231,6 +234,8 @@ interface Stratum {
 interface Score {
   readonly request: number
   readonly mean: number
+  /** By how much its values differ from those before, of which half spread by 1. */
+  readonly amount: number
 }
 
 /** One score a request, 0 on average before: its rank, or being in the tail that tells most. */
@@ -244,6 +249,11 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
     const isCompared = before.length > 0 && before.length < members.length
     return isCompared ? [{ members, before }] : []
   })
+  const amounts = strata.map(({ members, before }) => {
+    const middle = quantile(before, 0.5)
+    const spread = quantile(before, 0.75) - quantile(before, 0.25) || Math.abs(middle) || 1
+    return members.map(({ value }) => (value - middle) / spread)
+  })
   const kinds = [
     ({ members }: Stratum) => {
       const ranks = midranks(Float64Array.from(members, ({ value }) => value))
@@ -256,8 +266,9 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
   ]
   const scored = kinds.map((scoreOf) => {
     const [sums, counts] = [new Float64Array(flows.size), new Uint32Array(flows.size)]
+    const allAmounts = new Float64Array(flows.size)
     const requests: number[] = []
-    for (const stratum of strata) {
+    for (const [number, stratum] of strata.entries()) {
       const { members } = stratum
       const scores = scoreOf(stratum)
       let [sumBefore, countBefore] = [0, 0]
@@ -270,9 +281,14 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
       members.forEach(({ request }, i) => {
         if (counts[request]!++ === 0) requests.push(request)
         sums[request]! += scores[i]! - usual
+        allAmounts[request]! += amounts[number]![i]!
       })
     }
-    const means = requests.map((request) => ({ request, mean: sums[request]! / counts[request]! }))
+    const means = requests.map((request) => ({
+      request,
+      mean: sums[request]! / counts[request]!,
+      amount: allAmounts[request]! / counts[request]!,
+    }))
     return { means, contrast: contrast(flows, means) }
   })
   return scored.reduce((best, one) => (one.contrast > best.contrast ? one : best)).means

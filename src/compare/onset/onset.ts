@@ -1,4 +1,7 @@
 import { changePoint, constantLevel } from '../../stats/change-point.ts'
+import { type GradualChangeResult, gradualChange } from '../../stats/gradual-change.ts'
+import { moments } from '../../stats/moments.ts'
+import { median } from '../../stats/quantile.ts'
 
 /** When a change began. */
 export interface Onset {
@@ -10,6 +13,8 @@ export interface Onset {
   readonly isTimeOfDay: boolean
   /** It was there from the first request after on. */
   readonly fromStart: boolean
+  /** It grows from then on, and was not all there at once. */
+  readonly gradual: boolean
 }
 
 export interface OnsetSeries {
@@ -23,6 +28,8 @@ export interface OnsetSeries {
 export interface Timed {
   readonly timeUs: number
   readonly value: number
+  /** The value in its own unit, where it is a rank: growth is even there. */
+  readonly amount?: number
 }
 
 const MIN_BEFORE = 5
@@ -31,7 +38,7 @@ const MIN_AFTER = 8
 const MIN_LASTING = 5
 const MIN_LASTING_SHARE = 0.05
 /** Likelihood ratio from which on a change can be placed, and that of both periods as they are. */
-const MIN_RATIO = 16
+export const MIN_RATIO = 16
 const MIN_PERIOD_RATIO = 4
 const LEVEL = 0.05
 /** A change is this many times as large as what the level before does by itself. */
@@ -40,6 +47,9 @@ const MIN_WANDER = 2
 const MAX_WIDTH = 0.5
 /** What began within this share of the after period was there from the start. */
 const MAX_START = 0.2
+/** Up to the first p of a step, a change grows; up to the second, the interval is that of both. */
+export const NO_STEP = 0.01
+const MAYBE_STEP = 0.1
 
 export interface OnsetTest {
   readonly onset: Onset
@@ -47,10 +57,12 @@ export interface OnsetTest {
 }
 
 /**
- * The change point of a level, in after or both periods. `null` for too few requests, too small or
- * lasting too short a change, a level that wanders as much before, or too wide an interval.
+ * The change point of a level, in after or both periods, or when it began to grow. `null` for too few
+ * requests, too small or lasting too short a change, a level that wanders as much before, or too wide
+ * an interval.
  */
-export function findOnset({ before, after, isJoined, isTimeOfDay }: OnsetSeries): OnsetTest | null {
+export function findOnset(series: OnsetSeries): OnsetTest | null {
+  const { before, after, isJoined, isTimeOfDay } = series
   const [first, last] = [after[0], after.at(-1)]
   if (before.length < MIN_BEFORE || after.length < MIN_AFTER || !first || !last) return null
   const start = before.length
@@ -69,17 +81,105 @@ export function findOnset({ before, after, isJoined, isTimeOfDay }: OnsetSeries)
   // It began after the last request that did not show it yet.
   const earliest = (position: number) =>
     position === start && !isJoined ? first.timeUs : timeOf(Math.max(0, position - 1))
-  const [lowUs, highUs] = [earliest(low), timeOf(high)]
+  const step = { timeUs: timeOf(at), lowUs: earliest(low), highUs: timeOf(high), p: pAt(start) }
+  const { p, gradual, ...interval } = withGrowth(step, growthIn(series))
+  const { lowUs, highUs } = interval
   const lengthUs = last.timeUs - first.timeUs
-  const shared = { lowUs, highUs, isTimeOfDay }
-  const p = pAt(start)
-  const isAtStart = low <= start && high >= start
-  const isNearStart = highUs - first.timeUs <= MAX_START * lengthUs
-  if (isAtStart && isNearStart) {
+  const shared = { ...interval, isTimeOfDay, gradual }
+  const isAtStart = lowUs <= first.timeUs && highUs >= first.timeUs
+  if (isAtStart && highUs - first.timeUs <= MAX_START * lengthUs) {
     return { onset: { ...shared, timeUs: first.timeUs, fromStart: true }, p: 1 }
   }
   const isPlaced = highUs - lowUs <= MAX_WIDTH * lengthUs
-  return isPlaced ? { onset: { ...shared, timeUs: timeOf(at), fromStart: false }, p } : null
+  return isPlaced ? { onset: { ...shared, fromStart: false }, p } : null
+}
+
+interface Start extends Pick<Onset, 'timeUs' | 'lowUs' | 'highUs'> {
+  /** Of it being the start of after. */
+  readonly p: number
+}
+
+function withGrowth(step: Start, growth: (Start & { readonly pOfStep: number }) | null) {
+  if (growth === null || growth.pOfStep >= MAYBE_STEP) return { ...step, gradual: false }
+  const { pOfStep, ...start } = growth
+  if (pOfStep < NO_STEP) return { ...start, gradual: true }
+  return {
+    timeUs: step.timeUs,
+    lowUs: Math.min(step.lowUs, start.lowUs),
+    highUs: Math.max(step.highUs, start.highUs),
+    p: Math.max(step.p, start.p),
+    gradual: false,
+  }
+}
+
+/** Growth of amounts, or of what else changed: of few slow requests, amounts say little. */
+function growthIn({ before, after, isJoined }: OnsetSeries) {
+  const size = partSize(before.length + after.length)
+  const startUs = (after[0] as Timed).timeUs
+  // Nothing is known of the time between periods.
+  const gapUs = isJoined ? 0 : startUs - (before.at(-1) as Timed).timeUs
+  const limit = (us: number) => (isJoined ? us : Math.max(us, startUs))
+  for (const of of ['amount', 'value'] as const) {
+    const earlier = partsOf(before, { size, of })
+    const later = partsOf(after, { size, of })
+    const start = earlier.length
+    const found = growthOf(
+      [...earlier.map((one) => ({ ...one, timeUs: one.timeUs + gapUs })), ...later],
+      { from: isJoined ? Math.ceil(start / 2) : start, to: start + later.length - 2 },
+    )
+    if (found === null || found.ratio < MIN_RATIO) continue
+    return {
+      timeUs: limit(found.begins),
+      lowUs: limit(found.low),
+      highUs: limit(found.high),
+      p: found.pAt(start),
+      pOfStep: found.p,
+    }
+  }
+  return null
+}
+
+const MAX_PARTS = 200
+const MIN_PART = 5
+/** Fewer parts do not tell how anything grows. */
+const MIN_PARTS = 20
+/** Values that are fewer are counts, or shares of few. */
+const MIN_DISTINCT = 20
+
+/** Requests of one part of a series of so many. */
+export function partSize(count: number): number {
+  return Math.max(MIN_PART, Math.ceil(count / MAX_PARTS))
+}
+
+/** Parts of a series, of as many requests each: the middle of their times and of amounts or values. */
+export function partsOf(
+  series: readonly Timed[],
+  { size, of }: { readonly size: number; readonly of: 'amount' | 'value' },
+): Timed[] {
+  const amounts = series.map((one) => one[of] ?? one.value)
+  // Single requests may be very slow; a median of yes and no says little.
+  const isCount = new Set(amounts).size < MIN_DISTINCT
+  const level = (own: readonly number[]) => (isCount ? moments(own).mean : median(own))
+  const parts = Math.floor(series.length / size)
+  const bound = (part: number) => Math.floor((part * series.length) / parts)
+  return Array.from({ length: parts }, (_, part) => {
+    const [from, to] = [bound(part), bound(part + 1)]
+    const timesUs = series.slice(from, to).map(({ timeUs }) => timeUs)
+    return { timeUs: median(timesUs), value: level(amounts.slice(from, to)) }
+  })
+}
+
+/** When the level of parts begins to grow; `null` for too few. */
+export function growthOf(
+  parts: readonly Timed[],
+  range: { readonly from: number; readonly to: number },
+): GradualChangeResult | null {
+  if (parts.length < MIN_PARTS) return null
+  return gradualChange(
+    parts.map(({ timeUs }) => timeUs),
+    parts.map(({ value }) => value),
+    range,
+  )
 }
 
 function lastingOf(count: number): number {

@@ -11,7 +11,16 @@ import { isoTime, isTimeOfDay } from '../../traces/epoch-clock.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { stepTimes } from '../steps/step-times.ts'
-import { fallsBack, type Onset, type Timed } from './onset.ts'
+import {
+  fallsBack,
+  growthOf,
+  MIN_RATIO,
+  NO_STEP,
+  type Onset,
+  partSize,
+  partsOf,
+  type Timed,
+} from './onset.ts'
 
 const MIN_VALUES = 40
 /** Each period has at least this share of the recording. */
@@ -38,12 +47,12 @@ export interface ProposedPeriods {
 }
 
 /**
- * Finds the time in one long recording at which it changed the most surely, and proposes the periods
- * before and after it. Tests the work of every operation, response times and failures.
+ * Finds the time in one long recording at which it changed the most surely, or began to grow, and proposes
+ * the periods before and after it. Tests the work of every operation, response times and failures.
  *
  * @param traces one recording
  * @param options of `buildFlows`
- * @returns `null` where nothing changed from one level to another, or fewer than 40 requests are known
+ * @returns `null` where nothing changed from one level to another or began to grow, or fewer than 40 requests are known
  *
  * @example
  * const periods = proposePeriods(before)
@@ -56,13 +65,13 @@ export function proposePeriods(
   const flows = buildFlows(traces, options)
   const measures = measuresOf(flows)
   const tested = measures.flatMap(({ name, values, isShare }) => {
-    const change = changeOf(values)
+    const change = growthIn(values) ?? changeOf(values)
     return change === null ? [] : [{ name, values, isShare, ...change }]
   })
   const [first] = tested.sort((a, b) => a.p - b.p || b.ratio - a.ratio)
   const p = (first?.p ?? 1) * measures.length
   if (first === undefined || p >= LEVEL) return null
-  const { timeUs, lowUs, highUs } = first
+  const { timeUs, lowUs, highUs, gradual } = first
   const rows = Array.from(flows.period.keys()).sort(
     (a, b) => flows.arrivalUs(a) - flows.arrivalUs(b),
   )
@@ -77,7 +86,7 @@ export function proposePeriods(
     flows: selectRequests(flows, { before, after }),
     beforeUs: rangeOf(before),
     afterUs: rangeOf(after),
-    since: { timeUs, lowUs, highUs, isTimeOfDay: isTimeOfDay(timeUs), fromStart: false },
+    since: { timeUs, lowUs, highUs, isTimeOfDay: isTimeOfDay(timeUs), fromStart: false, gradual },
     measure: first.name,
     levels: [
       levelOf(first, ({ timeUs: at }) => at <= lowUs),
@@ -192,6 +201,51 @@ export function changeOf(values: readonly Timed[]) {
     timeUs: timeOf(at),
     lowUs: timeOf(Math.max(0, low - 1)),
     highUs: timeOf(high),
+    gradual: false,
+  }
+}
+
+/** Growth has one parameter more than a drift, which costs as much as in AIC (Akaike 1974). */
+const GROWTH_COST = 2
+
+/** Drifts that may look like growth: as above, and a load that takes the whole recording, or half, to fall. */
+const LONG_DRIFTS: typeof DRIFTS = [
+  ...DRIFTS,
+  (share) => [share, Math.sin(Math.PI * share), Math.cos(Math.PI * share)],
+  (share) => [share, Math.sin(4 * Math.PI * share), Math.cos(4 * Math.PI * share)],
+  (share) => [share, share ** 2, share ** 3],
+]
+
+/**
+ * Tests whether a series grows from some time on, and is constant before; `null` where a drift or a step
+ * fits it as well, it grows from its beginning on, or it falls back.
+ */
+export function growthIn(values: readonly Timed[]) {
+  const parts = partsOf(values, { size: partSize(values.length), of: 'amount' })
+  const levels = parts.map(({ value }) => value)
+  const edge = Math.ceil(MIN_SHARE * parts.length)
+  const found = growthOf(parts, { from: edge, to: parts.length - edge })
+  if (found === null || found.ratio < MIN_RATIO || found.p >= NO_STEP) return null
+  const { begins, low, high, noise, fitted, before } = found
+  const unexplained = (levelAt: (i: number) => number) =>
+    sum(levels, (level, i) => (level - levelAt(i)) ** 2)
+  const [firstUs, lastUs] = extent(parts, ({ timeUs }) => timeUs) as [number, number]
+  const drifting = LONG_DRIFTS.map((drift) => {
+    const columns = parts.map(({ timeUs }) => drift((timeUs - firstUs) / (lastUs - firstUs)))
+    const { predict } = leastSquares(columns, levels)
+    return unexplained((i) => predict(columns[i]!))
+  })
+  const better = Math.min(...drifting) - unexplained((i) => fitted[i]!)
+  const isFlatFirst = low > (parts[edge] as Timed).timeUs
+  const grown = parts.filter(({ timeUs }) => timeUs >= begins).map(({ value }) => value)
+  if (better < GROWTH_COST * noise || !isFlatFirst || fallsBack(grown, { before })) return null
+  return {
+    p: constantLevel(levels, noise).p,
+    ratio: found.ratio,
+    timeUs: begins,
+    lowUs: low,
+    highUs: high,
+    gradual: true,
   }
 }
 

@@ -56,8 +56,8 @@ function sumsByRun({ before, after }: BlockedStratum, perRun: number, runs: numb
  */
 export function compareChoices(
   counted: readonly { readonly strata: readonly ChoiceCounts[] }[],
-  blocks: TimeBlocks,
-  { bursts = false }: Pick<CountsOptions, 'bursts'> = {},
+  blocks: Omit<TimeBlocks, 'of'>,
+  options: Pick<CountsOptions, 'bursts' | 'lasts'> = {},
 ): CountsTest[] {
   const { perRun, runs, aligned } = blocks
   const isWeighted = counted.some(({ strata }) => strata.some(({ spread }) => spread))
@@ -65,20 +65,22 @@ export function compareChoices(
     const worth = counted.map(({ strata }) => ({
       strata: strata.map((stratum) => unweighted(stratum, perRun)),
     }))
-    return compareChoices(worth, blocks, { bursts }).map((test, i) => ({
+    return compareChoices(worth, blocks, options).map((test, i) => ({
       ...test,
       made: inPeriods(counted[i]!.strata, 'made', perRun),
       chances: inPeriods(counted[i]!.strata, 'chances', perRun),
     }))
   }
   const choices = counted
+  // Stretches of before alone do not tell how long levels last.
+  const ofBefore = options.lasts === 'learned' && ({ lasts: 'flicker' } as const)
   const test = (part: PartOfAfter | null) =>
     compareCounts(
       choices.map(({ strata }) => countsWithin(strata, part)),
-      { perRun, aligned, bursts, steady: part !== null },
+      { perRun, aligned, ...options, ...(part !== null && { steady: true, ...ofBefore }) },
     )
   // A part of after with a burst, or without, differs from all of before by itself.
-  const tests = bursts ? test(null) : testPartsOfAfter(blocks, test)
+  const tests = options.bursts ? test(null) : testPartsOfAfter(blocks, test)
   if (runs < 2) return tests
   const byRun = (counts: Float64Array) =>
     Array.from({ length: runs + 1 }, (_, run) =>
@@ -116,7 +118,7 @@ export interface PartOfAfter {
  * 10 %, half of which stays, 13 have a finding, 6 without parts.
  */
 function testPartsOfAfter<Test extends { readonly p: number }>(
-  { perRun, runs, aligned }: TimeBlocks,
+  { perRun, runs, aligned }: Omit<TimeBlocks, 'of'>,
   test: (part: PartOfAfter | null) => readonly Test[],
 ): Test[] {
   const whole = test(null)

@@ -1,6 +1,6 @@
 // Over the values of every scenario: the loops index with `!`.
 
-import { compareCounts } from '../../compare/steps/compare-counts.ts'
+import { compareChoices } from '../../compare/steps/between-runs.ts'
 import {
   BLOCKS,
   type ChoiceCounts,
@@ -128,11 +128,12 @@ export interface ScenarioTests {
  * does. Requests that follow each other are alike, so whole stretches of time are compared.
  *
  * Null hypothesis of each: the share of values beyond a limit, or of a kind, is that of before, wandering
- * from stretch to stretch of time as it does within the periods (`compareCounts`, whose variances rest on
- * all scenarios together). The smallest p of several limits or kinds counts, times their number.
+ * from stretch to stretch of time as it does within the periods (`compareChoices`, whose variances rest on
+ * all scenarios together). A change within after is no wander: its parts are held against that of before
+ * alone. The smallest p of several limits or kinds counts, times their number.
  * Sampled requests count by their weights.
  *
- * Limits: a drift as long as both periods is a difference.
+ * Limits: a drift as long as both periods is a difference; what changes within before counts as wander.
  */
 export function testScenarios(
   periods: readonly Pick<RequestModel, 'recorded'>[],
@@ -146,8 +147,11 @@ export function testScenarios(
     requests: Uint32Array.from(latencyUs.keys()),
   })) as [EvidenceSample, EvidenceSample]
   const test = (all: readonly (readonly ChoiceCounts[])[]) => {
-    const contrasts = all.flat().map((counts) => [counts])
-    const tests = compareCounts(contrasts, { aligned: stretches.aligned, lasts: 'learned' })
+    const tests = compareChoices(
+      all.flat().map((counts) => ({ strata: [counts] })),
+      { perRun: BLOCKS, runs: 1, aligned: stretches.aligned },
+      { lasts: 'learned' },
+    )
     let at = 0
     return all.map((own) => bonferroni(own.map(() => tests[at++]!.p)))
   }

@@ -3,7 +3,7 @@ import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { findFindings } from '../../../src/compare/findings/find-findings.ts'
 import { findOnset, type Timed } from '../../../src/compare/onset/onset.ts'
-import { changeOf, proposePeriods } from '../../../src/compare/onset/propose-periods.ts'
+import { changeOf, growthIn, proposePeriods } from '../../../src/compare/onset/propose-periods.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import type { FlowSet } from '../../../src/flows/flow-set.ts'
 import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
@@ -150,7 +150,74 @@ describe.each([true, false])(
   },
 )
 
+describe('a level that grows from some time on', () => {
+  const told = (size: number, { grows = true, leaning = 0 } = {}) => {
+    const random = randomSource(12)
+    const truth = { size, count: 300, leaning }
+    return Array.from({ length: 60 }, () => {
+      const at = Math.floor(300 * (0.1 + 0.5 * random.next()))
+      const before = series(random, truth, 0)
+      const after = series(random, truth, 300e6).map((one, i) => {
+        const share = i < at ? 0 : grows ? (i - at) / (300 - at) : 1
+        return { ...one, value: one.value + size * share }
+      })
+      const onset = findOnset({ before, after, isJoined: true, isTimeOfDay: true })?.onset
+      const planted = after[at]?.timeUs ?? 0
+      const { gradual = false, lowUs = Number.NaN, highUs = Number.NaN } = onset ?? {}
+      return { gradual, covers: lowUs <= planted && planted <= highUs }
+    })
+  }
+
+  test.each([0, 0.5])(
+    'is said to grow, and the interval holds its start (leaning %d)',
+    (leaning) => {
+      const growing = told(10, { leaning }).filter(({ gradual }) => gradual)
+      expect(growing.length).toBeGreaterThanOrEqual(54)
+      const covering = growing.filter(({ covers }) => covers)
+      expect(covering.length / growing.length).toBeGreaterThanOrEqual(0.9)
+    },
+  )
+
+  test.each([2, 10])('a step of %d standard deviations is not', (size) => {
+    const growing = told(size, { grows: false }).filter(({ gradual }) => gradual)
+    expect(growing.length).toBeLessThanOrEqual(3)
+  })
+
+  test('a finding of it says so', () => {
+    const { findings } = compareShops({ slowFrom: 60, slowUs: 0, leakUs: 20_000 }).findings
+    const { since, facts } = findings[0] ?? {}
+    expect(since?.gradual).toBe(true)
+    expect(seconds(since?.lowUs ?? 0)).toBeLessThanOrEqual(60)
+    expect(seconds(since?.highUs ?? 0)).toBeGreaterThanOrEqual(60)
+    expect(facts?.at(-1)).toMatch(/^growing since about 22:\d\d:\d\d UTC \(95 % CI of the start /)
+  })
+})
+
 describe('one long recording', () => {
+  test('is divided where it began to grow', () => {
+    const periods = proposePeriods(shop('all', NOON_US, { slowFrom: 100, leakUs: 20_000, seed: 3 }))
+    expect(periods?.since.gradual).toBe(true)
+    expect(((periods?.since.lowUs ?? 0) - NOON_US) / 1e6).toBeLessThanOrEqual(100)
+    expect(((periods?.since.highUs ?? 0) - NOON_US) / 1e6).toBeGreaterThanOrEqual(100)
+  })
+
+  test.each([
+    ['keeps its level', 0.5, () => 0],
+    ['rises all the time', 0.2, (share: number) => 5 * share],
+    ['rises and falls with a day', 0.3, (share: number) => 2 * Math.sin(1 + 2 * Math.PI * share)],
+    ['falls for half a day', 0.3, (share: number) => 2 * Math.cos(Math.PI * share)],
+    ['steps up', 0.2, (share: number) => (share < 0.5 ? 0 : 3)],
+  ])('that %s does not begin to grow', (_, leaning, levelAt) => {
+    const random = randomSource(4)
+    const growing = Array.from({ length: 40 }, () => {
+      const values = series(random, { size: 0, count: 600, leaning }, 0)
+      return growthIn(
+        values.map((one, i) => ({ ...one, value: one.value + levelAt(i / values.length) })),
+      )
+    }).filter((one) => one !== null && one.p < 0.05)
+    expect(growing.length).toBeLessThanOrEqual(2)
+  })
+
   test('is divided where it changed; what may belong to either period is left out', () => {
     const whole = shop('all', NOON_US, { slowFrom: 100, slowUs: 3000, seed: 3 })
     const periods = proposePeriods(whole)

@@ -13,6 +13,8 @@ export interface Shop {
   /** Seconds from which on stock is slower, and by how much. */
   readonly slowFrom?: number
   readonly slowUs?: number
+  /** By how much more it is slower at the end. */
+  readonly leakUs?: number
   /** Seconds from which on pay is called in every request, not in one of three. */
   readonly payFrom?: number
   /** Seconds from which on stock is version 2.0, no longer 1.9. */
@@ -26,7 +28,7 @@ export const MINUTES = 4
 const STEP_US = 500_000
 
 export function shop(name: string, fromUs: number, given: Shop): SpanTraces {
-  const { slowFrom = Infinity, slowUs = 0, payFrom = Infinity, seed } = given
+  const { slowFrom = Infinity, slowUs = 0, leakUs = 0, payFrom = Infinity, seed } = given
   const { versionFrom, hosts = 0 } = given
   const random = randomSource(seed)
   const draw = randomSource(seed + 1000)
@@ -35,7 +37,9 @@ export function shop(name: string, fromUs: number, given: Shop): SpanTraces {
     const startUs = fromUs + i * STEP_US
     const seconds = (i * STEP_US) / 1e6
     const trace = `${name}-${i}`
-    const stockUs = 4000 * Math.exp(0.3 * random.normal()) + (seconds >= slowFrom ? slowUs : 0)
+    const leak = (leakUs * (seconds - slowFrom)) / (MINUTES * 60 - slowFrom)
+    const stockUs =
+      4000 * Math.exp(0.3 * random.normal()) + (seconds >= slowFrom ? slowUs + leak : 0)
     const pays = random.next() < (seconds >= payFrom ? 1 : 1 / 3)
     const endUs = startUs + stockUs + (pays ? 2000 : 500)
     const span = (id: string, operation: string, rest: Partial<SpanSketch>) =>
