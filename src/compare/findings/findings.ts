@@ -3,14 +3,15 @@ import { at } from '../../core/entries.ts'
 import { defineOptions, number } from '../../core/options.ts'
 import { changeWords, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { certaintyText, counted, grouped, percent } from '../../core/words.ts'
+import { certaintyText, counted, grouped, percent, printable, spoken } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
 import { intervalText, isOpen, lookText, shareText } from './finding-facts.ts'
-import { stepName } from './names.ts'
+
+import { listed } from './names.ts'
 import { stepTitle } from './step-findings.ts'
 import { failureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
 
@@ -54,8 +55,8 @@ interface FindingColumns {
   readonly flows: FlowSet
   /** Requests after, or as many as those recorded stand for where weights count. */
   readonly requests: number
-  /** Smallest shift that could have been found; `null` where something was, or nothing could. */
-  readonly detectable: Detectable | null
+  /** What could have been found of each kind of requests; none where something was. */
+  readonly detectable: readonly Detectable[]
   /** The step that came nearest to a change; `null` where something was found, or none came near. */
   readonly nearest: StepChange | null
 }
@@ -178,18 +179,23 @@ export class Findings extends columnarStage<FindingColumns>() {
   /** Says how large a change could have been missed. */
   seenText(): string {
     if (this.otherWay > 0) return this.#otherWayText()
-    if (!this.testable || this.detectable === null) return NOTHING_TESTABLE
-    const { root, before, after, shiftUs } = this.detectable
+    const kind = this.detectable.find(({ testable }) => testable)
+    if (!this.testable || kind === undefined) return NOTHING_TESTABLE
+    const { name, before, after, shiftUs } = kind
+    const isAll = this.detectable.length === 1
     const many = `${grouped(before)} requests before and ${grouped(after)} after`
-    const counts =
-      root === null ? `With ${many}` : `Of the most frequent kind (${stepName(root)}, ${many})`
+    const counts = isAll
+      ? `With ${many}`
+      : `Of the most frequent kind (${printable(name)}, ${many})`
     const seen =
       shiftUs === 0
         ? 'any shift would have been seen'
         : Number.isFinite(shiftUs)
-          ? `a shift under ${formatAmount(shiftUs, this.quantity)} could not have been seen`
-          : 'even a large shift could have been missed'
-    const others = root === null ? '' : '; rarer kinds may hide larger ones'
+          ? `a shift under ${formatAmount(shiftUs, this.quantity)} may have been missed`
+          : 'even a large shift may have been missed'
+    const isOfRuns = this.flows.runs.length > 1
+    const hidden = spoken([!isAll && 'rarer kinds', isOfRuns && 'differences between runs'])
+    const others = hidden.length === 0 ? '' : `; ${listed(hidden)} may hide larger ones`
     return `${counts}, ${seen}${others}.${this.#nearestText()}`
   }
 

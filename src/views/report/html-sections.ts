@@ -209,13 +209,13 @@ export function powerSection(known: Power): Html {
   if (known.kinds.length === 0) return html``
   return html`<section><h2>The smallest ${changeWords(known.quantity, true).change} that would have been noticed</h2>${htmlTable(
     [
-      { title: 'kind of request', names: true },
+      { title: 'requests that begin with', names: true },
       ...amounts('requests before → after', 'median before', 'noticeable from'),
     ],
     known.kinds.map((kind) => [
-      html`${named(kind.name, 60)} <span class="soft">(${kind.category})</span>`,
-      `${grouped(kind.beforeCount)} → ${grouped(kind.afterCount)}`,
-      durationText(kind.medianBeforeUs, known.quantity),
+      named(kind.name, 60),
+      `${grouped(kind.before)} → ${grouped(kind.after)}`,
+      durationText(kind.medianUs, known.quantity),
       trusted(detectableText(kind, known.quantity)),
     ]),
   )}<p class="soft"><b>How to read this.</b> ${powerNote(known)}</p></section>`
