@@ -218,19 +218,27 @@ function mergedText({ merged, categories }: VarianceSources, both: boolean): str
   const { quantity } = categories.flows
   const part = ({ requests, medianUs }: MergedBehaviors['faster']) =>
     `${counted(requests, 'request')} about ${formatAmount(medianUs, quantity)}`
-  const lines = merged
-    .slice(0, MOST.merged)
-    .flatMap((edge) => [
-      `   ${tooltipText(edge.from)} → ${tooltipText(edge.to)} (category ${edge.category}${both ? `, ${edge.period}` : ''})`,
-      `      ${part(edge.faster)}, ${part(edge.slower)}; dip test ${pValue(edge.q, 'q')}`,
-    ])
-  const more = merged.length - MOST.merged
+  const block = (title: string, edges: readonly MergedBehaviors[]) => {
+    if (edges.length === 0) return []
+    const lines = edges
+      .slice(0, MOST.merged)
+      .flatMap((edge) => [
+        `   ${tooltipText(edge.from)} → ${tooltipText(edge.to)} (category ${edge.category}${both ? `, ${edge.period}` : ''})`,
+        `      ${part(edge.faster)}, ${part(edge.slower)}; dip test ${pValue(edge.q, 'q')}`,
+        ...(edge.toldBy === null ? [] : [`      told apart by ${tooltipText(edge.toldBy)}`]),
+      ])
+    const more = edges.length - MOST.merged
+    return [[title, ...lines, ...(more > 0 ? [`   … and ${more} more`] : [])].join('\n')]
+  }
   return [
-    [
+    ...block(
       'Instrument here: these steps do two things that the trace does not tell apart.',
-      ...lines,
-      ...(more > 0 ? [`   … and ${more} more`] : []),
-    ].join('\n'),
+      merged.filter(({ toldBy }) => toldBy === null),
+    ),
+    ...block(
+      'These steps do two things, which an attribute tells apart:',
+      merged.filter(({ toldBy }) => toldBy !== null),
+    ),
   ]
 }
 

@@ -45,7 +45,7 @@ const MOSTLY_ALL = 1.1
 /** What part of a change something is: `72 % of the slowdown`; where it is more than all of it, what all else does. */
 export function partText(part: number, whole: number, quantity: Quantity): string {
   const { change } = changeWords(quantity, whole >= 0)
-  if (part / whole <= MOSTLY_ALL) return `${percent(Math.min(1, part / whole))} of the ${change}`
+  if (part / whole <= MOSTLY_ALL) return `${percent(part / whole)} of the ${change}`
   return `more than the whole ${change}, as all else takes ${moreText(whole - part, quantity)}`
 }
 

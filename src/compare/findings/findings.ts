@@ -165,15 +165,28 @@ export class Findings extends columnarStage<FindingColumns>() {
 
   /** Says that nothing was found, and what could have been seen. */
   nothingText(): string {
-    const { unexplained } = this
-    if (unexplained !== null) {
-      const share = unexplained.measure === 'mean' ? mixShare(this) : 0
-      const mix = share > 0 ? ` Of it, ${mixText(share)}.` : ''
-      return `${movedText(unexplained, this.quantity)}${mix} ${this.seenText()}`
-    }
+    const moved = this.movedText()
+    if (moved !== null) return `${moved} ${this.seenText()}`
     if (!this.testable) return this.seenText()
     const isSure = this.nearest !== null && isSureStep(this.nearest)
     return `No ${isSure ? 'change large enough to matter' : 'significant change'}. ${this.seenText()}`
+  }
+
+  /** Says by how much requests moved of which nothing was found, and what of it their mix is; `null` if they did not. */
+  movedText(): string | null {
+    const { unexplained, quantity } = this
+    if (unexplained === null) return null
+    const { measure, shiftUs, interval } = unexplained
+    const more = moreText(shiftUs, quantity)
+    const bounds = shiftUs < 0 ? ([-interval[1], -interval[0]] as const) : interval
+    const who =
+      measure === 'mean' ? `Requests took ${more} on average` : `The median request took ${more}`
+    const share = measure === 'mean' ? mixShare(this) : 0
+    const why =
+      share <= 0
+        ? ', but no single step or kind of request accounts for it'
+        : `: ${mixText(share)} of it${share < MIN_EXPLAINED ? ', and no single step or kind of request for the rest' : ''}`
+    return `${who}${intervalText(bounds, quantity)}${why}.`
   }
 
   /** Says how large a change could have been missed. */
@@ -217,12 +230,15 @@ export class Findings extends columnarStage<FindingColumns>() {
     const { shiftUs, interval, effect, minority, probabilitySlower, q } = step
     const calls = minority === null ? '' : `${percent(minority.share)} of its calls took `
     const bounds = shiftUs < 0 ? ([-interval[1], -interval[0]] as const) : interval
+    // The test sees more than the typical call, whose interval this is.
+    const isUnsure = isOpen({ eachInterval: interval })
     const size =
       shiftUs === 0
         ? `typically the same, more than in ${percent(probabilitySlower)} of those before`
-        : `${calls}${moreText(shiftUs, this.quantity)}${intervalText(bounds, this.quantity)}, ` +
+        : `${calls}${moreText(shiftUs, this.quantity)}${isUnsure ? ', which may be chance' : ''}${intervalText(bounds, this.quantity)}, ` +
           `${percent(Math.abs(effect))} of what such requests take`
-    return ` Changed, but too little to matter: ${stepTitle(step)}, ${size}, ${certaintyText(q)}.`
+    const that = isUnsure ? 'that it changed: ' : ''
+    return ` Changed, but too little to matter: ${stepTitle(step)}, ${size}, ${that}${certaintyText(q)}.`
   }
 
   /**
@@ -275,15 +291,6 @@ export class Findings extends columnarStage<FindingColumns>() {
 /** Whether a step changed significantly, though by too little to matter: its size was only then estimated. */
 function isSureStep({ interval }: StepChange): boolean {
   return !Number.isNaN(interval[0])
-}
-
-function movedText({ measure, shiftUs, interval: [low, high] }: WholeShift, quantity: Quantity) {
-  const who =
-    measure === 'mean'
-      ? `Requests took ${moreText(shiftUs, quantity)} on average`
-      : `The median request took ${moreText(shiftUs, quantity)}`
-  const bounds = shiftUs < 0 ? ([-high, -low] as const) : ([low, high] as const)
-  return `${who}${intervalText(bounds, quantity)}, but no single step or kind of request accounts for it.`
 }
 
 /** Findings account for all of a change from this share of it on. */
