@@ -160,7 +160,9 @@ function summary(variance: VarianceSources): string {
   const below = variance.shareBelowOne()
   return (
     `${counted(ranked.length, 'category', 'categories')} of more than ${options.large} requests` +
-    (Number.isNaN(below) ? '' : `; C² below 1 in ${percent(below)} of them`) +
+    (Number.isNaN(below)
+      ? ''
+      : `; C², the variance over the square of the mean, is below 1 in ${percent(below)} of them`) +
     (ranked.length > 0 && Number.isNaN(below) ? '; none has a C², as they took 0 µs' : '') +
     (small === 0 ? '.' : `; ${counted(small, 'smaller one')} left out${smallText(variance)}.`)
   )
@@ -254,8 +256,8 @@ function spreadsText({ overall, tests, changed, categories }: SpreadComparison):
   })
   const more = changed.length - lines.length
   return [
-    `Spread of ${quantity === TIME ? 'response times' : quantity.name} after against before: over all categories ${pValue(overall.p)}; ` +
-      `another one in ${changed.length} of ${counted(tests.length, 'category', 'categories')}` +
+    `Spread of ${quantity === TIME ? 'response times' : quantity.name}, before against after: ${pValue(overall.p)} over all categories; ` +
+      `it changed in ${changed.length} of ${counted(tests.length, 'category', 'categories')}` +
       `${changed.length === 0 ? '.' : ':'}`,
     ...lines,
     ...(more > 0 ? [`   … and ${more} more`] : []),

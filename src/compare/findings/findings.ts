@@ -303,7 +303,7 @@ function accountedText(all: Findings): string | null {
   const these = findings.length === 1 ? 'the finding' : 'findings'
   const share = attributedUs / observedChangeUs
   const ofMix = mixShare(all)
-  if (attributedUs === 0) return ofMix > 0 ? mixText(ofMix) : null
+  if (attributedUs === 0) return ofMix > 0 ? `${mixText(ofMix)} of it` : null
   if (!(share > 0)) {
     return `without ${these} it would be ${moreText(observedChangeUs - attributedUs, quantity)}`
   }

@@ -10,11 +10,13 @@ import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { NodeRecords } from '../../flows/node-records.ts'
 import { randomSource } from '../../stats/random.ts'
+import { PRESENCE } from '../../traces/attribute-names.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
 import { type ExplainOptions, Explanation, explainSettings } from './explanation.ts'
 import { FAILURE_WORDS, PERIOD_WORDS } from './explanation-words.ts'
 import { askWhatIsSlow, slowFrom } from './parameter-question.ts'
 import {
+  type Parameter,
   type ParameterChoice,
   ParameterColumns,
   ParameterTable,
@@ -121,7 +123,7 @@ export function explainFailures(
   const differs = callTable(comparison, { fromNode: of, toNode: of }, rows, {
     choice,
     withRoot: true,
-    isLeftOut: saysOutcome,
+    isLeftOut: followsFailure,
   })
   const tables = { differs, slow: null, slowAboveUs: Number.NaN }
   requireColumns(tables, [...choice.include, ...choice.exclude])
@@ -132,6 +134,17 @@ export function explainFailures(
     words: FAILURE_WORDS,
   }
   return new Explanation(subject, { tables, choice, growth })
+}
+
+/** Whether a parameter says how a call ended, or only failing calls record it: it is no reason that they do. */
+function followsFailure(parameter: Parameter, labels: Uint8Array): boolean {
+  if (saysOutcome(parameter.source.attribute)) return true
+  const isRecorded = (row: number) => {
+    if (parameter.kind === 'numeric') return !Number.isNaN(parameter.values[row] as number)
+    const level = parameter.levels[parameter.codes[row] as number]
+    return level !== undefined && !(parameter.name.endsWith(PRESENCE) && level === 'no')
+  }
+  return !labels.some((failing, row) => failing === 0 && isRecorded(row))
 }
 
 function callsOf(categories: Categories, { fromNode, toNode }: EdgeNodes, period: Period) {
@@ -191,7 +204,7 @@ function callTable(
   }: {
     readonly choice: ParameterChoice
     readonly withRoot: boolean
-    readonly isLeftOut?: (attribute: string) => boolean
+    readonly isLeftOut?: (parameter: Parameter, labels: Uint8Array) => boolean
   },
 ): ParameterTable {
   const flows = recordedFlows(categories.flows)
@@ -218,13 +231,14 @@ function callTable(
       columns.add(row, 0, [['operation', placeName(rootLabel(categories, request))]])
     }
   })
+  const labels = Uint8Array.from(rows, ({ label }) => label)
   return new ParameterTable(
     flows,
     {
-      all: columns.finish().filter(({ source }) => !isLeftOut(source.attribute)),
+      all: columns.finish().filter((parameter) => !isLeftOut(parameter, labels)),
       rows: {
         requests: Uint32Array.from(requests),
-        labels: Uint8Array.from(rows, ({ label }) => label),
+        labels,
         timeUs: Float64Array.from(rows, ({ timeUs }) => timeUs),
         startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
         weights: categories.flows.countsOf(requests),

@@ -4,7 +4,7 @@ import { isClear, type WholeShift, wholeShifts } from '../../compare/findings/wh
 import {
   formatAmount,
   moreText,
-  partText,
+  partAndRestText,
   type Quantity,
   signedAmount,
   TIME,
@@ -128,7 +128,7 @@ function leadingFinding({ findings: all }: Comparison): string {
   const count = counted(findings.length + omitted, 'change')
   if (!(first !== undefined && first.shareOfChange > 0)) return `${count} found.`
   const which = findings.length + omitted === 1 ? 'it' : 'the first'
-  return `${count} found; ${which} accounts for ${partText(first.contributionUs, observedChangeUs, quantity)}.`
+  return `${count} found; ${which} accounts for ${partAndRestText(first.contributionUs, observedChangeUs, quantity)}.`
 }
 
 export function periodTimes(comparison: Comparison) {
