@@ -1,6 +1,7 @@
 import type { CheckedType, Estimate, RunCheck } from '../compare/baseline/check-run.ts'
 import { escapeHtml } from '../core/escape.ts'
 import { counted, formatDuration, grouped, shortText, spoken } from '../core/words.ts'
+import { twoProportionsTest } from '../stats/two-proportions.ts'
 import {
   about,
   document,
@@ -31,6 +32,8 @@ export interface JudgedType extends CheckedType {
 export interface CheckResults {
   readonly check: RunCheck
   readonly types: readonly JudgedType[]
+  /** Conditions that were given, as they were. */
+  readonly gates: readonly string[]
 }
 
 const VERDICT = words('pass', 'warn', 'fail')
@@ -76,6 +79,7 @@ function verdictOf({ types }: CheckResults): JudgedType['verdict'] {
 }
 
 const MAX_NAME_LENGTH = 60
+const LEVEL = 0.05
 
 const shortName = (name: string) => shortText(name, MAX_NAME_LENGTH)
 
@@ -98,7 +102,10 @@ function checkText(results: CheckResults): string {
     percentText(type.errors?.share ?? Number.NaN),
     [type.verdict, ...type.conditions].join(' '),
   ])
+  // Those before are of all runs together.
+  const requests = later.length === 0 ? 'requests' : `requests (${baseline.length} runs → 1)`
   const notes = spoken([
+    ungatedText(results),
     added.length > 0 && `New: ${added.map(shortName).join(', ')}`,
     untold.length > 0 &&
       `The typical request is slower than 95 % of those of every run before, though ${counted(baseline.length, 'run')} cannot say how much runs differ: ${untold.join(', ')}. Look at these, or add runs to the history.`,
@@ -116,12 +123,29 @@ function checkText(results: CheckResults): string {
     '',
     // As wide as it is, wherever it is written: pipelines keep it and search its lines.
     textTable(
-      ['type of request', 'requests', 'median', 'shift', '', 'fails', 'verdict'],
+      ['type of request', requests, 'median', 'shift', '', 'fails', 'verdict'],
       rows,
       Number.POSITIVE_INFINITY,
     ),
     ...notes,
   ].join('\n')
+}
+
+/** What conditions say nothing about: that more requests fail, by more than chance does if runs do not differ. */
+function ungatedText({ types, gates }: CheckResults): string {
+  const more = types.filter(({ errors, requests: [before, now] }) => {
+    if (errors === null || errors.growth.value <= 0) return false
+    const { share, growth } = errors
+    const { p } = twoProportionsTest((share - growth.value) * before, before, share * now, now)
+    return p * types.length < LEVEL
+  })
+  if (more.length === 0 || gates.some((gate) => /\b(errors|any)\b/.test(gate))) return ''
+  const named = more.map(({ name, errors }) => {
+    const { share, growth } = errors as NonNullable<CheckedType['errors']>
+    const isSure = growth.low > 0 ? '' : ', unless runs differ as much'
+    return `${shortName(name)} (${percentText(share - growth.value)} → ${percentText(share)}${isSure})`
+  })
+  return `More requests fail, which no condition judges: ${named.join(', ')}. Add --fail-on 'errors>1%' to judge it.`
 }
 
 function durationText(us: number): string {
@@ -174,6 +198,8 @@ function githubCommands(results: CheckResults): string {
     return kind === '' ? [] : [`::${kind} title=flowdelta ${title}::${data(sentenceOf(type))}`]
   })
   const [summary = ''] = checkText(results).split('\n')
+  const ungated = ungatedText(results)
+  if (ungated !== '') lines.push(`::warning title=flowdelta::${data(ungated)}`)
   return `${[...lines, `::notice title=flowdelta::${data(summary)}`].join('\n')}\n`
 }
 

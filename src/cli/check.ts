@@ -119,7 +119,8 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
       possible: meets(worst, conditions).filter((each) => each.includes('>')),
     }
   })
-  const printed = visibleText(CHECK_FORMATS[flags.as]({ check, types }))
+  const gates = [...conditions, ...warnOn].map(({ text }) => text)
+  const printed = visibleText(CHECK_FORMATS[flags.as]({ check, types, gates }))
   if (out === undefined) process.stdout.write(printed)
   else {
     writeReport(out, printed)

@@ -12,7 +12,7 @@ import {
   signedAmount,
   TIME,
 } from '../core/quantity.ts'
-import { counted, grouped, percent, shortText, shortTexts } from '../core/words.ts'
+import { counted, grouped, percent, shortText, shortTexts, spoken } from '../core/words.ts'
 import { countText } from '../flows/count-text.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
@@ -163,7 +163,7 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
   const mutations = comparison.ranking.mutations.length
   const foot = [
     ...(mutations + comparison.findings.findings.length === 0 ? [nothingFound(comparison)] : []),
-    `--verbose: ${counted(mutations, 'changed category', 'changed categories')}, warnings in full${findingHint(comparison)}.`,
+    ...moreHint(comparison, warnings.length),
   ]
   const room = maxLines - head.length - foot.length - 4
   const shownWarnings = warningLines(warnings, Math.max(1, room - findings.length))
@@ -194,9 +194,18 @@ function placesText({ findings, edges, flows }: Comparison): string[] {
   ]
 }
 
-function findingHint({ findings: { findings } }: Comparison): string {
-  const [first] = findings
-  return first === undefined ? '' : `; --finding ${first.id}: #1 with its traces`
+/** How to read more, of what there is more of. */
+function moreHint({ findings, ranking: { mutations } }: Comparison, warnings: number): string[] {
+  const [first] = findings.findings
+  const more = spoken([
+    mutations.length > 0 && counted(mutations.length, 'changed category', 'changed categories'),
+    warnings > 0 && 'warnings in full',
+  ])
+  const hints = spoken([
+    more.length > 0 && `--verbose: ${more.join(', ')}`,
+    first !== undefined && `--finding ${first.id}: #1 with its traces`,
+  ])
+  return hints.length === 0 ? [] : [`${hints.join('; ')}.`]
 }
 
 /** Warnings in two lines each at most where there is room, else in one. */

@@ -1,5 +1,4 @@
-import { tooltipText } from '../core/words.ts'
-import { unansweredText } from '../explain/parameters/explanation.ts'
+import { titleOf, unansweredText } from '../explain/parameters/explanation.ts'
 import type { Explained } from './comparison-document.ts'
 import { wrapped } from './printing.ts'
 
@@ -15,7 +14,7 @@ export function explanationTexts(explained: Explained | null): string[] {
   const all = [ofFinding, ofMutation].filter((one) => one !== null)
   const unanswered = all.length > 1 ? unansweredText(all.map(({ why }) => why)) : null
   const named = (head: string, text: string) => `${head} by parameters: ${text}`
-  const heads = all.map(({ head, why }) => named(head, tooltipText(why.subject.title)))
+  const heads = all.map(({ head, why }) => named(head, titleOf(why)))
   const texts =
     unanswered === null
       ? all.map(({ head, why }) => named(head, why.text()))

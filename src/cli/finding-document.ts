@@ -79,7 +79,10 @@ const PATH = record<ExplainedPath & { readonly sentence: string }>({
     listOf(CONDITION),
     'All of them hold.',
   ),
-  predicts: words('mutation', 'precursor', 'slow', 'usual'),
+  predicts: about(
+    'Of a finding that more or fewer calls fail, a `mutation` fails and a `precursor` does not.',
+    words('mutation', 'precursor', 'slow', 'usual'),
+  ),
   requests: about('Requests (of a finding: calls) for which the conditions hold.', NUMBER),
   support: SHARE,
   precision: SHARE,

@@ -17,6 +17,7 @@ import {
   MEASURED,
   made,
   optional,
+  orNull,
   type Part,
   record,
   TEXT,
@@ -64,6 +65,7 @@ const MERGED = record<MergedBehaviors>({
   dip: MEASURED,
   p: MEASURED,
   q: MEASURED,
+  toldBy: about('Parameter that tells both apart; null: instrument there.', orNull(TEXT)),
   faster: BEHAVIOR,
   slower: BEHAVIOR,
 })
@@ -182,7 +184,7 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
     merged: made(
       ({ variance }) => variance.merged,
       listOf(MERGED, MAX_EDGES),
-      `Edges whose latencies have more than one mode, at most ${MAX_EDGES}: instrument there.`,
+      `Edges whose latencies have more than one mode, at most ${MAX_EDGES}.`,
     ),
     anomalies: made(
       ({ anomalies, limit }) => anomalies?.anomalies.slice(0, limit),

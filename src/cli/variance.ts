@@ -160,7 +160,9 @@ function summary(variance: VarianceSources): string {
   const below = variance.shareBelowOne()
   return (
     `${counted(ranked.length, 'category', 'categories')} of more than ${options.large} requests` +
-    (Number.isNaN(below) ? '' : `; C² below 1 in ${percent(below)} of them`) +
+    (Number.isNaN(below)
+      ? ''
+      : `; C², the variance over the square of the mean, is below 1 in ${percent(below)} of them`) +
     (ranked.length > 0 && Number.isNaN(below) ? '; none has a C², as they took 0 µs' : '') +
     (small === 0 ? '.' : `; ${counted(small, 'smaller one')} left out${smallText(variance)}.`)
   )
@@ -218,19 +220,27 @@ function mergedText({ merged, categories }: VarianceSources, both: boolean): str
   const { quantity } = categories.flows
   const part = ({ requests, medianUs }: MergedBehaviors['faster']) =>
     `${counted(requests, 'request')} about ${formatAmount(medianUs, quantity)}`
-  const lines = merged
-    .slice(0, MOST.merged)
-    .flatMap((edge) => [
-      `   ${tooltipText(edge.from)} → ${tooltipText(edge.to)} (category ${edge.category}${both ? `, ${edge.period}` : ''})`,
-      `      ${part(edge.faster)}, ${part(edge.slower)}; dip test ${pValue(edge.q, 'q')}`,
-    ])
-  const more = merged.length - MOST.merged
+  const block = (title: string, edges: readonly MergedBehaviors[]) => {
+    if (edges.length === 0) return []
+    const lines = edges
+      .slice(0, MOST.merged)
+      .flatMap((edge) => [
+        `   ${tooltipText(edge.from)} → ${tooltipText(edge.to)} (category ${edge.category}${both ? `, ${edge.period}` : ''})`,
+        `      ${part(edge.faster)}, ${part(edge.slower)}; dip test ${pValue(edge.q, 'q')}`,
+        ...(edge.toldBy === null ? [] : [`      told apart by ${tooltipText(edge.toldBy)}`]),
+      ])
+    const more = edges.length - MOST.merged
+    return [[title, ...lines, ...(more > 0 ? [`   … and ${more} more`] : [])].join('\n')]
+  }
   return [
-    [
+    ...block(
       'Instrument here: these steps do two things that the trace does not tell apart.',
-      ...lines,
-      ...(more > 0 ? [`   … and ${more} more`] : []),
-    ].join('\n'),
+      merged.filter(({ toldBy }) => toldBy === null),
+    ),
+    ...block(
+      'These steps do two things, which an attribute tells apart:',
+      merged.filter(({ toldBy }) => toldBy !== null),
+    ),
   ]
 }
 
@@ -246,8 +256,8 @@ function spreadsText({ overall, tests, changed, categories }: SpreadComparison):
   })
   const more = changed.length - lines.length
   return [
-    `Spread of ${quantity === TIME ? 'response times' : quantity.name} after against before: over all categories ${pValue(overall.p)}; ` +
-      `another one in ${changed.length} of ${counted(tests.length, 'category', 'categories')}` +
+    `Spread of ${quantity === TIME ? 'response times' : quantity.name}, before against after: ${pValue(overall.p)} over all categories; ` +
+      `it changed in ${changed.length} of ${counted(tests.length, 'category', 'categories')}` +
       `${changed.length === 0 ? '.' : ':'}`,
     ...lines,
     ...(more > 0 ? [`   … and ${more} more`] : []),

@@ -23,12 +23,12 @@ import {
 import { type EdgeChanges, findEdgeChanges } from './edges/find-edge-changes.ts'
 import type { ComparisonWarning } from './fairness/comparison-warning.ts'
 import { comparisonWarnings } from './fairness/comparison-warnings.ts'
+import { findingsLevel } from './findings/detectable.ts'
 import {
   type Claim,
   claimMutations,
   draftFindings,
   type FindingSources,
-  findingsLevel,
   groupFindings,
 } from './findings/find-findings.ts'
 import type { Draft } from './findings/finding.ts'

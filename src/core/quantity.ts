@@ -42,11 +42,19 @@ export function changeWords({ unit }: Quantity, isMore: boolean) {
 /** More is said to be more than all of a change; parts that run at the same time may add up to a little more. */
 const MOSTLY_ALL = 1.1
 
-/** What part of a change something is: `72 % of the slowdown`; where it is more than all of it, what all else does. */
+/** What part of a change something is: `72 % of the slowdown`. */
 export function partText(part: number, whole: number, quantity: Quantity): string {
   const { change } = changeWords(quantity, whole >= 0)
-  if (part / whole <= MOSTLY_ALL) return `${percent(Math.min(1, part / whole))} of the ${change}`
-  return `more than the whole ${change}, as all else takes ${moreText(whole - part, quantity)}`
+  return part / whole <= MOSTLY_ALL
+    ? `${percent(part / whole)} of the ${change}`
+    : `more than the whole ${change}`
+}
+
+/** The same; where it is more than all of the change, also what all else does. */
+export function partAndRestText(part: number, whole: number, quantity: Quantity): string {
+  const own = partText(part, whole, quantity)
+  if (part / whole <= MOSTLY_ALL) return own
+  return `${own}, as all else takes ${moreText(whole - part, quantity)}`
 }
 
 /** Where the caller's side of a call takes what the called service does not: ` in transit`. */

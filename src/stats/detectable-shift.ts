@@ -11,6 +11,8 @@ export interface DetectableShiftOptions {
   readonly alpha?: number
   /** How often the test is to see the shift, a share. Default 0.8. */
   readonly power?: number
+  /** How many times larger the variance of U is than of independent values. Default 1. */
+  readonly designEffect?: number
   /** Whether the sample is ascending already: it is then read without a copy. Default false. */
   readonly sorted?: boolean
 }
@@ -64,8 +66,8 @@ export function detectableShift(
   afterCount: number,
   options: DetectableShiftOptions = {},
 ): DetectableShiftResult {
-  rejectUnknownOptions(options, ['alpha', 'power', 'sorted'])
-  const { alpha = 0.05, power = 0.8, sorted = false } = options
+  rejectUnknownOptions(options, ['alpha', 'power', 'designEffect', 'sorted'])
+  const { alpha = 0.05, power = 0.8, designEffect = 1, sorted = false } = options
   requireShare('alpha', alpha)
   requireShare('power', power)
   requireCount('afterCount', afterCount, 0)
@@ -73,7 +75,7 @@ export function detectableShift(
   const beforeCount = values.length
   const shape = { alpha, beforeCount, afterCount, droppedBefore: dropped }
   if (beforeCount < 2 || afterCount === 0) return { shift: Number.NaN, power: Number.NaN, ...shape }
-  const powerAt = (shift: number) => powerOf(values, shift, { afterCount, alpha })
+  const powerAt = (shift: number) => powerOf(values, shift, { afterCount, alpha, designEffect })
   const range = values[beforeCount - 1]! - values[0]!
   // Past the range every pair is in order, and the power at its highest.
   const highest = powerAt(Number.POSITIVE_INFINITY)
@@ -102,13 +104,15 @@ function smallestDifference(values: ArrayLike<number>, isEnough: (difference: nu
 function powerOf(
   values: ArrayLike<number>,
   shift: number,
-  { afterCount: n2, alpha }: Record<'afterCount' | 'alpha', number>,
+  { afterCount: n2, alpha, designEffect }: Record<'afterCount' | 'alpha' | 'designEffect', number>,
 ): number {
   const n1 = values.length
   const { mean, ofAfter, ofBefore } = placements(values, shift)
-  const critical = -normalQuantile(alpha / 2) * Math.sqrt((n1 * n2 * (n1 + n2 + 1)) / 12) + 0.5
+  const wider = Math.sqrt(designEffect)
+  const critical =
+    -normalQuantile(alpha / 2) * wider * Math.sqrt((n1 * n2 * (n1 + n2 + 1)) / 12) + 0.5
   const excess = n1 * n2 * (mean - 0.5)
-  const sd = n1 * n2 * Math.sqrt(ofAfter / n2 + ofBefore / n1)
+  const sd = wider * n1 * n2 * Math.sqrt(ofAfter / n2 + ofBefore / n1)
   if (sd === 0) return excess > critical ? 1 : 0
   return normalTail((critical - excess) / sd) + normalTail((critical + excess) / sd)
 }

@@ -1,5 +1,6 @@
 // Runs once a span or attribute: the loops index with `!`.
 import { shortText } from '../core/words.ts'
+import { PRESENCE } from './attribute-names.ts'
 import type { AttributeValue } from './attributes.ts'
 import { SPAN_STATUSES, type SpanStatus, type SpanTraceColumns } from './span-columns.ts'
 
@@ -89,6 +90,12 @@ const MESSAGES = [
   'error.type',
 ]
 const READ: readonly string[] = [...HTTP_CODES, ...GRPC_CODES, ESCAPED, ...MESSAGES]
+
+/** Whether an attribute, or that it was recorded, says how a span ended: it is no reason that it did. */
+export function saysOutcome(attribute: string): boolean {
+  const name = attribute.replace(PRESENCE, '')
+  return name === 'status' || READ.includes(name)
+}
 
 /** Codes that a server is to blame for. Source: OpenTelemetry semantic conventions for gRPC. */
 const GRPC_FAILURES: readonly number[] = [2, 4, 12, 13, 14, 15]

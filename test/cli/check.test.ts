@@ -74,6 +74,37 @@ describe('flowdelta check', () => {
     expect(runs.out).toContain('So few runs cannot bound the shift of 7 types.')
   })
 
+  test('says that more requests fail where only times are judged, and how many runs its counts are of', async () => {
+    const [file, history] = [join(FOLDER, 'failing.json'), join(FOLDER, 'fails.jsonl')]
+    const span = (i: number, failing: boolean) => ({
+      ...{ traceId: `${i}`.padStart(32, '0'), id: `${i}`.padStart(16, '0'), name: 'GET' },
+      ...{ kind: 'SERVER', timestamp: 1.7e15 + 1000 * i, duration: 900 + (i % 100) },
+      ...{ localEndpoint: { serviceName: 'shop' }, tags: failing ? { error: 'no' } : {} },
+    })
+    const record = (every: number) =>
+      writeFileSync(
+        file,
+        JSON.stringify(Array.from({ length: 300 }, (_, i) => span(i + 1, i % every === 1))),
+      )
+    record(150)
+    await flowdelta('baseline', 'write', file, '--out', history)
+    record(100)
+    await flowdelta('baseline', 'write', file, '--out', history)
+    record(8)
+    const judged = (...given: string[]) => flowdelta('check', file, '--baseline', history, ...given)
+    const { code, out } = await judged('--fail-on', 'shift>5%')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^type of request +requests \(2 runs → 1\) /m)
+    expect(out).toMatch(/^shop GET +600 → 300 /m)
+    expect(out).toContain(
+      "More requests fail, which no condition judges: shop GET (0.8 % → 12.7 %, unless runs differ as much). Add --fail-on 'errors>1%' to judge it.",
+    )
+    const github = await judged('--fail-on', 'shift>5%', '--as', 'github')
+    expect(github.out).toContain('::warning title=flowdelta::More requests fail, ')
+    const gated = await judged('--fail-on', 'errors>1%')
+    expect(gated.out).not.toContain('no condition judges')
+  })
+
   test('--as json prints all results as a document', async () => {
     const { out } = await check(SLOW, ...GATE, '--as', 'json')
     const document = JSON.parse(out)

@@ -25,7 +25,9 @@ test('variance ranks categories by C² and says where their variance is', async 
     if (note === 'Shares add up to 1.') expect(shares).toBeCloseTo(1, 6)
   }
   const text = await flowdelta('variance', FILE, '--limit', '2', '--large', '100')
-  expect(text.out).toMatch(/categories of more than 100 requests; C² below 1 in \d+ % of them/)
+  expect(text.out).toMatch(
+    /categories of more than 100 requests; C², the variance over the square of the mean, is below 1 in \d+ % of them/,
+  )
   expect(text.out).toContain('raise --limit')
 })
 
@@ -135,8 +137,8 @@ describe('options of one period', () => {
   test('--after compares the spreads of two periods', async () => {
     const of = ['variance', at('before.dot'), '--after', at('after.dot')]
     const { out } = await flowdelta(...of)
-    expect(out).toContain('Spread of response times after against before')
-    expect(out).toContain('another one in 1 of 1 category:')
+    expect(out).toContain('Spread of response times, before against after')
+    expect(out).toContain('it changed in 1 of 1 category:')
     const document = JSON.parse((await flowdelta(...of, '--json')).out)
     expect(schemaErrors('variance', document)).toBeNull()
     expect(document.spreads.categories[0]).toMatchObject({ id: 0, changed: true, before: 30 })

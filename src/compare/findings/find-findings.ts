@@ -37,7 +37,7 @@ import { findStepChanges } from '../steps/find-step-changes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
 import { byContribution, nestConsequences, toldAsDelays, withConsequences } from './consequences.ts'
-import { detectableOf, nearestStep } from './detectable.ts'
+import { detectableShifts, findingsLevel, nearestStep } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
 import { errorFindings } from './error-findings.ts'
 import type { Draft, Finding } from './finding.ts'
@@ -58,9 +58,6 @@ import { slowExamples } from './slow-examples.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
 import { meansDiffer } from './whole-shift.ts'
-
-/** Categories, structures and edges are tested apart, and any of them makes a finding. */
-const KINDS_OF_EVIDENCE = 3
 
 /** Findings, the first ones that are slower, of which it is found out who holds them up. */
 const MAX_INTERFERED = 3
@@ -85,10 +82,6 @@ const FIND_FINDINGS_OPTIONS = defineOptions({
   alpha: level({ default: 0.05, sentence: 'Chance of any false finding' }),
   limit: count({ default: 10, unit: 'findings', sentence: 'Most findings kept, largest first' }),
 })
-
-export function findingsLevel(alpha: number): number {
-  return alpha / KINDS_OF_EVIDENCE
-}
 
 /**
  * Finds what changed between two periods, one entry a cause, by corrected tests, as
@@ -157,7 +150,7 @@ export function groupFindings(
     knowledge?: Knowledge | null
   } = {},
 ): Findings {
-  const { ranking, evidence, edges, drafts, claims, events } = sources
+  const { ranking, edges, drafts, claims, events } = sources
   const { categories } = edges
   const { weigh, requests, observedChangeUs } = weighing(sources)
   const changeIsClear = meansDiffer(categories.flows)
@@ -256,7 +249,7 @@ export function groupFindings(
     requests,
     changeIsClear,
     testable: found.length > 0 || anyTestable(sources),
-    detectable: found.length > 0 ? null : detectableOf(evidence),
+    detectable: found.length > 0 ? [] : detectableShifts(sources.steps, edges),
     nearest: found.length > 0 ? null : nearestStep(sources.steps),
     flows: categories.flows,
   })

@@ -1,6 +1,7 @@
 import {
   changeWords,
   formatAmount,
+  partAndRestText,
   partText,
   type Quantity,
   signedAmount,
@@ -166,12 +167,18 @@ export function intervalText(interval: readonly [number, number], quantity: Quan
 /** Says what part of the change a finding is: `72 % of the slowdown`, else what it adds in all; nothing for 0. */
 export function shareText(
   { shareOfChange, contributionUs, consequences }: Finding,
-  { observedChangeUs, quantity }: { observedChangeUs: number; quantity: Quantity },
+  {
+    findings,
+    observedChangeUs,
+    quantity,
+  }: { findings: readonly Finding[]; observedChangeUs: number; quantity: Quantity },
 ): string {
   if (contributionUs === 0) return ''
+  // Of one finding, the summary says what all else does.
+  const part = findings.length === 1 ? partText : partAndRestText
   const whole =
     shareOfChange > 0
-      ? partText(contributionUs, observedChangeUs, quantity)
+      ? part(contributionUs, observedChangeUs, quantity)
       : `${signedAmount(contributionUs, quantity)} in all`
   const isWithOthers = consequences.some((one) => one.kind === 'latency')
   return isWithOthers ? `${whole}, with what is below` : whole

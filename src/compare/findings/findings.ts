@@ -3,14 +3,15 @@ import { at } from '../../core/entries.ts'
 import { defineOptions, number } from '../../core/options.ts'
 import { changeWords, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { certaintyText, counted, grouped, percent } from '../../core/words.ts'
+import { certaintyText, counted, grouped, percent, printable, spoken } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
 import { intervalText, isOpen, lookText, shareText } from './finding-facts.ts'
-import { stepName } from './names.ts'
+
+import { listed } from './names.ts'
 import { stepTitle } from './step-findings.ts'
 import { failureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
 
@@ -54,8 +55,8 @@ interface FindingColumns {
   readonly flows: FlowSet
   /** Requests after, or as many as those recorded stand for where weights count. */
   readonly requests: number
-  /** Smallest shift that could have been found; `null` where something was, or nothing could. */
-  readonly detectable: Detectable | null
+  /** What could have been found of each kind of requests; none where something was. */
+  readonly detectable: readonly Detectable[]
   /** The step that came nearest to a change; `null` where something was found, or none came near. */
   readonly nearest: StepChange | null
 }
@@ -164,32 +165,50 @@ export class Findings extends columnarStage<FindingColumns>() {
 
   /** Says that nothing was found, and what could have been seen. */
   nothingText(): string {
-    const { unexplained } = this
-    if (unexplained !== null) {
-      const share = unexplained.measure === 'mean' ? mixShare(this) : 0
-      const mix = share > 0 ? ` Of it, ${mixText(share)}.` : ''
-      return `${movedText(unexplained, this.quantity)}${mix} ${this.seenText()}`
-    }
+    const moved = this.movedText()
+    if (moved !== null) return `${moved} ${this.seenText()}`
     if (!this.testable) return this.seenText()
     const isSure = this.nearest !== null && isSureStep(this.nearest)
     return `No ${isSure ? 'change large enough to matter' : 'significant change'}. ${this.seenText()}`
   }
 
+  /** Says by how much requests moved of which nothing was found, and what of it their mix is; `null` if they did not. */
+  movedText(): string | null {
+    const { unexplained, quantity } = this
+    if (unexplained === null) return null
+    const { measure, shiftUs, interval } = unexplained
+    const more = moreText(shiftUs, quantity)
+    const bounds = shiftUs < 0 ? ([-interval[1], -interval[0]] as const) : interval
+    const who =
+      measure === 'mean' ? `Requests took ${more} on average` : `The median request took ${more}`
+    const share = measure === 'mean' ? mixShare(this) : 0
+    const why =
+      share <= 0
+        ? ', but no single step or kind of request accounts for it'
+        : `: ${mixText(share)} of it${share < MIN_EXPLAINED ? ', and no single step or kind of request for the rest' : ''}`
+    return `${who}${intervalText(bounds, quantity)}${why}.`
+  }
+
   /** Says how large a change could have been missed. */
   seenText(): string {
     if (this.otherWay > 0) return this.#otherWayText()
-    if (!this.testable || this.detectable === null) return NOTHING_TESTABLE
-    const { root, before, after, shiftUs } = this.detectable
+    const kind = this.detectable.find(({ testable }) => testable)
+    if (!this.testable || kind === undefined) return NOTHING_TESTABLE
+    const { name, before, after, shiftUs } = kind
+    const isAll = this.detectable.length === 1
     const many = `${grouped(before)} requests before and ${grouped(after)} after`
-    const counts =
-      root === null ? `With ${many}` : `Of the most frequent kind (${stepName(root)}, ${many})`
+    const counts = isAll
+      ? `With ${many}`
+      : `Of the most frequent kind (${printable(name)}, ${many})`
     const seen =
       shiftUs === 0
         ? 'any shift would have been seen'
         : Number.isFinite(shiftUs)
-          ? `a shift under ${formatAmount(shiftUs, this.quantity)} could not have been seen`
-          : 'even a large shift could have been missed'
-    const others = root === null ? '' : '; rarer kinds may hide larger ones'
+          ? `a shift under ${formatAmount(shiftUs, this.quantity)} may have been missed`
+          : 'even a large shift may have been missed'
+    const isOfRuns = this.flows.runs.length > 1
+    const hidden = spoken([!isAll && 'rarer kinds', isOfRuns && 'differences between runs'])
+    const others = hidden.length === 0 ? '' : `; ${listed(hidden)} may hide larger ones`
     return `${counts}, ${seen}${others}.${this.#nearestText()}`
   }
 
@@ -211,12 +230,15 @@ export class Findings extends columnarStage<FindingColumns>() {
     const { shiftUs, interval, effect, minority, probabilitySlower, q } = step
     const calls = minority === null ? '' : `${percent(minority.share)} of its calls took `
     const bounds = shiftUs < 0 ? ([-interval[1], -interval[0]] as const) : interval
+    // The test sees more than the typical call, whose interval this is.
+    const isUnsure = isOpen({ eachInterval: interval })
     const size =
       shiftUs === 0
         ? `typically the same, more than in ${percent(probabilitySlower)} of those before`
-        : `${calls}${moreText(shiftUs, this.quantity)}${intervalText(bounds, this.quantity)}, ` +
+        : `${calls}${moreText(shiftUs, this.quantity)}${isUnsure ? ', which may be chance' : ''}${intervalText(bounds, this.quantity)}, ` +
           `${percent(Math.abs(effect))} of what such requests take`
-    return ` Changed, but too little to matter: ${stepTitle(step)}, ${size}, ${certaintyText(q)}.`
+    const that = isUnsure ? 'that it changed: ' : ''
+    return ` Changed, but too little to matter: ${stepTitle(step)}, ${size}, ${that}${certaintyText(q)}.`
   }
 
   /**
@@ -271,15 +293,6 @@ function isSureStep({ interval }: StepChange): boolean {
   return !Number.isNaN(interval[0])
 }
 
-function movedText({ measure, shiftUs, interval: [low, high] }: WholeShift, quantity: Quantity) {
-  const who =
-    measure === 'mean'
-      ? `Requests took ${moreText(shiftUs, quantity)} on average`
-      : `The median request took ${moreText(shiftUs, quantity)}`
-  const bounds = shiftUs < 0 ? ([-high, -low] as const) : ([low, high] as const)
-  return `${who}${intervalText(bounds, quantity)}, but no single step or kind of request accounts for it.`
-}
-
 /** Findings account for all of a change from this share of it on. */
 const ALL_OF_IT = 0.995
 /** Below this share, they also say what nothing explains. */
@@ -290,7 +303,7 @@ function accountedText(all: Findings): string | null {
   const these = findings.length === 1 ? 'the finding' : 'findings'
   const share = attributedUs / observedChangeUs
   const ofMix = mixShare(all)
-  if (attributedUs === 0) return ofMix > 0 ? mixText(ofMix) : null
+  if (attributedUs === 0) return ofMix > 0 ? `${mixText(ofMix)} of it` : null
   if (!(share > 0)) {
     return `without ${these} it would be ${moreText(observedChangeUs - attributedUs, quantity)}`
   }

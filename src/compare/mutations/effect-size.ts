@@ -28,7 +28,7 @@ export interface EffectSize extends MedianEffect {
   readonly p99Interval: readonly [low: number, high: number]
   /** By how much a request's time differs between the periods, on average and in any direction, in µs. */
   readonly wassersteinUs: number
-  /** The smallest shift that would have been seen in four of five comparisons of this size, in µs. */
+  /** The smallest shift that one rank test at 5 %, not corrected for others, sees in four of five samples of this size, in µs. */
   readonly detectableShiftUs: number
 }
 

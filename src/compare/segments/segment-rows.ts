@@ -82,7 +82,11 @@ export function toldSides(
     const own = of.requests.filter((_, row) => inside[row] === 1 && out?.[row] !== 1)
     return [...own]
   }
-  if (recorded === null) return { sides: test, requests: requestsOf(measured, isInside, isOut) }
+  const { stratum } = candidate
+  if (recorded === null) {
+    const sides = withAll(test, measured, { isInside, isOut, stratum })
+    return { sides, requests: requestsOf(measured, isInside, isOut) }
+  }
   const columns = [...earlier, candidate].flatMap(({ conditions }) =>
     conditions.map(({ column }) => ({
       column,
@@ -91,16 +95,40 @@ export function toldSides(
   )
   const [own, ...others] = [candidate, ...earlier].map((one) => rowsOf(one, columns, recorded))
   const out = own!.map((_, row) => Number(others.some((rows) => rows[row] === 1)))
-  const { inside, outside } = measureSides(recorded, own!, {
-    stratum: candidate.stratum,
-    isOut: out,
-    kind: kindsOf(candidate, columns, recorded),
-  })
-  const rounded = (side: SegmentSide) => ({
-    ...side,
-    before: Math.round(side.before),
-    after: Math.round(side.after),
-  })
-  const sides = { inside: rounded(inside), outside: rounded(outside) }
+  const kind = kindsOf(candidate, columns, recorded)
+  const compared = measureSides(recorded, own!, { stratum, isOut: out, kind })
+  const sides = withAll(compared, recorded, { isInside: own!, isOut: out, stratum })
   return { sides, requests: requestsOf(recorded, own!, out) }
+}
+
+/** Both sides with all of their requests, also those with too few like them to be compared. */
+function withAll(
+  { inside, outside }: ToldSides['sides'],
+  { measure, offsets, values, weights }: Measured,
+  {
+    isInside,
+    isOut,
+    stratum,
+  }: { isInside: Uint8Array; isOut: Uint8Array | null; stratum: number | null },
+): ToldSides['sides'] {
+  const counts = [0, 0, 0, 0]
+  const sums = [0, 0, 0, 0]
+  for (let group = 0; group < offsets.length - 1; group++) {
+    if (stratum !== null && group >> 1 !== stratum) continue
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      if (isOut?.[row] === 1) continue
+      const cell = 2 * isInside[row]! + (group & 1)
+      const weight = weights?.[row] ?? 1
+      counts[cell]! += weight
+      sums[cell]! += weight * values[row]!
+    }
+  }
+  const share = (cell: number) => sums[cell]! / Math.max(1, counts[cell]!)
+  const all = (side: SegmentSide, at: number): SegmentSide => ({
+    ...side,
+    before: Math.round(counts[at]!),
+    after: Math.round(counts[at + 1]!),
+    ...(measure !== 'time' && { beforeMean: share(at), afterMean: share(at + 1) }),
+  })
+  return { inside: all(inside, 2), outside: all(outside, 0) }
 }

@@ -96,7 +96,8 @@ export function compareChoices(
   return tests.map((test, i) => ({ ...test, p: largerP(test.p, between[i]) }))
 }
 
-const WHOLE_LEVEL = 0.92
+/** Share of the level that all of after has, beside its parts. */
+export const WHOLE_LEVEL = 0.92
 /** Parts of after tested by themselves, and their parts of the level: its end, its beginning. */
 const PARTS = [
   { from: 0.3, to: 1, level: 0.02 },

@@ -74,6 +74,7 @@ export function describeStep(
     afterRequests: all.afterRequests,
     p,
     q,
+    designEffect: whole.designEffect,
     operations: described,
     observedUs: excessOf(concerned, ({ calls }) => calls, cutOf(told.minority)).us,
     requests: requestsOf(concerned, changed.length === 0 ? [all] : changed),

@@ -12,7 +12,7 @@ import type { Categories } from '../categories/categories.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareArrivals } from '../load/arrivals.ts'
-import { compareChoices, compareTimes } from './between-runs.ts'
+import { compareChoices, compareTimes, WHOLE_LEVEL } from './between-runs.ts'
 import { type CallChoice, callCounts, sameTest } from './call-counts.ts'
 import { CallSites, isSame, type Operation } from './call-order.ts'
 import { callRepeats } from './call-repeats.ts'
@@ -75,6 +75,7 @@ const NO_STEPS = {
   errors: [],
   logs: [],
   arrivals: { rate: null, pauses: null, rateQ: Number.NaN, pausesQ: Number.NaN },
+  tested: 0,
 }
 
 function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
@@ -159,6 +160,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     options,
     times: steps,
     sites,
+    tested: q.filter((one) => !Number.isNaN(one)).length,
     arrivals: { ...arrivals, rateQ, pausesQ },
     errors: describeErrors(flows, errors, { ...options, q: errorQ }),
     logs: describeLogs(flows, logs, { ...options, q: logQ }),
@@ -197,12 +199,26 @@ function areOfOneRequest(strata: readonly StepStratum[]): boolean {
 
 /** Share of the level that tails have; what most calls do has the rest. */
 const TAIL_LEVEL = 0.2
+/** Times are tested by ranks and by logs. */
+const STATISTICS = 2
 
 function withTail(shift: ModeratedShift, tailP: number): TimesTest {
   if (Number.isNaN(tailP)) return { ...shift, tailP }
   const shiftP = Number.isNaN(shift.p) ? 1 : shift.p
   const p = Math.min(1, shiftP / (1 - TAIL_LEVEL), tailP / TAIL_LEVEL)
   return { ...shift, p, tailP }
+}
+
+/**
+ * Level that the typical time of one operation of several is tested at where nothing else changed:
+ * its share of `alpha`, beside tails, parts of after, other statistics and all that is tested.
+ */
+export function levelOfTimes(
+  { tested, options: { alpha } }: StepChanges,
+  operations: number,
+): number {
+  const ofOperation = operations < 2 ? 1 : 2 * operations
+  return (alpha * (1 - TAIL_LEVEL) * WHOLE_LEVEL) / STATISTICS / ofOperation / Math.max(1, tested)
 }
 
 /** p of the tails of each measure, corrected for being several. */

@@ -39,6 +39,8 @@ export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower
 export interface StepChange extends Step, Omit<OperationChange, 'operation'> {
   /** p corrected over all steps and calls together; `NaN` where it could not be tested. */
   readonly q: number
+  /** How many times larger the variance of its shift is than of independent times. */
+  readonly designEffect: number
   /**
    * What the calls that changed took after beyond the mean before, the slowest hundredth cut, in µs.
    */
@@ -90,6 +92,8 @@ interface StepChangeColumns {
   readonly errors: readonly ErrorChange[]
   /** What spans log, where logs of both periods were loaded. */
   readonly logs: readonly LogChange[]
+  /** Number of tests that p of each is corrected for. */
+  readonly tested: number
 }
 
 /** What became of every step and every call, of flows from spans. */

@@ -186,7 +186,8 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
     }
     const helps = (remedy: Remedy) =>
       remedy.categories < sizes.categories && remedy.testableShare > sizes.testableShare
-    if (best !== undefined && helps(best)) {
+    const isBest = best !== undefined && helps(best)
+    if (isBest) {
       lines.push(
         `What helps most is ${best.remedy} (${best.code}): ` +
           `${counted(best.categories, 'category', 'categories')}, ${shortNumber(best.requestsPerCategory)} ` +
@@ -195,7 +196,9 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
           `${c2Text(best.medianC2)} instead of ${c2Text(this.sizes.medianC2)}.`,
       )
     } else if (this.thin) lines.push('Nothing that was tried makes more requests testable.')
-    for (const { change, by, code, ...sizes } of this.proposals.slice(0, MAX_PROPOSALS)) {
+    // What helps most is not told twice.
+    const others = this.proposals.filter(({ code }) => !isBest || code !== best.code)
+    for (const { change, by, code, ...sizes } of others.slice(0, MAX_PROPOSALS)) {
       const what = change === 'split' ? `Split by ${tooltipText(by)}` : `Merge by ${by}`
       lines.push(`${what} (${code}): ${effectText(sizes, this.sizes)}.`)
     }

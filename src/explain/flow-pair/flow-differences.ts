@@ -1,4 +1,4 @@
-import { changeWords, moreText, partText, TIME } from '../../core/quantity.ts'
+import { changeWords, moreText, partAndRestText, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { counted, percent } from '../../core/words.ts'
 
@@ -64,7 +64,7 @@ export function moreWords(us: number): string {
 /** What part a change of some edges is of the whole change. */
 export function shareWords(changeUs: number, totalUs: number): string {
   if (Math.abs(totalUs) <= NO_TIME_US || Math.abs(changeUs) <= NO_TIME_US) return ''
-  if (changeUs / totalUs >= 0) return `: ${partText(changeUs, totalUs, TIME)}`
+  if (changeUs / totalUs >= 0) return `: ${partAndRestText(changeUs, totalUs, TIME)}`
   const { change } = changeWords(TIME, totalUs > 0)
   return `, against the ${change} (${percent(-changeUs / totalUs)} of it)`
 }

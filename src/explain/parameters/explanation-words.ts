@@ -18,6 +18,13 @@ export const PERIOD_WORDS: GroupWords = {
   precursor: 'of the period before',
 }
 
+/** Of requests of one period that fail and those that do not. */
+export const FAILURE_WORDS: GroupWords = {
+  ...MUTATION_WORDS,
+  mutation: 'failing',
+  precursor: 'not failing',
+}
+
 const MOST_LEVELS = 4
 const LONGEST_NAME = 100
 const LONGEST_LEVEL = 40

@@ -14,7 +14,13 @@ import {
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { counted, tooltipText } from '../../core/words.ts'
 import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
-import { conditionsText, type GroupWords, pathSentence } from './explanation-words.ts'
+import {
+  conditionsText,
+  FAILURE_WORDS,
+  type GroupWords,
+  MUTATION_WORDS,
+  pathSentence,
+} from './explanation-words.ts'
 import { type ParameterDifference, parameterDifferences } from './parameter-differences.ts'
 import {
   askWhatDiffers,
@@ -54,6 +60,7 @@ interface Made {
   readonly choice: ParameterChoice
   readonly growth: TreeChoice
   readonly previous?: Explanation
+  readonly others?: readonly Explanation[]
 }
 
 /**
@@ -76,6 +83,11 @@ export class Explanation extends Stage {
   /** How its trees are grown. */
   get growth(): TreeChoice {
     return this.#made.growth
+  }
+
+  /** Explanations of the other steps of a finding, the one that separates better first. */
+  get others(): readonly Explanation[] {
+    return this.#made.others ?? []
   }
 
   /** The questions that were asked; the one whose parameters separate better comes first. */
@@ -152,24 +164,34 @@ export class Explanation extends Stage {
     })
   }
 
+  /** The same with the explanations of other steps of its finding. */
+  beside(others: readonly Explanation[]): Explanation {
+    return others.length === 0 ? this : new Explanation(this.subject, { ...this.#made, others })
+  }
+
   /** The explanation that this one was made from by `without` or `including`; itself if by neither. */
   undo(): Explanation {
     return this.#made.previous ?? this
   }
 
-  /** The explanations in sentences, the first `limit` of them. */
+  /** The explanations in sentences, the first `limit` of them; of other steps of a finding, the best. */
   text({ limit = 5 }: { readonly limit?: number } = {}): string {
-    const { title, time, rows, words } = this.subject
-    const lines = [tooltipText(title)]
+    const { rows, words } = this.subject
+    const lines = [titleOf(this)]
     const isEmpty = ({ paths }: ParameterQuestion) => Math.min(paths.length, limit) === 0
     for (const asked of this.questions.filter((one) => !isEmpty(one))) {
-      lines.push(questionText(asked, time))
+      lines.push(questionText(asked, this.subject))
       for (const path of asked.paths.slice(0, limit)) {
         lines.push(`  ${pathSentence(path, { rows, words })}`)
       }
     }
-    const unanswered = this.questions.filter(isEmpty).map((asked) => questionText(asked, time))
-    return [...lines, ...notTold([this], unanswered)].join('\n')
+    const silent = this.others.filter(({ paths }) => paths.length === 0)
+    const answered = this.others.filter((one) => !silent.includes(one))
+    lines.push(...answered.map((one) => one.text({ limit: 1 })))
+    if (silent.length > 0 && this.paths.length > 0)
+      lines.push(`No parameter explains ${listed(silent.map(nameOf))}.`)
+    const open = this.questions.filter(isEmpty).map((asked) => apartText(asked, this.subject))
+    return [...lines, ...notTold([this, ...silent], open)].join('\n')
   }
 
   /** Names of the parameters that were tried. */
@@ -251,23 +273,26 @@ export class Explanation extends Stage {
 const MAX_TRIED = 8
 
 /** What explanations say that have no answer to any question, once for all; `null` where one has. */
-export function unansweredText(all: readonly Explanation[]): string | null {
+export function unansweredText(given: readonly Explanation[]): string | null {
+  const all = given.flatMap((one) => [one, ...one.others])
   if (all.some(({ paths }) => paths.length > 0)) return null
-  const asked = all.flatMap(({ questions, subject: { time } }) =>
-    questions.map((one) => questionText(one, time)),
+  const open = all.flatMap(({ questions, subject }) =>
+    questions.map((asked) => apartText(asked, subject)),
   )
-  return notTold(all, [...new Set(asked)]).join('\n')
+  return notTold(all, open).join('\n')
 }
 
-/** Questions without an answer, then what was tried for all questions, and what was not. */
-function notTold(all: readonly Explanation[], unanswered: readonly string[]): string[] {
-  const isNone = all.some(({ questions }) => questions.some(({ paths }) => paths.length === 0))
+/** What no parameter tells apart, then what was tried for all questions, and what was not. */
+function notTold(all: readonly Explanation[], open: readonly string[]): string[] {
   const left = all.flatMap(({ leftOut }) => leftOut.filter(({ reason }) => reason !== 'constant'))
   const count = new Set(left.map(({ column }) => column)).size
   return [
-    ...unanswered,
-    ...(unanswered.length > 0 ? ['  No parameter tells them apart.'] : []),
-    ...(isNone ? [triedText([...new Set(all.flatMap(({ tried }) => tried))])] : []),
+    ...(open.length > 0
+      ? [
+          `No parameter tells ${[...new Set(open)].join(', or ')}.`,
+          triedText([...new Set(all.flatMap(({ tried }) => tried))]),
+        ]
+      : []),
     ...(count > 0
       ? [`${counted(count, 'parameter')} left out as identifiers, times or the like (leftOut).`]
       : []),
@@ -281,8 +306,29 @@ function triedText(tried: readonly string[]): string {
   return `Tried: ${listed([...names, ...(more > 0 ? [`${more} more`] : [])])}.`
 }
 
-function questionText({ question }: ParameterQuestion, time: string): string {
-  return question === 'what-differs' ? 'What differs?' : `What is slow? (${tooltipText(time)})`
+type Asked = Pick<ParameterQuestion, 'question'>
+
+function questionText({ question }: Asked, { time, words }: ExplanationSubject): string {
+  if (question === 'what-is-slow') return `What is slow? (${tooltipText(time)})`
+  return words.mutation === FAILURE_WORDS.mutation ? 'What fails?' : 'What differs?'
+}
+
+/** `slow calls from others`: what a question asks parameters to tell apart. */
+function apartText({ question }: Asked, { rows, words }: ExplanationSubject): string {
+  if (question === 'what-is-slow') return `slow ${rows}s from others`
+  if (words.mutation === FAILURE_WORDS.mutation) return `failing ${rows}s from others`
+  return words.mutation === MUTATION_WORDS.mutation
+    ? 'mutations from precursors'
+    : `${rows}s after from ${rows}s before`
+}
+
+/** What is explained; where no parameter does, with the other steps of which none does either. */
+export function titleOf({ subject: { title }, paths, others }: Explanation): string {
+  return listed([tooltipText(title), ...(paths.length === 0 ? others.map(nameOf) : [])])
+}
+
+function nameOf({ subject: { title } }: Explanation): string {
+  return tooltipText(title.charAt(0).toLowerCase() + title.slice(1))
 }
 
 function summaryWords({ quartiles, commonest }: ParameterDifference['before']): string {

@@ -29,6 +29,21 @@ interface ParameterRows extends RowOrder {
   readonly timeUs: Float64Array
 }
 
+/** Rows of requests, or of calls of them. */
+export function parameterRows(
+  flows: FlowSet,
+  rows: readonly { readonly request: number; readonly label: number; readonly timeUs: number }[],
+): ParameterRows {
+  const requests = Uint32Array.from(rows, ({ request }) => request)
+  return {
+    requests,
+    labels: Uint8Array.from(rows, ({ label }) => label),
+    timeUs: Float64Array.from(rows, ({ timeUs }) => timeUs),
+    startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
+    weights: flows.countsOf(requests),
+  }
+}
+
 /** Parameters that the user puts back or takes out, by name. */
 export interface ParameterChoice {
   readonly include: readonly string[]

@@ -291,6 +291,8 @@ export interface RequestEdges {
   /** Time of each class on the critical path of the request, in µs; 0 where it is off it. */
   readonly criticalUs: Float64Array
   readonly criticalCount: Float64Array
+  /** Its row in the flows. */
+  readonly request: number
   /** Latency of each class in µs, as in `ClassTimes`; NaN for joins that did not wait for it. */
   readonly latencyUs: Float64Array
 }
@@ -310,7 +312,7 @@ export function* requestEdges(
     }
     const responseTimeUs = categories.flows.responseTimeUs[request] as number
     const weight = categories.flows.counted?.[request] ?? 1
-    yield { responseTimeUs, weight, criticalUs, criticalCount, latencyUs }
+    yield { request, responseTimeUs, weight, criticalUs, criticalCount, latencyUs }
   }
 }
 

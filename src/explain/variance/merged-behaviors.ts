@@ -1,10 +1,12 @@
-import { sum } from 'd3-array'
+import { range, sum } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { dipTest } from '../../stats/dip-test.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, equalRows, type WeightedSample } from '../../stats/weighted-sample.ts'
+import { tableOf } from '../parameters/explain.ts'
+import { parameterDifferences } from '../parameters/parameter-differences.ts'
 import { type CategoryVariance, type EdgeVariance, requestEdges } from './category-variance.ts'
 import { type PeriodName, periodOfName } from './compare-spreads.ts'
 
@@ -14,7 +16,7 @@ export interface Behavior {
   readonly medianUs: number
 }
 
-/** An edge that does one thing in some requests and another in others: instrument it more finely. */
+/** An edge that does one thing in some requests and another in others: instrument it more finely unless a parameter tells which. */
 export interface MergedBehaviors extends Pick<EdgeVariance, 'edge' | 'from' | 'to' | 'occurrence'> {
   readonly category: number
   readonly period: PeriodName
@@ -24,6 +26,8 @@ export interface MergedBehaviors extends Pick<EdgeVariance, 'edge' | 'from' | 't
   readonly dip: number
   readonly p: number
   readonly q: number
+  /** Parameter that tells the two parts apart, as `storage SN READ · cached`; `null` if none does. */
+  readonly toldBy: string | null
   /** The latencies divided where the two parts vary least. */
   readonly faster: Behavior
   readonly slower: Behavior
@@ -36,6 +40,8 @@ const ALPHA = 0.05
 const MIN_SHARE = 0.05
 /** Each part has this share of the requests at least: a few slow ones are a tail. */
 const MIN_PART = 0.05
+/** A parameter whose values differ between both parts by this share tells which is which. */
+const MIN_TOLD = 0.8
 
 /**
  * Edges on critical paths whose latencies have more than one mode (Hartigan's dip test,
@@ -48,39 +54,70 @@ export function findMergedBehaviors(sources: readonly CategoryVariance[]): Merge
   const tested = sources.flatMap((source) => {
     const latencies = criticalLatencies(source)
     return source.edges.flatMap((edge) => {
-      const { timesUs, weights } = latencies.get(edge.edge) ?? { timesUs: [], weights: [] }
-      const sample = ascendingSample(timesUs, weights)
+      const rowsOf = latencies.get(edge.edge) ?? { requests: [], timesUs: [], weights: [] }
+      const sample = ascendingSample(rowsOf.timesUs, rowsOf.weights)
       const rows = equalRows(sample)
       const values = Float64Array.from(rows, (row) => sample.values[row] as number)
-      return values.length < MIN_REQUESTS ? [] : [{ source, edge, sample, test: dipTest(values) }]
+      return values.length < MIN_REQUESTS
+        ? []
+        : [{ source, edge, rowsOf, sample, test: dipTest(values) }]
     })
   })
   const q = benjaminiHochberg(tested.map(({ test }) => test.p))
   return tested
     .map((each, i) => ({ ...each, q: q[i] as number }))
     .filter(({ q, edge }) => q < ALPHA && edge.share >= MIN_SHARE)
-    .map(({ source, edge, sample, test, q }) => ({
-      category: source.category,
-      period: source.period,
-      edge: edge.edge,
-      from: edge.from,
-      to: edge.to,
-      occurrence: edge.occurrence,
-      share: edge.share,
-      dip: test.statistic,
-      p: test.p,
-      q,
-      ...parts(sample),
-    }))
+    .map(({ source, edge, rowsOf, sample, test, q }) => {
+      const { fromUs, ...behaviors } = parts(sample)
+      return {
+        category: source.category,
+        period: source.period,
+        edge: edge.edge,
+        from: edge.from,
+        to: edge.to,
+        occurrence: edge.occurrence,
+        share: edge.share,
+        dip: test.statistic,
+        p: test.p,
+        q,
+        toldBy: parameterThatTells(source, rowsOf, fromUs),
+        ...behaviors,
+      }
+    })
     .sort((a, b) => b.share - a.share)
 }
 
+interface CriticalLatencies {
+  readonly requests: number[]
+  readonly timesUs: number[]
+  readonly weights: number[]
+}
+
+/** Which parameter of the requests differs most between latencies below `fromUs` and the others. */
+function parameterThatTells(
+  { categories: given, category, period }: CategoryVariance,
+  { requests, timesUs }: CriticalLatencies,
+  fromUs: number,
+): string | null {
+  const categories = given as Categories
+  const positions = range(categories.nodeCount(category))
+  const side = { requests, category, period: periodOfName(period), positions }
+  const { parameters, rows } = tableOf(categories, [side], {
+    times: { name: '', of: () => Number.NaN },
+    choice: { include: [], exclude: [] },
+  })
+  const isSlower = Uint8Array.from(timesUs, (time) => Number(time >= fromUs))
+  const [most] = parameterDifferences(parameters, isSlower, rows.weights)
+  return most !== undefined && most.q < ALPHA && most.effect >= MIN_TOLD ? most.column : null
+}
+
 function criticalLatencies({ categories, category, period }: CategoryVariance) {
-  const latencies = new Map<number, { readonly timesUs: number[]; readonly weights: number[] }>()
+  const latencies = new Map<number, CriticalLatencies>()
   for (const request of requestEdges(categories as Categories, category, periodOfName(period))) {
     request.criticalCount.forEach((count, edge) => {
       if (count === 0) return
-      const known = getOrInsert(latencies, edge, () => ({ timesUs: [], weights: [] }))
+      const known = getOrInsert(latencies, edge, () => ({ requests: [], timesUs: [], weights: [] }))
+      known.requests.push(request.request)
       known.timesUs.push(request.latencyUs[edge] as number)
       known.weights.push(request.weight)
     })
@@ -92,7 +129,7 @@ function criticalLatencies({ categories, category, period }: CategoryVariance) {
  * Divides ascending values, on a logarithmic scale, so that the squares within both parts are least;
  * each counts as often as it weighs.
  */
-function parts({ values, weights }: WeightedSample): { faster: Behavior; slower: Behavior } {
+function parts({ values, weights }: WeightedSample) {
   const scaled = (values[0] as number) > 0 ? values.map(Math.log) : values
   const counts = weights ?? values.map(() => 1)
   const all = sum(counts)
@@ -110,5 +147,9 @@ function parts({ values, weights }: WeightedSample): { faster: Behavior; slower:
     requests: Math.round(sum(counts.subarray(from, to))),
     medianUs: quantile(values.subarray(from, to), 0.5, weights?.subarray(from, to)),
   })
-  return { faster: part(0, at), slower: part(at, values.length) }
+  return {
+    faster: part(0, at),
+    slower: part(at, values.length),
+    fromUs: values[at] as number,
+  }
 }

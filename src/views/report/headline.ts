@@ -4,12 +4,12 @@ import { isClear, type WholeShift, wholeShifts } from '../../compare/findings/wh
 import {
   formatAmount,
   moreText,
-  partText,
+  partAndRestText,
   type Quantity,
   signedAmount,
   TIME,
 } from '../../core/quantity.ts'
-import { counted, percent } from '../../core/words.ts'
+import { counted, percent, spoken } from '../../core/words.ts'
 import { countText } from '../../flows/count-text.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { isTimeOfDay } from '../../traces/epoch-clock.ts'
@@ -43,9 +43,7 @@ export function intervalText(
 
 export function shareText(share: number): string {
   if (!Number.isFinite(share)) return NOTHING
-  const percent = Math.round(Math.abs(share) * 100)
-  if (percent === 0 && share !== 0) return 'under 1 %'
-  return `${share < 0 && percent > 0 ? '−' : ''}${percent} %`
+  return `${share <= -0.005 ? '−' : ''}${percent(Math.abs(share))}`
 }
 
 export function chanceText(q: number): string {
@@ -119,14 +117,9 @@ export function certainty(shifts: readonly WholeShift[], of: Quantity = TIME): s
 }
 
 function nothingFound(findings: Findings): string {
-  const { testable, unexplained, otherWay } = findings
-  const nothing = testable && otherWay === 0 ? 'Chance alone can explain the difference. ' : ''
-  const verdict =
-    unexplained === null
-      ? nothing
-      : 'The difference is larger than chance explains, but it is spread too thin, or over too few ' +
-        'requests, to name a step or a kind of request. '
-  return verdict + findings.seenText()
+  const { testable, otherWay } = findings
+  const nothing = testable && otherWay === 0 ? 'Chance alone can explain the difference.' : ''
+  return spoken([findings.movedText() ?? nothing, findings.seenText()]).join(' ')
 }
 
 function leadingFinding({ findings: all }: Comparison): string {
@@ -135,7 +128,7 @@ function leadingFinding({ findings: all }: Comparison): string {
   const count = counted(findings.length + omitted, 'change')
   if (!(first !== undefined && first.shareOfChange > 0)) return `${count} found.`
   const which = findings.length + omitted === 1 ? 'it' : 'the first'
-  return `${count} found; ${which} accounts for ${partText(first.contributionUs, observedChangeUs, quantity)}.`
+  return `${count} found; ${which} accounts for ${partAndRestText(first.contributionUs, observedChangeUs, quantity)}.`
 }
 
 export function periodTimes(comparison: Comparison) {

@@ -202,20 +202,20 @@ export function mutationsSection(comparison: Comparison): Html {
     all > rows.length
       ? html`<p class="soft">… and ${counted(all - rows.length, 'more', 'more')}.</p>`
       : ''
-  }<p class="soft"><b>How to read this.</b> Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; their median before is that of the work they most likely did then. q is how often chance alone does as much, corrected for the number of tests. ${strict}</p></section>`
+  }<p class="soft"><b>How to read this.</b> Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; their median before is that of the work they most likely did then. q is how often chance alone does as much, corrected for the number of tests; it sees more than the median, whose interval may hold 0 beside a small q. ${strict}</p></section>`
 }
 
 export function powerSection(known: Power): Html {
   if (known.kinds.length === 0) return html``
   return html`<section><h2>The smallest ${changeWords(known.quantity, true).change} that would have been noticed</h2>${htmlTable(
     [
-      { title: 'kind of request', names: true },
+      { title: 'requests that begin with', names: true },
       ...amounts('requests before → after', 'median before', 'noticeable from'),
     ],
     known.kinds.map((kind) => [
-      html`${named(kind.name, 60)} <span class="soft">(${kind.category})</span>`,
-      `${grouped(kind.beforeCount)} → ${grouped(kind.afterCount)}`,
-      durationText(kind.medianBeforeUs, known.quantity),
+      named(kind.name, 60),
+      `${grouped(kind.before)} → ${grouped(kind.after)}`,
+      durationText(kind.medianUs, known.quantity),
       trusted(detectableText(kind, known.quantity)),
     ]),
   )}<p class="soft"><b>How to read this.</b> ${powerNote(known)}</p></section>`

@@ -192,11 +192,11 @@ function seen(known: Power): string[] {
   if (known.kinds.length === 0) return []
   return [
     ...markdownTable(
-      ['kind of request', 'requests before → after', 'median before', 'noticeable from'],
+      ['requests that begin with', 'requests before → after', 'median before', 'noticeable from'],
       known.kinds.map((kind) => [
-        `${written(kind.name, MAX_NAME_LENGTH)} (${kind.category})`,
-        `${grouped(kind.beforeCount)} → ${grouped(kind.afterCount)}`,
-        durationText(kind.medianBeforeUs, known.quantity),
+        written(kind.name, MAX_NAME_LENGTH),
+        `${grouped(kind.before)} → ${grouped(kind.after)}`,
+        durationText(kind.medianUs, known.quantity),
         detectableText(kind, known.quantity),
       ]),
       ['left', 'right', 'right', 'right'],

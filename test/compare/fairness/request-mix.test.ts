@@ -107,7 +107,7 @@ describe('request-mix', () => {
     ]
     const { findings } = compare(makeSpans(before, 'monday'), makeSpans(after, 'tuesday'))
     expect(findings.mixUs).toBeCloseTo(2000 * 1800, -3)
-    expect(findings.summary()).toContain('Of it, the changed mix of requests accounts for 100 %.')
+    expect(findings.summary()).toContain(': the changed mix of requests accounts for 100 % of it.')
     const slower = after.map((span) => ({
       ...span,
       endUs: span.endUs + (span.operation === '5 buy' ? 4000 : 0),

@@ -77,9 +77,9 @@ test('mean and median of what is printed are of the requests stood for, and so a
 test('what would have been noticed is told of the requests stood for', () => {
   // Ten times as many are rare.
   const { kinds, testableShare } = power(of([1, 0.1]), 1)
-  expect(kinds.map(({ name, beforeCount, afterCount }) => [name, beforeCount, afterCount])).toEqual(
-    [['rare call', 2000, 2000]],
-  )
+  expect(kinds.map(({ name, before, after }) => [name, before, after])).toEqual([
+    ['rare call', 2000, 2000],
+  ])
   expect(testableShare).toBe(1)
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { explainEdge } from '../../../src/explain/parameters/explain.ts'
+import { explainEdge } from '../../../src/explain/parameters/explain-calls.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 import { compareRequests, requests } from './fixture.ts'
@@ -48,7 +48,7 @@ describe('calls of an edge', () => {
   test('an edge that is not there', () => {
     const node = { service: 'x', operation: 'y', host: '', phase: 'call' } as const
     expect(() => explainEdge(comparison, { fromNode: node, toNode: node })).toThrow(
-      'No request has the edge x y → x y. Take one of comparison.edges.edges.',
+      'No request has the edge x y. Take one of comparison.edges.edges.',
     )
   })
 })

@@ -184,7 +184,7 @@ describe('both questions', () => {
     expect(back.leftOut.map(({ column }) => column)).not.toContain('web READ · request.id')
     const out = explainMutation(comparison, 1, { ...options, exclude: ['web READ · size'] })
     expect(out.paths).toEqual([])
-    expect(out.text()).toContain('No parameter tells them apart.')
+    expect(out.text()).toContain('\nNo parameter tells mutations from precursors.\nTried: ')
     expect(out.text()).toMatch(/^Tried: .*web READ · .*\.$/m)
     expect(out.text()).not.toMatch(/^Tried: .*web READ · size/m)
     expect(() => explainMutation(comparison, 1, { exclude: ['web READ · sise'] })).toThrow(
@@ -215,6 +215,8 @@ test('without parameters there is nothing to say, and nothing breaks', () => {
   expect(explanation.paths).toEqual([])
   expect(explanation.differenceTable().numRows()).toBe(0)
   expect(explanation.table().numRows()).toBe(0)
-  expect(explanation.displayText()).toContain('No parameter tells them apart.')
+  expect(explanation.displayText()).toContain(
+    '\nNo parameter tells requests after from requests before, or slow requests from others.\n',
+  )
   expect(explanation.displayText()).toContain('No parameter was recorded whose values differ.')
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { explain, explainEdge, explainMutation } from '../../../src/explain/parameters/explain.ts'
+import { explain, explainMutation } from '../../../src/explain/parameters/explain.ts'
+import { explainEdge } from '../../../src/explain/parameters/explain-calls.ts'
 import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { compareRequests, type RequestSketch, requests } from './fixture.ts'
 

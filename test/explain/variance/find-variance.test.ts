@@ -4,7 +4,7 @@ import { compare } from '../../../src/compare/comparison.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { chains, type GraphSketch, makeGraphs } from '../../make-traces.ts'
+import { chains, type GraphSketch, makeGraphs, makeSpans } from '../../make-traces.ts'
 import { describeWithShared, sharedJson } from '../../shared.ts'
 
 /** Requests through named edges one after the other; a row of latencies a request. */
@@ -69,6 +69,28 @@ describe('edges that merge two behaviors', () => {
     expect(faster.medianUs).toBeLessThan(30)
     expect(slower.medianUs).toBeGreaterThan(200)
     expect(share).toBeGreaterThan(0.9)
+  })
+
+  test('say which attribute tells the parts apart, where one does', () => {
+    const toldBy = (isHit: (i: number, hit: boolean) => boolean) => {
+      const spans = Array.from({ length: 160 }, (_, i) => {
+        const hit = random.next() < 0.5
+        const [trace, startUs] = [`t${i}`, 10_000 * i]
+        const endUs = startUs + (hit ? 200 : 2000) * random.logNormal(0, 0.1)
+        const store = { service: 'store', operation: 'get', startUs: startUs + 10, endUs }
+        const attributes = { 'cache.hit': isHit(i, hit), shard: i % 3 }
+        return [
+          { trace, id: `w${i}`, service: 'web', operation: 'READ', startUs, endUs: endUs + 10 },
+          { trace, id: `s${i}`, parent: `w${i}`, ...store, attributes },
+        ]
+      })
+      const { merged } = findVariance(categorize(buildFlows(makeSpans(spans.flat()))), {
+        large: 20,
+      })
+      return merged.map((edge) => edge.toldBy)
+    }
+    expect(toldBy((_, hit) => hit)).toEqual(['store get · cache.hit'])
+    expect(toldBy((i) => i % 2 === 0)).toEqual([null])
   })
 
   test('are none where latencies have long tails', () => {

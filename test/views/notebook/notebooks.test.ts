@@ -45,7 +45,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /is named as an identifier|is the same wherever it is known/,
     /Explanation\nfrontend NFS3 LOOKUP, category 22, which was category 10/,
     /Calls of storage-data disk write → storage-data SN WRITE/,
-    /No parameter tells them apart\./,
+    /No parameter tells mutations from precursors\./,
   ],
   '06-variance.ipynb': [
     /Shares add up to 1\./,

@@ -1,0 +1,255 @@
+import { group } from 'd3-array'
+import type { Categories } from '../../compare/categories/categories.ts'
+import type { Comparison } from '../../compare/comparison.ts'
+import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
+import type { Finding } from '../../compare/findings/finding.ts'
+import { getOrInsert } from '../../core/entries.ts'
+import { FlowdeltaError } from '../../core/errors.ts'
+import { TIME } from '../../core/quantity.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
+import type { NodeLabel } from '../../flows/node-labels.ts'
+import { NodeRecords } from '../../flows/node-records.ts'
+import { randomSource } from '../../stats/random.ts'
+import { PRESENCE } from '../../traces/attribute-names.ts'
+import { saysOutcome } from '../../traces/outcomes.ts'
+import { type ExplainOptions, Explanation, explainSettings } from './explanation.ts'
+import { FAILURE_WORDS, PERIOD_WORDS } from './explanation-words.ts'
+import { askWhatIsSlow, slowFrom } from './parameter-question.ts'
+import {
+  type Parameter,
+  type ParameterChoice,
+  ParameterColumns,
+  ParameterTable,
+  parameterRows,
+  placeName,
+  requireColumns,
+  sampleRequests,
+} from './parameter-table.ts'
+
+/** Calls of an edge that are looked at, drawn at random where there are more. */
+const MAX_CALLS = 10_000
+
+type EdgeNodes = Pick<PooledEdge, 'fromNode' | 'toNode'>
+
+interface EdgeCall {
+  /** Its period; of failures, whether it fails. */
+  readonly label: number
+  readonly request: number
+  readonly from: number
+  readonly to: number
+  readonly timeUs: number
+}
+
+/**
+ * Explains a changed edge by parameters recorded at its ends, over all requests that have it,
+ * whatever their category; of folded flows by every repetition. *What differs?* looks at one random
+ * call of each request, as calls of one are not independent; *what is slow?* at all calls after.
+ */
+export function explainEdge(
+  comparison: Comparison,
+  edge: EdgeNodes,
+  options: ExplainOptions = {},
+): Explanation {
+  const { question, sample, seed, choice, growth } = explainSettings({
+    sample: MAX_CALLS,
+    ...options,
+  })
+  const { categories } = comparison
+  const [before, after] = [callsOf(categories, edge, BEFORE), callsOf(categories, edge, AFTER)]
+  const name = [...new Set([edge.fromNode, edge.toNode].map(placeName))].join(' → ')
+  if (before.length + after.length === 0) {
+    throw new FlowdeltaError(`No request has the edge ${name}. Take one of comparison.edges.edges.`)
+  }
+  const table = (groups: readonly (readonly EdgeCall[])[], withRoot: boolean) => {
+    const rows = sampleRequests(groups, { sample, seed }).flat()
+    return callTable(comparison, edge, rows, { choice, withRoot })
+  }
+  const oneEach = [before, after].map((calls) => oneCallEach(calls, seed))
+  const timesOf = (calls: readonly EdgeCall[]) => ({
+    values: calls.map(({ timeUs }) => timeUs),
+    weights: categories.flows.countsOf(calls.map(({ request }) => request)),
+  })
+  const slowAboveUs = slowFrom(timesOf(before), timesOf(after))
+  const slowTable = () => {
+    const own = oneEach.slice(AFTER)
+    if (own[0]?.length === after.length) return table(own, true)
+    const all = table([after], false)
+    const isExplained = askWhatIsSlow(all, { ...growth, slowAboveUs }).paths.length > 0
+    return isExplained ? all : table(own, true)
+  }
+  const tables = {
+    differs: question === 'what-is-slow' ? null : table(oneEach, true),
+    // Of other measures, nothing is slow.
+    slow: question === 'what-differs' || categories.flows.quantity !== TIME ? null : slowTable(),
+    slowAboveUs,
+  }
+  requireColumns(tables, [...choice.include, ...choice.exclude])
+  const subject = { title: `Calls of ${name}`, time: 'latency', rows: 'call', words: PERIOD_WORDS }
+  return new Explanation(subject, { tables, choice, growth })
+}
+
+/**
+ * Which parameters failing calls of a finding have, of all such calls in the period in which more
+ * fail, one a request; where these were not recorded, which ones failing requests have.
+ */
+export function explainFailures(
+  comparison: Comparison,
+  { calls: [call], direction }: Finding,
+  options: ExplainOptions,
+): Explanation {
+  const { sample, seed, choice, growth } = explainSettings({ sample: MAX_CALLS, ...options })
+  const { flows, errors, sites } = comparison.steps
+  const { outcomes, shapeOf, responseTimeUs } = flows
+  const period = direction === 'slower' ? AFTER : BEFORE
+  const { service, operation } = call?.of ?? REQUEST
+  const fails = errors.find((one) => one.service === service && one.operations[0] === operation)
+  const operations = fails?.operations ?? [operation]
+  const spansOf = (request: number) =>
+    (sites?.callers[shapeOf[request] as number] ?? []).flatMap(({ of, span }) =>
+      of.service === service && operations.includes(of.operation) ? span : [],
+    )
+  const callsIn = (spansOf: (request: number) => readonly number[]) =>
+    Array.from(flows.period, (_, request) => request).flatMap((request): EdgeCall[] => {
+      const spans = flows.period[request] === period ? spansOf(request) : []
+      const failing = spans.find((span) => outcomes?.failed(request, span))
+      const node = 2 * (failing ?? spans[0] ?? 0)
+      const timeUs = responseTimeUs[request] as number
+      const label = failing === undefined ? 0 : 1
+      return spans.length === 0 ? [] : [{ label, request, from: node, to: node, timeUs }]
+    })
+  const calls = callsIn(spansOf)
+  const isOfCalls = calls.length > 0
+  const of = isOfCalls ? { ...REQUEST, service, operation } : REQUEST
+  const [rows = []] = sampleRequests([isOfCalls ? calls : callsIn(() => [0])], { sample, seed })
+  const differs = callTable(comparison, { fromNode: of, toNode: of }, rows, {
+    choice,
+    withRoot: true,
+    isLeftOut: followsFailure,
+  })
+  const tables = { differs, slow: null, slowAboveUs: Number.NaN }
+  requireColumns(tables, [...choice.include, ...choice.exclude])
+  const subject = {
+    title: `${isOfCalls ? `Calls of ${placeName(of)}` : 'Requests'} ${period === AFTER ? 'after' : 'before'}`,
+    time: 'response time',
+    rows: isOfCalls ? 'call' : 'request',
+    words: FAILURE_WORDS,
+  }
+  return new Explanation(subject, { tables, choice, growth })
+}
+
+/** Whether a parameter says how a call ended, or only failing calls record it: it is no reason that they do. */
+function followsFailure(parameter: Parameter, labels: Uint8Array): boolean {
+  if (saysOutcome(parameter.source.attribute)) return true
+  const isRecorded = (row: number) => {
+    if (parameter.kind === 'numeric') return !Number.isNaN(parameter.values[row] as number)
+    const level = parameter.levels[parameter.codes[row] as number]
+    return level !== undefined && !(parameter.name.endsWith(PRESENCE) && level === 'no')
+  }
+  return !labels.some((failing, row) => failing === 0 && isRecorded(row))
+}
+
+function callsOf(categories: Categories, { fromNode, toNode }: EdgeNodes, period: Period) {
+  const flows = recordedFlows(categories.flows)
+  const { shapes, labels } = flows
+  const edgesOf = new Map<number, readonly number[]>()
+  const matching = (shape: number, root: NodeLabel) => {
+    const codes = shapes.labels(shape)
+    const [from, to] = [shapes.from(shape), shapes.to(shape)]
+    // A folded flow's root says how often what repeats; recorded, it is called otherwise.
+    const isAt = (node: number | undefined, label: NodeLabel) =>
+      isSame(node === 0 ? root : labels.get(codes[node as number] as number), label)
+    return Array.from(from, (_, edge) => edge).filter(
+      (edge) => isAt(from[edge], fromNode) && isAt(to[edge], toNode),
+    )
+  }
+  const calls: EdgeCall[] = []
+  for (let request = 0; request < flows.size; request++) {
+    if (flows.period[request] !== period) continue
+    const shape = flows.shapeOf[request] as number
+    const edges = getOrInsert(edgesOf, shape, () => matching(shape, rootLabel(categories, request)))
+    for (const edge of edges) {
+      const [from, to] = [shapes.from(shape)[edge] as number, shapes.to(shape)[edge] as number]
+      calls.push({
+        label: period,
+        request,
+        from,
+        to,
+        timeUs: flows.latencies(request)[edge] as number,
+      })
+    }
+  }
+  return calls
+}
+
+function oneCallEach(calls: readonly EdgeCall[], seed: number): EdgeCall[] {
+  const random = randomSource(seed)
+  const ofRequest = group(calls, ({ request }) => request)
+  return Array.from(ofRequest.values(), (own) => own[random.integer(own.length)] as EdgeCall)
+}
+
+/** The same but for hosts. */
+function isSame(a: NodeLabel, b: NodeLabel): boolean {
+  return a.service === b.service && a.operation === b.operation && a.phase === b.phase
+}
+
+/** @param withRoot whether what was recorded where requests begin are parameters as well */
+function callTable(
+  { categories }: Comparison,
+  edge: EdgeNodes,
+  rows: readonly EdgeCall[],
+  {
+    choice,
+    withRoot,
+    isLeftOut = () => false,
+  }: {
+    readonly choice: ParameterChoice
+    readonly withRoot: boolean
+    readonly isLeftOut?: (parameter: Parameter, labels: Uint8Array) => boolean
+  },
+): ParameterTable {
+  const flows = recordedFlows(categories.flows)
+  const records = new NodeRecords(flows)
+  const requests = rows.map(({ request }) => request)
+  const root = commonRoot(categories, requests) ?? REQUEST
+  const { fromNode, toNode } = edge
+  // An edge from a span's call to its reply has one place.
+  const isOneSpan = fromNode.phase === 'call' && toNode.phase === 'reply'
+  const ends = isOneSpan && isSameCall(fromNode, toNode) ? [fromNode] : [fromNode, toNode]
+  const hasRoot = withRoot && !ends.some((end) => isSameCall(end, root))
+  const places = [...(hasRoot ? [root] : []), ...ends]
+  const columns = new ParameterColumns(rows.length, places)
+  // The parameters of a span are at its call, the node before its reply.
+  const callNode = (node: number) =>
+    flows.spanRows !== undefined && node % 2 === 1 ? node - 1 : node
+  rows.forEach(({ request, from, to }, row) => {
+    const nodes = [...(hasRoot ? [0] : []), from, ...(ends.length === 1 ? [] : [to])]
+    nodes.forEach((node, place) => {
+      columns.add(row, place, records.of(request, callNode(node)))
+      columns.add(row, place, records.logged(request, callNode(node)))
+    })
+    if (hasRoot && root === REQUEST) {
+      columns.add(row, 0, [['operation', placeName(rootLabel(categories, request))]])
+    }
+  })
+  const ofRows = parameterRows(flows, rows)
+  const all = columns.finish().filter((parameter) => !isLeftOut(parameter, ofRows.labels))
+  return new ParameterTable(flows, { all, rows: ofRows }, choice)
+}
+
+function isSameCall(a: NodeLabel, b: NodeLabel): boolean {
+  return a.phase !== 'point' && a.service === b.service && a.operation === b.operation
+}
+
+/** Stands for the beginnings of requests of several kinds. */
+const REQUEST: NodeLabel = { service: '', operation: 'request', host: '', phase: 'call' }
+
+function commonRoot(categories: Categories, requests: readonly number[]): NodeLabel | undefined {
+  const [first, ...others] = [...new Set(requests)].map((request) => rootLabel(categories, request))
+  return first !== undefined && others.every((other) => isSame(first, other)) ? first : undefined
+}
+
+function rootLabel({ flows }: Categories, request: number): NodeLabel {
+  const { shapes, labels, shapeOf } = flows
+  return labels.get(shapes.labels(shapeOf[request] as number)[0] as number)
+}

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { detectableShifts } from '../../../src/compare/findings/detectable.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+
+/** Requests of one operation, whose store is asked up to six times, and which work by `timeOf`. */
+function period(seed: number, timeOf: (random: ReturnType<typeof randomSource>) => number) {
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < 80; i++) {
+    const [trace, startUs] = [`t${i}`, i * 100_000]
+    let endUs = startUs + timeOf(random)
+    const calls = 1 + random.integer(6)
+    for (let call = 0; call < calls; call++) {
+      const [from, id] = [endUs, `s${i}.${call}`]
+      endUs += 300 * random.logNormal(0, 0.4)
+      const store = { service: 'store', operation: 'get' }
+      spans.push({ trace, id, parent: `r${i}`, ...store, startUs: from, endUs })
+    }
+    spans.push({ trace, id: `r${i}`, service: 'shop', operation: 'GET', startUs, endUs })
+  }
+  return makeSpans(spans)
+}
+
+const WORLDS = {
+  'log-normal times': (random: ReturnType<typeof randomSource>) => 3000 * random.logNormal(0, 0.5),
+  'two kinds of times': (random: ReturnType<typeof randomSource>) =>
+    (random.next() < 0.5 ? 1000 : 8000) * random.logNormal(0, 0.2),
+  'heavy tails': (random: ReturnType<typeof randomSource>) =>
+    3000 * Math.min(200, (1 - random.next()) ** (-1 / 1.5)),
+}
+
+describe('the shift that is promised', () => {
+  test.each(Object.entries(WORLDS))(
+    'is found by four of five whole comparisons where nothing else changed: %s',
+    (_, timeOf) => {
+      const seeds = Array.from({ length: 20 }, (_, i) => 7_000 + 10 * i)
+      const found = seeds.filter((seed) => {
+        const { steps, edges } = compare(period(seed, timeOf), period(seed + 1, timeOf))
+        const [kind] = detectableShifts(steps, edges)
+        expect(kind).toMatchObject({ name: 'shop GET', before: 80, after: 80, testable: true })
+        const moved = period(seed + 3, (random) => timeOf(random) + (kind?.shiftUs ?? 0))
+        const { findings } = compare(period(seed + 2, timeOf), moved).findings
+        return findings.some(({ direction }) => direction === 'slower')
+      })
+      // Of 20, four of five are 16; fewer than 13 or all would be chance 1 time in 30 at most.
+      expect(found.length).toBeGreaterThanOrEqual(13)
+      expect(found.length).toBeLessThanOrEqual(19)
+    },
+  )
+
+  test('is told of each kind of requests, the most frequent first, smaller with more of them', () => {
+    const mixed = (seed: number) => {
+      const random = randomSource(seed)
+      return makeSpans(
+        Array.from({ length: 300 }, (_, i): SpanSketch => {
+          const operation = i % 4 === 0 ? 'PUT' : i % 50 === 1 ? 'DELETE' : 'GET'
+          const endUs = i * 10_000 + 3000 * random.logNormal(0, 0.3)
+          return {
+            trace: `t${i}`,
+            id: `r${i}`,
+            service: 'shop',
+            operation,
+            startUs: i * 10_000,
+            endUs,
+          }
+        }),
+      )
+    }
+    const { steps, edges } = compare(mixed(1), mixed(2))
+    const kinds = detectableShifts(steps, edges)
+    expect(kinds.map(({ name, before, testable }) => [name, before, testable])).toEqual([
+      ['shop GET', 219, true],
+      ['shop PUT', 75, true],
+      ['shop DELETE', 6, false],
+    ])
+    expect(kinds[0]?.shiftUs).toBeLessThan(kinds[1]?.shiftUs ?? 0)
+  })
+
+  test('is as large as what matters, however many requests there are', () => {
+    const steady = (random: ReturnType<typeof randomSource>) => 3000 * random.logNormal(0, 0.001)
+    const { steps, edges } = compare(period(1, steady), period(2, steady))
+    const [kind] = detectableShifts(steps, edges)
+    expect(kind?.shiftUs).toBeGreaterThan(0.03 * (kind?.medianUs ?? 0))
+  })
+})

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest'
+import { explanationTexts } from '../../../src/cli/explanation-text.ts'
+import { compare } from '../../../src/compare/comparison.ts'
+import { explain } from '../../../src/explain/parameters/explain.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+
+interface Request {
+  readonly region: string
+  readonly size: number
+}
+
+interface Change {
+  readonly failing?: (request: Request, chance: number) => boolean
+  readonly stockUs?: (request: Request) => number
+  readonly payUs?: (request: Request) => number
+}
+
+/** Requests of a shop that asks its stock and is paid; times are log-normal. */
+function shop(seed: number, { failing = () => false, stockUs, payUs }: Change) {
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < 400; i++) {
+    const region = ['eu', 'us', 'asia'][random.integer(3)] as string
+    const request = { region, size: random.integer(1000) }
+    const isFailing = failing(request, random.next())
+    const stock = 800 * random.logNormal(0, 0.3) + (stockUs?.(request) ?? 0)
+    const pay = 900 * random.logNormal(0, 0.3) + (payUs?.(request) ?? 0)
+    const [trace, startUs] = [`t${i}`, i * 10_000]
+    const payUs_ = startUs + 20 + stock
+    const status = isFailing ? ('error' as const) : ('unset' as const)
+    const code = {
+      'http.status_code': isFailing ? 500 : 200,
+      ...(isFailing && { 'fallback.path': 'v2' }),
+    }
+    spans.push(
+      { trace, id: `a${i}`, service: 'shop', operation: 'buy', startUs, endUs: payUs_ + pay + 20 },
+      {
+        trace,
+        id: `b${i}`,
+        parent: `a${i}`,
+        service: 'stock',
+        operation: 'look',
+        startUs: startUs + 10,
+        endUs: startUs + 10 + stock,
+      },
+      {
+        trace,
+        id: `c${i}`,
+        parent: `a${i}`,
+        service: 'pay',
+        operation: 'charge',
+        startUs: payUs_,
+        endUs: payUs_ + pay,
+        status,
+        attributes: code,
+      },
+    )
+    const root = spans.at(-3) as SpanSketch
+    spans[spans.length - 3] = { ...root, attributes: { region, size: request.size } }
+  }
+  return makeSpans(spans)
+}
+
+const conditionsOf = (explanation: ReturnType<typeof explain>) =>
+  explanation.paths.map(({ conditions, predicts }) => ({
+    columns: conditions.map(({ column }) => column),
+    predicts,
+  }))
+
+test('a finding that more calls fail asks which parameters failing calls have, and never what says that they failed', () => {
+  const rare = (_: Request, chance: number) => chance < 0.02
+  const before = shop(1, { failing: rare })
+  const after = shop(2, {
+    failing: ({ region }, chance) => chance < (region === 'asia' ? 0.5 : 0.02),
+  })
+  const comparison = compare(before, after)
+  const [finding] = comparison.findings.findings
+  expect(finding?.kind).toBe('errors')
+  const explanation = explain(comparison, finding as NonNullable<typeof finding>)
+  expect(conditionsOf(explanation)[0]).toEqual({
+    columns: ['shop buy · region'],
+    predicts: 'mutation',
+  })
+  expect(explanation.questions.map(({ question }) => question)).toEqual(['what-differs'])
+  expect(explanation.text()).toMatch(
+    /^Calls of pay charge after\nWhat fails\?\n {2}Where shop buy · region is asia, calls are (more often )?failing: \d+ of \d+ /,
+  )
+  for (const name of ['http.status_code', 'fallback.path', 'status']) {
+    expect(explanation.tried).not.toContain(`pay charge · ${name}`)
+  }
+})
+
+test('where chance alone decides which calls fail, no parameter is named', () => {
+  const named = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20].filter((seed) => {
+    const comparison = compare(
+      shop(seed, { failing: (_, chance) => chance < 0.02 }),
+      shop(seed + 100, { failing: (_, chance) => chance < 0.2 }),
+    )
+    const [finding] = comparison.findings.findings
+    return explain(comparison, finding as NonNullable<typeof finding>).paths.length > 0
+  })
+  expect(named.length).toBeLessThanOrEqual(1)
+})
+
+test('a finding of two steps explains both, the one that parameters tell apart better first', () => {
+  const comparison = compare(
+    shop(3, {}),
+    shop(4, { stockUs: () => 500, payUs: ({ size }) => (size < 500 ? 1800 : 100) }),
+  )
+  const [finding, other] = comparison.findings.findings
+  const changedEdges = [...(finding?.changedEdges ?? []), ...(other?.changedEdges ?? [])]
+  const both = { ...(finding as NonNullable<typeof finding>), changedEdges }
+  for (const edges of [changedEdges, changedEdges.toReversed()]) {
+    const explanation = explain(comparison, { ...both, changedEdges: edges })
+    expect(explanation.subject.title).toBe('Calls of pay charge')
+    expect(conditionsOf(explanation)[0]?.columns).toEqual(['shop buy · size'])
+    expect(explanation.others.map(({ subject }) => subject.title)).toEqual(['Calls of stock look'])
+    expect(explanation.text()).toContain('\nNo parameter explains calls of stock look.\n')
+  }
+})
+
+test('no heading stands without an answer, and of a finding and its mutation all is said once', () => {
+  const comparison = compare(shop(5, {}), shop(6, { stockUs: () => 500 }))
+  const [finding] = comparison.findings.findings
+  const [mutation] = comparison.ranking.mutations
+  const why = explain(comparison, finding as NonNullable<typeof finding>)
+  const text = why.text()
+  expect(text).toMatch(
+    /^Calls of stock look\nNo parameter tells calls after from calls before, or slow calls from others\.\nTried: /,
+  )
+  const printed = explanationTexts({
+    finding: { ...(finding as NonNullable<typeof finding>), consequenceOf: null, why } as never,
+    mutation: { ...mutation, why: explain(comparison, { category: 0 }) } as never,
+  })
+  expect(printed).toHaveLength(1)
+  expect(printed[0]?.replaceAll('\n    ', ' ')).toMatch(
+    /^Finding #1 by parameters: Calls of stock look\nMutation 1 by parameters: .*\nNo parameter tells calls after from calls before, or slow calls from others, or requests after from requests before, or slow requests from others\.\nTried: [^\n]*$/,
+  )
+})
