@@ -162,3 +162,24 @@ export function requestsAt(
 export function every(stepUs: number, count: number, fromUs = NOON_US): number[] {
   return Array.from({ length: count }, (_, i) => fromUs + i * stepUs)
 }
+
+/** The root of a request by `weighedSpans`, without its end. */
+export type WeighedRoot = Required<Pick<SpanSketch, 'id' | 'trace' | 'service' | 'startUs'>> &
+  Pick<SpanSketch, 'probability'>
+
+/** Each request once with its weight, or as often as it weighs: roots of web, as far apart as asked. */
+export function weighedSpans<Request extends { readonly weight: number }>(
+  all: readonly Request[],
+  { isRepeated, fromUs, everyUs = 1e6 }: { isRepeated: boolean; fromUs: number; everyUs?: number },
+  spansOf: (request: Request, root: WeighedRoot) => SpanSketch[],
+): SpanTraces {
+  return makeSpans(
+    all.flatMap((request, i) =>
+      Array.from({ length: isRepeated ? request.weight : 1 }, (_, copy) => {
+        const trace = `${fromUs} ${i} ${copy}`
+        const root = { id: trace, trace, service: 'web', startUs: fromUs + i * everyUs }
+        return spansOf(request, isRepeated ? root : { ...root, probability: 1 / request.weight })
+      }).flat(),
+    ),
+  )
+}

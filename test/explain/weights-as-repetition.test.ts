@@ -4,7 +4,7 @@ import { findCallingContexts } from '../../src/explain/calling-contexts/find-cal
 import { explain } from '../../src/explain/parameters/explain.ts'
 import { findVariance } from '../../src/explain/variance/find-variance.ts'
 import { randomSource } from '../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../make-traces.ts'
+import { weighedSpans } from '../make-traces.ts'
 
 interface Request {
   readonly weight: number
@@ -30,23 +30,16 @@ function requests(seed: number, isAfter: boolean): Request[] {
   })
 }
 
-/** Each request once with its weight, or as often as it weighs. */
 function period(all: readonly Request[], isRepeated: boolean, fromUs: number) {
-  return makeSpans(
-    all.flatMap(({ weight, timeUs, disk, size, isRare }, i) =>
-      Array.from({ length: isRepeated ? weight : 1 }, (_, copy): SpanSketch[] => {
-        const trace = `${fromUs} ${i} ${copy}`
-        const startUs = fromUs + i * 1e6
-        const own = isRepeated ? {} : { probability: 1 / weight }
-        const read = { trace, parent: trace, startUs: startUs + 100, endUs: startUs + timeUs }
-        return [
-          { id: trace, trace, service: 'web', startUs, endUs: startUs + timeUs + 50, ...own },
-          { ...read, id: `${trace} read`, service: 'db', attributes: { disk, size } },
-          ...(isRare ? [{ ...read, id: `${trace} log`, service: 'log' }] : []),
-        ]
-      }).flat(),
-    ),
-  )
+  return weighedSpans(all, { isRepeated, fromUs }, ({ timeUs, disk, size, isRare }, root) => {
+    const { trace, startUs } = root
+    const read = { trace, parent: trace, startUs: startUs + 100, endUs: startUs + timeUs }
+    return [
+      { ...root, endUs: startUs + timeUs + 50 },
+      { ...read, id: `${trace} read`, service: 'db', attributes: { disk, size } },
+      ...(isRare ? [{ ...read, id: `${trace} log`, service: 'log' }] : []),
+    ]
+  })
 }
 
 const SEEDS = [1, 2, 3]

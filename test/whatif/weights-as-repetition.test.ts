@@ -3,7 +3,7 @@ import { randomSource } from '../../src/stats/random.ts'
 import { diagnoseLatency } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
 import { applyScenario } from '../../src/whatif/scenarios/apply-scenario.ts'
-import { makeSpans, type SpanSketch } from '../make-traces.ts'
+import { weighedSpans } from '../make-traces.ts'
 
 interface Request {
   readonly weight: number
@@ -29,30 +29,24 @@ function requests(seed: number, isAfter: boolean): Request[] {
   })
 }
 
-/** Each request once with its weight, or as often as it weighs. */
 function period(all: readonly Request[], isRepeated: boolean, fromUs: number) {
-  return makeSpans(
-    all.flatMap(({ weight, isMobile, ownUs, queryUs, isInTurn }, i) =>
-      Array.from({ length: isRepeated ? weight : 1 }, (_, copy): SpanSketch[] => {
-        const trace = `${fromUs} ${i} ${copy}`
-        const startUs = fromUs + i * 1e6
-        let fromQueryUs = startUs + 100
-        let endUs = fromQueryUs
-        const queries = queryUs.map((us, number) => {
-          const query = { id: `${trace} ${number}`, trace, parent: trace, service: 'db' }
-          const span = { ...query, startUs: fromQueryUs, endUs: fromQueryUs + us }
-          endUs = Math.max(endUs, span.endUs)
-          fromQueryUs = isInTurn ? span.endUs + 50 : fromQueryUs + 10
-          return span
-        })
-        const root = { id: trace, trace, service: 'web', startUs, endUs: endUs + ownUs }
-        const attributes = { client: isMobile ? 'mobile' : 'desktop' }
-        return [
-          { ...root, attributes, ...(!isRepeated && { probability: 1 / weight }) },
-          ...queries,
-        ]
-      }).flat(),
-    ),
+  return weighedSpans(
+    all,
+    { isRepeated, fromUs },
+    ({ isMobile, ownUs, queryUs, isInTurn }, root) => {
+      const { trace, startUs } = root
+      let fromQueryUs = startUs + 100
+      let endUs = fromQueryUs
+      const queries = queryUs.map((us, number) => {
+        const query = { id: `${trace} ${number}`, trace, parent: trace, service: 'db' }
+        const span = { ...query, startUs: fromQueryUs, endUs: fromQueryUs + us }
+        endUs = Math.max(endUs, span.endUs)
+        fromQueryUs = isInTurn ? span.endUs + 50 : fromQueryUs + 10
+        return span
+      })
+      const attributes = { client: isMobile ? 'mobile' : 'desktop' }
+      return [{ ...root, endUs: endUs + ownUs, attributes }, ...queries]
+    },
   )
 }
 

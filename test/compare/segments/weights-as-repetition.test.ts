@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import type { SegmentSide } from '../../../src/compare/segments/contrast-shares.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans } from '../../make-traces.ts'
+import { weighedSpans } from '../../make-traces.ts'
 
 interface Request {
   readonly weight: number
@@ -25,25 +25,14 @@ function requests(seed: number, isAfter: boolean): Request[] {
   })
 }
 
-/** Each request once with its weight, or as often as it weighs. */
 function period(all: readonly Request[], isRepeated: boolean, fromUs: number) {
-  return makeSpans(
-    all.flatMap(({ weight, tenant, timeUs, fails }, i) =>
-      Array.from({ length: isRepeated ? weight : 1 }, (_, copy) => {
-        const trace = `${fromUs} ${i} ${copy}`
-        const startUs = fromUs + i * 1e5
-        return {
-          id: trace,
-          trace,
-          service: 'web',
-          startUs,
-          endUs: startUs + timeUs,
-          status: fails ? ('error' as const) : ('ok' as const),
-          attributes: { tenant },
-          ...(!isRepeated && { probability: 1 / weight }),
-        }
-      }),
-    ),
+  return weighedSpans(
+    all,
+    { isRepeated, fromUs, everyUs: 1e5 },
+    ({ tenant, timeUs, fails }, root) => {
+      const status = fails ? ('error' as const) : ('ok' as const)
+      return [{ ...root, endUs: root.startUs + timeUs, status, attributes: { tenant } }]
+    },
   )
 }
 
