@@ -21,7 +21,7 @@ import {
 import { comparisonText, findingText } from './comparison-text.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
-import { proposedAlone } from './load-period.ts'
+import { isProposedAlone, proposedAlone } from './load-period.ts'
 import { JSON_FLAG, printJson, printText } from './printing.ts'
 
 const COMPARE_FLAGS = defineOptions({
@@ -80,7 +80,7 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
     if (json) printJson(FINDING_DOCUMENT.write(whole))
     else printText(findingText(whole))
   } else if (json) printJson(withinBudget(COMPARISON_DOCUMENT.write(printed), { budget, all }))
-  else printText(comparisonText(printed, { verbose }))
+  else printText(comparisonText(printed, { verbose, proposed: isProposedAlone(flags) }))
   proposedAlone(flags, comparison.findings.findings.length)
   failOn(comparison, flags.failOn, TERMS)
 }

@@ -32,14 +32,25 @@ import { cutAtPart, leftOutLines, MAX_WIDTH, textTable, textWidth, wrapped } fro
 const MAX_LINES = 40
 const ALL = Number.POSITIVE_INFINITY
 
+interface TextOptions {
+  readonly verbose: boolean
+  /** Whether `--propose` alone chose the requests, and has said which. */
+  readonly proposed?: boolean
+}
+
 /** What was compared, warnings and findings on a screen; verbose, also every ranked mutation. */
 export function comparisonText(
   { comparison, limit, explained, whatIf = [] }: PrintedComparison,
-  { verbose }: { readonly verbose: boolean },
+  { verbose, proposed = false }: TextOptions,
 ): string {
+  const warnings = comparison.warnings().filter(({ code }) => !proposed || code !== 'selected')
   const explanations = [...whatIfTexts(whatIf), ...explanationTexts(explained)]
-  if (verbose) return wrappedBlocks([...verboseBlocks(comparison, limit), ...explanations])
-  const blocks = shortBlocks(comparison, MAX_LINES - 2 * explanations.length)
+  if (verbose)
+    return wrappedBlocks([...verboseBlocks(comparison, { limit, warnings }), ...explanations])
+  const blocks = shortBlocks(comparison, {
+    maxLines: MAX_LINES - 2 * explanations.length,
+    warnings,
+  })
   return [...blocks, ...explanations].join('\n\n')
 }
 
@@ -137,14 +148,17 @@ function shortCells(rows: readonly string[][]): string[][] {
   return transpose<string>(columns)
 }
 
-function verboseBlocks(comparison: Comparison, limit: number): string[] {
+type Warnings = ReturnType<Comparison['warnings']>
+
+function verboseBlocks(
+  comparison: Comparison,
+  { limit, warnings }: { readonly limit: number; readonly warnings: Warnings },
+): string[] {
   const { mutations } = comparison.ranking
   const shown = mutations.slice(0, limit)
   return [
     overview(comparison),
-    ...withFlags(comparison.warnings()).map(
-      ({ code, message, detail }) => `! ${code}: ${message} ${detail}`,
-    ),
+    ...withFlags(warnings).map(({ code, message, detail }) => `! ${code}: ${message} ${detail}`),
     [comparison.findings.text(), ...placesText(comparison)].join('\n'),
     mutationCounts(comparison),
     ...shown.map((mutation) => mutationText(comparison, mutation)),
@@ -154,12 +168,15 @@ function verboseBlocks(comparison: Comparison, limit: number): string[] {
 }
 
 /** Findings are cut last: warnings take what they leave, but one line at least. */
-function shortBlocks(comparison: Comparison, maxLines: number): string[] {
+function shortBlocks(
+  comparison: Comparison,
+  { maxLines, warnings: all }: { readonly maxLines: number; readonly warnings: Warnings },
+): string[] {
   const head = overview(comparison).split('\n')
   const findings = [...comparison.findings.text().split('\n'), ...placesText(comparison)].flatMap(
     (line) => wrapped(line),
   )
-  const warnings = comparison.warnings().map(({ code, finding }) => `! ${code}: ${finding}`)
+  const warnings = all.map(({ code, finding }) => `! ${code}: ${finding}`)
   const mutations = comparison.ranking.mutations.length
   const foot = [
     ...(mutations + comparison.findings.findings.length === 0 ? [nothingFound(comparison)] : []),

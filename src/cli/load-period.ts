@@ -159,6 +159,15 @@ function adviseNarrowing(split: string, within: readonly (ProposedPeriods | null
   )
 }
 
+/** Whether `--propose` chose the requests, and nothing else did. */
+export function isProposedAlone({
+  split,
+  where,
+  between,
+}: SplitFlags & { readonly where?: unknown; readonly between?: unknown }): boolean {
+  return split === '' && where === undefined && between === undefined
+}
+
 /** Says what a change means that `--propose` found and the comparison of the periods does not. */
 export function proposedAlone({ split }: SplitFlags, findings: number): void {
   if (split !== '' || findings > 0) return

@@ -9,6 +9,7 @@ import {
   shortTexts,
 } from '../core/words.ts'
 import { type Population, stoodFor } from '../whatif/calls/index-calls.ts'
+import type { DiagnosedScenario } from '../whatif/diagnosis/diagnosed-scenario.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
 import type { ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
@@ -37,18 +38,41 @@ export function whatifText(
   diagnosis: LatencyDiagnosis,
   { limit, wish, within, explained }: Shown,
 ): string {
-  const { ranked, state } = diagnosis
+  const { state } = diagnosis
+  const { told, shown } = toldCauses(diagnosis, limit)
   return [
     [profilesText(diagnosis), withinText(diagnosis, within)].join(' ').trim(),
     [verdictText(diagnosis), wish === undefined ? '' : wishText(diagnosis, wish)].join(' ').trim(),
     findingsText(explained),
     explained.length > 0 || wish !== undefined ? '' : otherWays(diagnosis),
-    ranked.length === 0 ? '' : causesTable(diagnosis, limit, within),
-    ...leftOutLines(ranked.length - limit),
+    [shown.length === 0 ? '' : causesTable(diagnosis, shown, within), othersText(diagnosis, told)]
+      .join(' ')
+      .trim(),
+    ...leftOutLines(told - limit),
     state === 'complete' ? '' : 'Stopped before everything was tried.',
   ]
     .filter((part) => part !== '')
     .join('\n\n')
+}
+
+/** Causes that explain more than chance does, the best first, with those that they lie within; towards a wish, all. */
+function toldCauses({ ranked, models }: LatencyDiagnosis, limit: number) {
+  const told = ranked.filter(({ significant }) => significant || models.forests.length < 2)
+  const shown = new Set<number>()
+  for (const { rank } of told.slice(0, limit)) {
+    for (let at = ranked[rank - 1] ?? null; at !== null; at = at.parent) shown.add(at.rank)
+  }
+  return { told: told.length, shown: ranked.filter(({ rank }) => shown.has(rank)) }
+}
+
+/** `7 other changes explain no more than chance does; --json lists them.` */
+function othersText({ ranked }: LatencyDiagnosis, told: number): string {
+  const others = ranked.length - told
+  if (others === 0) return ''
+  const [verb, them] = others === 1 ? ['explains', 'it'] : ['explain', 'them']
+  const other = told === 0 ? 'change that was tried' : 'other change'
+  const things = others === 1 ? other : other.replace('change', 'changes').replace('was', 'were')
+  return `${grouped(others)} ${things} ${verb} no more than chance does; --json lists ${them}.`
 }
 
 /** Kinds of requests mixed may hide what one of them has. */
@@ -161,11 +185,10 @@ function distanceText({ options }: LatencyDiagnosis, value: number): string {
 }
 
 function causesTable(
-  { ranked, options }: LatencyDiagnosis,
-  limit: number,
+  { options }: LatencyDiagnosis,
+  shown: readonly DiagnosedScenario[],
   us: number | null,
 ): string {
-  const shown = ranked.slice(0, limit)
   const titles = shortTexts(
     shown.map(({ scenario }) => scenario.title),
     MAX_TITLE_LENGTH,

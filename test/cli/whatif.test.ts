@@ -82,6 +82,15 @@ describe('causes', () => {
     )
     expect(text).toMatch(/\n2\. server time of frontend NFS3 WRITE as +99 % .*\n +after\n/)
     expect(text).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)
+    expect(text).toMatch(/ \d+ other changes? explains? no more than chance does; --json lists /)
+    expect(text).not.toMatch(/^\d+\. .* maybe$/m)
+  })
+
+  test('that may all be chance are not listed, but counted', async () => {
+    const text = await whatif(...BEFORE, '--after', BEFORE[1] as string, ...SAMPLE, '--depth', '1')
+    expect(text).toContain('No single change explains a difference beyond chance.')
+    expect(text).toMatch(/\n\d+ changes that were tried explain no more than chance does; --json /)
+    expect(text).not.toContain('alone explains')
   })
 
   test('say which finding they explain, and begin at one', { tags: 'full' }, async () => {

@@ -83,7 +83,7 @@ export function isOpen({ eachInterval: [low, high] }: Pick<Draft, 'eachInterval'
   return Math.min(low, high) < 0 && Math.max(low, high) > 0
 }
 
-/** A mean that is this far off the typical shift of the title is told to be one. */
+/** A mean that is this far off the typical shift of the title is told to be one, beside that shift. */
 const FAR_OFF = 0.05
 
 /** `+425 µs each (95 % CI 370–479 µs)`; says where the interval leaves open whether it is more. */
@@ -92,7 +92,8 @@ function eachText(each: number, draft: Draft, quantity: Quantity): string {
   const isTypical = step === undefined || others.length > 0 || step.share !== undefined
   const isFar = !isTypical && Math.abs(each / step.shiftUs - 1) > FAR_OFF
   const much = `${signedAmount(each, quantity)} each${isFar ? ' on average' : ''}${isOpen(draft) ? ', which may be chance' : ''}`
-  return `${much}${intervalText(draft.eachInterval, quantity)}`
+  const typically = isFar ? `, typically ${signedAmount(step.shiftUs, quantity)}` : ''
+  return `${much}${intervalText(draft.eachInterval, quantity)}${typically}`
 }
 
 /** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `already at the start (11:15:03 UTC)`. */
