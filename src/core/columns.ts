@@ -191,7 +191,8 @@ function decode(json: Json): unknown {
       return Array.from(decode(of as Json) as NumberArray)
     case 'flags': {
       const bits = bytesOfBase64(of as string)
-      return Array.from({ length: length as number }, (_, i) => bitAt(bits, i))
+      const isSet = (i: number) => ((Number(bits[i >> 3]) >> (i & 7)) & 1) === 1
+      return Array.from({ length: length as number }, (_, i) => isSet(i))
     }
     case 'texts':
       return Array.from(decode(codes as Json) as Uint32Array, (code) => (of as string[])[code])
@@ -208,10 +209,6 @@ function decode(json: Json): unknown {
 
 function isList(json: Json): json is readonly Json[] {
   return Array.isArray(json)
-}
-
-function bitAt(bits: Uint8Array, i: number): boolean {
-  return (((bits[i >> 3] as number) >> (i & 7)) & 1) === 1
 }
 
 /** Own fields whatever they are called: `__proto__` is a name like any other. */

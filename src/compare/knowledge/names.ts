@@ -33,17 +33,13 @@ export function shownKeys(
 
 type Naming = (about: string, recorded: string) => string
 
-/** Names what was recorded: `storage node (SN)`. The recorded name stays, so none is lost or mixed up. */
-function shownAs(name: string, recorded: string): string {
-  return `${name} (${recorded})`
-}
-
 /** One function for a list of names, so that what is made with it is known to be the same. */
 const namingOf = remembered((names: readonly Name[]): Naming => {
   const known = new Map(names.map(({ about, name }) => [about, name]))
   return (about, recorded) => {
     const name = known.get(about) ?? known.get(stripIds(about))
-    return name === undefined ? recorded : shownAs(name, recorded)
+    // The recorded name stays, so that none is lost or mixed up: `storage node (SN)`.
+    return name === undefined ? recorded : `${name} (${recorded})`
   }
 })
 

@@ -5,7 +5,7 @@ import type { OptionAdvice } from '../../core/errors.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { moments } from '../../stats/moments.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
-import type { SpanTraces } from '../../traces/span-traces.ts'
+
 import {
   type CategorySizes,
   categorySizes,
@@ -42,12 +42,10 @@ export function findSplits(variants: ExplosionVariants, most: number): Split[] {
 
 const RESOURCE = 'resource.'
 
-function spansOf({ periods }: FlowSet): SpanTraces[] {
-  return periods.filter((traces): traces is SpanTraces => traces.kind === 'spans')
-}
-
-function attributesOf(flows: FlowSet): string[] {
-  const keys = spansOf(flows).flatMap(({ attributes }) => attributes.keys.values)
+function attributesOf({ periods }: FlowSet): string[] {
+  const keys = periods.flatMap((traces) =>
+    traces.kind === 'spans' ? traces.attributes.keys.values : [],
+  )
   return [
     ...new Set(keys.map((key) => (key.startsWith(RESOURCE) ? key.slice(RESOURCE.length) : key))),
   ]

@@ -50,7 +50,7 @@ export function parameterDifferences(
   weights?: Float64Array,
 ): ParameterDifference[] {
   const groups = [0, 1].map((label): RowGroup => {
-    const rows = numbersTo(labels.length).filter((row) => labels[row] === label)
+    const rows = Uint32Array.from(labels.keys()).filter((row) => labels[row] === label)
     return { rows, weights: weights && weightsAt(weights, rows) }
   }) as [RowGroup, RowGroup]
   const found = parameters.map((parameter) => ({
@@ -77,10 +77,6 @@ export function parameterDifferences(
 interface RowGroup {
   readonly rows: Uint32Array
   readonly weights: Float64Array | undefined
-}
-
-function numbersTo(end: number): Uint32Array {
-  return new Uint32Array(end).map((_, i) => i)
 }
 
 function weightsAt(weights: Float64Array, rows: Uint32Array): Float64Array {
@@ -127,7 +123,7 @@ function summary(parameter: Parameter, { rows, weights }: RowGroup): ParameterSu
       ? !Number.isNaN(parameter.values[row])
       : (parameter.codes[row] as number) >= 0
   const weightOf = (i: number) => weights?.[i] ?? 1
-  const places = numbersTo(rows.length).filter((i) => isKnown(rows[i] as number))
+  const places = Uint32Array.from(rows.keys()).filter((i) => isKnown(rows[i] as number))
   const known = sum(places, weightOf)
   const missing = weights === undefined ? rows.length - known : sum(weights) - known
   if (parameter.kind === 'numeric') {

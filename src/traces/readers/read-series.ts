@@ -25,10 +25,6 @@ export interface Series {
 const MAX_STEPS = 3
 const WIDE_STEP = 0.9
 
-function stepsOf({ atUs }: Series): number[] {
-  return pairs(atUs, (earlier, later) => later - earlier)
-}
-
 /**
  * Reads monitoring series: CSV with a column `time` (ISO 8601, or a number since 1970 in s, ms, µs or
  * ns), maybe one `host`, and a column of numbers a series; or the JSON that Prometheus answers to
@@ -208,8 +204,8 @@ function seriesOfHost(all: readonly Series[], host: string) {
       'Aggregate them, as sum by (instance) does',
     )
   }
-  return own.map((one) => ({
-    ...one,
-    maxAgeUs: MAX_STEPS * (quantile(stepsOf(one), WIDE_STEP) ?? Number.POSITIVE_INFINITY),
-  }))
+  return own.map((one) => {
+    const stepsUs = pairs(one.atUs, (earlier, later) => later - earlier)
+    return { ...one, maxAgeUs: MAX_STEPS * (quantile(stepsUs, WIDE_STEP) ?? Infinity) }
+  })
 }

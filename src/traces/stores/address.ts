@@ -8,7 +8,7 @@ import {
 } from '../../core/options.ts'
 import { readDuration } from '../../core/words.ts'
 import { readMoment } from '../epoch-clock.ts'
-import { type Condition, parseConditions } from '../selection/condition.ts'
+import { parseConditions } from '../selection/condition.ts'
 import { nodeFiles, type TraceSource } from '../trace-source.ts'
 import type { StoreKind, StoreLocation, StoreQuery, TraceStore } from './store.ts'
 
@@ -185,12 +185,9 @@ export async function openStore(
     throw new OptionError('between', unknown, expected)
   }
   const [fromUs, toUs] = [from, to].map((moment) => (typeof moment === 'number' ? moment : null))
-  const query = { fromUs: fromUs ?? null, toUs: toUs ?? null, conditions: parsed(where) }
+  const conditions = where === null ? [] : parseConditions(where)
+  const query = { fromUs: fromUs ?? null, toUs: toUs ?? null, conditions }
   return { store: await kind.open(address, parametersOf(address, kind.parameters)), query }
-}
-
-function parsed(where: string | null): readonly Condition[] {
-  return where === null ? [] : parseConditions(where)
 }
 
 function parametersOf(
