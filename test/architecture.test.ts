@@ -165,12 +165,12 @@ describe('the architecture of src', () => {
     ])
   })
 
-  test('stats imports nothing but core/errors.ts, simple-statistics, d3-array and fastest-levenshtein', () => {
+  test('stats imports nothing but core/errors.ts, simple-statistics and d3-array', () => {
     const outside = IMPORTS.filter(
       ({ file, target }) => unitOf(file) === 'stats' && unitOf(target) !== 'stats',
     )
     expect(new Set(outside.map(({ target }) => target))).toEqual(
-      new Set(['core/errors.ts', 'simple-statistics', 'd3-array', 'fastest-levenshtein']),
+      new Set(['core/errors.ts', 'simple-statistics', 'd3-array']),
     )
   })
 
