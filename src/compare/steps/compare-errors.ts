@@ -197,8 +197,12 @@ function passedOnOf(
   { places, blocks: { of: blockOf, perRun, runs } }: Pick<ErrorTests, 'places' | 'blocks'>,
 ): PassedOn[] {
   const size = perRun * (runs + 1)
-  const all = failures.flatMap(({ request, passedOn }) => passedOn.map((of) => ({ of, request })))
-  const found = [...group(all, ({ of }) => JSON.stringify(of)).values()].map((own): PassedOn => {
+  const all = failures.flatMap(({ request, passedOn }) =>
+    passedOn.map((one) => ({ ...one, request })),
+  )
+  // A call fails once, however many of the calls that it makes do, such as retries.
+  const calls = new Map(all.map((one) => [`${one.request} ${one.span}`, one])).values()
+  const found = [...group(calls, ({ of }) => JSON.stringify(of)).values()].map((own): PassedOn => {
     const [{ of }] = own as [(typeof own)[number]]
     const place = places.find(({ kind, service }) => kind === 'work' && service === of.service)
     const chances = new StretchCounts(flows, size)

@@ -22,8 +22,8 @@ export interface Failure {
   /** Service that called; `null` but for calls. */
   readonly caller: string | null
   readonly outcome: Outcome
-  /** Who failed with it, the nearest caller first. */
-  readonly passedOn: readonly Operation[]
+  /** Who failed with it, the nearest caller first, and in which span of the request. */
+  readonly passedOn: readonly { readonly of: Operation; readonly span: number }[]
   readonly reachesRoot: boolean
 }
 
@@ -150,6 +150,9 @@ function wayUp(
   }
   const passedOn = [...seen]
     .filter((visit) => isCall || visit !== visitOf[span])
-    .map(({ service, entry }) => ({ service, operation: operations[entry]! }))
+    .map(({ service, entry }) => ({
+      of: { service, operation: operations[entry]! },
+      span: entry,
+    }))
   return { passedOn, reachesRoot: above < 0 }
 }
