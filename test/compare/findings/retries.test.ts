@@ -119,3 +119,101 @@ test('of a total outage, each calling request is told once', () => {
     'web: call fails with it in 150 of 150 calls (0 of 150 before)',
   ])
 })
+
+interface Provider {
+  readonly offset: number
+  /** Median time of an attempt, and after which time its caller gives it up, in ms. */
+  readonly usualMs?: number
+  readonly deadlineMs?: number
+  /** Share of attempts that fail at once. */
+  readonly failing?: number
+  /** What each attempt after the first is waited with, in ms. */
+  readonly backoffMs?: number
+  /** What `shop` works first, in ms. */
+  readonly ownMs?: number
+}
+
+/** `shop BUY` calls `pay CHARGE` up to three times; `pay` goes on with what is given up. */
+function purchases({
+  offset,
+  usualMs = 60,
+  deadlineMs = 600,
+  failing = 0,
+  backoffMs = 60,
+  ownMs = 5,
+}: Provider) {
+  const random = randomSource(offset + 11)
+  const spans: SpanSketch[] = []
+  for (let request = 0; request < 400; request++) {
+    const trace = `${offset} ${request}`
+    const startUs = offset * 1e10 + request * 2e6
+    let nowUs = startUs + ownMs * 1000 + random.integer(3000)
+    let isFailing = true
+    for (let attempt = 0; isFailing && attempt < 3; attempt++) {
+      if (attempt > 0) nowUs += backoffMs * 1000 * (0.9 + 0.2 * random.next())
+      const breaks = random.next() < failing
+      const takesUs = 1000 * (breaks ? 4 : usualMs * Math.exp(random.normal() / 2))
+      const endUs = Math.min(nowUs + takesUs + 700, nowUs + deadlineMs * 1000)
+      isFailing = breaks || endUs < nowUs + takesUs + 700
+      const id = `${trace} ${attempt}`
+      const call = { trace, operation: 'CHARGE', startUs: nowUs, endUs }
+      const status = (fails: boolean) => (fails ? ('error' as const) : ('ok' as const))
+      const server = { startUs: nowUs + 350, endUs: nowUs + 350 + takesUs, host: 'b' }
+      spans.push(
+        { ...call, id, parent: trace, service: 'shop', kind: 'client', status: status(isFailing) },
+        { ...call, ...server, id: `${id} pay`, parent: id, service: 'pay', status: status(breaks) },
+      )
+      nowUs = endUs
+    }
+    const root = { trace, id: trace, service: 'shop', operation: 'BUY', host: 'a', startUs }
+    spans.push({ ...root, endUs: nowUs + 2000, status: isFailing ? 'error' : 'ok' })
+  }
+  return makeSpans(spans.map((span) => ({ host: 'a', ...span })))
+}
+
+test.each([
+  [480, 420],
+  // All attempts are given up: each takes 540 ms more, as far as anybody waited.
+  [5000, 540],
+])(
+  'attempts that clients give up count as long as they were waited for: %d ms',
+  (usualMs, moreMs) => {
+    const comparison = compare(purchases({ offset: 0 }), purchases({ offset: 1, usualMs }))
+    const { findings } = comparison
+    const latency = findings.findings.find(({ kind }) => kind === 'latency')
+    expect(latency).toMatchObject({ where: 'pay' })
+    // Of those answered in time alone, 320 ms, and none.
+    const { shiftUs = 0 } = latency?.steps[0] ?? {}
+    expect(Math.abs(shiftUs / (moreMs * 1000) - 1)).toBeLessThan(0.1)
+    const share = (latency?.contributionUs ?? 0) / findings.observedChangeUs
+    expect(share).toBeGreaterThan(0.75)
+    expect(share).toBeLessThan(1.02)
+    expect(comparison.warnings().map(({ code }) => code)).not.toContain('clock-skew')
+  },
+)
+
+test.each([0.25, 0.6])(
+  'what retries of %d of the attempts take belongs to their failures',
+  (failing) => {
+    const { findings } = compare(purchases({ offset: 0 }), purchases({ offset: 1, failing }))
+    const [first, ...others] = findings.findings
+    expect(others).toEqual([])
+    expect(first).toMatchObject({ kind: 'errors', where: 'pay' })
+    const kinds = first?.consequences.map(({ kind }) => kind)
+    expect(kinds).toContain('latency')
+    expect(kinds?.some((kind) => kind === 'structure' || kind === 'concurrency')).toBe(true)
+    const told = first?.consequences.reduce((sum, one) => sum + one.contributionUs, 0) ?? 0
+    expect(Math.abs(told / findings.observedChangeUs - 1)).toBeLessThan(0.25)
+  },
+)
+
+test('what a caller takes longer in all requests is no consequence of failures in some', () => {
+  const { findings } = compare(
+    purchases({ offset: 0 }),
+    purchases({ offset: 1, failing: 0.4, backoffMs: 0, ownMs: 30 }),
+  )
+  expect(findings.findings.map(({ kind, where }) => `${kind} ${where}`).sort()).toEqual([
+    'errors pay',
+    'latency shop',
+  ])
+})
