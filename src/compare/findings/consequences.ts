@@ -5,6 +5,7 @@ import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import { isSame, type Operation } from '../steps/call-order.ts'
+import { errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
@@ -127,9 +128,8 @@ interface Pair {
 function isConsequence({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   if (cause.depth !== undefined && isOfCallee(categories, { cause, draft })) return true
   if (cause.kind === 'errors') {
-    return draft.kind === 'latency'
-      ? isTimeOfErrors({ categories, steps }, { cause, draft })
-      : isOfErrors(categories, { cause, draft })
+    const pair = { cause, draft }
+    return (draft.kind === 'latency' ? isTimeOfErrors : isOfErrors)({ categories, steps }, pair)
   }
   if (isStructural(cause) && draft.kind === 'latency') {
     return isSameWork(categories, { cause, draft })
@@ -183,7 +183,7 @@ function shareRequests(categories: Categories, { cause, draft }: Pair): boolean 
 }
 
 /** Whether a draft shows a failure: who fails with it, what is done after or left out. */
-function isOfErrors(categories: Categories, { cause, draft }: Pair): boolean {
+function isOfErrors({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   const [failing] = cause.calls
   const isIt = (one: Operation | null) =>
     one !== null && failing !== undefined && isSame(one, failing.of)
@@ -191,7 +191,13 @@ function isOfErrors(categories: Categories, { cause, draft }: Pair): boolean {
     return draft.calls[0]?.kind === 'fails with' && isIt(draft.calls[0].previous)
   }
   if (!isStructural(draft)) return false
-  if (draft.calls.some(({ kind, call }) => kind === 'again' && isIt(call))) return true
+  const { operation } = errorChangeOf(steps.errors, cause.services)?.inner ?? {}
+  const isWithin = (one: Operation | null) =>
+    one?.service === failing?.of.service && one?.operation === operation
+  const isRetry = draft.calls.some(
+    ({ kind, call }) => kind === 'again' && (isIt(call) || isWithin(call)),
+  )
+  if (isRetry) return true
   if (!cause.failedRequests) return false
   return (
     draft.calls.some(({ previous, call }) => isIt(previous) || isIt(call)) ||
@@ -209,14 +215,11 @@ const MAX_WITHOUT = 0.5
 function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   const [failing = '', ...callers] = cause.services
   const [service = ''] = draft.services
-  const isOfCalls = callers.length > 0
   const isRelated =
     service === failing
-      ? !isOfCalls
+      ? callers.length === 0
       : callers.includes(service) || isAbove(categories, service, failing)
-  const change = steps.errors.find(
-    (one) => one.service === failing && isOfCalls === (one.kind === 'call'),
-  )
+  const change = errorChangeOf(steps.errors, cause.services)
   const isWork = draft.steps.length > 0 && draft.steps.every(({ kind }) => kind === 'work')
   if (!isWork || !isRelated || change === undefined || cause.direction !== draft.direction) {
     return false

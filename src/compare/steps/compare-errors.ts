@@ -41,6 +41,8 @@ export interface ErrorChange extends Place, CountsTest {
   readonly callers: readonly string[]
   /** What failing calls say, where only those that say so are counted. */
   readonly said: string | null
+  /** The call within an operation that nearly all fail with, and whom it calls; `null` for none. */
+  readonly inner: { readonly operation: string; readonly peer: string } | null
   /** What they say in all, by how many more do. */
   readonly messages: readonly ErrorMessage[]
   /** Requests that have failing calls, by their row. */
@@ -179,6 +181,7 @@ export function describeErrors(
       changed: q < alpha && isLarge,
       operations: operationsOf(flows, failures),
       callers: [...new Set(failures.flatMap(({ caller }) => caller ?? []))].sort(),
+      inner: innerOf(failures),
       messages: [...group(failures, saidOf)]
         .map(([text, own]) => ({ text, made: failuresByPeriod(flows, own) }))
         .sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0])),
@@ -244,6 +247,16 @@ function toldOf(tests: TestedPlace['tests'], alpha: number) {
   return single ?? first
 }
 
+function innerOf(failures: readonly Failure[]): ErrorChange['inner'] {
+  const mostly = (textOf: (failure: Failure) => string) =>
+    [...group(failures, textOf)].find(
+      ([, { length }]) => length >= NEARLY_ALL * failures.length,
+    )?.[0] ?? ''
+  const operation = mostly(({ within }) => within ?? '')
+  const peer = mostly(({ outcome }) => outcome.peer ?? '')
+  return operation === '' ? null : { operation, peer }
+}
+
 /** Operations that have nearly all of a change, the one of most first. */
 function operationsOf(flows: FlowSet, failures: readonly Failure[]): string[] {
   const rates = [...group(failures, ({ operation }) => operation)].map(([operation, own]) => {
@@ -263,6 +276,15 @@ function operationsOf(flows: FlowSet, failures: readonly Failure[]): string[] {
 function failuresByPeriod(flows: FlowSet, failures: readonly Pick<Failure, 'request'>[]) {
   const requests = failures.map(({ request }) => request)
   return countByPeriod(flows, requests)
+}
+
+/** The change that a finding is of, by its services: the one that fails, then those of which calls fail. */
+export function errorChangeOf(
+  errors: readonly ErrorChange[],
+  [service, ...callers]: readonly string[],
+): ErrorChange | undefined {
+  const kind = callers.length > 0 ? 'call' : 'work'
+  return errors.find((one) => one.service === service && one.kind === kind)
 }
 
 export function countByPeriod(

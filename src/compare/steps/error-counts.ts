@@ -22,6 +22,8 @@ export interface Failure {
   /** Service that called; `null` but for calls. */
   readonly caller: string | null
   readonly outcome: Outcome
+  /** Operation of the span that fails within that operation; `null` where it is the operation. */
+  readonly within: string | null
   /** Who failed with it, the nearest caller first, and in which span of the request. */
   readonly passedOn: readonly { readonly of: Operation; readonly span: number }[]
   readonly reachesRoot: boolean
@@ -85,10 +87,13 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
   flows.shapeOf.forEach((shape, request) => {
     const failing = outcomes.failing(request)
     if (failing.length === 0) return
-    for (const { site, span, ...rest } of originsOf(visits.get(shape)!, new Set(failing))) {
-      const { operation, context, caller } = site
+    const spans = visits.get(shape)!
+    for (const { site, span, ...rest } of originsOf(spans, new Set(failing))) {
+      const { kind, operation, context, caller } = site
       const outcome = outcomes.of(request, span)
-      const failure = { request, operation, context, caller, outcome, ...rest }
+      const isEntry = kind === 'call' || spans.visitOf[span]!.entry === span
+      const within = isEntry ? null : spans.operations[span]!
+      const failure = { request, operation, context, caller, outcome, within, ...rest }
       placeOf(site.kind, site.service).failures.push(failure)
     }
   })

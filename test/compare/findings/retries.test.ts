@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { printedFindings } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { reportMarkdown } from '../../../src/views/report/report-markdown.ts'
@@ -216,4 +217,86 @@ test('what a caller takes longer in all requests is no consequence of failures i
     'errors pay',
     'latency shop',
   ])
+})
+
+describe('of calls to a service that records nothing', () => {
+  /** `web GET` calls `tax`, which fails in a quarter of attempts, and calls again after 30 ms. */
+  const taxes = (offset: number, failing: number, attributes: SpanSketch['attributes'] = {}) => {
+    const random = randomSource(offset + 5)
+    const spans = Array.from({ length: 500 }, (_, request): SpanSketch[] => {
+      const trace = `${offset} ${request}`
+      const startUs = offset * 1e10 + request * 1e6
+      let nowUs = startUs + 3000 + random.integer(1000)
+      const calls: SpanSketch[] = []
+      for (let fails = true; fails && calls.length < 3; ) {
+        if (calls.length > 0) nowUs += 30_000
+        fails = random.next() < failing
+        const endUs = nowUs + 8000 + random.integer(2000)
+        const status = fails ? 'error' : 'ok'
+        const call = { trace, id: `${trace} ${calls.length}`, parent: trace, service: 'web' }
+        const told = { operation: 'POST', kind: 'client' as const, attributes }
+        calls.push({ ...call, ...told, startUs: nowUs, endUs, status })
+        nowUs = endUs
+      }
+      const root = {
+        trace,
+        id: trace,
+        service: 'web',
+        operation: 'GET',
+        startUs,
+        endUs: nowUs + 2000,
+      }
+      return [root, ...calls]
+    })
+    return makeSpans(spans.flat())
+  }
+
+  test.each([
+    [{ 'server.address': 'tax.example', 'url.full': 'https://10.0.0.1/rates' }, ' to tax.example'],
+    [{ 'peer.service': 'tax' }, ' to tax'],
+    [{ 'url.full': 'https://me@tax.example:8443/rates?of=7' }, ' to tax.example'],
+    [{ 'server.address': '10.2.3.4' }, ' to <address>'],
+    [{}, ''],
+  ])('the call that fails is named, and whom it calls: %o', (attributes, to) => {
+    const comparison = compare(taxes(0, 0), taxes(1, 0.25, attributes))
+    const [first, ...others] = comparison.findings.findings
+    expect(first?.title).toMatch(
+      new RegExp(`^web: POST${to} within GET fails in \\d+ of 500 calls \\(0 of 500 before\\)$`),
+    )
+    expect(first?.look).toBe(to === '' ? 'web' : `web, ${to.slice(4)}`)
+    // That it calls again, and takes longer for it, is of the same cause.
+    expect(others).toEqual([])
+    expect(first?.consequences.map(({ kind }) => kind)).toContain('latency')
+    const snapshot = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
+    const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
+    expect(restored.findings.text()).toBe(comparison.findings.text())
+  })
+
+  test('peers of more names than can be told apart leave messages as they are', () => {
+    const many = (offset: number) =>
+      Array.from({ length: 500 }, (_, i): SpanSketch[] => {
+        const [trace, startUs] = [`${offset} ${i}`, offset + i * 1e6]
+        const call = { trace, id: `${trace} c`, parent: trace, startUs: startUs + 10 }
+        const name = `pod-${String.fromCharCode(97 + (i % 26))}${String.fromCharCode(97 + (i % 25))}`
+        const attributes = { 'server.address': name, 'error.type': i % 3 === 0 ? 'full' : 'gone' }
+        const status = offset > 0 && i % 4 === 0 ? ('error' as const) : ('ok' as const)
+        const told = {
+          service: 'web',
+          kind: 'client' as const,
+          operation: 'PUT',
+          attributes,
+          status,
+        }
+        return [
+          { trace, id: trace, service: 'web', startUs, endUs: startUs + 1000 },
+          { ...call, ...told, endUs: startUs + 900 },
+        ]
+      }).flat()
+    const { errors } = compare(makeSpans(many(0)), makeSpans(many(1e10))).steps
+    expect(errors[0]?.messages.map(({ text, made }) => [text, made[1]])).toEqual([
+      ['gone', 83],
+      ['full', 42],
+    ])
+    expect(errors[0]?.inner).toEqual({ operation: 'PUT', peer: '' })
+  })
 })
