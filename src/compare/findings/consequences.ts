@@ -224,22 +224,21 @@ function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair)
   if (!isWork || !isRelated || change === undefined || cause.direction !== draft.direction) {
     return false
   }
+  const strata = draft.steps.flatMap((step) => {
+    const times = steps.times.find((one) => stepKey(one) === stepKey(step))
+    return times?.strata.filter(({ operation }) => operation === step.operation) ?? []
+  })
   const shiftOf = (isOf: (request: number) => boolean) => {
-    const compared = draft.steps
-      .flatMap((step) => {
-        const times = steps.times.find((one) => stepKey(one) === stepKey(step))
-        return times?.strata.filter(({ operation }) => operation === step.operation) ?? []
-      })
-      .map(({ before, after }) => {
-        const [then, now] = [before, after].map(({ recorded: { requests, values } }) =>
-          values.filter((_, i) => isOf(at(requests, i))),
-        ) as [Float64Array, Float64Array]
-        const shift = (mean(now) ?? Number.NaN) - (mean(then) ?? Number.NaN)
-        return { shift, size: Number.isNaN(shift) ? 0 : now.length }
-      })
-    return (
-      sum(compared, ({ shift, size }) => shift * size || 0) / sum(compared, ({ size }) => size) || 0
-    )
+    let [excessUs, size] = [0, 0]
+    for (const { before, after } of strata) {
+      const [then, now] = [before, after].map(({ recorded: { requests, values } }) =>
+        values.filter((_, i) => isOf(at(requests, i))),
+      ) as [Float64Array, Float64Array]
+      if (then.length === 0) continue
+      excessUs += sum(now) - now.length * (mean(then) as number)
+      size += now.length
+    }
+    return excessUs / size || 0
   }
   const without = shiftOf((request) => !change.failing.has(request))
   return Math.abs(without) < MAX_WITHOUT * Math.abs(shiftOf(() => true))
