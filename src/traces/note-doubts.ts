@@ -27,7 +27,8 @@ export function noteClockSkew(
 
 /**
  * Yields traces in which spans reach outside a parent on another host (or service) by more than
- * rounding. Consumers and what follows may outlive parents.
+ * rounding. Consumers, what follows, and what takes longer than its parent, whatever the clocks, may
+ * outlive parents: one that gave up, say.
  */
 export function* spansOutsideParents({ spanOffsets, spans, hosts, epochNs }: Placed) {
   const pastMsNs = Number(epochNs % NS_PER_MS)
@@ -82,14 +83,15 @@ function reachOutside(
 ): Microseconds {
   const startUs = spans.startUs[span]!
   const parentStartUs = spans.startUs[parent]!
+  const rounding = Math.max(roundingUs(startUs, pastMsNs), roundingUs(parentStartUs, pastMsNs))
   const waits =
     spans.followsFrom[span] === 0 &&
     spans.kind[span] !== CONSUMER &&
-    spans.kind[parent] !== PRODUCER
+    spans.kind[parent] !== PRODUCER &&
+    spans.durationUs[span]! <= spans.durationUs[parent]! + rounding
   const endUs = startUs + spans.durationUs[span]!
   const parentEndUs = parentStartUs + spans.durationUs[parent]!
   const reachUs = Math.max(parentStartUs - startUs, waits ? endUs - parentEndUs : 0)
-  const rounding = Math.max(roundingUs(startUs, pastMsNs), roundingUs(parentStartUs, pastMsNs))
   return reachUs > rounding ? reachUs : 0
 }
 

@@ -2,7 +2,12 @@
 import { shortText } from '../core/words.ts'
 import { PRESENCE } from './attribute-names.ts'
 import type { AttributeValue } from './attributes.ts'
-import { SPAN_STATUSES, type SpanStatus, type SpanTraceColumns } from './span-columns.ts'
+import {
+  SPAN_KINDS,
+  SPAN_STATUSES,
+  type SpanStatus,
+  type SpanTraceColumns,
+} from './span-columns.ts'
 
 /** How spans ended: all that ended alike share one. */
 export interface Outcome {
@@ -11,6 +16,8 @@ export interface Outcome {
   readonly code: string
   /** What failing spans say, with `<n>` and `<id>` for what differs from one to the next. */
   readonly message: string
+  /** Whom a failing client span calls, where it says so. */
+  readonly peer?: string
 }
 
 /** The outcomes of all spans of all requests, one byte a span. */
@@ -21,12 +28,14 @@ export class Outcomes {
   /** The spans of request `i` are entries `offsets[i]` to `offsets[i + 1]`. */
   readonly offsets: Uint32Array
   readonly #isError: readonly boolean[]
+  readonly #isTimeout: readonly boolean[]
 
   constructor(kinds: readonly Outcome[], ofSpan: Uint8Array, offsets: Uint32Array) {
     this.kinds = kinds
     this.ofSpan = ofSpan
     this.offsets = offsets
     this.#isError = kinds.map(({ outcome }) => outcome === 'error')
+    this.#isTimeout = kinds.map(({ code, message }) => TIMEOUT.test(`${code}\n${message}`))
   }
 
   /** How span `span` of a request ended, callers first; by default its root, and so the request. */
@@ -37,6 +46,11 @@ export class Outcomes {
   /** Whether span `span` of a request failed, callers first; by default its root. */
   failed(request: number, span = 0): boolean {
     return this.#isError[this.ofSpan[this.offsets[request]! + span]!]!
+  }
+
+  /** Whether span `span` of a request says that it took too long. */
+  timedOut(request: number, span: number): boolean {
+    return this.#isTimeout[this.ofSpan[this.offsets[request]! + span]!]!
   }
 
   /** Spans of a request that failed, callers first. */
@@ -72,6 +86,8 @@ export class Outcomes {
   }
 }
 
+const TIMEOUT = /^(?:HTTP (?:408|504)|gRPC 4)$|deadline|timed?[ _-]?out/im
+
 /** Attributes that say how a span ended; of messages, the best first. */
 const HTTP_CODES = ['http.response.status_code', 'http.status_code']
 const GRPC_CODES = ['rpc.grpc.status_code', 'grpc.status_code']
@@ -90,6 +106,11 @@ const MESSAGES = [
   'error.type',
 ]
 const READ: readonly string[] = [...HTTP_CODES, ...GRPC_CODES, ESCAPED, ...MESSAGES]
+
+/** Attributes of client spans that say whom they call; of URLs, the host. */
+const PEERS = ['server.address', 'peer.service', 'net.peer.name', 'url.full', 'http.url']
+const URL_HOST = /^[a-z][\w+.-]*:\/\/(?:[^/?#]*@)?([^/?#:]+|\[[^\]]*\])/i
+const CLIENT = SPAN_KINDS.indexOf('client')
 
 /** Whether an attribute, or that it was recorded, says how a span ended: it is no reason that it did. */
 export function saysOutcome(attribute: string): boolean {
@@ -122,7 +143,7 @@ export function readOutcomes(periods: readonly Pick<SpanTraceColumns, 'spans' | 
     }
     /** By status, attribute and type, then by value: most spans say one thing alone. */
     const known: Map<number, number>[] = []
-    return spans.status.map((status, span) => {
+    const outcomeOf = (status: number, span: number) => {
       const end = offsets[span + 1]!
       let [first, count] = [end, 0]
       for (let entry = offsets[span]!; entry < end; entry++) {
@@ -136,9 +157,20 @@ export function readOutcomes(periods: readonly Pick<SpanTraceColumns, 'spans' | 
       const code = ofKind.get(columns.value[first]!) ?? codeOf(status, first, end)
       if (ofKind.size < MAX_KNOWN) ofKind.set(columns.value[first]!, code)
       return code
+    }
+    return spans.status.map((status, span) => {
+      const code = outcomeOf(status, span)
+      const isFailingCall = spans.kind[span] === CLIENT && kinds.all[code]!.outcome === 'error'
+      return isFailingCall ? kinds.ofCallTo(peerOf(attributes, span), code) : code
     })
   })
   return { kinds: kinds.all, ofRows }
+}
+
+function peerOf(attributes: SpanTraceColumns['attributes'], span: number): string {
+  const told = PEERS.map((key) => attributes.get(span, key)).find((value) => value !== undefined)
+  const text = String(told ?? '')
+  return messageTemplate(URL_HOST.exec(text)?.[1] ?? text)
 }
 
 /** Of one attribute, so many values are remembered. */
@@ -146,10 +178,13 @@ const MAX_KNOWN = 1000
 /** Kinds that fit a byte; what further failing spans say is left out. */
 const MAX_KINDS = 250
 const MAX_MESSAGE_LENGTH = 120
+/** Of peers, so many are told apart. */
+const MAX_PEERS = 20
 
 /** Outcomes as they are met; the first three are the statuses alone. */
 class OutcomeKinds {
   readonly all: Outcome[] = SPAN_STATUSES.map((outcome) => ({ outcome, code: '', message: '' }))
+  readonly #peers = new Set<string>()
   readonly #codes = new Map(this.all.map((kind, code) => [JSON.stringify(kind), code]))
 
   code(status: SpanStatus, said: ReadonlyMap<string, AttributeValue>): number {
@@ -167,6 +202,14 @@ class OutcomeKinds {
     return this.all.length < MAX_KINDS
       ? this.#add({ outcome, code, message })
       : (this.#find({ outcome, code, message: '' }) ?? SPAN_STATUSES.indexOf(outcome))
+  }
+
+  /** The outcome of a call to somebody; the outcome alone where there is no room. */
+  ofCallTo(peer: string, code: number): number {
+    if (peer === '' || (this.#peers.size >= MAX_PEERS && !this.#peers.has(peer))) return code
+    this.#peers.add(peer)
+    const kind = { ...this.all[code]!, peer }
+    return this.#find(kind) ?? (this.all.length < MAX_KINDS ? this.#add(kind) : code)
   }
 
   #find(kind: Outcome): number | undefined {

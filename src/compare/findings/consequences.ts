@@ -1,10 +1,13 @@
-import { sum } from 'd3-array'
+import { mean, sum } from 'd3-array'
 import { addAt, at } from '../../core/entries.ts'
 import { AFTER } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import { isSame, type Operation } from '../steps/call-order.ts'
+import { errorChangeOf } from '../steps/compare-errors.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
+import { stepKey } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
 import { type Draft, type Finding, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
@@ -13,6 +16,11 @@ import { requestsOf } from './names.ts'
 const MAX_SIZE_DIFFERENCE = 0.1
 /** So is one whose requests share less than this with those of the cause. */
 const MIN_SHARED_REQUESTS = 0.5
+
+interface Compared {
+  readonly categories: Categories
+  readonly steps: StepChanges
+}
 
 export function byContribution(a: Draft, b: Draft): number {
   const weight = ({ weightUs, contributionUs }: Draft) => Math.abs(weightUs ?? contributionUs)
@@ -23,11 +31,7 @@ export function byContribution(a: Draft, b: Draft): number {
  * Puts each draft that is a consequence of another under it; the largest in all comes first. Where
  * requests got slower, what got faster is no reason, and comes after what is.
  */
-export function nestConsequences(
-  categories: Categories,
-  drafts: readonly Draft[],
-  isSlower: boolean,
-) {
+export function nestConsequences(compared: Compared, drafts: readonly Draft[], isSlower: boolean) {
   const causes: { readonly cause: Draft; readonly consequences: Draft[] }[] = []
   // Of what services log otherwise, the deepest is the likeliest cause.
   const order = (draft: Draft) =>
@@ -39,7 +43,7 @@ export function nestConsequences(
   const byKind = drafts.toSorted((a, b) => order(a) - order(b))
   const likeliestFirst = [...byKind.filter((draft) => !isGap(draft)), ...byKind.filter(isGap)]
   for (const draft of likeliestFirst) {
-    const found = causes.find(({ cause }) => isConsequence(categories, { cause, draft }))
+    const found = causes.find(({ cause }) => isConsequence(compared, { cause, draft }))
     if (found === undefined) causes.push({ cause: draft, consequences: [] })
     else found.consequences.push(draft)
   }
@@ -75,13 +79,23 @@ export function withConsequences(
  * its new steps, and of all steps where what its requests did before is known from before alone.
  */
 export function toldAsDelays(
-  categories: Categories,
+  { categories, steps }: Compared,
   drafts: readonly Draft[],
 ): (draft: Draft) => number {
+  const { flows, categoryOf } = categories
   const delayUs = new Float64Array(categories.size)
-  for (const { kind, categories: ids, contributionUs } of drafts) {
+  for (const { kind, categories: ids, contributionUs, steps: delayed } of drafts) {
+    if (kind !== 'latency') continue
+    const names = delayed.map(stepKey)
+    const rows = steps.steps
+      .filter((step) => names.includes(stepKey(step)))
+      .flatMap(({ requests }) => requests.filter((one) => flows.period[one] === AFTER))
     const [, after] = requestsOf(categories, ids)
-    if (kind !== 'latency' || after === 0) continue
+    for (const row of rows) {
+      const id = at(categoryOf, row)
+      addAt(delayUs, id, contributionUs / rows.length / categories.count(id, AFTER))
+    }
+    if (rows.length > 0 || after === 0) continue
     for (const id of ids) addAt(delayUs, id, contributionUs / after)
   }
   const usualUs = (id: number) => (categories.count(id, AFTER) > 0 ? at(delayUs, id) : 0)
@@ -111,9 +125,12 @@ interface Pair {
  * Whether a draft shows another's delay again: steps elsewhere longer by about as much in mostly
  * the same requests, or another path after a slow call.
  */
-function isConsequence(categories: Categories, { cause, draft }: Pair): boolean {
+function isConsequence({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   if (cause.depth !== undefined && isOfCallee(categories, { cause, draft })) return true
-  if (cause.kind === 'errors') return isOfErrors(categories, { cause, draft })
+  if (cause.kind === 'errors') {
+    const pair = { cause, draft }
+    return (draft.kind === 'latency' ? isTimeOfErrors : isOfErrors)({ categories, steps }, pair)
+  }
   if (isStructural(cause) && draft.kind === 'latency') {
     return isSameWork(categories, { cause, draft })
   }
@@ -143,7 +160,11 @@ function isOfCallee(categories: Categories, { cause, draft }: Pair): boolean {
   const [service, below] = [draft.services[0], cause.services[0]]
   const isAnswer = isStructural(draft) || draft.kind === 'errors'
   if (!isAnswer || service === undefined || below === undefined || service === below) return false
-  const isAbove = [...allVisits(recordedFlows(categories.flows)).values()].some(({ visits }) =>
+  return isAbove(categories, service, below) && shareRequests(categories, { cause, draft })
+}
+
+function isAbove({ flows }: Categories, service: string, below: string): boolean {
+  return [...allVisits(recordedFlows(flows)).values()].some(({ visits }) =>
     visits.some((visit) => {
       if (visit.service !== below) return false
       let above = visit.caller
@@ -151,7 +172,6 @@ function isOfCallee(categories: Categories, { cause, draft }: Pair): boolean {
       return above !== null
     }),
   )
-  return isAbove && shareRequests(categories, { cause, draft })
 }
 
 function shareRequests(categories: Categories, { cause, draft }: Pair): boolean {
@@ -163,18 +183,65 @@ function shareRequests(categories: Categories, { cause, draft }: Pair): boolean 
 }
 
 /** Whether a draft shows a failure: who fails with it, what is done after or left out. */
-function isOfErrors(categories: Categories, { cause, draft }: Pair): boolean {
+function isOfErrors({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   const [failing] = cause.calls
   const isIt = (one: Operation | null) =>
     one !== null && failing !== undefined && isSame(one, failing.of)
   if (draft.kind === 'errors') {
     return draft.calls[0]?.kind === 'fails with' && isIt(draft.calls[0].previous)
   }
-  if (!isStructural(draft) || !cause.failedRequests) return false
+  if (!isStructural(draft)) return false
+  const { operation } = errorChangeOf(steps.errors, cause.services)?.inner ?? {}
+  const isWithin = (one: Operation | null) =>
+    one?.service === failing?.of.service && one?.operation === operation
+  const isRetry = draft.calls.some(
+    ({ kind, call }) => kind === 'again' && (isIt(call) || isWithin(call)),
+  )
+  if (isRetry) return true
+  if (!cause.failedRequests) return false
   return (
     draft.calls.some(({ previous, call }) => isIt(previous) || isIt(call)) ||
     (draft.calls.some(({ of }) => isIt(of)) && shareRequests(categories, { cause, draft }))
   )
+}
+
+/** Without the requests in which calls fail, what follows from failures changes by less than this share. */
+const MAX_WITHOUT = 0.5
+
+/**
+ * Whether what fails itself, or who calls it, works longer for that: waits for another try, or for a
+ * timeout. Of the callee of calls that fail, what takes longer may be why.
+ */
+function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
+  const [failing = '', ...callers] = cause.services
+  const [service = ''] = draft.services
+  const isRelated =
+    service === failing
+      ? callers.length === 0
+      : callers.includes(service) || isAbove(categories, service, failing)
+  const change = errorChangeOf(steps.errors, cause.services)
+  const isWork = draft.steps.length > 0 && draft.steps.every(({ kind }) => kind === 'work')
+  if (!isWork || !isRelated || change === undefined || cause.direction !== draft.direction) {
+    return false
+  }
+  const strata = draft.steps.flatMap((step) => {
+    const times = steps.times.find((one) => stepKey(one) === stepKey(step))
+    return times?.strata.filter(({ operation }) => operation === step.operation) ?? []
+  })
+  const shiftOf = (isOf: (request: number) => boolean) => {
+    let [excessUs, size] = [0, 0]
+    for (const { before, after } of strata) {
+      const [then, now] = [before, after].map(({ recorded: { requests, values } }) =>
+        values.filter((_, i) => isOf(at(requests, i))),
+      ) as [Float64Array, Float64Array]
+      if (then.length === 0) continue
+      excessUs += sum(now) - now.length * (mean(then) as number)
+      size += now.length
+    }
+    return excessUs / size || 0
+  }
+  const without = shiftOf((request) => !change.failing.has(request))
+  return Math.abs(without) < MAX_WITHOUT * Math.abs(shiftOf(() => true))
 }
 
 /** Whether a service's work changed as it does something else, or for the answer to a call. */

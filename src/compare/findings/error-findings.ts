@@ -51,7 +51,7 @@ export function errorFindings(
       eachInterval: [Number.NaN, Number.NaN],
       probabilitySlower: Number.NaN,
       notes: [rateText(change), failedText(change)],
-      look: name,
+      look: change.inner?.peer ? `${name}, ${printable(change.inner.peer)}` : name,
       services: [service, ...callers],
       calls: [findingCall({ ...change, kind: 'fails', of, previous: null, call: null })],
       exemplars: firstExemplars(flows, requests),
@@ -79,10 +79,11 @@ export function errorFindings(
 
 /** Says what fails: `POST /pay fails with “no such promo” in 193 of 2,741 calls (14 of 2,823 before)`. */
 function errorWords(change: ErrorChange) {
-  const { operations, said, messages, made, difference } = change
-  const isOne = operations.length === 1
+  const { operations, said, messages, made, difference, inner } = change
+  const isOne = operations.length === 1 || inner !== null
   const names = operations.map((operation) => operationName({ operation }))
-  const what = listed(names, MAX_NAMED)
+  const call = inner === null ? '' : `${operationName(inner)}${toPeer(inner)} within `
+  const what = call + listed(names, MAX_NAMED)
   const [message] = messages
   const moved = Math.abs(made[AFTER] - made[BEFORE])
   const isMost =
@@ -94,6 +95,10 @@ function errorWords(change: ErrorChange) {
   }
   const only = difference > 0 ? '' : 'only '
   return `${what} ${isOne ? 'fails' : 'fail'}${saying} ${only}in ${callsText(change)}`
+}
+
+function toPeer({ peer }: { readonly peer: string }): string {
+  return peer === '' ? '' : ` to ${printable(peer)}`
 }
 
 function rateText({ made, chances, worth }: Counts): string {

@@ -161,8 +161,9 @@ export function groupFindings(
   const mutationsOf = (draft: Draft) =>
     ranking.mutations.filter((mutation) => draftOf.get(keyOf(mutation)) === draft)
   const isSlower = changeIsClear && observedChangeUs > 0
-  const toldElsewhere = toldAsDelays(categories, drafts)
-  const found = nestConsequences(categories, drafts, isSlower)
+  const compared = { categories, steps: sources.steps }
+  const toldElsewhere = toldAsDelays(compared, drafts)
+  const found = nestConsequences(compared, drafts, isSlower)
   const causes = found.filter(
     ({ cause: { kind, direction } }) =>
       [direction, 'two-sided'].includes(alternative) ||

@@ -12,6 +12,7 @@ import type { Draft, FindingCall, FindingStep } from '../findings/finding.ts'
 import { rowsByStart } from '../load/arrivals.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
+import { errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type StepTimes, stepKey } from '../steps/step-times.ts'
 import { findOnset, type Onset, type Timed } from './onset.ts'
@@ -135,13 +136,14 @@ export interface Failure {
 
 /** Which requests have failing calls of a finding, of those that make them; or fail. */
 export function failuresOf(
-  { calls: [call], segment }: Pick<Draft, 'calls' | 'segment'>,
+  { calls: [call], services, segment }: Pick<Draft, 'calls' | 'services' | 'segment'>,
   { flows, sites, errors }: StepChanges,
 ): Failure[] {
   const { outcomes } = flows
   if (outcomes === undefined) return []
   const { service, operation } = call?.of ?? {}
-  const change = errors.find((one) => one.service === service && one.operations[0] === operation)
+  const change = call?.kind === 'fails' ? errorChangeOf(errors, services) : undefined
+  const failing = change && new Set(change.requests)
   const operations = change?.operations ?? [operation]
   const spansOf = sites?.callers.map((callers) =>
     callers.flatMap(({ of, span }) =>
@@ -151,8 +153,8 @@ export function failuresOf(
   const inside = segment && new Set(segment.requests)
   return requestsOf(flows, (request) => inside?.has(request) ?? true).flatMap((request) => {
     const spans = call === undefined ? [0] : (spansOf?.[shapeOf(flows, request)] ?? [])
-    const value = spans.some((span) => outcomes.failed(request, span)) ? 1 : 0
-    return spans.length === 0 ? [] : [{ request, value }]
+    const isFailing = failing?.has(request) ?? spans.some((span) => outcomes.failed(request, span))
+    return spans.length === 0 ? [] : [{ request, value: Number(isFailing) }]
   })
 }
 

@@ -41,6 +41,8 @@ export interface ErrorChange extends Place, CountsTest {
   readonly callers: readonly string[]
   /** What failing calls say, where only those that say so are counted. */
   readonly said: string | null
+  /** The call within an operation that nearly all fail with, and whom it calls; `null` for none. */
+  readonly inner: { readonly operation: string; readonly peer: string } | null
   /** What they say in all, by how many more do. */
   readonly messages: readonly ErrorMessage[]
   /** Requests that have failing calls, by their row. */
@@ -179,6 +181,7 @@ export function describeErrors(
       changed: q < alpha && isLarge,
       operations: operationsOf(flows, failures),
       callers: [...new Set(failures.flatMap(({ caller }) => caller ?? []))].sort(),
+      inner: innerOf(failures),
       messages: [...group(failures, saidOf)]
         .map(([text, own]) => ({ text, made: failuresByPeriod(flows, own) }))
         .sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0])),
@@ -197,8 +200,12 @@ function passedOnOf(
   { places, blocks: { of: blockOf, perRun, runs } }: Pick<ErrorTests, 'places' | 'blocks'>,
 ): PassedOn[] {
   const size = perRun * (runs + 1)
-  const all = failures.flatMap(({ request, passedOn }) => passedOn.map((of) => ({ of, request })))
-  const found = [...group(all, ({ of }) => JSON.stringify(of)).values()].map((own): PassedOn => {
+  const all = failures.flatMap(({ request, passedOn }) =>
+    passedOn.map((one) => ({ ...one, request })),
+  )
+  // A call fails once, however many of the calls that it makes do, such as retries.
+  const calls = new Map(all.map((one) => [`${one.request} ${one.span}`, one])).values()
+  const found = [...group(calls, ({ of }) => JSON.stringify(of)).values()].map((own): PassedOn => {
     const [{ of }] = own as [(typeof own)[number]]
     const place = places.find(({ kind, service }) => kind === 'work' && service === of.service)
     const chances = new StretchCounts(flows, size)
@@ -240,6 +247,16 @@ function toldOf(tests: TestedPlace['tests'], alpha: number) {
   return single ?? first
 }
 
+function innerOf(failures: readonly Failure[]): ErrorChange['inner'] {
+  const mostly = (textOf: (failure: Failure) => string) =>
+    [...group(failures, textOf)].find(
+      ([, { length }]) => length >= NEARLY_ALL * failures.length,
+    )?.[0] ?? ''
+  const operation = mostly(({ within }) => within ?? '')
+  const peer = mostly(({ outcome }) => outcome.peer ?? '')
+  return operation === '' ? null : { operation, peer }
+}
+
 /** Operations that have nearly all of a change, the one of most first. */
 function operationsOf(flows: FlowSet, failures: readonly Failure[]): string[] {
   const rates = [...group(failures, ({ operation }) => operation)].map(([operation, own]) => {
@@ -259,6 +276,15 @@ function operationsOf(flows: FlowSet, failures: readonly Failure[]): string[] {
 function failuresByPeriod(flows: FlowSet, failures: readonly Pick<Failure, 'request'>[]) {
   const requests = failures.map(({ request }) => request)
   return countByPeriod(flows, requests)
+}
+
+/** The change that a finding is of, by its services: the one that fails, then those of which calls fail. */
+export function errorChangeOf(
+  errors: readonly ErrorChange[],
+  [service, ...callers]: readonly string[],
+): ErrorChange | undefined {
+  const kind = callers.length > 0 ? 'call' : 'work'
+  return errors.find((one) => one.service === service && one.kind === kind)
 }
 
 export function countByPeriod(

@@ -22,8 +22,10 @@ export interface Failure {
   /** Service that called; `null` but for calls. */
   readonly caller: string | null
   readonly outcome: Outcome
-  /** Who failed with it, the nearest caller first. */
-  readonly passedOn: readonly Operation[]
+  /** Operation of the span that fails within that operation; `null` where it is the operation. */
+  readonly within: string | null
+  /** Who failed with it, the nearest caller first, and in which span of the request. */
+  readonly passedOn: readonly { readonly of: Operation; readonly span: number }[]
   readonly reachesRoot: boolean
 }
 
@@ -85,10 +87,13 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
   flows.shapeOf.forEach((shape, request) => {
     const failing = outcomes.failing(request)
     if (failing.length === 0) return
-    for (const { site, span, ...rest } of originsOf(visits.get(shape)!, new Set(failing))) {
-      const { operation, context, caller } = site
+    const spans = visits.get(shape)!
+    for (const { site, span, ...rest } of originsOf(spans, new Set(failing))) {
+      const { kind, operation, context, caller } = site
       const outcome = outcomes.of(request, span)
-      const failure = { request, operation, context, caller, outcome, ...rest }
+      const isEntry = kind === 'call' || spans.visitOf[span]!.entry === span
+      const within = isEntry ? null : spans.operations[span]!
+      const failure = { request, operation, context, caller, outcome, within, ...rest }
       placeOf(site.kind, site.service).failures.push(failure)
     }
   })
@@ -150,6 +155,9 @@ function wayUp(
   }
   const passedOn = [...seen]
     .filter((visit) => isCall || visit !== visitOf[span])
-    .map(({ service, entry }) => ({ service, operation: operations[entry]! }))
+    .map(({ service, entry }) => ({
+      of: { service, operation: operations[entry]! },
+      span: entry,
+    }))
   return { passedOn, reachesRoot: above < 0 }
 }

@@ -69,7 +69,9 @@ export interface StepTimes extends Step {
 /**
  * Collects how long every step took: work where none of its calls covers it; a call beyond the time
  * at its callee, there and back as one. Strata keep operations, callers, called services and
- * failures apart, services only where most requests have their like in the other period.
+ * failures apart, services only where most requests have their like in the other period. What fails
+ * for its time alone, as it timed out or its caller gave it up, is with the usual, as long as it was
+ * waited for: without it, what takes long would look short.
  */
 export function stepTimes(flows: FlowSet): readonly StepTimes[] {
   if (!areFromSpans(flows) || flows.latencyUs.length === 0) return []
@@ -84,6 +86,8 @@ interface Item {
   readonly atCaller: number
   readonly isCall: boolean
   readonly others: readonly number[]
+  /** Whether a timeout can be of nothing else. */
+  readonly isLeaf: boolean
   readonly times: Times
 }
 
@@ -120,17 +124,34 @@ class StepCollector {
     // A snapshot may carry the latencies of some requests only.
     if (this.#flows.latencies(request).length < tree.from.length) return
     this.#read(request, tree)
-    const { outcomes } = this.#flows
     for (let item = 0; item < items.length; item++) {
-      const { span, atCaller, isCall, others, times } = items[item]!
+      const { span, atCaller, isCall, others, isLeaf, times } = items[item]!
       const start = this.#times[2 * span]!
-      const end = this.#times[2 * span + 1]!
+      const given = isCall ? Number.POSITIVE_INFINITY : this.#givenUpNs(request, span, atCaller)
+      const end = Math.min(this.#times[2 * span + 1]!, given)
       const other = isCall ? this.#extent(others) : coveredNs(this.#times, others, start, end)
       const isCritical = this.#isWaitedFor[span]! | this.#isWaitedFor[atCaller]!
-      const isFailing = outcomes?.failed(request, span) || outcomes?.failed(request, atCaller)
+      const isFailing =
+        this.#broke(request, span, isLeaf) ||
+        (given === Number.POSITIVE_INFINITY && this.#broke(request, atCaller, isLeaf))
       const stratum = times[isFailing ? 1 : 0]
       stratum.add(period, request, Math.max(0, end - start - other) / NS, isCritical)
     }
+  }
+
+  /** Whether a span failed otherwise than by its time, which is among those compared. */
+  #broke(request: number, span: number, isLeaf: boolean): boolean {
+    const { outcomes } = this.#flows
+    const failed = outcomes?.failed(request, span) === true
+    return failed && !(isLeaf && outcomes.timedOut(request, span))
+  }
+
+  /** When a caller that failed gave up a call that goes on: of it, nothing failed but to be in time. */
+  #givenUpNs(request: number, span: number, atCaller: number): number {
+    const { outcomes, options } = this.#flows
+    const end = this.#times[2 * atCaller + 1]!
+    const goesOn = this.#times[2 * span + 1]! > end + options.slackUs * NS
+    return goesOn && outcomes?.failed(request, atCaller) ? end : Number.POSITIVE_INFINITY
   }
 
   finish(): StepTimes[] {
@@ -175,7 +196,8 @@ class StepCollector {
       ])
       const atCaller = caller?.calls.find((call) => call.called.includes(entry))?.span ?? entry
       const others = calls.map(({ span }) => span)
-      const own = { span: entry, atCaller, isCall: false, others, times: work }
+      const isLeaf = others.length === 0
+      const own = { span: entry, atCaller, isCall: false, others, isLeaf, times: work }
       const ways = calls
         .filter(({ span, called }) => called[0] !== span)
         .map(({ span, called, service: callee }): Item => {
@@ -186,14 +208,22 @@ class StepCollector {
             operation,
             ...(isAnswered ? [] : ['whose other side was not recorded']),
           ])
-          return { span, atCaller: span, isCall: true, others: called, times }
+          return {
+            span,
+            atCaller: span,
+            isCall: true,
+            others: called,
+            isLeaf: !isAnswered,
+            times,
+          }
         })
       if (caller !== null) return [own, ...ways]
       const times = this.#stratum({ kind: 'request', service, caller: null }, [
         ...key,
         type ?? called[0] ?? '',
       ])
-      return [own, ...ways, { span: entry, atCaller, isCall: false, others: [], times }]
+      const whole = { span: entry, atCaller, isCall: false, others: [], isLeaf: false, times }
+      return [own, ...ways, whole]
     })
     return { tree, items }
   }

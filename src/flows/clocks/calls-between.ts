@@ -48,7 +48,7 @@ export interface CallsBetween {
   readonly direction: Int8Array
   /** 1 where the caller's span is the call itself, of kind client or with no other call. */
   readonly isClient: Uint8Array
-  /** How far beyond its caller's a call ends, as recorded; −∞ where the caller need not wait. */
+  /** How far beyond its caller's a call ends, as recorded; −∞ where the caller did not wait. */
   readonly lateUs: Float64Array
   /** How far `clock` is ahead of `reference` at least and at most; infinite where nobody waits. */
   readonly lowUs: Float64Array
@@ -122,10 +122,11 @@ export function callsBetween(
         (spans.kind[caller] === INTERNAL && children[period]![caller] === 1)
       const isForward = pairs[pair]!.reference === clock[caller]
       const high = start - callerStart + rounding
-      const late = mayWait
-        ? start + durationUs[span]! - callerStart - durationUs[caller]! - rounding
-        : Number.NEGATIVE_INFINITY
-      const low = isLonger ? Number.NEGATIVE_INFINITY : late
+      // No clock makes what is longer than its caller fit: that one gave up, or never waited.
+      const late =
+        mayWait && !isLonger
+          ? start + durationUs[span]! - callerStart - durationUs[caller]! - rounding
+          : Number.NEGATIVE_INFINITY
       calls.period[call] = period
       calls.span[call] = span
       calls.trace[call] = trace
@@ -133,8 +134,8 @@ export function callsBetween(
       calls.direction[call] = isForward ? 1 : -1
       calls.isClient[call] = isClient ? 1 : 0
       calls.lateUs[call] = late
-      calls.lowUs[call] = isForward ? low : -high
-      calls.highUs[call] = isForward ? high : -low
+      calls.lowUs[call] = isForward ? late : -high
+      calls.highUs[call] = isForward ? high : -late
     }
   }
   pairs.forEach((_, pair) => {

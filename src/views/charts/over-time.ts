@@ -47,7 +47,10 @@ export const errorsChart = defineChart(
       title: shortText(`#${finding.rank} ${finding.where} ${finding.operation ?? ''}`, MAX_TITLE),
       failures: failuresOf(finding, steps),
     }))
-    const ofRequests = { title: 'all requests', failures: failuresOf({ calls: [] }, steps) }
+    const ofRequests = {
+      title: 'all requests',
+      failures: failuresOf({ calls: [], services: [] }, steps),
+    }
     const panels = rank === null ? [ofRequests, ...shown] : shown
     const marks = marksOfPeriod(timeMarks(comparison, events), flows, AFTER)
     const whole = timeRange(flows)

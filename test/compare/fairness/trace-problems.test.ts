@@ -34,14 +34,11 @@ function requests(
 const before = requests(400, { trace: 'before' })
 
 describe('clock-skew', () => {
+  const later = (span: SpanSketch, us: number) =>
+    span.id === 'db5' ? { ...span, startUs: span.startUs + us, endUs: span.endUs + us } : span
   const skewed = (share: number) =>
     requests(400, {
-      change: (spans, i) =>
-        i < 400 * share
-          ? spans.map((span) =>
-              span.id === 'db5' ? { ...span, endUs: span.endUs + 20_000 } : span,
-            )
-          : spans,
+      change: (spans, i) => spans.map((span) => later(span, i < 400 * share ? 20_000 : 0)),
     })
 
   test('of shares that differ, which may be the change itself', () => {
@@ -67,11 +64,9 @@ describe('clock-skew', () => {
   const ahead = (count: number, aheadUs: number) =>
     requests(400, {
       change: (spans, i) =>
-        spans.map((span) =>
-          span.host === 'b'
-            ? { ...span, startUs: span.startUs + aheadUs }
-            : { ...span, endUs: span.endUs + (i < count ? -9_000 : 0) },
-        ),
+        spans
+          .map((span) => (span.host === 'b' ? { ...span, startUs: span.startUs + aheadUs } : span))
+          .map((span) => later(span, i < count ? 20_000 : 0)),
     })
 
   test('silent where correcting clocks brings all spans into their parents', () => {
@@ -82,6 +77,16 @@ describe('clock-skew', () => {
     const [found] = coded('clock-skew', before, ahead(40, -3_000))
     expect(found?.finding).toContain('This is after correcting clocks: b is ')
     expect(found?.finding).toContain(' behind a')
+  })
+
+  test('silent where what outlives its parent is longer: no clock makes it fit, the parent gave up', () => {
+    const givenUp = requests(400, {
+      change: (spans, i) =>
+        spans.map((span) =>
+          span.id === 'db5' && i < 40 ? { ...span, endUs: span.endUs + 20_000 } : span,
+        ),
+    })
+    expect(coded('clock-skew', before, givenUp)).toEqual([])
   })
 
   test('silent when the spans reach out of a parent on their own host', () => {

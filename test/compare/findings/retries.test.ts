@@ -1,0 +1,302 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { printedFindings } from '../../../src/cli/finding-document.ts'
+import { compare } from '../../../src/compare/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { reportMarkdown } from '../../../src/views/report/report-markdown.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+
+interface Shop {
+  readonly offset: number
+  /** Share of attempts that fail. */
+  readonly failing: number
+  /** Most attempts of each call of `pay`, and of each call of `order`. */
+  readonly attempts: readonly [pay: number, order: number]
+  readonly requests?: number
+  /** Requests that did not fail are kept by this chance. */
+  readonly kept?: number
+}
+
+/** `web BUY` calls `order PLACE`, which calls `pay CHARGE`, each again after a failure. */
+function shop({ offset, failing, attempts, requests = 150, kept = 1 }: Shop) {
+  const random = randomSource(offset + 1)
+  const spans: SpanSketch[] = []
+  const calls = { web: 0, order: 0 }
+  const failures = { web: 0, order: 0 }
+  for (let request = 0; request < requests; request++) {
+    const trace = `${offset} ${request}`
+    const own: SpanSketch[] = []
+    let nowUs = offset * 1e9 + request * 1e5
+    const span = (service: string, parent: string | null, inner: (id: string) => boolean) => {
+      const sketch = { trace, id: `${trace} ${own.length}`, parent, service, startUs: nowUs }
+      const at = own.push({ ...sketch, endUs: nowUs }) - 1
+      nowUs += 50 + random.integer(20)
+      const isFailing = inner(sketch.id)
+      nowUs += 50 + random.integer(20)
+      const status = isFailing ? ('error' as const) : ('ok' as const)
+      own[at] = { ...sketch, endUs: nowUs, status }
+      return isFailing
+    }
+    const tried = (most: number, attempt: () => boolean) => {
+      for (let i = 0; i < most; i++) if (!attempt()) return false
+      return true
+    }
+    const counted = { web: 1, order: 0 }
+    const failed = { web: 0, order: 0 }
+    const isFailing = span('web', null, (web) =>
+      tried(attempts[1], () => {
+        counted.order++
+        const isOrder = span('order', web, (order) =>
+          tried(attempts[0], () => span('pay', order, () => random.next() < failing)),
+        )
+        failed.order += Number(isOrder)
+        return isOrder
+      }),
+    )
+    failed.web = Number(isFailing)
+    const probability = isFailing ? 1 : kept
+    if (random.next() >= probability) continue
+    spans.push(...own.map((one) => ({ ...one, probability })))
+    for (const service of ['web', 'order'] as const) {
+      calls[service] += counted[service] / probability
+      failures[service] += failed[service] / probability
+    }
+  }
+  return { traces: makeSpans(spans), calls, failures }
+}
+
+const compared = (before: Omit<Shop, 'offset'>, after: Omit<Shop, 'offset'>) => {
+  const [first, second] = [shop({ ...before, offset: 0 }), shop({ ...after, offset: 1 })]
+  return { comparison: compare(first.traces, second.traces), periods: [first, second] as const }
+}
+
+test('a caller fails once for each of its calls, however many of its attempts fail, and shares are at most 1', () => {
+  let told = 0
+  const share = fc.constantFrom(0, 0.05, 0.6, 0.9, 1)
+  const most = fc.integer({ min: 1, max: 4 })
+  const shops = fc.record({
+    failing: share,
+    attempts: fc.tuple(most, most),
+    kept: fc.constantFrom(1, 0.3),
+  })
+  fc.assert(
+    fc.property(shops, shops, (before, after) => {
+      const { comparison, periods } = compared(before, after)
+      const { findings } = comparison.findings
+      for (const { calls } of findings.flatMap((one) => [one, ...one.consequences])) {
+        // Of repeats, all that are made are counted, not whether any is.
+        for (const { kind, of, made, chances } of calls.filter((one) => one.kind !== 'repeats')) {
+          for (const period of [BEFORE, AFTER]) {
+            expect(made[period]).toBeGreaterThanOrEqual(0)
+            expect(made[period]).toBeLessThanOrEqual(chances[period])
+            if (kind !== 'fails with' || (of.service !== 'web' && of.service !== 'order')) continue
+            told++
+            const { calls, failures } = periods[period]
+            expect(Math.abs(chances[period] - calls[of.service])).toBeLessThanOrEqual(0.5)
+            expect(Math.abs(made[period] - failures[of.service])).toBeLessThanOrEqual(0.5)
+          }
+        }
+      }
+      for (const one of printedFindings(comparison)) {
+        if (one.kind !== 'errors') continue
+        expect(Math.abs(one.size.value as number)).toBeLessThanOrEqual(1)
+      }
+      expect(reportMarkdown(comparison)).not.toMatch(/NaN|undefined/)
+    }),
+    { numRuns: 15 },
+  )
+  expect(told).toBeGreaterThan(20)
+})
+
+test('of a total outage, each calling request is told once', () => {
+  const usual = { failing: 0, attempts: [3, 1] } as const
+  const { comparison } = compared(usual, { ...usual, failing: 1 })
+  const [first] = comparison.findings.findings
+  expect(first?.title).toBe('pay: call fails in 450 of 450 calls (0 of 150 before)')
+  expect(first?.consequences.slice(0, 2).map(({ title }) => title)).toEqual([
+    'order: call fails with it in 150 of 150 calls (0 of 150 before)',
+    'web: call fails with it in 150 of 150 calls (0 of 150 before)',
+  ])
+})
+
+interface Provider {
+  readonly offset: number
+  /** Median time of an attempt, and after which time its caller gives it up, in ms. */
+  readonly usualMs?: number
+  readonly deadlineMs?: number
+  /** Share of attempts that fail at once. */
+  readonly failing?: number
+  /** What each attempt after the first is waited with, in ms. */
+  readonly backoffMs?: number
+  /** What `shop` works first, in ms. */
+  readonly ownMs?: number
+}
+
+/** `shop BUY` calls `pay CHARGE` up to three times; `pay` goes on with what is given up. */
+function purchases({
+  offset,
+  usualMs = 60,
+  deadlineMs = 600,
+  failing = 0,
+  backoffMs = 60,
+  ownMs = 5,
+}: Provider) {
+  const random = randomSource(offset + 11)
+  const spans: SpanSketch[] = []
+  for (let request = 0; request < 400; request++) {
+    const trace = `${offset} ${request}`
+    const startUs = offset * 1e10 + request * 2e6
+    let nowUs = startUs + ownMs * 1000 + random.integer(3000)
+    let isFailing = true
+    for (let attempt = 0; isFailing && attempt < 3; attempt++) {
+      if (attempt > 0) nowUs += backoffMs * 1000 * (0.9 + 0.2 * random.next())
+      const breaks = random.next() < failing
+      const takesUs = 1000 * (breaks ? 4 : usualMs * Math.exp(random.normal() / 2))
+      const endUs = Math.min(nowUs + takesUs + 700, nowUs + deadlineMs * 1000)
+      isFailing = breaks || endUs < nowUs + takesUs + 700
+      const id = `${trace} ${attempt}`
+      const call = { trace, operation: 'CHARGE', startUs: nowUs, endUs }
+      const status = (fails: boolean) => (fails ? ('error' as const) : ('ok' as const))
+      const server = { startUs: nowUs + 350, endUs: nowUs + 350 + takesUs, host: 'b' }
+      spans.push(
+        { ...call, id, parent: trace, service: 'shop', kind: 'client', status: status(isFailing) },
+        { ...call, ...server, id: `${id} pay`, parent: id, service: 'pay', status: status(breaks) },
+      )
+      nowUs = endUs
+    }
+    const root = { trace, id: trace, service: 'shop', operation: 'BUY', host: 'a', startUs }
+    spans.push({ ...root, endUs: nowUs + 2000, status: isFailing ? 'error' : 'ok' })
+  }
+  return makeSpans(spans.map((span) => ({ host: 'a', ...span })))
+}
+
+test.each([
+  [480, 420],
+  // All attempts are given up: each takes 540 ms more, as far as anybody waited.
+  [5000, 540],
+])(
+  'attempts that clients give up count as long as they were waited for: %d ms',
+  (usualMs, moreMs) => {
+    const comparison = compare(purchases({ offset: 0 }), purchases({ offset: 1, usualMs }))
+    const { findings } = comparison
+    const latency = findings.findings.find(({ kind }) => kind === 'latency')
+    expect(latency).toMatchObject({ where: 'pay' })
+    // Of those answered in time alone, 320 ms, and none.
+    const { shiftUs = 0 } = latency?.steps[0] ?? {}
+    expect(Math.abs(shiftUs / (moreMs * 1000) - 1)).toBeLessThan(0.1)
+    const share = (latency?.contributionUs ?? 0) / findings.observedChangeUs
+    expect(share).toBeGreaterThan(0.75)
+    expect(share).toBeLessThan(1.02)
+    expect(comparison.warnings().map(({ code }) => code)).not.toContain('clock-skew')
+  },
+)
+
+test.each([0.25, 0.6])(
+  'what retries of %d of the attempts take belongs to their failures',
+  (failing) => {
+    const { findings } = compare(purchases({ offset: 0 }), purchases({ offset: 1, failing }))
+    const [first, ...others] = findings.findings
+    expect(others).toEqual([])
+    expect(first).toMatchObject({ kind: 'errors', where: 'pay' })
+    const kinds = first?.consequences.map(({ kind }) => kind)
+    expect(kinds).toContain('latency')
+    expect(kinds?.some((kind) => kind === 'structure' || kind === 'concurrency')).toBe(true)
+    const told = first?.consequences.reduce((sum, one) => sum + one.contributionUs, 0) ?? 0
+    expect(Math.abs(told / findings.observedChangeUs - 1)).toBeLessThan(0.25)
+  },
+)
+
+test('what a caller takes longer in all requests is no consequence of failures in some', () => {
+  const { findings } = compare(
+    purchases({ offset: 0 }),
+    purchases({ offset: 1, failing: 0.4, backoffMs: 0, ownMs: 30 }),
+  )
+  expect(findings.findings.map(({ kind, where }) => `${kind} ${where}`).sort()).toEqual([
+    'errors pay',
+    'latency shop',
+  ])
+})
+
+describe('of calls to a service that records nothing', () => {
+  /** `web GET` calls `tax`, which fails in a quarter of attempts, and calls again after 30 ms. */
+  const taxes = (offset: number, failing: number, attributes: SpanSketch['attributes'] = {}) => {
+    const random = randomSource(offset + 5)
+    const spans = Array.from({ length: 500 }, (_, request): SpanSketch[] => {
+      const trace = `${offset} ${request}`
+      const startUs = offset * 1e10 + request * 1e6
+      let nowUs = startUs + 3000 + random.integer(1000)
+      const calls: SpanSketch[] = []
+      for (let fails = true; fails && calls.length < 3; ) {
+        if (calls.length > 0) nowUs += 30_000
+        fails = random.next() < failing
+        const endUs = nowUs + 8000 + random.integer(2000)
+        const status = fails ? 'error' : 'ok'
+        const call = { trace, id: `${trace} ${calls.length}`, parent: trace, service: 'web' }
+        const told = { operation: 'POST', kind: 'client' as const, attributes }
+        calls.push({ ...call, ...told, startUs: nowUs, endUs, status })
+        nowUs = endUs
+      }
+      const root = {
+        trace,
+        id: trace,
+        service: 'web',
+        operation: 'GET',
+        startUs,
+        endUs: nowUs + 2000,
+      }
+      return [root, ...calls]
+    })
+    return makeSpans(spans.flat())
+  }
+
+  test.each([
+    [{ 'server.address': 'tax.example', 'url.full': 'https://10.0.0.1/rates' }, ' to tax.example'],
+    [{ 'peer.service': 'tax' }, ' to tax'],
+    [{ 'url.full': 'https://me@tax.example:8443/rates?of=7' }, ' to tax.example'],
+    [{ 'server.address': '10.2.3.4' }, ' to <address>'],
+    [{}, ''],
+  ])('the call that fails is named, and whom it calls: %o', (attributes, to) => {
+    const comparison = compare(taxes(0, 0), taxes(1, 0.25, attributes))
+    const [first, ...others] = comparison.findings.findings
+    expect(first?.title).toMatch(
+      new RegExp(`^web: POST${to} within GET fails in \\d+ of 500 calls \\(0 of 500 before\\)$`),
+    )
+    expect(first?.look).toBe(to === '' ? 'web' : `web, ${to.slice(4)}`)
+    // That it calls again, and takes longer for it, is of the same cause.
+    expect(others).toEqual([])
+    expect(first?.consequences.map(({ kind }) => kind)).toContain('latency')
+    const snapshot = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
+    const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
+    expect(restored.findings.text()).toBe(comparison.findings.text())
+  })
+
+  test('peers of more names than can be told apart leave messages as they are', () => {
+    const many = (offset: number) =>
+      Array.from({ length: 500 }, (_, i): SpanSketch[] => {
+        const [trace, startUs] = [`${offset} ${i}`, offset + i * 1e6]
+        const call = { trace, id: `${trace} c`, parent: trace, startUs: startUs + 10 }
+        const name = `pod-${String.fromCharCode(97 + (i % 26))}${String.fromCharCode(97 + (i % 25))}`
+        const attributes = { 'server.address': name, 'error.type': i % 3 === 0 ? 'full' : 'gone' }
+        const status = offset > 0 && i % 4 === 0 ? ('error' as const) : ('ok' as const)
+        const told = {
+          service: 'web',
+          kind: 'client' as const,
+          operation: 'PUT',
+          attributes,
+          status,
+        }
+        return [
+          { trace, id: trace, service: 'web', startUs, endUs: startUs + 1000 },
+          { ...call, ...told, endUs: startUs + 900 },
+        ]
+      }).flat()
+    const { errors } = compare(makeSpans(many(0)), makeSpans(many(1e10))).steps
+    expect(errors[0]?.messages.map(({ text, made }) => [text, made[1]])).toEqual([
+      ['gone', 83],
+      ['full', 42],
+    ])
+    expect(errors[0]?.inner).toEqual({ operation: 'PUT', peer: '' })
+  })
+})
