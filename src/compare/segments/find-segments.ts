@@ -12,7 +12,7 @@ import { allMeasured, failedRequests, type Measured, onlyOperation } from './mea
 import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
 import { countAfter, kindsOf, rowsOf, toldSides } from './segment-rows.ts'
-import { type Coded, conditionOf, equivalentsOf } from './segment-words.ts'
+import { type Coded, codesAfter, conditionOf, equivalentsOf } from './segment-words.ts'
 import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
 
@@ -286,10 +286,22 @@ function segmentOf(
   const { candidate, isInside, p, q } = tried
   const { measured, columns } = searched
   const { measure, step, call, strata } = measured
-  const { sides, requests } = toldSides(tried, searched)
-  const { inside, outside } = sides
   const stratum = candidate.stratum === null ? null : strata[candidate.stratum]!
-  const conditions = candidate.conditions.map(conditionOf)
+  const operation = stratum?.operation ?? onlyOperation(measured, isInside)
+  const isOfTimes = measure === 'time' && operation !== null
+  const { sides, requests } = toldSides(tried, {
+    ...searched,
+    operation: isOfTimes ? operation : null,
+  })
+  const { inside, outside } = sides
+  const conditions = candidate.conditions
+    .map((one) => ({ ...one, rows: columns.find(({ column }) => column === one.column)!.codes }))
+    // Titles tell the operation of times: what holds for all of it says nothing more.
+    .filter(
+      ({ codes, rows }) =>
+        !isOfTimes || !holdsForAll(codes, rows, { measured, candidate, operation }),
+    )
+    .map((one) => conditionOf(one, codesAfter(one.rows, measured)))
   const shareOfRequests = shareOf(sides)
   const shareOfChange = heldBy(sides)
   const isMore = inside.change > 0
@@ -302,7 +314,7 @@ function segmentOf(
     outside,
     p,
     q,
-    operation: stratum?.operation ?? onlyOperation(measured, isInside),
+    operation,
     callingOperation: stratum?.callingOperation ?? null,
     text: conditions.map(({ text }) => text).join(' and '),
     equivalents: equivalentsOf(candidate, { columns, isInside, measured }),
@@ -313,6 +325,20 @@ function segmentOf(
     // A request may call a service more than once.
     requests: [...new Set(requests)],
   }
+}
+
+/** Whether a condition holds for all requests with an operation. */
+function holdsForAll(
+  codes: ReadonlySet<number>,
+  rows: Uint16Array,
+  of: { readonly measured: Measured; readonly candidate: Candidate; readonly operation: string },
+): boolean {
+  const { strata, offsets } = of.measured
+  const { stratum } = of.candidate
+  return strata.every(({ operation }, i) => {
+    if (stratum === null ? operation !== of.operation : i !== stratum) return true
+    return rows.subarray(offsets[2 * i], offsets[2 * i + 2]).every((code) => codes.has(code))
+  })
 }
 
 function sizeOf({ inside, measure }: Segment): number {

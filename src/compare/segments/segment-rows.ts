@@ -70,11 +70,14 @@ export function toldSides(
     measured,
     isOut,
     earlier,
+    operation,
   }: {
     readonly measured: Measured
     /** Rows of segments that were found earlier, and these. */
     readonly isOut: Uint8Array | null
     readonly earlier: readonly Candidate[]
+    /** Operation whose requests are counted; `null` for all. */
+    readonly operation: string | null
   },
 ): ToldSides {
   const { recorded } = measured
@@ -84,7 +87,7 @@ export function toldSides(
   }
   const { stratum } = candidate
   if (recorded === null) {
-    const sides = withAll(test, measured, { isInside, isOut, stratum })
+    const sides = withAll(test, measured, { isInside, isOut, stratum, operation })
     return { sides, requests: requestsOf(measured, isInside, isOut) }
   }
   const columns = [...earlier, candidate].flatMap(({ conditions }) =>
@@ -97,24 +100,31 @@ export function toldSides(
   const out = own!.map((_, row) => Number(others.some((rows) => rows[row] === 1)))
   const kind = kindsOf(candidate, columns, recorded)
   const compared = measureSides(recorded, own!, { stratum, isOut: out, kind })
-  const sides = withAll(compared, recorded, { isInside: own!, isOut: out, stratum })
+  const sides = withAll(compared, recorded, { isInside: own!, isOut: out, stratum, operation })
   return { sides, requests: requestsOf(recorded, own!, out) }
 }
 
 /** Both sides with all of their requests, also those with too few like them to be compared. */
 function withAll(
   { inside, outside }: ToldSides['sides'],
-  { measure, offsets, values, weights }: Measured,
+  { measure, offsets, values, weights, strata }: Measured,
   {
     isInside,
     isOut,
     stratum,
-  }: { isInside: Uint8Array; isOut: Uint8Array | null; stratum: number | null },
+    operation,
+  }: {
+    isInside: Uint8Array
+    isOut: Uint8Array | null
+    stratum: number | null
+    operation: string | null
+  },
 ): ToldSides['sides'] {
   const counts = [0, 0, 0, 0]
   const sums = [0, 0, 0, 0]
   for (let group = 0; group < offsets.length - 1; group++) {
     if (stratum !== null && group >> 1 !== stratum) continue
+    if (operation !== null && strata[group >> 1]!.operation !== operation) continue
     for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
       if (isOut?.[row] === 1) continue
       const cell = 2 * isInside[row]! + (group & 1)

@@ -119,8 +119,8 @@ test.each([
     for (const errors of [shares, sizes]) {
       errors.sort((a, b) => a - b)
       expect(Math.abs((errors[10] as number) - 1)).toBeLessThan(0.1)
-      expect(errors[2]).toBeGreaterThan(0.75)
-      expect(errors[18]).toBeLessThan(1.33)
+      expect(errors[4]).toBeGreaterThan(0.8)
+      expect(errors[16]).toBeLessThan(1.25)
     }
   },
 )
