@@ -36,11 +36,10 @@ export function withSegments(
       notes: [...draft.notes, ...segmentFacts(segment, taking)],
     }
   })
-  // Of several runs, segments are not held against what these differ by.
-  if (flows.runs.length > 1) return told
   const others = segments.filter((segment) => !drafts.some((draft) => isOf(segment, draft, drafts)))
+  // Of several runs, shares of segments are not held against what these differ by.
   const own = others.flatMap((segment) =>
-    segment.measure === 'time' || segment.step?.kind === 'request'
+    segment.measure === 'time' || (segment.step?.kind === 'request' && flows.runs.length < 2)
       ? [draftOf(segment, categories)]
       : [],
   )

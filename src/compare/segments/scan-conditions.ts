@@ -213,7 +213,11 @@ export class ConditionScan {
     }
     if (present.length < 2 && sums[RARE * FIELDS + 1] === 0) return []
     if (present.length === 2) {
-      const sides = isWithin ? present : [present.find((code) => code !== MISSING)!]
+      // A value that is new has no other side before.
+      const named = present.filter((code) => code !== MISSING)
+      const sides = isWithin
+        ? present
+        : [named.find((code) => sums[code * FIELDS] === 0) ?? named[0]!]
       return sides.map((code) => ({ codes: new Set([code]), choices: sides.length }))
     }
     const changeOf = (code: number) => {

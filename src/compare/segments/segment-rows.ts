@@ -1,5 +1,9 @@
 // Runs once a row: the loops index with `!`.
 import { sum } from 'd3-array'
+import { BEFORE } from '../../flows/flow-set.ts'
+import { logOf } from '../../stats/moderated-shifts.ts'
+import { type RunMeasure, RunSums, runMeasure } from '../../stats/run-shifts.ts'
+import type { TimeBlocks } from '../steps/time-blocks.ts'
 import type { SegmentSide } from './contrast-shares.ts'
 import type { Measured } from './measured.ts'
 import type { CodedRows } from './request-columns.ts'
@@ -141,4 +145,21 @@ function withAll(
     ...(measure !== 'time' && { beforeMean: share(at), afterMean: share(at + 1) }),
   })
   return { inside: all(inside, 2), outside: all(outside, 0) }
+}
+
+/** Levels of the rows inside in each run before and after, by their logs. */
+export function levelsOf(
+  { offsets, values, blocks }: Measured,
+  isInside: Uint8Array,
+  { perRun, runs }: TimeBlocks,
+): RunMeasure {
+  const strata: RunSums[] = []
+  for (let group = 0; group < offsets.length - 1; group++) {
+    if (group % 2 === BEFORE) strata.push(new RunSums(runs + 1))
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      if (isInside[row] === 1)
+        strata.at(-1)!.add(Math.floor(blocks[row]! / perRun), logOf(values[row]!))
+    }
+  }
+  return runMeasure(strata.filter(({ counts }) => sum(counts) > 0))
 }

@@ -65,7 +65,7 @@ export function conditionOf(
   occurring: ReadonlySet<number>,
 ): SegmentCondition {
   const { attribute, service, kind, values, hasMissing, hasRare } = column
-  const subject = { service, attribute, isAttribute: attribute !== 'host' }
+  const subject = { service, attribute, isAttribute: !['host', 'version'].includes(attribute) }
   const holdsMissing = hasMissing && codes.has(MISSING)
   if (kind === 'called') return condition(subject, holdsMissing ? 'does not call' : 'calls')
   const all = Array.from({ length: values.length - 2 }, (_, i) => i + 2)
