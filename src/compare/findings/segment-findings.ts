@@ -1,6 +1,6 @@
 import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
 import { grouped, percent, printable } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -22,26 +22,24 @@ export function withSegments(
   segments: readonly Segment[],
   categories: Categories,
 ): Draft[] {
+  const { flows } = categories
   const told = drafts.map((draft) => {
     const segment = segments.find((one) => isOf(one, draft, drafts))
-    return segment === undefined
-      ? draft
-      : {
-          ...draft,
-          ...failureExemplars(segment, draft, categories),
-          ...whereAlone(segment, draft, categories.flows.quantity),
-          segment,
-          notes: [
-            ...draft.notes,
-            segmentFact(segment, takingText(segment, draft, categories.flows.quantity)),
-          ],
-        }
+    if (segment === undefined) return draft
+    const alone = whereAlone(segment, draft, categories)
+    const taking = alone.steps === undefined ? takingText(segment, draft, flows.quantity) : ''
+    return {
+      ...draft,
+      ...failureExemplars(segment, draft, categories),
+      ...alone,
+      segment,
+      notes: [...draft.notes, ...segmentFacts(segment, taking)],
+    }
   })
-  // Of several runs, segments are not held against what these differ by.
-  if (categories.flows.runs.length > 1) return told
   const others = segments.filter((segment) => !drafts.some((draft) => isOf(segment, draft, drafts)))
+  // Of several runs, shares of segments are not held against what these differ by.
   const own = others.flatMap((segment) =>
-    segment.measure === 'time' || segment.step?.kind === 'request'
+    segment.measure === 'time' || (segment.step?.kind === 'request' && flows.runs.length < 2)
       ? [draftOf(segment, categories)]
       : [],
   )
@@ -51,20 +49,48 @@ export function withSegments(
 /** From this share of the change on, a segment says which calls of some changed. */
 const ALL_OF_IT = 0.9
 
-/** Where some calls changed and a segment says which: they are its own, not counted otherwise. */
-function whereAlone(segment: Segment, draft: Draft, quantity: Quantity): Partial<Draft> {
-  const { inside, shareOfChange, measure } = segment
+/** Requests are all of them from this share on. */
+const NEARLY_ALL = 0.98
+
+/** Where only calls of a segment changed, its own numbers; of few calls, what these changed by. */
+function whereAlone(segment: Segment, draft: Draft, categories: Categories): Partial<Draft> {
+  const { inside, shareOfChange, measure, p, q } = segment
+  const { flows } = categories
   if (measure !== 'time' || shareOfChange < ALL_OF_IT || inside.after === 0) return {}
   const [step, ...others] = draft.steps
-  if (step?.share === undefined || others.length > 0) return {}
-  const few = `${moreText(step.shiftUs, quantity)} in ${percent(step.share)} of the calls`
-  const [low, high] = draft.eachInterval.map((us) => (us * draft.requests) / inside.after)
-  return {
-    what: draft.what.replace(few, moreText(draft.contributionUs / inside.after, quantity)),
-    requests: inside.after,
-    concerned: [inside.before, inside.after],
-    eachInterval: [low as number, high as number],
+  if (step === undefined || others.length > 0) return {}
+  const told = { requests: inside.after, concerned: [inside.before, inside.after] as const }
+  const was = moreText(step.shiftUs, flows.quantity)
+  if (step.share !== undefined) {
+    const few = `${was} in ${percent(step.share)} of the calls`
+    const [low, high] = draft.eachInterval.map((us) => (us * draft.requests) / inside.after)
+    return {
+      ...told,
+      what: draft.what.replace(few, moreText(draft.contributionUs / inside.after, flows.quantity)),
+      eachInterval: [low as number, high as number],
+    }
   }
+  if (inside.after >= NEARLY_ALL * draft.requests) return {}
+  return {
+    ...told,
+    what: draft.what.replace(was, moreText(inside.change, flows.quantity)),
+    contributionUs: inside.change * inside.after,
+    eachInterval: eachIntervalOf(segment),
+    probabilitySlower: Number.NaN,
+    categories: categoriesOf(categories, requestsAfter(segment, flows)),
+    steps: [{ ...step, shiftUs: inside.change }],
+    p,
+    q,
+  }
+}
+
+function requestsAfter({ requests }: Segment, { period }: FlowSet): number[] {
+  return requests.filter((request) => period[request] === AFTER)
+}
+
+function eachIntervalOf({ inside: { change, error } }: Segment): [low: number, high: number] {
+  const width = normalQuantile(0.975) * error
+  return [change - width, change + width]
 }
 
 /** Of failures, examples are requests of the segment: those that fail where more do, others of the other period. */
@@ -104,7 +130,9 @@ export function segmentClause({
       : []),
   ]
   const isAll = step === null || steps.every((one) => stepKey(one) === stepKey(step))
-  return `, ${[isAll ? 'only' : 'mostly', ...calls, 'where'].join(' ')} ${of}${text}`
+  if (text === '' && calls.length === 0) return ''
+  const where = text === '' ? [] : ['where', `${of}${text}`]
+  return `, ${[isAll ? 'only' : 'mostly', ...calls, ...where].join(' ')}`
 }
 
 /** `, and take 2.35 ms longer`, where the title tells what the typical call takes, in the segment or not. */
@@ -113,8 +141,9 @@ function takingText({ measure, inside }: Segment, { steps }: Draft, quantity: Qu
   return `, and take ${moreText(inside.change, quantity)}`
 }
 
-function segmentFact(segment: Segment, taking = ''): string {
+function segmentFacts(segment: Segment, taking = ''): string[] {
   const { shareOfChange, equivalents, inside, outside, text, measure } = segment
+  if (text === '') return []
   const all = grouped(inside.after + outside.after)
   const same = equivalents.find((one) => !one.endsWith(text))
   const also = same === undefined ? '' : `; the same requests: ${same}`
@@ -123,7 +152,9 @@ function segmentFact(segment: Segment, taking = ''): string {
     measure === 'errors'
       ? `; ${failed(inside.afterMean, inside.after)} of these fail (${failed(inside.beforeMean, inside.before)} of ${grouped(inside.before)} before)`
       : ''
-  return `${grouped(inside.after)} of ${all} requests ${searchedIn(segment)} meet it${taking}${failing}: ${percent(shareOfChange)} of the change${also}`
+  return [
+    `${grouped(inside.after)} of ${all} requests ${searchedIn(segment)} meet it${taking}${failing}: ${percent(shareOfChange)} of the change${also}`,
+  ]
 }
 
 /** Says which requests a segment divides: `through checkout-api`, `with mds index get`. */
@@ -177,11 +208,9 @@ function draftOf(segment: Segment, categories: Categories): Draft {
   const { service = '', caller = null } = step ?? {}
   const kind = step?.kind ?? 'request'
   const { flows } = categories
-  const after = segment.requests.filter((request) => flows.period[request] === AFTER)
   const isTime = measure === 'time'
   const name = operation === null ? '' : operationName({ operation })
   const from = caller === null ? '' : `${printable(caller)} → `
-  const width = normalQuantile(0.975) * inside.error
   return {
     ...NO_EVIDENCE,
     kind: isTime ? 'latency' : 'errors',
@@ -189,16 +218,14 @@ function draftOf(segment: Segment, categories: Categories): Draft {
     key: JSON.stringify([measure, kind, caller, service, operation, segment.text]),
     where: `${from}${printable(service)}${kind === 'request' && name !== '' ? ` ${name}` : ''}`,
     what: isTime ? timeWords(segment, name, flows.quantity) : failureWords(segment),
-    categories: categoriesOf(categories, after),
+    categories: categoriesOf(categories, requestsAfter(segment, flows)),
     requests: inside.after,
     concerned: [inside.before, inside.after],
     contributionUs: isTime ? inside.change * inside.after : 0,
-    eachInterval: isTime
-      ? [inside.change - width, inside.change + width]
-      : [Number.NaN, Number.NaN],
+    eachInterval: isTime ? eachIntervalOf(segment) : [Number.NaN, Number.NaN],
     probabilitySlower: Number.NaN,
     notes: [
-      segmentFact(segment),
+      ...segmentFacts(segment),
       ...(isTime ? wayNotes(flows, [{ kind, service, caller }], segment.requests) : []),
     ],
     look: printable(service),
@@ -242,7 +269,7 @@ function failureWords({ inside: { before, after, beforeMean, afterMean } }: Segm
 function isAccounted(draft: Draft, others: readonly Draft[], { categoryOf, flows }: Categories) {
   const { segment, contributionUs } = draft
   if (segment?.measure !== 'time' || segment.step?.kind !== 'request') return false
-  const own = segment.requests.filter((request) => flows.period[request] === AFTER)
+  const own = requestsAfter(segment, flows)
   const shown = others
     .filter((other) => {
       const categories = new Set(other.categories)

@@ -1,6 +1,7 @@
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { Exemplars } from '../ranking/rank-mutations.ts'
+import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type StepStratum, stepKey } from '../steps/step-times.ts'
 import type { Draft } from './finding.ts'
@@ -42,15 +43,25 @@ export function slowExamples(
   const slowPeriod = direction === 'slower' ? AFTER : BEFORE
   const candidates = (period: Period): RequestTime[] => {
     const some = timesOf(strata, period).filter(isIn)
-    if (share === null || period !== slowPeriod) return inSegment === undefined ? [] : some
+    if (share === null || period !== slowPeriod) return some
     const slow = timesOf(strata, period, share).filter(isIn)
     return slow.length > 0 ? slow : some
   }
-  const examples = (period: Period, other: readonly string[]) => {
-    const found = nearestMedian(candidates(period)).map((request) => flows.ids[request] as string)
-    return found.length > 0 ? found : other
+  const slow = nearestMedian(candidates(slowPeriod))
+  // Usual ones are of the same type of request as the first slow one.
+  const { typeOf } = rootTypes(flows)
+  const others = candidates(slowPeriod === AFTER ? BEFORE : AFTER)
+  const alike = others.filter(
+    ({ request }) => slow[0] !== undefined && typeOf[request] === typeOf[slow[0]],
+  )
+  const usually = nearestMedian(alike.length > 0 ? alike : others)
+  const [before, after] = (slowPeriod === AFTER ? [usually, slow] : [slow, usually]).map((found) =>
+    found.map((request) => flows.ids[request] as string),
+  ) as [string[], string[]]
+  return {
+    before: before.length > 0 ? before : usual.before,
+    after: after.length > 0 ? after : usual.after,
   }
-  return { before: examples(BEFORE, usual.before), after: examples(AFTER, usual.after) }
 }
 
 /** Times of a period; of each stratum, the slowest `share` alone. */

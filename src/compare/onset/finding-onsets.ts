@@ -36,11 +36,19 @@ export function onsetsOf(
 ): ReadonlyMap<Draft, Onset | null> {
   const clock = clockOf(categories.flows)
   const found = drafts.map((draft) => {
-    const inside = draft.segment && new Set(draft.segment.requests)
+    const { segment } = draft
+    const inside = segment && new Set(segment.requests)
+    // What no request had before is held against all of them.
+    const isNew = segment?.inside.before === 0
     const values = valuesOf(draft, { categories, steps })
     const scores = scoresOf(
       categories.flows,
-      inside === undefined ? values : values.filter(({ request }) => inside.has(request)),
+      inside === undefined
+        ? values
+        : values.filter(
+            ({ request }) =>
+              inside.has(request) || (isNew && categories.flows.period[request] === BEFORE),
+          ),
     )
     const [before, after] = timedScores(categories.flows, scores)
     return findOnset({ before, after, ...clock })

@@ -5,14 +5,16 @@ import { readOptions } from '../../core/options.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { largerP, type RunMeasure, runShifts } from '../../stats/run-shifts.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
+import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
 import { DividingColumns } from './dividing-columns.ts'
 import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
 import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
-import { countAfter, kindsOf, rowsOf, toldSides } from './segment-rows.ts'
-import { type Coded, conditionOf, equivalentsOf } from './segment-words.ts'
+import { countAfter, kindsOf, levelsOf, rowsOf, toldSides } from './segment-rows.ts'
+import { type Coded, codesAfter, conditionOf, equivalentsOf } from './segment-words.ts'
 import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
 
@@ -76,7 +78,8 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   const columns = new DividingColumns(steps, read)
   const failed = failedRequests(flows)
   const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.countedIn(AFTER)
-  const limits = { ...options, failed, usualOf: cappedTimes(flows, BEFORE), negligibleUs }
+  const blocks = timeBlocks(flows)
+  const limits = { ...options, failed, blocks, usualOf: cappedTimes(flows, BEFORE), negligibleUs }
   let [cells, omitted] = [0, 0]
   const searches = allMeasured(steps, failed).flatMap((measured) => {
     const { coded, size } = columns.of(measured)
@@ -85,6 +88,10 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
     omitted++
     return []
   })
+  // Of several runs, a segment must have changed by more than these differ there.
+  const held = searches.flatMap(({ found }) => found)
+  const shifts = flows.runs.length < 2 ? [] : runShifts(held.map(({ levels }) => levels))
+  const ofRuns = new Map(shifts.map((shift, i) => [held[i]!.requests, shift]))
   // What is sure to have changed is asked only where; the rest may not have changed at all.
   const family = [...steps.steps, ...steps.calls].map(({ p }) => p)
   const segments = [true, false]
@@ -92,7 +99,13 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
       const own = searches.filter(({ measured }) => measured.isSure === sure)
       const q = benjaminiHochberg([...own.map(({ p }) => p), ...(sure ? [] : family)])
       return own.flatMap(({ found }, i) =>
-        found.map((segment) => ({ ...segment, q: Math.max(segment.q, q[i]!) })),
+        found.map(({ levels: _, ...segment }) => {
+          const between = sure ? undefined : ofRuns.get(segment.requests)
+          const [p, own] = [segment.p, Math.max(segment.q, q[i]!)].map((one) =>
+            largerP(one, between),
+          )
+          return { ...segment, p: p!, q: own! }
+        }),
       )
     })
     .filter((segment) => segment.q < options.alpha)
@@ -107,13 +120,14 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
 
 interface SearchOptions extends SegmentOptions {
   readonly failed: Uint8Array
+  readonly blocks: TimeBlocks
   readonly usualOf: (request: number) => number
   /** What changes less in all does not matter. */
   readonly negligibleUs: number
 }
 
 function search(measured: Measured, columns: readonly Coded[], options: SearchOptions) {
-  const found: Segment[] = []
+  const found: (Segment & { readonly levels: RunMeasure })[] = []
   const earlier: Candidate[] = []
   let smallest = 1
   let isOut: Uint8Array | null = null
@@ -156,7 +170,10 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       const told = narrowed(best, { measured, columns, isOut }, options)
       const test = testOf(told.candidate, told.isInside)
       const shown = { ...told, test, ...chancesOf(best) }
-      found.push(segmentOf(shown, { measured, columns, isOut, earlier }))
+      found.push({
+        ...segmentOf(shown, { measured, columns, isOut, earlier }),
+        levels: levelsOf(measured, told.isInside, options.blocks),
+      })
       earlier.push(told.candidate)
       isOut = told.isInside.map((is, row) => is | (isOut?.[row] ?? 0))
       scan = new ConditionScan(measured, columns, isOut)
@@ -286,10 +303,22 @@ function segmentOf(
   const { candidate, isInside, p, q } = tried
   const { measured, columns } = searched
   const { measure, step, call, strata } = measured
-  const { sides, requests } = toldSides(tried, searched)
-  const { inside, outside } = sides
   const stratum = candidate.stratum === null ? null : strata[candidate.stratum]!
-  const conditions = candidate.conditions.map(conditionOf)
+  const operation = stratum?.operation ?? onlyOperation(measured, isInside)
+  const isOfTimes = measure === 'time' && operation !== null
+  const { sides, requests } = toldSides(tried, {
+    ...searched,
+    operation: isOfTimes ? operation : null,
+  })
+  const { inside, outside } = sides
+  const conditions = candidate.conditions
+    .map((one) => ({ ...one, rows: columns.find(({ column }) => column === one.column)!.codes }))
+    // Titles tell the operation of times: what holds for all of it says nothing more.
+    .filter(
+      ({ codes, rows }) =>
+        !isOfTimes || !holdsForAll(codes, rows, { measured, candidate, operation }),
+    )
+    .map((one) => conditionOf(one, codesAfter(one.rows, measured)))
   const shareOfRequests = shareOf(sides)
   const shareOfChange = heldBy(sides)
   const isMore = inside.change > 0
@@ -302,7 +331,7 @@ function segmentOf(
     outside,
     p,
     q,
-    operation: stratum?.operation ?? onlyOperation(measured, isInside),
+    operation,
     callingOperation: stratum?.callingOperation ?? null,
     text: conditions.map(({ text }) => text).join(' and '),
     equivalents: equivalentsOf(candidate, { columns, isInside, measured }),
@@ -313,6 +342,20 @@ function segmentOf(
     // A request may call a service more than once.
     requests: [...new Set(requests)],
   }
+}
+
+/** Whether a condition holds for all requests with an operation. */
+function holdsForAll(
+  codes: ReadonlySet<number>,
+  rows: Uint16Array,
+  of: { readonly measured: Measured; readonly candidate: Candidate; readonly operation: string },
+): boolean {
+  const { strata, offsets } = of.measured
+  const { stratum } = of.candidate
+  return strata.every(({ operation }, i) => {
+    if (stratum === null ? operation !== of.operation : i !== stratum) return true
+    return rows.subarray(offsets[2 * i], offsets[2 * i + 2]).every((code) => codes.has(code))
+  })
 }
 
 function sizeOf({ inside, measure }: Segment): number {

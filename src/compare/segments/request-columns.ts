@@ -25,7 +25,7 @@ export const FIRST_VALUE = 2
 
 /** What requests can be divided by: one code a request. */
 export interface RequestColumn {
-  /** Name of the attribute, `host`, or of a service that is called. */
+  /** Name of the attribute, `host`, `version`, or of a service that is called. */
   readonly attribute: string
   readonly kind: 'values' | 'numbers' | 'called'
   /** Service whose spans it is recorded with; `null` for roots of requests. */
@@ -181,13 +181,16 @@ function readColumns(
     const traces = flows.tracesOf(request)
     if (traces?.kind !== 'spans' || !spanRows || !spanOffsets) continue
     if (last?.traces !== traces) {
-      last = recordings.get(traces) ?? { traces, ofKey: [], ofHost: new Map() }
+      const ofPlace = { host: new Map(), version: new Map() }
+      last = recordings.get(traces) ?? { traces, ofKey: [], ofPlace }
       recordings.set(traces, last)
     }
     const row = spanRows[spanOffsets[request]! + span]!
-    const host = traces.spans.host[row]!
-    if (traces.hosts.value(host) !== '') {
-      named('host').addCode(request, host, { codes: last.ofHost, texts: traces.hosts })
+    for (const place of ['host', 'version'] as const) {
+      const texts = place === 'host' ? traces.hosts : traces.versionNames
+      const code = traces.spans[place][row]!
+      if (texts.value(code) === '') continue
+      named(place).addCode(request, code, { codes: last.ofPlace[place], texts })
     }
     traces.attributes.visit(row, read)
   }
@@ -233,7 +236,7 @@ function readResources(flows: FlowSet): ResourceUses {
 interface Recording {
   readonly traces: SpanTraces
   readonly ofKey: { readonly column: GrowingColumn; readonly codes: Map<number, number> }[]
-  readonly ofHost: Map<number, number>
+  readonly ofPlace: Readonly<Record<'host' | 'version', Map<number, number>>>
 }
 
 class GrowingColumn {

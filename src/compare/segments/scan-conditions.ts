@@ -158,11 +158,12 @@ export class ConditionScan {
     return this.#partitionsOf(column, sums, isWithin).flatMap(({ codes: chosen, choices: own }) => {
       const choices = own * share
       const all = this.#totals.get(stratum)!
-      const { z, isSwapped } = this.#contrast(sumOf(sums, chosen), all, how)
+      const { z: found, isSwapped } = this.#contrast(sumOf(sums, chosen), all, how)
+      const codes = isSwapped ? othersAfter(sums, chosen) : chosen
+      const z = isSwapped ? this.#contrast(sumOf(sums, codes), all, how).z : found
       // Within a first condition, only what is inside both counts.
       if (Math.abs(z) < MIN_Z || (isSwapped && isWithin)) return []
       const score = z * z - 2 * Math.log(choices)
-      const codes = isSwapped ? others(column.values.length, chosen) : chosen
       return [{ conditions: [{ column, codes }], stratum, z: Math.abs(z), score, choices }]
     })
   }
@@ -196,7 +197,10 @@ export class ConditionScan {
   #partitionsOf(column: RequestColumn, sums: Sums, isWithin: boolean) {
     const size = column.values.length
     const present = Array.from({ length: size }, (_, code) => code).filter(
-      (code) => code !== RARE && sums[code * FIELDS]! + sums[code * FIELDS + 1]! >= 2 * MIN_INSIDE,
+      (code) =>
+        code !== RARE &&
+        sums[code * FIELDS + 1]! > 0 &&
+        sums[code * FIELDS]! + sums[code * FIELDS + 1]! >= 2 * MIN_INSIDE,
     )
     if (column.kind === 'numbers') {
       const bins = present.filter((code) => code !== MISSING)
@@ -209,7 +213,11 @@ export class ConditionScan {
     }
     if (present.length < 2 && sums[RARE * FIELDS + 1] === 0) return []
     if (present.length === 2) {
-      const sides = isWithin ? present : [present.find((code) => code !== MISSING)!]
+      // A value that is new has no other side before.
+      const named = present.filter((code) => code !== MISSING)
+      const sides = isWithin
+        ? present
+        : [named.find((code) => sums[code * FIELDS] === 0) ?? named[0]!]
       return sides.map((code) => ({ codes: new Set([code]), choices: sides.length }))
     }
     const changeOf = (code: number) => {
@@ -324,8 +332,10 @@ export function metBy({ column, codes }: Condition): Uint8Array {
   return Uint8Array.from(column.values, (_, code) => Number(codes.has(code)))
 }
 
-function others(size: number, codes: ReadonlySet<number>): Set<number> {
-  return new Set(Array.from({ length: size }, (_, code) => code).filter((one) => !codes.has(one)))
+/** The other values that occur after: those that no longer do are no segment of after. */
+function othersAfter(sums: Sums, codes: ReadonlySet<number>): Set<number> {
+  const all = Array.from({ length: sums.length / FIELDS }, (_, code) => code)
+  return new Set(all.filter((one) => !codes.has(one) && sums[one * FIELDS + 1]! > 0))
 }
 
 function choose(all: number, some: number): number {

@@ -1,5 +1,9 @@
 // Runs once a row: the loops index with `!`.
 import { sum } from 'd3-array'
+import { BEFORE } from '../../flows/flow-set.ts'
+import { logOf } from '../../stats/moderated-shifts.ts'
+import { type RunMeasure, RunSums, runMeasure } from '../../stats/run-shifts.ts'
+import type { TimeBlocks } from '../steps/time-blocks.ts'
 import type { SegmentSide } from './contrast-shares.ts'
 import type { Measured } from './measured.ts'
 import type { CodedRows } from './request-columns.ts'
@@ -70,11 +74,14 @@ export function toldSides(
     measured,
     isOut,
     earlier,
+    operation,
   }: {
     readonly measured: Measured
     /** Rows of segments that were found earlier, and these. */
     readonly isOut: Uint8Array | null
     readonly earlier: readonly Candidate[]
+    /** Operation whose requests are counted; `null` for all. */
+    readonly operation: string | null
   },
 ): ToldSides {
   const { recorded } = measured
@@ -84,7 +91,7 @@ export function toldSides(
   }
   const { stratum } = candidate
   if (recorded === null) {
-    const sides = withAll(test, measured, { isInside, isOut, stratum })
+    const sides = withAll(test, measured, { isInside, isOut, stratum, operation })
     return { sides, requests: requestsOf(measured, isInside, isOut) }
   }
   const columns = [...earlier, candidate].flatMap(({ conditions }) =>
@@ -97,24 +104,31 @@ export function toldSides(
   const out = own!.map((_, row) => Number(others.some((rows) => rows[row] === 1)))
   const kind = kindsOf(candidate, columns, recorded)
   const compared = measureSides(recorded, own!, { stratum, isOut: out, kind })
-  const sides = withAll(compared, recorded, { isInside: own!, isOut: out, stratum })
+  const sides = withAll(compared, recorded, { isInside: own!, isOut: out, stratum, operation })
   return { sides, requests: requestsOf(recorded, own!, out) }
 }
 
 /** Both sides with all of their requests, also those with too few like them to be compared. */
 function withAll(
   { inside, outside }: ToldSides['sides'],
-  { measure, offsets, values, weights }: Measured,
+  { measure, offsets, values, weights, strata }: Measured,
   {
     isInside,
     isOut,
     stratum,
-  }: { isInside: Uint8Array; isOut: Uint8Array | null; stratum: number | null },
+    operation,
+  }: {
+    isInside: Uint8Array
+    isOut: Uint8Array | null
+    stratum: number | null
+    operation: string | null
+  },
 ): ToldSides['sides'] {
   const counts = [0, 0, 0, 0]
   const sums = [0, 0, 0, 0]
   for (let group = 0; group < offsets.length - 1; group++) {
     if (stratum !== null && group >> 1 !== stratum) continue
+    if (operation !== null && strata[group >> 1]!.operation !== operation) continue
     for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
       if (isOut?.[row] === 1) continue
       const cell = 2 * isInside[row]! + (group & 1)
@@ -131,4 +145,21 @@ function withAll(
     ...(measure !== 'time' && { beforeMean: share(at), afterMean: share(at + 1) }),
   })
   return { inside: all(inside, 2), outside: all(outside, 0) }
+}
+
+/** Levels of the rows inside in each run before and after, by their logs. */
+export function levelsOf(
+  { offsets, values, blocks }: Measured,
+  isInside: Uint8Array,
+  { perRun, runs }: TimeBlocks,
+): RunMeasure {
+  const strata: RunSums[] = []
+  for (let group = 0; group < offsets.length - 1; group++) {
+    if (group % 2 === BEFORE) strata.push(new RunSums(runs + 1))
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      if (isInside[row] === 1)
+        strata.at(-1)!.add(Math.floor(blocks[row]! / perRun), logOf(values[row]!))
+    }
+  }
+  return runMeasure(strata.filter(({ counts }) => sum(counts) > 0))
 }

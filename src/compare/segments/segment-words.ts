@@ -41,16 +41,35 @@ export function equivalentsOf(
     const some = within.reduce((sum, [, [inside]]) => sum + inside, 0)
     const every = within.reduce((sum, [, [, any]]) => sum + any, 0)
     if (some < EQUIVALENT * size || some < EQUIVALENT * every || every === 0) return []
-    return [conditionOf({ column, codes: new Set(within.map(([code]) => code)) }).text]
+    return [
+      conditionOf(
+        { column, codes: new Set(within.map(([code]) => code)) },
+        codesAfter(codes, measured),
+      ).text,
+    ]
   })
 }
 
-export function conditionOf({ column, codes }: Condition): SegmentCondition {
+/** Codes that rows after have. */
+export function codesAfter(codes: Uint16Array, { offsets }: Measured): ReadonlySet<number> {
+  const after = new Set<number>()
+  for (let group = 1; group < offsets.length - 1; group += 2) {
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) after.add(codes[row]!)
+  }
+  return after
+}
+
+/** @param occurring codes that are told; others are of before alone */
+export function conditionOf(
+  { column, codes }: Condition,
+  occurring: ReadonlySet<number>,
+): SegmentCondition {
   const { attribute, service, kind, values, hasMissing, hasRare } = column
-  const subject = { service, attribute, isAttribute: attribute !== 'host' }
+  const subject = { service, attribute, isAttribute: !['host', 'version'].includes(attribute) }
   const holdsMissing = hasMissing && codes.has(MISSING)
   if (kind === 'called') return condition(subject, holdsMissing ? 'does not call' : 'calls')
-  const known = Array.from({ length: values.length - 2 }, (_, i) => i + 2)
+  const all = Array.from({ length: values.length - 2 }, (_, i) => i + 2)
+  const known = kind === 'numbers' ? all : all.filter((code) => occurring.has(code))
   const [used, unused] = [true, false].map((is) => known.filter((code) => codes.has(code) === is))
   const texts = (some: readonly number[]) => some.map((code) => values[code]!)
   if (used!.length === 0) return condition(subject, 'not recorded')

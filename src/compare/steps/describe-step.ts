@@ -7,7 +7,7 @@ import { SLOWEST } from '../edges/edge-times.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import type { OperationChange, StepChange } from './step-changes.ts'
 import type { StepSample, StepStratum, StepTimes } from './step-times.ts'
-import { type Minority, minorityOf } from './tail-counts.ts'
+import { type MeasuredMinority, type Minority, minorityOf } from './tail-counts.ts'
 
 export interface TimesTest extends ModeratedShift {
   /** Of tails alone; `NaN` where there are too few values. */
@@ -167,12 +167,12 @@ function describeTimes(
   }
   // That something changed is sure already: tails only say whether it did for some.
   const isTail = significant && test.tailP < alpha
-  const few = isTail ? fewOf(strata, typical.shift * calls) : null
+  const few = isTail ? fewOf(strata, { typicalUs: typical.shift * calls, calls }) : null
   const { shift, low, high } = few ?? typical
-  const changedCalls = calls * (few?.minority.share ?? 1)
+  const minority = few?.minority ?? null
+  const changedCalls = calls * (minority?.share ?? 1)
   const isNegligible = Math.abs(shift * changedCalls) < negligibleUs
   const effect = (shift * calls * all) / Math.max(1, has.length) / usualUs
-  const minority = few?.minority ?? null
   return {
     beforeRequests: had.length,
     afterRequests: has.length,
@@ -183,7 +183,7 @@ function describeTimes(
     shiftUs: shift,
     interval: [low, high],
     effect,
-    ...contributionOf(strata, { shift, criticalCalls, minority }),
+    ...contributionOf(strata, { shift, criticalCalls, few }),
     changed: significant && Math.abs(effect) >= minimumEffect && !isNegligible,
   }
 }
@@ -192,39 +192,46 @@ function describeTimes(
 const MAX_MINORITY = 0.5
 
 /** Some of the calls, if what they changed by is clear and most of what all did; `null` otherwise. */
-function fewOf(strata: readonly StepStratum[], typicalUs: number) {
-  const callsOf = ({ calls }: StepSample) => calls
-  const whole = excessOf(strata, callsOf, 0)
-  const minority = minorityOf(strata, Math.sign(whole.us))
-  const { us, error } = excessOf(strata, callsOf, cutOf(minority))
-  const changed = minority.share * strata.reduce((sum, { after }) => sum + after.calls, 0)
-  const isOfFew = minority.share > 0 && minority.share < MAX_MINORITY && us * whole.us > 0
+function fewOf(
+  strata: readonly StepStratum[],
+  { typicalUs, calls }: { readonly typicalUs: number; readonly calls: number },
+) {
+  const few = minorityOf(strata)
+  if (few === null) return null
+  const { us, error } = few.excess(false)
+  const { share } = few.minority
+  const changed = share * calls
   const width = normalQuantile(0.975) * error
-  const isClear = Math.abs(us) > width
-  if (!isOfFew || !isClear || Math.abs(typicalUs) > Math.abs(us) / 2) return null
+  // Of means of more calls, fewer are slow, and fewer fast: in all, nothing changed.
+  const whole = excessOf(strata, (sample) => sample.calls, cutOf(few.minority))
+  const isClear = Math.abs(whole.us) > normalQuantile(0.975) * whole.error && Math.abs(us) > width
+  const isOfFew = share > 0 && share < MAX_MINORITY && us * whole.us > 0
+  if (!isOfFew || !isClear || Math.abs(typicalUs) > Math.abs(few.typicalUs * changed) / 2)
+    return null
   return {
-    minority,
+    ...few,
     shift: us / changed,
     low: (us - width) / changed,
     high: (us + width) / changed,
   }
 }
 
-/** What a shift adds to all response times; with the sign of the shift, which is the typical call's. */
+/** What a shift adds to all response times after; with the sign of the shift, which is the typical call's. */
 function contributionOf(
   strata: readonly StepStratum[],
   {
     shift,
     criticalCalls,
-    minority,
-  }: { shift: number; criticalCalls: number; minority: Minority | null },
+    few,
+  }: { shift: number; criticalCalls: number; few: MeasuredMinority | null },
 ): Pick<OperationChange, 'contributionUs' | 'contributionError'> {
   if (shift === 0) return { contributionUs: 0, contributionError: Number.NaN }
-  const { us, error } = excessOf(strata, (sample) => sample.criticalCalls, cutOf(minority))
+  const { us, error } =
+    few?.excess(true) ?? excessOf(strata, (sample) => sample.criticalCalls, SLOWEST)
   return us * shift > 0
     ? { contributionUs: us, contributionError: error }
     : {
-        contributionUs: shift * criticalCalls * (minority?.share ?? 1),
+        contributionUs: shift * criticalCalls * (few?.minority.share ?? 1),
         contributionError: Number.NaN,
       }
 }

@@ -1,5 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
-import { group } from 'd3-array'
+import { group, sum } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import {
   areFromSpans,
@@ -40,6 +40,8 @@ interface RequestTimes {
   readonly blocks: Uint8Array
   /** Request of each value. */
   readonly requests: Uint32Array
+  /** How many of its calls are on its critical path. */
+  readonly critical: Uint32Array
 }
 
 /** Values of one period; where weights of requests differ, as many as they are worth (`equalRows`). */
@@ -318,38 +320,41 @@ class GrowingSample {
   #requests = new Uint32Array()
   #sums = new Float64Array()
   #calls = new Uint32Array()
-  #criticalCalls = 0
+  #critical = new Uint32Array()
 
   add(request: number, valueUs: number, critical: number): void {
     const last = this.size - 1
-    this.#criticalCalls += critical
-    if (last >= 0 && this.#requests[last] === request) {
-      this.#sums[last]! += valueUs
-      this.#calls[last]!++
-    } else this.#push(request, valueUs, 1)
+    if (last < 0 || this.#requests[last] !== request) this.#push(request)
+    const row = this.size - 1
+    this.#sums[row]! += valueUs
+    this.#calls[row]!++
+    this.#critical[row]! += critical
   }
 
   merge(other: GrowingSample): void {
-    this.#criticalCalls += other.#criticalCalls
     for (let i = 0; i < other.size; i++) {
-      this.#push(other.#requests[i]!, other.#sums[i]!, other.#calls[i]!)
+      this.#push(other.#requests[i]!)
+      const row = this.size - 1
+      this.#sums[row] = other.#sums[i]!
+      this.#calls[row] = other.#calls[i]!
+      this.#critical[row] = other.#critical[i]!
     }
   }
 
-  #push(request: number, sumUs: number, calls: number): void {
+  #push(request: number): void {
     if (this.size === 0) {
       this.#requests = new Uint32Array(this.room)
       this.#sums = new Float64Array(this.room)
       this.#calls = new Uint32Array(this.room)
+      this.#critical = new Uint32Array(this.room)
     }
-    this.#requests[this.size] = request
-    this.#sums[this.size] = sumUs
-    this.#calls[this.size++] = calls
+    this.#requests[this.size++] = request
   }
 
   /** Its values, ascending; it lets go of them. */
   finish(blockOf: Uint8Array, counted: Float64Array | undefined): StepSample {
     const [requests, means] = [this.#requests, this.#sums.subarray(0, this.size)]
+    const criticalOf = this.#critical
     const blocks = new Uint8Array(this.size)
     let calls = 0
     for (let i = 0; i < this.size; i++) {
@@ -360,14 +365,17 @@ class GrowingSample {
     this.#requests = new Uint32Array()
     this.#sums = new Float64Array()
     this.#calls = new Uint32Array()
+    this.#critical = new Uint32Array()
     const order = ascendingOrder(means, groupRows(blocks, 256).rows)
     const timesOf = (rows: Uint32Array): RequestTimes => {
       const times = {
         requests: new Uint32Array(rows.length),
         values: new Float64Array(rows.length),
         blocks: new Uint8Array(rows.length),
+        critical: new Uint32Array(rows.length),
       }
       for (let at = 0; at < rows.length; at++) {
+        times.critical[at] = criticalOf[rows[at]!]!
         times.requests[at] = requests[rows[at]!]!
         times.values[at] = means[rows[at]!]!
         times.blocks[at] = blocks[rows[at]!]!
@@ -383,7 +391,7 @@ class GrowingSample {
       ...equal,
       recorded,
       calls,
-      criticalCalls: this.#criticalCalls,
+      criticalCalls: sum(recorded.critical),
     }
   }
 }

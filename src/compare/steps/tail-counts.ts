@@ -1,5 +1,6 @@
-import { bisectRight } from 'd3-array'
+import { bisectRight, sum } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { moments } from '../../stats/moments.ts'
 import { pooledQuantile, quantile } from '../../stats/quantile.ts'
 import type { StepSample, StepStratum } from './step-times.ts'
 import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
@@ -7,8 +8,6 @@ import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 const TAILS = [0.9, 0.95, 0.99]
 /** A tail of fewer values a period is one value or none. */
 const MIN_VALUES = 20
-/** Quantiles of both periods together between which a share that changed is looked for. */
-const LIMITS = [0.5, 0.6, 0.7, 0.8, ...TAILS]
 
 /**
  * Counts values in three tails by stretch, for `compareCounts`: a minority that changed moves
@@ -55,42 +54,106 @@ export interface Minority {
   readonly requests: readonly number[]
 }
 
+/** Each tail that is looked at has this part of the values of the one before. */
+const NEXT_TAIL = 0.85
+/** The slowest calls may be single ones of another reason: so many count as the next. */
+const MAX_SINGLE = 2
+
+/** A minority, and what all calls, or those on critical paths, take more for it. */
+export interface MeasuredMinority {
+  readonly minority: Minority
+  /** What a typical one of them takes more, in µs; negative for less. */
+  readonly typicalUs: number
+  /** Sum in µs after, less for those no longer slow, and its standard error. */
+  readonly excess: (isCritical: boolean) => { readonly us: number; readonly error: number }
+}
+
 /**
- * The share of calls that became slower (`sign` 1) or no longer are (−1): the largest difference of
- * the distributions within strata (one-sided D), a lower bound.
+ * The calls that became slower, or no longer are: those beyond a limit in each stratum in excess of
+ * the other period, as a share of what else would lie below it. The limit is that of the tail that
+ * differs most surely. Calls take more by what they exceed it by, and it exceeds those below it.
  */
-export function minorityOf(strata: readonly StepStratum[], sign: number): Minority {
+export function minorityOf(strata: readonly StepStratum[]): MeasuredMinority | null {
   const used = comparable(strata)
-  const size = used.reduce((sum, samples) => sum + samples[AFTER].values.length, 0)
-  const shares = LIMITS.map((share) =>
-    used.reduce((sum, samples) => {
-      const limit = limitOf(samples, share)
+  const size = sum(used, (samples) => samples[AFTER].values.length)
+  const most = Math.max(...used.map((samples) => sum(samples, ({ values }) => values.length)))
+  let best = { z: 0, tail: 0 }
+  for (let tail = 0.5; tail * most > MAX_SINGLE; tail *= NEXT_TAIL) {
+    let [difference, variance] = [0, 0]
+    for (const samples of used) {
+      const weight = samples[AFTER].values.length / size
+      const limit = limitOf(samples, 1 - tail)
       const [was, is] = samples.map(({ values }) => shareBeyond(values, limit))
-      return sum + (sign * (is! - was!) * samples[AFTER].values.length) / size
-    }, 0),
-  )
-  const share = Math.max(0, ...shares)
-  const slowest = used.map((samples) => {
-    const { values, requests } = samples[sign > 0 ? AFTER : BEFORE]
-    const from = values.length - Math.round(share * values.length)
-    return { values: values.subarray(from), requests: requests.subarray(from) }
+      difference += weight * (is! - was!)
+      variance += weight ** 2 * sum(samples, ({ values }) => varianceBeyond(values, limit))
+    }
+    const z = difference / Math.sqrt(variance)
+    if (Math.abs(z) > Math.abs(best.z)) best = { z, tail }
+  }
+  if (best.z === 0) return null
+  const sign = Math.sign(best.z)
+  const parts = used.map((samples) => partOf(samples, { sign, tail: best.tail }))
+  const below = sum(parts, (part) => part.below * part.after.values.length) / size
+  const changed = parts.map(({ more, slow, beyond }) => {
+    const from = slow.values.length - Math.round(Math.max(0, more / below) * slow.values.length)
+    const values = slow.values.subarray(from)
+    return { values, beyond: values.map(beyond), requests: slow.requests.subarray(from) }
   })
+  const slowest = parts.flatMap(({ slow, beyond }) =>
+    [...slow.values.subarray(-MAX_SINGLE - 1)].map(beyond),
+  )
+  const cap = slowest.sort((a, b) => b - a)[MAX_SINGLE] ?? 0
   return {
-    share,
-    changedUs: medianOf(slowest.map(({ values }) => values)),
-    usualUs: medianOf(used.map((samples) => samples[BEFORE].values)),
-    requests: sign > 0 ? slowest.flatMap(({ requests }) => [...requests]) : [],
+    minority: {
+      share: Math.max(
+        0,
+        sum(parts, ({ more, after }) => more * after.values.length) / size / below,
+      ),
+      changedUs: medianOf(changed.map(({ values }) => values)),
+      usualUs: medianOf(used.map((samples) => samples[BEFORE].values)),
+      requests: sign > 0 ? changed.flatMap(({ requests }) => [...requests]) : [],
+    },
+    typicalUs: sign * medianOf(changed.map(({ beyond }) => beyond)),
+    excess: (isCritical) => {
+      let [us, variance] = [0, 0]
+      for (const { after, slow, usual, beyond } of parts) {
+        const calls = isCritical ? after.recorded.values.length : after.calls
+        const [has, had] = [slow, usual].map(({ values, critical }) =>
+          moments(
+            values.map((us, row) => Math.min(cap, beyond(us)) * (isCritical ? critical[row]! : 1)),
+          ),
+        )
+        us += sign * calls * (has!.mean - had!.mean)
+        variance +=
+          calls ** 2 * ((has!.variance || 0) / has!.count + (had!.variance || 0) / had!.count)
+      }
+      return { us, error: Math.sqrt(variance) }
+    },
+  }
+}
+
+/** Of a stratum, which share lies more beyond the limit of a tail, and what a call beyond takes more. */
+function partOf(
+  samples: readonly [before: StepSample, after: StepSample],
+  { sign, tail }: { readonly sign: number; readonly tail: number },
+) {
+  const [slow, usual] = sign > 0 ? [samples[AFTER], samples[BEFORE]] : samples
+  const limit = limitOf(samples, 1 - tail)
+  const was = shareBeyond(usual.values, limit)
+  const below = usual.values.subarray(0, bisectRight(usual.values, limit))
+  const least = below.length === 0 ? 0 : limit - sum(below) / below.length
+  return {
+    after: samples[AFTER],
+    slow,
+    usual,
+    below: 1 - was,
+    more: shareBeyond(slow.values, limit) - was,
+    beyond: (us: number) => (us > limit ? us - limit + least : 0),
   }
 }
 
 function medianOf(samples: readonly Float64Array[]): number {
-  const all = new Float64Array(samples.reduce((size, { length }) => size + length, 0))
-  let at = 0
-  for (const values of samples) {
-    all.set(values, at)
-    at += values.length
-  }
-  return quantile(all.sort(), 0.5)
+  return quantile(Float64Array.from(samples.flatMap((values) => [...values])).sort(), 0.5)
 }
 
 function comparable(strata: readonly StepStratum[]) {
@@ -106,4 +169,10 @@ function limitOf([before, after]: readonly [StepSample, StepSample], share: numb
 
 function shareBeyond(values: Float64Array, limit: number): number {
   return (values.length - bisectRight(values, limit)) / values.length
+}
+
+/** Variance of the share of values beyond a limit; half a value is added on both sides of it. */
+function varianceBeyond(values: Float64Array, limit: number): number {
+  const above = values.length - bisectRight(values, limit)
+  return ((above + 0.5) * (values.length - above + 0.5)) / (values.length + 1) ** 3
 }

@@ -49,6 +49,21 @@ describe('a segment that changed alone is named', () => {
     }
   })
 
+  test('the finding has the numbers of the segment, where many of all requests meet it', () => {
+    const { findings } = simulateIncident({
+      seed: 1,
+      enterprise: [0.3, 0.3],
+      effectOf: ({ tier }) => ({ factor: tier === 'enterprise' ? 3 : 1 }),
+    })
+    const [{ segment, requests, contributionUs = 0, size, concerned } = {}] = findings.findings
+    const { inside } = segment ?? {}
+    expect(segment?.text).toBe('tenant.tier = enterprise')
+    expect([requests, concerned]).toEqual([inside?.after, [inside?.before, inside?.after]])
+    expect(size?.value).toBeCloseTo(contributionUs / (requests ?? 0), 6)
+    expect((size?.value ?? 0) / (inside?.change ?? 0)).toBeGreaterThan(0.8)
+    expect((size?.value ?? 0) / (inside?.change ?? 0)).toBeLessThan(1.25)
+  })
+
   test('by two conditions where neither is enough', () => {
     const both = ({ tier, cached }: { tier: string; cached: boolean }) =>
       tier === 'enterprise' && !cached

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { StepSample } from '../../../src/compare/steps/step-times.ts'
+import { minorityOf } from '../../../src/compare/steps/tail-counts.ts'
 import { compare } from '../../../src/index.ts'
+import { randomSource } from '../../../src/stats/random.ts'
 import { type MinorityPeriod, minorityPeriod } from './minority-traces.ts'
 
 type Slow = Required<Pick<MinorityPeriod, 'noise' | 'share' | 'factor'>>
@@ -71,6 +74,56 @@ describe('a minority of the calls of one of eight services is slow', () => {
     expect(first?.title).toMatch(/^s3: S3 itself takes 1\d\d ms less in (9|1[0-3]) % of the calls$/)
   })
 })
+
+test.each([
+  { share: 0.02, times: 100 },
+  { share: 0.05, times: 10 },
+  { share: 0.1, times: 50 },
+  { share: 0.25, times: 5 },
+])(
+  '$share of calls $times spreads longer are counted and sized, whatever single ones do',
+  (slow) => {
+    const [shares, sizes] = [[] as number[], [] as number[]]
+    for (let seed = 1; seed <= 21; seed++) {
+      const random = randomSource(seed)
+      let [planted, count] = [0, 0]
+      const sample = (share: number): StepSample => {
+        const values = Float64Array.from({ length: 1000 }, (_, i) => {
+          const isSlow = random.next() < share
+          const usual = 1000 * Math.exp(0.4 * random.normal()) + (isSlow || i > 0 ? 0 : 5e5)
+          if (!isSlow) return usual
+          const addedUs = 400 * slow.times * Math.exp(0.2 * random.normal())
+          planted += addedUs
+          count++
+          return usual + addedUs
+        }).sort()
+        const [requests, critical] = [
+          Uint32Array.from(values.keys()),
+          new Uint32Array(1000).fill(1),
+        ]
+        const times = { values, requests, critical, blocks: new Uint8Array(1000) }
+        return { ...times, recorded: times, calls: 1000, criticalCalls: 1000 }
+      }
+      const stratum = {
+        operation: 'a',
+        callingOperation: '',
+        before: sample(0),
+        after: sample(slow.share),
+      }
+      const found = minorityOf([stratum])
+      const { share = 0, requests = [] } = found?.minority ?? {}
+      expect(requests).toHaveLength(Math.round(share * 1000))
+      shares.push((share * 1000) / count)
+      sizes.push((found?.excess(false).us ?? 0) / (share * 1000) / (planted / count))
+    }
+    for (const errors of [shares, sizes]) {
+      errors.sort((a, b) => a - b)
+      expect(Math.abs((errors[10] as number) - 1)).toBeLessThan(0.1)
+      expect(errors[4]).toBeGreaterThan(0.8)
+      expect(errors[16]).toBeLessThan(1.25)
+    }
+  },
+)
 
 test('the findings add up to the change that is clear, or one says what is not attributed', {
   tags: 'full',
