@@ -181,11 +181,14 @@ export class Findings extends columnarStage<FindingColumns>() {
     const bounds = shiftUs < 0 ? ([-interval[1], -interval[0]] as const) : interval
     const who =
       measure === 'mean' ? `Requests took ${more} on average` : `The median request took ${more}`
-    const share = measure === 'mean' ? mixShare(this) : 0
+    const share = mixShare(this)
+    const ofMix = moreText(this.mixUs / this.requests, quantity)
     const why =
-      share <= 0
-        ? ', but no single step or kind of request accounts for it'
-        : `: ${mixOfAll(share, shiftUs, quantity)}${share < MIN_EXPLAINED ? ', and no single step or kind of request for the rest' : ''}`
+      measure === 'median' && share > 0
+        ? `; the changed mix of requests alone makes them take ${ofMix} on average`
+        : share <= 0
+          ? ', but no single step or kind of request accounts for it'
+          : `: ${mixOfAll(share, shiftUs, quantity)}${share < MIN_EXPLAINED ? ', and no single step or kind of request for the rest' : ''}`
     return `${who}${intervalText(bounds, quantity)}${why}.`
   }
 
