@@ -43,7 +43,8 @@ export function linkedRequests({ before, after }: ComparedPeriods): ComparisonWa
   if (![before, after].some((traces) => traces.quality().counts.has('linked-request'))) return []
   return warning('linked-requests', {
     finding: 'Some requests begin with a link to another, as consumers of messages do.',
-    effect: 'They are requests of their own, and how long they waited to begin is not compared.',
+    effect:
+      'They are requests of their own. How long they waited to begin is not compared, joined or not.',
     answer: 'Load with `joinLinks` to read both as one.',
     advice: { joinLinks: true },
   })

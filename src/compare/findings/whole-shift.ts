@@ -17,8 +17,8 @@ import { timeBlocks } from '../steps/time-blocks.ts'
  * alike (`designEffects`).
  *
  * Limits: measured coverage at 95 % of means and medians of 200 to 3,000 requests, log-normal, Pareto
- * (α 1.5 to 3) or mixed: 93 to 100 % where requests are independent or levels of 10 % last a twentieth
- * of a period, 81 to 97 % where levels wander as far over whole periods.
+ * (α 1.5 to 3) or mixed: 91 to 100 % where requests are independent or levels of 10 % last a twentieth
+ * of a period, 79 to 96 % where levels wander as far over whole periods, as no two periods can tell.
  */
 export interface WholeShift {
   readonly measure: 'mean' | 'median'
