@@ -1,4 +1,4 @@
-import type { CheckedType, Estimate, RunCheck } from '../compare/baseline/check-run.ts'
+import type { CheckedType, Estimate, Growth, RunCheck } from '../compare/baseline/check-run.ts'
 import { escapeHtml } from '../core/escape.ts'
 import { counted, formatDuration, grouped, shortText, spoken } from '../core/words.ts'
 import { twoProportionsTest } from '../stats/two-proportions.ts'
@@ -59,7 +59,17 @@ export const CHECK_DOCUMENT = document<CheckResults>('check', 'A run checked aga
       shift: about('Typical ratio of response times, less 1: 0.05 is 5 % slower.', ESTIMATE),
       errors: about(
         'Share of requests that fail, and by how much it grew; null where traces do not say.',
-        orNull(record<NonNullable<CheckedType['errors']>>({ share: SHARE, growth: ESTIMATE })),
+        orNull(record<Growth>({ share: SHARE, growth: ESTIMATE })),
+      ),
+      tail: about(
+        'Share of requests slower than 99 % of those before, from which time on, and by how much it grew; null where none came.',
+        orNull(
+          record<NonNullable<CheckedType['tail']>>({
+            share: SHARE,
+            growth: ESTIMATE,
+            beyondUs: MEASURED,
+          }),
+        ),
       ),
       verdict: VERDICT as Part<JudgedType['verdict']>,
       conditions: about('That make it fail, or else warn.', listOf(TEXT)),
@@ -105,6 +115,9 @@ function checkText(results: CheckResults): string {
   // Those before are of all runs together.
   const requests = later.length === 0 ? 'requests' : `requests (${baseline.length} runs → 1)`
   const notes = spoken([
+    later.length === 0
+      ? 'shift: the median ratio of a request of the run to one before.'
+      : 'shift: the ratio of geometric means, in which all requests count, unlike in the median.',
     ungatedText(results),
     added.length > 0 && `New: ${added.map(shortName).join(', ')}`,
     untold.length > 0 &&
@@ -131,8 +144,12 @@ function checkText(results: CheckResults): string {
   ].join('\n')
 }
 
-/** What conditions say nothing about: that more requests fail, by more than chance does if runs do not differ. */
+/** What conditions say nothing about: that more requests fail, by more than chance does if runs do not differ, or are slow. */
 function ungatedText({ types, gates }: CheckResults): string {
+  return spoken([ungatedFailures(types, gates), ungatedTails(types, gates)]).join(' ')
+}
+
+function ungatedFailures(types: CheckResults['types'], gates: CheckResults['gates']): string {
   const more = types.filter(({ errors, requests: [before, now] }) => {
     if (errors === null || errors.growth.value <= 0) return false
     const { share, growth } = errors
@@ -146,6 +163,19 @@ function ungatedText({ types, gates }: CheckResults): string {
     return `${shortName(name)} (${percentText(share - growth.value)} → ${percentText(share)}${isSure})`
   })
   return `More requests fail, which no condition judges: ${named.join(', ')}. Add --fail-on 'errors>1%' to judge it.`
+}
+
+/** Slow requests that no condition judges; where typical times moved as well, a shift does. */
+function ungatedTails(types: CheckResults['types'], gates: CheckResults['gates']): string {
+  const more = types.filter(
+    ({ tail, verdict }) => verdict === 'pass' && tail !== null && tail.growth.low > 0,
+  )
+  if (more.length === 0 || gates.some((gate) => /\b(tail|any)\b/.test(gate))) return ''
+  const named = more.map(({ name, tail }) => {
+    const { share, growth, beyondUs } = tail as NonNullable<CheckedType['tail']>
+    return `${shortName(name)} (over ${durationText(beyondUs)}: ${percentText(share - growth.value)} → ${percentText(share)})`
+  })
+  return `More requests are slow, which no condition judges: ${named.join(', ')}. Add --fail-on 'tail>0%' to judge it.`
 }
 
 function durationText(us: number): string {

@@ -50,7 +50,8 @@ const TERMS: Terms<CheckedType, RunCheck> = {
   things: ({ types }) => types,
   nameOf: ({ name }) => name,
   words: {
-    any: (type) => type.shift.low > 0 || (type.errors?.growth.low ?? 0) > 0,
+    any: ({ shift, errors, tail }) =>
+      [shift, errors?.growth, tail?.growth].some((one) => (one?.low ?? 0) > 0),
     missing: isMissing,
   },
   quantities: {
@@ -59,9 +60,10 @@ const TERMS: Terms<CheckedType, RunCheck> = {
       us: ({ shift, medianUs: [usual] }) => shift.low * usual,
     },
     errors: { percent: ({ errors }) => 100 * (errors?.growth.low ?? 0) },
+    tail: { percent: ({ tail }) => 100 * (tail?.growth.low ?? 0) },
   },
   examples:
-    "'shift>5%', 'shift>10ms', 'errors>1%', 'missing' or 'any'; 'contribution>5%' is judged by flowdelta compare",
+    "'shift>5%', 'shift>10ms', 'errors>1%', 'tail>1%', 'missing' or 'any'; 'contribution>5%' is judged by flowdelta compare",
 }
 
 export function addCheck(command: Command): void {
@@ -71,7 +73,7 @@ export function addCheck(command: Command): void {
     .addOption(
       conditionOption(
         'fail-on',
-        "End with exit code 1 when requests of any type surely exceed it: 'shift>5%' or 'shift>10ms' slower, 'errors>1%' more of them failing, 'missing' where none came, or 'any' (default)",
+        "End with exit code 1 when requests of any type surely exceed it: 'shift>5%' or 'shift>10ms' slower, 'errors>1%' more of them failing, 'tail>1%' more of them slower than 99 % of those before (rare timeouts, which a shift of typical times does not see), 'missing' where none came, or 'any' (default)",
         TERMS,
       ),
     )
@@ -101,11 +103,12 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
   const types = check.types.map((type): JudgedType => {
     // What the other bounds exceed cannot be ruled out.
     const worstOf = (of: Estimate) => ({ ...of, low: of.high })
-    const { errors } = type
+    const { errors, tail } = type
     const worst = {
       ...type,
       shift: worstOf(type.shift),
       errors: errors && { ...errors, growth: worstOf(errors.growth) },
+      tail: tail && { ...tail, growth: worstOf(tail.growth) },
     }
     const fails = meets(type, conditions)
     // Where so few runs leave all open, a shift that is far beyond what they differ is no pass.

@@ -161,6 +161,10 @@ const FINDING_STEP = record<FindingStep>({
   kind: words('work', 'call', 'request'),
   service: TEXT,
   caller: orNull(TEXT),
+  part: about(
+    'Of work: what no span within covers, or what such spans of the service do.',
+    optional(words('itself', 'within')),
+  ),
   operation: TEXT,
   shiftUs: NUMBER,
   share: about('Share of its calls that did, where the typical call did not.', optional(SHARE)),

@@ -129,8 +129,13 @@ function varianceText(results: VarianceResults): string {
   const { quantity } = variance.categories.flows
   const nameOf = kindNames(ranked, variance.categories)
   const names = shortTexts(shown.map(nameOf), MAX_NAME_LENGTH)
+  const apartBy = rowsApart(shown, variance.categories, nameOf)
+  const isApart = shown.some((spread) => apartBy(spread) !== '')
   const table = textTable(
-    ['kind of request', 'category', 'steps', ...(both ? ['period'] : []), 'requests', 'mean', 'C²'],
+    [
+      ...['kind of request', 'category', 'steps', ...(both ? ['period'] : [])],
+      ...['requests', 'mean', 'C²', ...(isApart ? ['not in all of that name'] : [])],
+    ],
     shown.map(({ category, period, requests, meanUs, c2 }, i) => [
       names[i] as string,
       String(category),
@@ -139,6 +144,7 @@ function varianceText(results: VarianceResults): string {
       String(requests),
       formatAmount(meanUs, quantity),
       Number.isNaN(c2) ? '–' : c2.toPrecision(3),
+      ...(isApart ? [apartBy(shown[i] as CategorySpread)] : []),
     ]),
   )
   return [
@@ -189,6 +195,33 @@ function kindNames(ranked: readonly CategorySpread[], categories: Categories) {
   const whole = ({ category }: CategorySpread) => rootName(categories, category, MAX_NAME_LENGTH)
   const roots = rollup(ranked, (own) => new Set(own.map(({ root }) => root)).size, whole)
   return (spread: CategorySpread) => (roots.get(whole(spread)) === 1 ? whole(spread) : spread.root)
+}
+
+const MAX_APART = 3
+
+/** Says what tells a row from others of its name: places, or calls, that not all of these have. */
+function rowsApart(
+  rows: readonly CategorySpread[],
+  categories: Categories,
+  nameOf: (spread: CategorySpread) => string,
+): (spread: CategorySpread) => string {
+  const partsOf = ({ category }: CategorySpread) => {
+    const labels = Array.from({ length: categories.nodeCount(category) }, (_, node) =>
+      categories.nodeLabel(category, node),
+    )
+    return new Set([
+      ...labels.map(({ service, host }) => (host === '' ? service : `${service}@${host}`)),
+      ...labels.map(({ service, operation }) => `${service} ${operation}`),
+    ])
+  }
+  const all = rollup(rows, (own) => own.map(partsOf), nameOf)
+  return (spread) => {
+    const others = all.get(nameOf(spread)) ?? []
+    const apart = [...partsOf(spread)].filter((part) => others.some((other) => !other.has(part)))
+    const left = apart.length - MAX_APART
+    const named = apart.slice(0, MAX_APART).map(tooltipText).join(', ')
+    return left > 0 ? `${named} and ${left} more` : named
+  }
 }
 
 function sourceText(

@@ -105,6 +105,32 @@ describe('flowdelta check', () => {
     expect(gated.out).not.toContain('no condition judges')
   })
 
+  test('says that more requests are slow where only typical times are judged, and what its shift is of', async () => {
+    const [file, history] = [join(FOLDER, 'slow.json'), join(FOLDER, 'slows.jsonl')]
+    const record = (slow: number) => {
+      const spans = Array.from({ length: 600 }, (_, i) => ({
+        ...{ traceId: `${i + 1}`.padStart(32, '0'), id: `${i + 1}`.padStart(16, '0'), name: 'GET' },
+        ...{ kind: 'SERVER', timestamp: 1.7e15 + 1000 * i, localEndpoint: { serviceName: 'shop' } },
+        duration: i % 20 < slow ? 90_000 : 900 + ((7 * i) % 100),
+      }))
+      writeFileSync(file, JSON.stringify(spans))
+    }
+    record(0)
+    await flowdelta('baseline', 'write', file, '--out', history)
+    record(1)
+    const judged = (condition: string) =>
+      flowdelta('check', file, '--baseline', history, '--fail-on', condition)
+    const { code, out } = await judged('shift>5%')
+    expect(code).toBe(0)
+    expect(out).toContain('shift: the median ratio of a request of the run to one before.')
+    expect(out).toMatch(
+      /More requests are slow, which no condition judges: shop GET \(over 99\d µs: \d\.\d % → 6\.0 %\)\. Add --fail-on 'tail>0%' to judge it\./,
+    )
+    const gated = await judged('tail>0%')
+    expect(gated.code).toBe(1)
+    expect(gated.out).not.toContain('no condition judges')
+  })
+
   test('--as json prints all results as a document', async () => {
     const { out } = await check(SLOW, ...GATE, '--as', 'json')
     const document = JSON.parse(out)
@@ -199,7 +225,10 @@ describe('flowdelta check', () => {
 
   test.each([
     [[], 'is no summary of a run'],
-    [['--fail-on', 'shift>fast'], "Give 'shift>5%', 'shift>10ms', 'errors>1%', 'missing' or 'any'"],
+    [
+      ['--fail-on', 'shift>fast'],
+      "Give 'shift>5%', 'shift>10ms', 'errors>1%', 'tail>1%', 'missing' or 'any'",
+    ],
   ])('what cannot be read is refused: %j', async (options, message) => {
     const broken = join(FOLDER, 'broken.jsonl')
     appendFileSync(broken, '{"schema":"flowdelta.run/1","name":"a","types":[{"name":1}]}\n')
@@ -228,7 +257,9 @@ function run(seed: number, { slower = 1, types = 5, wander = 0.05 } = {}): RunSu
 }
 
 const surely = (checked: ReturnType<typeof checkRun>) =>
-  checked.types.filter(({ shift, errors }) => shift.low > 0 || (errors?.growth.low ?? 0) > 0)
+  checked.types.filter(({ shift, errors, tail }) =>
+    [shift, errors?.growth, tail?.growth].some((one) => (one?.low ?? 0) > 0),
+  )
 
 describe('a history of runs', () => {
   test('of runs that differ by chance, at most one in twenty has a type that is surely slower', {
@@ -267,6 +298,20 @@ describe('a history of runs', () => {
     const failing = { ...first!, failed: 60 }
     const found = surely(checkRun({ ...now, types: [failing, ...rest] }, runs))
     expect(found.map(({ name }) => name)).toEqual(['type 0'])
+  })
+
+  test('requests of which 8 % instead of 1 % are slow are more in the tail, and hardly shifted', () => {
+    const runs = Array.from({ length: 8 }, (_, i) => run(i + 1, { wander: 0.01 }))
+    const now = run(99, { wander: 0.01 })
+    const [first, ...rest] = now.types
+    const timesUs = first!.timesUs.map((us, i) => (i < 184 ? us : 2e6)).sort((a, b) => a - b)
+    const found = surely(checkRun({ ...now, types: [{ ...first!, timesUs }, ...rest] }, runs))
+    expect(found.map(({ name }) => name)).toContain('type 0')
+    const { tail } = found[0]!
+    expect(tail?.share).toBeCloseTo(0.08, 3)
+    expect(tail?.growth.value).toBeCloseTo(0.07, 2)
+    expect(tail?.growth.low).toBeGreaterThan(0)
+    expect(tail?.beyondUs).toBeGreaterThan(2000)
   })
 
   test('a history whose last line was cut off its end is continued on a new one', async () => {

@@ -176,6 +176,12 @@ describe('options of one period', () => {
     const two = await file('gateways.parquet', ['gateway-1', 'gateway-1', 'gateway-2', 'gateway-2'])
     expect(two).toMatch(/^gateway-1 \/\* call +\d/m)
     expect(two).toMatch(/^gateway-2 \/\* call +\d/m)
+    expect(one).not.toContain('not in all of that name')
+    // Those of one gateway go on to cart or to search.
+    expect(two).toMatch(/^kind of request .* not in all of that name$/m)
+    for (const called of ['cart', 'search']) {
+      expect(two).toMatch(new RegExp(`^gateway-1 /\\* call .* ${called}, ${called} GET$`, 'm'))
+    }
   })
 
   test('where nothing is large enough, the next step is named', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { compare } from '../../src/compare/comparison.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
@@ -97,6 +98,18 @@ describe.each([
         message: '2 requests with a link to another at the beginning; joinLinks reads both as one',
       },
     ])
+  })
+
+  test('are told once of two periods, with the option, and not as questionable', async () => {
+    const [before, after] = await Promise.all([1, 2].map(() => load(write(SPANS), false)))
+    const told = compare(before!, after!).warnings()
+    const about = told.filter(({ message }) => /link|questionable/.test(message))
+    expect(about).toMatchObject([{ code: 'linked-requests', advice: { joinLinks: true } }])
+    const joined = await load(write(SPANS), true)
+    const codes = compare(joined, joined)
+      .warnings()
+      .map(({ code }) => code)
+    expect(codes).not.toContain('linked-requests')
   })
 
   test('become one, which does not wait for what it set off', async () => {

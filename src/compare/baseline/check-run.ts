@@ -29,7 +29,15 @@ export interface CheckedType {
   /** Whether its typical request is slower than nearly all of every run before, of several, by three times what these differ. */
   readonly isApart: boolean
   /** Share of requests that fail; by how much it grew. `null` where traces do not say. */
-  readonly errors: { readonly share: number; readonly growth: Estimate } | null
+  readonly errors: Growth | null
+  /** Share of requests slower than 99 % of those before; by how much it grew. `null` where none came. */
+  readonly tail: (Growth & { readonly beyondUs: number }) | null
+}
+
+/** A share of requests, and by how much it grew. */
+export interface Growth {
+  readonly share: number
+  readonly growth: Estimate
 }
 
 export interface RunCheck {
@@ -90,10 +98,17 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
       'The run has no type of request that the baseline has. Give traces of the same services.',
     )
   }
-  // Two intervals a type: of times and of failures.
-  const level = alpha / tested.length / 2
+  // Three intervals a type: of times, of failures and of slow requests.
+  const level = alpha / tested.length / 3
   const shifts = (baseline.length === 1 ? ofRequests : ofRuns)(tested, baseline, level)
-  const spread = overdispersion([...known], baseline, level)
+  const beyondUs = new Map(Array.from(known, (name) => [name, tailOf(name, baseline)]))
+  const slowOf = (type: TypeSummary) => slowerOf(type, beyondUs.get(type.name)!)
+  const grows = (countOf: CountsOf) => {
+    const spread = overdispersion([...known], baseline, level, countOf)
+    return (before: readonly TypeSummary[], now: TypeSummary) =>
+      growthOf(before.map(countOf), countOf(now), { level, spread })
+  }
+  const [errorGrowth, tailGrowth] = [grows(failuresOf), grows(slowOf)]
   const types = Array.from(known, (name): CheckedType => {
     const now = typeOf(run, name)
     const before = baseline.flatMap((each) => typeOf(each, name) ?? [])
@@ -104,7 +119,9 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
       medianUs: [quantile(medians, 0.5), now ? quantile(now.timesUs, 0.5) : Number.NaN],
       shift: shifts[tested.indexOf(now as TypeSummary)] ?? asRatio(Number.NaN, 0, 0),
       isApart: now !== undefined && before.length > 1 && isApart(before, now),
-      errors: now === undefined ? null : errorGrowth(before, now, { level, spread }),
+      errors: now === undefined ? null : errorGrowth(before, now),
+      tail:
+        now === undefined ? null : { ...tailGrowth(before, now)!, beyondUs: beyondUs.get(name)! },
     }
   })
   const added = run.types.map(({ name }) => name).filter((name) => !known.has(name))
@@ -118,12 +135,17 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
  *
  * Source: McCullagh and Nelder 1989, "Generalized linear models", §4.5.
  */
-function overdispersion(names: readonly string[], runs: readonly RunSummary[], level: number) {
+function overdispersion(
+  names: readonly string[],
+  runs: readonly RunSummary[],
+  level: number,
+  countOf: CountsOf,
+) {
   if (runs.length < 2) return 1
   let [squares, df] = [0, 0]
   for (const name of names) {
     const own = runs.flatMap((run) => typeOf(run, name) ?? [])
-    const counts = own.map(failuresOf)
+    const counts = own.map(countOf)
     const share = sum(counts, ({ failed }) => failed ?? 0) / sum(counts, ({ requests }) => requests)
     if (!(share > 0 && share < 1)) continue
     df += own.length - 1
@@ -153,13 +175,11 @@ function isApart(before: readonly TypeSummary[], now: TypeSummary): boolean {
 }
 
 /** From exact intervals of both shares: a single failure where hardly any request failed is no surprise. */
-function errorGrowth(
-  before: readonly TypeSummary[],
-  now: TypeSummary,
+function growthOf(
+  usual: readonly Counts[],
+  { failed, requests }: Counts,
   { level, spread }: { readonly level: number; readonly spread: number },
-): CheckedType['errors'] {
-  const usual = before.map(failuresOf)
-  const { failed, requests } = failuresOf(now)
+): Growth | null {
   if (failed === null || usual.some((each) => each.failed === null)) return null
   const known = (failing: number, all: number) => ({
     share: failing / all,
@@ -174,8 +194,25 @@ function errorGrowth(
   return { share: is.share, growth: { value: is.share - was.share, low, high } }
 }
 
-function failuresOf(type: TypeSummary): Pick<TypeSummary, 'failed' | 'requests'> {
+type Counts = Pick<TypeSummary, 'failed' | 'requests'>
+type CountsOf = (type: TypeSummary) => Counts
+
+function failuresOf(type: TypeSummary): Counts {
   return type.weighted ?? type
+}
+
+/** Share of requests before that no tail begins below. */
+const TAIL = 0.99
+
+function tailOf(name: string, runs: readonly RunSummary[]): number {
+  const times = runs.flatMap((run) => typeOf(run, name)?.timesUs ?? [])
+  return quantile(Float64Array.from(times).sort(), TAIL)
+}
+
+/** How many requests are slower; of many, quantiles stand for them. */
+function slowerOf({ requests, timesUs }: TypeSummary, beyondUs: number): Counts {
+  const slower = timesUs.filter((us) => us > beyondUs).length
+  return { failed: Math.round((slower / timesUs.length) * requests), requests }
 }
 
 /** Of one run before: by its requests, as if they were independent. */

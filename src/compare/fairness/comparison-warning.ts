@@ -24,6 +24,7 @@ export type WarningCode =
   | 'missing-traces'
   | 'skipped-traces'
   | 'data-quality'
+  | 'linked-requests'
   | 'undecided-structures'
   | 'unfinished-folding'
   | 'extreme-request'

@@ -1,6 +1,6 @@
 import { arrivals } from '../../flows/overlap.ts'
 import type { ComparedPeriods, ComparisonWarning, FairnessCheck } from './comparison-warning.ts'
-import { dataQuality } from './data-quality.ts'
+import { dataQuality, linkedRequests } from './data-quality.ts'
 import {
   extremeRequest,
   hostsDiffer,
@@ -41,6 +41,7 @@ const CHECKS: readonly FairnessCheck[] = [
   noDurations,
   noWeights,
   unmeasured,
+  linkedRequests,
 ]
 
 /** Is the comparison fair? Looks for what makes the two periods hard to compare. */

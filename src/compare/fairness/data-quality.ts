@@ -20,8 +20,9 @@ const TOLD_BY: Partial<Record<WarningCode, string>> = {
   'truncated-traces': 'orphan-span',
 }
 
-/** Touches no finding: parameters matter to explanations alone; clocks apart alike, no duration. */
-const HARMLESS = /^(?:(?:no|unused)-parameters|repeated-parameter|clock-skew|log-without-id)$/
+/** Touches no finding: parameters matter to explanations alone; clocks apart alike, no duration; links are usual. */
+const HARMLESS =
+  /^(?:(?:no|unused)-parameters|repeated-parameter|clock-skew|log-without-id|linked-request)$/
 
 /** Reports which traces were selected, and what a load left out or doubted, except what `told` says. */
 export function dataQuality(
@@ -35,6 +36,18 @@ export function dataQuality(
     ...cutFiles(traces),
     ...loadProblems(traces, told),
   ]
+}
+
+/** Tells, once for both periods, that work that others set off is compared apart from them. */
+export function linkedRequests({ before, after }: ComparedPeriods): ComparisonWarning[] {
+  if (![before, after].some((traces) => traces.quality().counts.has('linked-request'))) return []
+  return warning('linked-requests', {
+    finding: 'Some requests begin with a link to another, as consumers of messages do.',
+    effect:
+      'They are requests of their own. How long they waited to begin is not compared, joined or not.',
+    answer: 'Load with `joinLinks` to read both as one.',
+    advice: { joinLinks: true },
+  })
 }
 
 /** Conditions on durations as `conditionText` writes them. */

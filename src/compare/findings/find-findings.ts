@@ -57,7 +57,7 @@ import { segmentClause, withSegments } from './segment-findings.ts'
 import { slowExamples } from './slow-examples.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
-import { meansDiffer } from './whole-shift.ts'
+import { differs, wholeShifts } from './whole-shift.ts'
 
 /** Findings, the first ones that are slower, of which it is found out who holds them up. */
 const MAX_INTERFERED = 3
@@ -153,7 +153,7 @@ export function groupFindings(
   const { ranking, edges, drafts, claims, events } = sources
   const { categories } = edges
   const { weigh, requests, observedChangeUs } = weighing(sources)
-  const changeIsClear = meansDiffer(categories.flows)
+  const changeIsClear = differs(wholeShifts(categories.flows)[0])
   const { quantity } = categories.flows
   const keyOf = ({ category, kind }: Pick<RankedMutation, 'category' | 'kind'>) =>
     `${category} ${kind}`

@@ -181,11 +181,14 @@ export class Findings extends columnarStage<FindingColumns>() {
     const bounds = shiftUs < 0 ? ([-interval[1], -interval[0]] as const) : interval
     const who =
       measure === 'mean' ? `Requests took ${more} on average` : `The median request took ${more}`
-    const share = measure === 'mean' ? mixShare(this) : 0
+    const share = mixShare(this)
+    const ofMix = moreText(this.mixUs / this.requests, quantity)
     const why =
-      share <= 0
-        ? ', but no single step or kind of request accounts for it'
-        : `: ${mixText(share)} of it${share < MIN_EXPLAINED ? ', and no single step or kind of request for the rest' : ''}`
+      measure === 'median' && share > 0
+        ? `; the changed mix of requests alone makes them take ${ofMix} on average`
+        : share <= 0
+          ? ', but no single step or kind of request accounts for it'
+          : `: ${mixOfAll(share, shiftUs, quantity)}${share < MIN_EXPLAINED ? ', and no single step or kind of request for the rest' : ''}`
     return `${who}${intervalText(bounds, quantity)}${why}.`
   }
 
@@ -303,7 +306,7 @@ function accountedText(all: Findings): string | null {
   const these = findings.length === 1 ? 'the finding' : 'findings'
   const share = attributedUs / observedChangeUs
   const ofMix = mixShare(all)
-  if (attributedUs === 0) return ofMix > 0 ? `${mixText(ofMix)} of it` : null
+  if (attributedUs === 0) return ofMix > 0 ? mixOfAll(ofMix, observedChangeUs, quantity) : null
   if (!(share > 0)) {
     return `without ${these} it would be ${moreText(observedChangeUs - attributedUs, quantity)}`
   }
@@ -338,6 +341,13 @@ function leftShare(all: Findings): number {
 function mixShare({ mixUs, observedChangeUs }: Findings): number {
   const share = mixUs / observedChangeUs
   return Math.abs(share) >= MIN_TOLD ? share : 0
+}
+
+/** Says what of a change the mix is, where it may be more than all of it. */
+function mixOfAll(share: number, changeUs: number, quantity: Quantity): string {
+  if (share <= 2 - ALL_OF_IT) return `${mixText(share)} of it`
+  const [mix, rest] = [share, 1 - share].map((part) => moreText(part * changeUs, quantity))
+  return `the changed mix of requests alone makes it ${mix}, all else ${rest}`
 }
 
 function mixText(share: number, verb = 'accounts for'): string {

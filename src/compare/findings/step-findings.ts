@@ -117,8 +117,9 @@ function groupSteps(steps: readonly StepChange[], direction: Direction): StepGro
   ).map(({ scope, members }) => ({ scope, steps: members as StepGroup['steps'] }))
 }
 
-function stepKey({ kind, caller, service }: StepChange): string {
-  return kind === 'call' ? `${caller} → ${service}` : service
+function stepKey({ kind, caller, service, part }: StepChange): string {
+  if (kind === 'call') return `${caller} → ${service}`
+  return part === undefined ? service : `${part} ${service}`
 }
 
 function scopesOf(step: StepChange): Scope[] {
@@ -156,9 +157,17 @@ function isWithin(step: StepChange, scope: Scope): boolean {
 }
 
 export function findingStep(step: StepChange): FindingStep {
-  const { kind, service, caller, shiftUs, minority } = step
+  const { kind, service, caller, part, shiftUs, minority } = step
   const share = minority === null ? {} : { share: minority.share }
-  return { kind, service, caller, operation: mainOperation(step), shiftUs, ...share }
+  return {
+    kind,
+    service,
+    caller,
+    ...(part && { part }),
+    operation: mainOperation(step),
+    shiftUs,
+    ...share,
+  }
 }
 
 function mainOperation({ operations }: StepChange): string {
@@ -228,7 +237,7 @@ const MIN_SHARED = 0.1
 
 function workWords(step: StepChange, operation: string, parts: readonly WorkPart[]): string {
   if (step.kind !== 'work') return operation
-  const [part] = parts
+  const [part] = parts.filter(({ shiftUs }) => shiftUs * step.shiftUs > 0)
   const own = mainOperation(step)
   if (part !== undefined && part.operation !== own && part.shiftUs / step.shiftUs >= MIN_PART) {
     return `${operationName(part)} within ${operation}`

@@ -1,16 +1,25 @@
 // Runs once a request: the loops index with `!`.
 import { remembered } from '../../core/remembered.ts'
-import type { FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
-import { normalQuantile } from '../../stats/distributions.ts'
+import { designEffects, StretchSums } from '../../stats/design-effects.ts'
+import { normalQuantile, tQuantile } from '../../stats/distributions.ts'
 import { mannWhitney } from '../../stats/mann-whitney.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { equalPair, type SortedPair, sortedPair } from '../../stats/two-sample.ts'
-import { worthOf } from '../../stats/weighted-sample.ts'
 import { rootTypes } from '../steps/root-types.ts'
+import { timeBlocks } from '../steps/time-blocks.ts'
 
-/** Mean or median of all requests in both periods, and the difference with its 95 % interval. */
+/**
+ * Mean or median of all requests in both periods, and the difference with its 95 % interval: that of
+ * independent requests (bootstrap), as many times wider as times wander, which tests of steps learn
+ * alike (`designEffects`).
+ *
+ * Limits: measured coverage at 95 % of means and medians of 200 to 3,000 requests, log-normal, Pareto
+ * (α 1.5 to 3) or mixed: 91 to 100 % where requests are independent or levels of 10 % last a twentieth
+ * of a period, 79 to 96 % where levels wander as far over whole periods, as no two periods can tell.
+ */
 export interface WholeShift {
   readonly measure: 'mean' | 'median'
   readonly beforeUs: number
@@ -33,8 +42,13 @@ export const wholeShifts = remembered(
   ],
 )
 
-export function isClear({ interval: [low, high], isRanked }: WholeShift): boolean {
-  return isRanked && (low > 0 || high < 0)
+export function isClear(shift: WholeShift): boolean {
+  return shift.isRanked && differs(shift)
+}
+
+/** Whether its interval leaves 0 out. */
+export function differs({ interval: [low, high] }: WholeShift): boolean {
+  return low > 0 || high < 0
 }
 
 function shiftOf(flows: FlowSet, measure: WholeShift['measure']): WholeShift {
@@ -44,14 +58,16 @@ function shiftOf(flows: FlowSet, measure: WholeShift['measure']): WholeShift {
   const { first, second } = pair
   const how = { measure, sorted: true, beforeWeights, afterWeights }
   const { estimate, low, high } = bootstrapInterval(first, second, how)
-  const beforeUs =
-    measure === 'mean' ? moments(first, beforeWeights).mean : quantile(first, 0.5, beforeWeights)
+  const levelOf = (values: ArrayLike<number>, weights?: ArrayLike<number>) =>
+    measure === 'mean' ? moments(values, weights).mean : quantile(values, 0.5, weights)
+  const beforeUs = levelOf(first, beforeWeights)
+  const wider = widening(flows, measure, [beforeUs, levelOf(second, afterWeights)])
   return {
     measure,
     beforeUs,
     afterUs: beforeUs + estimate,
     shiftUs: estimate,
-    interval: [low, high],
+    interval: [estimate - wider * (estimate - low), estimate + wider * (high - estimate)],
     isRanked: Math.min(...pair.worth) >= FEW || ranksMoved(pair, estimate),
   }
 }
@@ -62,12 +78,31 @@ function ranksMoved(pair: SortedPair, shiftUs: number): boolean {
   return p < LEVEL && (probabilitySlower - 0.5) * shiftUs > 0
 }
 
-export function meansDiffer(flows: FlowSet): boolean {
-  const { before: was, after: is, beforeWeights, afterWeights } = flows.responseTimes
-  const [before, after] = [moments(was, beforeWeights), moments(is, afterWeights)]
-  const [had, has] = [worthOf(was, beforeWeights), worthOf(is, afterWeights)]
-  const error = Math.sqrt(before.variance / had + after.variance / has)
-  return Math.abs(after.mean - before.mean) > normalQuantile(0.975) * error
+/** How many times wider than of independent requests an interval is, as neighbors in time are alike. */
+function widening(
+  flows: FlowSet,
+  measure: WholeShift['measure'],
+  levels: readonly [before: number, after: number],
+): number {
+  const { of: blocks, perRun, aligned } = timeBlocks(flows)
+  const sums: StretchSums[] = []
+  const scales = [BEFORE, AFTER].map((period) => 1 / flows.countedIn(period))
+  for (let request = 0; request < flows.size; request++) {
+    const period = flows.period[request] as typeof BEFORE | typeof AFTER
+    const apartUs = flows.responseTimeUs[request]! - levels[period]
+    const apart = measure === 'mean' ? apartUs : Math.sign(apartUs)
+    const sign = aligned && period === BEFORE ? -1 : 1
+    const stretch = aligned ? blocks[request]! % perRun : blocks[request]!
+    const run = aligned ? 0 : Math.floor(stretch / perRun)
+    sums[run] ??= new StretchSums()
+    sums[run]!.add(stretch, sign * scales[period]! * flows.countOf(request) * apart)
+  }
+  const { effects, df } = designEffects([{ periods: sums.filter(() => true) }], {
+    lasts: aligned ? false : 'flicker',
+  })
+  const effect = effects[0]!
+  if (!(effect > 1)) return 1
+  return (Math.sqrt(effect) * tQuantile(LEVEL, df[0]!)) / normalQuantile(1 - LEVEL / 2)
 }
 
 /** What it changes in all that more or fewer requests fail, and whether failing ones take less. */

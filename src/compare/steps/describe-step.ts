@@ -38,7 +38,7 @@ export function describeStep(
   { step, whole, operations, p, q }: TestedStep,
   options: Limits,
 ): StepChange {
-  const { kind, service, caller, strata } = step
+  const { kind, service, caller, part, strata } = step
   const significant = q < options.alpha
   const known = operations.filter(({ test }) => !Number.isNaN(test.p))
   const described = operations
@@ -69,6 +69,7 @@ export function describeStep(
     kind,
     service,
     caller,
+    ...(part && { part }),
     ...times,
     beforeRequests: all.beforeRequests,
     afterRequests: all.afterRequests,

@@ -21,7 +21,7 @@ import { describeErrors, testErrors } from './compare-errors.ts'
 import { describeLogs, testLogs } from './compare-log-counts.ts'
 import { describeStep, type TimesTest } from './describe-step.ts'
 import { rootCalls } from './root-types.ts'
-import { StepChanges } from './step-changes.ts'
+import { type StepChange, StepChanges } from './step-changes.ts'
 import { type StepStratum, stepTimes } from './step-times.ts'
 import { tailCounts } from './tail-counts.ts'
 import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
@@ -155,17 +155,19 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const limits = { ...options, negligibleUs, usualOf, counted: flows.counted }
   const errorQ = [...q.slice(steps.length + ofOperations.length)]
   const logQ = errorQ.slice(errors.tested.length)
+  const described = ofSteps.map((one, i) => describeStep({ ...one, q: q[i]! }, limits))
+  const isTold = toldParts(described)
   return new StepChanges({
     flows,
     options,
-    times: steps,
+    times: steps.filter((_, i) => isTold(described[i]!)),
     sites,
     tested: q.filter((one) => !Number.isNaN(one)).length,
     arrivals: { ...arrivals, rateQ, pausesQ },
     errors: describeErrors(flows, errors, { ...options, q: errorQ }),
     logs: describeLogs(flows, logs, { ...options, q: logQ }),
-    steps: ofSteps
-      .map((one, i) => describeStep({ ...one, q: q[i]! }, limits))
+    steps: described
+      .filter(isTold)
       .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs)),
     calls: choices.map(({ counts, test }) => {
       const own = corrected(counts.of, test.p)
@@ -195,6 +197,26 @@ function areOfOneRequest(strata: readonly StepStratum[]): boolean {
     const isFirst = (request: number) => request === first?.[0]
     return first?.every(isFirst) === true && others.every((some) => some.every(isFirst))
   })
+}
+
+/** Work is told in parts where one changed against it, or though all of it did not. */
+function toldParts(steps: readonly StepChange[]): (step: StepChange) => boolean {
+  const ofService = group(
+    steps.filter(({ kind }) => kind === 'work'),
+    ({ service }) => service,
+  )
+  return ({ kind, service, part }) => {
+    if (kind !== 'work') return true
+    const own = ofService.get(service)!
+    const whole = own.find((one) => one.part === undefined)
+    const inParts = own.some(
+      (one) =>
+        one.part !== undefined &&
+        one.changed &&
+        !(whole?.changed && one.shiftUs * whole.shiftUs > 0),
+    )
+    return inParts === (part !== undefined)
+  }
 }
 
 /** Share of the level that tails have; what most calls do has the rest. */

@@ -110,7 +110,8 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
     return rowTable(
       this.steps.toSorted((a, b) => Number(b.changed) - Number(a.changed)),
       {
-        ...own('kind service caller changed shiftUs'),
+        kind: ({ kind, part }) => (part === undefined ? kind : `${kind} ${part}`),
+        ...own('service caller changed shiftUs'),
         lowUs: ({ interval }) => interval[0],
         highUs: ({ interval }) => interval[1],
         probabilitySlower: 'probabilitySlower',

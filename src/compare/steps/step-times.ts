@@ -27,10 +27,12 @@ export interface Step {
   readonly service: string
   /** Service that calls; `null` but for calls. */
   readonly caller: string | null
+  /** Of work: only what no span within it covers (`'itself'`), or only what such spans of the service do. */
+  readonly part?: 'itself' | 'within'
 }
 
-export function stepKey({ kind, service, caller }: Step): string {
-  return JSON.stringify([kind, service, caller])
+export function stepKey({ kind, service, caller, part }: Step): string {
+  return JSON.stringify([kind, service, caller, part])
 }
 
 /** Times ascending: one a request, the mean of its calls, in µs. */
@@ -73,7 +75,9 @@ export interface StepTimes extends Step {
  * at its callee, there and back as one. Strata keep operations, callers, called services and
  * failures apart, services only where most requests have their like in the other period. What fails
  * for its time alone, as it timed out or its caller gave it up, is with the usual, as long as it was
- * waited for: without it, what takes long would look short.
+ * waited for: without it, what takes long would look short. Work that holds spans of its own service,
+ * such as calls to a database, is measured in two parts, too, each where the same operations lie
+ * within.
  */
 export function stepTimes(flows: FlowSet): readonly StepTimes[] {
   if (!areFromSpans(flows) || flows.latencyUs.length === 0) return []
@@ -87,6 +91,8 @@ interface Item {
   /** The caller's side of it, which may stop waiting before it is over. */
   readonly atCaller: number
   readonly isCall: boolean
+  /** Spans that alone count; `undefined` where all of the span does. */
+  readonly only?: readonly number[]
   readonly others: readonly number[]
   /** Whether a timeout can be of nothing else. */
   readonly isLeaf: boolean
@@ -127,17 +133,18 @@ class StepCollector {
     if (this.#flows.latencies(request).length < tree.from.length) return
     this.#read(request, tree)
     for (let item = 0; item < items.length; item++) {
-      const { span, atCaller, isCall, others, isLeaf, times } = items[item]!
+      const { span, atCaller, isCall, only, others, isLeaf, times } = items[item]!
       const start = this.#times[2 * span]!
       const given = isCall ? Number.POSITIVE_INFINITY : this.#givenUpNs(request, span, atCaller)
       const end = Math.min(this.#times[2 * span + 1]!, given)
+      const all = only === undefined ? end - start : coveredNs(this.#times, only, start, end)
       const other = isCall ? this.#extent(others) : coveredNs(this.#times, others, start, end)
       const isCritical = this.#isWaitedFor[span]! | this.#isWaitedFor[atCaller]!
       const isFailing =
         this.#broke(request, span, isLeaf) ||
         (given === Number.POSITIVE_INFINITY && this.#broke(request, atCaller, isLeaf))
       const stratum = times[isFailing ? 1 : 0]
-      stratum.add(period, request, Math.max(0, end - start - other) / NS, isCritical)
+      stratum.add(period, request, Math.max(0, all - other) / NS, isCritical)
     }
   }
 
@@ -161,7 +168,9 @@ class StepCollector {
     const { counted } = this.#flows
     return [...this.#steps.values()].map(({ step, strata }) => ({
       ...step,
-      strata: comparable([...strata.values()]).map((stratum) => stratum.finish(blocks, counted)),
+      strata: comparable([...strata.values()], step.part !== undefined).map((stratum) =>
+        stratum.finish(blocks, counted),
+      ),
     }))
   }
 
@@ -188,18 +197,29 @@ class StepCollector {
 
   /** @param type of requests of a catch-all root */
   #plan({ tree, visits, operations }: ShapeVisits, type: string | undefined) {
-    const items = visits.flatMap(({ service, entry, caller, calls }): Item[] => {
+    const items = visits.flatMap(({ service, entry, caller, spans, calls }): Item[] => {
       const operation = operations[entry]!
       const called = calls.flatMap((call) => call.called.map((one) => operations[one]!))
       const key = [operation, caller === null ? '' : operations[caller.entry]!]
-      const work = this.#stratum({ kind: 'work', service, caller: null }, [
-        ...key,
-        ...[...new Set(called)].sort(),
-      ])
+      const step = { kind: 'work', service, caller: null } as const
+      const callees = [...new Set(called)].sort()
+      const work = this.#stratum(step, [...key, ...callees])
       const atCaller = caller?.calls.find((call) => call.called.includes(entry))?.span ?? entry
       const others = calls.map(({ span }) => span)
       const isLeaf = others.length === 0
       const own = { span: entry, atCaller, isCall: false, others, isLeaf, times: work }
+      const within = [...new Set(spans.slice(1).map((one) => operations[one]!))].sort()
+      const part = (part: 'itself' | 'within') =>
+        this.#stratum({ ...step, part }, [...key, ...callees, '', ...within])
+      const [first, end] = [tree.firstChild[entry]!, tree.firstChild[entry + 1]!]
+      const children = Array.from({ length: end - first }, (_, i) => first + i)
+      const parts: Item[] =
+        within.length === 0
+          ? []
+          : [
+              { ...own, others: children, times: part('itself') },
+              { ...own, only: children, times: part('within') },
+            ]
       const ways = calls
         .filter(({ span, called }) => called[0] !== span)
         .map(({ span, called, service: callee }): Item => {
@@ -219,13 +239,13 @@ class StepCollector {
             times,
           }
         })
-      if (caller !== null) return [own, ...ways]
+      if (caller !== null) return [own, ...parts, ...ways]
       const times = this.#stratum({ kind: 'request', service, caller: null }, [
         ...key,
         type ?? called[0] ?? '',
       ])
       const whole = { span: entry, atCaller, isCall: false, others: [], isLeaf: false, times }
-      return [own, ...ways, whole]
+      return [own, ...parts, ...ways, whole]
     })
     return { tree, items }
   }
@@ -246,26 +266,36 @@ class StepCollector {
 const MIN_ALIKE_P = 0.05
 
 /** Calls that did not fail, and those that did unless more or fewer fail now: these are others. */
-function comparable(strata: readonly Times[]): readonly GrowingStratum[] {
+function comparable(strata: readonly Times[], isPart: boolean): readonly GrowingStratum[] {
   const usual = strata.map(([one]) => one)
   const failing = strata.map(([, one]) => one).filter((one) => sizeOf(one) > 0)
-  if (failing.length === 0) return matched(usual)
+  if (failing.length === 0) return matched(usual, isPart)
   const count = (some: readonly GrowingStratum[], period: Period) =>
     some.reduce((sum, { samples }) => sum + samples[period].size, 0)
   const [x1, x2] = [count(failing, BEFORE), count(failing, AFTER)]
   const [n1, n2] = [x1 + count(usual, BEFORE), x2 + count(usual, AFTER)]
   const isAlike = !(twoProportionsTest(x1, n1, x2, n2).p < MIN_ALIKE_P)
-  return [...matched(usual.filter((one) => sizeOf(one) > 0)), ...(isAlike ? matched(failing) : [])]
+  return [
+    ...matched(
+      usual.filter((one) => sizeOf(one) > 0),
+      isPart,
+    ),
+    ...(isAlike ? matched(failing, isPart) : []),
+  ]
 }
 
 /** Of a step's requests, this share must have their like in the other period. */
 const MIN_MATCHED = 0.7
 
-/** Returns the strata, or those that only differ in what they call as one where too few match. */
-function matched(strata: readonly GrowingStratum[]): readonly GrowingStratum[] {
+/**
+ * Returns the strata, or those that only differ in what they call as one where too few match; none of
+ * parts, whose limits then lie elsewhere.
+ */
+function matched(strata: readonly GrowingStratum[], isPart: boolean): readonly GrowingStratum[] {
   const sum = (some: readonly GrowingStratum[]) => some.reduce((all, one) => all + sizeOf(one), 0)
   const alike = strata.filter(({ samples }) => samples.every((sample) => sample.size > 0))
   if (sum(alike) >= MIN_MATCHED * sum(strata)) return strata
+  if (isPart) return []
   const merged = group(strata, ({ operation, callingOperation }) =>
     JSON.stringify([operation, callingOperation]),
   )

@@ -87,7 +87,8 @@ function wayOf({ beforeUs, afterUs }: WholeShift, of: Quantity): string {
 }
 
 /** Titles failures where they come first, else the mean; or the median, where a few extreme requests hide the change of the mean. */
-function titleOf({ findings, quantity: of }: Findings, shifts: readonly WholeShift[]): string {
+function titleOf(all: Findings, shifts: readonly WholeShift[]): string {
+  const { findings, quantity: of } = all
   const failed = findings[0]?.failedRequests ?? 0
   if (failed > 0)
     return `${counted(failed, 'more request fails', 'more requests fail')} than before`
@@ -96,8 +97,11 @@ function titleOf({ findings, quantity: of }: Findings, shifts: readonly WholeShi
     return `Something changed, but overall requests take about as ${of === TIME ? 'long' : 'much'} as before`
   const { measure, beforeUs, afterUs, shiftUs } = clear
   const way = moreText(shiftUs, of)
+  // No test of a step or a kind of request bears it out.
+  const isUnsure = findings.length === 0 && all.unexplainedShare > 0
+  const [take, takes] = isUnsure ? ['may take', 'may take'] : ['take', 'takes']
   const said =
-    measure === 'mean' ? `Requests take ${way} on average` : `The median request takes ${way}`
+    measure === 'mean' ? `Requests ${take} ${way} on average` : `The median request ${takes} ${way}`
   if (!(beforeUs > 0)) return said
   const factor = afterUs / beforeUs
   return factor >= 2

@@ -77,7 +77,7 @@ describe('the options that warnings name', () => {
   })
 
   test('exist in `compare`', () => {
-    const known = [...Object.keys(COMPARISON_OPTIONS), 'strict']
+    const known = [...Object.keys(COMPARISON_OPTIONS), 'strict', 'joinLinks']
     expect(advised.filter((name) => !known.includes(name))).toEqual([])
   })
 

@@ -4,20 +4,20 @@ import { compare } from '../../../src/compare/comparison.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { coded } from './coded.ts'
 
-/** So many requests of each type; each takes as many ms as its name says. */
+/** So many requests of each type, spread over 1 ms; each takes as many ms as its name says. */
 function mix(
   counts: Readonly<Record<string, number>>,
   probabilities: Readonly<Record<string, number>> = {},
 ): SpanSketch[] {
   return Object.entries(counts).flatMap(([type, count]) =>
-    Array.from({ length: count }, (_, i) => ({
+    Array.from({ length: count }, (_, i) => (1000 * i) / count).map((startUs, i) => ({
       id: 'root',
       trace: `${type}-${i}`,
       service: 'web',
       operation: type,
       ...(probabilities[type] !== undefined && { probability: probabilities[type] }),
-      startUs: i,
-      endUs: i + 1000 * Number.parseInt(type, 10),
+      startUs,
+      endUs: startUs + 1000 * Number.parseInt(type, 10),
     })),
   )
 }
@@ -108,20 +108,24 @@ describe('request-mix', () => {
     const { findings } = compare(makeSpans(before, 'monday'), makeSpans(after, 'tuesday'))
     expect(findings.mixUs).toBeCloseTo(2000 * 1800, -3)
     expect(findings.summary()).toContain(': the changed mix of requests accounts for 100 % of it.')
-    const slower = after.map((span) => ({
-      ...span,
-      endUs: span.endUs + (span.operation === '5 buy' ? 4000 : 0),
-    }))
+    const with5 = (spans: readonly SpanSketch[], moreUs: number) =>
+      spans.map((span) => ({
+        ...span,
+        endUs: span.endUs + (span.operation === '5 buy' ? moreUs : 0),
+      }))
+    // Too little faster to be a finding.
+    const faster = compare(makeSpans(before, 'monday'), makeSpans(with5(after, -100), 'tuesday'))
+    expect(faster.findings.summary()).toMatch(
+      /^Requests took 1\.75 ms longer on average .*: the changed mix of requests alone makes it 1\.8 ms longer, all else 50 µs less\. /,
+    )
+    const slower = with5(after, 4000)
     const found = compare(makeSpans(before, 'monday'), makeSpans(slower, 'tuesday')).findings
     expect(found.summary()).toMatch(
       /findings? accounts? for 5\d % of it, the changed mix of requests for 47 %\.$/,
     )
     expect(compare(makeSpans(before, 'monday'), makeSpans(before, 'monday')).findings.mixUs).toBe(0)
     // The other way round, requests that take less are more: they hide 3.6 of 14 s.
-    const longer = before.map((span) => ({
-      ...span,
-      endUs: span.endUs + (span.operation === '5 buy' ? 14_000 : 0),
-    }))
+    const longer = with5(before, 14_000)
     const hidden = compare(makeSpans(after, 'monday'), makeSpans(longer, 'tuesday')).findings
     expect(hidden.summary()).toMatch(
       /the finding accounts for more than all of it, of which the changed mix of requests hides 3\d %\.$/,

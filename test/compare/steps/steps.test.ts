@@ -238,6 +238,60 @@ describe('findings of steps', () => {
     expect(own?.text).not.toContain('of these')
   })
 
+  const searches = (
+    name: string,
+    code: readonly [own: number, find: number],
+    statement = 'SELECT',
+  ) => {
+    const random = randomSource(name.length)
+    const about = (us: number) => Math.round(us * random.logNormal(0, 0.3))
+    return period(name, 300, () => {
+      const [own, find] = [about(code[0]), about(code[1])]
+      const all = { id: 'r', service: 'search', operation: 'Query', from: 0, to: own + find }
+      const inner = { id: 'd', parent: 'r', service: 'search', operation: statement }
+      const selects = [all, { ...inner, from: 100, to: 100 + find }]
+      if (statement === 'SELECT and GET') {
+        return [
+          ...selects,
+          { ...inner, id: 'g', operation: 'GET', from: 100 + find, to: own + find },
+        ]
+      }
+      return statement === '' ? [all] : selects
+    })
+  }
+
+  test('what a service does itself and what it waits for are told apart where they change against each other', () => {
+    const { findings } = compare(
+      searches('before', [12_000, 25_000]),
+      searches('after', [23_000, 14_000]),
+    ).findings
+    expect(findings.map(({ title }) => title)).toEqual([
+      expect.stringMatching(/^search: Query itself takes 1[01][.\d]* ms longer$/),
+      expect.stringMatching(/^search: SELECT within Query takes [01\d]+[.\d]* ms less$/),
+    ])
+    const [itself, within] = findings.map(({ steps: [step], id }) => ({ ...step, id }))
+    expect([itself?.part, within?.part]).toEqual(['itself', 'within'])
+    expect(itself?.id).not.toBe(within?.id)
+  })
+
+  test('where both change alike, the service is told as one', () => {
+    const { findings } = compare(
+      searches('before', [12_000, 25_000]),
+      searches('after', [23_000, 45_000]),
+    ).findings
+    expect(findings.map(({ title }) => title)).toEqual([
+      expect.stringMatching(/^search: Query, without calls to others, takes 3[\d.]+ ms longer$/),
+    ])
+  })
+
+  test('spans that are no longer recorded, or recorded beside others, make no part of the work faster or slower', () => {
+    const usual = searches('before', [12_000, 25_000])
+    for (const statement of ['', 'SELECT and GET']) {
+      const { changes } = compare(usual, searches('after', [12_000, 25_000], statement)).steps
+      expect(changes, statement).toEqual([])
+    }
+  })
+
   test('an edge named for a step that no category can tell has the shift of the edge, not of the step', () => {
     const few = 14
     const { findings } = compare(
