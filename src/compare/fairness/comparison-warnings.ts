@@ -20,6 +20,7 @@ import {
   versionsDiffer,
 } from './period-problems.ts'
 import { missingIntervals, timeRanges } from './period-times.ts'
+import { slowPreferred } from './preferred-requests.ts'
 import { recordedAnew } from './recorded-anew.ts'
 import { requestMix, samplingDiffers } from './request-types.ts'
 import { unsteadyBefore } from './steady-before.ts'
@@ -31,6 +32,7 @@ const CHECKS: readonly FairnessCheck[] = [
   nothingInCommon,
   ({ flows }) => timeRanges(arrivals(flows)),
   recordedAnew,
+  slowPreferred,
   samplingDiffers,
   orphans,
   requestMix,
