@@ -1,5 +1,6 @@
 import { range, sum, transpose } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
+import { isVital } from '../compare/fairness/comparison-warnings.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
@@ -167,7 +168,7 @@ function verboseBlocks(
   ]
 }
 
-/** Findings are cut last: warnings take what they leave, but one line at least. */
+/** Findings are cut last: warnings take what they leave, but a line each of those that come first. */
 function shortBlocks(
   comparison: Comparison,
   { maxLines, warnings: all }: { readonly maxLines: number; readonly warnings: Warnings },
@@ -183,7 +184,9 @@ function shortBlocks(
     ...moreHint(comparison, warnings.length),
   ]
   const room = maxLines - head.length - foot.length - 4
-  const shownWarnings = warningLines(warnings, Math.max(1, room - findings.length))
+  const vital = all.filter(isVital).length
+  const least = vital + (vital < all.length ? 1 : 0)
+  const shownWarnings = warningLines(warnings, Math.max(least, room - findings.length))
   const shownFindings = cutLines(findings, room - shownWarnings.length, 'lines of findings')
   return [head, shownWarnings, shownFindings, foot]
     .filter((lines) => lines.length > 0)

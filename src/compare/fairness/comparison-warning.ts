@@ -11,6 +11,7 @@ export type WarningCode =
   | 'nothing-in-common'
   | 'request-mix'
   | 'sampling-differs'
+  | 'recorded-otherwise'
   | 'time-ranges'
   | 'unsteady-before'
   | 'missing-intervals'

@@ -1,5 +1,10 @@
 import { arrivals } from '../../flows/overlap.ts'
-import type { ComparedPeriods, ComparisonWarning, FairnessCheck } from './comparison-warning.ts'
+import type {
+  ComparedPeriods,
+  ComparisonWarning,
+  FairnessCheck,
+  WarningCode,
+} from './comparison-warning.ts'
 import { dataQuality, linkedRequests } from './data-quality.ts'
 import {
   extremeRequest,
@@ -15,6 +20,8 @@ import {
   versionsDiffer,
 } from './period-problems.ts'
 import { missingIntervals, timeRanges } from './period-times.ts'
+import { slowPreferred } from './preferred-requests.ts'
+import { recordedAnew } from './recorded-anew.ts'
 import { requestMix, samplingDiffers } from './request-types.ts'
 import { unsteadyBefore } from './steady-before.ts'
 import { clockSkew, duplicateTraces, orphans, truncatedTraces } from './trace-problems.ts'
@@ -24,10 +31,12 @@ const CHECKS: readonly FairnessCheck[] = [
   duplicateTraces,
   nothingInCommon,
   ({ flows }) => timeRanges(arrivals(flows)),
-  requestMix,
+  recordedAnew,
+  slowPreferred,
   samplingDiffers,
-  truncatedTraces,
   orphans,
+  requestMix,
+  truncatedTraces,
   clockSkew,
   versionsDiffer,
   hostsDiffer,
@@ -44,11 +53,22 @@ const CHECKS: readonly FairnessCheck[] = [
   linkedRequests,
 ]
 
+/** Warnings without which findings mislead: they come first. */
+const VITAL: ReadonlySet<WarningCode> = new Set([
+  'recorded-otherwise',
+  'orphans',
+  'sampling-differs',
+])
+
+export function isVital({ code }: Pick<ComparisonWarning, 'code'>): boolean {
+  return VITAL.has(code)
+}
+
 /** Is the comparison fair? Looks for what makes the two periods hard to compare. */
 export function comparisonWarnings(periods: ComparedPeriods): ComparisonWarning[] {
   const found = CHECKS.flatMap((check) => check(periods))
   const quality = [periods.before, periods.after].flatMap((traces) =>
     dataQuality(traces, found, periods),
   )
-  return [...quality, ...found]
+  return [...found.filter(isVital), ...quality, ...found.filter((one) => !isVital(one))]
 }

@@ -5,7 +5,7 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
-import { type CallSites, isSame, type Operation } from '../steps/call-order.ts'
+import { type CallSites, isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
 import {
   type ConcurrencyChange,
@@ -22,7 +22,6 @@ import {
 } from './finding.ts'
 import { addPrices, formsOf, movedRequests, type Price, priceOf } from './form-prices.ts'
 import { calledName, callsText, categoriesOf, ofChances, operationName, surest } from './names.ts'
-import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, structureMoves } from './structure-moves.ts'
 
 interface ToldCall extends CallChange {
@@ -36,8 +35,6 @@ interface ServiceChanges {
   readonly repeats: readonly RepeatChange[]
 }
 
-const MIN_MOVED = 0.5
-
 interface Told {
   readonly kind: Draft['kind']
   readonly service: string
@@ -49,7 +46,6 @@ interface Told {
   readonly calls: readonly FindingCall[]
   readonly tests: readonly Pick<CallChange, 'p' | 'q'>[]
   readonly price: Price
-  readonly isMoved: boolean
 }
 
 /** Drafts a finding a service that calls otherwise, and one for each thing done otherwise. */
@@ -62,7 +58,7 @@ export function callFindings(
   }: { evidence: Ranking; edges: EdgeChanges; segments?: readonly Segment[] },
 ): Draft[] {
   const { categories } = edges
-  const { precursors, options } = evidence
+  const { precursors } = evidence
   const { smPThreshold } = precursors.structural.options
   const least = smPThreshold === 'auto' ? 0 : smPThreshold
   const moves = structureMoves(precursors)
@@ -70,17 +66,11 @@ export function callFindings(
   const services = changedServices(changes, partly)
   const all = [...services.map(toldOfService(changes)), ...toldOfOrder(changes)]
   return all.flatMap((told): Draft | [] => {
-    const { kind, service, what, look, key, previous, called, calls, tests, isMoved } = told
-    const { forms, requests, ...costOfForms } = told.price
+    const { kind, service, what, look, key, previous, called, calls, tests } = told
+    const { forms, requests, contributionUs, eachInterval } = told.price
     if (requests < least) return []
     const [to, from] = [categoriesOf(categories, forms.now), categoriesOf(categories, forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
-    const cost = costOfMoves(categories, own, options.centre)
-    const isKnown =
-      isMoved && cost.requests >= MIN_MOVED * requests && !Number.isNaN(cost.contributionUs)
-    const { contributionUs, eachInterval } = isKnown
-      ? { ...cost, contributionUs: (cost.contributionUs / cost.requests) * requests }
-      : costOfForms
     const changedStructure = groupMoves(categories, own)[0]?.changes ?? []
     return {
       ...NO_EVIDENCE,
@@ -114,7 +104,7 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
     return {
       kind: one.calls.length > 0 ? 'structure' : 'concurrency',
       service,
-      what: callWords(one, flows.quantity === TIME),
+      what: callWords(one, { isTime: flows.quantity === TIME, sites }),
       previous,
       called: call === null ? [] : [call],
       price,
@@ -122,8 +112,6 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
       key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
       calls: toldFirst(all, one),
       tests: [...all.calls, ...all.repeats],
-      // What ends early looks like whatever is short, and has been anything before.
-      isMoved: call !== null,
     }
   }
 }
@@ -143,7 +131,6 @@ function toldOfOrder(changes: StepChanges): Told[] {
       kind: 'concurrency',
       service: of.service,
       previous: null,
-      isMoved: false,
       tests,
       price,
       called: called.filter((one) => one !== null),
@@ -263,7 +250,10 @@ function callKey(change: CallChange | RepeatChange): string {
 }
 
 /** Says what a service does differently: `GetAds returns without calling anything in 31 of 160 calls (0 of 182 before)`. */
-function callWords({ service, calls, repeats: [repeat] }: ServiceChanges, isTime: boolean): string {
+function callWords(
+  { service, calls, repeats: [repeat] }: ServiceChanges,
+  { isTime, sites }: { readonly isTime: boolean } & Pick<StepChanges, 'sites'>,
+): string {
   const [change] = calls
   if (change === undefined) {
     const { of, call, beforeTimes, afterTimes } = repeat as RepeatChange
@@ -287,7 +277,15 @@ function callWords({ service, calls, repeats: [repeat] }: ServiceChanges, isTime
   )
   if (kind === 'calls' && replaced !== undefined) {
     const [now, no] = difference > 0 ? [call, replaced.call] : [replaced.call, call]
-    return `${name} calls ${calledName(now, service)} instead of ${calledName(no, service)}, in ${callsText(difference > 0 ? change : replaced)}`
+    const isBetween = (outer: Operation | null, inner: Operation | null) =>
+      sites?.sites.some(
+        ({ of, callees }) => isSameCall(of, outer) && callees.some((one) => isSameCall(one, inner)),
+      )
+    const [one, other] = [now, no].map((operation) => calledName(operation, service))
+    const often = `in ${callsText(difference > 0 ? change : replaced)}`
+    if (isBetween(now, no)) return `${one} now stands between ${name} and ${other}, ${often}`
+    if (isBetween(no, now)) return `${other} no longer stands between ${name} and ${one}, ${often}`
+    return `${name} calls ${one} instead of ${other}, ${often}`
   }
   if (call === null) {
     return difference > 0

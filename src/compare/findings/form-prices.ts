@@ -4,13 +4,19 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { cappedTimes } from '../edges/edge-times.ts'
+import { rootTypes } from '../steps/root-types.ts'
 import type { RequestCounts } from './concurrency-findings.ts'
 
-/** Requests whose flow is of the new form, and those of the form that it replaces. */
-export interface Forms {
+/** Requests of one type whose flow is of the new form, and those of the form that it replaces. */
+interface FormsOfType {
   readonly now: readonly number[]
   readonly usual: readonly number[]
   readonly period: Period
+}
+
+/** Requests whose flow is of the new form, and those of the form that it replaces. */
+export interface Forms extends Pick<FormsOfType, 'now' | 'usual'> {
+  readonly types: readonly FormsOfType[]
   readonly counts: RequestCounts
 }
 
@@ -23,24 +29,32 @@ export function movedRequests({ counts: [before, after] }: Forms): number {
 
 /** Divides requests by their form; those for which `isNew` is undefined have neither. */
 export function formsOf(flows: FlowSet, isNew: (request: number) => boolean | undefined): Forms {
-  const now: [before: number[], after: number[]] = [[], []]
-  const usual: [before: number[], after: number[]] = [[], []]
+  const { typeOf } = rootTypes(flows)
+  const newForms = () => [[[], []] as number[][], [[], []] as number[][]] as const
+  const ofType = new Map<number, ReturnType<typeof newForms>>()
+  const counts = [BEFORE, AFTER].map((): [number, number] => [0, 0])
   for (let request = 0; request < flows.size; request++) {
     const verdict = isNew(request)
+    if (verdict === undefined) continue
     const period = flows.period[request] as Period
-    if (verdict === true) now[period].push(request)
-    if (verdict === false) usual[period].push(request)
+    const type = typeOf[request] as number
+    const forms = ofType.get(type) ?? newForms()
+    ofType.set(type, forms)
+    forms[verdict ? 0 : 1][period]?.push(request)
+    const counted = counts[period] as [number, number]
+    counted[1] += flows.countOf(request)
+    if (verdict) counted[0] += flows.countOf(request)
   }
-  // As in the thesis: what the other form takes after, or before where hardly any request has it.
-  const period = usual[AFTER].length >= MIN_USUAL ? AFTER : BEFORE
-  const all = (requests: readonly number[]) =>
-    Math.round(sum(requests, (request) => flows.countOf(request)))
-  const counted = (one: Period) => [all(now[one]), all(now[one]) + all(usual[one])] as const
+  const types = Array.from(ofType.values(), ([now, usual]): FormsOfType => {
+    // As in the thesis: what the other form takes after, or before where hardly any request has it.
+    const period = (usual[AFTER]?.length ?? 0) >= MIN_USUAL ? AFTER : BEFORE
+    return { now: now[AFTER] ?? [], usual: usual[period] ?? [], period }
+  })
   return {
-    now: now[AFTER],
-    usual: usual[period],
-    period,
-    counts: [counted(BEFORE), counted(AFTER)],
+    types,
+    now: types.flatMap((one) => one.now),
+    usual: types.flatMap((one) => one.usual),
+    counts: counts.map((two) => two.map(Math.round)) as unknown as RequestCounts,
   }
 }
 
@@ -51,12 +65,23 @@ export interface Price {
   readonly eachInterval: readonly [low: number, high: number]
 }
 
-/** @param changed requests after that have the new form and would have had the usual one before */
+/**
+ * What requests of the new form take beyond those of the usual form of the same type: the mean over
+ * types that have both, as often as the new form has each.
+ *
+ * @param changed requests after that have the new form and would have had the usual one before
+ */
 export function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
-  const usual = meanOf(flows, forms.usual, forms.period)
-  const now = meanOf(flows, forms.now, AFTER)
-  const eachUs = now.mean - usual.mean
-  const width = normalQuantile(0.975) * Math.hypot(now.error, usual.error)
+  const known = forms.types.filter(({ now, usual }) => now.length > 0 && usual.length > 0)
+  const parts = known.map(({ now: own, usual: other, period }) => {
+    const [now, usual] = [meanOf(flows, own, AFTER), meanOf(flows, other, period)]
+    const weight = sum(own, (request) => flows.countOf(request))
+    const error = Math.hypot(now.error, usual.error)
+    return { weight, addedUs: weight * (now.mean - usual.mean), error: weight * error }
+  })
+  const weight = sum(parts, (part) => part.weight)
+  const eachUs = sum(parts, ({ addedUs }) => addedUs) / weight
+  const width = normalQuantile(0.975) * (Math.hypot(...parts.map(({ error }) => error)) / weight)
   const requests = Math.min(forms.counts[AFTER][0], changed)
   const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
   return { forms, requests, contributionUs, eachInterval: [eachUs - width, eachUs + width] }
@@ -75,9 +100,9 @@ export function addPrices(a: Price, b: Price): Price {
     contributionUs: a.contributionUs + b.contributionUs,
     eachInterval: [eachUs - each, eachUs + each],
     forms: {
+      types: [...a.forms.types, ...b.forms.types],
       now: [...a.forms.now, ...b.forms.now],
       usual: [...a.forms.usual, ...b.forms.usual],
-      period: a.forms.period,
       counts: counts as unknown as RequestCounts,
     },
   }

@@ -9,7 +9,13 @@ import type { CallChoice } from '../steps/call-counts.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import type { LogChange } from '../steps/compare-log-counts.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
-import { type Step, type StepStratum, type StepTimes, stepKey } from '../steps/step-times.ts'
+import {
+  placeOf,
+  type Step,
+  type StepStratum,
+  type StepTimes,
+  stepKey,
+} from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import { allVisits } from '../steps/visits.ts'
 import { MISSING, type RequestColumn } from './request-columns.ts'
@@ -88,7 +94,7 @@ function measuredTimes(
 ): Measured | null {
   const merged = new Map<string, StepStratum[]>()
   for (const stratum of strata) {
-    const key = JSON.stringify([stratum.operation, stratum.callingOperation])
+    const key = placeOf(stratum)
     merged.set(key, [...(merged.get(key) ?? []), stratum])
   }
   const groups = [...merged.values()].map((same) => ({

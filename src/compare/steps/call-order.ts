@@ -2,14 +2,11 @@
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
 
+import { lostCalls } from './recorded-otherwise.ts'
 import { StretchCounts, timeBlocks } from './time-blocks.ts'
-import { allVisits, type ShapeVisits } from './visits.ts'
+import { allVisits, callName, type Operation, type ShapeVisits } from './visits.ts'
 
-/** An operation of a service. */
-export interface Operation {
-  readonly service: string
-  readonly operation: string
-}
+export type { Operation } from './visits.ts'
 
 export function isSame(a: Operation, b: Operation): boolean {
   return a.service === b.service && a.operation === b.operation
@@ -106,7 +103,7 @@ export class CallSites {
     for (let request = 0; request < flows.size; request++) {
       this.#offsets[request + 1] = this.#offsets[request]! + known[flows.shapeOf[request]!]!.length
     }
-    // Requests whose latencies are not known have none.
+    // Requests whose latencies are not known have none, nor have callers that lack calls.
     this.#entries = new Uint32Array(this.#offsets[flows.size]!).fill(NO_SITE)
     const siteOf = (
       { caller, ofOrder }: { caller: Caller; ofOrder: Map<string, number> },
@@ -123,8 +120,12 @@ export class CallSites {
       return site
     }
     this.#eachRequest((request, times) => {
-      let entry = this.#offsets[request]!
+      let entry = this.#offsets[request]! - 1
+      const isLost = lostCalls(flows)(request)
       for (const one of known[flows.shapeOf[request]!]!) {
+        entry++
+        // What is known to lack calls tells nothing of which are made.
+        if (isLost?.(callName(one.caller.of))) continue
         // What fails calls otherwise: it is compared with what failed.
         const isFailing = flows.outcomes?.failed(request, one.caller.span) === true
         if (one.turns === NONE) one.turns = one.caller.calls.toSorted(byStart(times))
@@ -133,7 +134,7 @@ export class CallSites {
         const site = isKnown ? one.inTurn : siteOf(one, { request, times, isFailing })
         if (isInTurn) one.inTurn = site
         sites[site]!.requests.add(request, blocks[request]!)
-        this.#entries[entry++] = site
+        this.#entries[entry] = site
       }
     })
     this.sites = sites

@@ -20,11 +20,13 @@ import type { CountsTest } from './compare-counts.ts'
 import { describeErrors, testErrors } from './compare-errors.ts'
 import { describeLogs, testLogs } from './compare-log-counts.ts'
 import { describeStep, type TimesTest } from './describe-step.ts'
+import { lostSpans, recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { type StepChange, StepChanges } from './step-changes.ts'
 import { type StepStratum, stepTimes } from './step-times.ts'
 import { tailCounts } from './tail-counts.ts'
 import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import { callName } from './visits.ts'
 
 /** A change of this share of an operation's calls is called one. */
 const MIN_SHARE = 0.05
@@ -81,8 +83,16 @@ const NO_STEPS = {
 function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const steps = stepTimes(flows)
   const sites = new CallSites(flows)
-  const repeats = callRepeats(flows, sites)
-  const counted = callCounts(sites, rootCalls(flows))
+  const { names, callers } = recordedOtherwise(flows)
+  const isRecordedAlike = ({
+    of,
+    call,
+    previous = null,
+  }: Pick<CallChoice, 'of' | 'call'> & Partial<CallChoice>) =>
+    !callers.has(callName(of)) &&
+    [of, call, previous].every((one) => one === null || !names.has(callName(one)))
+  const counted = callCounts(sites, rootCalls(flows)).filter(isRecordedAlike)
+  const repeats = callRepeats(flows, sites).filter(isRecordedAlike)
   const blocks = timeBlocks(flows)
   const countTests = compareChoices(counted, blocks)
   const choices = counted.map((counts, i) => ({ counts, test: countTests[i]! }))
@@ -146,6 +156,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     const key = JSON.stringify(of)
     return Math.max(within.get(key)!, Math.min(1, p * sizes.get(key)!))
   }
+  const lostShares = lostSpans(flows)
   const isMadeOtherwise = callsMadeOtherwise(
     sites,
     choices.map(({ counts, test }) => ({ ...counts, ...test })),
@@ -172,7 +183,8 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     calls: choices.map(({ counts, test }) => {
       const own = corrected(counts.of, test.p)
       const isLarge = own < options.alpha && Math.abs(test.difference) >= MIN_SHARE
-      const changed = isLarge && isMadeOtherwise({ ...counts, ...test })
+      const isMade = isMadeOtherwise({ ...counts, ...test })
+      const changed = isLarge && isMade && !isOfLoss({ ...counts, ...test }, lostShares)
       return { ...counts, ...test, q: own, changed }
     }),
     repeats: ofRepeats.map(({ repeat, test }) => {
@@ -186,6 +198,24 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       return { of, call, timesOf, ...test, ...times, q: own, changed }
     }),
   })
+}
+
+/** Spans that a call shows by: its own and that of what comes before it. */
+const SPANS_OF_CALL = 2
+
+/** A share of calls by more standard errors than this beyond what was lost is no loss. */
+const SURE = 3
+
+/** Whether calls that more or fewer lack are no more than spans that were lost explain. */
+function isOfLoss(
+  { call, difference, chances }: Pick<TestedChoice, 'call' | 'difference' | 'chances'>,
+  [before, after]: readonly [before: number, after: number],
+): boolean {
+  const lacking = call === null ? difference : -difference
+  const lost = SPANS_OF_CALL * (after - before)
+  const share = Math.min(1, Math.abs(lost))
+  const error = Math.sqrt((share * (1 - share)) / chances[lost > 0 ? AFTER : BEFORE])
+  return lacking * lost > 0 && Math.abs(lacking) <= share + SURE * error
 }
 
 /** Whether all calls of a period are of one request: what these have in common may be why they differ. */

@@ -5,8 +5,7 @@ import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans, readTimesNs } from '../../flows/span-tree.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
-import type { Operation } from './call-order.ts'
-import { allVisits, type ShapeVisits } from './visits.ts'
+import { allVisits, callName, type ShapeVisits } from './visits.ts'
 
 export interface RootTypes {
   /** Service and operation of the root, without its host; of a catch-all, also what it calls. */
@@ -96,10 +95,6 @@ export const rootCalls = remembered((flows: FlowSet): RootCalls => {
   }
   return { chosen, catchAll }
 })
-
-export function callName({ service, operation }: Operation): string {
-  return `${service} ${operation}`
-}
 
 /** What the first service calls, in the order of one request of the shape. */
 function calledBy({ tree, visits, operations }: ShapeVisits, latencies: Float64Array): string[] {

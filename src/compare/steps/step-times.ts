@@ -13,9 +13,10 @@ import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { differ, equalRows } from '../../stats/weighted-sample.ts'
 import { groupRows } from '../../traces/group-rows.ts'
+import { lostCalls, recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { timeBlocks } from './time-blocks.ts'
-import { allVisits, type ShapeVisits } from './visits.ts'
+import { allVisits, callName, type ShapeVisits } from './visits.ts'
 
 /** What takes time: the work of a service, the way to a called service and back, or a request. */
 export type StepKind = 'work' | 'call' | 'request'
@@ -61,6 +62,8 @@ export interface StepStratum {
   readonly operation: string
   /** Operation that called; empty for that of a root. */
   readonly callingOperation: string
+  /** Of the way to a called service whose side of it was not recorded: nothing else is its like. */
+  readonly isUnanswered: boolean
   readonly before: StepSample
   readonly after: StepSample
 }
@@ -77,7 +80,8 @@ export interface StepTimes extends Step {
  * for its time alone, as it timed out or its caller gave it up, is with the usual, as long as it was
  * waited for: without it, what takes long would look short. Work that holds spans of its own service,
  * such as calls to a database, is measured in two parts, too, each where the same operations lie
- * within.
+ * within. Work is left out where calls within it were not recorded: beside what was recorded apart, or
+ * in one period.
  */
 export function stepTimes(flows: FlowSet): readonly StepTimes[] {
   if (!areFromSpans(flows) || flows.latencyUs.length === 0) return []
@@ -97,6 +101,8 @@ interface Item {
   /** Whether a timeout can be of nothing else. */
   readonly isLeaf: boolean
   readonly times: Times
+  /** Name of the operation that works; `null` if it is no work. */
+  readonly worker: string | null
 }
 
 type Times = readonly [usual: GrowingStratum, failing: GrowingStratum]
@@ -132,8 +138,10 @@ class StepCollector {
     // A snapshot may carry the latencies of some requests only.
     if (this.#flows.latencies(request).length < tree.from.length) return
     this.#read(request, tree)
+    const isLost = lostCalls(this.#flows)(request)
     for (let item = 0; item < items.length; item++) {
-      const { span, atCaller, isCall, only, others, isLeaf, times } = items[item]!
+      const { span, atCaller, isCall, only, others, isLeaf, times, worker } = items[item]!
+      if (worker !== null && isLost?.(worker)) continue
       const start = this.#times[2 * span]!
       const given = isCall ? Number.POSITIVE_INFINITY : this.#givenUpNs(request, span, atCaller)
       const end = Math.min(this.#times[2 * span + 1]!, given)
@@ -197,6 +205,7 @@ class StepCollector {
 
   /** @param type of requests of a catch-all root */
   #plan({ tree, visits, operations }: ShapeVisits, type: string | undefined) {
+    const { uncovered } = recordedOtherwise(this.#flows)
     const items = visits.flatMap(({ service, entry, caller, spans, calls }): Item[] => {
       const operation = operations[entry]!
       const called = calls.flatMap((call) => call.called.map((one) => operations[one]!))
@@ -207,7 +216,8 @@ class StepCollector {
       const atCaller = caller?.calls.find((call) => call.called.includes(entry))?.span ?? entry
       const others = calls.map(({ span }) => span)
       const isLeaf = others.length === 0
-      const own = { span: entry, atCaller, isCall: false, others, isLeaf, times: work }
+      const worker = callName({ service, operation })
+      const own = { span: entry, atCaller, isCall: false, others, isLeaf, times: work, worker }
       const within = [...new Set(spans.slice(1).map((one) => operations[one]!))].sort()
       const part = (part: 'itself' | 'within') =>
         this.#stratum({ ...step, part }, [...key, ...callees, '', ...within])
@@ -220,6 +230,9 @@ class StepCollector {
               { ...own, others: children, times: part('itself') },
               { ...own, only: children, times: part('within') },
             ]
+      const isUncovered = spans.some((one) =>
+        uncovered.has(callName({ service, operation: operations[one]! })),
+      )
       const ways = calls
         .filter(({ span, called }) => called[0] !== span)
         .map(({ span, called, service: callee }): Item => {
@@ -228,7 +241,7 @@ class StepCollector {
           const times = this.#stratum({ kind: 'call', service: callee, caller: service }, [
             name,
             operation,
-            ...(isAnswered ? [] : ['whose other side was not recorded']),
+            ...(isAnswered ? [] : [UNANSWERED]),
           ])
           return {
             span,
@@ -237,15 +250,17 @@ class StepCollector {
             others: called,
             isLeaf: !isAnswered,
             times,
+            worker: null,
           }
         })
-      if (caller !== null) return [own, ...parts, ...ways]
+      const timed = isUncovered ? ways : [own, ...parts, ...ways]
+      if (caller !== null) return timed
       const times = this.#stratum({ kind: 'request', service, caller: null }, [
         ...key,
         type ?? called[0] ?? '',
       ])
       const whole = { span: entry, atCaller, isCall: false, others: [], isLeaf: false, times }
-      return [own, ...parts, ...ways, whole]
+      return [...timed, { ...whole, worker: null }]
     })
     return { tree, items }
   }
@@ -255,12 +270,14 @@ class StepCollector {
     const known = this.#steps.get(name) ?? { step, strata: new Map<string, Times>() }
     this.#steps.set(name, known)
     const text = JSON.stringify(key)
-    const newStratum = () => new GrowingStratum(key[0]!, key[1]!)
+    const newStratum = () => new GrowingStratum(key[0]!, key[1]!, key[2] === UNANSWERED)
     const times = known.strata.get(text) ?? ([newStratum(), newStratum()] as const)
     known.strata.set(text, times)
     return times
   }
 }
+
+const UNANSWERED = 'whose other side was not recorded'
 
 /** Failing calls are compared where the share that fails differs no more than chance often does. */
 const MIN_ALIKE_P = 0.05
@@ -296,17 +313,24 @@ function matched(strata: readonly GrowingStratum[], isPart: boolean): readonly G
   const alike = strata.filter(({ samples }) => samples.every((sample) => sample.size > 0))
   if (sum(alike) >= MIN_MATCHED * sum(strata)) return strata
   if (isPart) return []
-  const merged = group(strata, ({ operation, callingOperation }) =>
-    JSON.stringify([operation, callingOperation]),
-  )
-  return Array.from(merged.values(), (same) => {
-    const whole = new GrowingStratum(same[0]!.operation, same[0]!.callingOperation)
+  return Array.from(group(strata, placeOf).values(), (same) => {
+    const { operation, callingOperation, isUnanswered } = same[0]!
+    const whole = new GrowingStratum(operation, callingOperation, isUnanswered)
     for (const period of [BEFORE, AFTER]) {
       whole.samples[period].room = same.reduce((all, one) => all + one.samples[period].size, 0)
     }
     for (const one of same) whole.merge(one)
     return whole
   })
+}
+
+/** What strata have in common that differ in what they call alone. */
+export function placeOf({
+  operation,
+  callingOperation,
+  isUnanswered,
+}: Pick<StepStratum, 'operation' | 'callingOperation' | 'isUnanswered'>): string {
+  return JSON.stringify([operation, callingOperation, isUnanswered])
 }
 
 function sizeOf({ samples }: GrowingStratum): number {
@@ -316,11 +340,13 @@ function sizeOf({ samples }: GrowingStratum): number {
 class GrowingStratum {
   readonly operation: string
   readonly callingOperation: string
+  readonly isUnanswered: boolean
   readonly samples = [new GrowingSample(), new GrowingSample()] as const
 
-  constructor(operation: string, callingOperation: string) {
+  constructor(operation: string, callingOperation: string, isUnanswered: boolean) {
     this.operation = operation
     this.callingOperation = callingOperation
+    this.isUnanswered = isUnanswered
   }
 
   add(period: Period, request: number, valueUs: number, critical: number): void {
@@ -332,11 +358,12 @@ class GrowingStratum {
   }
 
   finish(blocks: Uint8Array, counted: Float64Array | undefined): StepStratum {
-    const { operation, callingOperation } = this
+    const { operation, callingOperation, isUnanswered } = this
     const [before, after] = this.samples
     return {
       operation,
       callingOperation,
+      isUnanswered,
       before: before.finish(blocks, counted),
       after: after.finish(blocks, counted),
     }

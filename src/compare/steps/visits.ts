@@ -4,6 +4,16 @@ import type { FlowSet } from '../../flows/flow-set.ts'
 import { type SpanTree, spanTree } from '../../flows/span-tree.ts'
 import { place } from '../edges/edge-pool.ts'
 
+/** An operation of a service. */
+export interface Operation {
+  readonly service: string
+  readonly operation: string
+}
+
+export function callName({ service, operation }: Operation): string {
+  return `${service} ${operation}`
+}
+
 export interface OutgoingCall {
   /** Span at the caller; the called span itself where the caller recorded none. */
   readonly span: number

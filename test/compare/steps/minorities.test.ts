@@ -107,6 +107,7 @@ test.each([
       const stratum = {
         operation: 'a',
         callingOperation: '',
+        isUnanswered: false,
         before: sample(0),
         after: sample(slow.share),
       }

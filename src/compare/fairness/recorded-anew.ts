@@ -1,0 +1,46 @@
+import { group, sum } from 'd3-array'
+import { firstOf, grouped, printable } from '../../core/words.ts'
+import { AFTER } from '../../flows/flow-set.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
+import { type RecordedOnce, recordedOtherwise } from '../steps/recorded-otherwise.ts'
+import { type ComparedPeriods, type ComparisonWarning, warning } from './comparison-warning.ts'
+
+/** Whether spans are recorded, or called so, in one period only, of what is done in both. */
+export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarning[] {
+  const flows = recordedFlows(given)
+  const { operations } = recordedOtherwise(flows)
+  if (operations.length === 0) return []
+  const renames = operations.filter(({ renamed }) => renamed !== null)
+  const [wholes, parts] = [true, false].map((isWhole) =>
+    operations.filter((one) => one.renamed === null && one.isWhole === isWhole),
+  ) as [RecordedOnce[], RecordedOnce[]]
+  const named = (own: readonly RecordedOnce[]) =>
+    own.some((one) => one.isWhole)
+      ? ''
+      : `${firstOf(own.map(({ operation }) => printable(operation)))} `
+  const once = [wholes, parts].flatMap((some) =>
+    Array.from(group(some, ({ service, period }) => `${period} ${service}`).values(), (own) => {
+      const [{ service, period }] = own as [RecordedOnce]
+      const spans = grouped(sum(own, (one) => one.spans))
+      return period === AFTER
+        ? `${printable(service)} records ${named(own)}spans only after (${spans})`
+        : `${printable(service)} records no ${named(own)}spans after (${spans} before)`
+    }),
+  )
+  // A call has its name on both sides: that of who is called is told.
+  const renamed = Array.from(
+    group(renames, ({ operation, renamed: now }) => JSON.stringify([operation, now])).values(),
+    (own) => {
+      const { service, operation, renamed: now } = own.at(-1) as RecordedOnce
+      return `${printable(service)} ${printable(operation)} is now called ${printable(now as string)}`
+    },
+  )
+  const takes = once.length === 0 ? '' : ', though its callers take as long with it as without'
+  return warning('recorded-otherwise', {
+    finding: `${[...once.map((text) => text + takes), ...renamed].join('; ')}.`,
+    effect:
+      'What is recorded changed, not what is done: its times, what it and its callers call, and ' +
+      'work and ways that it covers are not compared.',
+    answer: 'Record both periods alike to compare them.',
+  })
+}

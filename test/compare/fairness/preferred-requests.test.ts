@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { randomSource } from '../../../src/stats/index.ts'
+import type { SpanSketch } from '../../make-traces.ts'
+import { coded } from './coded.ts'
+
+const TYPICAL_MS = { list: 30, search: 60, buy: 90, login: 50 }
+
+interface Sampling {
+  readonly seed: number
+  readonly keep?: (ms: number, random: () => number) => boolean
+  readonly slower?: (type: string, random: () => number) => number
+}
+
+/** 2,400 requests of four types, whose times spread by half; those that `keep` takes. */
+function period({ seed, keep = () => true, slower = () => 1 }: Sampling): SpanSketch[] {
+  const { next, normal } = randomSource(seed)
+  return Array.from({ length: 2400 }, (_, i): SpanSketch | [] => {
+    const types = Object.entries(TYPICAL_MS)
+    const [type, typicalMs] = types[i % types.length] as [string, number]
+    const ms = typicalMs * Math.exp(0.45 * normal()) * slower(type, next)
+    if (!keep(ms, next)) return []
+    const startUs = 50_000 * i
+    return { trace: `${seed}-${i}`, id: 'r', service: type, startUs, endUs: startUs + 1000 * ms }
+  }).flat()
+}
+
+const few = (_: number, random: () => number) => random() < 0.25
+
+describe('a sample that prefers slow requests', () => {
+  const tail = (ms: number, random: () => number) => ms > 100 || random() < 0.2
+
+  test('is told with the limit from which on they were kept, of either period', () => {
+    const [found] = coded('sampling-differs', period({ seed: 1 }), period({ seed: 2, keep: tail }))
+    expect(found?.finding).toMatch(
+      /^Slow requests seem to have been kept preferentially after: of each type, there are 0\.\d+ times as many faster than (9\d\.\d|10\d) ms as before, but (0\.9\d?|1|1\.\d) times as many slower ones\.$/,
+    )
+    expect(found?.answer).toContain('by `where` and their `duration`')
+    const [back] = coded('sampling-differs', period({ seed: 2, keep: tail }), period({ seed: 1 }))
+    expect(back?.finding).toContain('kept preferentially before')
+  })
+
+  const one = (type: string, random: () => number) => (type === 'list' && random() < 0.3 ? 5 : 1)
+  const rare = (_: string, random: () => number) => (random() < 0.1 ? 4 : 1)
+  test.each<[string, Omit<Sampling, 'seed'>]>([
+    ['chance', {}],
+    ['a sample that knows no times', { keep: few }],
+    ['a slowdown', { slower: () => 1.5 }],
+    ['a slowdown while there is a quarter of the load', { keep: few, slower: () => 1.5 }],
+    ['one type that is slow in part, with less load', { keep: few, slower: one }],
+    ['stalls of all types, with less load', { keep: few, slower: rare }],
+  ])('is not what %s looks like', (_, sampling) => {
+    for (const seed of [2, 3, 4, 5]) {
+      const after = period({ seed, ...sampling })
+      expect(coded('sampling-differs', period({ seed: 1 }), after)).toEqual([])
+    }
+  })
+})

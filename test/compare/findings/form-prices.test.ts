@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { formsOf, priceOf } from '../../../src/compare/findings/form-prices.ts'
+import { randomSource } from '../../../src/stats/index.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+
+/** Requests of 100 ms (`slow`) and of 10 ms, give or take a tenth. */
+function period(seed: number, slow: number, quick: number, addedUs = 0) {
+  const random = randomSource(seed).next
+  const kinds = [...Array<string>(slow).fill('slow'), ...Array<string>(quick).fill('quick')]
+  const spans = kinds.map((operation, i): SpanSketch => {
+    const usualUs = (operation === 'slow' ? 100_000 : 10_000) * (0.9 + 0.2 * random())
+    const startUs = 200_000 * i
+    const trace = `${seed}-${i}`
+    return {
+      trace,
+      id: 'r',
+      service: 'web',
+      operation,
+      startUs,
+      endUs: startUs + usualUs + addedUs,
+    }
+  })
+  return makeSpans(spans, `period ${seed}`)
+}
+
+test('a new form is held against requests of the same type: another mix of types costs nothing', () => {
+  const priced = (addedUs: number) => {
+    const { flows } = compare(period(1, 100, 300), period(2, 300, 100, addedUs))
+    const price = priceOf(
+      flows,
+      formsOf(flows, (request) => flows.period[request] === 1),
+      400,
+    )
+    return { eachUs: price.contributionUs / price.requests, interval: price.eachInterval }
+  }
+  const none = priced(0)
+  expect(Math.abs(none.eachUs)).toBeLessThan(1500)
+  expect(none.interval[0]).toBeLessThan(0)
+  expect(none.interval[1]).toBeGreaterThan(0)
+  expect(none.interval[1] - none.interval[0]).toBeLessThan(3000)
+  const added = priced(5000)
+  expect(added.eachUs - none.eachUs).toBeCloseTo(5000, -2)
+})
