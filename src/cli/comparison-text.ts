@@ -48,10 +48,8 @@ export function comparisonText(
   const explanations = [...whatIfTexts(whatIf), ...explanationTexts(explained)]
   if (verbose)
     return wrappedBlocks([...verboseBlocks(comparison, { limit, warnings }), ...explanations])
-  const blocks = shortBlocks(comparison, {
-    maxLines: MAX_LINES - 2 * explanations.length,
-    warnings,
-  })
+  const maxLines = MAX_LINES - 2 * explanations.length
+  const blocks = shortBlocks(comparison, { maxLines, warnings })
   return [...blocks, ...explanations].join('\n\n')
 }
 
@@ -184,8 +182,7 @@ function shortBlocks(
     ...moreHint(comparison, warnings.length),
   ]
   const room = maxLines - head.length - foot.length - 4
-  const vital = all.filter(isVital).length
-  const least = vital + (vital < all.length ? 1 : 0)
+  const least = all.filter(isVital).length + 1
   const shownWarnings = warningLines(warnings, Math.max(least, room - findings.length))
   const shownFindings = cutLines(findings, room - shownWarnings.length, 'lines of findings')
   return [head, shownWarnings, shownFindings, foot]

@@ -1,4 +1,4 @@
-import { group, max, range, sum } from 'd3-array'
+import { bisectLeft, group, max, range, sum } from 'd3-array'
 import { TIME } from '../../core/quantity.ts'
 import { memoized } from '../../core/remembered.ts'
 import { formatDuration } from '../../core/words.ts'
@@ -20,6 +20,7 @@ const MIN_PREFERRED = 2
 const ALIKE_LEVEL = 0.01
 /** Least gain of log likelihood by all types but the one that shows it best: one may just be asked for more. */
 const MIN_GAIN = 8
+const MIN_REQUESTS = 10
 const LIMITS = range(0.5, 1, 0.01)
 
 /** Ascending times of one type: from the start of a request to the end of its last span, as samplers see it. */
@@ -68,7 +69,7 @@ function timesOfTypes(flows: FlowSet): Times[] {
     return (max(times.subarray(0, 2 * tree.size)) as number) / NS
   })
   const requests = Array.from(lasted.keys()).filter((request) => Number.isFinite(lasted[request]))
-  return Array.from(group(requests, (request) => typeOf[request]).values(), (own): Times => {
+  const types = Array.from(group(requests, (request) => typeOf[request]).values(), (own): Times => {
     const ofPeriod = (period: Period) =>
       Float64Array.from(
         own.filter((request) => flows.period[request] === period),
@@ -76,6 +77,8 @@ function timesOfTypes(flows: FlowSet): Times[] {
       ).sort()
     return [ofPeriod(BEFORE), ofPeriod(AFTER)]
   })
+  // What only one period has is no sample of the other.
+  return types.filter((times) => times.every(({ length }) => length >= MIN_REQUESTS))
 }
 
 /** The limit above which requests were likeliest kept at another rate, if they were. */
@@ -97,11 +100,17 @@ function limitOf(types: readonly Times[], sampled: Period) {
 }
 
 function sidesAt(types: readonly Times[], limitUs: number, sampled: Period) {
-  const sides = types.map((times) =>
-    [(one: number) => one < limitUs, (one: number) => one >= limitUs].map(
-      (isOf) => times.map((some) => some.filter(isOf)) as unknown as Times,
-    ),
-  ) as unknown as (readonly [below: Times, above: Times])[]
+  const sides = types.map((times) => {
+    const cut = times.map((some) => bisectLeft(some, limitUs)) as [number, number]
+    const part = (of: (some: Float64Array, at: number) => Float64Array): Times => [
+      of(times[BEFORE], cut[BEFORE]),
+      of(times[AFTER], cut[AFTER]),
+    ]
+    return [
+      part((some, at) => some.subarray(0, at)),
+      part((some, at) => some.subarray(at)),
+    ] as const
+  })
   const counts = ([0, 1] as const).map((side) => {
     const count = (period: Period) => sum(sides, (both) => both[side][period].length)
     return [count(BEFORE), count(AFTER)] as const

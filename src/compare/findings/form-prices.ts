@@ -29,7 +29,7 @@ export function movedRequests({ counts: [before, after] }: Forms): number {
 
 /** Divides requests by their form; those for which `isNew` is undefined have neither. */
 export function formsOf(flows: FlowSet, isNew: (request: number) => boolean | undefined): Forms {
-  const { typeOf } = rootTypes(flows)
+  const { typeOf, unknown } = rootTypes(flows)
   const newForms = () => [[[], []] as number[][], [[], []] as number[][]] as const
   const ofType = new Map<number, ReturnType<typeof newForms>>()
   const counts = [BEFORE, AFTER].map((): [number, number] => [0, 0])
@@ -45,7 +45,12 @@ export function formsOf(flows: FlowSet, isNew: (request: number) => boolean | un
     counted[1] += flows.countOf(request)
     if (verdict) counted[0] += flows.countOf(request)
   }
-  const types = Array.from(ofType.values(), ([now, usual]): FormsOfType => {
+  const ofAll = newForms()[1].map((_, period) =>
+    [...ofType.values()].flatMap(([, usual]) => usual[period] as number[]),
+  )
+  const types = Array.from(ofType, ([type, [now, own]]): FormsOfType => {
+    // What ends early looks like whatever is short, and has been anything before.
+    const usual = type === unknown ? ofAll : own
     // As in the thesis: what the other form takes after, or before where hardly any request has it.
     const period = (usual[AFTER]?.length ?? 0) >= MIN_USUAL ? AFTER : BEFORE
     return { now: now[AFTER] ?? [], usual: usual[period] ?? [], period }
@@ -53,7 +58,7 @@ export function formsOf(flows: FlowSet, isNew: (request: number) => boolean | un
   return {
     types,
     now: types.flatMap((one) => one.now),
-    usual: types.flatMap((one) => one.usual),
+    usual: [...new Set(types.flatMap((one) => one.usual))],
     counts: counts.map((two) => two.map(Math.round)) as unknown as RequestCounts,
   }
 }

@@ -54,4 +54,15 @@ describe('a sample that prefers slow requests', () => {
       expect(coded('sampling-differs', period({ seed: 1 }), after)).toEqual([])
     }
   })
+
+  test('is not what short requests of types that one period has look like', () => {
+    const short = (type: string) =>
+      period({ seed: 7, slower: () => 0.1 }).map((span) => ({
+        ...span,
+        service: `${span.service} ${type}`,
+        trace: `${span.trace} ${type}`,
+      }))
+    const after = [...period({ seed: 2 }), ...short('a'), ...short('b')]
+    expect(coded('sampling-differs', period({ seed: 1 }), after)).toEqual([])
+  })
 })
