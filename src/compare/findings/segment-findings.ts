@@ -39,7 +39,7 @@ export function withSegments(
   const others = segments.filter((segment) => !drafts.some((draft) => isOf(segment, draft, drafts)))
   // Of several runs, whole requests are not: steps tell which of them changed.
   const own = others.flatMap((segment) =>
-    segment.step?.kind === 'request' ? flows.runs.length < 2 : segment.measure === 'time'
+    (segment.step?.kind === 'request' ? flows.runs.length < 2 : segment.measure === 'time')
       ? [draftOf(segment, categories)]
       : [],
   )
