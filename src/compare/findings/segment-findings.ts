@@ -37,9 +37,9 @@ export function withSegments(
     }
   })
   const others = segments.filter((segment) => !drafts.some((draft) => isOf(segment, draft, drafts)))
-  // Of several runs, shares of segments are not held against what these differ by.
+  // Of several runs, whole requests are not: steps tell which of them changed.
   const own = others.flatMap((segment) =>
-    segment.measure === 'time' || (segment.step?.kind === 'request' && flows.runs.length < 2)
+    (segment.step?.kind === 'request' ? flows.runs.length < 2 : segment.measure === 'time')
       ? [draftOf(segment, categories)]
       : [],
   )
