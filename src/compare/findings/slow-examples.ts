@@ -3,7 +3,8 @@ import { quantile } from '../../stats/quantile.ts'
 import type { Exemplars } from '../ranking/rank-mutations.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { type StepStratum, stepKey } from '../steps/step-times.ts'
+import type { StepStratum } from '../steps/step-strata.ts'
+import { stepKey } from '../steps/step-times.ts'
 import type { Draft } from './finding.ts'
 
 const MAX_EXAMPLES = 3

@@ -9,13 +9,8 @@ import type { CallChoice } from '../steps/call-counts.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import type { LogChange } from '../steps/compare-log-counts.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
-import {
-  placeOf,
-  type Step,
-  type StepStratum,
-  type StepTimes,
-  stepKey,
-} from '../steps/step-times.ts'
+import { placeOf, type StepStratum } from '../steps/step-strata.ts'
+import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import { allVisits } from '../steps/visits.ts'
 import { MISSING, type RequestColumn } from './request-columns.ts'

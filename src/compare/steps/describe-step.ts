@@ -6,7 +6,8 @@ import { type Moments, moments } from '../../stats/moments.ts'
 import { SLOWEST } from '../edges/edge-times.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import type { OperationChange, StepChange } from './step-changes.ts'
-import type { StepSample, StepStratum, StepTimes } from './step-times.ts'
+import type { StepSample, StepStratum } from './step-strata.ts'
+import type { StepTimes } from './step-times.ts'
 import { type MeasuredMinority, type Minority, minorityOf } from './tail-counts.ts'
 
 export interface TimesTest extends ModeratedShift {

@@ -2,7 +2,7 @@ import { bisectRight, sum } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { moments } from '../../stats/moments.ts'
 import { pooledQuantile, quantile } from '../../stats/quantile.ts'
-import type { StepSample, StepStratum } from './step-times.ts'
+import type { StepSample, StepStratum } from './step-strata.ts'
 import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 
 const TAILS = [0.9, 0.95, 0.99]

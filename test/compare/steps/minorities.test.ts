@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StepSample } from '../../../src/compare/steps/step-times.ts'
+import type { StepSample } from '../../../src/compare/steps/step-strata.ts'
 import { minorityOf } from '../../../src/compare/steps/tail-counts.ts'
 import { compare } from '../../../src/index.ts'
 import { randomSource } from '../../../src/stats/random.ts'

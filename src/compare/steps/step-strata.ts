@@ -1,0 +1,215 @@
+// Runs once a call: the loops index with `!`.
+import { group, sum } from 'd3-array'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
+import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import { differ, equalRows } from '../../stats/weighted-sample.ts'
+import { groupRows } from '../../traces/group-rows.ts'
+
+/** Times ascending: one a request, the mean of its calls, in µs. */
+interface RequestTimes {
+  readonly values: Float64Array
+  /** Stretch of time of each value. */
+  readonly blocks: Uint8Array
+  /** Request of each value. */
+  readonly requests: Uint32Array
+  /** How many of its calls are on its critical path. */
+  readonly critical: Uint32Array
+}
+
+/** Values of one period; where weights of requests differ, as many as they are worth (`equalRows`). */
+export interface StepSample extends RequestTimes {
+  /** Of all requests, whatever they are worth. */
+  readonly recorded: RequestTimes
+  /** Calls in all; the part of them on critical paths. */
+  readonly calls: number
+  readonly criticalCalls: number
+}
+
+/** Times that are compared with each other only. */
+export interface StepStratum {
+  /** Operation that works, or is called. */
+  readonly operation: string
+  /** Operation that called; empty for that of a root. */
+  readonly callingOperation: string
+  /** Of the way to a called service whose side of it was not recorded: nothing else is its like. */
+  readonly isUnanswered: boolean
+  readonly before: StepSample
+  readonly after: StepSample
+}
+
+export type Times = readonly [usual: GrowingStratum, failing: GrowingStratum]
+
+/** Failing calls are compared where the share that fails differs no more than chance often does. */
+const MIN_ALIKE_P = 0.05
+
+/** Calls that did not fail, and those that did unless more or fewer fail now: these are others. */
+export function comparable(strata: readonly Times[], isPart: boolean): readonly GrowingStratum[] {
+  const usual = strata.map(([one]) => one)
+  const failing = strata.map(([, one]) => one).filter((one) => sizeOf(one) > 0)
+  if (failing.length === 0) return matched(usual, isPart)
+  const count = (some: readonly GrowingStratum[], period: Period) =>
+    some.reduce((sum, { samples }) => sum + samples[period].size, 0)
+  const [x1, x2] = [count(failing, BEFORE), count(failing, AFTER)]
+  const [n1, n2] = [x1 + count(usual, BEFORE), x2 + count(usual, AFTER)]
+  const isAlike = !(twoProportionsTest(x1, n1, x2, n2).p < MIN_ALIKE_P)
+  return [
+    ...matched(
+      usual.filter((one) => sizeOf(one) > 0),
+      isPart,
+    ),
+    ...(isAlike ? matched(failing, isPart) : []),
+  ]
+}
+
+/** Of a step's requests, this share must have their like in the other period. */
+const MIN_MATCHED = 0.7
+
+/**
+ * Returns the strata, or those that only differ in what they call as one where too few match; none of
+ * parts, whose limits then lie elsewhere.
+ */
+function matched(strata: readonly GrowingStratum[], isPart: boolean): readonly GrowingStratum[] {
+  const sum = (some: readonly GrowingStratum[]) => some.reduce((all, one) => all + sizeOf(one), 0)
+  const alike = strata.filter(({ samples }) => samples.every((sample) => sample.size > 0))
+  if (sum(alike) >= MIN_MATCHED * sum(strata)) return strata
+  if (isPart) return []
+  return Array.from(group(strata, placeOf).values(), (same) => {
+    const { operation, callingOperation, isUnanswered } = same[0]!
+    const whole = new GrowingStratum(operation, callingOperation, isUnanswered)
+    for (const period of [BEFORE, AFTER]) {
+      whole.samples[period].room = same.reduce((all, one) => all + one.samples[period].size, 0)
+    }
+    for (const one of same) whole.merge(one)
+    return whole
+  })
+}
+
+/** What strata have in common that differ in what they call alone. */
+export function placeOf({
+  operation,
+  callingOperation,
+  isUnanswered,
+}: Pick<StepStratum, 'operation' | 'callingOperation' | 'isUnanswered'>): string {
+  return JSON.stringify([operation, callingOperation, isUnanswered])
+}
+
+function sizeOf({ samples }: GrowingStratum): number {
+  return samples[BEFORE].size + samples[AFTER].size
+}
+
+export class GrowingStratum {
+  readonly operation: string
+  readonly callingOperation: string
+  readonly isUnanswered: boolean
+  readonly samples = [new GrowingSample(), new GrowingSample()] as const
+
+  constructor(operation: string, callingOperation: string, isUnanswered: boolean) {
+    this.operation = operation
+    this.callingOperation = callingOperation
+    this.isUnanswered = isUnanswered
+  }
+
+  add(period: Period, request: number, valueUs: number, critical: number): void {
+    this.samples[period].add(request, valueUs, critical)
+  }
+
+  merge({ samples }: GrowingStratum): void {
+    for (const period of [BEFORE, AFTER]) this.samples[period].merge(samples[period])
+  }
+
+  finish(blocks: Uint8Array, counted: Float64Array | undefined): StepStratum {
+    const { operation, callingOperation, isUnanswered } = this
+    const [before, after] = this.samples
+    return {
+      operation,
+      callingOperation,
+      isUnanswered,
+      before: before.finish(blocks, counted),
+      after: after.finish(blocks, counted),
+    }
+  }
+}
+
+class GrowingSample {
+  /** Most requests that it may get. */
+  room = 0
+  size = 0
+  #requests = new Uint32Array()
+  #sums = new Float64Array()
+  #calls = new Uint32Array()
+  #critical = new Uint32Array()
+
+  add(request: number, valueUs: number, critical: number): void {
+    const last = this.size - 1
+    if (last < 0 || this.#requests[last] !== request) this.#push(request)
+    const row = this.size - 1
+    this.#sums[row]! += valueUs
+    this.#calls[row]!++
+    this.#critical[row]! += critical
+  }
+
+  merge(other: GrowingSample): void {
+    for (let i = 0; i < other.size; i++) {
+      this.#push(other.#requests[i]!)
+      const row = this.size - 1
+      this.#sums[row] = other.#sums[i]!
+      this.#calls[row] = other.#calls[i]!
+      this.#critical[row] = other.#critical[i]!
+    }
+  }
+
+  #push(request: number): void {
+    if (this.size === 0) {
+      this.#requests = new Uint32Array(this.room)
+      this.#sums = new Float64Array(this.room)
+      this.#calls = new Uint32Array(this.room)
+      this.#critical = new Uint32Array(this.room)
+    }
+    this.#requests[this.size++] = request
+  }
+
+  /** Its values, ascending; it lets go of them. */
+  finish(blockOf: Uint8Array, counted: Float64Array | undefined): StepSample {
+    const [requests, means] = [this.#requests, this.#sums.subarray(0, this.size)]
+    const criticalOf = this.#critical
+    const blocks = new Uint8Array(this.size)
+    let calls = 0
+    for (let i = 0; i < this.size; i++) {
+      calls += this.#calls[i]!
+      means[i]! /= this.#calls[i]!
+      blocks[i] = blockOf[requests[i]!]!
+    }
+    this.#requests = new Uint32Array()
+    this.#sums = new Float64Array()
+    this.#calls = new Uint32Array()
+    this.#critical = new Uint32Array()
+    const order = ascendingOrder(means, groupRows(blocks, 256).rows)
+    const timesOf = (rows: Uint32Array): RequestTimes => {
+      const times = {
+        requests: new Uint32Array(rows.length),
+        values: new Float64Array(rows.length),
+        blocks: new Uint8Array(rows.length),
+        critical: new Uint32Array(rows.length),
+      }
+      for (let at = 0; at < rows.length; at++) {
+        times.critical[at] = criticalOf[rows[at]!]!
+        times.requests[at] = requests[rows[at]!]!
+        times.values[at] = means[rows[at]!]!
+        times.blocks[at] = blocks[rows[at]!]!
+      }
+      return times
+    }
+    const recorded = timesOf(order)
+    const weights = counted && Float64Array.from(recorded.requests, (request) => counted[request]!)
+    const equal = differ(weights)
+      ? timesOf(equalRows({ ...recorded, weights }).map((at) => order[at]!))
+      : recorded
+    return {
+      ...equal,
+      recorded,
+      calls,
+      criticalCalls: sum(recorded.critical),
+    }
+  }
+}
