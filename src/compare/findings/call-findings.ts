@@ -1,6 +1,7 @@
 import { TIME } from '../../core/quantity.ts'
 import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
@@ -20,8 +21,9 @@ import {
   type StructureChange,
   type StructureMove,
 } from './finding.ts'
-import { addPrices, formsOf, movedRequests, type Price, priceOf } from './form-prices.ts'
+import { addPrices, formsOf, MIN_USUAL, movedRequests, type Price, priceOf } from './form-prices.ts'
 import { calledName, callsText, categoriesOf, ofChances, operationName, surest } from './names.ts'
+import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, structureMoves } from './structure-moves.ts'
 
 interface ToldCall extends CallChange {
@@ -35,6 +37,8 @@ interface ServiceChanges {
   readonly repeats: readonly RepeatChange[]
 }
 
+const MIN_MOVED = 0.5
+
 interface Told {
   readonly kind: Draft['kind']
   readonly service: string
@@ -46,6 +50,7 @@ interface Told {
   readonly calls: readonly FindingCall[]
   readonly tests: readonly Pick<CallChange, 'p' | 'q'>[]
   readonly price: Price
+  readonly isMoved: boolean
 }
 
 /** Drafts a finding a service that calls otherwise, and one for each thing done otherwise. */
@@ -58,7 +63,7 @@ export function callFindings(
   }: { evidence: Ranking; edges: EdgeChanges; segments?: readonly Segment[] },
 ): Draft[] {
   const { categories } = edges
-  const { precursors } = evidence
+  const { precursors, options } = evidence
   const { smPThreshold } = precursors.structural.options
   const least = smPThreshold === 'auto' ? 0 : smPThreshold
   const moves = structureMoves(precursors)
@@ -66,11 +71,18 @@ export function callFindings(
   const services = changedServices(changes, partly)
   const all = [...services.map(toldOfService(changes)), ...toldOfOrder(changes)]
   return all.flatMap((told): Draft | [] => {
-    const { kind, service, what, look, key, previous, called, calls, tests } = told
-    const { forms, requests, contributionUs, eachInterval } = told.price
+    const { kind, service, what, look, key, previous, called, calls, tests, isMoved } = told
+    const { forms, requests, ...costOfForms } = told.price
     if (requests < least) return []
     const [to, from] = [categoriesOf(categories, forms.now), categoriesOf(categories, forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
+    const sized = own.filter((move) => isSized(categories, move))
+    const cost = costOfMoves(categories, sized, options.centre)
+    const isKnown =
+      isMoved && cost.requests >= MIN_MOVED * requests && !Number.isNaN(cost.contributionUs)
+    const { contributionUs, eachInterval } = isKnown
+      ? { ...cost, contributionUs: (cost.contributionUs / cost.requests) * requests }
+      : costOfForms
     const changedStructure = groupMoves(categories, own)[0]?.changes ?? []
     return {
       ...NO_EVIDENCE,
@@ -95,6 +107,13 @@ export function callFindings(
   })
 }
 
+/** Whether both categories have enough requests to tell what theirs take. */
+function isSized(categories: Categories, { from, to }: StructureMove): boolean {
+  const most = (one: number) =>
+    Math.max(categories.count(one, BEFORE), categories.count(one, AFTER))
+  return from !== to && Math.min(most(from), categories.count(to, AFTER)) >= MIN_USUAL
+}
+
 function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => Told {
   return (all) => {
     const { one, price } = mostCostly({ flows, sites }, all)
@@ -112,6 +131,8 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
       key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
       calls: toldFirst(all, one),
       tests: [...all.calls, ...all.repeats],
+      // What ends early looks like whatever is short, and has been anything before.
+      isMoved: call !== null,
     }
   }
 }
@@ -131,6 +152,7 @@ function toldOfOrder(changes: StepChanges): Told[] {
       kind: 'concurrency',
       service: of.service,
       previous: null,
+      isMoved: false,
       tests,
       price,
       called: called.filter((one) => one !== null),

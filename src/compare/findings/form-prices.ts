@@ -21,7 +21,7 @@ export interface Forms extends Pick<FormsOfType, 'now' | 'usual'> {
 }
 
 /** Fewest requests after that tell what the usual form takes. */
-const MIN_USUAL = 10
+export const MIN_USUAL = 10
 
 export function movedRequests({ counts: [before, after] }: Forms): number {
   return Math.round(after[0] - (before[0] / Math.max(1, before[1])) * after[1])

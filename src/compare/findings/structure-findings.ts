@@ -74,7 +74,7 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
   })
 }
 
-function costOfMoves(
+export function costOfMoves(
   categories: Categories,
   moves: readonly StructureMove[],
   centre: Centre,
