@@ -65,13 +65,16 @@ function placeOf({ kind, isFirst = false }: Draft): number {
   return isFirst ? 0 : kind === 'unattributed' ? 2 : 1
 }
 
-/** What a finding adds with the delays under it. */
+/** What a finding adds with the delays under it, and with the retries if it is one of failures. */
 export function withConsequences(
-  { contributionUs }: Draft,
-  consequences: readonly Pick<Finding, 'kind' | 'contributionUs'>[],
+  { kind, contributionUs }: Draft,
+  consequences: readonly Pick<Finding, 'kind' | 'calls' | 'contributionUs'>[],
 ): number {
-  const delays = consequences.filter(({ kind }) => kind === 'latency')
-  return contributionUs + sum(delays, (delay) => delay.contributionUs)
+  const isRetry = ({ calls }: Pick<Finding, 'calls'>) => calls.some((call) => call.kind === 'again')
+  const added = consequences.filter(
+    (one) => one.kind === 'latency' || (kind === 'errors' && isRetry(one)),
+  )
+  return contributionUs + sum(added, (one) => one.contributionUs)
 }
 
 /**
