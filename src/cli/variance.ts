@@ -130,21 +130,19 @@ function varianceText(results: VarianceResults): string {
   const nameOf = kindNames(ranked, variance.categories)
   const names = shortTexts(shown.map(nameOf), MAX_NAME_LENGTH)
   const apartBy = rowsApart(shown, variance.categories, nameOf)
-  const isApart = shown.some((spread) => apartBy(spread) !== '')
   const table = textTable(
     [
       ...['kind of request', 'category', 'steps', ...(both ? ['period'] : [])],
-      ...['requests', 'mean', 'C²', ...(isApart ? ['not in all of that name'] : [])],
+      ...['requests', 'mean', 'C²'],
     ],
     shown.map(({ category, period, requests, meanUs, c2 }, i) => [
-      names[i] as string,
+      `${names[i]}${apartBy(shown[i] as CategorySpread)}`,
       String(category),
       String(variance.categories.nodeCount(category)),
       ...(both ? [period] : []),
       String(requests),
       formatAmount(meanUs, quantity),
       Number.isNaN(c2) ? '–' : c2.toPrecision(3),
-      ...(isApart ? [apartBy(shown[i] as CategorySpread)] : []),
     ]),
   )
   return [
@@ -197,9 +195,7 @@ function kindNames(ranked: readonly CategorySpread[], categories: Categories) {
   return (spread: CategorySpread) => (roots.get(whole(spread)) === 1 ? whole(spread) : spread.root)
 }
 
-const MAX_APART = 3
-
-/** Says what tells a row from others of its name: places, or calls, that not all of these have. */
+/** Says what tells a row from others of its name: a place or call that the fewest of these have. */
 function rowsApart(
   rows: readonly CategorySpread[],
   categories: Categories,
@@ -217,10 +213,10 @@ function rowsApart(
   const all = rollup(rows, (own) => own.map(partsOf), nameOf)
   return (spread) => {
     const others = all.get(nameOf(spread)) ?? []
-    const apart = [...partsOf(spread)].filter((part) => others.some((other) => !other.has(part)))
-    const left = apart.length - MAX_APART
-    const named = apart.slice(0, MAX_APART).map(tooltipText).join(', ')
-    return left > 0 ? `${named} and ${left} more` : named
+    const having = (part: string) => others.filter((other) => other.has(part)).length
+    const apart = [...partsOf(spread)].filter((part) => having(part) < others.length)
+    const [first] = apart.sort((a, b) => having(a) - having(b))
+    return first === undefined ? '' : ` · with ${tooltipText(first)}`
   }
 }
 

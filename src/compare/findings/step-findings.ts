@@ -80,7 +80,7 @@ export function minorityNotes({ minority, shiftUs }: StepChange, quantity: Quant
     formatAmount(amount, quantity),
   )
   const was = shiftUs > 0 ? 'is' : 'was'
-  return [`their median ${was} ${changed}, that of all before ${usual}`]
+  return [`the slow calls’ median ${was} ${changed}, that of all before ${usual}`]
 }
 
 /** One way is told alone from this share of the change on. */

@@ -40,7 +40,9 @@ describe('a minority of the calls of one of eight services is slow', () => {
     const slow = { noise: { sigma: 0.3 }, share: 0.12, factor: 20 } as const
     const [first] = comparedWith(slow, 7).comparison.findings.findings
     expect(first?.title).toMatch(/^s3: S3 itself takes 1\d\d ms longer in 1[1-3] % of the calls$/)
-    expect(first?.text).toMatch(/their median is 1\d\d ms, that of all before 7\.\d+ ms( ·|$)/)
+    expect(first?.text).toMatch(
+      /the slow calls’ median is 1\d\d ms, that of all before 7\.\d+ ms( ·|$)/,
+    )
   })
 
   test.each([

@@ -131,7 +131,7 @@ describe('the ranking browser', () => {
   test('lists findings, and in which requests they are', () => {
     const { findings } = dataOf(confined)
     expect(findings[0]).toMatchObject({
-      what: 'storage-data: SN READ itself takes 7.89 ms longer in 10 % of the calls',
+      what: 'storage-data: SN READ itself takes 5.16 ms longer',
       where:
         'only for NFS3 READ where storage-data host = storage-data-2 and storage-data count = 131072 or 65536',
       segment: { inside: '812 µs → 5.29 ms', ofChange: 1 },
