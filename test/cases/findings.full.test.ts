@@ -45,7 +45,7 @@ const FOUND: readonly KnownChange[] = [
       ['w_normal_a', 'w_netdelay_all_20ms', 'Datanode', 'latency'],
       ['w_normal_a', 'w_netdelay_20ms_on_25_of_50_datanodes', 'Datanode', 'latency'],
       ['w_normal_b', 'w_kill_10_of_50_datanodes', 'DFSClient', 'structure'],
-      ['w_normal_b', 'w_suspend_05_of_50_datanodes', 'Datanode', 'concurrency'],
+      ['w_normal_b', 'w_suspend_05_of_50_datanodes', 'Datanode', 'errors'],
       ['rpc_normal', 'rpc_netdelay_0500ms', 'RPC Client', 'latency'],
     ] as const
   ).map(([before, after, service, kind]) => {

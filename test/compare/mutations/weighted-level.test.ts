@@ -65,7 +65,7 @@ describe('of two weighted samples whose probabilities differ by structure and pe
     // 0.05 × 60 = 3; 7 or more would come by chance once in thirty times.
     expect(rounds({ counts: 'weighted' })).toBeLessThan(7)
     expect(rounds({ counts: 'weighted', smPThreshold: 'auto' })).toBeLessThan(7)
-    expect(rounds({ smPThreshold: 'auto' })).toBe(ROUNDS)
+    expect(rounds({ counts: 'raw', smPThreshold: 'auto' })).toBe(ROUNDS)
   }, 60_000)
 
   test('three times as many of a structure are found, by counts and by shares', () => {
