@@ -123,7 +123,12 @@ describe('an even sample', () => {
         return { ks: responseTime.test(0).statistic, meanUs: was.mean, c2, shiftUs }
       }
       const weighted = of(true, { counts: 'weighted' })
-      return { population: of(false, {}), even: of(true, EVEN), weighted, recorded: of(true, {}) }
+      return {
+        population: of(false, {}),
+        even: of(true, EVEN),
+        weighted,
+        recorded: of(true, { counts: 'raw' }),
+      }
     })
     const off = (
       kind: 'even' | 'weighted' | 'recorded',
