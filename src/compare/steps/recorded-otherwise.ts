@@ -1,5 +1,6 @@
 // Runs once a span of a request: the loops index with `!`.
 import { group } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { TIME } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -273,13 +274,18 @@ function capped(times: readonly number[]) {
 export const lostCalls = remembered((flows: FlowSet) => {
   const shapes = namedShapes(flows)
   const rootOf = (request: number) => shapes.get(flows.shapeOf[request]!)!.names[0]!
-  const keyOf = (request: number) => `${flows.recordedIn[request]} ${flows.ids[request]}`
-  const roots = new Map<string, Set<string>>()
-  for (let request = 0; request < flows.size; request++) {
-    const own = roots.get(keyOf(request))
-    if (own === undefined) roots.set(keyOf(request), new Set([rootOf(request)]))
-    else own.add(rootOf(request))
-  }
+  // Of traces in several parts alone, where their parts begin: by each of these requests.
+  const partsOf = new Map<number, Set<string>>()
+  const firstIn = new Map<number, Map<string, number>>()
+  flows.ids.forEach((id, request) => {
+    const requests = getOrInsert(firstIn, flows.recordedIn[request]!, () => new Map())
+    const first = requests.get(id)
+    if (first === undefined) requests.set(id, request)
+    else {
+      const parts = getOrInsert(partsOf, first, () => new Set([rootOf(first)]))
+      partsOf.set(request, parts.add(rootOf(request)))
+    }
+  })
   const callsOf = new Map<string, Set<string>>()
   const add = (caller: string, called: string) => {
     const known = callsOf.get(caller)
@@ -295,11 +301,11 @@ export const lostCalls = remembered((flows: FlowSet) => {
     }
   }
   return (request: number): ((caller: string) => boolean) | undefined => {
-    const apart = roots.get(keyOf(request))!
-    if (apart.size < 2) return undefined
+    const parts = partsOf.get(request)
+    if (parts === undefined || parts.size < 2) return undefined
     return (caller) => {
       const calls = callsOf.get(caller)
-      return calls !== undefined && [...apart].some((root) => calls.has(root))
+      return calls !== undefined && [...parts].some((root) => calls.has(root))
     }
   }
 })
