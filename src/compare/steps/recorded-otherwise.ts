@@ -56,8 +56,8 @@ interface Caller {
 }
 
 /**
- * Tells what is recorded anew, or no longer, from what is done anew, or no longer: without its spans,
- * the time that they cover is no longer covered, while calls that are not made take no time.
+ * Finds operations whose spans stand in one period only though their work is done in both. Where only
+ * the spans are missing, their time counts as the caller's own; calls that are not made take no time.
  */
 export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise => {
   const isTimed = flows.quantity === TIME && areFromSpans(flows)
@@ -287,11 +287,8 @@ export const lostCalls = remembered((flows: FlowSet) => {
     }
   })
   const callsOf = new Map<string, Set<string>>()
-  const add = (caller: string, called: string) => {
-    const known = callsOf.get(caller)
-    if (known === undefined) callsOf.set(caller, new Set([called]))
-    else known.add(called)
-  }
+  const add = (caller: string, called: string) =>
+    getOrInsert(callsOf, caller, () => new Set()).add(called)
   for (const { visits, names, tree } of shapes.values()) {
     for (let span = 1; span < tree.size; span++) add(names[tree.parent[span]!]!, names[span]!)
     for (const { spans, calls } of visits) {

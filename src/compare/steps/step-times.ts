@@ -1,4 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
+import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import {
   areFromSpans,
@@ -62,7 +63,7 @@ interface Item {
   /** Spans that alone count; `undefined` where all of the span does. */
   readonly only?: readonly number[]
   readonly others: readonly number[]
-  /** Whether a timeout can be of nothing else. */
+  /** Whether it waits for no other service, so that a timeout here is its own. */
   readonly isLeaf: boolean
   readonly times: Times
   /** Name of the operation that works; `null` if it is no work. */
@@ -229,13 +230,10 @@ class StepCollector {
 
   #stratum(step: Step, key: readonly string[]): Times {
     const name = stepKey(step)
-    const known = this.#steps.get(name) ?? { step, strata: new Map<string, Times>() }
-    this.#steps.set(name, known)
+    const known = getOrInsert(this.#steps, name, () => ({ step, strata: new Map() }))
     const text = JSON.stringify(key)
     const newStratum = () => new GrowingStratum(key[0]!, key[1]!, key[2] === UNANSWERED)
-    const times = known.strata.get(text) ?? ([newStratum(), newStratum()] as const)
-    known.strata.set(text, times)
-    return times
+    return getOrInsert(known.strata, text, () => [newStratum(), newStratum()] as const)
   }
 }
 

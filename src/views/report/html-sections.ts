@@ -202,7 +202,7 @@ export function mutationsSection(comparison: Comparison): Html {
     all > rows.length
       ? html`<p class="soft">… and ${counted(all - rows.length, 'more', 'more')}.</p>`
       : ''
-  }<p class="soft"><b>How to read this.</b> Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; their median before is that of the work they most likely did then. q is how often chance alone does as much, corrected for the number of tests; it sees more than the median, whose interval may hold 0 beside a small q. ${strict}</p></section>`
+  }<p class="soft"><b>How to read this.</b> Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; their median before is that of the work they most likely did then. q is how often chance alone does as much, corrected for the number of tests. It compares all times, not just medians, so it can be small where the interval of the median includes 0. ${strict}</p></section>`
 }
 
 export function powerSection(known: Power): Html {
