@@ -176,7 +176,7 @@ export function segmentSides(
 }
 
 function segmentRows(segments: readonly Segment[], quantity: Quantity) {
-  const labels = distinctTexts(segments, 64, labelOf)
+  const labels = distinctTexts(segments, 72, labelOf)
   return segments.flatMap((segment, i) => {
     const { shareOfRequests, shareOfChange } = segment
     const sides = segmentSides(segment, quantity)
