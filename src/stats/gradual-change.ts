@@ -78,12 +78,11 @@ export function gradualChange(
   /** Halfway between a value and the one before it. */
   const place = (i: number) => (i <= 0 ? 0 : i >= count ? 1 : (t[i - 1]! + t[i]!) / 2)
   const fitOf = ({ start, end, shape }: Growth): Fit => {
-    const [at, length] = [place(start), place(end) - place(start)]
-    const grown = (sums: readonly Float64Array[], power: number) =>
-      start === end ? 0 : momentAbout(sums, { power, at, start, end }) / length ** power
-    const x = count - end + grown(powers, shape)
-    const xx = count - end + grown(powers, 2 * shape) - x ** 2 / count
-    const xy = products[0]![count]! - products[0]![end]! + grown(products, shape)
+    const at = place(start)
+    const growth = { start, end, at, length: place(end) - at }
+    const x = count - end + grown(powers, shape, growth)
+    const xx = count - end + grown(powers, 2 * shape, growth) - x ** 2 / count
+    const xy = products[0]![count]! - products[0]![end]! + grown(products, shape, growth)
     if (!(xx > ROUNDING)) return { explained: 0, size: 0, base: mean }
     return { explained: xy ** 2 / xx, size: xy / xx, base: mean - (xy / xx) * (x / count) }
   }
@@ -154,15 +153,17 @@ function cumulated(values: Float64Array): Float64Array {
   return sums
 }
 
-/** Σ (t − at)^power of some values, from sums of the powers of t. */
-function momentAbout(
+/** Σ ((t − at) / length)^power of the values while growth lasts, from sums of the powers of t. */
+function grown(
   sums: readonly Float64Array[],
-  { power, at, start, end }: { power: number; at: number } & Pick<Growth, 'start' | 'end'>,
+  power: number,
+  { start, end, at, length }: Omit<Growth, 'shape'> & { at: number; length: number },
 ): number {
+  if (start === end) return 0
   let [sum, factor] = [0, 1]
   for (let k = 0; k <= power; k++) {
     sum += factor * (sums[power - k]![end]! - sums[power - k]![start]!)
     factor *= (-at * (power - k)) / (k + 1)
   }
-  return sum
+  return sum / length ** power
 }

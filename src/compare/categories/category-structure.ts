@@ -1,5 +1,5 @@
 // Runs once an edge of a shape: the loops index with `!`.
-import { placesIn } from '../../traces/group-rows.ts'
+import { groupRows, placesIn } from '../../traces/group-rows.ts'
 import type { StructureOutline } from './structure-outline.ts'
 
 /**
@@ -69,8 +69,14 @@ export function describeStructure(
   const behind = loopEnds(loops, colours, preorder).sort(
     (a, b) => rank[a.from]! - rank[b.from]! || rank[a.to]! - rank[b.to]!,
   )
-  const column = (own: Uint32Array, end: 'from' | 'to' | 'key') =>
-    Uint32Array.from([...firsts.map((edge) => own[edge]!), ...behind.map((loop) => loop[end])])
+  const column = (own: Uint32Array, end: 'from' | 'to' | 'key') => {
+    const values = new Uint32Array(firsts.length + behind.length)
+    for (let number = 0; number < firsts.length; number++) values[number] = own[firsts[number]!]!
+    behind.forEach((loop, i) => {
+      values[firsts.length + i] = loop[end]
+    })
+    return values
+  }
   let labels: readonly string[] | undefined
   let edgeClasses: readonly EdgeClass[] | undefined
   return {
@@ -95,13 +101,13 @@ export function describeStructure(
 const MAX_LABELS = 2 ** 26
 
 /** The edges by where they start and then by where they end, in preorder. */
-function inPreorder({ from, to, preorder }: StructureOutline, rank: Uint32Array): Float64Array {
-  const [nodes, edges] = [preorder.length, from.length]
-  const keys = new Float64Array(edges)
-  for (let edge = 0; edge < edges; edge++) {
-    keys[edge] = (rank[from[edge]!]! * nodes + rank[to[edge]!]!) * edges + edge
-  }
-  return keys.sort().map((key) => key % edges)
+function inPreorder({ from, to, preorder }: StructureOutline, rank: Uint32Array): Uint32Array {
+  const byEnd = groupRows(
+    to.map((node) => rank[node]!),
+    preorder.length,
+  ).rows
+  const starts = byEnd.map((edge) => rank[from[edge]!]!)
+  return groupRows(starts, preorder.length).rows.map((at) => byEnd[at]!)
 }
 
 function loopEnds(
