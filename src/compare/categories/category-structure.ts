@@ -59,34 +59,20 @@ export function describeStructure(
 ): CategoryStructure {
   const { labelCodes, from, to, preorder } = outline
   const rank = placesIn(preorder)
-  const numbers = new Map<number, number>()
-  const firsts: number[] = []
-  for (const edge of inPreorder(outline, rank)) {
-    if (numbers.has(keys[edge]!)) continue
-    numbers.set(keys[edge]!, firsts.length)
-    firsts.push(edge)
-  }
+  const { firsts, classOf } = classesOf(inPreorder(outline, rank), keys)
   const behind = loopEnds(loops, colours, preorder).sort(
     (a, b) => rank[a.from]! - rank[b.from]! || rank[a.to]! - rank[b.to]!,
   )
-  const column = (own: Uint32Array, end: 'from' | 'to' | 'key') => {
-    const values = new Uint32Array(firsts.length + behind.length)
-    for (let number = 0; number < firsts.length; number++) values[number] = own[firsts[number]!]!
-    behind.forEach((loop, i) => {
-      values[firsts.length + i] = loop[end]
-    })
-    return values
-  }
   let labels: readonly string[] | undefined
   let edgeClasses: readonly EdgeClass[] | undefined
   return {
     ...outline,
     root: labelTexts[labelCodes[0]!]!,
     loops: behind.length,
-    classOf: keys.map((key) => numbers.get(key)!),
-    classFrom: column(from, 'from'),
-    classTo: column(to, 'to'),
-    classKeys: column(keys, 'key'),
+    classOf,
+    classFrom: classColumn(from, firsts, { behind, of: 'from' }),
+    classTo: classColumn(to, firsts, { behind, of: 'to' }),
+    classKeys: classColumn(keys, firsts, { behind, of: 'key' }),
     get labels() {
       labels ??= Array.from(labelCodes, (code) => labelTexts[code]!)
       return labels
@@ -96,6 +82,39 @@ export function describeStructure(
       return edgeClasses
     },
   }
+}
+
+/** Numbers edges of one key in the order given; lists the first of each. */
+function classesOf(order: Uint32Array, keys: Uint32Array) {
+  const firsts = new Uint32Array(order.length)
+  let count = 0
+  const largest = keys.reduce((most, key) => Math.max(most, key), 0)
+  if (largest >= numbers.length) numbers = new Uint32Array(2 * largest)
+  for (const edge of order) {
+    const key = keys[edge]!
+    const known = numbers[key]!
+    if (known < count && keys[firsts[known]!] === key) continue
+    numbers[key] = count
+    firsts[count++] = edge
+  }
+  return { firsts: firsts.subarray(0, count), classOf: keys.map((key) => numbers[key]!) }
+}
+
+/** Numbers by key: those of another structure may stand there, and are known by the keys they have. */
+let numbers = new Uint32Array(1024)
+
+function classColumn(
+  own: Uint32Array,
+  firsts: Uint32Array,
+  { behind, of }: { behind: readonly ColouredLoop[]; of: keyof ColouredLoop },
+): Uint32Array {
+  const column = new Uint32Array(firsts.length + behind.length)
+  for (let number = 0; number < firsts.length; number++) column[number] = own[firsts[number]!]!
+  column.set(
+    behind.map((loop) => loop[of]),
+    firsts.length,
+  )
+  return column
 }
 
 const MAX_LABELS = 2 ** 26

@@ -96,7 +96,9 @@ export class StructureCatalog {
   /** For any shape, the number of each edge's class in its category's structure. */
   classOfEdges(shape: number): Uint32Array {
     const { shapes, colours, categoryOfShape } = this.#contents
-    const numbers = this.#classNumbers(categoryOfShape[shape] as number)
+    const category = categoryOfShape[shape] as number
+    if (shape === this.shape(category)) return this.structure(category).classOf.slice()
+    const numbers = this.#classNumbers(category)
     const ofNodes = colours.colour(shape).colours
     const classes = colours.edgeKeys(ofNodes, shapes.from(shape), shapes.to(shape))
     for (let edge = 0; edge < classes.length; edge++) {

@@ -7,6 +7,7 @@ import { midranks } from '../../stats/midranks.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
+import { rowsWhere } from '../../traces/group-rows.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Draft, FindingCall, FindingStep } from '../findings/finding.ts'
 import { rowsByStart } from '../load/arrivals.ts'
@@ -259,11 +260,21 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
     const isCompared = before.length > 0 && before.length < members.length
     return isCompared ? [{ members, before }] : []
   })
-  const amounts = strata.map(({ members, before }) => {
+  // Numbered from 1 in the order in which they come.
+  const numberOf = new Uint32Array(flows.size)
+  const requests: number[] = []
+  const counts: number[] = []
+  const amounts: number[] = []
+  for (const { members, before } of strata) {
     const middle = quantile(before, 0.5)
     const spread = quantile(before, 0.75) - quantile(before, 0.25) || Math.abs(middle) || 1
-    return members.map(({ value }) => (value - middle) / spread)
-  })
+    for (const { request, value } of members) {
+      numberOf[request] ||= requests.push(request)
+      const at = numberOf[request]! - 1
+      counts[at] = (counts[at] ?? 0) + 1
+      amounts[at] = (amounts[at] ?? 0) + (value - middle) / spread
+    }
+  }
   const kinds = [
     ({ members }: Stratum) => {
       const ranks = midranks(Float64Array.from(members, ({ value }) => value))
@@ -275,10 +286,8 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
     }),
   ]
   const scored = kinds.map((scoreOf) => {
-    const [sums, counts] = [new Float64Array(flows.size), new Uint32Array(flows.size)]
-    const allAmounts = new Float64Array(flows.size)
-    const requests: number[] = []
-    for (const [number, stratum] of strata.entries()) {
+    const means = new Float64Array(requests.length)
+    for (const stratum of strata) {
       const { members } = stratum
       const scores = scoreOf(stratum)
       let [sumBefore, countBefore] = [0, 0]
@@ -289,28 +298,27 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
       }
       const usual = sumBefore / countBefore
       members.forEach(({ request }, i) => {
-        if (counts[request]!++ === 0) requests.push(request)
-        sums[request]! += scores[i]! - usual
-        allAmounts[request]! += amounts[number]![i]!
+        means[numberOf[request]! - 1]! += scores[i]! - usual
       })
     }
-    const means = requests.map((request) => ({
-      request,
-      mean: sums[request]! / counts[request]!,
-      amount: allAmounts[request]! / counts[request]!,
-    }))
-    return { means, contrast: contrast(flows, means) }
+    for (let at = 0; at < means.length; at++) means[at]! /= counts[at]!
+    return { means, contrast: contrast(flows, requests, means) }
   })
-  return scored.reduce((best, one) => (one.contrast > best.contrast ? one : best)).means
+  const { means } = scored.reduce((best, one) => (one.contrast > best.contrast ? one : best))
+  return requests.map((request, at) => ({
+    request,
+    mean: means[at]!,
+    amount: amounts[at]! / counts[at]!,
+  }))
 }
 
 type Known = ReturnType<typeof moments> & { readonly worth: number }
 
-function contrast(flows: FlowSet, scores: readonly Score[]): number {
+function contrast(flows: FlowSet, requests: readonly number[], scores: Float64Array): number {
   const [before, after] = ([BEFORE, AFTER] as const).map((period) => {
-    const own = scores.filter(({ request }) => flows.period[request] === period)
-    const weights = flows.countsOf(own.map(({ request }) => request))
-    const values = own.map(({ mean: score }) => score)
+    const own = rowsWhere(requests.length, (at) => flows.period[requests[at]!] === period)
+    const values = Float64Array.from(own, (at) => scores[at]!)
+    const weights = flows.countsOf(own.map((at) => requests[at]!))
     return { ...moments(values, weights), worth: worthOf(values, weights) }
   }) as [Known, Known]
   const error = Math.sqrt(before.variance / before.worth + after.variance / after.worth)
