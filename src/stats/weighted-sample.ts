@@ -51,13 +51,17 @@ export function ascendingSample(
   requireNumbers({ sample })
   requireWeights(sample, weights)
   const all = Float64Array.from(sample)
+  if (weights === undefined) {
+    const values = all.filter(Number.isFinite).sort()
+    return { values, weights, dropped: all.length - values.length }
+  }
   const known = new Uint32Array(all.length)
   let count = 0
   for (let i = 0; i < all.length; i++) if (Number.isFinite(all[i])) known[count++] = i
   const order = ascendingOrder(all, known.subarray(0, count))
   return {
     values: new Float64Array(count).map((_, at) => all[order[at]!]!),
-    weights: weights && Float64Array.from(order, (i) => weights[i]!),
+    weights: Float64Array.from(order, (i) => weights[i]!),
     dropped: all.length - order.length,
   }
 }

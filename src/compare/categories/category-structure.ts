@@ -1,5 +1,5 @@
 // Runs once an edge of a shape: the loops index with `!`.
-import { groupRows, placesIn } from '../../traces/group-rows.ts'
+import { placesIn } from '../../traces/group-rows.ts'
 import type { StructureOutline } from './structure-outline.ts'
 
 /**
@@ -120,13 +120,20 @@ function classColumn(
 const MAX_LABELS = 2 ** 26
 
 /** The edges by where they start and then by where they end, in preorder. */
-function inPreorder({ from, to, preorder }: StructureOutline, rank: Uint32Array): Uint32Array {
-  const byEnd = groupRows(
-    to.map((node) => rank[node]!),
-    preorder.length,
-  ).rows
-  const starts = byEnd.map((edge) => rank[from[edge]!]!)
-  return groupRows(starts, preorder.length).rows.map((at) => byEnd[at]!)
+function inPreorder({ from, to }: StructureOutline, rank: Uint32Array): Uint32Array {
+  const edges = new Uint32Array(from.length)
+  for (let edge = 0; edge < edges.length; edge++) edges[edge] = edge
+  return byRank(byRank(edges, to, rank), from, rank)
+}
+
+/** Sorts edges by the rank of the node at one end, by counting; equal ones stay as they stand. */
+function byRank(edges: Uint32Array, end: Uint32Array, rank: Uint32Array): Uint32Array {
+  const next = new Uint32Array(rank.length + 1)
+  for (let edge = 0; edge < end.length; edge++) next[rank[end[edge]!]! + 1]!++
+  for (let node = 0; node < rank.length; node++) next[node + 1]! += next[node]!
+  const sorted = new Uint32Array(edges.length)
+  for (let at = 0; at < edges.length; at++) sorted[next[rank[end[edges[at]!]!]!]!++] = edges[at]!
+  return sorted
 }
 
 function loopEnds(

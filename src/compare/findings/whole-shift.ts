@@ -36,10 +36,11 @@ const LEVEL = 0.05
 
 /** Returns by how much mean and median of all response times moved; NaN if a period is empty. */
 export const wholeShifts = remembered(
-  (flows: FlowSet): readonly [mean: WholeShift, median: WholeShift] => [
-    shiftOf(flows, 'mean'),
-    shiftOf(flows, 'median'),
-  ],
+  (flows: FlowSet): readonly [mean: WholeShift, median: WholeShift] => {
+    const given = flows.responseTimes
+    const pair = sortedPair(given.before, given.after, false, given)
+    return [shiftOf(flows, pair, 'mean'), shiftOf(flows, pair, 'median')]
+  },
 )
 
 export function isClear(shift: WholeShift): boolean {
@@ -51,9 +52,7 @@ export function differs({ interval: [low, high] }: WholeShift): boolean {
   return low > 0 || high < 0
 }
 
-function shiftOf(flows: FlowSet, measure: WholeShift['measure']): WholeShift {
-  const given = flows.responseTimes
-  const pair = sortedPair(given.before, given.after, false, given)
+function shiftOf(flows: FlowSet, pair: SortedPair, measure: WholeShift['measure']): WholeShift {
   const [beforeWeights, afterWeights] = pair.weights ?? []
   const { first, second } = pair
   const how = { measure, sorted: true, beforeWeights, afterWeights }
