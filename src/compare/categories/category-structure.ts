@@ -48,6 +48,8 @@ export interface ColouredLoop {
 
 interface StructureParts {
   readonly keys: Uint32Array
+  /** Room for the number of each key's class. */
+  readonly numbers: Uint32Array
   readonly colours: Uint32Array
   readonly loops: readonly ColouredLoop[]
   readonly labelTexts: readonly string[]
@@ -55,11 +57,11 @@ interface StructureParts {
 
 export function describeStructure(
   outline: StructureOutline,
-  { keys, colours, loops, labelTexts }: StructureParts,
+  { keys, numbers, colours, loops, labelTexts }: StructureParts,
 ): CategoryStructure {
   const { labelCodes, from, to, preorder } = outline
   const rank = placesIn(preorder)
-  const { firsts, classOf } = classesOf(inPreorder(outline, rank), keys)
+  const { firsts, classOf } = classesOf(inPreorder(outline, rank), keys, numbers)
   const behind = loopEnds(loops, colours, preorder).sort(
     (a, b) => rank[a.from]! - rank[b.from]! || rank[a.to]! - rank[b.to]!,
   )
@@ -70,9 +72,18 @@ export function describeStructure(
     root: labelTexts[labelCodes[0]!]!,
     loops: behind.length,
     classOf,
-    classFrom: classColumn(from, firsts, { behind, of: 'from' }),
-    classTo: classColumn(to, firsts, { behind, of: 'to' }),
-    classKeys: classColumn(keys, firsts, { behind, of: 'key' }),
+    classFrom: withLoops(
+      firsts.map((edge) => from[edge]!),
+      behind.map((loop) => loop.from),
+    ),
+    classTo: withLoops(
+      firsts.map((edge) => to[edge]!),
+      behind.map((loop) => loop.to),
+    ),
+    classKeys: withLoops(
+      firsts.map((edge) => keys[edge]!),
+      behind.map((loop) => loop.key),
+    ),
     get labels() {
       labels ??= Array.from(labelCodes, (code) => labelTexts[code]!)
       return labels
@@ -85,13 +96,12 @@ export function describeStructure(
 }
 
 /** Numbers edges of one key in the order given; lists the first of each. */
-function classesOf(order: Uint32Array, keys: Uint32Array) {
+function classesOf(order: Uint32Array, keys: Uint32Array, numbers: Uint32Array) {
   const firsts = new Uint32Array(order.length)
   let count = 0
-  const largest = keys.reduce((most, key) => Math.max(most, key), 0)
-  if (largest >= numbers.length) numbers = new Uint32Array(2 * largest)
   for (const edge of order) {
     const key = keys[edge]!
+    // What was numbered before may stand there.
     const known = numbers[key]!
     if (known < count && keys[firsts[known]!] === key) continue
     numbers[key] = count
@@ -100,21 +110,9 @@ function classesOf(order: Uint32Array, keys: Uint32Array) {
   return { firsts: firsts.subarray(0, count), classOf: keys.map((key) => numbers[key]!) }
 }
 
-/** Numbers by key: those of another structure may stand there, and are known by the keys they have. */
-let numbers = new Uint32Array(1024)
-
-function classColumn(
-  own: Uint32Array,
-  firsts: Uint32Array,
-  { behind, of }: { behind: readonly ColouredLoop[]; of: keyof ColouredLoop },
-): Uint32Array {
-  const column = new Uint32Array(firsts.length + behind.length)
-  for (let number = 0; number < firsts.length; number++) column[number] = own[firsts[number]!]!
-  column.set(
-    behind.map((loop) => loop[of]),
-    firsts.length,
-  )
-  return column
+/** What classes of edges have, and behind it what those of loops have. */
+function withLoops(ofEdges: Uint32Array, ofLoops: readonly number[]): Uint32Array {
+  return ofLoops.length === 0 ? ofEdges : Uint32Array.of(...ofEdges, ...ofLoops)
 }
 
 const MAX_LABELS = 2 ** 26

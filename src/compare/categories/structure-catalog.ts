@@ -89,7 +89,9 @@ export class StructureCatalog {
       const ofNodes = colours.colour(outline.shape).colours
       const keys = colours.edgeKeys(ofNodes, outline.from, outline.to)
       const loops = this.#loops(category)
-      return describeStructure(outline, { keys, colours: ofNodes, loops, labelTexts })
+      const numbers = this.#roomFor(keys)
+      this.#numbered = category
+      return describeStructure(outline, { keys, numbers, colours: ofNodes, loops, labelTexts })
     })
   }
 
@@ -110,12 +112,17 @@ export class StructureCatalog {
   #classNumbers(category: number): Uint32Array {
     if (category === this.#numbered) return this.#numbers
     const { classKeys, loops } = this.structure(category)
-    const end = classKeys.reduce((most, key) => Math.max(most, key + 1), 0)
-    if (end > this.#numbers.length) this.#numbers = new Uint32Array(2 * end)
+    const numbers = this.#roomFor(classKeys)
     for (let number = 0; number < classKeys.length - loops; number++) {
-      this.#numbers[classKeys[number] as number] = number
+      numbers[classKeys[number] as number] = number
     }
     this.#numbered = category
+    return numbers
+  }
+
+  #roomFor(keys: Uint32Array): Uint32Array {
+    const end = keys.reduce((most, key) => Math.max(most, key + 1), 0)
+    if (end > this.#numbers.length) this.#numbers = new Uint32Array(2 * end)
     return this.#numbers
   }
 
