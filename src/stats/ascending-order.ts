@@ -51,9 +51,11 @@ export function sortAscending(values: Float64Array): Float64Array {
 }
 
 /** Sorts rows, or values, by a word each; the words move with them, so that each pass reads on and on. */
-function byWord<Rows extends Uint32Array | Float64Array>(rows: Rows, words: Uint32Array): Rows {
-  let [order, nextOrder] = [rows, rows.slice() as Rows]
-  let nextWords = new Uint32Array(rows.length)
+function byWord<Rows extends Uint32Array | Float64Array>(rows: Rows, ofRows: Uint32Array): Rows {
+  let order: Rows = rows
+  let nextOrder: Rows = rows.slice() as Rows
+  let words = ofRows
+  let nextWords: Uint32Array = new Uint32Array(rows.length)
   const counts = digitCounts(words)
   for (let shift = 0, first = 0; shift < 32; shift += BITS, first += DIGITS) {
     // All have the same digit.
@@ -68,7 +70,10 @@ function byWord<Rows extends Uint32Array | Float64Array>(rows: Rows, words: Uint
       nextOrder[at] = order[i]!
       nextWords[at] = words[i]!
     }
-    ;[order, nextOrder, words, nextWords] = [nextOrder, order, nextWords, words]
+    const sorted: Rows = nextOrder
+    nextOrder = order
+    order = sorted
+    ;[words, nextWords] = [nextWords, words]
   }
   return order
 }
