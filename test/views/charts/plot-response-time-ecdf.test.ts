@@ -199,7 +199,7 @@ test('the chart of a step draws what a finding of a segment is about', () => {
     seed: 1,
     effectOf: ({ tier }) => ({ factor: tier === 'enterprise' ? 6 : 1 }),
   })
-  const [{ id, segment } = {}] = comparison.findings.findings
+  const [{ id = '', segment } = {}] = comparison.findings.findings
   const chart = stepTimesChart(comparison)
   expect(chart.title).toBe('store: query, where tenant.tier = enterprise')
   const { before = 0, after = 0 } = segment?.inside ?? {}
