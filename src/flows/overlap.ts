@@ -1,4 +1,5 @@
 import { remembered } from '../core/remembered.ts'
+import { sortAscending } from '../stats/ascending-order.ts'
 import { isTimeOfDay } from '../traces/epoch-clock.ts'
 import { BEFORE, type FlowSet } from './flow-set.ts'
 
@@ -6,7 +7,7 @@ import { BEFORE, type FlowSet } from './flow-set.ts'
 export const arrivals = remembered((flows: FlowSet): readonly [Float64Array, Float64Array] => {
   const arrivalUs = flows.startUs.map((_, request) => flows.arrivalUs(request))
   const split = flows.count(BEFORE)
-  const ascending = (times: Float64Array) => times.filter(Number.isFinite).sort()
+  const ascending = (times: Float64Array) => sortAscending(times.filter(Number.isFinite))
   return [ascending(arrivalUs.subarray(0, split)), ascending(arrivalUs.subarray(split))]
 })
 

@@ -139,14 +139,21 @@ class Latest<T> {
   }
 }
 
+/** Spans by their place among the children of all: a view for every caller would take longer. */
+interface Siblings {
+  readonly rows: Uint32Array
+  readonly first: number
+  readonly count: number
+}
+
 /** Whether `values` are what a column has of some spans. */
 function areOf(
-  spans: Uint32Array,
+  { rows, first, count }: Siblings,
   column: Uint32Array | Uint8Array,
   values: readonly number[],
 ): boolean {
-  if (spans.length !== values.length) return false
-  for (let i = 0; i < values.length; i++) if (column[spans[i]!] !== values[i]) return false
+  if (count !== values.length) return false
+  for (let i = 0; i < count; i++) if (column[rows[first + i]!] !== values[i]) return false
   return true
 }
 
@@ -212,11 +219,12 @@ class LearnedSiblingOrder implements SiblingOrder {
     const ofSpans = this.#names[recording]!
     const { detached } = this.#recordings[recording]!
     const name = ofSpans[caller]!
+    const siblings = { rows: children, first: 0, count: children.length }
     for (const one of this.#latest.of(name)) {
       if (
         one.period === period &&
-        areOf(children, ofSpans, one.names) &&
-        areOf(children, detached, one.detached)
+        areOf(siblings, ofSpans, one.names) &&
+        areOf(siblings, detached, one.detached)
       ) {
         return one
       }
@@ -255,27 +263,33 @@ class LearnedSiblingOrder implements SiblingOrder {
     const period = this.#periodOf(recording)
     const names = this.#names[recording]!
     const latest = new Latest<Children>()
+    const siblings = { rows: children, first: 0, count: 0 }
     for (let caller = 0; caller < names.length; caller++) {
-      if (childOffsets[caller] === childOffsets[caller + 1]) continue
-      const siblings = children.subarray(childOffsets[caller], childOffsets[caller + 1])
-      if (siblings.length > MAX_CHILDREN) {
+      const first = childOffsets[caller]!
+      const count = childOffsets[caller + 1]! - first
+      if (count === 0) continue
+      if (count > MAX_CHILDREN) {
         this.counts.wideCalls++
         continue
       }
+      siblings.first = first
+      siblings.count = count
       const { replies, pairs, numbers } = this.#childrenOf(latest, names, names[caller]!, siblings)
       const order = this.#orderOf(names[caller]!)
       const replyUs = endUs[caller]!
-      for (let j = 0, pair = 0; j < siblings.length; j++) {
-        const span = siblings[j]!
+      for (let j = 0, pair = 0; j < count; j++) {
+        const span = children[first + j]!
         const beginUs = startUs[span]! + this.#slackUs
         const slackUs = this.#replySlackUs(names[caller]!, names[span]!)
         replies[j]!.note(period, outside[span] === 0 && endUs[span]! <= replyUs + slackUs)
         for (let i = 0; i < j; i++, pair++) {
-          const earlier = siblings[i]!
+          const earlier = children[first + i]!
           const gapUs = endUs[earlier]! - beginUs
           if (clocks !== undefined && isInDoubt(clocks, earlier, span, gapUs)) continue
-          const [first, second] = [numbers[i]!, numbers[j]!]
-          pairs[pair] ??= [order.pair(first, second), order.pair(second, first)]
+          pairs[pair] ??= [
+            order.pair(numbers[i]!, numbers[j]!),
+            order.pair(numbers[j]!, numbers[i]!),
+          ]
           const [forward, backward] = pairs[pair]!
           forward.note(period, endUs[earlier]! <= beginUs)
           backward.note(period, false)
@@ -288,12 +302,13 @@ class LearnedSiblingOrder implements SiblingOrder {
     latest: Latest<Children>,
     ofSpans: Uint32Array,
     caller: number,
-    children: Uint32Array,
+    siblings: Siblings,
   ): Children {
     for (const one of latest.of(caller)) {
-      if (areOf(children, ofSpans, one.names)) return one
+      if (areOf(siblings, ofSpans, one.names)) return one
     }
-    const names = Array.from(children, (span) => ofSpans[span]!)
+    const { rows, first, count } = siblings
+    const names = Array.from({ length: count }, (_, i) => ofSpans[rows[first + i]!]!)
     const numbers = this.#numberChildren(names)
     const order = this.#orderOf(caller)
     const replies = numbers.map((number) => order.reply(number))

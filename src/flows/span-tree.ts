@@ -65,15 +65,11 @@ export function coveredNs(
   start: number,
   end: number,
 ): number {
-  let byStart = spans
-  for (let i = 1; i < spans.length; i++) {
-    if (times[2 * spans[i - 1]!]! <= times[2 * spans[i]!]!) continue
-    byStart = spans.toSorted((a, b) => times[2 * a]! - times[2 * b]!)
-    break
-  }
-  let [covered, reached] = [0, start]
-  for (let i = 0; i < byStart.length; i++) {
-    const span = byStart[i]!
+  const order = sortByStart(times, spans)
+  let covered = 0
+  let reached = start
+  for (let i = 0; i < spans.length; i++) {
+    const span = order[i]!
     const from = Math.max(reached, times[2 * span]!)
     const until = Math.min(end, times[2 * span + 1]!)
     if (until <= from) continue
@@ -85,6 +81,23 @@ export function coveredNs(
 
 /** Fewer spans are sorted by insertion, which calls nothing. */
 const MANY = 16
+
+/** The spans in the order of their starts; what it returns may change with the next call. */
+function sortByStart(times: Float64Array, spans: readonly number[]): ArrayLike<number> {
+  let sorted = 1
+  while (sorted < spans.length && times[2 * spans[sorted - 1]!]! <= times[2 * spans[sorted]!]!)
+    sorted++
+  if (sorted >= spans.length) return spans
+  if (spans.length > MANY) return spans.toSorted((a, b) => times[2 * a]! - times[2 * b]!)
+  for (let i = 0; i < spans.length; i++) {
+    const span = spans[i]!
+    let at = i
+    for (; at > 0 && times[2 * byStart[at - 1]!]! > times[2 * span]!; at--)
+      byStart[at] = byStart[at - 1]!
+    byStart[at] = span
+  }
+  return byStart
+}
 
 /** The last to end first, no later than at a time; of those that end together, the last to start. */
 function sortByEnd(spans: Uint32Array, count: number, how: EndOrder): void {
@@ -161,4 +174,5 @@ export function markWaitedFor(
 }
 
 /** Serve for walk after walk: allocating would take longer than walking. */
+const byStart = new Uint32Array(MANY)
 let [pending, untils, byEnd] = [new Uint32Array(64), new Float64Array(64), new Uint32Array(64)]

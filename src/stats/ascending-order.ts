@@ -27,8 +27,10 @@ export function ascendingOrder(
   const high = (row: number) =>
     isNegative(row) ? ~words[2 * row + 1]! : words[2 * row + 1]! | BELOW_ZERO
   const low = (row: number) => (isNegative(row) ? ~words[2 * row]! : words[2 * row]!)
-  const order = byWord(rows, high)
-  return settleTies(values, order) ? order : byWord(byWord(rows, low), high)
+  const order = byWord(rows.slice(), rows.map(high))
+  if (settleTies(values, order)) return order
+  const byLow = byWord(rows.slice(), rows.map(low))
+  return byWord(byLow, byLow.map(high))
 }
 
 /** Requests mostly stand in the order in which they arrived. */
@@ -39,10 +41,30 @@ function isAscending(values: Float64Array, rows: Uint32Array): boolean {
   return true
 }
 
-/** Sorts rows by a word each; the words move with them, so that each pass reads on and on. */
-function byWord(rows: Uint32Array, wordOf: (row: number) => number): Uint32Array {
-  let [order, nextOrder] = [rows.slice(), new Uint32Array(rows.length)]
-  let [words, nextWords] = [rows.map(wordOf), new Uint32Array(rows.length)]
+/**
+ * Sorts values in place, ascending, by the same counting: what `sort()` of typed arrays gives, in a
+ * quarter of its time. NaN may stand at either end, by its sign.
+ */
+export function sortAscending(values: Float64Array): Float64Array {
+  if (values.length < MIN_COUNTED) return values.sort()
+  const words = new Uint32Array(values.buffer, values.byteOffset, 2 * values.length)
+  const high = new Uint32Array(values.length)
+  for (let i = 0; i < high.length; i++) {
+    const word = words[2 * i + 1]!
+    high[i] = word < BELOW_ZERO ? word | BELOW_ZERO : ~word
+  }
+  const sorted = byWord(values, high)
+  if (!insertLate(sorted)) sorted.sort()
+  if (sorted !== values) values.set(sorted)
+  return values
+}
+
+/** Sorts rows, or values, by a word each; the words move with them, so that each pass reads on and on. */
+function byWord<Rows extends Uint32Array | Float64Array>(rows: Rows, ofRows: Uint32Array): Rows {
+  let order: Rows = rows
+  let nextOrder: Rows = rows.slice() as Rows
+  let words = ofRows
+  let nextWords: Uint32Array = new Uint32Array(rows.length)
   const counts = digitCounts(words)
   for (let shift = 0, first = 0; shift < 32; shift += BITS, first += DIGITS) {
     // All have the same digit.
@@ -57,7 +79,10 @@ function byWord(rows: Uint32Array, wordOf: (row: number) => number): Uint32Array
       nextOrder[at] = order[i]!
       nextWords[at] = words[i]!
     }
-    ;[order, nextOrder, words, nextWords] = [nextOrder, order, nextWords, words]
+    const sorted: Rows = nextOrder
+    nextOrder = order
+    order = sorted
+    ;[words, nextWords] = [nextWords, words]
   }
   return order
 }
@@ -85,6 +110,20 @@ function settleTies(values: Float64Array, order: Uint32Array): boolean {
     order[at] = item
     moves += i - at
     if (moves > order.length) return false
+  }
+  return true
+}
+
+/** Sorts what high words left undecided; false where that is more than a few neighbors. */
+function insertLate(values: Float64Array): boolean {
+  let moves = 0
+  for (let i = 1; i < values.length; i++) {
+    const value = values[i]!
+    let at = i
+    for (; at > 0 && values[at - 1]! > value; at--) values[at] = values[at - 1]!
+    values[at] = value
+    moves += i - at
+    if (moves > values.length) return false
   }
   return true
 }

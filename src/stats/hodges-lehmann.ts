@@ -97,8 +97,9 @@ function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInte
   const half = total / 2
   // Sums of weights such as 1/3 may miss the half by rounding.
   const slack = total * 1e-12
-  const lower = selectDifference(pairs, half - slack)
-  const upper = selectDifference(pairs, half + slack, { strictly: true, from: lower })
+  const known: Split[] = []
+  const lower = selectDifference(pairs, half - slack, { known })
+  const upper = selectDifference(pairs, half + slack, { strictly: true, known })
   // Half the statistic's smallest step: the continuity correction of a test that may take any shift.
   const step = pairs.reduce(
     (least, { weight }) => Math.min(least, weight),
@@ -110,11 +111,11 @@ function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInte
     low:
       reach >= half
         ? Number.NEGATIVE_INFINITY
-        : selectDifference(pairs, half - reach - slack, { strictly: false }),
+        : selectDifference(pairs, half - reach - slack, { known }),
     high:
       reach >= half
         ? Number.POSITIVE_INFINITY
-        : selectDifference(pairs, half + reach + slack, { strictly: true }),
+        : selectDifference(pairs, half + reach + slack, { strictly: true, known }),
     level,
   }
 }
@@ -137,41 +138,45 @@ interface Split {
 }
 
 /**
- * The smallest difference, not below `from`, up to which differences weigh `target` (`strictly`:
- * more), or ∞. Each step counts in O(n) and interpolates, as weights hardly bend, or halves the range.
+ * The smallest difference up to which differences weigh `target` (`strictly`: more), or ∞. Each step
+ * counts in O(n) where a line through what is known on both sides crosses the target, as weights
+ * hardly bend, or halves the range. `known` starts closer with what earlier searches met, and gets
+ * what this one meets.
  *
  * Source: Dowell and Jarratt 1971, "A modified regula falsi method" (the Illinois algorithm).
  */
 export function selectDifference(
   pairs: readonly WeightedPair[],
   target: number,
-  { strictly = false, from = Number.NEGATIVE_INFINITY } = {},
+  { strictly = false, known = [] as Split[] } = {},
 ): number {
   const reached = (weight: number) => (strictly ? weight > target : weight >= target)
   let { low, high } = rangeOf(pairs)
   const weight = sum(pairs, (pair) => pair.weight * (pair.first.length * pair.second.length))
   if (!reached(weight)) return Number.POSITIVE_INFINITY
-  low = Math.max(low, from)
-  let [at, below, beyond, last] = [low, 0, weight - target, 0]
+  let [below, beyond, last] = [target, weight - target, 0]
   // `high` is always a difference that reaches the target; nothing below `low` does.
-  for (let step = 1; low < high; step++) {
-    const split = splitAt(pairs, at)
-    const side = reached(split.weight) ? 1 : -1
-    if (side === 1) {
-      high = split.below
-      beyond = split.weight - target
-      if (last === side) below /= 2
-    } else {
-      low = split.above
-      below = target - split.weight
-      if (last === side) beyond /= 2
+  const narrow = (split: Split): -1 | 1 => {
+    if (reached(split.weight)) {
+      if (split.below <= high) [high, beyond] = [split.below, split.weight - target]
+      return 1
     }
-    last = side
+    if (split.above >= low) [low, below] = [split.above, target - split.weight]
+    return -1
+  }
+  for (const split of known) narrow(split)
+  for (let step = 1; low < high; step++) {
     const next =
       step % HALVED_AFTER === 0
         ? low / 2 + high / 2
         : low + (high - low) * (below / (below + beyond))
-    at = next >= low && next < high ? next : low
+    const split = splitAt(pairs, next >= low && next < high ? next : low)
+    known.push(split)
+    const side = narrow(split)
+    // The end that stays counts for half, so that the next step lands beyond the target.
+    if (side === last && side === 1) below /= 2
+    else if (side === last) beyond /= 2
+    last = side
   }
   return high
 }

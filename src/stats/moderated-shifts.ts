@@ -1,5 +1,5 @@
 // Runs for every value: the loops index with `!`.
-import { mean } from 'd3-array'
+import { sum } from 'd3-array'
 import { rejectUnknownOptions, requireList } from '../core/errors.ts'
 import { bonferroni } from './bonferroni.ts'
 import { designEffects, StretchSums } from './design-effects.ts'
@@ -175,17 +175,37 @@ type RankedStratum = ReturnType<typeof rankStratum>
 function rankStratum({ before, after }: BlockedStratum, sampleOf: typeof logSample) {
   const samples = [sampleOf(before), sampleOf(after)] as const
   const ranks = midranks(samples[0].values, samples[1].values)
-  const meanRanks = [mean(ranks[0]) as number, mean(ranks[1]) as number] as const
-  return { samples, ranks, meanRanks }
+  const ofStretches = [byStretch(ranks[0], samples[0]), byStretch(ranks[1], samples[1])] as const
+  const meanOf = (period: 0 | 1) => sum(ofStretches[period].sums) / ranks[period].length
+  return { samples, ofStretches, meanRanks: [meanOf(0), meanOf(1)] as const }
+}
+
+/** Number of the ranks of each stretch of time, their sum, and that of their squares. */
+function byStretch(ranks: Float64Array, { blocks }: BlockedSample) {
+  let size = 0
+  for (let i = 0; i < ranks.length; i++) size = Math.max(size, blocks[i]! + 1)
+  const ofStretches = () => new Float64Array(size)
+  const [counts, sums, squares] = [ofStretches(), ofStretches(), ofStretches()]
+  for (let i = 0; i < ranks.length; i++) {
+    const [block, rank] = [blocks[i]!, ranks[i]!]
+    counts[block]!++
+    sums[block]! += rank
+    squares[block]! += rank * rank
+  }
+  return { counts, sums, squares }
 }
 
 /** An ascending sample with its logs, however many strata have it. */
 function logSample(sample: BlockedSample) {
   const { values, blocks } = ascending(sample)
   const logs = new Float64Array(values.length)
-  for (let i = 0; i < logs.length; i++) logs[i] = logOf(values[i] as number)
+  let total = 0
+  for (let i = 0; i < logs.length; i++) {
+    logs[i] = logOf(values[i]!)
+    total += logs[i]!
+  }
   // The mean of equal values is that value: rounding would make a variance of them.
-  const meanLog = isConstant(values) ? logs[0] : mean(logs)
+  const meanLog = isConstant(values) ? logs[0] : total / logs.length
   return { values, blocks, logs, meanLog: meanLog as number }
 }
 
@@ -229,7 +249,7 @@ function sumStrata(
   }: Required<StretchOptions> & { readonly rankedOf: (stratum: BlockedStratum) => RankedStratum },
 ) {
   // `rankWeight`: what the difference of ranks would be if all values after were larger, times 2.
-  const sum = { beforeCount: 0, afterCount: 0, rankWeight: 0, weight: 0 }
+  const whole = { beforeCount: 0, afterCount: 0, rankWeight: 0, weight: 0 }
   let [rankDifference, rankVariance, logDifference, logSquares, logDf, logScale] = [
     0, 0, 0, 0, 0, 0,
   ]
@@ -238,41 +258,51 @@ function sumStrata(
   const runs: StretchSums[] = []
   for (const stratum of strata) {
     if (stratum.before.values.length === 0 || stratum.after.values.length === 0) continue
-    const { samples, ranks, meanRanks: rank } = rankedOf(stratum)
-    const counts = [ranks[0].length, ranks[1].length] as const
+    const { samples, ofStretches, meanRanks: rank } = rankedOf(stratum)
+    const counts = [samples[0].values.length, samples[1].values.length] as const
     const all = counts[0] + counts[1]
     if (counts[0] === 0 || counts[1] === 0) continue
     arrangement.add(samples)
     const weight = (counts[0] * counts[1]) / all
     let squares = 0
     for (const period of [0, 1] as const) {
-      const { blocks, logs, meanLog } = samples[period]
-      const own = ranks[period]
-      const runLength = period === 0 ? perRun : Number.POSITIVE_INFINITY
-      const meanOf = meansByRun(own, blocks, runLength)
+      const { logs, meanLog } = samples[period]
+      const own = ofStretches[period]
+      const runLength = period === 0 ? perRun : own.counts.length
       const scale = ((aligned && period === 0 ? -1 : 1) * weight) / counts[period]
       const isLater = aligned || period === 1
-      for (let i = 0; i < own.length; i++) {
-        const block = blocks[i]!
-        const run = Math.floor(block / runLength)
-        if (!isLater) runs[run] ??= new StretchSums()
-        const sums = isLater ? later : runs[run]!
-        sums.add(aligned ? block % perRun : block, scale * (own[i]! - meanOf[run]!))
-        squares += own[i]! ** 2
+      for (let first = 0, run = 0; first < own.counts.length; first += runLength, run++) {
+        const end = Math.min(own.counts.length, first + runLength)
+        const meanOfRun = sum(own.sums.subarray(first, end)) / sum(own.counts.subarray(first, end))
+        for (let block = first; block < end; block++) {
+          const count = own.counts[block]!
+          if (count === 0) continue
+          if (!isLater) runs[run] ??= new StretchSums()
+          const sums = isLater ? later : runs[run]!
+          const total = own.sums[block]!
+          const ofSquares = own.squares[block]! - meanOfRun * (2 * total - count * meanOfRun)
+          sums.add(
+            aligned ? block % perRun : block,
+            scale * (total - count * meanOfRun),
+            count,
+            scale ** 2 * Math.max(0, ofSquares),
+          )
+          squares += own.squares[block]!
+        }
       }
       for (let i = 0; i < logs.length; i++) logSquares += (logs[i]! - meanLog) ** 2
     }
-    sum.weight += weight
-    sum.beforeCount += counts[0]
-    sum.afterCount += counts[1]
-    sum.rankWeight += (weight * all) / (all + 1)
+    whole.weight += weight
+    whole.beforeCount += counts[0]
+    whole.afterCount += counts[1]
+    whole.rankWeight += (weight * all) / (all + 1)
     rankDifference += weight * (rank[1] - rank[0])
     if (all > 1) rankVariance += (weight * squares) / (all - 1)
     logDifference += weight * (samples[1].meanLog - samples[0].meanLog)
     logScale += weight
     logDf += Math.max(0, all - 2)
   }
-  const { weight, ...counted } = sum
+  const { weight, ...counted } = whole
   return {
     ...counted,
     /** Weighted difference of mean ranks, and its variance if values were independent. */
@@ -289,18 +319,6 @@ function sumStrata(
     /** Of values that vary within no sample; `NaN` where all are equal, `null` where some vary. */
     arrangementP: arrangement.p,
   }
-}
-
-/** Mean of the values of each run. */
-function meansByRun(values: Float64Array, blocks: ArrayLike<number>, runLength: number): number[] {
-  const sums: number[] = []
-  const counts: number[] = []
-  for (let i = 0; i < values.length; i++) {
-    const run = Math.floor((blocks[i] as number) / runLength)
-    sums[run] = (sums[run] ?? 0) + (values[i] as number)
-    counts[run] = (counts[run] ?? 0) + 1
-  }
-  return sums.map((sum, run) => sum / (counts[run] as number))
 }
 
 /** The values in ascending order, each with its block: sums then do not hang on the order given. */

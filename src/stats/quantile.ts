@@ -2,6 +2,7 @@
 import { bisectLeft } from 'd3-array'
 import { quantileSorted } from 'simple-statistics'
 import { OptionError, requireNumbers } from '../core/errors.ts'
+import { sortAscending } from './ascending-order.ts'
 import { requireWeights } from './weighted-sample.ts'
 
 /**
@@ -117,5 +118,5 @@ function pooledValue(first: ArrayLike<number>, second: ArrayLike<number>, place:
 
 /** The median of values in any order; NaN where there are none. */
 export function median(values: ArrayLike<number>): number {
-  return quantile(Float64Array.from(values).sort(), 0.5)
+  return quantile(sortAscending(Float64Array.from(values)), 0.5)
 }

@@ -1,5 +1,6 @@
 // Samples hold up to a million values and are sorted thousands of times: the loops index with `!`.
 import { OptionError, requireNumbers } from '../core/errors.ts'
+import { sortAscending } from './ascending-order.ts'
 import { ascendingSample, differ, equalRows, requireWeights, worthOf } from './weighted-sample.ts'
 
 /** What a difference after − before means for latencies. */
@@ -96,7 +97,7 @@ export function directionOf(difference: number): Direction {
  */
 export function sortedFinite(sample: ArrayLike<number>, { sorted = false } = {}, name = 'sample') {
   requireNumbers({ [name]: sample })
-  const ordered = sorted ? sample : new Float64Array(sample).sort()
+  const ordered = sorted ? sample : sortAscending(new Float64Array(sample))
   let start = 0
   let end = ordered.length
   while (end > start && !Number.isFinite(ordered[end - 1])) end--
@@ -189,7 +190,7 @@ export function pooledValues(
   const pooled = new Float64Array(pair.first.length + pair.second.length)
   pooled.set(pair.first)
   pooled.set(pair.second, pair.first.length)
-  return pooled.sort()
+  return sortAscending(pooled)
 }
 
 /** Groups of equal values among two ascending samples. */

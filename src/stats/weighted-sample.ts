@@ -1,7 +1,7 @@
 // Samples hold up to a million values: the loops index with `!`.
 import { fsum } from 'd3-array'
 import { OptionError, requireNumbers } from '../core/errors.ts'
-import { ascendingOrder } from './ascending-order.ts'
+import { ascendingOrder, sortAscending } from './ascending-order.ts'
 
 /** Finite values in ascending order, and how many each stands for; undefined where each for one. */
 export interface WeightedSample {
@@ -52,7 +52,7 @@ export function ascendingSample(
   requireWeights(sample, weights)
   const all = Float64Array.from(sample)
   if (weights === undefined) {
-    const values = all.filter(Number.isFinite).sort()
+    const values = sortAscending(all.filter(Number.isFinite))
     return { values, weights, dropped: all.length - values.length }
   }
   const known = new Uint32Array(all.length)

@@ -41,7 +41,7 @@ import { divergenceChart, logVariableChart } from './charts/logs.ts'
 import { errorsChart, loadChart } from './charts/over-time.ts'
 import { parameterDifferencesChart } from './charts/parameter-differences.ts'
 import { parameterStripChart } from './charts/parameter-strip.ts'
-import { edgeTimesChart, responseTimesChart } from './charts/response-times.ts'
+import { edgeTimesChart, responseTimesChart, stepTimesChart } from './charts/response-times.ts'
 import {
   squaredVariationChart,
   type VariationSets,
@@ -78,6 +78,7 @@ export const PLOTTED = [
       segments: ofPart((whole: Comparison) => whole.segments, segmentsChart),
       interference: ofPart(interferenceOf, interferenceChart),
       'response-times': ofPart((whole: Comparison) => whole.responseTime, responseTimesChart),
+      step: stepTimesChart,
       edge: ofPart((whole: Comparison) => whole.responseTime, edgeTimesChart),
       flow: ofPart((whole: Comparison) => whole.responseTime, flowDrawing),
       variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ascendingOrder } from '../../src/stats/ascending-order.ts'
+import { ascendingOrder, sortAscending } from '../../src/stats/ascending-order.ts'
 
 const number = fc.oneof(
   fc.constantFrom(0, -0, 1, -1, Number.MAX_VALUE, Number.MIN_VALUE, Infinity, -Infinity),
@@ -37,6 +37,20 @@ test('thousands of values are sorted digit by digit', () => {
   const order = ascendingOrder(values)
   expect(order.every((row, at) => at === 0 || values[order[at - 1]!]! <= values[row]!)).toBe(true)
   expect(new Set(order).size).toBe(5000)
+})
+
+test('values are sorted in place as typed arrays sort them, few and many, apart and alike', () => {
+  const numbers = fc.array(fc.oneof(number, fc.double()), { minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(numbers, fc.constantFrom(1, 60), (some, times) => {
+      const values = Float64Array.from(Array.from({ length: times }, () => some).flat())
+      const expected = values.slice().sort()
+      expect(sortAscending(values)).toBe(values)
+      expect(values).toEqual(expected)
+    }),
+  )
+  const close = Float64Array.from({ length: 2000 }, (_, i) => 1 + ((i * 7919) % 2000) * 1e-13)
+  expect(sortAscending(close.slice())).toEqual(close.slice().sort())
 })
 
 test('no values are in no order', () => {

@@ -4,6 +4,7 @@ import { remembered } from '../../core/remembered.ts'
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
+import { sortAscending } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, equalRows, worthOf } from '../../stats/weighted-sample.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
@@ -263,7 +264,7 @@ function sortedRow({ latencyUs, weights, starts, counts }: RowValues, row: numbe
     const sample = ascendingSample(values, weights.subarray(start, end))
     return Float64Array.from(equalRows(sample), (at) => sample.values[at]!)
   }
-  return values.sort()
+  return sortAscending(values)
 }
 
 /** The slowest hundredth of the requests, one at least, is taken to be no slower than the next. */

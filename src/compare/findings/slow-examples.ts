@@ -19,33 +19,15 @@ interface RequestTime {
  * a slow call in the period that has them, whose time of the step is nearest the median of these.
  * `usual` where the finding is about all calls, or a period has no such request.
  */
-export function slowExamples(
-  { flows, times, steps }: Pick<StepChanges, 'flows' | 'times' | 'steps'>,
-  { segment, steps: [first], direction }: Draft,
-  usual: Exemplars,
-): Exemplars {
-  const within = segment?.measure === 'time' ? segment : undefined
-  const key = stepKey(within?.step ?? first ?? { kind: 'work', service: '', caller: null })
-  const change = steps.find((one) => stepKey(one) === key)
-  // Where the segment alone was seen to change, calls of the step were not told as few.
-  const share = change?.changed ? (change.minority?.share ?? null) : null
-  if (within === undefined && share === null) return usual
-  const changed = change?.operations.find((one) => one.changed)?.operation
-  const operation = within?.operation ?? changed ?? null
-  const callingOperation = within?.callingOperation ?? null
-  const all = times.find((one) => stepKey(one) === key)?.strata ?? []
-  const strata = all.filter(
-    (one) =>
-      (operation === null || one.operation === operation) &&
-      (callingOperation === null || one.callingOperation === callingOperation),
-  )
-  const inSegment = within && new Set(within.requests)
-  const isIn = ({ request }: RequestTime) => inSegment?.has(request) ?? true
-  const slowPeriod = direction === 'slower' ? AFTER : BEFORE
+export function slowExamples(steps: TestedSteps, draft: Draft, usual: Exemplars): Exemplars {
+  const { flows } = steps
+  const { of, isOfSegment, share } = timesOfFinding(steps, draft)
+  if (!isOfSegment && share === null) return usual
+  const slowPeriod = draft.direction === 'slower' ? AFTER : BEFORE
   const candidates = (period: Period): RequestTime[] => {
-    const some = timesOf(strata, period).filter(isIn)
+    const some = of(period)
     if (share === null || period !== slowPeriod) return some
-    const slow = timesOf(strata, period, share).filter(isIn)
+    const slow = of(period, share)
     return slow.length > 0 ? slow : some
   }
   const slow = nearestMedian(candidates(slowPeriod))
@@ -62,6 +44,35 @@ export function slowExamples(
   return {
     before: before.length > 0 ? before : usual.before,
     after: after.length > 0 ? after : usual.after,
+  }
+}
+
+type TestedSteps = Pick<StepChanges, 'flows' | 'times' | 'steps'>
+
+/** Times of the step that a finding rests on: of its segment if it is told of one, else of all requests. */
+export function timesOfFinding(
+  { times, steps }: TestedSteps,
+  { segment, steps: [first] }: Pick<Draft, 'segment' | 'steps'>,
+) {
+  const within = segment?.measure === 'time' ? segment : undefined
+  const key = stepKey(within?.step ?? first ?? { kind: 'work', service: '', caller: null })
+  const change = steps.find((one) => stepKey(one) === key)
+  const changed = change?.operations.find((one) => one.changed)?.operation
+  const operation = within?.operation ?? changed ?? null
+  const callingOperation = within?.callingOperation ?? null
+  const all = times.find((one) => stepKey(one) === key)?.strata ?? []
+  const strata = all.filter(
+    (one) =>
+      (operation === null || one.operation === operation) &&
+      (callingOperation === null || one.callingOperation === callingOperation),
+  )
+  const inSegment = within && new Set(within.requests)
+  return {
+    isOfSegment: within !== undefined,
+    // Where the segment alone was seen to change, calls of the step were not told as few.
+    share: change?.changed ? (change.minority?.share ?? null) : null,
+    of: (period: Period, share = 1) =>
+      timesOf(strata, period, share).filter(({ request }) => inSegment?.has(request) ?? true),
   }
 }
 

@@ -4,6 +4,7 @@ import { bisectLeft, max, mean, sum } from 'd3-array'
 import { requireArgument } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { sortAscending } from '../../stats/ascending-order.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { normalP } from '../../stats/distributions.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -247,7 +248,9 @@ function usualEnds(
   const usualUs = (rows: Uint32Array) => {
     const [before, after] = [BEFORE, AFTER].map((wanted) => {
       const own = rows.filter((row) => period[request[row]!] === wanted)
-      return new Float64Array(own.length).map((_, i) => endUs[own[i]!]! - startUs[own[i]!]!).sort()
+      return sortAscending(
+        new Float64Array(own.length).map((_, i) => endUs[own[i]!]! - startUs[own[i]!]!),
+      )
     }) as [Float64Array, Float64Array]
     const least = before.length < MIN_BEFORE ? 0 : quantile(before, USUAL)
     return Math.max(least, after.length === 0 ? 0 : USUAL_MEDIANS * quantile(after, 0.5))

@@ -1,5 +1,6 @@
 import { bisectRight, sum } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { sortAscending } from '../../stats/ascending-order.ts'
 import { moments } from '../../stats/moments.ts'
 import { pooledQuantile, quantile } from '../../stats/quantile.ts'
 import type { StepSample, StepStratum } from './step-strata.ts'
@@ -153,7 +154,13 @@ function partOf(
 }
 
 function medianOf(samples: readonly Float64Array[]): number {
-  return quantile(Float64Array.from(samples.flatMap((values) => [...values])).sort(), 0.5)
+  const all = new Float64Array(sum(samples, ({ length }) => length))
+  let at = 0
+  for (const values of samples) {
+    all.set(values, at)
+    at += values.length
+  }
+  return quantile(sortAscending(all), 0.5)
 }
 
 function comparable(strata: readonly StepStratum[]) {

@@ -1,3 +1,5 @@
+// Runs once a span: the loops index with `!`.
+import { max } from 'd3-array'
 import type { SpanCalls } from '../span-calls.ts'
 
 const MILLISECOND_US = 1000
@@ -13,26 +15,27 @@ export function clockResolutionUs(
   periods: readonly SpanCalls[],
   names: readonly Uint32Array[],
 ): Float64Array {
-  const spans: number[] = []
-  const wholeStarts: number[] = []
-  const wholeEnds: number[] = []
-  const starts: number[] = []
-  const latestUs: number[] = []
+  const size = 1 + Math.max(-1, ...names.map((ofSpans) => max(ofSpans) ?? -1))
+  const counts = () => new Uint32Array(size)
+  const [spans, starts, wholeStarts, wholeEnds] = [counts(), counts(), counts(), counts()]
+  const latestUs = new Float64Array(size).fill(Number.NaN)
   periods.forEach(({ traces }, period) => {
     const { startUs, durationUs } = traces.spans
     const phaseUs = Number(traces.epochNs % MILLISECOND_NS) / 1000
-    names[period]?.forEach((name, span) => {
+    const ofSpans = names[period] ?? []
+    for (let span = 0; span < ofSpans.length; span++) {
+      const name = ofSpans[span]!
       const start = phaseUs + startUs[span]!
       const end = start + durationUs[span]!
-      spans[name] = (spans[name] ?? 0) + 1
-      if (latestUs[name] !== start) starts[name] = (starts[name] ?? 0) + 1
+      spans[name]!++
+      if (latestUs[name] !== start) starts[name]!++
       latestUs[name] = start
-      if (isWhole(start)) wholeStarts[name] = (wholeStarts[name] ?? 0) + 1
-      if (isWhole(end)) wholeEnds[name] = (wholeEnds[name] ?? 0) + 1
-    })
+      if (isWhole(start)) wholeStarts[name]!++
+      if (isWhole(end)) wholeEnds[name]!++
+    }
   })
-  return Float64Array.from(spans, (count = 0, name) =>
-    wholeStarts[name] === count && wholeEnds[name] !== count && (starts[name] ?? 0) >= ENOUGH_STARTS
+  return Float64Array.from(spans, (count, name) =>
+    wholeStarts[name] === count && wholeEnds[name] !== count && starts[name]! >= ENOUGH_STARTS
       ? MILLISECOND_US
       : 0,
   )

@@ -1,6 +1,9 @@
 import { extent, greatest, least, range } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { type EdgeSamples, type Latencies, pairOf } from '../../compare/categories/class-times.ts'
+import type { Comparison } from '../../compare/comparison.ts'
+import type { FindingStep } from '../../compare/findings/finding.ts'
+import { timesOfFinding } from '../../compare/findings/slow-examples.ts'
 import { testText } from '../../compare/mutations/compare-samples.ts'
 import type {
   EdgeComparison,
@@ -8,7 +11,7 @@ import type {
   ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import { OptionError } from '../../core/errors.ts'
-import { oneOf, optionalNumber } from '../../core/options.ts'
+import { oneOf, optionalNumber, optionalText } from '../../core/options.ts'
 import {
   amountsName,
   changeWords,
@@ -17,13 +20,21 @@ import {
   type Quantity,
   TIME,
 } from '../../core/quantity.ts'
-import { certaintyText, counted, grouped, percent, pValue, shortText } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import {
+  certaintyText,
+  counted,
+  grouped,
+  percent,
+  pValue,
+  shortText,
+  spoken,
+} from '../../core/words.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import type { SamplePair } from '../../stats/two-sample.ts'
 import { type Axis, durationAxis, shareAxis } from './axes.ts'
-import { curves, quantity, tooltip } from './builders.ts'
+import { curves, emptyView, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { shareAt, stepsBetween, thinningNote } from './ecdf-curves.ts'
 import { rootName } from './node-names.ts'
@@ -50,6 +61,7 @@ export const responseTimesChart = defineChart(
       amounts: amountsName(of),
       ended: 'had finished',
       counted: 'request',
+      quantity: of,
       test: responseTime.test(category),
       times: categories.samples(category),
     })
@@ -90,8 +102,59 @@ export const edgeTimesChart = defineChart(
       amounts: ofAll ? 'time of each round' : 'time on the edge',
       ended: 'were through',
       counted: ofAll ? 'round' : 'request',
+      quantity: categories.flows.quantity,
       test: ofAll ? null : edge.test,
+      untested: '; not tested.',
       times: ofAll ? everyTimes(categories, category, edge.number) : pairOf(samples),
+    })
+  },
+)
+
+/**
+ * Draws the times of the step that a finding rests on as cumulative shares, one a request: of a
+ * finding in a segment, those of the segment's requests.
+ */
+export const stepTimesChart = defineChart(
+  {
+    finding: optionalText('Id of the finding; by default the first that rests on a step', null),
+  },
+  ({ findings: { findings }, steps }: Comparison, { finding: asked }) => {
+    const rested = findings.filter((one) => one.steps.length > 0)
+    const finding = rested.find(({ id }) => asked === null || id === asked)
+    if (finding === undefined) {
+      if (asked !== null) {
+        const ids = rested.map(({ id }) => id).join(', ')
+        throw new OptionError('finding', asked, ids || 'none: no finding rests on a step')
+      }
+      const title = 'Times of a step that changed'
+      const subtitle = 'No finding rests on a step.'
+      return framedChart({ title, subtitle, width: 560 }, emptyView(560))
+    }
+    const { of, isOfSegment } = timesOfFinding(steps, finding)
+    const { quantity, counted } = steps.flows
+    const sample = (period: Period) => {
+      const times = of(period)
+      return {
+        latencyUs: Float64Array.from(times, ({ us }) => us),
+        weights: counted && Float64Array.from(times, ({ request }) => counted[request] as number),
+      }
+    }
+    const { service, operation } = finding.steps[0] as FindingStep
+    return gapChart(null, {
+      quantity,
+      title: shortText(
+        spoken([
+          `${service}${operation && `: ${operation}`}`,
+          isOfSegment && finding.segment?.text,
+        ]).join(', where '),
+        100,
+      ),
+      amounts: 'time of the step in a request',
+      ended: 'had finished',
+      counted: 'request',
+      test: null,
+      untested: `, ${certaintyText(finding.p)}.`,
+      times: pairOf({ before: sample(BEFORE), after: sample(AFTER) }),
     })
   },
 )
@@ -128,30 +191,32 @@ interface Distributions {
   /** What requests did by a time. */
   readonly ended: string
   readonly counted: string
-  /** Test of the two; `null` where none was made. */
+  readonly quantity: Quantity
+  /** Test of the two; `null` where none was made, or another, which `untested` says. */
   readonly test: FamilyTest | null
+  readonly untested?: string
   /** Times before and after, in µs. */
   readonly times: SamplePair
 }
 
-function gapChart(responseTime: ResponseTimeMutations, of: Distributions) {
-  const { quantity } = responseTime.categories.flows
-  const { times } = of
+function gapChart(responseTime: ResponseTimeMutations | null, of: Distributions) {
+  const { times, quantity } = of
   const before = ecdf(times.before, times.beforeWeights)
   const after = ecdf(times.after, times.afterWeights)
-  const x = timeAxis(before, after, { ...of, quantity })
-  const gap = of.test && {
-    ...of,
-    test: of.test,
-    before: shareAt(before, of.test.location),
-    after: shareAt(after, of.test.location),
-  }
+  const x = timeAxis(before, after, of)
+  const gap = responseTime !== null &&
+    of.test !== null && {
+      ...of,
+      test: of.test,
+      before: shareAt(before, of.test.location),
+      after: shareAt(after, of.test.location),
+    }
   return framedChart(
     {
       title: of.title,
       subtitle:
-        gap === null
-          ? `Median ${fromToText(medianOf(before), medianOf(after), quantity)}: ${counted(before.count, of.counted)} before, ${grouped(after.count)} after; not tested.`
+        gap === false
+          ? `Median ${fromToText(medianOf(before), medianOf(after), quantity)}: ${counted(before.count, of.counted)} before, ${grouped(after.count)} after${of.untested ?? ''}`
           : [
               responseTime.options.test !== 'ks' && gap.test.testable
                 ? `Median ${fromToText(medianOf(before), medianOf(after), quantity)}.`
@@ -172,7 +237,7 @@ function gapChart(responseTime: ResponseTimeMutations, of: Distributions) {
         { name: 'before', color: PALETTE.before, points: stepsBetween(before, x.domain) },
         { name: 'after', color: PALETTE.after, points: stepsBetween(after, x.domain) },
       ],
-      over: gap === null ? [] : gapMark(gap, x, quantity),
+      over: gap === false ? [] : gapMark(gap, x, quantity),
       fields: ['period', 'timeUs', 'share'],
     }),
   )

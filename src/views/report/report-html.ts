@@ -17,7 +17,7 @@ import { LogComparison } from '../../logs/compare-logs.ts'
 import { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { causeText, type ExplainedFinding } from '../../whatif/diagnosis/match-findings.ts'
 import type { Chart } from '../charts/chart.ts'
-import { responseTimesChart } from '../charts/response-times.ts'
+import { responseTimesChart, stepTimesChart } from '../charts/response-times.ts'
 import { differenceText, durationText, headline, intervalText, periodTimes } from './headline.ts'
 import { amounts, figure, type Html, html, htmlTable, named, reportPage, traceIds } from './html.ts'
 import {
@@ -162,27 +162,40 @@ const MAX_CHARTS = 3
 
 /** What is drawn beside a finding: a chart of its own, that of another, or nothing. */
 type FindingChart =
-  | { readonly kind: 'chart'; readonly chart: Chart }
+  | { readonly kind: 'chart'; readonly chart: Chart; readonly isOfStep: boolean }
   | { readonly kind: 'see'; readonly rank: number }
 
-/** Response times of the kind that most of a finding's requests are of; each is drawn once. */
-function findingCharts({ findings, responseTime }: Comparison) {
+/**
+ * Times of the step that a finding rests on; else response times of the kind that most of its requests
+ * are of, each drawn once.
+ */
+function findingCharts(comparison: Comparison) {
+  const { findings, responseTime } = comparison
   const charts = new Map<number, FindingChart>()
   const drawn = new Map<number, number>()
   for (const finding of findings.findings as readonly Finding[]) {
-    const { rank, categories } = finding
+    const { rank, id, categories, kind, steps } = finding
+    if (kind === 'latency' && steps.length > 0 && charts.size < MAX_CHARTS) {
+      const chart = stepTimesChart(comparison, { finding: id })
+      charts.set(rank, { kind: 'chart', chart, isOfStep: true })
+      continue
+    }
     const [category] = categories
-    if (isStructural(finding) || category === undefined) continue
+    if (!isOfTimes(finding) || category === undefined) continue
     if (!responseTime.test(category).testable) continue
     const known = drawn.get(category)
     if (known !== undefined) charts.set(rank, { kind: 'see', rank: known })
-    else if (drawn.size < MAX_CHARTS) {
+    else if (charts.size < MAX_CHARTS) {
       drawn.set(category, rank)
-      charts.set(rank, { kind: 'chart', chart: responseTimesChart(responseTime, { category }) })
+      const chart = responseTimesChart(responseTime, { category })
+      charts.set(rank, { kind: 'chart', chart, isOfStep: false })
     }
   }
   return charts
 }
+
+/** Whether response times show what a finding says. */
+const isOfTimes = ({ kind }: Finding) => kind === 'latency' || kind === 'unattributed'
 
 const MAX_ROWS = 8
 
@@ -219,7 +232,9 @@ function stepsTable(finding: Finding, of: Quantity): Html {
   const { changedEdges } = finding
   const about = isStructural(finding)
     ? 'Steps that also changed within the call that was answered before'
-    : 'Changed steps'
+    : finding.segment === undefined
+      ? 'Changed steps'
+      : 'Changed steps, over requests of the segment and others'
   return html`<h4>${about}</h4>${htmlTable(
     [
       { title: 'from', names: true },
@@ -277,12 +292,20 @@ function chartOf({ categories }: Finding, shown: FindingChart): Html {
   if (shown.kind === 'see') {
     return html`<p class="soft">Most of these requests are of the kind drawn at finding <a href="#finding-${shown.rank}">${shown.rank}</a>.</p>`
   }
+  const reading =
+    'Curves climb as requests finish. Where blue (after) runs to the right of orange (before), requests take longer'
+  if (shown.isOfStep) {
+    return figure(
+      shown.chart,
+      `These are times of the step itself, one a request: the mean of its calls. ${reading}.`,
+    )
+  }
   const kinds =
     categories.length === 1
       ? 'All affected requests are of this kind.'
       : `Of the ${categories.length} affected kinds of request, this one has the most requests.`
   return figure(
     shown.chart,
-    `These are times of whole requests, not of the one step. Curves climb as requests finish. Where blue (after) runs to the right of orange (before), requests take longer; the vertical line marks where the two are furthest apart. ${kinds}`,
+    `These are times of whole requests, not of the one step. ${reading}; the vertical line marks where the two are furthest apart. ${kinds}`,
   )
 }

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import { SAMPLE_TESTS } from '../../../src/compare/mutations/compare-samples.ts'
-import { edgeTimesChart, responseTimesChart } from '../../../src/views/charts/response-times.ts'
+import {
+  edgeTimesChart,
+  responseTimesChart,
+  stepTimesChart,
+} from '../../../src/views/charts/response-times.ts'
+import { simulateIncident } from '../../compare/segments/incident.ts'
 import {
   chain,
   comparisonOf,
@@ -187,4 +192,26 @@ test('of folded flows, rounds can be drawn one by one', () => {
   const ends = dataOf(chart)[0]?.filter(({ period }) => period === 'before') ?? []
   expect([ends[1]?.['timeUs'], ends.at(-2)?.['timeUs']]).toEqual([10, 10 + 11 + 50])
   expectDrawable(chart)
+})
+
+test('the chart of a step draws what a finding of a segment is about', () => {
+  const comparison = simulateIncident({
+    seed: 1,
+    effectOf: ({ tier }) => ({ factor: tier === 'enterprise' ? 6 : 1 }),
+  })
+  const [{ id = '', segment } = {}] = comparison.findings.findings
+  const chart = stepTimesChart(comparison)
+  expect(chart.title).toBe('store: query, where tenant.tier = enterprise')
+  const { before = 0, after = 0 } = segment?.inside ?? {}
+  expect(chart.description).toMatch(
+    new RegExp(`^Median .* ms → .* ms: ${before} requests before, ${after} after, p < 1e-6\\.$`),
+  )
+  expect(stepTimesChart(comparison, { finding: id })).toEqual(chart)
+  expectDrawable(chart)
+  expect(() => stepTimesChart(comparison, { finding: 'x' })).toThrow(
+    `Option finding is "x". Give ${id}.`,
+  )
+  const nothing = stepTimesChart(smallComparison())
+  expect(nothing.description).toBe('No finding rests on a step.')
+  expectDrawable(nothing)
 })

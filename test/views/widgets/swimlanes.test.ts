@@ -3,11 +3,13 @@ import { compare } from '../../../src/compare/comparison.ts'
 import { readOptions } from '../../../src/core/options.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { joined, lengthUs } from '../../../src/views/drawing/time-range.tsx'
+import { explore } from '../../../src/views/explore.ts'
 import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
 import { laneItems, swimlaneLayout } from '../../../src/views/widgets/swimlanes/swimlane-layout.ts'
 import {
   type Message,
   SWIMLANE_OPTIONS,
+  type SwimlaneData,
   type SwimlaneOptions,
   type SwimlaneSide,
   tracksOf,
@@ -18,6 +20,11 @@ import { makeGraphs, makeSpans } from '../../make-traces.ts'
 import { comparison, dataOf, paying, swimlanes } from './swimlanes-fixture.ts'
 
 const { categories, flows } = comparison
+
+interface WidgetData {
+  readonly data: SwimlaneData
+  readonly options: SwimlaneOptions
+}
 
 function sentences(side: SwimlaneSide | undefined): string[] {
   const { visits = [], messages = [] } = side ?? {}
@@ -234,6 +241,20 @@ describe('the parts', () => {
     expect(code({ category: 3, arrangement: 'beside', range: [0, 5] })).toBe(
       "explore(mine, 'swimlanes', { category: 3, arrangement: 'beside', range: [0, 5] })",
     )
+  })
+
+  test('without a category or traces it shows the examples of the first finding', () => {
+    const [finding] = comparison.findings.findings
+    const { data, options } = explore(comparison, 'swimlanes').data as WidgetData
+    expect(data.title).toBe(`Examples of #1 ${finding?.title}`)
+    expect(data.sides.map(({ traceId }) => traceId)).toEqual([
+      finding?.exemplars.before[0],
+      finding?.exemplars.after[0],
+    ])
+    expect(options.traces).toEqual({
+      before: finding?.exemplars.before[0],
+      after: finding?.exemplars.after[0],
+    })
   })
 
   test('without scripts it is a picture of both', () => {

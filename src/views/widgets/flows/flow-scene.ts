@@ -65,7 +65,7 @@ type MutationOfFlow = { readonly category: number; readonly kind: 'structural' |
 
 export const FLOWS_WIDGET_OPTIONS = defineOptions({
   category: optionalNumber(
-    'Category whose flow is compared; null for that of the highest-ranked mutation',
+    'Category whose flow is compared; null for that of the highest-ranked mutation of the first finding, or of all',
   ),
   mutation: custom<MutationOfFlow | null>({
     default: null,

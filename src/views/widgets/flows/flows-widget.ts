@@ -62,8 +62,8 @@ function flowPair(
     }
     return chooseFlows(comparison, { before, after })
   }
-  const ranked = category === null ? (mutation ?? comparison.ranking.mutations[0]) : null
-  const chosen = category ?? ranked?.category
+  const ranked = category === null ? (mutation ?? firstChanged(comparison)) : null
+  const chosen = category ?? (typeof ranked === 'number' ? ranked : ranked?.category)
   if (chosen === undefined) {
     throw new FlowdeltaError(
       'Nothing changed surely enough to be shown first. Give a category, such as { category: 0 }.',
@@ -75,6 +75,14 @@ function flowPair(
   }
   if (origin === 'itself') return chooseFlows(comparison, { category: chosen })
   return chooseFlows(comparison, ranked ?? chosen)
+}
+
+/** The highest-ranked mutation of the first finding; its category, where none of it is ranked. */
+function firstChanged({ findings, ranking: { mutations } }: Comparison) {
+  const categories = findings.findings[0]?.categories ?? []
+  return (
+    mutations.find(({ category }) => categories.includes(category)) ?? categories[0] ?? mutations[0]
+  )
 }
 
 function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData {

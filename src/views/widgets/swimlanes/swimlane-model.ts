@@ -1,6 +1,7 @@
 import { group, max, rollups, sort } from 'd3-array'
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
+import type { Finding } from '../../../compare/findings/finding.ts'
 import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import {
   custom,
@@ -10,7 +11,7 @@ import {
   oneOf,
   optionalNumber,
 } from '../../../core/options.ts'
-import { counted } from '../../../core/words.ts'
+import { counted, shortText } from '../../../core/words.ts'
 import { callTree, pointName, pointRole } from '../../../explain/calling-contexts/call-tree.ts'
 import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
@@ -29,7 +30,7 @@ export interface SwimlaneTraces {
 
 export const SWIMLANE_OPTIONS = defineOptions({
   category: optionalNumber(
-    'Category whose median requests are shown; null for that of the highest-ranked mutation',
+    'Category whose median requests are shown; null for the examples of the first finding, or the category of the highest-ranked mutation',
   ),
   traces: custom<string | SwimlaneTraces | null>({
     default: null,
@@ -93,9 +94,9 @@ export type SwimlaneData = ReturnType<typeof swimlaneData>
 export type SwimlaneSide = SwimlaneData['sides'][number]
 
 export function swimlaneData(comparison: Comparison, options: SwimlaneOptions) {
-  const { traces, lanes: by } = options
+  const { lanes: by } = options
   const { flows, categories } = comparison
-  const category = traces === null ? categoryOf(comparison, options) : null
+  const { traces, category } = shownRequests(comparison, options)
   const chosen =
     category === null ? ofTraces(flows, traces ?? {}) : ofCategory(comparison, category)
   const sides = chosen.map(({ request, choice }) => {
@@ -120,17 +121,39 @@ export function swimlaneData(comparison: Comparison, options: SwimlaneOptions) {
     lengthUs: Math.max(MIN_LENGTH_US, ...ends),
     title:
       category === null
-        ? 'Chosen requests'
+        ? titleOf(comparison, traces)
         : `${rootName(categories, category, 80)}, category ${category}`,
   }
 }
 
-export function categoryOf({ ranking }: Comparison, { category }: SwimlaneOptions): number {
-  const chosen = category ?? ranking.mutations[0]?.category
-  if (chosen !== undefined) return chosen
+/** Traces, or the category whose median requests are shown: what is asked for, else what changed first. */
+export function shownRequests(
+  { findings: { findings }, ranking }: Comparison,
+  { category, traces }: SwimlaneOptions,
+): Pick<SwimlaneOptions, 'category' | 'traces'> {
+  if (traces !== null) return { category: null, traces }
+  if (category !== null) return { category, traces }
+  for (const { exemplars } of findings) {
+    const [before, after] = [exemplars.before[0], exemplars.after[0]]
+    if (before && after) return { category: null, traces: { before, after } }
+  }
+  const chosen = ranking.mutations[0]?.category
+  if (chosen !== undefined) return { category: chosen, traces }
   throw new FlowdeltaError(
     'Nothing changed surely enough to be shown first. Give a category, such as { category: 0 } or traces.',
   )
+}
+
+function titleOf(
+  { findings: { findings } }: Comparison,
+  traces: SwimlaneOptions['traces'],
+): string {
+  const isOf = (period: 'before' | 'after') => (finding: Finding) =>
+    typeof traces === 'object' && finding.exemplars[period].includes(traces?.[period] ?? '')
+  const finding = findings.filter(isOf('before')).find(isOf('after'))
+  return finding === undefined
+    ? 'Chosen requests'
+    : shortText(`Examples of #${finding.rank} ${finding.title}`, 120)
 }
 
 /** A request that took no time is drawn on an axis of this length. */

@@ -9,11 +9,11 @@ import { type StretchUs, TimeGrid, ZOOM_STYLE } from '../../drawing/time-range.t
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { MAX_TRACKS, PANEL_FOOT, type SwimlaneLayout, swimlaneLayout } from './swimlane-layout.ts'
 import {
-  categoryOf,
   SWIMLANE_OPTIONS,
   type SwimlaneData,
   type SwimlaneOptions,
   type SwimlaneSide,
+  shownRequests,
   swimlaneData,
 } from './swimlane-model.ts'
 import { SwimlanePanel } from './swimlane-panel.tsx'
@@ -157,7 +157,7 @@ export const swimlanesWidget = defineWidget({
   data: swimlaneData,
   initial: (comparison: Comparison, options: SwimlaneOptions) => ({
     ...options,
-    category: options.traces === null ? categoryOf(comparison, options) : null,
+    ...shownRequests(comparison, options),
   }),
   view: SwimlaneView,
   style: SWIMLANE_STYLE,
