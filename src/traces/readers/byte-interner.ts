@@ -61,15 +61,6 @@ export class ByteInterner {
       if (source.getInt32(at, true) !== this.#ints[2 * word]) return -1
       if (source.getInt32(at + 4, true) !== this.#ints[2 * word + 1]) return -1
     }
-    const left = end - at
-    if (left > 0 && at + 8 <= source.byteLength) {
-      // What is kept ends with zeros.
-      const low = source.getInt32(at, true)
-      const high = source.getInt32(at + 4, true)
-      if ((left < 4 ? low & ~(-1 << (8 * left)) : low) !== this.#ints[2 * word]) return -1
-      if (left > 4 && (high & ~(-1 << (8 * left))) !== this.#ints[2 * word + 1]) return -1
-      return end
-    }
     for (let byte = 8 * word; at < end; at++, byte++) {
       if (source.getUint8(at) !== this.#bytes[byte]) return -1
     }
@@ -129,30 +120,19 @@ export function sameBytes(
   other: DataView,
   otherStart: number,
 ): boolean {
-  const move = otherStart - start
-  if (end - start >= 8) {
-    for (let at = start; at < end - 8; at += 8)
-      if (!areSame8(view, at, other, at + move)) return false
-    // The last eight, some of them for the second time.
-    return areSame8(view, end - 8, other, end - 8 + move)
-  }
   let at = start
-  if (end - at >= 4) {
-    if (view.getInt32(at) !== other.getInt32(at + move)) return false
-    at += 4
+  let place = otherStart
+  for (; at + 8 <= end; at += 8, place += 8) {
+    const eight = view.getFloat64(at, true)
+    if (eight === other.getFloat64(place, true) && eight !== 0) continue
+    // Zeros of either sign are equal, and NaN is not: neither says whether their bytes are.
+    if (view.getInt32(at) !== other.getInt32(place)) return false
+    if (view.getInt32(at + 4) !== other.getInt32(place + 4)) return false
   }
-  for (; at < end; at++) if (view.getUint8(at) !== other.getUint8(at + move)) return false
+  for (; at < end; at++, place++) {
+    if (view.getUint8(at) !== other.getUint8(place)) return false
+  }
   return true
-}
-
-function areSame8(view: DataView, at: number, other: DataView, place: number): boolean {
-  const eight = view.getFloat64(at, true)
-  if (eight === other.getFloat64(place, true) && eight !== 0) return true
-  // Zeros of either sign are equal, and NaN is not: neither says whether their bytes are.
-  return (
-    view.getInt32(at) === other.getInt32(place) &&
-    view.getInt32(at + 4) === other.getInt32(place + 4)
-  )
 }
 
 /** A hash of bytes: of four at a time, then of the one to three that are left. */

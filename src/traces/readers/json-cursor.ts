@@ -66,9 +66,6 @@ export class Remembered<T> {
   readonly #meaning: (value: unknown) => T
   #interner = new ByteInterner()
   #meanings: (T | undefined)[] = []
-  /** Of each value, which came behind it last time. */
-  #next: number[] = []
-  #last = 0
   #expected = 0
   /** By the bytes at two places in them: which value came last, -1 for none. */
   readonly #guesses = new Int32Array(1024).fill(-1)
@@ -86,20 +83,15 @@ export class Remembered<T> {
     return this.#meanings.length
   }
 
-  /** The end of the value at `start` if it is one that is expected, else -1. */
+  /** The end of the value at `start` if it is the one that is expected, else -1. */
   expectedEnd(view: DataView, start: number): number {
-    this.#expected = this.#next[this.#last] ?? -1
-    const end = this.#expected < 0 ? -1 : this.#interner.endOf(this.#expected, view, start)
-    if (end >= 0) return end
     this.#expected = this.#guesses[this.#cell(view, start)]!
     return this.#expected < 0 ? -1 : this.#interner.endOf(this.#expected, view, start)
   }
 
   /** What the expected value means. */
   expected(): T | undefined {
-    this.#next[this.#last] = this.#expected
-    this.#last = this.#expected
-    return this.#meanings[this.#last]
+    return this.#meanings[this.#expected]
   }
 
   #cell(view: DataView, start: number): number {
@@ -130,19 +122,14 @@ export class Remembered<T> {
     if (this.#interner.bytesUsed > MAX_REMEMBERED_BYTES) {
       this.#interner = new ByteInterner()
       this.#meanings = []
-      this.#next = []
-      this.#last = 0
       this.#guesses.fill(-1)
     }
     const number = this.#interner.intern(view, [start, end], hashBytes(view, start, end))
     if (number === this.#meanings.length) {
       const value = parsedJson(this.#prepare(textAt(view, start, end)))
       this.#meanings.push(value === undefined ? undefined : this.#meaning(value))
-      this.#next.push(number)
     }
     this.#guess(number, view, start)
-    this.#next[this.#last] = number
-    this.#last = number
     return this.#meanings[number]
   }
 }

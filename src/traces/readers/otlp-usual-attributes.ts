@@ -28,28 +28,23 @@ const STRING_VALUE = 0
 const INT_VALUE = 1
 /** Longer numbers may be more than a double holds. */
 const MAX_SAFE_DIGITS = 15
-/** A key varies if it has at least so many values, and they repeat less than `MAX_REPEATS` times. */
+/** A key varies if it has at least so many values, and they repeat less than this often. */
 const MIN_VALUES = 64
 const MAX_REPEATS = 4
 
-/** How often something was new or known. */
-export class Repeats {
+/** The key of an attribute, and how often its values were new or known. */
+class AttributeKey {
+  readonly name: KnownText
   new = 0
   known = 0
 
-  /** Whether remembering it is not worth it, judged once it was new `min` times. */
-  vary(min: number): boolean {
-    return this.new >= min && this.known < MAX_REPEATS * this.new
-  }
-}
-
-/** The key of an attribute, and how often its values were new or known. */
-class AttributeKey extends Repeats {
-  readonly name: KnownText
-
   constructor(value: unknown) {
-    super()
     this.name = new KnownText(textOf(value))
+  }
+
+  /** Whether remembering its values is not worth it. */
+  get varies(): boolean {
+    return this.new >= MIN_VALUES && this.known < MAX_REPEATS * this.new
   }
 }
 
@@ -83,7 +78,7 @@ export class UsualAttributes {
     for (;;) {
       const start = cursor.at
       const key = this.#readKey(cursor)
-      const varied = key?.vary(MIN_VALUES) ? this.#readVaried(cursor, key.name) : undefined
+      const varied = key?.varies ? this.#readVaried(cursor, key.name) : undefined
       if (varied !== undefined) into.push(varied)
       else {
         cursor.at = start

@@ -19,7 +19,7 @@ import {
   NAME,
   NEEDED,
   PARENT_ID,
-  Run,
+  type Run,
   SPAN_ID,
   SpanName,
   SpanRuns,
@@ -79,8 +79,7 @@ export class UsualSpans extends JsonCursor {
   /** Has the runs that come before names. */
   readonly #unnamed = new SpanName('')
   /** Spans of the text so far; the objects are used again for the next one. */
-  readonly #found: FoundSpan[] = []
-  #count = 0
+  #found: FoundSpan[] = []
   #resource: KnownResource | undefined
   /** The last trace id, and where its digits are. */
   #traceId = ''
@@ -107,11 +106,10 @@ export class UsualSpans extends JsonCursor {
   read(bytes: Uint8Array, from: number, inLine: boolean): number {
     this.begin(bytes, from, inLine)
     this.#traceAt = -1
-    this.#count = 0
+    this.#found = []
     this.next()
     if (!this.object(REQUEST, this.#inRequest) || !this.ends()) return -1
-    for (let i = 0; i < this.#count; i++) {
-      const span = this.#found[i]!
+    for (const span of this.#found) {
       if (span.unusual === undefined) this.#taker.usual(span)
       else this.#taker.unusual(span.unusual, span.resource.reporter)
     }
@@ -142,9 +140,8 @@ export class UsualSpans extends JsonCursor {
   readonly #span = (): boolean => {
     const start = this.at
     if (this.bytes[start] !== OPEN_OBJECT) return false
-    if (this.#count === this.#found.length) this.#found.push(new FoundSpan(this.#resource!))
-    const span = this.#found[this.#count]!
-    span.begin(this.#resource!)
+    const span = new FoundSpan(this.#resource!)
+    this.#found.push(span)
     if (!this.#isUsual(span)) {
       this.at = start
       if (!this.skip()) return false
@@ -152,7 +149,6 @@ export class UsualSpans extends JsonCursor {
       if (!isJsonObject(unusual)) return false
       span.unusual = unusual
     }
-    this.#count++
     return true
   }
 
@@ -205,11 +201,6 @@ export class UsualSpans extends JsonCursor {
           events = this.#readEvents()
           if (events === undefined) return false
           break
-        default: {
-          const read = new Run()
-          if (!this.#runs.readValue(this, key, read)) return false
-          span.take(read)
-        }
       }
     } while (key !== CLOSED)
     if ((seen & NEEDED) !== NEEDED) return false
@@ -346,20 +337,6 @@ class FoundSpan implements UsualSpan {
   constructor(resource: KnownResource) {
     this.resource = resource
     this.reporter = resource.known
-  }
-
-  /** Forgets the span before; what every span has is overwritten. */
-  begin(resource: KnownResource): void {
-    this.resource = resource
-    this.reporter = resource.known
-    this.parentHigh = 0
-    this.parentLow = 0
-    this.kind = 0
-    this.status = 0
-    this.attributes = NO_ATTRIBUTES
-    this.described = undefined
-    this.probability = undefined
-    this.unusual = undefined
   }
 
   take({ kind, status, described, probability, attributes }: Run): void {
