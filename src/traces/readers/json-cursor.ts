@@ -71,6 +71,8 @@ export class Remembered<T> {
   readonly #guesses = new Int32Array(1024).fill(-1)
   #place = 0
   #otherPlace = 0
+  /** Whether a line ends within any of them. */
+  hasLines = false
 
   /** `prepare` mends the text of a value before it is parsed. */
   constructor(prepare: (json: string) => string, meaning: (value: unknown) => T) {
@@ -126,6 +128,7 @@ export class Remembered<T> {
     }
     const number = this.#interner.intern(view, [start, end], hashBytes(view, start, end))
     if (number === this.#meanings.length) {
+      this.hasLines ||= this.#interner.bytes(number).includes(NEWLINE)
       const value = parsedJson(this.#prepare(textAt(view, start, end)))
       this.#meanings.push(value === undefined ? undefined : this.#meaning(value))
     }
@@ -225,7 +228,9 @@ export class JsonCursor {
   /** What the value here means, which is skipped; `undefined` where it is not JSON. */
   value<T>(remembered: Remembered<T>): T | undefined {
     const start = this.at
-    const expectedEnd = remembered.expectedEnd(this.view, start)
+    // Where lines matter, their ends have to be seen.
+    const isOff = this.inLine && remembered.hasLines
+    const expectedEnd = isOff ? -1 : remembered.expectedEnd(this.view, start)
     if (expectedEnd > 0 && !isWordByte(this.bytes[expectedEnd] ?? COMMA)) {
       this.at = expectedEnd
       return remembered.expected()

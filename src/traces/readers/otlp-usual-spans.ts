@@ -29,12 +29,10 @@ import {
 import { knownAttribute } from './otlp-usual-attributes.ts'
 import { otlpAttributes, otlpEvents, type Reporter, reporterOf } from './otlp-values.ts'
 
-/** By two bytes, the first the lower one: the value of two small hex digits, -1 for any others. */
-const HEX_PAIRS = new Int16Array(1 << 16).fill(-1)
-for (let value = 0; value < 256; value++) {
-  const [high, low] = value.toString(16).padStart(2, '0')
-  HEX_PAIRS[high!.charCodeAt(0) | (low!.charCodeAt(0) << 8)] = value
-}
+/** By byte: the value of a small hex digit, -1 for any other byte. */
+const HEX = Int8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 48 && byte <= 57 ? byte - 48 : byte >= 97 && byte <= 102 ? byte - 87 : -1,
+)
 
 const REQUEST = new Keys('resourceSpans')
 const RESOURCE_SPANS = new Keys('resource', 'scopeSpans', 'schemaUrl')
@@ -239,7 +237,7 @@ export class UsualSpans extends JsonCursor {
     if (bytes[start - 1] !== QUOTE || bytes[end] !== QUOTE) return false
     this.at = end + 1
     if (this.#traceAt >= 0 && sameBytes(view, start, end, view, this.#traceAt)) return true
-    for (let at = start; at < end; at += 2) if (hexPair(view, at) < 0) return false
+    for (let at = start; at < end; at++) if (HEX[bytes[at]!]! < 0) return false
     this.#traceId = textAt(view, start, end)
     this.#traceAt = start
     return true
@@ -247,17 +245,14 @@ export class UsualSpans extends JsonCursor {
 
   /** 16 small hex digits, as two 32-bit integers: no other numbers are as cheap to keep. */
   #readSpanId(): boolean {
-    const { bytes, view } = this
+    const bytes = this.bytes
     const start = this.at + 1
     if (bytes[start - 1] !== QUOTE || bytes[start + 16] !== QUOTE) return false
-    let high = 0
-    let low = 0
-    let problems = 0
-    for (let at = start; at < start + 8; at += 2) {
-      const first = hexPair(view, at)
-      const second = hexPair(view, at + 8)
-      high = (high << 8) | first
-      low = (low << 8) | second
+    let [high, low, problems] = [0, 0, 0]
+    for (let at = start; at < start + 8; at++) {
+      const [first, second] = [HEX[bytes[at]!]!, HEX[bytes[at + 8]!]!]
+      high = (high << 4) | first
+      low = (low << 4) | second
       problems |= first | second
     }
     this.#high = high
@@ -268,24 +263,9 @@ export class UsualSpans extends JsonCursor {
 
   /** Nanoseconds since 1970, of 10 to 19 digits, in quotes or without. */
   #readTime(): boolean {
-    const { bytes, view } = this
+    const { bytes } = this
     const isText = bytes[this.at] === QUOTE
     const start = isText ? this.at + 1 : this.at
-    if (isText && bytes[start + 19] === QUOTE) {
-      const first = fourDigits(view, start)
-      const second = fourDigits(view, start + 4)
-      const third = bytes[start + 8]! - 48
-      const fourth = bytes[start + 9]! - 48
-      const fifth = bytes[start + 10]! - 48
-      const sixth = fourDigits(view, start + 11)
-      const last = fourDigits(view, start + 15)
-      if ((first | second | sixth | last) < 0) return false
-      if (third >>> 0 > 9 || fourth >>> 0 > 9 || fifth >>> 0 > 9) return false
-      this.#high = first * 1e6 + second * 100 + third * 10 + fourth
-      this.#low = fifth * 1e8 + sixth * 1e4 + last
-      this.at += 21
-      return true
-    }
     let end = start
     while (end < this.end && bytes[end]! >= 48 && bytes[end]! <= 57) end++
     if (end - start < 10 || end - start > 19 || (isText && bytes[end] !== QUOTE)) return false
@@ -298,18 +278,6 @@ export class UsualSpans extends JsonCursor {
     this.at = isText ? end + 1 : end
     return true
   }
-}
-
-function hexPair(view: DataView, at: number): number {
-  return HEX_PAIRS[view.getUint16(at, true)]!
-}
-
-/** The number that four digits at `at` are, -1 for other bytes. */
-function fourDigits(view: DataView, at: number): number {
-  const digits = (view.getInt32(at, true) - 0x30303030) | 0
-  if (((digits | (digits + 0x06060606)) & 0xf0f0f0f0) !== 0) return -1
-  const pairs = digits * 10 + (digits >>> 8)
-  return (pairs & 0xff) * 100 + ((pairs >>> 16) & 0xff)
 }
 
 /** What a span is read into. */
