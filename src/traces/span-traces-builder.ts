@@ -86,9 +86,9 @@ export interface UsualSpan {
   /** Index in `SPAN_STATUSES`. */
   status: number
   /** Its own; those of its reporter come behind them. */
-  readonly attributes: KnownAttribute[]
+  attributes: readonly KnownAttribute[]
   probability: number | undefined
-  readonly reporter: KnownReporter
+  reporter: KnownReporter
 }
 
 /** Of longer durations, sums and nanoseconds are more than a number can be. */

@@ -3,17 +3,17 @@ import { growingUint32 } from '../growing-columns.ts'
 
 /** Numbers byte strings: of millions of equal labels only the first becomes a string. */
 export class ByteInterner {
+  /** Each begins at a multiple of 8, so that it can be compared as words. */
   #bytes: Uint8Array = new Uint8Array(4096)
-  #view: DataView = new DataView(this.#bytes.buffer)
+  #ints = new Int32Array(this.#bytes.buffer)
+  #words = new Float64Array(this.#bytes.buffer)
   #used = 0
-  readonly #offsets = growingUint32()
+  /** Where each begins, in words. */
+  readonly #starts = growingUint32()
+  readonly #lengths = growingUint32()
   readonly #hashes = growingUint32()
   /** Open addressing: number + 1 by hash, 0 where free. */
   #slots = new Uint32Array(256)
-
-  constructor() {
-    this.#offsets.push(0)
-  }
 
   get size(): number {
     return this.#hashes.length
@@ -43,21 +43,33 @@ export class ByteInterner {
       const number = this.#slots[slot]! - 1
       if (number < 0) return slot
       if (this.#hashes.values[number] !== spread) continue
-      const known = this.#offsets.values[number]!
-      const isAsLong = this.#offsets.values[number + 1]! - known === end - start
-      if (isAsLong && sameBytes(source, start, end, this.#view, known)) return slot
+      if (this.#lengths.values[number] !== end - start) continue
+      if (this.endOf(number, source, start) >= 0) return slot
     }
   }
 
   /** Where the bytes of a number that stand at `start` end, -1 where others stand. */
   endOf(number: number, source: DataView, start: number): number {
-    const known = this.#offsets.values[number]!
-    const end = start + this.#offsets.values[number + 1]! - known
-    return end <= source.byteLength && sameBytes(source, start, end, this.#view, known) ? end : -1
+    const end = start + this.#lengths.values[number]!
+    if (end > source.byteLength) return -1
+    let word = this.#starts.values[number]!
+    let at = start
+    for (; at + 8 <= end; at += 8, word++) {
+      const eight = source.getFloat64(at, true)
+      if (eight === this.#words[word] && eight !== 0) continue
+      // Zeros of either sign are equal, and NaN is not: neither says whether their bytes are.
+      if (source.getInt32(at, true) !== this.#ints[2 * word]) return -1
+      if (source.getInt32(at + 4, true) !== this.#ints[2 * word + 1]) return -1
+    }
+    for (let byte = 8 * word; at < end; at++, byte++) {
+      if (source.getUint8(at) !== this.#bytes[byte]) return -1
+    }
+    return end
   }
 
   bytes(number: number): Uint8Array {
-    return this.#bytes.subarray(this.#offsets.values[number], this.#offsets.values[number + 1])
+    const start = 8 * this.#starts.values[number]!
+    return this.#bytes.subarray(start, start + this.#lengths.values[number]!)
   }
 
   #add(
@@ -67,13 +79,15 @@ export class ByteInterner {
   ): number {
     const number = this.size
     this.#slots[slot] = number + 1
-    if (this.#used + end - start > this.#bytes.length) this.#grow(this.#used + end - start)
+    const words = Math.ceil((end - start) / 8)
+    if (this.#used + 8 * words > this.#bytes.length) this.#grow(this.#used + 8 * words)
     this.#bytes.set(
       new Uint8Array(source.buffer, source.byteOffset + start, end - start),
       this.#used,
     )
-    this.#used += end - start
-    this.#offsets.push(this.#used)
+    this.#starts.push(this.#used / 8)
+    this.#lengths.push(end - start)
+    this.#used += 8 * words
     this.#hashes.push(spread)
     if (this.size * 2 > this.#slots.length) this.#rehash()
     return number
@@ -83,7 +97,8 @@ export class ByteInterner {
     const larger = new Uint8Array(needed * 2)
     larger.set(this.#bytes)
     this.#bytes = larger
-    this.#view = new DataView(larger.buffer)
+    this.#ints = new Int32Array(larger.buffer)
+    this.#words = new Float64Array(larger.buffer)
   }
 
   #rehash(): void {

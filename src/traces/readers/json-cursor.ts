@@ -13,7 +13,12 @@ export const CLOSE_OBJECT = 125
 
 /** In place of a byte behind the end. */
 const NOTHING = 0
-const SPACE = new Set([9, 10, 13, 32])
+export const NEWLINE = 10
+const SPACE = new Set([9, NEWLINE, 13, 32])
+/** 1 for the bytes that end a text, or what is plain of it: quotes, backslashes, control characters. */
+const ENDS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte < 32 || byte === QUOTE || byte === BACKSLASH ? 1 : 0,
+)
 
 /** The keys that usual objects of one kind have; others make them unusual. */
 export class Keys {
@@ -53,7 +58,7 @@ export class Keys {
 }
 
 /** Bytes of values that repeat, kept with what they mean; beyond, all are forgotten. */
-const MAX_REMEMBERED_BYTES = 1 << 23
+export const MAX_REMEMBERED_BYTES = 1 << 23
 
 /** What values mean that repeat span after span, by their bytes: of equal ones only the first is parsed. */
 export class Remembered<T> {
@@ -61,9 +66,13 @@ export class Remembered<T> {
   readonly #meaning: (value: unknown) => T
   #interner = new ByteInterner()
   #meanings: (T | undefined)[] = []
-  /** Of each value, which came behind it last time. */
-  #next: number[] = []
-  #last = 0
+  #expected = 0
+  /** By the bytes at two places in them: which value came last, -1 for none. */
+  readonly #guesses = new Int32Array(1024).fill(-1)
+  #place = 0
+  #otherPlace = 0
+  /** Whether a line ends within any of them. */
+  hasLines = false
 
   /** `prepare` mends the text of a value before it is parsed. */
   constructor(prepare: (json: string) => string, meaning: (value: unknown) => T) {
@@ -78,14 +87,36 @@ export class Remembered<T> {
 
   /** The end of the value at `start` if it is the one that is expected, else -1. */
   expectedEnd(view: DataView, start: number): number {
-    const expected = this.#next[this.#last]
-    return expected === undefined ? -1 : this.#interner.endOf(expected, view, start)
+    this.#expected = this.#guesses[this.#cell(view, start)]!
+    return this.#expected < 0 ? -1 : this.#interner.endOf(this.#expected, view, start)
   }
 
   /** What the expected value means. */
   expected(): T | undefined {
-    this.#last = this.#next[this.#last]!
-    return this.#meanings[this.#last]
+    return this.#meanings[this.#expected]
+  }
+
+  #cell(view: DataView, start: number): number {
+    const at = start + this.#place
+    const other = start + this.#otherPlace
+    if (Math.max(at, other) + 2 > view.byteLength) return 0
+    return Math.imul(view.getUint16(at) + (view.getUint16(other) << 16), 0x9e3779b1) >>> 22
+  }
+
+  /** Guesses this value from now on, by bytes in which it and the last wrong guess differ. */
+  #guess(number: number, view: DataView, start: number): void {
+    const wrong = this.#guesses[this.#cell(view, start)]!
+    if (wrong >= 0 && wrong !== number) {
+      const bytes = this.#interner.bytes(number)
+      const known = this.#interner.bytes(wrong)
+      let apart = 0
+      while (apart < bytes.length - 1 && known[apart] === bytes[apart]) apart++
+      if (apart !== this.#place && apart !== this.#otherPlace) {
+        this.#otherPlace = this.#place
+        this.#place = apart
+      }
+    }
+    this.#guesses[this.#cell(view, start)] = number
   }
 
   /** What bytes `start` to `end` mean; `undefined` for what is not JSON. */
@@ -93,17 +124,15 @@ export class Remembered<T> {
     if (this.#interner.bytesUsed > MAX_REMEMBERED_BYTES) {
       this.#interner = new ByteInterner()
       this.#meanings = []
-      this.#next = []
-      this.#last = 0
+      this.#guesses.fill(-1)
     }
     const number = this.#interner.intern(view, [start, end], hashBytes(view, start, end))
     if (number === this.#meanings.length) {
+      this.hasLines ||= this.#interner.bytes(number).includes(NEWLINE)
       const value = parsedJson(this.#prepare(textAt(view, start, end)))
       this.#meanings.push(value === undefined ? undefined : this.#meaning(value))
-      this.#next.push(number)
     }
-    this.#next[this.#last] = number
-    this.#last = number
+    this.#guess(number, view, start)
     return this.#meanings[number]
   }
 }
@@ -125,19 +154,28 @@ export class JsonCursor {
   view: DataView = new DataView(this.bytes.buffer)
   at = 0
   end = 0
+  /** Whether the text ends with its line. */
+  inLine = false
 
-  begin(bytes: Uint8Array): void {
+  begin(bytes: Uint8Array, at: number, inLine: boolean): void {
+    if (bytes !== this.bytes) this.view = viewOf(bytes)
     this.bytes = bytes
-    this.view = viewOf(bytes)
-    this.at = 0
+    this.at = at
     this.end = bytes.length
+    this.inLine = inLine
+  }
+
+  /** Whether the text ends here, but for space, which is skipped. */
+  ends(): boolean {
+    const byte = this.next()
+    return this.at >= this.end || (byte === NEWLINE && this.inLine)
   }
 
   /** The byte behind space, which is skipped; `NOTHING` at the end. */
   next(): number {
     for (; this.at < this.end; this.at++) {
       const byte = this.bytes[this.at]!
-      if (byte > 32 || !SPACE.has(byte)) return byte
+      if (byte > 32 || !SPACE.has(byte) || (byte === NEWLINE && this.inLine)) return byte
     }
     return NOTHING
   }
@@ -190,7 +228,9 @@ export class JsonCursor {
   /** What the value here means, which is skipped; `undefined` where it is not JSON. */
   value<T>(remembered: Remembered<T>): T | undefined {
     const start = this.at
-    const expectedEnd = remembered.expectedEnd(this.view, start)
+    // Where lines matter, their ends have to be seen.
+    const isOff = this.inLine && remembered.hasLines
+    const expectedEnd = isOff ? -1 : remembered.expectedEnd(this.view, start)
     if (expectedEnd > 0 && !isWordByte(this.bytes[expectedEnd] ?? COMMA)) {
       this.at = expectedEnd
       return remembered.expected()
@@ -207,9 +247,14 @@ export class JsonCursor {
     do {
       const byte = bytes[at]!
       if (byte === QUOTE) {
-        for (at++; at < end && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++
+        do {
+          do at++
+          while (at < end && ENDS_PLAIN[bytes[at]!] === 0)
+        } while (bytes[at] === BACKSLASH && ++at < end)
+        if (bytes[at] !== QUOTE) return false
       } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++
       else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--
+      else if (byte === NEWLINE && this.inLine) return false
       else if (depth === 0) {
         // A number, true, false or null.
         while (at + 1 < end && isWordByte(bytes[at + 1]!)) at++

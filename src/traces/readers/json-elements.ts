@@ -17,10 +17,12 @@ interface JsonElementsOptions {
   /** Keys of the arrays that may be cut, `''` for arrays that are no object's. */
   readonly cutAt: readonly string[]
   /**
-   * Reads the text of an element, or of a piece of one, without parsing it: all of it, or nothing if
-   * it returns `false`.
+   * Reads the text of an element, or of a piece of one, that starts at `from` and ends with `bytes`,
+   * or with its line, without parsing it: all of it up to what it returns, or nothing if that is -1.
    */
-  readonly readBytes?: ((bytes: Uint8Array, line: number) => boolean) | undefined
+  readonly readBytes?:
+    | ((bytes: Uint8Array, from: number, place: { line: number; inLine: boolean }) => number)
+    | undefined
   /** Mends the text of an element before it is parsed. */
   readonly prepare?: (text: string) => string
   /** Bytes from which an unfinished value is cut at its outermost array. Default: 1 MB. */
@@ -112,16 +114,19 @@ export class JsonElements {
       return false
     }
     this.#cutAt = undefined
-    const { bytes } = this.#queue
+    const { readBytes } = this.#options
+    const after = this.#queue.bytes[end] ?? NEWLINE
+    const bytes = this.#queue.bytes.subarray(0, end)
     let from = 0
     while (from < end) {
-      const newline = bytes.indexOf(NEWLINE, from)
+      const read = readBytes?.(bytes, from, { line: this.#line, inLine: true }) ?? -1
+      const newline = read < 0 ? bytes.indexOf(NEWLINE, from) : read
       const isWhole = newline >= 0 && newline < end
       const next = isWhole ? newline + 1 : end
-      const line = bytes.subarray(from, next)
-      const fault = this.#readText(line)
+      const line = read < 0 ? bytes.subarray(from, next) : undefined
+      const fault = line && this.#parseText(line, '')
       if (fault !== undefined && this.#decoder.decode(line).trim() !== '') {
-        if (next < bytes.length && !startsRecord(bytes[next]!)) {
+        if (!startsRecord(bytes[next] ?? after)) {
           this.#drop(from)
           this.#beginScan()
           this.#inLines = false
@@ -199,10 +204,15 @@ export class JsonElements {
     single.end()
   }
 
-  /** Hands one text on, parsed; gives what is wrong with it. */
-  #readText(bytes: Uint8Array, closers = ''): string | undefined {
-    const { prepare, onElement, readBytes } = this.#options
-    if (readBytes?.(closers === '' ? bytes : joined(bytes, closers), this.#line)) return undefined
+  /** Hands one text on; gives what is wrong with it. */
+  #readText(bytes: Uint8Array, closers: string): string | undefined {
+    const text = closers === '' ? bytes : joined(bytes, closers)
+    const read = this.#options.readBytes?.(text, 0, { line: this.#line, inLine: false }) ?? -1
+    return read < 0 ? this.#parseText(bytes, closers) : undefined
+  }
+
+  #parseText(bytes: Uint8Array, closers: string): string | undefined {
+    const { prepare, onElement } = this.#options
     const text = this.#decoder.decode(bytes) + closers
     let value: unknown
     try {

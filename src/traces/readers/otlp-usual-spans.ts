@@ -2,20 +2,9 @@
 
 import type { KnownAttribute } from '../attributes.ts'
 import { KnownText } from '../dictionary.ts'
-import { traceStateProbability } from '../sampling.ts'
-import { SPAN_KINDS, SPAN_STATUSES } from '../span-columns.ts'
 import type { KnownReporter, UsualSpan } from '../span-traces-builder.ts'
 import { sameBytes } from './byte-interner.ts'
-import {
-  CLOSE_OBJECT,
-  COMMA,
-  JsonCursor,
-  Keys,
-  OPEN_OBJECT,
-  QUOTE,
-  Remembered,
-  textAt,
-} from './json-cursor.ts'
+import { JsonCursor, Keys, OPEN_OBJECT, QUOTE, Remembered, textAt } from './json-cursor.ts'
 import {
   type AttributeEntry,
   isJsonObject,
@@ -23,15 +12,22 @@ import {
   parsedJson,
   textOf,
 } from './json-values.ts'
-import { knownAttribute, UsualAttributes } from './otlp-usual-attributes.ts'
 import {
-  otlpAttributes,
-  otlpEvents,
-  otlpKind,
-  otlpStatus,
-  type Reporter,
-  reporterOf,
-} from './otlp-values.ts'
+  CLOSED,
+  END,
+  EVENTS,
+  NAME,
+  NEEDED,
+  PARENT_ID,
+  type Run,
+  SPAN_ID,
+  SpanName,
+  SpanRuns,
+  START,
+  TRACE_ID,
+} from './otlp-span-runs.ts'
+import { knownAttribute } from './otlp-usual-attributes.ts'
+import { otlpAttributes, otlpEvents, type Reporter, reporterOf } from './otlp-values.ts'
 
 /** By byte: the value of a small hex digit, -1 for any other byte. */
 const HEX = Int8Array.from({ length: 256 }, (_, byte) =>
@@ -43,15 +39,6 @@ const RESOURCE_SPANS = new Keys('resource', 'scopeSpans', 'schemaUrl')
 const [RESOURCE, SCOPE_SPANS] = [0, 1]
 const SCOPE = new Keys('spans', 'scope', 'schemaUrl')
 const SPANS = 0
-const SPAN = new Keys(
-  ...['traceId', 'spanId', 'parentSpanId', 'name', 'startTimeUnixNano', 'endTimeUnixNano'],
-  ...['kind', 'attributes', 'status', 'events', 'links', 'traceState'],
-  ...['flags', 'droppedAttributesCount', 'droppedEventsCount', 'droppedLinksCount'],
-)
-const [TRACE_ID, SPAN_ID, PARENT_ID, NAME, START, END] = [0, 1, 2, 3, 4, 5]
-const [KIND, ATTRIBUTES, STATUS, EVENTS, LINKS, TRACE_STATE] = [6, 7, 8, 9, 10, 11]
-/** What every usual span has: both ids, name and times. */
-const NEEDED = (1 << TRACE_ID) | (1 << SPAN_ID) | (1 << NAME) | (1 << START) | (1 << END)
 
 /** A double cannot hold nanoseconds since 1970: times written as numbers are read as text. */
 const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
@@ -60,29 +47,13 @@ export function withNanosAsText(json: string): string {
   return json.replace(NUMERIC_NANOS, '$1"$2"')
 }
 
-/** As exporters to other formats call it. */
-export const STATUS_DESCRIPTION = 'otel.status_description'
-
-function kindIn(value: unknown): { readonly code: number } {
-  return { code: SPAN_KINDS.indexOf(otlpKind(value)) }
-}
-
-function statusIn(value: unknown) {
-  const described = isJsonObject(value) ? textOf(value['message']) : ''
-  return {
-    code: SPAN_STATUSES.indexOf(otlpStatus(value)),
-    described: described === '' ? undefined : knownAttribute([STATUS_DESCRIPTION, described]),
-  }
-}
-
-function stateIn(value: unknown): { readonly probability: number | undefined } {
-  return { probability: traceStateProbability(value) }
-}
-
 interface KnownResource {
   readonly reporter: Reporter
   readonly known: KnownReporter
 }
+
+const UNNAMED = new KnownText('')
+const NONE = () => false
 
 /** Takes the spans of a text once all of it was read: usual ones, and others as they were parsed. */
 export interface SpanTaker {
@@ -99,14 +70,14 @@ export interface SpanTaker {
 export class UsualSpans extends JsonCursor {
   readonly #taker: SpanTaker
   readonly #resources: Remembered<KnownResource>
-  readonly #names = new Remembered(withNanosAsText, (value) => new KnownText(textOf(value)))
-  readonly #attributes = new UsualAttributes(withNanosAsText)
-  readonly #kinds = new Remembered(withNanosAsText, kindIn)
-  readonly #statuses = new Remembered(withNanosAsText, statusIn)
-  readonly #states = new Remembered(withNanosAsText, stateIn)
+  readonly #names = new Remembered(withNanosAsText, (value) => new SpanName(textOf(value)))
   /** Values that say nothing of interest, but have to be JSON. */
   readonly #others = new Remembered(withNanosAsText, () => true)
-  #found: (UsualSpan | { readonly unusual: JsonObject; readonly reporter: Reporter })[] = []
+  readonly #runs = new SpanRuns(withNanosAsText)
+  /** Has the runs that come before names. */
+  readonly #unnamed = new SpanName('')
+  /** Spans of the text so far; the objects are used again for the next one. */
+  #found: FoundSpan[] = []
   #resource: KnownResource | undefined
   /** The last trace id, and where its digits are. */
   #traceId = ''
@@ -126,20 +97,21 @@ export class UsualSpans extends JsonCursor {
     })
   }
 
-  /** Reads all of `bytes`, or nothing of them: whether it did. */
-  read(bytes: Uint8Array): boolean {
-    this.begin(bytes)
+  /**
+   * Reads all of `bytes` from `from` on, or all of its line, or nothing: up to where it did, -1 for
+   * nothing.
+   */
+  read(bytes: Uint8Array, from: number, inLine: boolean): number {
+    this.begin(bytes, from, inLine)
     this.#traceAt = -1
     this.#found = []
     this.next()
-    if (!this.object(REQUEST, this.#inRequest)) return false
-    this.next()
-    if (this.at < this.end) return false
+    if (!this.object(REQUEST, this.#inRequest) || !this.ends()) return -1
     for (const span of this.#found) {
-      if ('unusual' in span) this.#taker.unusual(span.unusual, span.reporter)
-      else this.#taker.usual(span)
+      if (span.unusual === undefined) this.#taker.usual(span)
+      else this.#taker.unusual(span.unusual, span.resource.reporter)
     }
-    return true
+    return this.at
   }
 
   readonly #inRequest = (): boolean => this.list(this.#resourceSpans)
@@ -166,116 +138,77 @@ export class UsualSpans extends JsonCursor {
   readonly #span = (): boolean => {
     const start = this.at
     if (this.bytes[start] !== OPEN_OBJECT) return false
-    const usual = this.#usualSpan()
-    if (usual !== undefined) {
-      this.#found.push(usual)
-      return true
+    const span = new FoundSpan(this.#resource!)
+    this.#found.push(span)
+    if (!this.#isUsual(span)) {
+      this.at = start
+      if (!this.skip()) return false
+      const unusual = parsedJson(withNanosAsText(textAt(this.view, start, this.at)))
+      if (!isJsonObject(unusual)) return false
+      span.unusual = unusual
     }
-    this.at = start
-    if (!this.skip()) return false
-    const unusual = parsedJson(withNanosAsText(textAt(this.view, start, this.at)))
-    if (!isJsonObject(unusual)) return false
-    this.#found.push({ unusual, reporter: this.#resource!.reporter })
     return true
   }
 
-  #usualSpan(): UsualSpan | undefined {
-    const span: UsualSpan = {
-      traceId: '',
-      idHigh: 0,
-      idLow: 0,
-      parentHigh: 0,
-      parentLow: 0,
-      startSeconds: 0,
-      startNanos: 0,
-      endSeconds: 0,
-      endNanos: 0,
-      name: UNNAMED,
-      kind: 0,
-      status: 0,
-      attributes: [],
-      probability: undefined,
-      reporter: this.#resource!.known,
-    }
-    let described: KnownAttribute | undefined
-    let events: readonly AttributeEntry[] | undefined = []
+  /** Reads the span here; whether nothing of it is unusual. */
+  #isUsual(span: FoundSpan): boolean {
+    let events: readonly AttributeEntry[] | undefined
+    let name: SpanName = this.#unnamed
     let seen = 0
     let key = -1
     do {
-      this.at++
-      key = this.key(SPAN, key)
-      if (key < 0 || (seen & (1 << key)) !== 0) return undefined
-      seen |= 1 << key
+      const run = this.#runs.read(this, name, key)
+      if (run === undefined || (seen & run.seen) !== 0) return false
+      seen |= run.seen
+      span.take(run)
+      key = run.key
       switch (key) {
+        case CLOSED:
+          break
         case TRACE_ID:
-          if (!this.#readTraceId()) return undefined
+          if (!this.#readTraceId()) return false
           span.traceId = this.#traceId
           break
         case SPAN_ID:
-          if (!this.#readSpanId()) return undefined
+          if (!this.#readSpanId()) return false
           span.idHigh = this.#high
           span.idLow = this.#low
           break
         case PARENT_ID:
-          if (!this.#isEmptyText() && !this.#readSpanId()) return undefined
+          if (!this.#isEmptyText() && !this.#readSpanId()) return false
           span.parentHigh = this.#high
           span.parentLow = this.#low
           break
         case START:
-          if (!this.#readTime()) return undefined
+          if (!this.#readTime()) return false
           span.startSeconds = this.#high
           span.startNanos = this.#low
           break
         case END:
-          if (!this.#readTime()) return undefined
+          if (!this.#readTime()) return false
           span.endSeconds = this.#high
           span.endNanos = this.#low
           break
         case NAME: {
-          const name = this.value(this.#names)
-          if (name === undefined) return undefined
-          span.name = name
+          const read = this.value(this.#names)
+          if (read === undefined) return false
+          name = read
           break
         }
-        case KIND: {
-          const kind = this.value(this.#kinds)
-          if (kind === undefined) return undefined
-          span.kind = kind.code
-          break
-        }
-        case STATUS: {
-          const status = this.value(this.#statuses)
-          if (status === undefined) return undefined
-          span.status = status.code
-          described = status.described
-          break
-        }
-        case TRACE_STATE: {
-          const state = this.value(this.#states)
-          if (state === undefined) return undefined
-          span.probability = state.probability
-          break
-        }
-        case ATTRIBUTES:
-          if (!this.#attributes.read(this, span.attributes)) return undefined
-          break
         case EVENTS:
           events = this.#readEvents()
-          if (events === undefined) return undefined
+          if (events === undefined) return false
           break
-        case LINKS:
-          if (!this.list(NONE)) return undefined
-          break
-        default:
-          if (this.value(this.#others) === undefined) return undefined
       }
-    } while (this.next() === COMMA)
-    if (this.next() !== CLOSE_OBJECT || (seen & NEEDED) !== NEEDED) return undefined
-    this.at++
-    if (described !== undefined) span.attributes.push(described)
-    for (const entry of events) span.attributes.push(knownAttribute(entry))
+    } while (key !== CLOSED)
+    if ((seen & NEEDED) !== NEEDED) return false
+    span.name = name
+    if (span.described !== undefined) span.attributes = [...span.attributes, span.described]
+    if (events !== undefined && events.length > 0) {
+      span.attributes = [...span.attributes, ...events.map(knownAttribute)]
+    }
     const seconds = span.endSeconds - span.startSeconds
-    return seconds > 0 || (seconds === 0 && span.endNanos >= span.startNanos) ? span : undefined
+    return seconds > 0 || (seconds === 0 && span.endNanos >= span.startNanos)
   }
 
   /** Events have times of their own, so each is parsed. */
@@ -298,15 +231,14 @@ export class UsualSpans extends JsonCursor {
 
   /** 32 small hex digits; spans of one trace mostly come one after the other. */
   #readTraceId(): boolean {
-    const bytes = this.bytes
+    const { bytes, view } = this
     const start = this.at + 1
     const end = start + 32
     if (bytes[start - 1] !== QUOTE || bytes[end] !== QUOTE) return false
     this.at = end + 1
-    if (this.#traceAt >= 0 && sameBytes(this.view, start, end, this.view, this.#traceAt))
-      return true
+    if (this.#traceAt >= 0 && sameBytes(view, start, end, view, this.#traceAt)) return true
     for (let at = start; at < end; at++) if (HEX[bytes[at]!]! < 0) return false
-    this.#traceId = textAt(this.view, start, end)
+    this.#traceId = textAt(view, start, end)
     this.#traceAt = start
     return true
   }
@@ -331,7 +263,7 @@ export class UsualSpans extends JsonCursor {
 
   /** Nanoseconds since 1970, of 10 to 19 digits, in quotes or without. */
   #readTime(): boolean {
-    const bytes = this.bytes
+    const { bytes } = this
     const isText = bytes[this.at] === QUOTE
     const start = isText ? this.at + 1 : this.at
     let end = start
@@ -348,8 +280,43 @@ export class UsualSpans extends JsonCursor {
   }
 }
 
-const UNNAMED = new KnownText('')
-const NONE = () => false
+/** What a span is read into. */
+class FoundSpan implements UsualSpan {
+  traceId = ''
+  idHigh = 0
+  idLow = 0
+  parentHigh = 0
+  parentLow = 0
+  startSeconds = 0
+  startNanos = 0
+  endSeconds = 0
+  endNanos = 0
+  name = UNNAMED
+  kind = 0
+  status = 0
+  attributes = NO_ATTRIBUTES
+  described: KnownAttribute | undefined
+  probability: number | undefined
+  resource: KnownResource
+  reporter: KnownReporter
+  /** All of it, where something is unusual. */
+  unusual: JsonObject | undefined
+
+  constructor(resource: KnownResource) {
+    this.resource = resource
+    this.reporter = resource.known
+  }
+
+  take({ kind, status, described, probability, attributes }: Run): void {
+    this.kind |= kind
+    this.status |= status
+    if (described !== undefined) this.described = described
+    if (probability !== undefined) this.probability = probability
+    if (attributes.length > 0) this.attributes = attributes
+  }
+}
+
+const NO_ATTRIBUTES: readonly KnownAttribute[] = []
 
 function knownReporter({ service, host, version, attributes }: Reporter): KnownReporter {
   return {

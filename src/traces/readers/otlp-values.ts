@@ -47,6 +47,9 @@ export function otlpKind(value: unknown): SpanKind {
   return SPAN_KINDS.find((kind) => kind === name) ?? SPAN_KINDS[Number(name) - 1] ?? 'internal'
 }
 
+/** As exporters to other formats call it. */
+export const STATUS_DESCRIPTION = 'otel.status_description'
+
 /** `{ code: 2 }`, `{ code: "STATUS_CODE_ERROR" }`, `"Error"` and the like. */
 export function otlpStatus(value: unknown): SpanStatus {
   const code = isJsonObject(value) ? value['code'] : value

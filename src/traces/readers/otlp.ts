@@ -17,7 +17,7 @@ import {
   textOf,
 } from './json-values.ts'
 import { otlpFraming, otlpMessages } from './otlp-protobuf.ts'
-import { STATUS_DESCRIPTION, UsualSpans, withNanosAsText } from './otlp-usual-spans.ts'
+import { UsualSpans, withNanosAsText } from './otlp-usual-spans.ts'
 import {
   otlpAttributes,
   otlpEvents,
@@ -27,6 +27,7 @@ import {
   otlpText,
   type Reporter,
   reporterOf,
+  STATUS_DESCRIPTION,
 } from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
@@ -94,9 +95,9 @@ function usualReader(sink: ReadSink, file: string) {
     },
     sink.resourceAttributes,
   )
-  return (bytes: Uint8Array, line: number) => {
+  return (bytes: Uint8Array, from: number, { line, inLine }: { line: number; inLine: boolean }) => {
     place = { file, line }
-    return reader.read(bytes)
+    return reader.read(bytes, from, inLine)
   }
 }
 

@@ -272,7 +272,7 @@ function taken(line: string) {
     { usual: () => counts.usual++, unusual: () => counts.unusual++ },
     false,
   )
-  return { ...counts, isRead: reader.read(new TextEncoder().encode(line)), counts }
+  return { isRead: reader.read(new TextEncoder().encode(line), 0, false) >= 0, counts }
 }
 
 describe('what counts as usual', () => {
@@ -288,6 +288,21 @@ describe('what counts as usual', () => {
   test('a span with a key twice is parsed by itself, as the last of both counts', () => {
     const line = LINE.replace('"status":{}', '"attributes":[]')
     expect(taken(line)).toMatchObject({ isRead: true, counts: { usual: 0, unusual: 1 } })
+  })
+
+  test('where lines matter, a text ends with its line, and none with a line end inside is taken', () => {
+    const reader = new UsualSpans({ usual: () => {}, unusual: () => {} }, false)
+    const read = (text: string, from: number, inLine: boolean) =>
+      reader.read(new TextEncoder().encode(text), from, inLine)
+    const lines = `${LINE} \r\n${LINE}`
+    expect(read(lines, 0, true)).toBe(LINE.length + 2)
+    expect(read(lines, LINE.length + 3, true)).toBe(lines.length)
+    expect(read(lines, 0, false)).toBe(-1)
+    for (const before of ['"scopeSpans"', '"name"', '"status"', '"k"', '}]}]']) {
+      const cut = LINE.replace(before, `\n${before}`)
+      expect(read(cut, 0, false)).toBe(cut.length)
+      expect(read(cut, 0, true)).toBe(-1)
+    }
   })
 
   test('of a line with an unknown key around spans, or one that is no JSON, nothing is taken', () => {
