@@ -92,7 +92,14 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   }: Pick<CallChoice, 'of' | 'call'> & Partial<CallChoice>) =>
     !callers.has(callName(of)) &&
     [of, call, previous].every((one) => one === null || !names.has(callName(one)))
-  const counted = callCounts(sites, rootCalls(flows)).filter(isRecordedAlike)
+  // When messages are received lies with who receives them, not with who calls.
+  const receivers = steps.flatMap(({ part, service, strata }) =>
+    part === 'message' ? strata.map(({ operation }) => callName({ service, operation })) : [],
+  )
+  const isReceived = (one: Operation | null) => one !== null && receivers.includes(callName(one))
+  const counted = callCounts(sites, rootCalls(flows))
+    .filter(isRecordedAlike)
+    .filter(({ kind, call, previous }) => kind === 'calls' || ![call, previous].some(isReceived))
   const repeats = callRepeats(flows, sites).filter(isRecordedAlike)
   const blocks = timeBlocks(flows)
   const countTests = compareChoices(counted, blocks)

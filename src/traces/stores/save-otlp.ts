@@ -4,7 +4,9 @@ import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { bisectRight, group, range } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
+import { remembered } from '../../core/remembered.ts'
 import type { AttributeValue } from '../attributes.ts'
 import { VERSION_ATTRIBUTE } from '../attributes.ts'
 import { savedLogs, savedSpanId } from '../log-records.ts'
@@ -97,6 +99,17 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
   const startNs = epochNs + BigInt(Math.round(spans.startUs[row]! * 1e3))
   const standsFor = weight?.[trace] ?? Number.NaN
   const recorded = attributesOf(attributes.entries(row))
+  const follows = attributesOf([['opentracing.ref_type', 'follows_from']])
+  const links = [
+    ...(spans.followsFrom[row] === 1
+      ? [{ traceId: ids[trace], spanId: parentSpanId, attributes: follows }]
+      : []),
+    ...((traces.links && linksByRow(traces.links).get(row)) ?? []).map((at) => {
+      const sender = traces.links![at + 1]!
+      const own = bisectRight(spanOffsets, sender) - 1
+      return { traceId: ids[own], spanId: savedSpanId(sender - spanOffsets[own]! + 1) }
+    }),
+  ]
   return {
     traceId: ids[trace],
     spanId: idOf(row),
@@ -107,18 +120,15 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
     endTimeUnixNano: String(startNs + BigInt(Math.round(spans.durationUs[row]! * 1e3))),
     ...(recorded.length > 0 && { attributes: recorded }),
     ...(spans.status[row]! > 0 && { status: { code: spans.status[row] } }),
-    ...(spans.followsFrom[row] === 1 && {
-      links: [
-        {
-          traceId: ids[trace],
-          spanId: parentSpanId,
-          attributes: attributesOf([['opentracing.ref_type', 'follows_from']]),
-        },
-      ],
-    }),
+    ...(links.length > 0 && { links }),
     ...(!Number.isNaN(standsFor) && { traceState: `ot=th:${threshold(1 / standsFor)}` }),
   }
 }
+
+/** Where the links of each consumer are. */
+const linksByRow = remembered((links: Uint32Array) =>
+  group(range(0, links.length, 2), (at) => links[at]!),
+)
 
 function attributesOf(entries: Iterable<readonly [key: string, value: AttributeValue]>): object[] {
   return Array.from(entries, ([key, value]) => ({ key, value: anyValue(value) }))
