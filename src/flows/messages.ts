@@ -88,8 +88,7 @@ function firstReceipts({ spans, links }: SpanTraces) {
 function clocksAhead(offsets: readonly ClockOffset[]) {
   const keyOf = (one: string, other: string) => JSON.stringify([one, other])
   const between = group(offsets, ({ reference, clock }) => keyOf(reference, clock))
-  const applied = offsets.filter((one) => one.applied)
-  const off = new Set(applied.flatMap(({ reference, clock }) => [reference, clock]))
+  const off = new Set(offsets.flatMap((one) => (one.applied ? [one.reference, one.clock] : [])))
   return (from: string, to: string, atMs: number): number => {
     if (from === to || off.size === 0) return 0
     const forward = between.get(keyOf(from, to))

@@ -27,7 +27,7 @@ import type { StepStratum } from './step-strata.ts'
 import { stepTimes } from './step-times.ts'
 import { tailCounts } from './tail-counts.ts'
 import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
-import { callName } from './visits.ts'
+import { callName, messageReceivers } from './visits.ts'
 
 /** A change of this share of an operation's calls is called one. */
 const MIN_SHARE = 0.05
@@ -93,10 +93,8 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     !callers.has(callName(of)) &&
     [of, call, previous].every((one) => one === null || !names.has(callName(one)))
   // When messages are received lies with who receives them, not with who calls.
-  const receivers = steps.flatMap(({ part, service, strata }) =>
-    part === 'message' ? strata.map(({ operation }) => callName({ service, operation })) : [],
-  )
-  const isReceived = (one: Operation | null) => one !== null && receivers.includes(callName(one))
+  const isReceived = (one: Operation | null) =>
+    one !== null && messageReceivers(flows).has(callName(one))
   const counted = callCounts(sites, rootCalls(flows))
     .filter(isRecordedAlike)
     .filter(({ kind, call, previous }) => kind === 'calls' || ![call, previous].some(isReceived))

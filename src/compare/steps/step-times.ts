@@ -13,7 +13,7 @@ import { lostCalls, recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { comparable, GrowingStratum, type StepStratum, type Times } from './step-strata.ts'
 import { timeBlocks } from './time-blocks.ts'
-import { allVisits, callName, operationOf, type ShapeVisits } from './visits.ts'
+import { allVisits, callName, messageReceivers, operationOf, type ShapeVisits } from './visits.ts'
 
 /** What takes time: the work of a service, the way to a called service and back, or a request. */
 export type StepKind = 'work' | 'call' | 'request'
@@ -25,10 +25,7 @@ export interface Step {
   readonly service: string
   /** Service that calls; `null` but for calls. */
   readonly caller: string | null
-  /**
-   * Of work: only what no span within it covers (`'itself'`), or only what such spans of the service
-   * do. Of calls: how long messages wait for their receiver (`'message'`), which no request waits for.
-   */
+  /** Of work: what no span within it covers, or what such spans do. Of calls: how long messages wait. */
   readonly part?: 'itself' | 'within' | 'message'
 }
 
@@ -77,17 +74,11 @@ class StepCollector {
   readonly #flows: FlowSet
   readonly #plans: { readonly tree: SpanTree; readonly items: readonly Item[] }[] = []
   readonly #steps = new Map<string, { step: Step; strata: Map<string, Times> }>()
-  /** Operations that receive messages, by `callName`. */
-  readonly #receivers: ReadonlySet<string>
   #times = new Float64Array(64)
   #isWaitedFor = new Uint8Array(64)
 
   constructor(flows: FlowSet) {
     this.#flows = flows
-    const { messages, labels } = flows
-    this.#receivers = new Set(
-      Array.from(new Set(messages?.receiver), (code) => callName(operationOf(labels.get(code)))),
-    )
     const { catchAll } = rootCalls(flows)
     const requests = [BEFORE, AFTER].map(() => new Uint32Array(flows.shapes.size))
     flows.shapeOf.forEach((shape, request) => {
@@ -195,6 +186,7 @@ class StepCollector {
   /** @param type of requests of a catch-all root */
   #plan({ tree, visits, operations }: ShapeVisits, type: string | undefined) {
     const { uncovered } = recordedOtherwise(this.#flows)
+    const receivers = messageReceivers(this.#flows)
     const items = visits.flatMap(({ service, entry, caller, spans, calls }): Item[] => {
       const operation = operations[entry]!
       const called = calls.flatMap((call) => call.called.map((one) => operations[one]!))
@@ -228,7 +220,7 @@ class StepCollector {
           const isAnswered = called.length > 0
           const name = operations[called[0] ?? span]!
           const isReceived = (one: number) =>
-            this.#receivers.has(callName({ service: callee, operation: operations[one]! }))
+            receivers.has(callName({ service: callee, operation: operations[one]! }))
           const times = this.#stratum({ kind: 'call', service: callee, caller: service }, [
             name,
             operation,

@@ -19,6 +19,12 @@ export function operationOf(label: NodeLabel): Operation {
   return { service: place(label), operation: label.operation }
 }
 
+/** Operations that receive messages, by `callName`. */
+export const messageReceivers = remembered(({ messages, labels }: FlowSet) => {
+  const codes = new Set(messages?.receiver)
+  return new Set(Array.from(codes, (code) => callName(operationOf(labels.get(code)))))
+})
+
 export interface OutgoingCall {
   /** Span at the caller; the called span itself where the caller recorded none. */
   readonly span: number

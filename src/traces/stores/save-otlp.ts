@@ -92,8 +92,8 @@ function resourceSpansOf(traces: SpanTraceColumns, trace: number): object[] {
 
 function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
   const { epochNs, ids, spanOffsets, spans, operations, attributes, weight } = traces
-  // Ids of spans are not kept: their places in the trace stand for them.
-  const idOf = (span: number) => savedSpanId(span - spanOffsets[trace]! + 1)
+  // Ids of spans are not kept: their places in the file stand for them.
+  const idOf = (span: number) => savedSpanId(span + 1)
   const parent = spans.parent[row]!
   const parentSpanId = parent === NO_PARENT ? '' : parent < 0 ? 'f'.repeat(16) : idOf(parent)
   const startNs = epochNs + BigInt(Math.round(spans.startUs[row]! * 1e3))
@@ -106,8 +106,7 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
       : []),
     ...((traces.links && linksByRow(traces.links).get(row)) ?? []).map((at) => {
       const sender = traces.links![at + 1]!
-      const own = bisectRight(spanOffsets, sender) - 1
-      return { traceId: ids[own], spanId: savedSpanId(sender - spanOffsets[own]! + 1) }
+      return { traceId: ids[bisectRight(spanOffsets, sender) - 1], spanId: idOf(sender) }
     }),
   ]
   return {
