@@ -127,8 +127,7 @@ export class SpanTracesBuilder {
   /** Of traces that begin with a link, by their codes, the trace that they are part of. */
   readonly #joinedTo = new Map<number, number>()
   #linkedRoots = 0
-  /** Of consumers. */
-  readonly #links: (SpanLink & { readonly row: number })[] = []
+  readonly #consumerLinks: (SpanLink & { readonly row: number })[] = []
 
   /**
    * @param parameters from tables beside the traces, where there are any
@@ -170,7 +169,7 @@ export class SpanTracesBuilder {
     const link = links.find(({ traceId }) => traceId !== '' && traceId !== span.traceId)
     const joined =
       link !== undefined && span.parentId === null && this.#joins(trace, link) ? link : undefined
-    if (span.kind === 'consumer') for (const one of links) this.#links.push({ row, ...one })
+    if (span.kind === 'consumer') for (const one of links) this.#consumerLinks.push({ row, ...one })
     this.#parentIds.push(joined?.spanId ?? span.parentId)
     spans.service.push(this.#services.code(span.service))
     spans.operation.push(this.#operations.code(span.operation))
@@ -327,13 +326,13 @@ export class SpanTracesBuilder {
   /** The rows of consumers, and of producers that they are linked to, in turn. */
   #findLinks(position: Int32Array): Uint32Array | undefined {
     const producers = new Map<string, number>()
-    for (let row = 0; this.#links.length > 0 && row < position.length; row++) {
+    for (let row = 0; this.#consumerLinks.length > 0 && row < position.length; row++) {
       if (this.#spans.kind.values[row] !== PRODUCER) continue
       const traceId = this.#traces.value(this.#trace.values[row]!)
       producers.set(`${traceId} ${this.#ids.text(row)}`, position[row]!)
     }
     const linked = new SpanIds(this.#otherIds)
-    const found = this.#links.flatMap(({ row, traceId, spanId }, i) => {
+    const found = this.#consumerLinks.flatMap(({ row, traceId, spanId }, i) => {
       linked.push(spanId)
       return [position[row]!, producers.get(`${traceId} ${linked.text(i)}`) ?? -1]
     })

@@ -65,7 +65,9 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
             quantity: flows.quantity,
           }),
           ...(isMessage(first)
-            ? messageNotes(first, flows.quantity)
+            ? [
+                `${moreText(first.shiftUs, flows.quantity)} for a message${intervalText(first.interval, flows.quantity)}, on top of response times`,
+              ]
             : wayNotes(flows, group.steps, requests)),
         ],
         ...(isMessage(first) && {
@@ -93,11 +95,6 @@ export function minorityNotes(step: StepChange, quantity: Quantity): string[] {
 /** Whether a step is how long messages wait, which is on top of what requests take. */
 function isMessage({ part }: Pick<StepChange, 'part'>): boolean {
   return part === 'message'
-}
-
-function messageNotes({ shiftUs, interval }: StepChange, quantity: Quantity): string[] {
-  const more = `${moreText(shiftUs, quantity)} for a message${intervalText(interval, quantity)}`
-  return [`${more}, on top of response times`]
 }
 
 /** One way is told alone from this share of the change on. */

@@ -84,6 +84,10 @@ class StepCollector {
     flows.shapeOf.forEach((shape, request) => {
       requests[flows.period[request]!]![shape]!++
     })
+    for (let request = 0; request < flows.size; request++) {
+      const period = flows.period[request] as Period
+      for (const [stratum] of this.#messages(request)) stratum.samples[period].room++
+    }
     for (const [shape, visits] of allVisits(flows)) {
       const plan = this.#plan(visits, catchAll?.callOf.get(shape) ?? undefined)
       this.#plans[shape] = plan
@@ -117,10 +121,13 @@ class StepCollector {
       const stratum = times[isFailing ? 1 : 0]
       stratum.add(period, request, Math.max(0, all - other) / NS, isCritical)
     }
-    this.#addMessages(request, period)
+    for (const [stratum, waitUs] of this.#messages(request)) {
+      stratum.add(period, request, waitUs, 0)
+    }
   }
 
-  #addMessages(request: number, period: Period): void {
+  /** How long messages that a request received waited, and among which they are compared. */
+  *#messages(request: number) {
     const { messages, labels } = this.#flows
     if (messages === undefined) return
     for (let at = messages.offsets[request]!; at < messages.offsets[request + 1]!; at++) {
@@ -131,8 +138,7 @@ class StepCollector {
       const step = { kind: 'call', service: to.service, caller: from.service } as const
       const key = [to.operation, from.operation]
       const [stratum] = this.#stratum({ ...step, part: 'message' }, key)
-      stratum.samples[period].room = this.#flows.count(period)
-      stratum.add(period, request, waitUs, 0)
+      yield [stratum, waitUs] as const
     }
   }
 

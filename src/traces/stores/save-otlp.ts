@@ -104,7 +104,7 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
     ...(spans.followsFrom[row] === 1
       ? [{ traceId: ids[trace], spanId: parentSpanId, attributes: follows }]
       : []),
-    ...((traces.links && linksByRow(traces.links).get(row)) ?? []).map((at) => {
+    ...((traces.links && linksByConsumer(traces.links).get(row)) ?? []).map((at) => {
       const sender = traces.links![at + 1]!
       return { traceId: ids[bisectRight(spanOffsets, sender) - 1], spanId: idOf(sender) }
     }),
@@ -124,8 +124,7 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
   }
 }
 
-/** Where the links of each consumer are. */
-const linksByRow = remembered((links: Uint32Array) =>
+const linksByConsumer = remembered((links: Uint32Array) =>
   group(range(0, links.length, 2), (at) => links[at]!),
 )
 
