@@ -24,10 +24,9 @@ const CONSUMER = SPAN_KINDS.indexOf('consumer')
 const MAX_TOO_EARLY = 0.05
 
 /**
- * Finds what consumers received from producers: their parents, and spans that they are linked to in
- * the same recording. Of a message that an operation receives again, the first time counts. Waits
- * between clocks that were corrected are corrected, too; where messages still come too early, as
- * where consumers begin to ask for them before, waits are not known.
+ * Finds what consumers received from producers that are their parents or linked in the recording. Of
+ * a message that an operation receives again, the first time counts. Waits are corrected as clocks
+ * are, and not known where messages still come too early, as where consumers begin to ask before.
  */
 export function flowMessages(
   recordings: readonly SpanTraces[],

@@ -132,8 +132,8 @@ function groupSteps(steps: readonly StepChange[], direction: Direction): StepGro
 }
 
 function stepKey({ kind, caller, service, part }: StepChange): string {
-  if (kind === 'call') return `${caller} → ${service}`
-  return part === undefined ? service : `${part} ${service}`
+  const name = kind === 'call' ? `${caller} → ${service}` : service
+  return part === undefined ? name : `${part} ${name}`
 }
 
 function scopesOf(step: StepChange): Scope[] {
@@ -246,6 +246,7 @@ export function inFew({ minority }: Pick<StepChange, 'minority'>, of: string): s
 export function stepTitle(step: StepChange): string {
   const called = `${printable(step.service)} ${operationName({ operation: mainOperation(step) })}`
   if (step.kind === 'work') return `${called} itself`
+  if (isMessage(step)) return `messages to ${called}`
   return step.caller === null ? called : `${printable(step.caller)} → ${called}`
 }
 

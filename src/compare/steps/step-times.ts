@@ -84,10 +84,9 @@ class StepCollector {
     flows.shapeOf.forEach((shape, request) => {
       requests[flows.period[request]!]![shape]!++
     })
-    for (let request = 0; request < flows.size; request++) {
-      const period = flows.period[request] as Period
-      for (const [stratum] of this.#messages(request)) stratum.samples[period].room++
-    }
+    flows.period.forEach((period, request) => {
+      for (const [{ samples }] of this.#messages(request)) samples[period as Period].room++
+    })
     for (const [shape, visits] of allVisits(flows)) {
       const plan = this.#plan(visits, catchAll?.callOf.get(shape) ?? undefined)
       this.#plans[shape] = plan

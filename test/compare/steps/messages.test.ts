@@ -139,6 +139,13 @@ describe('messages that wait longer', () => {
     )
   })
 
+  test('are another finding than publishing to the same service, which takes longer too', () => {
+    const { findings } = compare(usual, shop({ ...late, publishUs: 60_000 })).findings
+    const ofShipping = findings.filter(({ where }) => where === 'orders → shipping')
+    expect(ofShipping.map(({ steps: [step] }) => step?.part)).toEqual([undefined, 'message'])
+    expect(new Set(ofShipping.map(({ id }) => id)).size).toBe(2)
+  })
+
   test('sooner, they are told as faster', () => {
     expect(titles(compare(shop(late), usual)).join('\n')).toMatch(
       /mail: orders process takes \d+ ms less to receive messages/,
