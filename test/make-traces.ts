@@ -82,6 +82,8 @@ export interface SpanSketch {
   readonly kind?: SpanKind
   readonly status?: SpanStatus
   readonly followsFrom?: boolean
+  /** Spans that it is linked to. */
+  readonly links?: readonly { readonly trace: string; readonly id: string }[]
   readonly startUs: number
   readonly endUs: number
   readonly probability?: number
@@ -110,6 +112,10 @@ export function makeSpans(
         startUs: span.startUs,
         durationUs: span.endUs - span.startUs,
         followsFrom: span.followsFrom ?? false,
+        links: (span.links ?? []).map(({ trace, id }) => ({
+          traceId: trace,
+          spanId: `span ${id}`,
+        })),
         probability: span.probability,
         version: span.version,
         attributes: Object.entries(span.attributes ?? {}),

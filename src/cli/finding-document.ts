@@ -162,8 +162,8 @@ const FINDING_STEP = record<FindingStep>({
   service: TEXT,
   caller: orNull(TEXT),
   part: about(
-    'Of work: what no span within covers, or what such spans of the service do.',
-    optional(words('itself', 'within')),
+    'Of work: what no span within covers, or what such spans of the service do. Of calls: how long messages wait.',
+    optional(words('itself', 'within', 'message')),
   ),
   operation: TEXT,
   shiftUs: NUMBER,
@@ -188,7 +188,7 @@ const SIZE = record<FindingSize>({
     MEASURED,
   ),
   unit: about("'µs', 'rate', or the unit of --measure.", TEXT),
-  per: words('request', 'call', 'second'),
+  per: words('request', 'call', 'message', 'second'),
   interval: about('95 % confidence interval.', listOf(MEASURED)),
 })
 

@@ -5,6 +5,7 @@ import { FLOW_OPTIONS, FlowReport, FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { FoldedFlows, type FoldOptions } from '../flows/fold/folded-flows.ts'
 import type { OwnMeasure } from '../flows/measure.ts'
+import type { MessageColumns } from '../flows/messages.ts'
 import { labelText, type NodeLabel, NodeLabels } from '../flows/node-labels.ts'
 import type { ServiceLogChange } from '../flows/service-logs.ts'
 import { GraphTraces } from '../traces/graph-traces.ts'
@@ -53,6 +54,8 @@ interface SnapshotData {
   } | null
   /** What requests logged; none without latencies. */
   readonly logs: FlowLogColumns | null
+  /** What requests received; none without latencies. */
+  readonly messages: MessageColumns | null
   readonly serviceLogs: readonly ServiceLogChange[]
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
@@ -107,6 +110,7 @@ export function takeSnapshot(
     outcomes: outcomesOf(flows, latenciesOf === undefined),
     serviceLogs: flows.serviceLogs ?? [],
     logs: (latenciesOf && flows.logs) ?? null,
+    messages: (latenciesOf && flows.messages) ?? null,
     columns: latenciesOf === undefined ? [] : comparison.columns.all(),
     seen: comparison.seen,
     resources: latenciesOf === undefined ? null : comparison.columns.resources(),
@@ -203,6 +207,7 @@ function restoreFlows(data: SnapshotData): FlowSet {
       weight: data.weight ?? undefined,
       outcomes: restoreOutcomes(data, shapes),
       logs: data.logs ?? undefined,
+      messages: data.messages ?? undefined,
       serviceLogs: data.serviceLogs,
     },
     pickOptions(FLOW_OPTIONS, options),

@@ -18,6 +18,7 @@ import type { TraceSet } from '../traces/trace-set.ts'
 import type { ClockOffsets } from './clocks/clock-offsets.ts'
 import type { FlowLogColumns } from './flow-logs.ts'
 import { MEASURE, quantityOf } from './measure.ts'
+import type { MessageColumns } from './messages.ts'
 import type { NodeLabels } from './node-labels.ts'
 import type { ServiceLogChange } from './service-logs.ts'
 
@@ -123,6 +124,8 @@ export interface FlowColumns {
   readonly weight?: Float64Array | undefined
   /** Of flows from spans, how each span ended; folded flows know it of roots alone. */
   readonly outcomes?: Outcomes | undefined
+  /** Of flows from spans, what requests received; undefined where none received anything. */
+  readonly messages?: MessageColumns | undefined
   /** Of flows from spans, what requests logged; undefined where logs were not loaded of all. */
   readonly logs?: FlowLogColumns | undefined
   /** Of flows from spans, what services log otherwise, by records that name no request. */

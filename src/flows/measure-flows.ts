@@ -61,6 +61,7 @@ export function measureFlows(flows: FlowSet, measure: Measure): FlowSet {
   return new FlowSet(
     {
       ...kept,
+      messages: undefined,
       shapes,
       responseTimeUs,
       latencyUs,

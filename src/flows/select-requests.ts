@@ -3,6 +3,7 @@ import { OptionError, rejectUnknownOptions, requireFields, requireStage } from '
 import { selectLogs } from './flow-logs.ts'
 import { AFTER, BEFORE, type FlowColumns, FlowSet, type Period } from './flow-set.ts'
 import { FoldedFlows } from './fold/folded-flows.ts'
+import { selectMessages } from './messages.ts'
 
 export interface Selection {
   readonly before: ArrayLike<number>
@@ -59,6 +60,7 @@ export function selectedColumns(flows: FlowSet, { before, after }: Selection): F
     outcomes: flows.outcomes?.select(rows),
     serviceLogs: flows.serviceLogs,
     logs: flows.logs && selectLogs(flows.logs, rows),
+    messages: flows.messages && selectMessages(flows.messages, rows),
     weight: flows.weight && Float64Array.from(rows, pick(flows.weight)),
   }
 }

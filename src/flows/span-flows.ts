@@ -8,6 +8,7 @@ import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock
 import { flowLogs, shapesByLogs } from './flow-logs.ts'
 import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { attributeLabels } from './label-attributes.ts'
+import { flowMessages } from './messages.ts'
 import { NodeLabels } from './node-labels.ts'
 import { serviceLogChanges } from './service-logs.ts'
 import { type SiblingOrder, siblingOrder } from './sibling-order.ts'
@@ -80,6 +81,8 @@ class SpanFlowBuilder {
     spanOffsets: 'u32',
   })
   readonly #names: readonly Uint32Array[]
+  /** Labels of the spans of each recording. */
+  readonly #callLabels: Uint32Array[] = []
   readonly #slackUs: number
   /** The forms of requests so far, and what tells them apart. */
   #forms: (RequestForm | undefined)[] = []
@@ -113,6 +116,7 @@ class SpanFlowBuilder {
   addRecording(calls: SpanCalls, recording: number, period: Period): void {
     const { traces, roots } = calls
     const callLabels = this.#labelSpans(traces)
+    this.#callLabels.push(callLabels)
     this.#clampedStarts += calls.clampedStarts
     this.#outsideParent += calls.outsideParent
     let trace = 0
@@ -158,6 +162,7 @@ class SpanFlowBuilder {
         ...columns,
         shapeOf: isByLogs ? shapesByLogs(logs, { ...columns, labels, shapes }) : shapeOf,
         outcomes: outcomesOf(periods, columns),
+        messages: flowMessages(periods, columns, { labels: this.#callLabels, clocks }),
         logs,
         serviceLogs: serviceLogChanges(periods, runs),
       },

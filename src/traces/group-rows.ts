@@ -61,3 +61,9 @@ export function placesIn(order: ArrayLike<number>): Uint32Array {
   for (let at = 0; at < order.length; at++) places[order[at]!] = at
   return places
 }
+
+/** The pairs, one after the other, of which both rows are there, none being negative; `undefined` for none. */
+export function pairsOfRows(rows: readonly number[]): Uint32Array | undefined {
+  const found = rows.filter((_, at) => rows[at & ~1]! >= 0 && rows[at | 1]! >= 0)
+  return found.length === 0 ? undefined : Uint32Array.from(found)
+}

@@ -54,14 +54,14 @@ export interface SavedLogs {
   }
 }
 
-/** The id that saved files give to a span: its place, from 1. */
+/** The id that saved files give to a span: its place in the file, from 1. */
 export function savedSpanId(place: number): string {
   return place.toString(16).padStart(16, '0')
 }
 
 /**
- * Returns what was logged in traces `from` to `to`, whose spans have their places from the first of
- * them as ids, and with the first trace what services logged; `undefined` if no logs were loaded.
+ * Returns what was logged in traces `from` to `to`, whose spans have their places as ids, and with
+ * the first trace what services logged; `undefined` if no logs were loaded.
  */
 export function savedLogs(
   { epochNs, ids, spanOffsets, logs, serviceLogs }: LoggedTraces,
@@ -69,8 +69,7 @@ export function savedLogs(
   to: number,
 ): SavedLogs | undefined {
   if (logs === undefined) return undefined
-  const [base, end] = [spanOffsets[from]!, spanOffsets[to]!]
-  const [first, after] = [base, end].map((row) => bisectLeft(logs.span, row)) as [number, number]
+  const [first, after] = [from, to].map((trace) => bisectLeft(logs.span, spanOffsets[trace]!))
   const rows = logs.span.subarray(first, after)
   const [traces, statements] = [new Dictionary(), new Dictionary()]
   const sinceEpoch = (times: Float64Array) =>
@@ -81,7 +80,7 @@ export function savedLogs(
     traces: traces.values,
     statements: statements.values,
     trace: Array.from(rows, (row) => traces.code(ids[bisectRight(spanOffsets, row) - 1]!)),
-    span: Array.from(rows, (row) => row - base + 1),
+    span: Array.from(rows, (row) => row + 1),
     timeUs: sinceEpoch(logs.timeUs.subarray(first, after)),
     statement: said(logs.statement.subarray(first, after), logs.statements),
     ...(from === 0 &&

@@ -39,6 +39,8 @@ export interface SpanColumns {
 /** Columns of traces that were recorded as span trees, one row a trace. */
 export interface SpanTraceColumns extends LoggedTraces {
   readonly spans: SpanColumns
+  /** Rows of consumers and of producers that they are linked to, in turn; undefined for none. */
+  readonly links?: Uint32Array | undefined
   readonly services: Dictionary
   readonly operations: Dictionary
   readonly hosts: Dictionary

@@ -10,6 +10,7 @@ import {
 } from './attributes.ts'
 import { Dictionary, type KnownText } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
+import { pairsOfRows } from './group-rows.ts'
 import { gatherColumns, growingColumns, growingUint32 } from './growing-columns.ts'
 import {
   attachLogs,
@@ -50,8 +51,7 @@ interface SpanRecord {
   readonly startUs: number
   readonly durationUs: number
   readonly followsFrom: boolean
-  /** First span of another trace that it is linked to. */
-  readonly link?: SpanLink | undefined
+  readonly links?: readonly SpanLink[] | undefined
   readonly attributes?: Iterable<readonly [key: string, value: AttributeValue]>
   /** With which probability its sampler recorded it, above 0 to 1, where it says so. */
   readonly probability?: number | undefined
@@ -91,6 +91,7 @@ export interface UsualSpan {
   reporter: KnownReporter
 }
 
+const PRODUCER = SPAN_KINDS.indexOf('producer')
 /** Of longer durations, sums and nanoseconds are more than a number can be. */
 const MAX_DURATION_US = 1e294
 
@@ -126,6 +127,7 @@ export class SpanTracesBuilder {
   /** Of traces that begin with a link, by their codes, the trace that they are part of. */
   readonly #joinedTo = new Map<number, number>()
   #linkedRoots = 0
+  readonly #consumerLinks: (SpanLink & { readonly row: number })[] = []
 
   /**
    * @param parameters from tables beside the traces, where there are any
@@ -163,9 +165,11 @@ export class SpanTracesBuilder {
     const trace = this.#traces.code(span.traceId)
     this.#trace.push(trace)
     this.#ids.push(span.spanId)
-    const { link } = span
+    const { links = [] } = span
+    const link = links.find(({ traceId }) => traceId !== '' && traceId !== span.traceId)
     const joined =
       link !== undefined && span.parentId === null && this.#joins(trace, link) ? link : undefined
+    if (span.kind === 'consumer') for (const one of links) this.#consumerLinks.push({ row, ...one })
     this.#parentIds.push(joined?.spanId ?? span.parentId)
     spans.service.push(this.#services.code(span.service))
     spans.operation.push(this.#operations.code(span.operation))
@@ -281,6 +285,7 @@ export class SpanTracesBuilder {
       },
       this.#quality,
     )
+    const links = this.#findLinks(position)
     const ids = Array.from(traces, (trace) => this.#traces.value(trace))
     const spans: SpanColumns = { parent, ...gatherColumns(this.#spans, order) }
     const { startUs } = spans
@@ -310,11 +315,28 @@ export class SpanTracesBuilder {
         operations: this.#operations,
         hosts: this.#hosts,
         versionNames: this.#versions,
+        links,
         attributes: this.#attributes.finish(order.length, position),
         weight: this.#sampling.finish(traces),
       },
       this.#quality.finish(traces.length),
     )
+  }
+
+  /** The rows of consumers, and of producers that they are linked to, in turn. */
+  #findLinks(position: Int32Array): Uint32Array | undefined {
+    const producers = new Map<string, number>()
+    for (let row = 0; this.#consumerLinks.length > 0 && row < position.length; row++) {
+      if (this.#spans.kind.values[row] !== PRODUCER) continue
+      const traceId = this.#traces.value(this.#trace.values[row]!)
+      producers.set(`${traceId} ${this.#ids.text(row)}`, position[row]!)
+    }
+    const linked = new SpanIds(this.#otherIds)
+    const found = this.#consumerLinks.flatMap(({ row, traceId, spanId }, i) => {
+      linked.push(spanId)
+      return [position[row]!, producers.get(`${traceId} ${linked.text(i)}`) ?? -1]
+    })
+    return pairsOfRows(found)
   }
 
   /** Whether a root of a trace becomes part of the trace that it is linked to. */

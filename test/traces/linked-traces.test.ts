@@ -9,6 +9,7 @@ interface Sketch {
   readonly span: string
   readonly parent?: string
   readonly at: number
+  readonly kind?: 'producer' | 'consumer'
   readonly link?: readonly [trace: string, span: string]
 }
 
@@ -27,7 +28,8 @@ const EPOCH_US = 1_795_231_596_000_000
 function otlp(spans: readonly Sketch[]): object {
   const hex = (text: string, length: number) =>
     text.charCodeAt(0).toString(16).padStart(length, '0')
-  const written = spans.map(({ trace, span, parent, at, link }) => ({
+  const written = spans.map(({ trace, span, parent, at, kind, link }) => ({
+    ...(kind !== undefined && { kind: `SPAN_KIND_${kind.toUpperCase()}` }),
     traceId: hex(trace, 32),
     spanId: hex(span, 16),
     ...(parent !== undefined && { parentSpanId: hex(parent, 16) }),
@@ -44,7 +46,8 @@ function jaeger(spans: readonly Sketch[]): object {
   const reference = (refType: string, traceID: string, spanID: string) => {
     return { refType, traceID, spanID }
   }
-  const written = spans.map(({ trace, span, parent, at, link }) => ({
+  const written = spans.map(({ trace, span, parent, at, kind, link }) => ({
+    tags: kind === undefined ? [] : [{ key: 'span.kind', type: 'string', value: kind }],
     traceID: trace,
     spanID: span,
     operationName: span,
@@ -118,6 +121,22 @@ describe.each([
     expect(Array.from(buildFlows(traces).responseTimeUs)).toEqual([10, 10])
     expect(traces.quality().issues).toEqual([])
   })
+
+  test.each([false, true])(
+    'say what consumers received of producers; joined: %j',
+    async (joins) => {
+      const kinds = { q: 'producer', r: 'consumer', t: 'consumer' } as const
+      const sent = SPANS.map((one): Sketch => {
+        const kind = kinds[one.span as keyof typeof kinds]
+        return kind === undefined ? one : { ...one, kind }
+      })
+      const traces = await load(write(sent), joins)
+      const nameOf = (row: number) => traces.operations.value(traces.spans.operation[row] as number)
+      expect(Array.from(traces.links ?? [], nameOf)).toEqual(['r', 'q'])
+      // From the end of q, 11, to the start of r.
+      expect(Array.from(buildFlows(traces).messages?.waitUs ?? [])).toEqual([39])
+    },
+  )
 
   test('are joined in any order of files', async () => {
     expect(traceTexts(await load(write(SPANS.toReversed()), true)).toSorted()).toEqual([

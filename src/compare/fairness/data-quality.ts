@@ -44,7 +44,7 @@ export function linkedRequests({ before, after }: ComparedPeriods): ComparisonWa
   return warning('linked-requests', {
     finding: 'Some requests begin with a link to another, as consumers of messages do.',
     effect:
-      'They are requests of their own. How long they waited to begin is not compared, joined or not.',
+      'They are requests of their own. How long messages waited for them is compared either way.',
     answer: 'Load with `joinLinks` to read both as one.',
     advice: { joinLinks: true },
   })

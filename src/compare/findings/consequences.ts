@@ -137,8 +137,9 @@ function isConsequence({ categories, steps }: Compared, { cause, draft }: Pair):
   if (isStructural(cause) && draft.kind === 'latency') {
     return isSameWork(categories, { cause, draft })
   }
-  if (cause.direction !== draft.direction) return false
-  if (cause.kind !== 'latency') return false
+  if (cause.direction !== draft.direction || cause.kind !== 'latency') return false
+  // How long messages wait shows no delay of calls, nor do calls show that.
+  if ([cause, draft].some(({ steps: [step] }) => step?.part === 'message')) return false
   const isSameService =
     draft.kind === 'latency' &&
     draft.services[0] === cause.services[0] &&

@@ -167,7 +167,7 @@ export interface FindingSize {
    */
   readonly value: number
   readonly unit: string
-  readonly per: 'request' | 'call' | 'second'
+  readonly per: 'request' | 'call' | 'message' | 'second'
   /** 95 % confidence interval of the value; NaN if unknown. */
   readonly interval: readonly [low: number, high: number]
 }

@@ -9,6 +9,7 @@ import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import { wayParts } from '../steps/way-parts.ts'
 import { type WorkPart, workParts } from '../steps/work-parts.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
+import { intervalText } from './finding-facts.ts'
 import { groupChanges } from './group-changes.ts'
 import { changedMost, listed, operationName, surest } from './names.ts'
 
@@ -63,8 +64,15 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
             eachUs: contributionUs / Math.max(1, after),
             quantity: flows.quantity,
           }),
-          ...wayNotes(flows, group.steps, requests),
+          ...(isMessage(first)
+            ? [
+                `${moreText(first.shiftUs, flows.quantity)} for a message${intervalText(first.interval, flows.quantity)}, on top of response times`,
+              ]
+            : wayNotes(flows, group.steps, requests)),
         ],
+        ...(isMessage(first) && {
+          size: { value: first.shiftUs, unit: 'µs', per: 'message', interval: first.interval },
+        }),
         ...whereToLook(group, flows.quantity === TIME),
         changedEdges: group.steps.flatMap((step) => edgesOf(step, edges, direction)),
         steps: group.steps.map(findingStep),
@@ -74,13 +82,19 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
   )
 }
 
-export function minorityNotes({ minority, shiftUs }: StepChange, quantity: Quantity): string[] {
+export function minorityNotes(step: StepChange, quantity: Quantity): string[] {
+  const { minority, shiftUs } = step
   if (minority === null) return []
   const [changed, usual] = [minority.changedUs, minority.usualUs].map((amount) =>
     formatAmount(amount, quantity),
   )
-  const was = shiftUs > 0 ? 'is' : 'was'
-  return [`the slow calls’ median ${was} ${changed}, that of all before ${usual}`]
+  const slow = `slow ${isMessage(step) ? 'messages’' : 'calls’'} median`
+  return [`the ${slow} ${shiftUs > 0 ? 'is' : 'was'} ${changed}, that of all before ${usual}`]
+}
+
+/** Whether a step is how long messages wait, which is on top of what requests take. */
+function isMessage({ part }: Pick<StepChange, 'part'>): boolean {
+  return part === 'message'
 }
 
 /** One way is told alone from this share of the change on. */
@@ -118,12 +132,14 @@ function groupSteps(steps: readonly StepChange[], direction: Direction): StepGro
 }
 
 function stepKey({ kind, caller, service, part }: StepChange): string {
-  if (kind === 'call') return `${caller} → ${service}`
-  return part === undefined ? service : `${part} ${service}`
+  const name = kind === 'call' ? `${caller} → ${service}` : service
+  return part === undefined ? name : `${part} ${name}`
 }
 
 function scopesOf(step: StepChange): Scope[] {
   const { kind, service, caller } = step
+  // Each topic has consumers of its own.
+  if (isMessage(step)) return []
   const operation = mainOperation(step)
   if (kind === 'work') {
     return [
@@ -142,6 +158,7 @@ function scopesOf(step: StepChange): Scope[] {
 
 function isWithin(step: StepChange, scope: Scope): boolean {
   const { kind, service, caller } = step
+  if (isMessage(step)) return false
   switch (scope.of) {
     case 'step':
       return false
@@ -186,11 +203,13 @@ function stepWords(
   parts: readonly WorkPart[],
 ): Pick<Draft, 'where' | 'what'> {
   const [first] = steps
-  const time = (step: StepChange) =>
-    moreText(step.shiftUs, flows.quantity) +
-    (step.callsEach < SEVERAL ? '' : ' a call') +
-    inFew(step, 'the calls') +
-    (step.kind === 'work' ? '' : callerSide(flows.quantity))
+  const time = (step: StepChange) => {
+    const more = moreText(step.shiftUs, flows.quantity)
+    if (isMessage(step)) return `${more} to receive messages${inFew(step, 'them')}`
+    const each = step.callsEach < SEVERAL ? '' : ' a call'
+    const way = step.kind === 'work' ? '' : callerSide(flows.quantity)
+    return more + each + inFew(step, 'the calls') + way
+  }
   const service = printable('service' in scope ? scope.service : first.service)
   const operation = operationName({ operation: mainOperation(first) })
   const few = (names: readonly string[]) => listed(names.map(printable), MAX_NAMED)
@@ -227,6 +246,7 @@ export function inFew({ minority }: Pick<StepChange, 'minority'>, of: string): s
 export function stepTitle(step: StepChange): string {
   const called = `${printable(step.service)} ${operationName({ operation: mainOperation(step) })}`
   if (step.kind === 'work') return `${called} itself`
+  if (isMessage(step)) return `messages to ${called}`
   return step.caller === null ? called : `${printable(step.caller)} → ${called}`
 }
 
@@ -310,7 +330,10 @@ function whereToLook({ scope, steps }: StepGroup, isTime: boolean) {
   const services = [...new Set([...first, ...called, ...callers])]
   const isWay = isTime && steps.every(({ kind }) => kind === 'call')
   const named = listed([...new Set(first)].map(printable), MAX_NAMED)
-  return { look: isWay ? `${named} (network, queues, connections)` : named, services }
+  const ways = steps.some(isMessage)
+    ? 'lag, number and work of consumers'
+    : 'network, queues, connections'
+  return { look: isWay ? `${named} (${ways})` : named, services }
 }
 
 /** Whether an edge lies within what changed of a step. */

@@ -86,7 +86,8 @@ export function findInterference(
   const [step] = finding?.steps ?? []
   const isSlower = finding?.kind === 'latency' && finding.direction === 'slower'
   const isTime = steps.flows.quantity === TIME
-  if (step === undefined || !isSlower || !isTime || steps.times.length === 0) return NO_INTERFERENCE
+  const isTimed = isTime && step?.part !== 'message' && steps.times.length > 0
+  if (step === undefined || !isSlower || !isTimed) return NO_INTERFERENCE
   const { flows } = steps
   const strata = strataOf(steps, finding.steps)
   const { chosen, windows } = chooseRequests(flows, strata)

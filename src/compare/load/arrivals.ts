@@ -77,9 +77,10 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
   const blocks: number[] = []
   const perWindow: number[] = []
   let [count, durationUs] = [0, 0]
-  for (const rows of rowsByStart(flows, period)) {
+  for (const all of rowsByStart(flows, period)) {
+    const rows = all.filter((row) => !isSetOff(flows, row))
     const first = startUs[rows[0]!]!
-    const ownUs = startUs[rows[rows.length - 1]!]! - first
+    const ownUs = startUs[rows.at(-1)!]! - first
     if (!(ownUs > 0)) continue
     const windows = new Float64Array(WINDOWS)
     let endUs = first
@@ -107,6 +108,12 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
   const pauses = gapsUs.map((gapUs, i) => (isPause[i] ? gapUs / medianUs : 0))
   const weight = meanWeight(flows, period)
   return { count, durationUs, dispersion, pauses, medianUs, blocks, weight }
+}
+
+/** Whether a message set a request off, and no client. */
+function isSetOff({ messages, shapes, shapeOf }: FlowSet, row: number): boolean {
+  const received = messages?.receiver.subarray(messages.offsets[row], messages.offsets[row + 1])
+  return received?.includes(shapes.labels(shapeOf[row]!)[0]!) ?? false
 }
 
 /** The requests of after, or of each run before, in the order in which they arrived. */

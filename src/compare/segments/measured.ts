@@ -58,9 +58,9 @@ const LIKELY = 0.1
 /** Everything that segments are looked for in, the largest times first. */
 export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
   const changed = new Set(steps.changes.map(stepKey))
-  const times = steps.times.flatMap(
-    (step) => measuredTimes(steps.flows, step, changed.has(stepKey(step))) ?? [],
-  )
+  const times = steps.times
+    .filter(({ part }) => part !== 'message')
+    .flatMap((step) => measuredTimes(steps.flows, step, changed.has(stepKey(step))) ?? [])
   const totals = new Map(times.map((measured) => [measured, sum(measured.values)]))
   return [
     ...(steps.flows.quantity === TIME ? measuredFailures(steps.flows, failed) : []),

@@ -27,7 +27,7 @@ import type { StepStratum } from './step-strata.ts'
 import { stepTimes } from './step-times.ts'
 import { tailCounts } from './tail-counts.ts'
 import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
-import { callName } from './visits.ts'
+import { callName, messageReceivers } from './visits.ts'
 
 /** A change of this share of an operation's calls is called one. */
 const MIN_SHARE = 0.05
@@ -92,7 +92,12 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   }: Pick<CallChoice, 'of' | 'call'> & Partial<CallChoice>) =>
     !callers.has(callName(of)) &&
     [of, call, previous].every((one) => one === null || !names.has(callName(one)))
-  const counted = callCounts(sites, rootCalls(flows)).filter(isRecordedAlike)
+  // When messages are received lies with who receives them, not with who calls.
+  const isReceived = (one: Operation | null) =>
+    one !== null && messageReceivers(flows).has(callName(one))
+  const counted = callCounts(sites, rootCalls(flows))
+    .filter(isRecordedAlike)
+    .filter(({ kind, call, previous }) => kind === 'calls' || ![call, previous].some(isReceived))
   const repeats = callRepeats(flows, sites).filter(isRecordedAlike)
   const blocks = timeBlocks(flows)
   const countTests = compareChoices(counted, blocks)

@@ -13,7 +13,7 @@ import { lostCalls, recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { comparable, GrowingStratum, type StepStratum, type Times } from './step-strata.ts'
 import { timeBlocks } from './time-blocks.ts'
-import { allVisits, callName, type ShapeVisits } from './visits.ts'
+import { allVisits, callName, messageReceivers, operationOf, type ShapeVisits } from './visits.ts'
 
 /** What takes time: the work of a service, the way to a called service and back, or a request. */
 export type StepKind = 'work' | 'call' | 'request'
@@ -25,8 +25,8 @@ export interface Step {
   readonly service: string
   /** Service that calls; `null` but for calls. */
   readonly caller: string | null
-  /** Of work: only what no span within it covers (`'itself'`), or only what such spans of the service do. */
-  readonly part?: 'itself' | 'within'
+  /** Of work: what no span within it covers, or what such spans do. Of calls: how long messages wait. */
+  readonly part?: 'itself' | 'within' | 'message'
 }
 
 export function stepKey({ kind, service, caller, part }: Step): string {
@@ -45,8 +45,8 @@ export interface StepTimes extends Step {
  * for its time alone, as it timed out or its caller gave it up, is with the usual, as long as it was
  * waited for: without it, what takes long would look short. Work that holds spans of its own service,
  * such as calls to a database, is measured in two parts, too, each where the same operations lie
- * within. Work is left out where calls within it were not recorded: beside what was recorded apart, or
- * in one period.
+ * within. Messages take from the end of sending to the start of receiving. Work is left out where
+ * calls within it were not recorded: beside what was recorded apart, or in one period.
  */
 export function stepTimes(flows: FlowSet): readonly StepTimes[] {
   if (!areFromSpans(flows) || flows.latencyUs.length === 0) return []
@@ -84,6 +84,9 @@ class StepCollector {
     flows.shapeOf.forEach((shape, request) => {
       requests[flows.period[request]!]![shape]!++
     })
+    flows.period.forEach((period, request) => {
+      for (const [{ samples }] of this.#messages(request)) samples[period as Period].room++
+    })
     for (const [shape, visits] of allVisits(flows)) {
       const plan = this.#plan(visits, catchAll?.callOf.get(shape) ?? undefined)
       this.#plans[shape] = plan
@@ -117,6 +120,25 @@ class StepCollector {
       const stratum = times[isFailing ? 1 : 0]
       stratum.add(period, request, Math.max(0, all - other) / NS, isCritical)
     }
+    for (const [stratum, waitUs] of this.#messages(request)) {
+      stratum.add(period, request, waitUs, 0)
+    }
+  }
+
+  /** How long messages that a request received waited, and among which they are compared. */
+  *#messages(request: number) {
+    const { messages, labels } = this.#flows
+    if (messages === undefined) return
+    for (let at = messages.offsets[request]!; at < messages.offsets[request + 1]!; at++) {
+      const waitUs = messages.waitUs[at]!
+      if (Number.isNaN(waitUs)) continue
+      const to = operationOf(labels.get(messages.receiver[at]!))
+      const from = operationOf(labels.get(messages.sender[at]!))
+      const step = { kind: 'call', service: to.service, caller: from.service } as const
+      const key = [to.operation, from.operation]
+      const [stratum] = this.#stratum({ ...step, part: 'message' }, key)
+      yield [stratum, waitUs] as const
+    }
   }
 
   /** Whether a span failed otherwise than by its time, which is among those compared. */
@@ -139,8 +161,8 @@ class StepCollector {
     const { counted } = this.#flows
     return [...this.#steps.values()].map(({ step, strata }) => ({
       ...step,
-      strata: comparable([...strata.values()], step.part !== undefined).map((stratum) =>
-        stratum.finish(blocks, counted),
+      strata: comparable([...strata.values()], step.kind === 'work' && step.part !== undefined).map(
+        (stratum) => stratum.finish(blocks, counted),
       ),
     }))
   }
@@ -169,6 +191,7 @@ class StepCollector {
   /** @param type of requests of a catch-all root */
   #plan({ tree, visits, operations }: ShapeVisits, type: string | undefined) {
     const { uncovered } = recordedOtherwise(this.#flows)
+    const receivers = messageReceivers(this.#flows)
     const items = visits.flatMap(({ service, entry, caller, spans, calls }): Item[] => {
       const operation = operations[entry]!
       const called = calls.flatMap((call) => call.called.map((one) => operations[one]!))
@@ -201,6 +224,8 @@ class StepCollector {
         .map(({ span, called, service: callee }): Item => {
           const isAnswered = called.length > 0
           const name = operations[called[0] ?? span]!
+          const isReceived = (one: number) =>
+            receivers.has(callName({ service: callee, operation: operations[one]! }))
           const times = this.#stratum({ kind: 'call', service: callee, caller: service }, [
             name,
             operation,
@@ -210,7 +235,8 @@ class StepCollector {
             span,
             atCaller: span,
             isCall: true,
-            others: called,
+            // Whoever sends a message does not wait for what its receiver does.
+            others: called.filter((one) => !isReceived(one)),
             isLeaf: !isAnswered,
             times,
             worker: null,

@@ -1,6 +1,7 @@
 // Runs once a span of a shape: the loops index with `!`.
 import { remembered } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
+import type { NodeLabel } from '../../flows/node-labels.ts'
 import { type SpanTree, spanTree } from '../../flows/span-tree.ts'
 import { place } from '../edges/edge-pool.ts'
 
@@ -13,6 +14,16 @@ export interface Operation {
 export function callName({ service, operation }: Operation): string {
   return `${service} ${operation}`
 }
+
+export function operationOf(label: NodeLabel): Operation {
+  return { service: place(label), operation: label.operation }
+}
+
+/** Operations that receive messages, by `callName`. */
+export const messageReceivers = remembered(({ messages, labels }: FlowSet) => {
+  const codes = new Set(messages?.receiver)
+  return new Set(Array.from(codes, (code) => callName(operationOf(labels.get(code)))))
+})
 
 export interface OutgoingCall {
   /** Span at the caller; the called span itself where the caller recorded none. */

@@ -141,7 +141,6 @@ function readSpan(
 function parentOf({ references, parentSpanID }: JsonObject, traceId: string) {
   const isOwn = ({ traceID }: JsonObject) => traceID === undefined || traceID === traceId
   const own = objectsIn(references).filter(isOwn)
-  const link = objectsIn(references).find((reference) => !isOwn(reference))
   const [parent, followed] = ['CHILD_OF', 'FOLLOWS_FROM'].map((type) =>
     own.find(({ refType }) => refType === type),
   )
@@ -149,7 +148,9 @@ function parentOf({ references, parentSpanID }: JsonObject, traceId: string) {
   return {
     parentId: textOf(spanID ?? parentSpanID) || null,
     followsFrom: parent === undefined && followed !== undefined,
-    link: link && { traceId: textOf(link['traceID']), spanId: textOf(link['spanID']) },
+    links: objectsIn(references)
+      .filter((reference) => !isOwn(reference))
+      .map((link) => ({ traceId: textOf(link['traceID']), spanId: textOf(link['spanID']) })),
   }
 }
 

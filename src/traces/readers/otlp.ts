@@ -41,7 +41,8 @@ const IN_RESOURCE = ['scopeSpans', 'scope_spans', 'spans']
  * become parameters; of resources, those that say where a service runs, or all with
  * `resourceAttributes`; `service.version` is counted,
  * trace state says the probability. A link that repeats the parent with `opentracing.ref_type` =
- * `follows_from` says that nobody waits. A root's first link to another trace can be joined.
+ * `follows_from` says that nobody waits. A root's first link to another trace can be joined; all
+ * links of consumers say what they received.
  */
 export const otlpReader: TraceReader = {
   format: 'otlp',
@@ -174,7 +175,7 @@ function readSpan(span: JsonObject, reporter: Reporter, sink: ReadSink, place: P
       startUs,
       durationUs: durationBetween(startUs, endUs),
       followsFrom: followsFrom(links, parentId),
-      link: links === undefined ? undefined : linkElsewhere(links, ownTrace),
+      links: links === undefined ? undefined : linksOf(links),
       attributes: attributesOf(span, reporter.attributes),
       probability: traceStateProbability(traceState ?? span['trace_state']),
     },
@@ -194,13 +195,11 @@ function attributesOf(
   return entries
 }
 
-function linkElsewhere(links: unknown, ownTrace: string): SpanLink | undefined {
-  return objectsIn(links)
-    .map(({ traceId, trace_id, spanId, span_id }) => ({
-      traceId: otlpId(traceId ?? trace_id, 16),
-      spanId: otlpId(spanId ?? span_id, 8),
-    }))
-    .find(({ traceId }) => traceId !== '' && traceId !== ownTrace)
+function linksOf(links: unknown): SpanLink[] {
+  return objectsIn(links).map(({ traceId, trace_id, spanId, span_id }) => ({
+    traceId: otlpId(traceId ?? trace_id, 16),
+    spanId: otlpId(spanId ?? span_id, 8),
+  }))
 }
 
 function followsFrom(links: unknown, parentId: string): boolean {

@@ -2,7 +2,7 @@
 import { max, min } from 'd3-array'
 import type { AttributeValue } from '../attributes.ts'
 import type { Dictionary } from '../dictionary.ts'
-import { entriesWithin } from '../group-rows.ts'
+import { entriesWithin, pairsOfRows } from '../group-rows.ts'
 import { logsWithin, pickLogs } from '../log-records.ts'
 import { readOutcomes } from '../outcomes.ts'
 import { NO_PARENT, type SpanTraceColumns } from '../span-columns.ts'
@@ -153,6 +153,7 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
     ids: Array.from(chosen, (trace) => ids[trace]!),
     spanOffsets: offsets,
     spans: { ...(Object.fromEntries(columns) as SpanTraceColumns['spans']), parent },
+    links: traces.links && pairsOfRows(Array.from(traces.links, placesOf(kept))),
     attributes: traces.attributes.pick(kept),
     weight: weight && Float64Array.from(chosen, (trace) => weight[trace]!),
     logs: traces.logs && pickLogs(traces.logs, kept),
@@ -163,4 +164,10 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
         max(kept, (span) => spans.startUs[span]! + spans.durationUs[span]!) ?? 0,
       ]),
   }
+}
+
+/** Where each row is among those that are kept, -1 for nowhere. */
+function placesOf(kept: Uint32Array): (row: number) => number {
+  const places = new Map(Array.from(kept, (row, place) => [row, place]))
+  return (row) => places.get(row) ?? -1
 }

@@ -4,7 +4,9 @@ import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { bisectRight, group, range } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
+import { remembered } from '../../core/remembered.ts'
 import type { AttributeValue } from '../attributes.ts'
 import { VERSION_ATTRIBUTE } from '../attributes.ts'
 import { savedLogs, savedSpanId } from '../log-records.ts'
@@ -90,13 +92,23 @@ function resourceSpansOf(traces: SpanTraceColumns, trace: number): object[] {
 
 function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
   const { epochNs, ids, spanOffsets, spans, operations, attributes, weight } = traces
-  // Ids of spans are not kept: their places in the trace stand for them.
-  const idOf = (span: number) => savedSpanId(span - spanOffsets[trace]! + 1)
+  // Ids of spans are not kept: their places in the file stand for them.
+  const idOf = (span: number) => savedSpanId(span + 1)
   const parent = spans.parent[row]!
   const parentSpanId = parent === NO_PARENT ? '' : parent < 0 ? 'f'.repeat(16) : idOf(parent)
   const startNs = epochNs + BigInt(Math.round(spans.startUs[row]! * 1e3))
   const standsFor = weight?.[trace] ?? Number.NaN
   const recorded = attributesOf(attributes.entries(row))
+  const follows = attributesOf([['opentracing.ref_type', 'follows_from']])
+  const links = [
+    ...(spans.followsFrom[row] === 1
+      ? [{ traceId: ids[trace], spanId: parentSpanId, attributes: follows }]
+      : []),
+    ...((traces.links && linksByConsumer(traces.links).get(row)) ?? []).map((at) => {
+      const sender = traces.links![at + 1]!
+      return { traceId: ids[bisectRight(spanOffsets, sender) - 1], spanId: idOf(sender) }
+    }),
+  ]
   return {
     traceId: ids[trace],
     spanId: idOf(row),
@@ -107,18 +119,14 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
     endTimeUnixNano: String(startNs + BigInt(Math.round(spans.durationUs[row]! * 1e3))),
     ...(recorded.length > 0 && { attributes: recorded }),
     ...(spans.status[row]! > 0 && { status: { code: spans.status[row] } }),
-    ...(spans.followsFrom[row] === 1 && {
-      links: [
-        {
-          traceId: ids[trace],
-          spanId: parentSpanId,
-          attributes: attributesOf([['opentracing.ref_type', 'follows_from']]),
-        },
-      ],
-    }),
+    ...(links.length > 0 && { links }),
     ...(!Number.isNaN(standsFor) && { traceState: `ot=th:${threshold(1 / standsFor)}` }),
   }
 }
+
+const linksByConsumer = remembered((links: Uint32Array) =>
+  group(range(0, links.length, 2), (at) => links[at]!),
+)
 
 function attributesOf(entries: Iterable<readonly [key: string, value: AttributeValue]>): object[] {
   return Array.from(entries, ([key, value]) => ({ key, value: anyValue(value) }))

@@ -75,7 +75,8 @@ async function writeParquet(path: string, { name, quality, traces }: Savable): P
   const epochNs = String(traces.epochNs)
   const logs = savedLogs(traces, 0, traces.ids.length)
   const counted = { issues, counts: [...counts], ...numbers }
-  const saved = { version: 1, name, epochNs, quality: counted, logs }
+  const links = traces.links && [...traces.links]
+  const saved = { version: 1, name, epochNs, quality: counted, links, logs }
   const schema = Object.entries(COLUMNS).flatMap(([column, [own, ...within]]) => [
     { repetition_type: 'REQUIRED' as const, ...own, name: column },
     ...within,

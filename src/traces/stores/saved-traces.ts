@@ -24,6 +24,7 @@ interface Saved {
   readonly name: string
   readonly epochNs: string
   readonly logs?: SavedLogs
+  readonly links?: readonly number[]
   /** Files of earlier versions do not say which traces are copied. */
   readonly quality: Omit<ConstructorParameters<typeof Quality>[0], 'copied'> & {
     readonly counts: Iterable<readonly [string, number]>
@@ -190,6 +191,7 @@ export async function readSavedTraces(
       versionNames,
       attributes: attributes.finish(),
       weight: weights.some((rate) => rate !== 0) ? weights : undefined,
+      links: own.links && Uint32Array.from(own.links),
       ...(own.logs && logsOfRows(own.logs, { epochNs, services })),
     },
     new Quality({ copied: [], ...quality, counts: new Map(quality.counts) }),

@@ -31,7 +31,9 @@ const ORDERED: readonly FindingCall['kind'][] = ['together', 'in turn', 'before'
 /** What a finding rests on: the steps, or the calls, that it tells; none of trace points. */
 export function placesOf({ kind, steps, calls }: Finding): Place[] {
   if (kind === 'load') return [{ what: 'load', service: '', operation: '', other: '' }]
-  const ofSteps = steps.map((step): Place => {
+  // No request waits for messages, so that no scenario changes how long these take.
+  const waitedFor = steps.filter(({ part }) => part !== 'message')
+  const ofSteps = waitedFor.map((step): Place => {
     const { service, operation, caller } = step
     const what = { work: 'work', call: 'way', request: 'request' } as const
     return { what: what[step.kind], service, operation, other: caller ?? '' }

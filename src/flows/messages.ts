@@ -1,0 +1,111 @@
+// Runs once a span or message: the loops index with `!`.
+import { group, range } from 'd3-array'
+import { Dictionary } from '../traces/dictionary.ts'
+import { entriesWithin } from '../traces/group-rows.ts'
+import { finishColumns, growingColumns } from '../traces/growing-columns.ts'
+import { SPAN_KINDS, type SpanTraces } from '../traces/span-traces.ts'
+import { clocksOf } from './clocks/calls-between.ts'
+import type { ClockOffset, ClockOffsets } from './clocks/clock-offsets.ts'
+
+/** Messages that requests received: one entry a message, those of a request next to each other. */
+export interface MessageColumns {
+  /** Labels of the call that received it, and of that which sent it, in whichever request. */
+  readonly receiver: Uint32Array
+  readonly sender: Uint32Array
+  /** From the end of sending to the start of receiving, 0 at least; NaN where clocks disagree. */
+  readonly waitUs: Float64Array
+  /** The messages of request `i` are entries `offsets[i]` to `offsets[i + 1]`. */
+  readonly offsets: Uint32Array
+}
+
+const PRODUCER = SPAN_KINDS.indexOf('producer')
+const CONSUMER = SPAN_KINDS.indexOf('consumer')
+/** Clocks disagree where more than this share of messages is received before it is sent. */
+const MAX_TOO_EARLY = 0.05
+
+/**
+ * Finds what consumers received from producers that are their parents or linked in the recording. Of
+ * a message that an operation receives again, the first time counts. Waits are corrected as clocks
+ * are, and not known where messages still come too early, as where consumers begin to ask before.
+ */
+export function flowMessages(
+  recordings: readonly SpanTraces[],
+  flows: { readonly [Name in 'recordedIn' | 'spanRows' | 'spanOffsets']: Uint32Array | Uint8Array },
+  { labels, clocks }: { labels: readonly Uint32Array[]; clocks: ClockOffsets | undefined },
+): MessageColumns | undefined {
+  const sendersOf = recordings.map(firstReceipts)
+  if (sendersOf.every(({ size }) => size === 0)) return undefined
+  const names = new Dictionary()
+  const clockOf = recordings.map((traces) => clocksOf(traces, names))
+  const ahead = clocksAhead(clocks?.offsets ?? [])
+  const columns = growingColumns({ receiver: 'u32', sender: 'u32', way: 'u32', waitUs: 'f64' })
+  const offsets = new Uint32Array(flows.recordedIn.length + 1)
+  const ways = new Dictionary()
+  const [sizes, tooEarly]: [number[], number[]] = [[], []]
+  flows.recordedIn.forEach((recording, request) => {
+    const { epochNs, spans } = recordings[recording]!
+    const [label, clock] = [labels[recording]!, clockOf[recording]!]
+    for (let at = flows.spanOffsets[request]!; at < flows.spanOffsets[request + 1]!; at++) {
+      const receiver = flows.spanRows[at]!
+      const startUs = spans.startUs[receiver]!
+      for (const [, sender] of sendersOf[recording]!.get(receiver) ?? []) {
+        const [from, to] = [names.value(clock[sender]!), names.value(clock[receiver]!)]
+        const aheadUs = ahead(from, to, Number(epochNs) / 1e6 + startUs / 1e3)
+        const sinceUs = startUs - spans.startUs[sender]! - aheadUs
+        const way = ways.code(`${recording} ${from} ${label[receiver]}`)
+        sizes[way] = (sizes[way] ?? 0) + 1
+        tooEarly[way] = (tooEarly[way] ?? 0) + Number(sinceUs < 0)
+        columns.receiver.push(label[receiver]!)
+        columns.sender.push(label[sender]!)
+        columns.way.push(way)
+        columns.waitUs.push(Math.max(0, sinceUs - spans.durationUs[sender]!))
+      }
+    }
+    offsets[request + 1] = columns.sender.length
+  })
+  const { way, waitUs, ...others } = finishColumns(columns)
+  const isKnown = (one: number) => tooEarly[one]! <= MAX_TOO_EARLY * sizes[one]!
+  return { ...others, waitUs: waitUs.map((us, i) => (isKnown(way[i]!) ? us : Number.NaN)), offsets }
+}
+
+/** By the row of each receiver, what its operation received there for the first time. */
+function firstReceipts({ spans, links }: SpanTraces) {
+  const firsts = new Map<string, readonly [receiver: number, sender: number]>()
+  const add = (receiver: number, sender: number) => {
+    const key = `${sender} ${spans.service[receiver]} ${spans.operation[receiver]}`
+    const [known = -1] = firsts.get(key) ?? []
+    if (!(spans.startUs[receiver]! >= spans.startUs[known]!)) firsts.set(key, [receiver, sender])
+  }
+  for (const at of range(0, links?.length ?? 0, 2)) add(links![at]!, links![at + 1]!)
+  spans.parent.forEach((parent, span) => {
+    if (spans.kind[span] === CONSUMER && spans.kind[parent] === PRODUCER) add(span, parent)
+  })
+  return group(firsts.values(), ([receiver]) => receiver)
+}
+
+/** How far one clock is ahead of another; NaN where either is off and nothing says by how much. */
+function clocksAhead(offsets: readonly ClockOffset[]) {
+  const keyOf = (one: string, other: string) => JSON.stringify([one, other])
+  const between = group(offsets, ({ reference, clock }) => keyOf(reference, clock))
+  const off = new Set(offsets.flatMap((one) => (one.applied ? [one.reference, one.clock] : [])))
+  return (from: string, to: string, atMs: number): number => {
+    if (from === to || off.size === 0) return 0
+    const forward = between.get(keyOf(from, to))
+    const own = forward ?? between.get(keyOf(to, from)) ?? []
+    const offset = own.find(({ until }) => atMs <= Date.parse(until)) ?? own.at(-1)
+    if (offset === undefined) return off.has(from) || off.has(to) ? Number.NaN : 0
+    if (!offset.applied) return 0
+    // What is bounded on one side only may be off by any amount.
+    if (!Number.isFinite(offset.residualUs)) return Number.NaN
+    const middleMs = (Date.parse(offset.from) + Date.parse(offset.until)) / 2
+    const aheadUs = offset.offsetUs + (atMs - middleMs) * (offset.driftPpm / 1e3)
+    return forward === undefined ? -aheadUs : aheadUs
+  }
+}
+
+export function selectMessages(messages: MessageColumns, requests: Uint32Array): MessageColumns {
+  const { offsets, entries } = entriesWithin(messages.offsets, requests)
+  const pick = (column: Uint32Array) => entries.map((entry) => column[entry]!)
+  const waitUs = Float64Array.from(entries, (entry) => messages.waitUs[entry]!)
+  return { receiver: pick(messages.receiver), sender: pick(messages.sender), waitUs, offsets }
+}

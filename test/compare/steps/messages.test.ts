@@ -1,0 +1,286 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import type { SpanTraces } from '../../../src/traces/span-traces.ts'
+import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+
+//  h1 gateway  |== POST /orders ===========|
+//  h2 orders     |== PlaceOrder =========|
+//  h2 orders          |publish|
+//  h1 shipping                    |process|            a child of publish
+//  h3 mail                             |process|       a trace of its own, linked to publish
+//  h3 count                                  |process| the same, linked to five of publish
+
+interface Shop {
+  readonly seed?: number
+  readonly requests?: number
+  /** By who receives: how long a message waits, on average. */
+  readonly waitUs?: Readonly<Record<string, number>>
+  /** Of these messages, 2 s more. */
+  readonly stuck?: (message: number) => boolean
+  /** By host: how far its clock is ahead. */
+  readonly aheadUs?: Readonly<Record<string, number>>
+  /** Share of messages that shipping receives again. */
+  readonly again?: number
+  readonly publishUs?: number
+}
+
+function shop({ seed = 1, requests = 150, publishUs = 1500, ...given }: Shop = {}): SpanTraces {
+  const { waitUs = {}, aheadUs = {}, stuck = () => false, again = 0 } = given
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  // Waits wander: a slow one is followed by slow ones.
+  let [level, startUs] = [0, NOON_US + (seed % 100) * 1e9]
+  const vary = (us: number, spread = 0.4) => us * Math.exp(spread * random.normal())
+  const add = (span: Omit<SpanSketch, 'operation'> & { host: string; operation: string }) => {
+    const ahead = aheadUs[span.host] ?? 0
+    spans.push({ ...span, startUs: span.startUs + ahead, endUs: span.endUs + ahead })
+  }
+  const sent: { trace: string; id: string; endUs: number }[] = []
+  for (let i = 0; i < requests; i++) {
+    level = 0.9 * level + 0.15 * random.normal()
+    const trace = `order ${String(i).padStart(4, '0')}`
+    startUs -= 1e6 * Math.log(1 - random.next())
+    const publishAtUs = startUs + 1400 + vary(8000)
+    const endUs = publishAtUs + publishUs
+    const received = (who: string) =>
+      endUs + vary((waitUs[who] ?? 20_000) * Math.exp(level)) + (stuck(i) ? 2e6 : 0)
+    const root = { trace, service: 'gateway', host: 'h1' }
+    add({
+      ...root,
+      id: 'a',
+      operation: 'POST /orders',
+      kind: 'server',
+      startUs,
+      endUs: endUs + 4e3,
+    })
+    const called = { startUs: startUs + 500, endUs: endUs + 3e3 }
+    add({ ...root, ...called, id: 'b', parent: 'a', operation: 'PlaceOrder', kind: 'client' })
+    const orders = { trace, service: 'orders', host: 'h2' }
+    const served = { startUs: startUs + 1e3, endUs: endUs + 2500 }
+    add({ ...orders, ...served, id: 'c', parent: 'b', operation: 'PlaceOrder', kind: 'server' })
+    const publish = { id: 'd', parent: 'c', operation: 'orders publish', kind: 'producer' } as const
+    add({ ...orders, ...publish, startUs: publishAtUs, endUs })
+    sent.push({ trace, id: 'd', endUs })
+    const process = { operation: 'orders process', kind: 'consumer' } as const
+    const takes = (atUs: number) => ({ startUs: atUs, endUs: atUs + vary(9000) })
+    const shipping = { ...process, trace, parent: 'd', service: 'shipping', host: 'h1' }
+    const atUs = received('shipping')
+    add({ ...shipping, ...takes(atUs), id: 'e' })
+    if (random.next() < again) add({ ...shipping, ...takes(atUs + 3e5), id: 'f' })
+    const mail = { ...process, trace: `mail ${trace}`, service: 'mail', host: 'h3' }
+    add({ ...mail, ...takes(received('mail')), id: 'g', links: [{ trace, id: 'd' }] })
+    if (i % 5 < 4) continue
+    const count = { ...process, trace: `count ${trace}`, service: 'count', host: 'h3' }
+    add({ ...count, ...takes(received('count')), id: 'h', links: sent.slice(-5) })
+  }
+  return makeSpans(spans)
+}
+
+const titles = ({ findings }: Comparison) => findings.findings.map(({ title }) => title)
+
+describe('messages that wait longer', () => {
+  const usual = shop()
+  const late = { seed: 2, waitUs: { shipping: 800_000, mail: 800_000, count: 20_000 } }
+  const comparison = compare(usual, shop(late))
+
+  test('are findings about who receives them, received as a child or by a link', () => {
+    const { findings } = comparison.findings
+    expect(findings.map(({ title }) => title.replace(/\d+ ms/, '… ms')).sort()).toEqual([
+      'orders → mail: orders process takes … ms longer to receive messages',
+      'orders → shipping: orders process takes … ms longer to receive messages',
+    ])
+    for (const { size, facts, look, contributionUs, steps, q } of findings) {
+      const [low, high] = size.interval
+      expect([size.unit, size.per]).toEqual(['µs', 'message'])
+      expect(low).toBeLessThan(780_000)
+      expect(high).toBeGreaterThan(780_000)
+      expect(high - low).toBeLessThan(300_000)
+      expect(q).toBeLessThan(1e-6)
+      expect(facts.join(' · ')).toMatch(
+        /ms longer for a message \(95 % CI .*, on top of response times/,
+      )
+      expect(look).toMatch(/\(lag, number and work of consumers\)$/)
+      expect(contributionUs).toBe(0)
+      expect(steps).toMatchObject([{ kind: 'call', part: 'message', caller: 'orders' }])
+    }
+  })
+
+  test('are steps of the table, each with its counts', () => {
+    const rows = comparison.steps
+      .table()
+      .objects()
+      .filter((row) => (row as { kind: string }).kind === 'call message')
+    const told = ({ caller, service, before, after, changed }: Record<string, unknown>) =>
+      [caller, service, before, after, changed].join(' ')
+    expect(rows.map((row) => told(row as Record<string, unknown>)).sort()).toEqual([
+      'orders count 30 30 false',
+      'orders mail 150 150 true',
+      'orders shipping 150 150 true',
+    ])
+  })
+
+  test('are found the same from a snapshot', () => {
+    const snapshot = takeSnapshot(comparison, { latenciesOf: () => true })
+    const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
+    expect(titles(restored)).toEqual(titles(comparison))
+  })
+
+  test('of some of them alone, say of how many', () => {
+    const after = shop({ seed: 3, requests: 300, stuck: (message) => message % 10 === 0 })
+    expect(titles(compare(shop({ requests: 300 }), after)).join('\n')).toMatch(
+      /mail: orders process takes 2\.?\d* s longer to receive messages in 1\d % of them/,
+    )
+  })
+
+  test('are another finding than publishing to the same service, which takes longer too', () => {
+    const { findings } = compare(usual, shop({ ...late, publishUs: 60_000 })).findings
+    const ofShipping = findings.filter(({ where }) => where === 'orders → shipping')
+    expect(ofShipping.map(({ steps: [step] }) => step?.part)).toEqual([undefined, 'message'])
+    expect(new Set(ofShipping.map(({ id }) => id)).size).toBe(2)
+  })
+
+  test('sooner, they are told as faster', () => {
+    expect(titles(compare(shop(late), usual)).join('\n')).toMatch(
+      /mail: orders process takes \d+ ms less to receive messages/,
+    )
+  })
+})
+
+describe('what is no longer wait', () => {
+  test.each([4, 5, 6, 7, 8, 9])('periods that only chance tells apart, seed %i', (seed) => {
+    expect(titles(compare(shop({ seed }), shop({ seed: seed + 50 })))).toEqual([])
+  })
+
+  test('messages that are received again: the first time counts', () => {
+    expect(titles(compare(shop(), shop({ seed: 2, again: 0.5 })))).not.toContainEqual(
+      expect.stringContaining('to receive messages'),
+    )
+  })
+
+  test('publishing that takes longer, which its sender is told to', () => {
+    const found = titles(compare(shop(), shop({ seed: 2, publishUs: 60_000 })))
+    expect(found).toEqual([
+      expect.stringMatching(
+        /^orders → shipping: orders process takes 5\d\.\d ms longer in transit/,
+      ),
+    ])
+  })
+
+  test.each([
+    ['behind, by less than calls both ways say', { h1: -400 }],
+    ['behind, corrected by calls both ways', { h1: -300_000 }],
+    ['ahead, corrected by calls both ways', { h1: 300_000 }],
+    ['behind, without any call that says so', { h3: -300_000 }],
+  ])('a clock that is %s', (_, aheadUs) => {
+    expect(titles(compare(shop(), shop({ seed: 2, aheadUs })))).toEqual([])
+  })
+
+  test('a clock that is off does not hide a wait between others', () => {
+    const after = shop({ seed: 2, aheadUs: { h3: -5e6 }, waitUs: { shipping: 200_000 } })
+    expect(titles(compare(shop(), after))).toEqual([
+      expect.stringMatching(/shipping: orders process takes 1\d\d ms longer to receive messages$/),
+    ])
+  })
+})
+
+describe('which messages are timed', () => {
+  const at = (id: string, startUs: number, endUs: number, more: Partial<SpanSketch> = {}) =>
+    ({ trace: id, id, service: id, startUs, endUs, ...more }) satisfies SpanSketch
+  const send = (id: string, startUs: number, endUs: number, more: Partial<SpanSketch> = {}) =>
+    at(id, startUs, endUs, { kind: 'producer', ...more })
+  const receive = (id: string, startUs: number, to: readonly string[]) =>
+    at(id, startUs, startUs + 5, {
+      kind: 'consumer',
+      links: to.map((of) => ({ trace: of, id: of })),
+    })
+  const waits = (spans: readonly SpanSketch[]) => {
+    const { messages, labels } = buildFlows(makeSpans(spans))
+    return Array.from(messages?.waitUs ?? [], (waitUs, i) => {
+      const [from, to] = [messages!.sender, messages!.receiver].map(
+        (column) => labels.get(column[i] as number).service,
+      )
+      return `${from} ${to} ${waitUs}`
+    })
+  }
+
+  test('each link of a batch is one', () => {
+    expect(waits([send('p', 0, 10), send('q', 5, 30), receive('c', 50, ['p', 'q'])])).toEqual([
+      'p c 40',
+      'q c 20',
+    ])
+  })
+
+  test('a link that repeats the parent counts once', () => {
+    const child = { ...receive('c', 50, ['p']), trace: 'p', parent: 'p' }
+    expect(waits([send('p', 0, 10), child])).toEqual(['p c 40'])
+  })
+
+  test('each of several consumers gets it once, when it first does', () => {
+    const again = { ...receive('again', 90, ['p']), service: 'c' }
+    expect(
+      waits([send('p', 0, 10), receive('d', 70, ['p']), again, receive('c', 50, ['p'])]),
+    ).toEqual(['p d 60', 'p c 40'])
+  })
+
+  test('one that is received while it is still being sent did not wait', () => {
+    expect(waits([send('p', 0, 10), receive('c', 5, ['p'])])).toEqual(['p c 0'])
+  })
+
+  test('of consumers that mostly begin before a message is sent, no wait is known', () => {
+    const early = [send('p', 0, 10), { ...receive('b', -5, ['p']), service: 'c' }]
+    expect(waits([...early, send('q', 0, 10, { service: 'p' }), receive('c', 50, ['q'])])).toEqual([
+      'p c NaN',
+      'p c NaN',
+    ])
+  })
+
+  test('not those of calls, nor without the producer', () => {
+    const called = at('s', 20, 30, { trace: 'p', parent: 'p', kind: 'server' })
+    expect(
+      waits([at('p', 0, 10, { kind: 'client' }), called, receive('c', 50, ['p', 'x'])]),
+    ).toEqual([])
+  })
+})
+
+describe('links', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'flowdelta-links-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const waitsOf = (traces: SpanTraces) => buildFlows(traces).messages?.waitUs
+
+  test.each(['parquet', 'jsonl'])('say the same once they are saved as %s', async (ending) => {
+    const traces = shop({ requests: 10 })
+    const path = join(folder, `shop.${ending}`)
+    await traces.save(path)
+    const again = (await loadTraces(path)) as SpanTraces
+    expect(waitsOf(again)).toHaveLength(30)
+    expect(waitsOf(again)).toEqual(waitsOf(traces))
+  })
+
+  test('that are joined tell the same waits, and nothing of the order that receivers begin in', async () => {
+    const joined = async (traces: SpanTraces, name: string) => {
+      await traces.save(join(folder, name))
+      return loadTraces(join(folder, name), { joinLinks: true })
+    }
+    const before = await joined(shop(), 'before.jsonl')
+    const late = shop({ seed: 2, waitUs: { shipping: 800_000, mail: 800_000 } })
+    expect(titles(compare(before, await joined(late, 'after.jsonl'))).sort()).toEqual([
+      expect.stringMatching(/^orders → mail: .* to receive messages$/),
+      expect.stringMatching(/^orders → shipping: .* to receive messages$/),
+    ])
+  })
+
+  test('stay with traces that are picked, where both ends are', () => {
+    const traces = shop({ requests: 10 })
+    const rows = [...traces.ids.keys()]
+    expect(waitsOf(traces.pick(rows.toReversed()))).toHaveLength(30)
+    const orders = rows.filter((row) => traces.ids[row]?.startsWith('order'))
+    expect(waitsOf(traces.pick(orders))).toHaveLength(10)
+  })
+})
