@@ -2,6 +2,7 @@
 import { group, sum } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { midranks } from '../../stats/midranks.ts'
 import { moments } from '../../stats/moments.ts'
@@ -73,15 +74,14 @@ function timedScores(flows: FlowSet, scores: readonly Score[]): [before: Timed[]
   const counts = flows.countsOf(scores.map(({ request }) => request))
   const each = counts === undefined ? 1 : sum(counts) / worthOf(counts, counts)
   const seriesOf = (period: Period) => {
-    const inOrder = scores
-      .filter(({ request }) => flows.period[request] === period)
-      .map((score) => ({ ...score, timeUs: flows.arrivalUs(score.request) }))
-      .sort((a, b) => a.timeUs - b.timeUs)
+    const own = scores.filter(({ request }) => flows.period[request] === period)
+    const timesUs = Float64Array.from(own, ({ request }) => flows.arrivalUs(request))
     const series: Timed[] = []
     let [sumOfScores, sumOfAmounts, count, startUs] = [0, 0, 0, 0]
-    for (const { request, mean, amount, timeUs } of inOrder) {
+    for (const i of ascendingOrder(timesUs)) {
+      const { request, mean, amount } = own[i]!
       const counted = flows.countOf(request)
-      if (count === 0) startUs = timeUs
+      if (count === 0) startUs = timesUs[i]!
       sumOfScores += counted * mean
       sumOfAmounts += counted * amount
       count += counted

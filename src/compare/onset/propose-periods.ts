@@ -86,7 +86,16 @@ export function proposePeriods(
     flows: selectRequests(flows, { before, after }),
     beforeUs: rangeOf(before),
     afterUs: rangeOf(after),
-    since: { timeUs, lowUs, highUs, isTimeOfDay: isTimeOfDay(timeUs), fromStart: false, gradual },
+    since: {
+      timeUs,
+      lowUs,
+      highUs,
+      isTimeOfDay: isTimeOfDay(timeUs),
+      fromStart: false,
+      gradual,
+      perhapsGradual: false,
+      until: null,
+    },
     measure: first.name,
     levels: [
       levelOf(first, ({ timeUs: at }) => at <= lowUs),
