@@ -116,15 +116,6 @@ const NONE: ChangePointResult = {
   ratioAt: () => Number.NaN,
 }
 
-export interface PassingChangeOptions {
-  /** Fewest values before the change. Default 0. */
-  readonly from?: number
-  /** First value that may be back at the first level. Default: the first. */
-  readonly until?: number
-  /** Fewest values that the change lasts, and that may follow it. Default 1. */
-  readonly lasting?: number
-}
-
 export interface PassingChangeResult {
   /** The first value at the other level, and the first that is back at the first one. */
   readonly at: number
@@ -141,13 +132,16 @@ const MAX_POSITIONS = 200
 
 /**
  * Finds where a series goes to another level and comes back, by least squares, to a two-hundredth of
- * its length (`changePoint` of its parts tells more). Where it does not come back, `end` is the number
- * of values and `ratioOfEnd` is 0; where no position lies between the limits, both ratios are.
+ * its length (`changePoint` of its parts tells more). Where a change that lasts fits as well,
+ * `ratioOfEnd` is 0; where no position lies between the limits, both ratios are.
  *
  * Source: Levin and Kline 1985, "The CUSUM test of homogeneity with an application in spontaneous
  * abortion epidemiology", Statistics in Medicine 4(4):469-488.
  *
  * @param values in the order of time
+ * @param options.from fewest values before the change
+ * @param options.until first value that may be back at the first level
+ * @param options.lasting fewest values that the change lasts, and that follow it
  *
  * @example
  * const { at, end } = passingChange([5, 6, 5, 9, 8, 9, 6, 5, 5, 6])
@@ -156,7 +150,7 @@ const MAX_POSITIONS = 200
  */
 export function passingChange(
   values: readonly number[],
-  { from = 0, until = 0, lasting = 1 }: PassingChangeOptions = {},
+  { from = 0, until = 0, lasting = 1 }: { from?: number; until?: number; lasting?: number } = {},
 ): PassingChangeResult {
   const count = values.length
   const { mean } = moments(values)

@@ -16,6 +16,7 @@ import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type StepTimes, stepKey } from '../steps/step-times.ts'
+import { type Bursts, burstsOf } from './bursts.ts'
 import { findOnset, type Onset, type Timed } from './onset.ts'
 
 /** A gap between the periods of up to this share of the shorter one is none. */
@@ -30,11 +31,17 @@ interface Value extends Failure {
   readonly stratum?: string
 }
 
-/** When each finding began, or `null`; onsets after the start must be significant among all. */
+/** When a finding began, and in which bursts its slow requests come. */
+interface InTime {
+  readonly began: Onset | null
+  readonly bursts: Bursts | null
+}
+
+/** How findings lie in time; onsets after the start and bursts must be significant among all. */
 export function onsetsOf(
   drafts: readonly Draft[],
   { categories, steps }: { categories: Categories; steps: StepChanges },
-): ReadonlyMap<Draft, Onset | null> {
+): ReadonlyMap<Draft, InTime> {
   const clock = clockOf(categories.flows)
   const found = drafts.map((draft) => {
     const { segment } = draft
@@ -52,13 +59,19 @@ export function onsetsOf(
           ),
     )
     const [before, after] = timedScores(categories.flows, scores)
-    return findOnset({ before, after, ...clock })
+    const onset = findOnset({ before, after, ...clock })
+    const isThroughout = onset === null || (onset.onset.fromStart && onset.onset.until === null)
+    return { onset, bursts: isThroughout ? burstsOf(after) : null }
   })
-  const q = benjaminiHochberg(found.map((onset) => onset?.p ?? Number.NaN))
+  const corrected = (ps: readonly (number | undefined)[]) =>
+    benjaminiHochberg(ps.map((p) => p ?? Number.NaN))
+  const q = corrected(found.map(({ onset }) => onset?.p))
+  const burstsQ = corrected(found.map(({ bursts }) => bursts?.p))
   return new Map(
-    drafts.map((draft, i) => {
-      const onset = found[i]?.onset ?? null
-      return [draft, onset?.fromStart || (q[i] as number) < LEVEL ? onset : null]
+    found.map(({ onset, bursts }, i) => {
+      const isTold = onset?.onset.fromStart || q[i]! < LEVEL
+      const began = (isTold && onset?.onset) || null
+      return [drafts[i]!, { began, bursts: burstsQ[i]! < LEVEL ? bursts : null }]
     }),
   )
 }

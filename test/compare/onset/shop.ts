@@ -13,6 +13,8 @@ export interface Shop {
   /** Seconds from which on stock is slower, until when, and by how much. */
   readonly slowFrom?: number
   readonly slowUntil?: number
+  /** Slower only for the first 1.5 s of every so many. */
+  readonly slowEvery?: number
   readonly slowUs?: number
   /** By how much more it is slower at the end. */
   readonly leakUs?: number
@@ -37,7 +39,7 @@ export function shop(name: string, fromUs: number, given: Shop): SpanTraces {
     payFrom = Infinity,
     seed,
   } = given
-  const { versionFrom, hosts = 0 } = given
+  const { versionFrom, hosts = 0, slowEvery = 1 } = given
   const random = randomSource(seed)
   const draw = randomSource(seed + 1000)
   const spans: SpanSketch[] = []
@@ -48,7 +50,7 @@ export function shop(name: string, fromUs: number, given: Shop): SpanTraces {
     const leak = (leakUs * (seconds - slowFrom)) / (MINUTES * 60 - slowFrom)
     const stockUs =
       4000 * Math.exp(0.3 * random.normal()) +
-      (seconds >= slowFrom && seconds < slowUntil ? slowUs + leak : 0)
+      (seconds >= slowFrom && seconds < slowUntil && seconds % slowEvery < 1.5 ? slowUs + leak : 0)
     const pays = random.next() < (seconds >= payFrom ? 1 : 1 / 3)
     const endUs = startUs + stockUs + (pays ? 2000 : 500)
     const span = (id: string, operation: string, rest: Partial<SpanSketch>) =>
