@@ -98,7 +98,8 @@ function endOf({ before, after, isJoined }: OnsetSeries) {
     return again.ratio >= MIN_RATIO && again.size / size > 1 / MIN_WANDER
   })
   if (!isOver || isAgain) return null
-  const found = changePoint(values.slice(at), { from: lasting, to: values.length - at - lasting })
+  const within = { from: Math.max(lasting, start + 1 - at), to: values.length - at - lasting }
+  const found = changePoint(values.slice(at), within)
   const timeOf = (position: number) => (both[at + position] as Timed).timeUs
   const [timeUs, lowUs, highUs] = [found.at, found.low - 1, found.high].map(timeOf)
   return { at: at + found.at - start, until: { timeUs, lowUs, highUs } as Onset['until'] }
