@@ -192,26 +192,29 @@ const SIZE = record<FindingSize>({
   interval: about('95 % confidence interval.', listOf(MEASURED)),
 })
 
+const MOMENT = { time: TEXT, low: about('95 % confidence interval.', TEXT), high: TEXT }
+
 const SINCE = record({
-  time: TEXT,
-  low: about('95 % confidence interval.', TEXT),
-  high: TEXT,
+  ...MOMENT,
   fromStart: about('Whether it was there from the first request after on.', FLAG),
   gradual: about('Whether it grows from then on, and was not all there at once.', FLAG),
+  perhapsGradual: about('Whether it may have grown: the interval is that of a step.', FLAG),
+  until: about('When it was over; null where it lasts.', orNull(record(MOMENT))),
   follows: about(
     'What it began just after: an event that was given, or a version or host that comes or goes; null for nothing.',
     orNull(record({ time: TEXT, event: TEXT })),
   ),
 })
 
-function sinceTimes(
-  { timeUs, lowUs, highUs, fromStart, gradual, isTimeOfDay }: Onset,
-  event: TimedEvent | null,
-) {
+function sinceTimes({ isTimeOfDay, until, ...since }: Onset, event: TimedEvent | null) {
   const text = (us: number) =>
     isTimeOfDay ? new Date(us / 1e3).toISOString() : `PT${(us / 1e6).toFixed(6)}S`
+  const times = ({ timeUs, lowUs, highUs }: NonNullable<Onset['until']>) => {
+    const [time, low, high] = [timeUs, lowUs, highUs].map(text) as [string, string, string]
+    return { time, low, high }
+  }
   const follows = event && { time: text(event.atUs), event: event.words }
-  return { time: text(timeUs), low: text(lowUs), high: text(highUs), fromStart, gradual, follows }
+  return { ...since, ...times(since), until: until && times(until), follows }
 }
 
 const SEGMENT_SIDE = record<SegmentSide>({

@@ -116,6 +116,65 @@ const NONE: ChangePointResult = {
   ratioAt: () => Number.NaN,
 }
 
+export interface PassingChangeResult {
+  /** The first value at the other level, and the first that is back at the first one. */
+  readonly at: number
+  readonly end: number
+  /** The other level less the first one. */
+  readonly size: number
+  /** Likelihood ratio against one level throughout, and against a change that lasts. */
+  readonly ratio: number
+  readonly ratioOfEnd: number
+}
+
+/** Positions at which a change is tried to begin and to end. */
+const MAX_POSITIONS = 200
+
+/**
+ * Finds where a series goes to another level and comes back, by least squares, to a two-hundredth of
+ * its length (`changePoint` of its parts tells more). Where a change that lasts fits as well,
+ * `ratioOfEnd` is 0; where no position lies between the limits, both ratios are.
+ *
+ * Source: Levin and Kline 1985, "The CUSUM test of homogeneity with an application in spontaneous
+ * abortion epidemiology", Statistics in Medicine 4(4):469-488.
+ *
+ * @param values in the order of time
+ * @param options.from fewest values before the change
+ * @param options.until first value that may be back at the first level
+ * @param options.lasting fewest values that the change lasts, and that follow it
+ *
+ * @example
+ * const { at, end } = passingChange([5, 6, 5, 9, 8, 9, 6, 5, 5, 6])
+ * at // 3
+ * end // 6
+ */
+export function passingChange(
+  values: readonly number[],
+  { from = 0, until = 0, lasting = 1 }: { from?: number; until?: number; lasting?: number } = {},
+): PassingChangeResult {
+  const count = values.length
+  const { mean } = moments(values)
+  const sums = cumulated(values.map((value) => value - mean))
+  const between = (at: number, end: number) => {
+    const inside = sums[end]! - sums[at]!
+    const size = end - at
+    return size === count ? 0 : (inside * inside * count) / (size * (count - size))
+  }
+  const step = Math.ceil(count / MAX_POSITIONS)
+  let [best, lasts, at, end] = [0, 0, count, count]
+  for (let i = from; i <= count - lasting; i += step) {
+    lasts = Math.max(lasts, between(i, count))
+    for (let j = Math.max(i + lasting, until); j <= count - lasting; j += step) {
+      const explained = between(i, j)
+      if (explained > best * (1 + ROUNDING)) [best, at, end] = [explained, i, j]
+    }
+  }
+  const size = end > at ? ((sums[end]! - sums[at]!) * count) / (end - at) / (count - end + at) : 0
+  const noise = longRunVariance(values.map((value, i) => value - (i >= at && i < end ? size : 0)))
+  const ratioOf = (explained: number) => (explained > 0 ? explained / noise : 0)
+  return { at, end, size, ratio: ratioOf(best), ratioOfEnd: ratioOf(Math.max(0, best - lasts)) }
+}
+
 export interface ConstantLevelResult {
   /** Largest distance of the cumulated deviations from 0, in standard errors. */
   readonly statistic: number

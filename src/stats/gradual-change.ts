@@ -26,6 +26,8 @@ export interface GradualChangeResult {
   readonly ratio: number
   /** p of the hypothesis that the change takes no longer than from one value to the next. */
   readonly p: number
+  /** How long growth may take at most: what an F test does not reject; as `times`. */
+  readonly longest: number
   /** Returns p of the hypothesis that growth begins between a value and the one before it. */
   readonly pAt: (position: number) => number
 }
@@ -87,6 +89,7 @@ export function gradualChange(
     return { explained: xy ** 2 / xx, size: xy / xx, base: mean - (xy / xx) * (x / count) }
   }
   const profile = new Float64Array(count + 1)
+  const ofLength = new Float64Array(count + 1)
   let [best, abrupt, found] = [0, 0, null as Growth | null]
   for (let start = Math.max(1, from); start <= Math.min(count - 1, to); start++) {
     for (let end = start; end <= count; end++) {
@@ -94,6 +97,7 @@ export function gradualChange(
         const { explained } = fitOf({ start, end, shape })
         if (end <= start + 1 && explained > abrupt) abrupt = explained
         if (explained > profile[start]!) profile[start] = explained
+        if (explained > ofLength[end - start]!) ofLength[end - start] = explained
         if (explained > best) [best, found] = [explained, { start, end, shape }]
       }
     }
@@ -117,6 +121,8 @@ export function gradualChange(
   let [low, high] = [start, start]
   for (let i = Math.max(1, from); i < low; i++) if (pAt(i) > LEVEL) low = i
   for (let i = Math.min(count - 1, to); i > high; i--) if (pAt(i) > LEVEL) high = i
+  let longest = end - start
+  for (let i = count; i > longest; i--) if (pOf(ofLength[i]!) > LEVEL) longest = i
   const timeAt = (position: number) => begin + scale * place(position)
   return {
     begins: timeAt(start),
@@ -129,6 +135,7 @@ export function gradualChange(
     noise,
     ratio: best / noise,
     p: pOf(abrupt),
+    longest: (longest * scale) / count,
     pAt,
   }
 }

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { changePoint, constantLevel, positionTail } from '../../src/stats/change-point.ts'
+import {
+  changePoint,
+  constantLevel,
+  passingChange,
+  positionTail,
+} from '../../src/stats/change-point.ts'
 import { type RandomSource, randomSource } from '../../src/stats/random.ts'
 import { expectRelative } from './expect-relative.ts'
 
@@ -91,4 +96,31 @@ test.each([
     if (low <= at && at <= high) covered++
   }
   expect(covered / 300).toBeGreaterThanOrEqual(0.93)
+})
+
+describe('a level that comes back', () => {
+  const noise = [0.1, -0.2, 0.2, -0.1]
+  const found = (count: number, levelAt: (i: number) => number, options = {}) =>
+    passingChange(
+      Array.from({ length: count }, (_, i) => levelAt(i) + noise[i % 4]!),
+      options,
+    )
+
+  test('is placed where it goes and where it comes back, and is no lasting change', () => {
+    const { at, end, size, ratioOfEnd } = found(40, (i) => (i >= 10 && i < 18 ? -5 : 0))
+    expect([at, end]).toEqual([10, 18])
+    expect(size).toBeCloseTo(-5, 0)
+    expect(ratioOfEnd).toBeGreaterThan(100)
+  })
+
+  test('is placed within a two-hundredth of many values', () => {
+    const { at, end } = found(10_000, (i) => (i >= 3120 && i < 4333 ? 5 : 0))
+    expect(Math.abs(at - 3120)).toBeLessThanOrEqual(50)
+    expect(Math.abs(end - 4333)).toBeLessThanOrEqual(50)
+  })
+
+  test('a change that lasts has no end, and there is none where no position lies between the limits', () => {
+    expect(found(40, (i) => (i < 20 ? 0 : 5)).ratioOfEnd).toBeLessThan(4)
+    expect(found(4, (i) => i, { from: 4 })).toMatchObject({ ratio: 0, ratioOfEnd: 0 })
+  })
 })

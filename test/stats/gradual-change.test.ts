@@ -20,6 +20,11 @@ test('a step is no growth', () => {
   expect(found((time) => (time < 20 ? 0 : 5))?.p).toBeGreaterThan(0.05)
 })
 
+test('how long growth may take: long for a ramp, hardly any time for a step', () => {
+  expect(found((time) => Math.max(0, time - 20))?.longest).toBeGreaterThanOrEqual(18)
+  expect(found((time) => (time < 20 ? 0 : 5))?.longest).toBeLessThanOrEqual(2)
+})
+
 test('returns null where all values are equal', () => {
   expect(gradualChange(times, new Float64Array(40).fill(3))).toBeNull()
 })

@@ -21,6 +21,7 @@ import {
   type ResponseTimeMutations,
 } from '../mutations/find-response-time-mutations.ts'
 import { counterOf, findStructuralMutations } from '../mutations/find-structural-mutations.ts'
+import { burstsFact } from '../onset/bursts.ts'
 import { eventBefore, onsetAt, seenEvents, type TimedEvent } from '../onset/events.ts'
 import { onsetsOf } from '../onset/finding-onsets.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
@@ -192,7 +193,7 @@ export function groupFindings(
       { contributionUs, consequences, observedChangeUs: clearUs },
       quantity,
     )
-    const began = onsets.get(draft) ?? null
+    const { began, bursts } = onsets.get(draft)!
     const { flows } = categories
     const ofPeriods = (counted: (period: Period) => number) => {
       const count = (period: Period) =>
@@ -210,6 +211,7 @@ export function groupFindings(
       ...factsOf(weighted, { all: requests, quantity, apart }),
       ...meaningFact(categories, draft),
       ...sinceFact(since, follows),
+      ...burstsFact(draft, bursts),
       ...interferenceFacts(interference),
       ...(knowledge === null ? [] : noteTexts(knowledge.notes, id, subjectsOf(categories, draft))),
     ]

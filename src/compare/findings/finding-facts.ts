@@ -96,29 +96,45 @@ function eachText(each: number, draft: Draft, quantity: Quantity): string {
   return `${much}${intervalText(draft.eachInterval, quantity)}${typically}`
 }
 
-/** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `already at the start (11:15:03 UTC)`. */
+/** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `already at the start (11:15:03 UTC)`; and until when. */
 export function sinceFact(since: Onset | null, follows: TimedEvent | null): string[] {
   if (since === null) return []
-  if (follows === null) return [sinceText(since)]
+  const until = since.until === null ? '' : `, until ${placedText(since.until, since, 'the end')}`
+  if (follows === null) return [sinceText(since) + until]
   const lagUs = since.fromStart ? 0 : Math.max(0, since.timeUs - follows.atUs)
   // A lag is no surer than the moment it is counted from.
   const isSure = lagUs > since.highUs - since.lowUs
   const upTo = formatDuration(since.highUs - follows.atUs)
   const lag = lagUs === 0 ? '' : isSure ? `${formatDuration(lagUs)} ` : `at most ${upTo} `
-  return [`${sinceText(since)}, ${lag}after ${printable(follows.words)}`]
+  return [`${sinceText(since)}, ${lag}after ${printable(follows.words)}${until}`]
 }
 
 export function sinceText(since: Onset): string {
-  const { timeUs, lowUs, highUs, fromStart, gradual, isTimeOfDay } = since
-  const length = highUs - lowUs < SHORT_US && !fromStart ? MILLISECONDS : SECONDS
-  const textOf = isTimeOfDay
-    ? (us: number) => new Date(us / 1e3).toISOString().slice(11, length)
-    : formatDuration
-  const [time, low, high] = [timeUs, lowUs, highUs].map(textOf)
+  const { timeUs, fromStart, gradual, perhapsGradual, isTimeOfDay } = since
   if (fromStart) {
-    return `${gradual ? 'growing from' : 'already at'} the start${isTimeOfDay ? ` (${time} UTC)` : ''}`
+    const time = isTimeOfDay ? ` (${timeText(timeUs, SECONDS)} UTC)` : ''
+    return `${gradual ? 'growing from' : 'already at'} the start${time}`
   }
-  return `${gradual ? 'growing since about' : 'since'} ${time} ${isTimeOfDay ? 'UTC' : 'into the after period'} (95 % CI of the start ${low} to ${high})`
+  const how = gradual ? 'growing since about' : `since${perhapsGradual ? ' about' : ''}`
+  const what = `the start${perhapsGradual ? ', if not gradual,' : ''}`
+  return `${how} ${placedText(since, since, what)}`
+}
+
+/** `11:15:03 UTC (95 % CI of the start 11:15:01 to 11:15:04)`. */
+function placedText(
+  { timeUs, lowUs, highUs }: NonNullable<Onset['until']>,
+  { isTimeOfDay }: Onset,
+  what: string,
+): string {
+  const length = highUs - lowUs < SHORT_US ? MILLISECONDS : SECONDS
+  const [time, low, high] = [timeUs, lowUs, highUs].map((us) =>
+    isTimeOfDay ? timeText(us, length) : formatDuration(us),
+  )
+  return `${time} ${isTimeOfDay ? 'UTC' : 'into the after period'} (95 % CI of ${what} ${low} to ${high})`
+}
+
+function timeText(us: number, length: number): string {
+  return new Date(us / 1e3).toISOString().slice(11, length)
 }
 
 /** Says how large a change is: a rate of what is done or fails, or the time of each request. */

@@ -2,6 +2,7 @@
 import { group, sum } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { midranks } from '../../stats/midranks.ts'
 import { moments } from '../../stats/moments.ts'
@@ -16,6 +17,7 @@ import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type StepTimes, stepKey } from '../steps/step-times.ts'
+import { type Bursts, burstsOf } from './bursts.ts'
 import { findOnset, type Onset, type Timed } from './onset.ts'
 
 /** A gap between the periods of up to this share of the shorter one is none. */
@@ -30,11 +32,17 @@ interface Value extends Failure {
   readonly stratum?: string
 }
 
-/** When each finding began, or `null`; onsets after the start must be significant among all. */
+/** When a finding began, and in which bursts its slow requests come. */
+interface InTime {
+  readonly began: Onset | null
+  readonly bursts: Bursts | null
+}
+
+/** How findings lie in time; onsets after the start and bursts must be significant among all. */
 export function onsetsOf(
   drafts: readonly Draft[],
   { categories, steps }: { categories: Categories; steps: StepChanges },
-): ReadonlyMap<Draft, Onset | null> {
+): ReadonlyMap<Draft, InTime> {
   const clock = clockOf(categories.flows)
   const found = drafts.map((draft) => {
     const { segment } = draft
@@ -52,13 +60,19 @@ export function onsetsOf(
           ),
     )
     const [before, after] = timedScores(categories.flows, scores)
-    return findOnset({ before, after, ...clock })
+    const onset = findOnset({ before, after, ...clock })
+    const isThroughout = onset === null || (onset.onset.fromStart && onset.onset.until === null)
+    return { onset, bursts: isThroughout ? burstsOf(after) : null }
   })
-  const q = benjaminiHochberg(found.map((onset) => onset?.p ?? Number.NaN))
+  const corrected = (ps: readonly (number | undefined)[]) =>
+    benjaminiHochberg(ps.map((p) => p ?? Number.NaN))
+  const q = corrected(found.map(({ onset }) => onset?.p))
+  const burstsQ = corrected(found.map(({ bursts }) => bursts?.p))
   return new Map(
-    drafts.map((draft, i) => {
-      const onset = found[i]?.onset ?? null
-      return [draft, onset?.fromStart || (q[i] as number) < LEVEL ? onset : null]
+    found.map(({ onset, bursts }, i) => {
+      const isTold = onset?.onset.fromStart || q[i]! < LEVEL
+      const began = (isTold && onset?.onset) || null
+      return [drafts[i]!, { began, bursts: burstsQ[i]! < LEVEL ? bursts : null }]
     }),
   )
 }
@@ -74,15 +88,14 @@ function timedScores(flows: FlowSet, scores: readonly Score[]): [before: Timed[]
   const counts = flows.countsOf(scores.map(({ request }) => request))
   const each = counts === undefined ? 1 : sum(counts) / worthOf(counts, counts)
   const seriesOf = (period: Period) => {
-    const inOrder = scores
-      .filter(({ request }) => flows.period[request] === period)
-      .map((score) => ({ ...score, timeUs: flows.arrivalUs(score.request) }))
-      .sort((a, b) => a.timeUs - b.timeUs)
+    const own = scores.filter(({ request }) => flows.period[request] === period)
+    const timesUs = Float64Array.from(own, ({ request }) => flows.arrivalUs(request))
     const series: Timed[] = []
     let [sumOfScores, sumOfAmounts, count, startUs] = [0, 0, 0, 0]
-    for (const { request, mean, amount, timeUs } of inOrder) {
+    for (const i of ascendingOrder(timesUs)) {
+      const { request, mean, amount } = own[i]!
       const counted = flows.countOf(request)
-      if (count === 0) startUs = timeUs
+      if (count === 0) startUs = timesUs[i]!
       sumOfScores += counted * mean
       sumOfAmounts += counted * amount
       count += counted

@@ -1,4 +1,4 @@
-import { changePoint, constantLevel } from '../../stats/change-point.ts'
+import { changePoint, constantLevel, passingChange } from '../../stats/change-point.ts'
 import { type GradualChangeResult, gradualChange } from '../../stats/gradual-change.ts'
 import { moments } from '../../stats/moments.ts'
 import { median } from '../../stats/quantile.ts'
@@ -15,6 +15,10 @@ export interface Onset {
   readonly fromStart: boolean
   /** It grows from then on, and was not all there at once. */
   readonly gradual: boolean
+  /** That it grows is not ruled out; `lowUs` and `highUs` then hold if it came at once. */
+  readonly perhapsGradual: boolean
+  /** When it was over, and the 95 % confidence interval of that; `null` where it lasts. */
+  readonly until: Pick<Onset, 'timeUs' | 'lowUs' | 'highUs'> | null
 }
 
 export interface OnsetSeries {
@@ -50,6 +54,8 @@ const MAX_START = 0.2
 /** Up to the first p of a step, a change grows; up to the second, the interval is that of both. */
 export const NO_STEP = 0.01
 const MAYBE_STEP = 0.1
+/** Growth that takes longer than this share of the time from its beginning on is no step. */
+const MAX_STEP = 0.2
 
 export interface OnsetTest {
   readonly onset: Onset
@@ -57,11 +63,49 @@ export interface OnsetTest {
 }
 
 /**
- * The change point of a level, in after or both periods, or when it began to grow. `null` for too few
- * requests, too small or lasting too short a change, a level that wanders as much before, or too wide
- * an interval.
+ * The change point of a level, in after or both periods, or when it began to grow; and when it was over,
+ * where that is. `null` for too few requests, too small or lasting too short a change, a level that
+ * wanders as much before, one that changes again and again, or too wide an interval.
  */
 export function findOnset(series: OnsetSeries): OnsetTest | null {
+  const over = endOf(series)
+  if (over === null) return beginningOf(series)
+  const found = beginningOf({ ...series, after: series.after.slice(0, over.at) })
+  return found && { ...found, onset: { ...found.onset, until: over.until } }
+}
+
+/** More than this share of a change that is over is not left. */
+const MAX_LEFT = 0.25
+/** What lasts less than this share of it is not the same change again. */
+const MIN_AGAIN = 0.25
+
+/** When a change is over, in the after period; `null` where it lasts or comes again. */
+function endOf({ before, after, isJoined }: OnsetSeries) {
+  const [start, lasting] = [before.length, lastingOf(after.length)]
+  const both = [...before, ...after]
+  const values = both.map(({ value }) => value)
+  const from = isJoined ? Math.ceil(start / 2) : start
+  const { at, end, size, ratioOfEnd } = passingChange(values, { from, until: start + 1, lasting })
+  if (ratioOfEnd < MIN_RATIO) return null
+  const parts = [values.slice(0, at), values.slice(at, end), values.slice(end)]
+  const [usual, other, later] = parts.map((own) => moments(own).mean) as [number, number, number]
+  const [changed, left] = [other - usual, later - usual]
+  const isOver =
+    Math.abs(left) <= MAX_LEFT * Math.abs(changed) &&
+    Math.abs(left) * (values.length - end) < Math.abs(changed) * (end - at)
+  const isAgain = [parts[0]!, parts[2]!].some((own) => {
+    const again = passingChange(own, { lasting: Math.ceil(MIN_AGAIN * (end - at)) })
+    return again.ratio >= MIN_RATIO && again.size / size > 1 / MIN_WANDER
+  })
+  if (!isOver || isAgain) return null
+  const within = { from: Math.max(lasting, start + 1 - at), to: values.length - at - lasting }
+  const found = changePoint(values.slice(at), within)
+  const timeOf = (position: number) => (both[at + position] as Timed).timeUs
+  const [timeUs, lowUs, highUs] = [found.at, found.low - 1, found.high].map(timeOf)
+  return { at: at + found.at - start, until: { timeUs, lowUs, highUs } as Onset['until'] }
+}
+
+function beginningOf(series: OnsetSeries): OnsetTest | null {
   const { before, after, isJoined, isTimeOfDay } = series
   const [first, last] = [after[0], after.at(-1)]
   if (before.length < MIN_BEFORE || after.length < MIN_AFTER || !first || !last) return null
@@ -82,13 +126,15 @@ export function findOnset(series: OnsetSeries): OnsetTest | null {
   const earliest = (position: number) =>
     position === start && !isJoined ? first.timeUs : timeOf(Math.max(0, position - 1))
   const step = { timeUs: timeOf(at), lowUs: earliest(low), highUs: timeOf(high), p: pAt(start) }
-  const { p, gradual, ...interval } = withGrowth(step, growthIn(series))
+  const { p, ...interval } = withGrowth(step, growthIn(series))
   const { lowUs, highUs } = interval
   const lengthUs = last.timeUs - first.timeUs
-  const shared = { ...interval, isTimeOfDay, gradual }
+  const shared = { ...interval, isTimeOfDay, until: null }
   const isAtStart = lowUs <= first.timeUs && highUs >= first.timeUs
   if (isAtStart && highUs - first.timeUs <= MAX_START * lengthUs) {
-    return { onset: { ...shared, timeUs: first.timeUs, fromStart: true }, p: 1 }
+    // Growth that takes time is not found to begin there.
+    const onset = { ...shared, timeUs: first.timeUs, fromStart: true, perhapsGradual: false }
+    return { onset, p: 1 }
   }
   const isPlaced = highUs - lowUs <= MAX_WIDTH * lengthUs
   return isPlaced ? { onset: { ...shared, fromStart: false }, p } : null
@@ -99,16 +145,21 @@ interface Start extends Pick<Onset, 'timeUs' | 'lowUs' | 'highUs'> {
   readonly p: number
 }
 
-function withGrowth(step: Start, growth: (Start & { readonly pOfStep: number }) | null) {
-  if (growth === null || growth.pOfStep >= MAYBE_STEP) return { ...step, gradual: false }
-  const { pOfStep, ...start } = growth
-  if (pOfStep < NO_STEP) return { ...start, gradual: true }
+function withGrowth(
+  step: Start,
+  growth: (Start & { readonly pOfStep: number; readonly mayLast: boolean }) | null,
+) {
+  if (growth === null) return { ...step, gradual: false, perhapsGradual: true }
+  const { pOfStep, mayLast, ...start } = growth
+  if (pOfStep < NO_STEP) return { ...start, gradual: true, perhapsGradual: false }
+  const told = { gradual: false, perhapsGradual: mayLast }
+  if (pOfStep >= MAYBE_STEP) return { ...step, ...told }
   return {
     timeUs: step.timeUs,
     lowUs: Math.min(step.lowUs, start.lowUs),
     highUs: Math.max(step.highUs, start.highUs),
     p: Math.max(step.p, start.p),
-    gradual: false,
+    ...told,
   }
 }
 
@@ -134,6 +185,7 @@ function growthIn({ before, after, isJoined }: OnsetSeries) {
       highUs: limit(found.high),
       p: found.pAt(start),
       pOfStep: found.p,
+      mayLast: found.longest > MAX_STEP * (after.at(-1)!.timeUs - found.begins),
     }
   }
   return null

@@ -26,6 +26,7 @@ const MIN_VALUES = 40
 /** Each period has at least this share of the recording. */
 const MIN_SHARE = 0.1
 const LEVEL = 0.05
+const WITHIN = { fromStart: false, perhapsGradual: false, until: null } as const
 
 /** Two periods of one recording. */
 export interface ProposedPeriods {
@@ -86,7 +87,7 @@ export function proposePeriods(
     flows: selectRequests(flows, { before, after }),
     beforeUs: rangeOf(before),
     afterUs: rangeOf(after),
-    since: { timeUs, lowUs, highUs, isTimeOfDay: isTimeOfDay(timeUs), fromStart: false, gradual },
+    since: { timeUs, lowUs, highUs, isTimeOfDay: isTimeOfDay(timeUs), gradual, ...WITHIN },
     measure: first.name,
     levels: [
       levelOf(first, ({ timeUs: at }) => at <= lowUs),

@@ -57,6 +57,22 @@ describe('a finding says since when', () => {
     expect(finding?.facts.at(-1)).toBe('already at the start (22:17:20 UTC)')
   })
 
+  test.each([
+    [30, 'since 22:17:'],
+    [0, 'already at the start (22:17:20 UTC)'],
+  ])('and until when: slower from %d s on, and no longer after 90 s', (slowFrom, words) => {
+    const { findings } = compareShops({ slowFrom, slowUntil: 90, slowUs: 4000 }).findings
+    const { since, facts } = findings[0] ?? {}
+    expect(since?.fromStart).toBe(slowFrom === 0)
+    const { lowUs = Number.NaN, highUs = Number.NaN } = since?.until ?? {}
+    expect(seconds(lowUs)).toBeLessThanOrEqual(90)
+    expect(seconds(lowUs)).toBeGreaterThan(86)
+    expect(seconds(highUs)).toBeGreaterThanOrEqual(90)
+    expect(seconds(highUs)).toBeLessThan(94)
+    expect(facts?.at(-1)?.startsWith(words)).toBe(true)
+    expect(facts?.at(-1)).toMatch(/, until 22:18:\S+ UTC \(95 % CI of the end \S+ to \S+\)$/)
+  })
+
   test('a change late in before is dated there if after follows at once, not if a day lies between', () => {
     const late = { slowFrom: 225, slowUs: 4000 }
     const joined = compareShops({ slowFrom: 0, slowUs: 4000 }, late).findings.findings[0]?.since
@@ -121,7 +137,7 @@ describe.each([true, false])(
         const random = randomSource(11)
         const clock = { isJoined, isTimeOfDay: true }
         const { size, count = 300 } = truth
-        let [falseOnsets, told, covered] = [0, 0, 0]
+        let [falseOnsets, told, covered, over] = [0, 0, 0, 0]
         for (let round = 0; round < ROUNDS; round++) {
           const before = series(random, truth, 0)
           const constant = series(random, truth, count * 1e6).map((one) => ({
@@ -130,6 +146,7 @@ describe.each([true, false])(
           }))
           const none = findOnset({ before, after: constant, ...clock })
           if (none !== null && !none.onset.fromStart && none.p < 0.05) falseOnsets++
+          if (none?.onset.until) over++
           const at = Math.floor(count * (0.25 + 0.5 * random.next()))
           const stepped = series(random, truth, count * 1e6).map((one, i) => ({
             ...one,
@@ -138,6 +155,7 @@ describe.each([true, false])(
           const found = findOnset({ before, after: stepped, ...clock })
           if (found === null || found.onset.fromStart || found.p >= 0.05) continue
           told++
+          if (found.onset.until) over++
           const { lowUs, highUs } = found.onset
           const planted = stepped[at]?.timeUs ?? 0
           if (lowUs <= planted && planted <= highUs) covered++
@@ -145,6 +163,8 @@ describe.each([true, false])(
         expect(falseOnsets / ROUNDS).toBeLessThanOrEqual(0.05)
         expect(told).toBeGreaterThan(0.15 * ROUNDS)
         expect(covered / told).toBeGreaterThanOrEqual(0.9)
+        // All of them last.
+        expect(over / ROUNDS).toBeLessThanOrEqual(0.01)
       },
     )
   },
@@ -163,8 +183,9 @@ describe('a level that grows from some time on', () => {
       })
       const onset = findOnset({ before, after, isJoined: true, isTimeOfDay: true })?.onset
       const planted = after[at]?.timeUs ?? 0
+      const isToldStep = onset != null && !onset.gradual && !onset.perhapsGradual
       const { gradual = false, lowUs = Number.NaN, highUs = Number.NaN } = onset ?? {}
-      return { gradual, covers: lowUs <= planted && planted <= highUs }
+      return { gradual, isToldStep, covers: lowUs <= planted && planted <= highUs }
     })
   }
 
@@ -183,12 +204,21 @@ describe('a level that grows from some time on', () => {
     expect(growing.length).toBeLessThanOrEqual(3)
   })
 
+  test('less than the noise, it is no step either', () => {
+    const steps = told(1).filter(({ isToldStep }) => isToldStep)
+    expect(steps.length).toBeLessThanOrEqual(1)
+    const large = told(3, { grows: false }).filter(({ isToldStep }) => isToldStep)
+    expect(large.length).toBeGreaterThanOrEqual(30)
+  })
+
   test('a finding of it says so', () => {
     const { findings } = compareShops({ slowFrom: 60, slowUs: 0, leakUs: 20_000 }).findings
     const { since, facts } = findings[0] ?? {}
     expect(since?.gradual).toBe(true)
     expect(seconds(since?.lowUs ?? 0)).toBeLessThanOrEqual(60)
     expect(seconds(since?.highUs ?? 0)).toBeGreaterThanOrEqual(60)
+    const weak = compareShops({ slowFrom: 100, slowUs: 1500 }).findings.findings[0]
+    expect(weak?.facts.at(-1)).toMatch(/^since about .* \(95 % CI of the start, if not gradual, /)
     expect(facts?.at(-1)).toMatch(/^growing since about 22:\d\d:\d\d UTC \(95 % CI of the start /)
   })
 })
@@ -318,16 +348,34 @@ describe('one long recording', () => {
   )
 })
 
-test('a level that falls back has no single onset', { tags: 'full' }, () => {
-  const random = randomSource(5)
-  let told = 0
-  for (let round = 0; round < 50; round++) {
-    const before = series(random, { size: 3 }, 0)
-    const after = series(random, { size: 3 }, 300e6).map((one, i) => ({
-      ...one,
-      value: one.value + (i >= 60 && i < 150 ? 3 : 0),
-    }))
-    if (findOnset({ before, after, isJoined: true, isTimeOfDay: true }) !== null) told++
+describe('a level that falls back', () => {
+  const told = (levelAt: (i: number) => number, earlier: typeof levelAt = () => 0) => {
+    const random = randomSource(5)
+    const period = (fromUs: number, own: typeof levelAt) =>
+      series(random, { size: 3 }, fromUs).map((one, i) => ({ ...one, value: one.value + own(i) }))
+    return Array.from({ length: 50 }, () => {
+      const [before, after] = [period(0, earlier), period(300e6, levelAt)]
+      return findOnset({ before, after, isJoined: true, isTimeOfDay: true })?.onset ?? null
+    })
   }
-  expect(told).toBeLessThanOrEqual(2)
+  const isBetween = (i: number, from: number, to: number) => i >= from && i < to
+
+  test('is told with when it was over', { tags: 'full' }, () => {
+    const over = told((i) => (isBetween(i, 60, 150) ? 3 : 0)).flatMap((one) => one?.until ?? [])
+    expect(over.length).toBeGreaterThanOrEqual(48)
+    const covering = over.filter(({ lowUs, highUs }) => lowUs <= 450e6 && highUs >= 450e6)
+    expect(covering.length / over.length).toBeGreaterThanOrEqual(0.9)
+  })
+
+  test.each([
+    ['by half only', (i: number) => (i < 60 ? 0 : i < 150 ? 3 : 1.5), () => 0],
+    ['and rises again', (i: number) => (isBetween(i % 150, 30, 90) ? 3 : 0), () => 0],
+    [
+      'as it did before',
+      (i: number) => (isBetween(i, 60, 150) ? 3 : 0),
+      (i: number) => (isBetween(i, 60, 150) ? 3 : 0),
+    ],
+  ])('%s is not over', { tags: 'full' }, (_, levelAt, earlier) => {
+    expect(told(levelAt, earlier).filter((one) => one?.until)).toEqual([])
+  })
 })

@@ -10,8 +10,11 @@ import { makeSpans, type SpanSketch } from '../../make-traces.ts'
  *   pay   CHARGE             |----|       where it is made
  */
 export interface Shop {
-  /** Seconds from which on stock is slower, and by how much. */
+  /** Seconds from which on stock is slower, until when, and by how much. */
   readonly slowFrom?: number
+  readonly slowUntil?: number
+  /** Slower only for the first 1.5 s of every so many. */
+  readonly slowEvery?: number
   readonly slowUs?: number
   /** By how much more it is slower at the end. */
   readonly leakUs?: number
@@ -28,8 +31,15 @@ export const MINUTES = 4
 const STEP_US = 500_000
 
 export function shop(name: string, fromUs: number, given: Shop): SpanTraces {
-  const { slowFrom = Infinity, slowUs = 0, leakUs = 0, payFrom = Infinity, seed } = given
-  const { versionFrom, hosts = 0 } = given
+  const {
+    slowFrom = Infinity,
+    slowUntil = Infinity,
+    slowUs = 0,
+    leakUs = 0,
+    payFrom = Infinity,
+    seed,
+  } = given
+  const { versionFrom, hosts = 0, slowEvery = 1 } = given
   const random = randomSource(seed)
   const draw = randomSource(seed + 1000)
   const spans: SpanSketch[] = []
@@ -39,7 +49,8 @@ export function shop(name: string, fromUs: number, given: Shop): SpanTraces {
     const trace = `${name}-${i}`
     const leak = (leakUs * (seconds - slowFrom)) / (MINUTES * 60 - slowFrom)
     const stockUs =
-      4000 * Math.exp(0.3 * random.normal()) + (seconds >= slowFrom ? slowUs + leak : 0)
+      4000 * Math.exp(0.3 * random.normal()) +
+      (seconds >= slowFrom && seconds < slowUntil && seconds % slowEvery < 1.5 ? slowUs + leak : 0)
     const pays = random.next() < (seconds >= payFrom ? 1 : 1 / 3)
     const endUs = startUs + stockUs + (pays ? 2000 : 500)
     const span = (id: string, operation: string, rest: Partial<SpanSketch>) =>
