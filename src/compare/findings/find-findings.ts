@@ -39,7 +39,7 @@ import { callFindings } from './call-findings.ts'
 import { byContribution, nestConsequences, toldAsDelays, withConsequences } from './consequences.ts'
 import { detectableShifts, findingsLevel, nearestStep } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
-import { errorFindings } from './error-findings.ts'
+import { errorFindings, withTimeOfFailures } from './error-findings.ts'
 import type { Draft, Finding } from './finding.ts'
 import {
   apartFacts,
@@ -314,7 +314,8 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Dr
   const withLogged = withLogs(ofSteps, logFindings(steps, edges))
   const withOthers = withServiceLogs(withLogged, steps.flows.serviceLogs ?? [])
   const told = withSegments(withOthers, found, edges.categories)
-  const drafts = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
+  const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
+  const drafts = withTimeOfFailures(all, steps, edges.observedChangeUs)
   return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
 }
 
