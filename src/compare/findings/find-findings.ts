@@ -53,6 +53,7 @@ import { Findings } from './findings.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
+import { withSameFactor } from './same-factor.ts'
 import { segmentClause, withSegments } from './segment-findings.ts'
 import { slowExamples } from './slow-examples.ts'
 import { stepFindings } from './step-findings.ts'
@@ -183,7 +184,7 @@ export function groupFindings(
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const weighted = weigh(draft)
-    const { key, notes, weightUs, depth, isOfSegment: _, ...told } = weighted
+    const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...told } = weighted
     const elsewhereUs = toldElsewhere(draft) * (weighted.requests / draft.requests || 1)
     const contributionUs = withConsequences(weighted, consequences) - elsewhereUs
     const clearUs = changeIsClear ? observedChangeUs : Number.NaN
@@ -302,7 +303,7 @@ function weighing({ evidence, edges }: FindingSources) {
   }
 }
 
-function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Draft[] {
+function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): readonly Draft[] {
   const found = segments?.segments ?? []
   const ofSteps = [
     ...errorFindings(steps, edges),
@@ -316,7 +317,7 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Dr
   const told = withSegments(withOthers, found, edges.categories)
   const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   const drafts = withTimeOfFailures(all, steps, edges.observedChangeUs)
-  return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
+  return withSameFactor([...drafts, ...unattributedFindings(steps, { drafts, edges })], steps)
 }
 
 /** Whether a change of calls surely changes how much requests take. */
