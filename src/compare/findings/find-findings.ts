@@ -314,7 +314,7 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): re
   ]
   const withLogged = withLogs(ofSteps, logFindings(steps, edges))
   const withOthers = withServiceLogs(withLogged, steps.flows.serviceLogs ?? [])
-  const told = withSegments(withOthers, found, edges.categories)
+  const told = withSegments(withOthers, found, { categories: edges.categories, steps })
   const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   const drafts = withTimeOfFailures(all, steps, edges.observedChangeUs)
   return withSameFactor([...drafts, ...unattributedFindings(steps, { drafts, edges })], steps)
