@@ -1,5 +1,5 @@
 import { sum } from 'd3-array'
-import { grouped } from '../core/words.ts'
+import { grouped, spoken } from '../core/words.ts'
 import { missingSpans } from '../traces/missing-spans.ts'
 import { AFTER, type FlowSet, type Period } from './flow-set.ts'
 
@@ -12,10 +12,10 @@ export function countText(flows: FlowSet, period: Period): string {
   const isWeighted = flows.counted !== undefined
   const own = flows.periods.filter((_, i, { length }) => (i === length - 1) === (period === AFTER))
   const parts = sum(own, (traces) => missingSpans(traces).orphans)
-  const notes = [
-    ...(isWeighted ? [`${recorded} recorded`] : []),
-    ...(parts > 0 ? [`${grouped(parts)} of them parts of others`] : []),
-  ].join(', ')
+  const notes = spoken([
+    isWeighted && `${recorded} recorded`,
+    parts > 0 && `${grouped(parts)} of them parts of others`,
+  ]).join(', ')
   const all = isWeighted ? grouped(flows.countedIn(period)) : recorded
   return notes === '' ? all : `${all} (${notes})`
 }

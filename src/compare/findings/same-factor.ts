@@ -1,3 +1,4 @@
+// Runs once a request of a service: the loops index with `!`.
 import { group, median, sum } from 'd3-array'
 import { counted, firstOf, printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
@@ -5,10 +6,10 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import type { StepStratum } from '../steps/step-strata.ts'
+import type { StepSample, StepStratum } from '../steps/step-strata.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
 import { surest } from './names.ts'
 
 /** Fewer services that change alike are changes of their own. */
@@ -21,7 +22,8 @@ const MAX_ERROR = 0.25
 const SURE = 3
 const MAX_APART = 1 / 3
 
-type Strata = readonly Record<'before' | 'after', { readonly values: Float64Array }>[]
+type Values = Pick<StepSample, 'values'>
+type Strata = readonly Record<'before' | 'after', Values>[]
 type Factor = ReturnType<typeof factorOf>
 
 /**
@@ -44,25 +46,20 @@ export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): 
   const agreeing = agreeingWith(centre, all)
   const names = new Set(agreeing.map(({ name }) => name))
   if (names.size < Math.max(MIN_SERVICES, all.length / 2)) return drafts
-  const hosts = factorsOfHosts(
-    flows,
-    [...own].filter(([service]) => names.has(service)),
-  )
+  const ofAgreeing = [...own].filter(([service]) => names.has(service))
+  const hosts = factorsOfHosts(flows, ofAgreeing)
   if (agreeingWith(centre, hosts).length === 0) return drafts
-  const covered = drafts.filter((draft) => {
-    const isAlike = draft.direction === (centre > 0 ? 'slower' : 'faster')
-    return (
-      isAlike &&
-      isOfTimes(draft) &&
-      draft.steps.every((step) => {
-        const strata = times.find((one) => stepKey(one) === stepKey(step))?.strata ?? []
-        const told = strata.filter(({ operation }) => operation === step.operation)
-        const own = factorOf(step.operation, told)
-        const isMore = Math.abs(own.log) - Math.abs(centre) > apartAt(centre, own)
-        return !isMore && (step.kind !== 'work' || names.has(step.service))
-      })
-    )
-  })
+  const direction = centre > 0 ? 'slower' : 'faster'
+  const isNoMore = (step: FindingStep) => {
+    const strata = times.find((one) => stepKey(one) === stepKey(step))?.strata ?? []
+    const told = strata.filter(({ operation }) => operation === step.operation)
+    const own = factorOf(step.operation, told)
+    const isMore = Math.abs(own.log) - Math.abs(centre) > apartAt(centre, own)
+    return !isMore && (step.kind !== 'work' || names.has(step.service))
+  }
+  const covered = drafts.filter(
+    (draft) => draft.direction === direction && isOfTimes(draft) && draft.steps.every(isNoMore),
+  )
   if (covered.length === 0) return drafts
   const keys = new Set(covered.flatMap((draft) => draft.steps.map(stepKey)))
   const rows = new Set(steps.flatMap((step) => (keys.has(stepKey(step)) ? step.requests : [])))
@@ -73,7 +70,7 @@ export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): 
   const head: Draft = {
     ...NO_EVIDENCE,
     kind: 'latency',
-    direction: centre > 0 ? 'slower' : 'faster',
+    direction,
     where: `${others.length === 0 ? 'all' : `${names.size} of`} ${counted(all.length, 'service')}`,
     what: `what each does itself takes about ${factor} times as long`,
     key: 'all services by the same factor',
@@ -104,10 +101,8 @@ function isOfTimes({ kind, steps, segment }: Draft): boolean {
 
 /** By what factor times grew: its log, and the standard error of that; larger where levels wander. */
 function factorOf(name: string, strata: Strata, designEffect = 1) {
-  const [before, after] = (['before', 'after'] as const).map((period) =>
-    strata.map((one) => one[period].values.map(logOf)),
-  ) as [Float64Array[], Float64Array[]]
-  const pairs = before.map((values, i) => ({ before: values, after: after[i] as Float64Array }))
+  const logs = ({ values }: Values) => values.map(logOf)
+  const pairs = strata.map((one) => ({ before: logs(one.before), after: logs(one.after) }))
   const { shift, low, high } = stratifiedShift(pairs, { sorted: true })
   const error = (Math.sqrt(designEffect) * (high - low)) / 2 / normalQuantile(0.975)
   return { name, log: shift, error }
@@ -131,25 +126,18 @@ function factorsOfHosts(
 ): Factor[] {
   const visits = allVisits(flows)
   const hostOf = (request: number, service: string) => {
-    const shape = flows.shapeOf[request] as number
+    const shape = flows.shapeOf[request]!
     const entry = visits.get(shape)?.visits.find((one) => one.service === service)?.entry ?? 0
-    return flows.labels.get(flows.shapes.labels(shape)[2 * entry] as number).host
+    return flows.labels.get(flows.shapes.labels(shape)[2 * entry]!).host
   }
   const times = own.flatMap(([service, strata]) =>
-    strata.flatMap(({ before, after }) => {
-      const rows = group(after.values.keys(), (row) =>
-        hostOf(after.requests[row] as number, service),
-      )
-      const valuesOf = (here: number[]) => Float64Array.from(here, (row) => after.values[row] ?? 0)
-      return Array.from(rows, ([host, here]) => ({
-        host,
-        before,
-        after: { values: valuesOf(here) },
-      }))
+    strata.flatMap(({ before, after: { values, requests } }) => {
+      const rows = group(values.keys(), (row) => hostOf(requests[row]!, service))
+      return Array.from(rows, ([host, here]) => {
+        return { host, before, after: { values: Float64Array.from(here, (row) => values[row]!) } }
+      })
     }),
   )
-  return Array.from(
-    group(times, ({ host }) => host),
-    ([host, strata]) => factorOf(host, strata),
-  )
+  const ofHosts = group(times, ({ host }) => host)
+  return Array.from(ofHosts, ([host, strata]) => factorOf(host, strata))
 }

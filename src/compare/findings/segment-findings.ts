@@ -26,8 +26,7 @@ export function withSegments(
   const { flows } = categories
   const told = drafts.map((draft) => {
     const segment = segments.find((one) => isOf(one, draft, drafts))
-    const isTelling = segment?.measure !== 'time' || !isOfOperations(segment, draft, steps)
-    if (segment === undefined || !isTelling) return draft
+    if (segment === undefined || isOfOperations(segment, draft, steps)) return draft
     const alone = whereAlone(segment, draft, categories)
     const taking = alone.steps === undefined ? takingText(segment, draft, flows.quantity) : ''
     return {
@@ -50,14 +49,13 @@ export function withSegments(
 
 /** Whether a segment only tells the operations that changed from others, as the finding does. */
 function isOfOperations(segment: Segment, { steps: [step] }: Draft, { steps, flows }: StepChanges) {
-  const change = step && steps.find((one) => stepKey(one) === stepKey(step))
-  if (segment.operation !== null || !change?.operations.some(({ changed }) => changed)) return false
-  if (change.minority !== null || change.operations.length === 1) return false
-  const [inside, all] = [segment.requests, change.requests].map(
-    (rows) => new Set(rows.filter((request) => flows.period[request] === AFTER)),
-  ) as [Set<number>, Set<number>]
-  const shared = [...inside].filter((request) => all.has(request)).length
-  return shared >= NEARLY_ALL * Math.max(inside.size, all.size)
+  const change = steps.find((one) => step && stepKey(one) === stepKey(step))
+  if (change === undefined || change.minority !== null || segment.operation !== null) return false
+  if (change.operations.every(({ changed }) => changed)) return false
+  const all = new Set(requestsAfter(change, flows))
+  const inside = requestsAfter(segment, flows)
+  const shared = inside.filter((request) => all.has(request)).length
+  return shared >= NEARLY_ALL * Math.max(inside.length, all.size)
 }
 
 /** From this share of the change on, a segment says which calls of some changed. */
@@ -98,7 +96,7 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
   }
 }
 
-function requestsAfter({ requests }: Segment, { period }: FlowSet): number[] {
+function requestsAfter({ requests }: Pick<Segment, 'requests'>, { period }: FlowSet): number[] {
   return requests.filter((request) => period[request] === AFTER)
 }
 

@@ -50,6 +50,7 @@ test('a segment is told of the calls that the title names, not of others of the 
   const draft = {
     kind: 'structure',
     calls: [choice('put', 'write'), choice('get', 'read')],
+    steps: [],
     notes: [],
   } as unknown as Draft
   const side = { before: 10, after: 10, beforeMean: 0, afterMean: 1, change: 1, error: 0 }
@@ -65,7 +66,7 @@ test('a segment is told of the calls that the title names, not of others of the 
   const flows = { runs: [0] }
   const sources = {
     categories: { flows } as unknown as Categories,
-    steps: { flows } as unknown as StepChanges,
+    steps: { flows, steps: [] } as unknown as StepChanges,
   }
   const told = (call: Segment['call']) =>
     withSegments([draft], [{ ...segment, call }], sources).map(({ notes }) => notes)
