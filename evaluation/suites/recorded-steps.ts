@@ -6,7 +6,8 @@ import { coveredUs, endUs, findVisits, type Visits } from './visits.ts'
 
 /**
  * Measures a step in the spans of one period, without flows: of work, how long a visit of the
- * service lasts where none of its calls covers it; of a call, how much longer the caller's span
+ * service lasts where none of its calls covers it, or of a part of it, what no span within its first
+ * covers, or only such spans do; of a call, how much longer the caller's span
  * lasts than the one it calls; of a request, how long its root lasts.
  *
  * @returns one time a request that has the step, the mean of all times that it has it, in µs
@@ -34,8 +35,15 @@ export function recordedUs(
     } else if (isOperation(traces, entry, step)) {
       const whole = at(durationUs, entry)
       const range = [at(startUs, entry), endUs(spans, entry)] as const
-      if (step.kind === 'work') note(entry, whole - coveredUs(calls, range))
-      else if (at(parent, entry) === NO_PARENT) note(entry, whole)
+      if (step.kind === 'work') {
+        const children = (childrenOf(traces).get(entry) ?? []).map((span) => ({
+          startUs: at(startUs, span),
+          endUs: endUs(spans, span),
+        }))
+        const all = step.part === 'within' ? coveredUs(children, range) : whole
+        const others = step.part === 'itself' ? children : calls
+        note(entry, all - coveredUs(others, range))
+      } else if (at(parent, entry) === NO_PARENT) note(entry, whole)
     }
   }
   return Float64Array.from(times.values(), mean)

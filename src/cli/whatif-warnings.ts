@@ -9,9 +9,9 @@ import { type Arrivals, missingIntervals, timeRanges } from '../compare/fairness
 import {
   duplicateTraces,
   isConsiderable,
-  missingSpans,
   skewedTraces,
 } from '../compare/fairness/trace-problems.ts'
+import { missingSpans } from '../traces/missing-spans.ts'
 import { rootOf } from '../traces/selection/span-values.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'

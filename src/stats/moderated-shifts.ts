@@ -61,6 +61,8 @@ const MIN_VALUES = 3
 /** Fewest where they lie beyond all of at least 8 of the other side: chance does that to 1 in 22. */
 const MIN_APART = 2
 const MIN_BESIDE = 8
+/** Sums of squares that differ by a smaller share are equal. */
+const ROUNDING = 1e-12
 /** Values below this, in their own unit, count as this much when logs are taken. */
 const FLOOR = 1
 
@@ -76,7 +78,8 @@ const FLOOR = 1
  * t-test of log values, whose variance is shrunk towards that of all measures, for few. Both
  * variances are multiplied by the design effect: how much more the sums over stretches of time vary
  * than independent values would (`designEffects`), which rests on all measures. So p of one measure
- * depends on which others are given.
+ * depends on which others are given. The variance of log values is that about their stratum and one
+ * shift of all strata: of a value that is alone in its stratum and period, nothing else would tell.
  *
  * Equal values share the mean of their ranks, and the variance of ranks is that of these; if all
  * values of every stratum are equal, nothing can differ and there is no p. Values that vary in neither
@@ -250,8 +253,8 @@ function sumStrata(
 ) {
   // `rankWeight`: what the difference of ranks would be if all values after were larger, times 2.
   const whole = { beforeCount: 0, afterCount: 0, rankWeight: 0, weight: 0 }
-  let [rankDifference, rankVariance, logDifference, logSquares, logDf, logScale] = [
-    0, 0, 0, 0, 0, 0,
+  let [rankDifference, rankVariance, logDifference, logApart, logSquares, logDf, logScale] = [
+    0, 0, 0, 0, 0, 0, 0,
   ]
   const arrangement = new Arrangement()
   const later = new StretchSums()
@@ -298,11 +301,17 @@ function sumStrata(
     whole.rankWeight += (weight * all) / (all + 1)
     rankDifference += weight * (rank[1] - rank[0])
     if (all > 1) rankVariance += (weight * squares) / (all - 1)
-    logDifference += weight * (samples[1].meanLog - samples[0].meanLog)
+    const difference = samples[1].meanLog - samples[0].meanLog
+    logDifference += weight * difference
+    logApart += weight * difference ** 2
     logScale += weight
-    logDf += Math.max(0, all - 2)
+    logDf += all - 1
   }
   const { weight, ...counted } = whole
+  // Lone values of a stratum tell of their variance by how much its shift differs from the others'.
+  const apart = logApart - logDifference ** 2 / weight
+  if (apart > ROUNDING * logApart) logSquares += apart
+  logDf = Math.max(0, logDf - 1)
   return {
     ...counted,
     /** Weighted difference of mean ranks, and its variance if values were independent. */
@@ -312,7 +321,7 @@ function sumStrata(
     /** Deviations of ranks from the mean of their run, by stretch of time: runs before, then after. */
     periods: [...runs.filter((run) => run !== undefined), ...(steady ? [] : [later])],
     logDifference: weight === 0 ? 0 : logDifference / weight,
-    /** Pooled variance of log values within strata and periods. */
+    /** Variance of log values about their stratum and one shift of all strata. */
     logVariance: logDf === 0 ? Number.NaN : logSquares / logDf,
     /** Variance of `logDifference` over that of one value. */
     logScale: weight === 0 ? Number.NaN : logScale / weight ** 2,

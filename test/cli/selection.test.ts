@@ -65,7 +65,7 @@ describe('--split', () => {
     const { requests, warnings } = JSON.parse(out)
     expect(requests.before + requests.after).toBe(5000)
     expect(warnings.map(({ message }: { message: string }) => message)).toContain(
-      'duration > 3ms: 47 of 5,000 traces, where duration > 3ms.',
+      'duration > 3ms: 47 of 5,000 traces.',
     )
   })
 

@@ -145,6 +145,33 @@ test('a single measure of few values has the p of an ordinary t-test of logs', (
   expectRelative(one?.factor as number, 10, 1e-12)
 })
 
+test('a single measure of several strata has the p of a linear model of logs, one shift for all', () => {
+  const [one] = moderatedShifts([
+    [
+      { before: sample([10, 20]), after: sample([40]) },
+      { before: sample([30]), after: sample([30, 90]) },
+    ],
+  ])
+  // R: summary(lm(log(c(10, 20, 40, 30, 30, 90)) ~ factor(c(1, 1, 1, 2, 2, 2)) + c(0, 0, 1, 0, 1, 1)))
+  expectRelative(one?.logP as number, 0.1968607178272873, 1e-9)
+})
+
+test('single slow values of strata of few are no change: p < 0.001 is as rare as it says', () => {
+  const random = randomSource(3)
+  const draw = () => {
+    const size = 1 + random.integer(3)
+    const value = () => random.logNormal(9, 0.2) * (random.next() < 0.03 ? 8 : 1)
+    return sample(Array.from({ length: size }, value))
+  }
+  const measures = () => [1, 2].map(() => ({ before: draw(), after: draw() }))
+  const ps = Array.from({ length: 50 }, () =>
+    moderatedShifts(Array.from({ length: 60 }, measures)).map(({ logP }) => logP),
+  ).flat()
+  const tested = ps.filter((p) => !Number.isNaN(p))
+  expect(tested.length).toBeGreaterThan(2000)
+  expect(tested.filter((p) => p < 0.001).length).toBeLessThan(0.002 * tested.length)
+})
+
 test('equal values have no p of ranks; measures of one period only have none at all', () => {
   const same = sample([5, 5, 5])
   const [equal, missing] = moderatedShifts([

@@ -66,8 +66,10 @@ function selectedTraces(traces: TraceSet, compared?: ComparedPeriods): Compariso
     const chosen = isOutcome
       ? ': chosen by what is compared, so calls and segments may differ for that alone'
       : ''
+    // Parts of a recording are named for their condition.
+    const where = traces.name === condition ? '' : `, where ${condition}`
     return warning('selected', {
-      finding: `${traces.name}: ${grouped(kept)} of ${counted(of, 'trace')}, where ${condition}${rest}${chosen}.`,
+      finding: `${traces.name}: ${grouped(kept)} of ${counted(of, 'trace')}${where}${rest}${chosen}.`,
       effect:
         'Everything said is about these alone: so are p-values, as fewer tests are corrected for, and how far times wander is learned from fewer requests.',
       answer: 'Load without `where`, `between` or `split` for all of them.',

@@ -4,8 +4,9 @@ import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { median } from '../../stats/quantile.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import { missingSpans } from '../../traces/missing-spans.ts'
 import { spansOutsideParents } from '../../traces/note-doubts.ts'
-import { NO_PARENT, PARENT_MISSING, type SpanTraces } from '../../traces/span-traces.ts'
+import { NO_PARENT, type SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import {
   type ComparedPeriods,
@@ -51,41 +52,6 @@ function affectedIn(
 
 function affectedText({ before, after, ofBefore, ofAfter }: AffectedTraces): string {
   return `${partOf(before, ofBefore)} traces before and ${partOf(after, ofAfter)} after`
-}
-
-/** Where traces of a period lack spans, by what is left of them. */
-export interface MissingSpans {
-  readonly orphaned: number
-  /** Such spans of those traces: each counts as a request of its own. */
-  readonly orphans: number
-  readonly rootless: number
-}
-
-/** Counts traces with missing spans; trace-point graphs have none that could be seen. */
-export function missingSpans(traces: TraceSet): MissingSpans {
-  const found = { orphaned: 0, orphans: 0, rootless: 0 }
-  if (traces.kind !== 'spans') return found
-  for (let trace = 0; trace < traces.size; trace++) {
-    const { roots, missing } = countTops(traces, trace)
-    if (missing === 0) continue
-    if (roots === 0) found.rootless++
-    else {
-      found.orphaned++
-      found.orphans += missing
-    }
-  }
-  return found
-}
-
-function countTops({ spans, spanOffsets }: SpanTraces, trace: number) {
-  let roots = 0
-  let missing = 0
-  const end = spanOffsets[trace + 1] as number
-  for (let span = spanOffsets[trace] as number; span < end; span++) {
-    if (spans.parent[span] === NO_PARENT) roots++
-    else if (spans.parent[span] === PARENT_MISSING) missing++
-  }
-  return { roots, missing }
 }
 
 const CUT_LEVEL = 0.001

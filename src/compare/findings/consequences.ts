@@ -43,7 +43,12 @@ export function nestConsequences(compared: Compared, drafts: readonly Draft[], i
   const byKind = drafts.toSorted((a, b) => order(a) - order(b))
   const likeliestFirst = [...byKind.filter((draft) => !isGap(draft)), ...byKind.filter(isGap)]
   for (const draft of likeliestFirst) {
-    const found = causes.find(({ cause }) => isConsequence(compared, { cause, draft }))
+    // What follows from one that is covered stands beside it.
+    const found = causes.find(({ cause, consequences }) =>
+      [cause, ...(cause.covers ? consequences : [])].some((one) =>
+        isConsequence(compared, { cause: one, draft }),
+      ),
+    )
     if (found === undefined) causes.push({ cause: draft, consequences: [] })
     else found.consequences.push(draft)
   }
@@ -67,10 +72,11 @@ function placeOf({ kind, isFirst = false }: Draft): number {
 
 /** What a finding adds with the delays under it, and with the retries if it is one of failures. */
 export function withConsequences(
-  { kind, contributionUs }: Draft,
+  { kind, contributionUs, covers }: Draft,
   consequences: readonly Pick<Finding, 'kind' | 'calls' | 'contributionUs'>[],
 ): number {
   const isRetry = ({ calls }: Pick<Finding, 'calls'>) => calls.some((call) => call.kind === 'again')
+  if (covers !== undefined) return contributionUs
   const added = consequences.filter(
     (one) => one.kind === 'latency' || (kind === 'errors' && isRetry(one)),
   )
@@ -87,8 +93,8 @@ export function toldAsDelays(
 ): (draft: Draft) => number {
   const { flows, categoryOf } = categories
   const delayUs = new Float64Array(categories.size)
-  for (const { kind, categories: ids, contributionUs, steps: delayed } of drafts) {
-    if (kind !== 'latency') continue
+  for (const { kind, categories: ids, contributionUs, steps: delayed, covers } of drafts) {
+    if (kind !== 'latency' || covers) continue
     const names = delayed.map(stepKey)
     const rows = steps.steps
       .filter((step) => names.includes(stepKey(step)))
@@ -129,6 +135,8 @@ interface Pair {
  * the same requests, or another path after a slow call.
  */
 function isConsequence({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
+  if (draft.covers !== undefined) return false
+  if (cause.covers !== undefined) return cause.covers.includes(draft.key)
   if (cause.depth !== undefined && isOfCallee(categories, { cause, draft })) return true
   if (cause.kind === 'errors') {
     const pair = { cause, draft }

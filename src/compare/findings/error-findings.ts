@@ -1,13 +1,15 @@
+import { sum } from 'd3-array'
 import { counted, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
-import { countByPeriod, type ErrorChange } from '../steps/compare-errors.ts'
+import { countByPeriod, type ErrorChange, errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { findingCall } from './call-findings.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { formsOf, priceOf } from './form-prices.ts'
 import { callsText, categoriesOf, listed, ofChances, operationName } from './names.ts'
 
 /** A failed request weighs as much as so many that take twice as long as usual. */
@@ -74,6 +76,30 @@ export function errorFindings(
       }
     })
     return [origin, ...withIt]
+  })
+}
+
+/**
+ * Gives failures what their requests take longer than others of the same type, up to what of the
+ * change of all requests nothing else accounts for.
+ */
+export function withTimeOfFailures(
+  drafts: readonly Draft[],
+  { errors, flows }: StepChanges,
+  observedChangeUs: number,
+): Draft[] {
+  let leftUs = observedChangeUs - sum(drafts, ({ contributionUs }) => contributionUs)
+  return drafts.map((draft) => {
+    const change = errorChangeOf(errors, draft.services)
+    const isOfMore = draft.direction === 'slower' && draft.calls[0]?.kind === 'fails'
+    if (draft.kind !== 'errors' || !isOfMore || change === undefined || leftUs <= 0) return draft
+    const forms = formsOf(flows, (request) => change.failing.has(request))
+    const price = priceOf(flows, forms, draft.requests)
+    if (!(price.eachInterval[0] > 0)) return draft
+    const contributionUs = Math.min(leftUs, price.contributionUs)
+    leftUs -= contributionUs
+    const weightUs = Math.max(draft.weightUs ?? 0, contributionUs)
+    return { ...draft, contributionUs, weightUs, eachInterval: price.eachInterval }
   })
 }
 

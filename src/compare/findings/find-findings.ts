@@ -40,7 +40,7 @@ import { callFindings } from './call-findings.ts'
 import { byContribution, nestConsequences, toldAsDelays, withConsequences } from './consequences.ts'
 import { detectableShifts, findingsLevel, nearestStep } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
-import { errorFindings } from './error-findings.ts'
+import { errorFindings, withTimeOfFailures } from './error-findings.ts'
 import type { Draft, Finding } from './finding.ts'
 import {
   apartFacts,
@@ -54,6 +54,7 @@ import { Findings } from './findings.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
+import { withSameFactor } from './same-factor.ts'
 import { segmentClause, withSegments } from './segment-findings.ts'
 import { slowExamples } from './slow-examples.ts'
 import { stepFindings } from './step-findings.ts'
@@ -184,7 +185,7 @@ export function groupFindings(
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const weighted = weigh(draft)
-    const { key, notes, weightUs, depth, isOfSegment: _, ...told } = weighted
+    const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...told } = weighted
     const elsewhereUs = toldElsewhere(draft) * (weighted.requests / draft.requests || 1)
     const contributionUs = withConsequences(weighted, consequences) - elsewhereUs
     const clearUs = changeIsClear ? observedChangeUs : Number.NaN
@@ -304,7 +305,7 @@ function weighing({ evidence, edges }: FindingSources) {
   }
 }
 
-function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Draft[] {
+function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): readonly Draft[] {
   const found = segments?.segments ?? []
   const ofSteps = [
     ...errorFindings(steps, edges),
@@ -315,9 +316,10 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Dr
   ]
   const withLogged = withLogs(ofSteps, logFindings(steps, edges))
   const withOthers = withServiceLogs(withLogged, steps.flows.serviceLogs ?? [])
-  const told = withSegments(withOthers, found, edges.categories)
-  const drafts = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
-  return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
+  const told = withSegments(withOthers, found, { categories: edges.categories, steps })
+  const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
+  const drafts = withTimeOfFailures(all, steps, edges.observedChangeUs)
+  return withSameFactor([...drafts, ...unattributedFindings(steps, { drafts, edges })], steps)
 }
 
 /** Whether a change of calls surely changes how much requests take. */

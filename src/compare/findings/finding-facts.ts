@@ -1,6 +1,7 @@
 import {
   changeWords,
   formatAmount,
+  moreText,
   partAndRestText,
   partText,
   type Quantity,
@@ -43,7 +44,10 @@ export function factsOf(
   const { requests, contributionUs, direction, probabilitySlower, notes, q } = draft
   const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
   const each = contributionUs / Math.max(1, requests)
-  if (draft.kind === 'errors') return [...notes, certaintyText(q)]
+  if (draft.kind === 'errors') {
+    const more = `requests with it take ${moreText(each, quantity)}${intervalText(draft.eachInterval, quantity)}`
+    return [...notes, ...(each === 0 ? [] : [more]), certaintyText(q)]
+  }
   // Of clients, the title counts what changed.
   const isOfRequests = draft.kind !== 'load' || contributionUs !== 0
   return [

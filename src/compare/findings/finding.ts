@@ -141,6 +141,8 @@ export interface Draft {
   readonly isOfSegment?: boolean
   /** Trace ids of requests to look at, where they are not the typical ones of its categories. */
   readonly exemplars?: Exemplars
+  /** Keys of drafts that say part of what it says. */
+  readonly covers?: readonly string[]
   /** Smallest p of its evidence, and the smallest corrected for the number of tests. */
   readonly p: number
   readonly q: number
@@ -178,7 +180,7 @@ export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
 
 /** One change in the system, with every mutation it accounts for. */
 export interface Finding
-  extends Omit<Draft, 'key' | 'notes' | 'weightUs' | 'depth' | 'isOfSegment'> {
+  extends Omit<Draft, 'key' | 'notes' | 'weightUs' | 'depth' | 'isOfSegment' | 'covers'> {
   /** Stays the same while the same edges or the same part of the flow changed. */
   readonly id: string
   /** 1 for the most important; a consequence has the rank of its cause. */

@@ -7,6 +7,7 @@ import type { Categories } from '../categories/categories.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { firstExemplars } from './error-findings.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
@@ -20,12 +21,12 @@ const ACCOUNTED = 0.5
 export function withSegments(
   drafts: readonly Draft[],
   segments: readonly Segment[],
-  categories: Categories,
+  { categories, steps }: { readonly categories: Categories; readonly steps: StepChanges },
 ): Draft[] {
   const { flows } = categories
   const told = drafts.map((draft) => {
     const segment = segments.find((one) => isOf(one, draft, drafts))
-    if (segment === undefined) return draft
+    if (segment === undefined || isOfOperations(segment, draft, steps)) return draft
     const alone = whereAlone(segment, draft, categories)
     const taking = alone.steps === undefined ? takingText(segment, draft, flows.quantity) : ''
     return {
@@ -44,6 +45,17 @@ export function withSegments(
       : [],
   )
   return [...told, ...own.filter((draft) => !isAccounted(draft, told, categories))]
+}
+
+/** Whether a segment only tells the operations that changed from others, as the finding does. */
+function isOfOperations(segment: Segment, { steps: [step] }: Draft, { steps, flows }: StepChanges) {
+  const change = steps.find((one) => step && stepKey(one) === stepKey(step))
+  if (change === undefined || change.minority !== null || segment.operation !== null) return false
+  if (change.operations.every(({ changed }) => changed)) return false
+  const all = new Set(requestsAfter(change, flows))
+  const inside = requestsAfter(segment, flows)
+  const shared = inside.filter((request) => all.has(request)).length
+  return shared >= NEARLY_ALL * Math.max(inside.length, all.size)
 }
 
 /** From this share of the change on, a segment says which calls of some changed. */
@@ -84,7 +96,7 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
   }
 }
 
-function requestsAfter({ requests }: Segment, { period }: FlowSet): number[] {
+function requestsAfter({ requests }: Pick<Segment, 'requests'>, { period }: FlowSet): number[] {
   return requests.filter((request) => period[request] === AFTER)
 }
 
@@ -117,7 +129,7 @@ export function segmentClause({
   what,
 }: Pick<Draft, 'segment' | 'steps' | 'what'>): string {
   if (segment === undefined) return ''
-  const { step, measure, operation, callingOperation, text } = segment
+  const { step, measure, operation, callingOperation, conditions, text } = segment
   const isUntold = (name: string | null): name is string =>
     name !== null && name !== '' && !what.includes(operationName({ operation: name }))
   // Who fails may be asked for other things too.
@@ -130,8 +142,8 @@ export function segmentClause({
       : []),
   ]
   const isAll = step === null || steps.every((one) => stepKey(one) === stepKey(step))
-  if (text === '' && calls.length === 0) return ''
-  const where = text === '' ? [] : ['where', `${of}${text}`]
+  const where = conditions.length === 0 ? [] : ['where', `${of}${text}`]
+  if (where.length + calls.length === 0) return ''
   return `, ${[isAll ? 'only' : 'mostly', ...calls, ...where].join(' ')}`
 }
 
@@ -142,8 +154,8 @@ function takingText({ measure, inside }: Segment, { steps }: Draft, quantity: Qu
 }
 
 function segmentFacts(segment: Segment, taking = ''): string[] {
-  const { shareOfChange, equivalents, inside, outside, text, measure } = segment
-  if (text === '') return []
+  const { shareOfChange, equivalents, inside, outside, conditions, text, measure } = segment
+  if (conditions.length === 0) return []
   const all = grouped(inside.after + outside.after)
   const same = equivalents.find((one) => !one.endsWith(text))
   const also = same === undefined ? '' : `; the same requests: ${same}`
@@ -204,7 +216,8 @@ function isOfFailures({ step, direction }: Segment, draft: Draft, all: readonly 
 }
 
 function draftOf(segment: Segment, categories: Categories): Draft {
-  const { step, inside, measure, operation, callingOperation, direction } = segment
+  const { step, inside, measure, operation, callingOperation, direction, conditions } = segment
+  const where = conditions.map(({ text }) => text).join(' and ')
   const { service = '', caller = null } = step ?? {}
   const kind = step?.kind ?? 'request'
   const { flows } = categories
@@ -215,7 +228,7 @@ function draftOf(segment: Segment, categories: Categories): Draft {
     ...NO_EVIDENCE,
     kind: isTime ? 'latency' : 'errors',
     direction: isTime ? (direction as 'slower' | 'faster') : 'slower',
-    key: JSON.stringify([measure, kind, caller, service, operation, segment.text]),
+    key: JSON.stringify([measure, kind, caller, service, operation, where]),
     where: `${from}${printable(service)}${kind === 'request' && name !== '' ? ` ${name}` : ''}`,
     what: isTime ? timeWords(segment, name, flows.quantity) : failureWords(segment),
     categories: categoriesOf(categories, requestsAfter(segment, flows)),

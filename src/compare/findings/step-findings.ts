@@ -258,12 +258,13 @@ const MIN_SHARED = 0.1
 function workWords(step: StepChange, operation: string, parts: readonly WorkPart[]): string {
   if (step.kind !== 'work') return operation
   const [part] = parts.filter(({ shiftUs }) => shiftUs * step.shiftUs > 0)
-  const own = mainOperation(step)
-  if (part !== undefined && part.operation !== own && part.shiftUs / step.shiftUs >= MIN_PART) {
+  // What is asked for itself is not within another.
+  const own = new Set(step.operations.map((one) => one.operation))
+  if (part !== undefined && !own.has(part.operation) && part.shiftUs / step.shiftUs >= MIN_PART) {
     return `${operationName(part)} within ${operation}`
   }
   const isShared = parts.some(
-    ({ operation, shiftUs }) => operation !== own && shiftUs / step.shiftUs >= MIN_SHARED,
+    ({ operation, shiftUs }) => !own.has(operation) && shiftUs / step.shiftUs >= MIN_SHARED,
   )
   return isShared ? `${operation}, without calls to others,` : `${operation} itself`
 }

@@ -6,6 +6,7 @@ import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { largerP, type RunMeasure, runShifts } from '../../stats/run-shifts.ts'
+import { condition } from '../../traces/selection/condition.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
@@ -333,7 +334,7 @@ function segmentOf(
     q,
     operation,
     callingOperation: stratum?.callingOperation ?? null,
-    text: conditions.map(({ text }) => text).join(' and '),
+    text: conditions.map(({ text }) => text).join(' and ') || operationIs(step, operation),
     equivalents: equivalentsOf(candidate, { columns, isInside, measured }),
     direction: measure === 'time' ? (isMore ? 'slower' : 'faster') : isMore ? 'more' : 'less',
     shareOfRequests,
@@ -342,6 +343,11 @@ function segmentOf(
     // A request may call a service more than once.
     requests: [...new Set(requests)],
   }
+}
+
+function operationIs(step: Segment['step'], operation: string | null): string {
+  const subject = { service: step?.service ?? null, attribute: 'operation', isAttribute: false }
+  return operation === null ? '' : condition(subject, 'is', [operation]).text
 }
 
 /** Whether a condition holds for all requests with an operation. */

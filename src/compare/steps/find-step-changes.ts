@@ -72,6 +72,7 @@ export function findStepChanges(
 const NO_STEPS = {
   sites: null,
   times: [],
+  ownTimes: [],
   steps: [],
   calls: [],
   repeats: [],
@@ -178,6 +179,9 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     flows,
     options,
     times: steps.filter((_, i) => isTold(described[i]!)),
+    ownTimes: steps.filter(
+      (one) => one.part !== 'within' && one.kind === 'work' && one.strata.length > 0,
+    ),
     sites,
     tested: q.filter((one) => !Number.isNaN(one)).length,
     arrivals: { ...arrivals, rateQ, pausesQ },

@@ -80,6 +80,8 @@ interface StepChangeColumns {
   readonly sites: CallSites | null
   /** All times that steps were compared by. */
   readonly times: readonly StepTimes[]
+  /** What each service does, and what of it no span within covers, where there are such. */
+  readonly ownTimes: readonly StepTimes[]
   /** The work of services, the ways to them, and whole requests, the largest contribution first. */
   readonly steps: readonly StepChange[]
   /** What operations call, and how their calls lie in time. */

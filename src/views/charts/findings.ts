@@ -159,7 +159,7 @@ export const segmentsChart = defineChart(
 
 function labelOf(segment: Segment): string {
   const of = ofText(segment)
-  const conditions = (segment.text || (segment.operation ?? '')).split(' and ')
+  const conditions = segment.text.split(' and ')
   const fails = segment.measure === 'time' ? '' : ' fails'
   return `${of}${fails}: ${conditions.map((one) => one.replace(`${of} `, '')).join(' and ')}`
 }

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { countText } from '../../../src/flows/count-text.ts'
+import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { QualityLog } from '../../../src/traces/quality.ts'
 import {
@@ -111,6 +114,14 @@ describe('orphans', () => {
     )
     expect(found?.effect).toContain('a request of its own (0 before, 12 after)')
     expect(coded('data-quality', before, orphaned(12))).toEqual([])
+  })
+
+  test('counts of requests say how many are parts of others', () => {
+    const { flows } = compare(makeSpans(orphaned(12)), makeSpans(before))
+    expect([BEFORE, AFTER].map((period) => countText(flows, period))).toEqual([
+      '412 (12 of them parts of others)',
+      '400',
+    ])
   })
 
   test('2 of 400 traces, half a percent, are told under data-quality only', () => {

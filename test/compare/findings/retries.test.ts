@@ -300,3 +300,60 @@ describe('of calls to a service that records nothing', () => {
     expect(errors[0]?.inner).toEqual({ operation: 'PUT', peer: '' })
   })
 })
+
+/** `shop BUY` calls `price PRICE`, which calls `tax.example`; some of these calls fail, as a rule after 2 s. */
+function prices(offset: number, { failing = 0, afterMs = 2000, ownMs = 5 } = {}) {
+  const random = randomSource(offset + 21)
+  const level = 0.97 + 0.06 * random.next()
+  const spans = Array.from({ length: 600 }, (_, request): SpanSketch[] => {
+    const trace = `${offset} ${request}`
+    const startUs = offset * 1e10 + request * 3e6
+    const fails = random.next() < failing
+    const fromUs = startUs + ownMs * 1000 * level * Math.exp(random.normal() / 5)
+    const takesUs = fails ? afterMs * 1000 : 15_000 * level * Math.exp(random.normal() / 3)
+    const span = (id: string, [from, to]: readonly [from: number, to: number]) => ({
+      trace,
+      id: trace + id,
+      startUs: from,
+      endUs: to,
+    })
+    const asked = { operation: 'PRICE', host: 'b', parent: trace, service: 'price' }
+    const tax = { operation: 'POST', kind: 'client' as const, parent: `${trace} price` }
+    const attributes = { 'server.address': 'tax.example' }
+    const status = fails ? ('error' as const) : ('ok' as const)
+    return [
+      { ...span('', [startUs, fromUs + takesUs + 3000]), service: 'shop', operation: 'BUY' },
+      { ...span(' price', [fromUs + 500, fromUs + takesUs + 1000]), ...asked },
+      {
+        ...span(' tax', [fromUs + 700, fromUs + takesUs + 700]),
+        ...asked,
+        ...tax,
+        attributes,
+        status,
+      },
+    ]
+  })
+  return makeSpans(spans.flat())
+}
+
+describe('of several runs before, where times of few are not tested', () => {
+  const before = [0, 1, 2].map((offset) => prices(offset))
+
+  test('what requests take longer with failures is theirs, not a finding that nothing explains', () => {
+    const { findings } = compare(before, prices(3, { failing: 0.05, ownMs: 6.5 }))
+    const [first, second, ...others] = findings.findings
+    expect([first?.where, second?.where, others]).toEqual(['price', 'shop', []])
+    expect(first?.kind).toBe('errors')
+    expect(first?.facts.join()).toMatch(/requests with it take 1\.9\d s longer \(95 % CI/)
+    const told = first?.contributionUs ?? 0
+    expect(told / findings.observedChangeUs).toBeGreaterThan(0.95)
+    expect(told).toBeLessThan(findings.observedChangeUs)
+  })
+
+  test('failures that end sooner than other requests have no time', () => {
+    const { findings } = compare(before, prices(3, { failing: 0.05, afterMs: 5, ownMs: 6.5 }))
+    const failures = findings.findings.find(({ kind }) => kind === 'errors')
+    expect(failures).toMatchObject({ where: 'price', contributionUs: 0 })
+    expect(failures?.facts.join()).not.toContain('requests with it take')
+  })
+})

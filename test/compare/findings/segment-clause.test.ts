@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest'
 import type { Categories } from '../../../src/compare/categories/categories.ts'
+import { compare } from '../../../src/compare/comparison.ts'
 import type { Draft } from '../../../src/compare/findings/finding.ts'
 import { segmentClause, withSegments } from '../../../src/compare/findings/segment-findings.ts'
 import type { Segment } from '../../../src/compare/segments/segments.ts'
+import type { StepChanges } from '../../../src/compare/steps/step-changes.ts'
+import { randomSource } from '../../../src/stats/random.ts'
 import { every, makeSpans, requestsAt } from '../../make-traces.ts'
 
-const PRO = { step: null, callingOperation: null, text: 'tier = pro' }
+const PRO_TEXT = { text: 'tier = pro', conditions: [{ text: 'tier = pro' }] }
+const PRO = { step: null, callingOperation: null, ...PRO_TEXT }
 
 test('calls that a segment is restricted to are named unless the title did', () => {
   const segment = {
@@ -13,7 +17,7 @@ test('calls that a segment is restricted to are named unless the title did', () 
     measure: 'time',
     operation: 'query',
     callingOperation: 'GET /orders',
-  } as Segment
+  } as unknown as Segment
   const clause = (what: string) => segmentClause({ segment, steps: [], what })
   expect(clause('its work takes 5 ms longer')).toBe(
     ', only in query for GET /orders where tier = pro',
@@ -25,7 +29,7 @@ test('calls that a segment is restricted to are named unless the title did', () 
 test.each(['/shop.Cart/PutItem', 'GET /a or b', 'PUT /cart', 'a "b" and c'])(
   'what stands behind "only where" can be given as a condition: %s',
   (operation) => {
-    const segment = { ...PRO, measure: 'errors', operation } as Segment
+    const segment = { ...PRO, measure: 'errors', operation } as unknown as Segment
     const clause = segmentClause({ segment, steps: [], what: '' })
     const traces = makeSpans([
       ...requestsAt(every(1000, 3), { operation, attributes: { tier: 'pro' } }),
@@ -46,23 +50,61 @@ test('a segment is told of the calls that the title names, not of others of the 
   const draft = {
     kind: 'structure',
     calls: [choice('put', 'write'), choice('get', 'read')],
+    steps: [],
     notes: [],
   } as unknown as Draft
   const side = { before: 10, after: 10, beforeMean: 0, afterMean: 1, change: 1, error: 0 }
   const segment = {
     measure: 'structure',
     step: null,
-    text: 'tier = pro',
+    ...PRO_TEXT,
     inside: side,
     outside: { ...side, after: 30 },
     equivalents: [],
     shareOfChange: 1,
   } as unknown as Segment
-  const oneRun = { flows: { runs: [0] } } as unknown as Categories
+  const flows = { runs: [0] }
+  const sources = {
+    categories: { flows } as unknown as Categories,
+    steps: { flows, steps: [] } as unknown as StepChanges,
+  }
   const told = (call: Segment['call']) =>
-    withSegments([draft], [{ ...segment, call }], oneRun).map(({ notes }) => notes)
+    withSegments([draft], [{ ...segment, call }], sources).map(({ notes }) => notes)
   expect(told(choice('put', 'write'))).toEqual([
     ['10 of 40 requests with mds put meet it: 100 % of the change'],
   ])
   expect(told(choice('get', 'read'))).toEqual([[]])
+})
+
+/** `catalog` is asked for three things; what is named takes 1.6 times as long after. */
+function catalogs(...slower: readonly string[]) {
+  const period = (seed: number, names: readonly string[]) => {
+    const random = randomSource(seed)
+    const spans = Array.from({ length: 1500 }, (_, i) => {
+      const operation = ['List', 'Get', 'Batch'][random.integer(3)] as string
+      const startUs = seed * 1e10 + i * 1e5
+      const factor = names.includes(operation) ? 1.6 : 1
+      const endUs = startUs + random.logNormal(Math.log(5000 * factor), 0.3)
+      const trace = `${seed} ${i}`
+      const attributes = { 'rpc.method': operation, page: random.integer(4) }
+      return { trace, id: trace, service: 'catalog', operation, startUs, endUs, attributes }
+    })
+    return makeSpans(spans)
+  }
+  return compare(period(1, []), period(2, slower))
+}
+
+test('a condition that only tells the operations that changed from others is left out', () => {
+  const { findings } = catalogs('List', 'Get').findings
+  expect(findings.map(({ title }) => title)).toEqual([
+    expect.stringMatching(
+      /^catalog: \w+ itself takes .* ms longer, and so does 1 other operation$/,
+    ),
+  ])
+})
+
+test('a segment that its operation is all of says so in its text, too', () => {
+  const { segments } = catalogs('List').segments
+  const found = segments.find(({ conditions }) => conditions.length === 0)
+  expect(found).toMatchObject({ operation: 'List', text: 'catalog operation = List' })
 })

@@ -44,6 +44,16 @@ describe('a sentence about a step', () => {
     expect(checkStep([usual, slow], { ...front, kind: 'request' }).isTrue).toBe(true)
   })
 
+  test('about a part of the work leaves out the other part', () => {
+    const own = { ...cart, service: 'front', operation: 'GET', shiftUs: 400 }
+    const renders = shops({ cartUs: 100, adsUs: 10, workUs: 450 })
+    const within = checkStep([usual, renders], { ...own, part: 'within' })
+    expect(within.measured).toContain('measured +400 µs (50 µs → 450 µs;')
+    const itself = checkStep([usual, renders], { ...own, part: 'itself' })
+    expect(itself.measured).toContain('measured 0 µs (20 µs → 20 µs;')
+    expect([within.isTrue, itself.isTrue]).toEqual([true, false])
+  })
+
   test('about the way of a call leaves out the time at the called service', () => {
     const way = { ...cart, kind: 'call', caller: 'front', shiftUs: 400 } as const
     const slow = shops({ cartUs: 500, adsUs: 900, wayUs: 420 })

@@ -1,0 +1,143 @@
+// Runs once a request of a service: the loops index with `!`.
+import { group, median, sum } from 'd3-array'
+import { counted, firstOf, printable } from '../../core/words.ts'
+import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
+import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
+import { logOf } from '../../stats/moderated-shifts.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
+import type { StepSample, StepStratum } from '../steps/step-strata.ts'
+import { stepKey } from '../steps/step-times.ts'
+import { allVisits } from '../steps/visits.ts'
+import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
+import { surest } from './names.ts'
+
+/** Fewer services that change alike are changes of their own. */
+const MIN_SERVICES = 3
+/** Share of the services, and of the hosts, that must agree, of those whose factor is known. */
+const MIN_AGREEING = 0.8
+/** A factor is known where its standard error is at most this share of the common one, as logs. */
+const MAX_ERROR = 0.25
+/** Factors agree within so many standard errors, or this share of the common one, as logs. */
+const SURE = 3
+const MAX_APART = 1 / 3
+
+type Values = Pick<StepSample, 'values'>
+type Strata = readonly Record<'before' | 'after', Values>[]
+type Factor = ReturnType<typeof factorOf>
+
+/**
+ * Puts one finding before those of single services where what services do themselves takes longer,
+ * or less, by about the same factor on all hosts: half of all services, and nearly all of those whose
+ * factor is known well. It covers findings that say no more than that factor; what changed by more,
+ * in few calls or in a segment stands out and stays apart.
+ */
+export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): readonly Draft[] {
+  const { flows, ownTimes, times, steps } = changes
+  // Findings are tested: without any, nothing changed.
+  if (!drafts.some(isOfTimes)) return drafts
+  // Where spans lie within a service's work, its last times are what they do not cover.
+  const own = new Map(ownTimes.map((one) => [one.service, one.strata]))
+  const all = Array.from(own, ([service, strata]) => {
+    const step = steps.find((one) => one.kind === 'work' && one.service === service)
+    return factorOf(service, strata, step?.designEffect)
+  })
+  const centre = median(all, ({ log }) => log) ?? Number.NaN
+  const agreeing = agreeingWith(centre, all)
+  const names = new Set(agreeing.map(({ name }) => name))
+  if (names.size < Math.max(MIN_SERVICES, all.length / 2)) return drafts
+  const ofAgreeing = [...own].filter(([service]) => names.has(service))
+  const hosts = factorsOfHosts(flows, ofAgreeing)
+  if (agreeingWith(centre, hosts).length === 0) return drafts
+  const direction = centre > 0 ? 'slower' : 'faster'
+  const isNoMore = (step: FindingStep) => {
+    const strata = times.find((one) => stepKey(one) === stepKey(step))?.strata ?? []
+    const told = strata.filter(({ operation }) => operation === step.operation)
+    const own = factorOf(step.operation, told)
+    const isMore = Math.abs(own.log) - Math.abs(centre) > apartAt(centre, own)
+    return !isMore && (step.kind !== 'work' || names.has(step.service))
+  }
+  const covered = drafts.filter(
+    (draft) => draft.direction === direction && isOfTimes(draft) && draft.steps.every(isNoMore),
+  )
+  if (covered.length === 0) return drafts
+  const keys = new Set(covered.flatMap((draft) => draft.steps.map(stepKey)))
+  const rows = new Set(steps.flatMap((step) => (keys.has(stepKey(step)) ? step.requests : [])))
+  const after = [...rows].filter((request) => flows.period[request] === AFTER).length
+  const contributionUs = sum(covered, (one) => one.contributionUs)
+  const factor = Number(Math.exp(centre).toPrecision(Math.abs(centre) < 0.1 ? 3 : 2))
+  const others = all.filter(({ name }) => !names.has(name)).map(({ name }) => printable(name))
+  const head: Draft = {
+    ...NO_EVIDENCE,
+    kind: 'latency',
+    direction,
+    where: `${others.length === 0 ? 'all' : `${names.size} of`} ${counted(all.length, 'service')}`,
+    what: `what each does itself takes about ${factor} times as long`,
+    key: 'all services by the same factor',
+    categories: [...new Set(covered.flatMap(({ categories }) => categories))],
+    requests: after,
+    concerned: [rows.size - after, after],
+    contributionUs,
+    eachInterval: [Number.NaN, Number.NaN],
+    probabilitySlower: Number.NaN,
+    notes: [
+      ...(hosts.length > 1 ? [`on ${counted(hosts.length, 'host')} alike`] : []),
+      ...(others.length > 0 ? [`by another factor, or not known: ${firstOf(others)}`] : []),
+    ],
+    services: [...new Set(covered.flatMap(({ services }) => services))],
+    steps: covered.flatMap((draft) => draft.steps),
+    covers: covered.map(({ key }) => key),
+    ...surest(covered),
+  }
+  return [head, ...drafts]
+}
+
+/** Whether a draft is of how long steps take, in whatever requests. */
+function isOfTimes({ kind, steps, segment }: Draft): boolean {
+  const isKind = kind === 'latency' || kind === 'unattributed'
+  const isOfAll = segment === undefined && steps.every(({ share }) => share === undefined)
+  return isKind && isOfAll && steps.length > 0
+}
+
+/** By what factor times grew: its log, and the standard error of that; larger where levels wander. */
+function factorOf(name: string, strata: Strata, designEffect = 1) {
+  const logs = ({ values }: Values) => values.map(logOf)
+  const pairs = strata.map((one) => ({ before: logs(one.before), after: logs(one.after) }))
+  const { shift, low, high } = stratifiedShift(pairs, { sorted: true })
+  const error = (Math.sqrt(designEffect) * (high - low)) / 2 / normalQuantile(0.975)
+  return { name, log: shift, error }
+}
+
+/** Those of the factors known well that agree with the common one; none where too few do. */
+function agreeingWith(centre: number, factors: readonly Factor[]): readonly Factor[] {
+  const known = factors.filter(({ error }) => error <= MAX_ERROR * Math.abs(centre))
+  const agreeing = known.filter((one) => Math.abs(one.log - centre) <= apartAt(centre, one))
+  return agreeing.length >= MIN_AGREEING * known.length ? agreeing : []
+}
+
+function apartAt(centre: number, { error }: Factor): number {
+  return Math.max(SURE * error, MAX_APART * Math.abs(centre))
+}
+
+/** By what factor times after of some services grew on each host, beside those before of their like. */
+function factorsOfHosts(
+  flows: FlowSet,
+  own: readonly (readonly [service: string, strata: readonly StepStratum[]])[],
+): Factor[] {
+  const visits = allVisits(flows)
+  const hostOf = (request: number, service: string) => {
+    const shape = flows.shapeOf[request]!
+    const entry = visits.get(shape)?.visits.find((one) => one.service === service)?.entry ?? 0
+    return flows.labels.get(flows.shapes.labels(shape)[2 * entry]!).host
+  }
+  const times = own.flatMap(([service, strata]) =>
+    strata.flatMap(({ before, after: { values, requests } }) => {
+      const rows = group(values.keys(), (row) => hostOf(requests[row]!, service))
+      return Array.from(rows, ([host, here]) => {
+        return { host, before, after: { values: Float64Array.from(here, (row) => values[row]!) } }
+      })
+    }),
+  )
+  const ofHosts = group(times, ({ host }) => host)
+  return Array.from(ofHosts, ([host, strata]) => factorOf(host, strata))
+}

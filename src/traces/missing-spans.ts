@@ -1,0 +1,37 @@
+import { NO_PARENT, PARENT_MISSING, type SpanTraces } from './span-traces.ts'
+import type { TraceSet } from './trace-set.ts'
+
+/** Where traces of a period lack spans, by what is left of them. */
+export interface MissingSpans {
+  readonly orphaned: number
+  /** Such spans of those traces: each counts as a request of its own. */
+  readonly orphans: number
+  readonly rootless: number
+}
+
+/** Counts traces with missing spans; trace-point graphs have none that could be seen. */
+export function missingSpans(traces: TraceSet): MissingSpans {
+  const found = { orphaned: 0, orphans: 0, rootless: 0 }
+  if (traces.kind !== 'spans') return found
+  for (let trace = 0; trace < traces.size; trace++) {
+    const { roots, missing } = countTops(traces, trace)
+    if (missing === 0) continue
+    if (roots === 0) found.rootless++
+    else {
+      found.orphaned++
+      found.orphans += missing
+    }
+  }
+  return found
+}
+
+function countTops({ spans, spanOffsets }: SpanTraces, trace: number) {
+  let roots = 0
+  let missing = 0
+  const end = spanOffsets[trace + 1] as number
+  for (let span = spanOffsets[trace] as number; span < end; span++) {
+    if (spans.parent[span] === NO_PARENT) roots++
+    else if (spans.parent[span] === PARENT_MISSING) missing++
+  }
+  return { roots, missing }
+}
