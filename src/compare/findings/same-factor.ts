@@ -34,8 +34,9 @@ type Factor = ReturnType<typeof factorOf>
  */
 export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): readonly Draft[] {
   const { flows, ownTimes, times, steps } = changes
-  // Findings are tested: without any, nothing changed.
-  if (!drafts.some(isOfTimes)) return drafts
+  // Findings are tested: without any nothing changed, and one stands for itself.
+  const found = new Set(drafts.filter(isOfTimes).flatMap(({ services }) => services))
+  if (found.size < 2) return drafts
   // Where spans lie within a service's work, its last times are what they do not cover.
   const own = new Map(ownTimes.map((one) => [one.service, one.strata]))
   const all = Array.from(own, ([service, strata]) => {
