@@ -14,7 +14,7 @@ import { DividingColumns } from './dividing-columns.ts'
 import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
 import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
-import { countAfter, kindsOf, levelsOf, rowsOf, toldSides } from './segment-rows.ts'
+import { countAfter, kindsOf, levelsOf, rowsOf, rowsOfOthers, toldSides } from './segment-rows.ts'
 import { type Coded, codesAfter, conditionOf, equivalentsOf } from './segment-words.ts'
 import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
@@ -134,13 +134,19 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
   let isOut: Uint8Array | null = null
   let scan = new ConditionScan(measured, columns, isOut)
   const tests = new Map<string, Tried>()
-  const testOf = (candidate: Candidate, isInside: Uint8Array) =>
+  const testOf = (candidate: Candidate, isInside: Uint8Array, out = isOut) =>
     testSegment(measured, isInside, {
       stratum: candidate.stratum,
-      isOut,
+      isOut: out,
       level: options.alpha / (2 * candidate.choices),
       kind: kindsOf(candidate, columns, measured),
     })
+  // Of one operation, its requests outside hardly changed either; else it is the operation that did.
+  const isApartWithin = ({ candidate, isInside }: Tried) => {
+    const others = rowsOfOthers(measured, isInside, isOut)
+    const isWhole = others === null || isInside.every((is, row) => is === 1 || others[row] === 1)
+    return isWhole || isApart(testOf(candidate, isInside, others))
+  }
   // A value that was never seen before may be what changed itself: requests are told apart by what
   // they had in common before, if they can be.
   for (const withNew of [false, true]) {
@@ -163,7 +169,8 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
           isApart(one.test) &&
           isLarge(one.test, { measured, isInside: one.isInside }, options) &&
           !isOfFailures(one.isInside, measured, options) &&
-          isHolding(one),
+          isHolding(one) &&
+          isApartWithin(one),
       )
       if (best === undefined) break
       const holding = tried.filter(isHolding).map((one) => chancesOf(one).q)

@@ -5,7 +5,7 @@ import { logOf } from '../../stats/moderated-shifts.ts'
 import { type RunMeasure, RunSums, runMeasure } from '../../stats/run-shifts.ts'
 import type { TimeBlocks } from '../steps/time-blocks.ts'
 import type { SegmentSide } from './contrast-shares.ts'
-import type { Measured } from './measured.ts'
+import { type Measured, onlyOperation } from './measured.ts'
 import type { CodedRows } from './request-columns.ts'
 import { type Candidate, metBy } from './scan-conditions.ts'
 import { measureSides, type SegmentTest } from './test-segment.ts'
@@ -41,6 +41,22 @@ export function rowsOf(
     for (let row = from; row < to; row++) isInside[row]! &= isMet[own[row]!]!
   }
   return isInside
+}
+
+/** Rows that are out, and those of other operations than that of all inside; `null` for several. */
+export function rowsOfOthers(
+  measured: Measured,
+  isInside: Uint8Array,
+  isOut: Uint8Array | null,
+): Uint8Array | null {
+  const operation = onlyOperation(measured, isInside)
+  if (operation === null) return null
+  const { strata, offsets } = measured
+  const others = isOut?.slice() ?? new Uint8Array(isInside.length)
+  strata.forEach((stratum, i) => {
+    if (stratum.operation !== operation) others.fill(1, offsets[2 * i], offsets[2 * i + 2])
+  })
+  return others
 }
 
 /** How many requests the rows after count as. */
