@@ -147,7 +147,7 @@ export const stepTimesChart = defineChart(
           `${service}${operation && `: ${operation}`}`,
           isOfSegment && finding.segment?.text,
         ]).join(', where '),
-        100,
+        200,
       ),
       amounts: 'time of the step in a request',
       ended: 'had finished',
