@@ -1,6 +1,7 @@
 import type { Comparison } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
+import type { SlowStretch } from '../compare/findings/slow-stretch.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
@@ -13,6 +14,7 @@ import {
   about,
   COUNT,
   document,
+  FLAG,
   listOf,
   MEASURED,
   made,
@@ -81,6 +83,23 @@ const CHANGE = record<Comparison>({
     'observedUs − attributedUs − mixUs.',
   ),
   omittedFindings: made(({ findings }) => findings.omitted, COUNT, 'Findings beyond those listed.'),
+})
+
+const SLOW_COUNTS = record<SlowStretch['inside']>({ slow: COUNT, requests: COUNT })
+
+const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
+  text: orNull(TEXT),
+  fromUs: about('Its first slow request, in µs since 1970, or on the clock of after.', NUMBER),
+  untilUs: about('Its last.', NUMBER),
+  isTimeOfDay: FLAG,
+  inside: SLOW_COUNTS,
+  outside: about('At other times after.', SLOW_COUNTS),
+  before: SLOW_COUNTS,
+  typicalUs: about('Median of what slow requests took beyond the median before.', NUMBER),
+  excessUs: about('Sum of the same.', NUMBER),
+  where: about('Step that holds most of that; null if none does.', orNull(TEXT)),
+  examples: about('Trace ids of the slowest.', listOf(TEXT)),
+  p: about('Of slow requests so close together by chance, corrected.', NUMBER),
 })
 
 const LEFT_OUT = record({
@@ -153,6 +172,12 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       ({ comparison }) => comparison,
       CHANGE,
       'The change of the sum of response times after, against the mean before.',
+    ),
+    slowStretch: made(
+      ({ comparison: { findings } }) =>
+        findings.slowStretch && { ...findings.slowStretch, text: findings.slowStretchText },
+      orNull(SLOW_STRETCH),
+      'A stretch of after in which slow requests come close together, as at no time before, and that no finding is about; it may be chance. null for none.',
     ),
     whatIf: made(
       ({ whatIf = [] }) => (whatIf.length === 0 ? undefined : whatIf),

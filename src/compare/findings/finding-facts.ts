@@ -30,7 +30,7 @@ const HARDLY = 0.65
 /** Below this, an interval of times is told in milliseconds. */
 const SHORT_US = 2e6
 /** Where times of day end in ISO 8601. */
-const SECONDS = 19
+export const SECONDS = 19
 const MILLISECONDS = 23
 
 /**
@@ -137,7 +137,7 @@ function placedText(
   return `${time} ${isTimeOfDay ? 'UTC' : 'into the after period'} (95 % CI of ${what} ${low} to ${high})`
 }
 
-function timeText(us: number, length: number): string {
+export function timeText(us: number, length: number): string {
   return new Date(us / 1e3).toISOString().slice(11, length)
 }
 

@@ -10,8 +10,8 @@ import type { StepChange } from '../steps/step-changes.ts'
 import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
 import { intervalText, isOpen, lookText, shareText } from './finding-facts.ts'
-
 import { listed } from './names.ts'
+import { type SlowStretch, stretchText } from './slow-stretch.ts'
 import { stepTitle } from './step-findings.ts'
 import { failureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
 
@@ -59,6 +59,8 @@ interface FindingColumns {
   readonly detectable: readonly Detectable[]
   /** The step that came nearest to a change; `null` where something was found, or none came near. */
   readonly nearest: StepChange | null
+  /** A stretch of after with many slow requests that no finding is about; `null` for none. */
+  readonly slowStretch: SlowStretch | null
 }
 
 /** As many runs tell how much runs differ; of fewer, only a shift many times their difference is found. */
@@ -71,15 +73,13 @@ export class Findings extends columnarStage<FindingColumns>() {
   /** All findings in words, in lines of at most 100 characters where names allow. */
   text(): string {
     const { findings } = this
-    if (findings.length === 0) {
-      const isSeveral = this.flows.runs.length > 1
-      return isSeveral ? `${this.summary()}\n${this.testedAgainst}` : this.summary()
-    }
-    return [
+    const isTested = findings.length > 0 || this.flows.runs.length > 1
+    return spoken([
       ...findings.map((finding) => `${this.textOf(finding)}\n`),
       this.summary(),
-      this.testedAgainst,
-    ].join('\n')
+      this.slowStretchText,
+      isTested && this.testedAgainst,
+    ]).join('\n')
   }
 
   /** What amounts are of. */
@@ -97,6 +97,11 @@ export class Findings extends columnarStage<FindingColumns>() {
     const isTold = this.findings.length > 0 ? this.attributedUs !== 0 : this.unexplained !== null
     const left = leftShare(this)
     return isTold && left > 1 - MIN_EXPLAINED ? left : 0
+  }
+
+  /** Says when requests were slow for a while, and where; `null` if they were not. */
+  get slowStretchText(): string | null {
+    return this.slowStretch && stretchText(this.slowStretch, this.quantity)
   }
 
   /** Says against what changes were tested. */
@@ -169,7 +174,8 @@ export class Findings extends columnarStage<FindingColumns>() {
     if (moved !== null) return `${moved} ${this.seenText()}`
     if (!this.testable) return this.seenText()
     const isSure = this.nearest !== null && isSureStep(this.nearest)
-    return `No ${isSure ? 'change large enough to matter' : 'significant change'}. ${this.seenText()}`
+    const lasting = isSure && this.slowStretch !== null ? 'lasting ' : ''
+    return `No ${lasting}${isSure ? 'change large enough to matter' : 'significant change'}. ${this.seenText()}`
   }
 
   /** Says by how much requests moved of which nothing was found, and what of it their mix is; `null` if they did not. */
@@ -219,6 +225,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   #nearestText(): string {
     if (this.nearest === null) return ''
     if (isSureStep(this.nearest)) return this.#smallText(this.nearest)
+    if (this.slowStretch !== null) return ''
     const { q, beforeRequests, afterRequests, probabilitySlower } = this.nearest
     const isSlower = probabilitySlower >= 0.5
     const { how } = changeWords(this.quantity, isSlower)

@@ -6,6 +6,7 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import { calledPlace, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
+import type { Step } from '../steps/step-times.ts'
 import { wayParts } from '../steps/way-parts.ts'
 import { type WorkPart, workParts } from '../steps/work-parts.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
@@ -93,7 +94,7 @@ export function minorityNotes(step: StepChange, quantity: Quantity): string[] {
 }
 
 /** Whether a step is how long messages wait, which is on top of what requests take. */
-function isMessage({ part }: Pick<StepChange, 'part'>): boolean {
+function isMessage({ part }: Pick<Step, 'part'>): boolean {
   return part === 'message'
 }
 
@@ -244,7 +245,11 @@ export function inFew({ minority }: Pick<StepChange, 'minority'>, of: string): s
 
 /** Names a step: `stock LOOKUP itself`, `checkout → email SendConfirmation`, `shop GET`. */
 export function stepTitle(step: StepChange): string {
-  const called = `${printable(step.service)} ${operationName({ operation: mainOperation(step) })}`
+  return placeTitle(step, mainOperation(step))
+}
+
+export function placeTitle(step: Step, operation: string): string {
+  const called = `${printable(step.service)} ${operationName({ operation })}`
   if (step.kind === 'work') return `${called} itself`
   if (isMessage(step)) return `messages to ${called}`
   return step.caller === null ? called : `${printable(step.caller)} → ${called}`

@@ -71,12 +71,15 @@ export function headline(comparison: Comparison) {
     title:
       isNone && findings.unexplained === null && findings.otherWay === 0
         ? findings.testable
-          ? 'No change found'
+          ? findings.slowStretch === null
+            ? 'No change found'
+            : 'No lasting change found, but one slow stretch'
           : 'Too few requests to tell'
         : titleOf(findings, [mean, median]),
     sentences: [
       `The mean request took ${wayOf(mean, flows.quantity)}, the median request ${wayOf(median, flows.quantity)}, over ${requests}.`,
       isNone ? nothingFound(findings) : leadingFinding(comparison),
+      ...spoken([findings.slowStretchText]),
     ],
     shifts: [mean, median],
   }
@@ -121,8 +124,11 @@ export function certainty(shifts: readonly WholeShift[], of: Quantity = TIME): s
 }
 
 function nothingFound(findings: Findings): string {
-  const { testable, otherWay } = findings
-  const nothing = testable && otherWay === 0 ? 'Chance alone can explain the difference.' : ''
+  const { testable, otherWay, slowStretch } = findings
+  const nothing =
+    testable && otherWay === 0 && slowStretch === null
+      ? 'Chance alone can explain the difference.'
+      : ''
   return spoken([findings.movedText() ?? nothing, findings.seenText()]).join(' ')
 }
 

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { COMPARISON_DOCUMENT } from '../../../src/cli/comparison-document.ts'
+import { compare } from '../../../src/compare/comparison.ts'
+import { findSlowStretch } from '../../../src/compare/findings/slow-stretch.ts'
+import { headline } from '../../../src/views/report/headline.ts'
+import { NOON_US } from '../../make-traces.ts'
+import { MINUTES, type Shop, shop } from '../onset/shop.ts'
+
+const LATER_US = NOON_US + MINUTES * 60e6
+
+/** Four minutes of two requests a second, before and after. */
+const compared = (after: Omit<Shop, 'seed'>, before: Omit<Shop, 'seed'> = {}, seed = 2) =>
+  compare(
+    shop('before', NOON_US, { ...before, seed }),
+    shop('after', LATER_US, { ...after, seed: seed + 50 }),
+  )
+const INCIDENT = { slowFrom: 120, slowUntil: 126, slowUs: 900_000 }
+
+describe('six seconds in which stock takes 900 ms longer', () => {
+  const comparison = compared(INCIDENT)
+  const { findings } = comparison
+
+  test('are no finding, and are told with when, how many, where and the slowest traces', () => {
+    expect(findings.findings).toEqual([])
+    expect(findings.slowStretch).toMatchObject({
+      fromUs: LATER_US + 120e6,
+      untilUs: LATER_US + 125.5e6,
+      inside: { slow: 12, requests: 12 },
+      where: 'stock LOOKUP itself',
+    })
+    expect(findings.slowStretch?.examples).toHaveLength(3)
+    expect(findings.text()).toMatch(
+      /^No significant change\. .*\nSlow stretch: from 22:19:20 to 22:19:25 UTC, 12 of 12 requests took longer than 99\.9 % of their kind did before \(at other times 6 of 468, before 1 of 480\), typically 899 ms longer than usual, mostly in stock LOOKUP itself\. This adds 22\.5 ms to the mean; one such stretch may be chance\. Slowest: after-250, after-248, after-240\.$/,
+    )
+    expect(findings.text()).not.toContain('Nearest to a change')
+  })
+
+  test('are in JSON and in reports, which do not say that chance alone explains the difference', () => {
+    const printed = { comparison, limit: 10, budget: 0, explained: null }
+    const { slowStretch } = COMPARISON_DOCUMENT.write(printed) as Record<string, { text: string }>
+    const { title, sentences } = headline(comparison)
+    expect(slowStretch?.text).toBe(findings.slowStretchText)
+    expect(title).toBe('No lasting change found, but one slow stretch')
+    expect(sentences.join(' ')).toContain(slowStretch?.text)
+    expect(sentences.join(' ')).not.toContain('Chance alone')
+  })
+})
+
+test('stretches before that are nearly as slow silence one after; stretches of both periods are usual', () => {
+  const before = { slowFrom: 60, slowUntil: 66, slowUs: 900_000 }
+  expect(compared(INCIDENT, before).findings.slowStretch).toBeNull()
+})
+
+test('slow requests apart in time are no stretch', () => {
+  const { slowStretch } = compared({ slowFrom: 0, slowEvery: 24, slowUs: 900_000 }).findings
+  expect(slowStretch).toBeNull()
+})
+
+test('a finding of the same service leaves the stretch out', () => {
+  const { findings, slowStretch } = compared({ slowFrom: 120, slowUs: 9000 }).findings
+  expect(findings[0]?.title).toContain('stock')
+  expect(slowStretch).toBeNull()
+})
+
+test('of a hundred pairs of periods alike, whose slow requests come at any time, none has a slow stretch', () => {
+  const told = Array.from({ length: 100 }, (_, seed) => compared({}, {}, 100 + seed)).map(
+    ({ flows }) => findSlowStretch({ flows, times: [] }, []),
+  )
+  expect(told.filter((stretch) => stretch !== null)).toEqual([])
+})
