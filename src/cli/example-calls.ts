@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import type { Finding } from '../compare/findings/finding.ts'
 import { counted, formatDuration, printable, shortText } from '../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../flows/flow-set.ts'
@@ -20,7 +21,8 @@ export function exampleOf(flows: FlowSet, of: Period, id: string) {
 
 /**
  * The first example traces of a finding, before and after: who is called, when, and how long it takes.
- * Of many calls, those of its service, marked, and the longest, with their callers.
+ * Calls of one kind by one caller are one row, from the first to the last, with their number. Of many
+ * rows, those of its service, marked, and the longest, with their callers.
  */
 export function exampleTexts(flows: FlowSet, finding: Finding): string[] {
   const { exemplars, services, operation } = finding
@@ -32,25 +34,28 @@ export function exampleTexts(flows: FlowSet, finding: Finding): string[] {
     const example = id === undefined ? null : exampleOf(flows, of, id)
     if (example === null) return []
     const { calls, period, request } = example
-    const depths: number[] = []
-    for (const { parent } of calls) depths.push(parent < 0 ? 0 : (depths[parent] as number) + 1)
-    const isNamed = ({ service, name }: (typeof calls)[number]) =>
+    const kinds = callKinds(calls)
+    const isNamed = ({ service, name }: Call) =>
       service === services[0] && (operation === null || name === operation)
-    const rows = shownCalls(calls, isNamed).map((call) => {
-      const one = calls[call] as (typeof calls)[number]
-      const indent = '  '.repeat(depths[call] as number)
+    const shown = shownCalls(kinds, isNamed)
+    const rows = shown.map((one) => {
+      const indent = '  '.repeat(one.depth)
       const name = shortText(
         printable(`${one.service} ${one.name}`),
         MAX_NAME_LENGTH - indent.length,
       )
       return [
-        indent + name + (one.isError ? ' (failed)' : '') + (isNamed(one) ? ' ◀' : ''),
+        indent +
+          name +
+          (one.times > 1 ? ` × ${one.times}` : '') +
+          (one.isError ? ' (failed)' : '') +
+          (isNamed(one) ? ' ◀' : ''),
         formatDuration(one.startUs),
         formatDuration(one.endUs - one.startUs),
       ]
     })
     const title = `Trace ${printable(id as string)} (${period}, ${formatDuration(flows.responseTimeUs[request] as number)}), ${counted(calls.length, 'call')} (◀ what the finding is about)`
-    const left = calls.length - rows.length
+    const left = calls.length - sum(shown, ({ times }) => times)
     const table = textTable(['', 'begins', 'takes'], rows)
     return [
       [title, table, ...(left > 0 ? [`… and ${counted(left, 'shorter call')}`] : [])].join('\n'),
@@ -60,8 +65,41 @@ export function exampleTexts(flows: FlowSet, finding: Finding): string[] {
 
 type Call = ReturnType<typeof ganttCalls>[number]
 
+/** Calls of one kind by the same, or by such: from the first to the last. */
+type CallKind = Call & {
+  readonly depth: number
+  /** Sorts after that of who calls it, and after what begins before. */
+  readonly path: string
+  readonly times: number
+}
+
+/** Calls by who makes them, who is called, and whether they fail, in order; callers stand before. */
+function callKinds(calls: readonly Call[]): CallKind[] {
+  const kinds: CallKind[] = []
+  const kindOf: number[] = []
+  const known = new Map<string, number>()
+  for (const call of calls) {
+    const { service, name, isError, startUs, endUs } = call
+    const parent = call.parent < 0 ? -1 : (kindOf[call.parent] as number)
+    const key = JSON.stringify([parent, service, name, isError])
+    const at = known.get(key) ?? kinds.length
+    known.set(key, at)
+    kindOf.push(at)
+    const { depth = -1, path = '' } = kinds[parent] ?? {}
+    const own = `${path}/${String(at).padStart(9, '0')}`
+    const first = kinds[at] ?? { ...call, parent, depth: depth + 1, path: own, times: 0 }
+    kinds[at] = {
+      ...first,
+      startUs: Math.min(first.startUs, startUs),
+      endUs: Math.max(first.endUs, endUs),
+      times: first.times + 1,
+    }
+  }
+  return kinds
+}
+
 /** Which calls are shown, in their order: with their callers, the wanted and then the longest. */
-function shownCalls(calls: readonly Call[], isWanted: (call: Call) => boolean): number[] {
+function shownCalls(calls: readonly CallKind[], isWanted: (call: Call) => boolean): CallKind[] {
   const lengthUs = ({ startUs, endUs }: Call) => endUs - startUs
   const order = Array.from(calls.keys()).sort((a, b) => {
     const [one, other] = [calls[a] as Call, calls[b] as Call]
@@ -74,5 +112,5 @@ function shownCalls(calls: readonly Call[], isWanted: (call: Call) => boolean): 
     if (shown.size + chain.length > MAX_CALLS) continue
     for (const one of chain) shown.add(one)
   }
-  return [...shown].sort((a, b) => a - b)
+  return calls.filter((_, call) => shown.has(call)).sort((a, b) => (a.path < b.path ? -1 : 1))
 }

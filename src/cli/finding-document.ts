@@ -180,6 +180,7 @@ const FINDING_CALL = record<FindingCall>({
     "How often it could have; of 'repeats', requests that make the call at all.",
     listOf(COUNT),
   ),
+  times: about('How many times each that makes it does.', optional(listOf(MEASURED))),
 })
 
 const SIZE = record<FindingSize>({

@@ -24,11 +24,12 @@ import {
 import { addPrices, formsOf, MIN_USUAL, movedRequests, type Price, priceOf } from './form-prices.ts'
 import { calledName, callsText, categoriesOf, ofChances, operationName, surest } from './names.ts'
 import { costOfMoves } from './structure-findings.ts'
-import { groupMoves, structureMoves } from './structure-moves.ts'
+import { groupMoves, type MoveGroup, structureMoves } from './structure-moves.ts'
 
 interface ToldCall extends CallChange {
   /** Requests in which alone it changed. */
   readonly within?: ReadonlySet<number>
+  readonly times?: readonly [before: number, after: number]
 }
 
 interface ServiceChanges {
@@ -83,7 +84,7 @@ export function callFindings(
     const { contributionUs, eachInterval } = isKnown
       ? { ...cost, contributionUs: (cost.contributionUs / cost.requests) * requests }
       : costOfForms
-    const changedStructure = groupMoves(categories, own)[0]?.changes ?? []
+    const changedStructure = apartFromHosts(categories, groupMoves(categories, own))
     return {
       ...NO_EVIDENCE,
       kind,
@@ -105,6 +106,20 @@ export function callFindings(
       ...surest(tests),
     }
   })
+}
+
+/** What requests gained or lost that they did not have, or do not have now, on another host. */
+function apartFromHosts(categories: Categories, [group]: readonly MoveGroup[]): StructureChange[] {
+  const { moves = [], changes = [] } = group ?? {}
+  const has = (category: number, { service, operation, phase }: StructureChange['node']) =>
+    categories.structure(category).preorder.some((at) => {
+      const node = categories.nodeLabel(category, at)
+      return node.service === service && node.operation === operation && node.phase === phase
+    })
+  return changes.filter(
+    ({ change, node }) =>
+      !moves.every(({ from, to }) => from !== to && has(change === 'added' ? from : to, node)),
+  )
 }
 
 /** Whether both categories have enough requests to tell what theirs take. */
@@ -165,8 +180,8 @@ function toldOfOrder(changes: StepChanges): Told[] {
 }
 
 export function findingCall(told: FindingCall): FindingCall {
-  const { kind, of, previous, call, made, chances, worth = chances } = told
-  return { kind, of, previous, call, made, chances, worth }
+  const { kind, of, previous, call, made, chances, worth = chances, times } = told
+  return { kind, of, previous, call, made, chances, worth, ...(times && { times }) }
 }
 
 function toldFirst({ calls, repeats }: ServiceChanges, told: ServiceChanges): FindingCall[] {
@@ -234,7 +249,10 @@ function changedServices(
   const changed: ToldCall[] = [
     ...calls.filter(({ changed: is, kind }) => is && (kind === 'calls' || kind === 'next')),
     ...partly,
-  ]
+  ].map((one) => {
+    const repeat = one.kind === 'calls' && repeats.find((other) => isOfSame(one, other))
+    return repeat ? { ...one, times: [repeat.beforeTimes, repeat.afterTimes] as const } : one
+  })
   const again = calls.filter(({ changed: is, kind }) => is && kind === 'again')
   // What is repeated after a failure is told as that.
   const repeated = repeats.filter(
@@ -284,7 +302,11 @@ function callWords(
   }
   const { of, kind, call, previous, difference, made } = change
   const name = operationName(of)
-  const shares = `in ${callsText(change)}`
+  const shareOf = ({ times, ...one }: ToldCall) => {
+    const each = rounded(times?.[AFTER] || 1)
+    return `in ${callsText(one)}${each === '1' ? '' : `, ${each} times each`}`
+  }
+  const shares = shareOf(change)
   // Amounts know no order of calls.
   const after = previous === null || !isTime ? '' : `after ${calledName(previous, service)}`
   const nothing = previous === null ? 'without calling anything' : 'without further calls'
@@ -304,7 +326,7 @@ function callWords(
         ({ of, callees }) => isSameCall(of, outer) && callees.some((one) => isSameCall(one, inner)),
       )
     const [one, other] = [now, no].map((operation) => calledName(operation, service))
-    const often = `in ${callsText(difference > 0 ? change : replaced)}`
+    const often = shareOf(difference > 0 ? change : replaced)
     if (isBetween(now, no)) return `${one} now stands between ${name} and ${other}, ${often}`
     if (isBetween(no, now)) return `${other} no longer stands between ${name} and ${one}, ${often}`
     return `${name} calls ${one} instead of ${other}, ${often}`

@@ -28,10 +28,10 @@ export function byContribution(a: Draft, b: Draft): number {
 }
 
 /**
- * Puts each draft that is a consequence of another under it; the largest in all comes first. Where
- * requests got slower, what got faster is no reason, and comes after what is.
+ * Puts each draft that is a consequence of another under it; the largest in all comes first. Unless
+ * requests got faster, what did is no reason, and comes after what costs time.
  */
-export function nestConsequences(compared: Compared, drafts: readonly Draft[], isSlower: boolean) {
+export function nestConsequences(compared: Compared, drafts: readonly Draft[], isFaster: boolean) {
   const causes: { readonly cause: Draft; readonly consequences: Draft[] }[] = []
   // Of what services log otherwise, the deepest is the likeliest cause.
   const order = (draft: Draft) =>
@@ -56,7 +56,7 @@ export function nestConsequences(compared: Compared, drafts: readonly Draft[], i
   return causes.sort(
     (a, b) =>
       placeOf(a.cause) - placeOf(b.cause) ||
-      (isSlower ? isGain(a.cause) - isGain(b.cause) : 0) ||
+      (isFaster ? 0 : isGain(a.cause) - isGain(b.cause)) ||
       byContribution(a.cause, b.cause),
   )
 }

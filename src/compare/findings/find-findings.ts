@@ -163,10 +163,10 @@ export function groupFindings(
   const draftOf = new Map(claims.map((claim) => [keyOf(claim), drafts[claim.draft]]))
   const mutationsOf = (draft: Draft) =>
     ranking.mutations.filter((mutation) => draftOf.get(keyOf(mutation)) === draft)
-  const isSlower = changeIsClear && observedChangeUs > 0
+  const isFaster = changeIsClear && observedChangeUs < 0
   const compared = { categories, steps: sources.steps }
   const toldElsewhere = toldAsDelays(compared, drafts)
-  const found = nestConsequences(compared, drafts, isSlower)
+  const found = nestConsequences(compared, drafts, isFaster)
   const causes = found.filter(
     ({ cause: { kind, direction } }) =>
       [direction, 'two-sided'].includes(alternative) ||

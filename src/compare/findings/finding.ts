@@ -66,6 +66,11 @@ export interface FindingCall
   readonly previous: Operation | null
   /** Call that is made; `null` where the operation makes no further call. */
   readonly call: Operation | null
+  /**
+   * Of `'calls'`, how many times each that makes the call does on average, where some do it several
+   * times; NaN where none makes it.
+   */
+  readonly times?: readonly [before: number, after: number]
 }
 
 /**

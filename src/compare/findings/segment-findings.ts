@@ -129,7 +129,7 @@ export function segmentClause({
   what,
 }: Pick<Draft, 'segment' | 'steps' | 'what'>): string {
   if (segment === undefined) return ''
-  const { step, measure, operation, callingOperation, conditions, text } = segment
+  const { step, measure, operation, callingOperation, conditions, text, shareOfChange } = segment
   const isUntold = (name: string | null): name is string =>
     name !== null && name !== '' && !what.includes(operationName({ operation: name }))
   // Who fails may be asked for other things too.
@@ -141,7 +141,9 @@ export function segmentClause({
       ? [`for ${operationName({ operation: callingOperation })}`]
       : []),
   ]
-  const isAll = step === null || steps.every((one) => stepKey(one) === stepKey(step))
+  const isAll =
+    !(shareOfChange < ALL_OF_IT) &&
+    (step === null || steps.every((one) => stepKey(one) === stepKey(step)))
   const where = conditions.length === 0 ? [] : ['where', `${of}${text}`]
   if (where.length + calls.length === 0) return ''
   return `, ${[isAll ? 'only' : 'mostly', ...calls, ...where].join(' ')}`

@@ -89,8 +89,10 @@ export function minorityNotes(step: StepChange, quantity: Quantity): string[] {
   const [changed, usual] = [minority.changedUs, minority.usualUs].map((amount) =>
     formatAmount(amount, quantity),
   )
-  const slow = `slow ${isMessage(step) ? 'messages’' : 'calls’'} median`
-  return [`the ${slow} ${shiftUs > 0 ? 'is' : 'was'} ${changed}, that of all before ${usual}`]
+  const median = `${isMessage(step) ? 'messages’' : 'calls’'} median`
+  return shiftUs > 0
+    ? [`the slow ${median} is ${changed}, that of all before ${usual}`]
+    : [`before, these ${median} was ${changed}, that of all ${usual}`]
 }
 
 /** Whether a step is how long messages wait, which is on top of what requests take. */

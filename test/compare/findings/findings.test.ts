@@ -68,6 +68,18 @@ describe('a finding is one cause', () => {
     expect(stock + pay).toBeCloseTo(1, 1)
   })
 
+  test('what got faster comes after what got slower, unless requests surely got faster', () => {
+    const order = (payUs: number) =>
+      compareShops({ stockUs: 1500 }, { payUs }).findings.findings.map(
+        ({ services }) => services[0],
+      )
+    // One in three pays: +430 µs a request against −500 µs, then +100 µs.
+    expect([order(3300), order(2300)]).toEqual([
+      ['pay', 'stock'],
+      ['stock', 'pay'],
+    ])
+  })
+
   test('work that is done more often is a finding of structure', () => {
     const comparison = compareShops({ archive: 0.1 }, { archive: 0.4, requests: 120 })
     expect(summary(comparison)).toMatchObject([

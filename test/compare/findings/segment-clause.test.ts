@@ -26,6 +26,14 @@ test('calls that a segment is restricted to are named unless the title did', () 
   expect(clause('query itself for GET /orders takes 5 ms longer')).toBe(', only where tier = pro')
 })
 
+test('a segment that leaves much of the change to other requests holds most of it, not all', () => {
+  const segment = { ...PRO, measure: 'time', operation: null } as unknown as Segment
+  const clause = (shareOfChange: number) =>
+    segmentClause({ segment: { ...segment, shareOfChange }, steps: [], what: '' })
+  expect(clause(0.67)).toBe(', mostly where tier = pro')
+  expect(clause(0.95)).toBe(', only where tier = pro')
+})
+
 test.each(['/shop.Cart/PutItem', 'GET /a or b', 'PUT /cart', 'a "b" and c'])(
   'what stands behind "only where" can be given as a condition: %s',
   (operation) => {

@@ -74,6 +74,7 @@ describe('a minority of the calls of one of eight services is slow', () => {
     ]
     const [first] = compare(before.traces, after.traces).findings.findings
     expect(first?.title).toMatch(/^s3: S3 itself takes 1\d\d ms less in (9|1[0-3]) % of the calls$/)
+    expect(first?.text).toMatch(/ · before, these calls’ median was 1\d\d ms, that of all [78]/)
   })
 })
 
