@@ -35,6 +35,7 @@ import { findSegments } from '../segments/find-segments.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
 import type { Segments } from '../segments/segments.ts'
 import { findStepChanges } from '../steps/find-step-changes.ts'
+import { hasTestableType } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
 import { byContribution, nestConsequences, toldAsDelays, withConsequences } from './consequences.ts'
@@ -340,9 +341,10 @@ function draftsOfEdges({ evidence, edges }: FindingSources): Draft[] {
   ].sort(byContribution)
 }
 
-function anyTestable({ evidence: { responseTime }, edges }: FindingSources) {
-  const { size } = edges.categories
-  return range(size).some((one) => responseTime.test(one).testable) || edges.tested.length > 0
+function anyTestable({ evidence: { responseTime }, edges, steps }: FindingSources) {
+  const { size, flows } = edges.categories
+  const isTested = edges.tested.length > 0 || (steps.steps.length > 0 && hasTestableType(flows))
+  return isTested || range(size).some((one) => responseTime.test(one).testable)
 }
 
 function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) {
