@@ -23,8 +23,8 @@ const ALIKE_LOAD = 1.1
 /** Whether one period has more requests, while counts are compared as they are. */
 export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
   const { flows, options } = periods
-  const before = flows.count(BEFORE)
-  const after = flows.count(AFTER)
+  const before = flows.wholes(BEFORE)
+  const after = flows.wholes(AFTER)
   const ratio = Math.max(before, after) / Math.max(1, Math.min(before, after))
   if (ratio <= ALIKE_LOAD || allowsForLoad(periods)) return []
   const kind = after > before ? 'structural mutations' : 'precursors'
@@ -59,8 +59,8 @@ function passingByLoad({ categories, options }: ComparedPeriods, growth: number)
 export function smallPeriods(periods: ComparedPeriods): ComparisonWarning[] {
   const { flows, categories, options } = periods
   const { smPThreshold } = options
-  const before = flows.count(BEFORE)
-  const after = flows.count(AFTER)
+  const before = flows.wholes(BEFORE)
+  const after = flows.wholes(AFTER)
   const many = `${counted(before, 'request')} before and ${grouped(after)} after`
   const isSmall = smPThreshold !== 'auto' && Math.min(before, after) <= smPThreshold
   const isSpread = !hasTestable(categories) && hasTestableType(flows)

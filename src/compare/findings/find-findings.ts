@@ -199,7 +199,7 @@ export function groupFindings(
     const { flows } = categories
     const ofPeriods = (counted: (period: Period) => number) => {
       const count = (period: Period) =>
-        isWeighed(draft) ? Math.round(counted(period)) : flows.count(period)
+        isWeighed(draft) ? Math.round(counted(period)) : flows.wholes(period)
       return [count(BEFORE), count(AFTER)] as const
     }
     const all = ofPeriods((period) => flows.countedIn(period))
@@ -210,7 +210,7 @@ export function groupFindings(
     const parts = withoutNames(key, knowledge).split('\n').sort()
     const id = `${draft.kind}-${fingerprint(parts.join('\n'))}`
     const facts = [
-      ...factsOf(weighted, { all: requests, quantity, apart }),
+      ...factsOf(weighted, { all: Math.max(requests, weighted.requests), quantity, apart }),
       ...meaningFact(categories, draft),
       ...sinceFact(since, follows),
       ...burstsFact(draft, bursts),
@@ -265,7 +265,7 @@ function mixChange({ evidence, edges }: FindingSources): number {
   const { counts, smPThreshold } = evidence.precursors.structural.options
   const { flows } = edges.categories
   const isPerType = counts !== 'weighted' && smPThreshold === 'auto'
-  return isPerType ? (otherMix(flows)?.shiftUs ?? 0) * flows.count(AFTER) : 0
+  return isPerType ? (otherMix(flows)?.shiftUs ?? 0) * flows.wholes(AFTER) : 0
 }
 
 /** Who fails, calls, structures and segments were counted by weights already. */
@@ -279,7 +279,7 @@ function weighing({ evidence, edges }: FindingSources) {
   const { flows } = categories
   const { counts } = evidence.precursors.structural.options
   if (counts !== 'weighted' || flows.weight === undefined) {
-    return { weigh: (draft: Draft) => draft, requests: flows.count(AFTER), observedChangeUs }
+    return { weigh: (draft: Draft) => draft, requests: flows.wholes(AFTER), observedChangeUs }
   }
   const count = counterOf(categories, counts)
   const factorOf = (ids: readonly number[], period: Period) => {
@@ -302,7 +302,7 @@ function weighing({ evidence, edges }: FindingSources) {
   return {
     weigh,
     requests: Math.round(now),
-    observedChangeUs: observedChangeUs * (now / flows.count(AFTER)),
+    observedChangeUs: observedChangeUs * (now / flows.wholes(AFTER)),
   }
 }
 
