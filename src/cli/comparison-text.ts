@@ -297,11 +297,11 @@ function responseTimes({ flows }: Comparison): string {
 }
 
 /** Ranking nothing means as much as could be tested. */
-function nothingFound({ categories, responseTime, flows, findings, steps }: Comparison): string {
+function nothingFound({ categories, responseTime, flows }: Comparison): string {
   const few = range(categories.size).filter((one) => !responseTime.test(one).testable)
   if (few.length === 0) return 'All categories had enough requests to test.'
   const share = sum(few, (one) => categories.count(one, AFTER)) / flows.count(AFTER)
-  return `${grouped(few.length)} of ${counted(categories.size, 'category', 'categories')}, with ${percent(share)} of requests after, had too few to test one by one${findings.testable && steps.steps.length > 0 ? '; steps were compared in all of them' : ''}.`
+  return `${grouped(few.length)} of ${counted(categories.size, 'category', 'categories')}, with ${percent(share)} of requests after, had too few to test one by one.`
 }
 
 const MIN_TOLD = 0.01

@@ -130,7 +130,7 @@ describe('recorded-otherwise', () => {
       period({ seed: 1, change: renamed('POST /pay/{id}') }),
       period({ seed: 2, change: renamed('POST /pay/:id'), dbUs: 6000 }),
     )
-    expect(comparison.findings.findings[0]?.title).toContain('shop: LIST takes 2')
+    expect(comparison.findings.findings[0]?.title).toContain('shop: SELECT within LIST takes 1.9')
     expect(comparison.findings.findings[0]?.requests).toBe(300)
     expect(comparison.warnings().map(({ code, finding }) => `${code}: ${finding}`)).toEqual([
       'recorded-otherwise: web POST /pay/{id} is now called POST /pay/:id.',
