@@ -152,9 +152,12 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       'Present with --measure: what all that ends in Us is an amount of, in its unit instead of µs; sums over the spans of each request.',
     ),
     requests: made(
-      ({ comparison: { flows } }) => ({ before: flows.count(BEFORE), after: flows.count(AFTER) }),
+      ({ comparison: { flows } }) => ({
+        before: flows.wholes(BEFORE),
+        after: flows.wholes(AFTER),
+      }),
       PERIOD_COUNTS,
-      'Requests that were recorded.',
+      'Requests that were recorded, without parts of them whose callers are lost.',
     ),
     requestsStoodFor: made(
       ({ comparison: { flows } }) =>

@@ -1,11 +1,15 @@
 import { FlowdeltaError, requireStage, show } from '../core/errors.ts'
 import { counted } from '../core/words.ts'
-import type { FlowSet } from '../flows/flow-set.ts'
+import { buildFlows } from '../flows/build-flows.ts'
+import { FlowSet } from '../flows/flow-set.ts'
 import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { requestsBetween, type Selection } from '../flows/select-requests.ts'
 import { type Condition, parseConditions } from '../traces/selection/condition.ts'
 import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
+import { renameOperations } from './knowledge/names.ts'
 import type { Segment } from './segments/segments.ts'
+import { renamedRoots } from './steps/recorded-otherwise.ts'
 
 /** What `comparison.where` takes. */
 export type RequestSelection =
@@ -82,4 +86,16 @@ function requireRuns(runs: readonly unknown[]): void {
       )
     }
   })
+}
+
+/** Flows whose roots have in both periods the name that they have after. */
+export function withRenamedRoots(
+  built: FlowSet,
+  [runs, after]: readonly [readonly TraceSet[], TraceSet],
+): FlowSet {
+  const renames = renamedRoots(built)
+  if (renames.length === 0) return built
+  const before = runs.map((traces) => renameOperations(traces, renames))
+  const flows = buildFlows([before, after], built.options)
+  return new FlowSet({ ...flows, renamedRoots: renames }, flows.options, flows.report)
 }

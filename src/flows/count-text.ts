@@ -1,20 +1,17 @@
-import { sum } from 'd3-array'
 import { grouped, spoken } from '../core/words.ts'
-import { missingSpans } from '../traces/missing-spans.ts'
-import { AFTER, type FlowSet, type Period } from './flow-set.ts'
+import type { FlowSet, Period } from './flow-set.ts'
 
 /**
  * How many requests a period has: `872`, or by weights `8,234 (872 recorded)`; where the parents of
- * some spans are lost, also how many are `parts of others`.
+ * some spans are lost, also how many parts of these are apart.
  */
 export function countText(flows: FlowSet, period: Period): string {
-  const recorded = grouped(flows.count(period))
+  const recorded = grouped(flows.wholes(period))
   const isWeighted = flows.counted !== undefined
-  const own = flows.periods.filter((_, i, { length }) => (i === length - 1) === (period === AFTER))
-  const parts = sum(own, (traces) => missingSpans(traces).orphans)
+  const parts = flows.count(period) - flows.wholes(period)
   const notes = spoken([
     isWeighted && `${recorded} recorded`,
-    parts > 0 && `${grouped(parts)} of them parts of others`,
+    parts > 0 && `and ${grouped(parts)} parts of them`,
   ]).join(', ')
   const all = isWeighted ? grouped(flows.countedIn(period)) : recorded
   return notes === '' ? all : `${all} (${notes})`

@@ -11,6 +11,7 @@ import {
 } from '../core/stage.ts'
 import type { SamplePair } from '../stats/two-sample.ts'
 import { worthOf } from '../stats/weighted-sample.ts'
+import { partTops } from '../traces/missing-spans.ts'
 import type { Outcomes } from '../traces/outcomes.ts'
 import { AFTER, BEFORE, type Period } from '../traces/period.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
@@ -132,6 +133,14 @@ export interface FlowColumns {
   readonly serviceLogs?: readonly ServiceLogChange[] | undefined
   /** Of flows from spans with `clocks: 'aligned'`, how far clocks are apart. */
   readonly clocks?: ClockOffsets | undefined
+  /** Of comparisons, operations that requests began with before, under the name that they have after. */
+  readonly renamedRoots?:
+    | readonly {
+        readonly service: string
+        readonly operation: string
+        readonly renamed: string
+      }[]
+    | undefined
   /**
    * Of flows from spans, the rows of the spans that each request's nodes come from, in its period's
    * trace set: nodes 2k and 2k + 1 of a request are the call and the reply of its k-th.
@@ -152,6 +161,7 @@ export class FlowSet extends columnarStage<
   #split: number | undefined
   #runs: readonly number[] | undefined
   #counted: Float64Array | null | undefined
+  #parts: Uint8Array | null | undefined
 
   constructor(columns: FlowColumns, options: FlowOptions, report: FlowReport) {
     super({
@@ -172,6 +182,32 @@ export class FlowSet extends columnarStage<
   count(period: Period): number {
     this.#split ??= splitOf(this.period)
     return period === BEFORE ? this.#split : this.size - this.#split
+  }
+
+  /** Whether a request is what is left of another of its trace, as spans between them were lost. */
+  isPart(request: number): boolean {
+    return this.#partOf()?.[request] === 1
+  }
+
+  /** Requests in one period that are no parts of others. */
+  wholes(period: Period): number {
+    const parts = this.#partOf()
+    const [first, end] =
+      period === BEFORE ? [0, this.count(BEFORE)] : [this.count(BEFORE), this.size]
+    return end - first - (parts === null ? 0 : fsum(parts.subarray(first, end)))
+  }
+
+  #partOf(): Uint8Array | null {
+    if (this.#parts !== undefined) return this.#parts
+    const { spanRows, spanOffsets } = this
+    const tops = this.periods.map(partTops)
+    const isAny = spanRows !== undefined && tops.some(({ size }) => size > 0)
+    this.#parts = isAny
+      ? this.recordedIn.map((recording, request) =>
+          Number(tops[recording]!.has(spanRows[spanOffsets![request]!]!)),
+        )
+      : null
+    return this.#parts
   }
 
   /** How many requests a recorded one stands for: its sampling weight, or 1 where it has none. */
@@ -213,9 +249,9 @@ export class FlowSet extends columnarStage<
     return counted && Float64Array.from(requests, (request) => counted[request]!)
   }
 
-  /** How many requests those of a period count as: how many there are unless counts are weighted. */
+  /** How many requests those of a period count as, without parts: how many there are unless counts are weighted. */
   countedIn(period: Period): number {
-    return this.counted === undefined ? this.count(period) : this.stoodFor(period)
+    return this.counted === undefined ? this.wholes(period) : this.stoodFor(period)
   }
 
   /** How many requests that each count once those of a period are worth (`worthOf`). */
@@ -224,21 +260,27 @@ export class FlowSet extends columnarStage<
     return period === BEFORE ? worthOf(before, beforeWeights) : worthOf(after, afterWeights)
   }
 
-  /** Response times before and after, and how many requests each counts as. */
+  /** Response times of whole requests before and after, and how many each counts as. */
   get responseTimes(): SamplePair {
     const { responseTimeUs, counted } = this
-    const split = this.count(BEFORE)
+    const split = this.wholes(BEFORE)
+    const isWhole = (_: number, request: number) => !this.isPart(request)
+    const whole = (column: Float64Array) =>
+      this.#partOf() === null ? column : column.filter(isWhole)
+    const [times, weights] = [whole(responseTimeUs), counted && whole(counted)]
     return {
-      before: responseTimeUs.subarray(0, split),
-      after: responseTimeUs.subarray(split),
-      beforeWeights: counted?.subarray(0, split),
-      afterWeights: counted?.subarray(split),
+      before: times.subarray(0, split),
+      after: times.subarray(split),
+      beforeWeights: weights?.subarray(0, split),
+      afterWeights: weights?.subarray(split),
     }
   }
 
-  /** How many requests those recorded in a period stand for. */
+  /** How many requests those recorded in a period stand for, without parts of others. */
   stoodFor(period: Period): number {
-    return fsum(this.period, (own, request) => (own === period ? this.weightOf(request) : 0))
+    return fsum(this.period, (own, request) =>
+      own === period && !this.isPart(request) ? this.weightOf(request) : 0,
+    )
   }
 
   /** What edges and response times are amounts of: time, unless `measure` says otherwise. */

@@ -292,6 +292,7 @@ export const usualMeanUs = remembered((flows: FlowSet): number => {
   const { counted } = flows
   let [sum, count] = [0, 0]
   for (let request = 0; request < flows.count(BEFORE); request++) {
+    if (flows.isPart(request)) continue
     const weight = counted === undefined ? 1 : counted[request]!
     sum += weight * timeOf(request)
     count += weight

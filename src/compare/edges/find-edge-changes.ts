@@ -107,11 +107,11 @@ function sizeOf(
 
 /** What all requests after would have taken at the mean response time before, and what they took. */
 function totalTimes({ flows }: Categories, minimumShare: number): EdgeTotalTimes {
-  const count = flows.count(BEFORE)
+  const [count, now] = [flows.wholes(BEFORE), flows.wholes(AFTER)]
   const { before: was, after: is, beforeWeights, afterWeights } = flows.responseTimes
   const [before, after] = [totalUs(was, beforeWeights), totalUs(is, afterWeights)]
-  const usualUs = count === 0 ? 0 : (before / count) * flows.count(AFTER)
-  const negligibleUs = minimumShare * usualMeanUs(flows) * flows.count(AFTER)
+  const usualUs = count === 0 ? 0 : (before / count) * now
+  const negligibleUs = minimumShare * usualMeanUs(flows) * now
   return { usualUs, negligibleUs, observedChangeUs: count === 0 ? 0 : after - usualUs }
 }
 

@@ -43,7 +43,6 @@ const CHECKS: readonly FairnessCheck[] = [
   unsteadyBefore,
   ({ flows }) => missingIntervals(arrivals(flows)),
   unequalLoad,
-  smallPeriods,
   undecidedStructures,
   unfinishedFolding,
   extremeRequest,
@@ -51,6 +50,7 @@ const CHECKS: readonly FairnessCheck[] = [
   noWeights,
   unmeasured,
   linkedRequests,
+  smallPeriods,
 ]
 
 /** Warnings without which findings mislead: they come first. */

@@ -8,6 +8,7 @@ import { fisherExact } from '../../stats/fisher-exact.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import type { ServiceVersions } from '../../traces/span-traces.ts'
 import { categorize } from '../categories/categorize.ts'
+import { hasTestableType } from '../steps/root-types.ts'
 import {
   type ComparedPeriods,
   type ComparisonWarning,
@@ -22,8 +23,8 @@ const ALIKE_LOAD = 1.1
 /** Whether one period has more requests, while counts are compared as they are. */
 export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
   const { flows, options } = periods
-  const before = flows.count(BEFORE)
-  const after = flows.count(AFTER)
+  const before = flows.wholes(BEFORE)
+  const after = flows.wholes(AFTER)
   const ratio = Math.max(before, after) / Math.max(1, Math.min(before, after))
   if (ratio <= ALIKE_LOAD || allowsForLoad(periods)) return []
   const kind = after > before ? 'structural mutations' : 'precursors'
@@ -55,24 +56,46 @@ function passingByLoad({ categories, options }: ComparedPeriods, growth: number)
   }).length
 }
 
-export function smallPeriods({ flows, categories, options }: ComparedPeriods): ComparisonWarning[] {
+export function smallPeriods(periods: ComparedPeriods): ComparisonWarning[] {
+  const { flows, categories, options } = periods
   const { smPThreshold } = options
-  const before = flows.count(BEFORE)
-  const after = flows.count(AFTER)
+  const before = flows.wholes(BEFORE)
+  const after = flows.wholes(AFTER)
+  const many = `${counted(before, 'request')} before and ${grouped(after)} after`
+  const isSmall = smPThreshold !== 'auto' && Math.min(before, after) <= smPThreshold
+  const isSpread = !hasTestable(categories) && hasTestableType(flows)
+  if (isSpread && !isSmall) return spreadOverHosts(periods, many)
   const problems = [
-    ...(hasTestable(categories)
+    ...(isSpread || hasTestable(categories)
       ? []
       : ['no category has enough requests in both periods to test its times']),
-    ...(smPThreshold !== 'auto' && Math.min(before, after) <= smPThreshold
+    ...(isSmall
       ? [`no category can change by more than the threshold of ${smPThreshold} requests`]
       : []),
   ]
   if (problems.length === 0) return []
   return warning('small-periods', {
-    finding: `With ${counted(before, 'request')} before and ${grouped(after)} after, ${problems.join(', and ')}.`,
+    finding: `With ${many}, ${problems.join(', and ')}.`,
     effect: 'No finding does not mean no change.',
     answer: 'Load longer periods, or lower `smPThreshold`.',
     advice: { smPThreshold: null },
+  })
+}
+
+/** Where hosts alone make categories too small for a test: findings rest on steps, which are tested. */
+function spreadOverHosts(
+  { flows, categories, options }: ComparedPeriods,
+  many: string,
+): ComparisonWarning[] {
+  if (options.omitHosts) return []
+  const without = categorize(flows, { omitHosts: true })
+  if (!hasTestable(without)) return []
+  return warning('small-periods', {
+    finding: `No category alone has enough requests in both periods: there are ${grouped(categories.size)}, of ${many}, and without hosts ${grouped(without.size)}.`,
+    effect:
+      'Steps are compared all the same, in requests of all categories; single categories are not ranked.',
+    answer: 'Leave hosts out of labels with `omitHosts: true`.',
+    advice: { omitHosts: true },
   })
 }
 
@@ -90,7 +113,7 @@ export function nothingInCommon(periods: ComparedPeriods): ComparisonWarning[] {
     return warning('nothing-in-common', {
       finding:
         'No category has requests in both periods, though they make the same calls: these come in another order, or overlap otherwise.',
-      effect: 'Response times cannot be compared, and everything looks new.',
+      effect: 'Response times of categories cannot be compared, and all of them look new.',
       answer:
         "Compare without the order of calls, with `concurrency: 'none'`. Where one period was " +
         'chosen by how long requests take, that alone may be why: choose both alike.',
@@ -99,7 +122,7 @@ export function nothingInCommon(periods: ComparedPeriods): ComparisonWarning[] {
   }
   return warning('nothing-in-common', {
     finding: 'No category has requests in both periods: every request has a new structure.',
-    effect: 'Response times cannot be compared, and everything looks new.',
+    effect: 'Response times of categories cannot be compared, and all of them look new.',
     answer:
       'Check that both periods traced the same requests with the same instrumentation. If labels ' +
       'differ by host or name, leave that out with `omitHosts` or `label`.',

@@ -9,7 +9,8 @@ import { type ComparedPeriods, type ComparisonWarning, warning } from './compari
 export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarning[] {
   const flows = recordedFlows(given)
   const { operations } = recordedOtherwise(flows)
-  if (operations.length === 0) return []
+  const roots = flows.renamedRoots ?? []
+  if (operations.length + roots.length === 0) return []
   const renames = operations.filter(({ renamed }) => renamed !== null)
   const [wholes, parts] = [true, false].map((isWhole) =>
     operations.filter((one) => one.renamed === null && one.isWhole === isWhole),
@@ -29,9 +30,11 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
   )
   // A call has its name on both sides: that of who is called is told.
   const renamed = Array.from(
-    group(renames, ({ operation, renamed: now }) => JSON.stringify([operation, now])).values(),
+    group([...roots, ...renames], ({ operation, renamed: now }) =>
+      JSON.stringify([operation, now]),
+    ).values(),
     (own) => {
-      const { service, operation, renamed: now } = own.at(-1) as RecordedOnce
+      const { service, operation, renamed: now } = own.at(-1)!
       return `${printable(service)} ${printable(operation)} is now called ${printable(now as string)}`
     },
   )
@@ -39,8 +42,10 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
   return warning('recorded-otherwise', {
     finding: `${[...once.map((text) => text + takes), ...renamed].join('; ')}.`,
     effect:
-      'What is recorded changed, not what is done: its times, what it and its callers call, and ' +
-      'work and ways that it covers are not compared.',
+      roots.length > 0 && operations.length === 0
+        ? 'As many requests call the same under either name: they are compared as one kind.'
+        : 'What is recorded changed, not what is done: its times, what it and its callers call, and ' +
+          'work and ways that it covers are not compared.',
     answer: 'Record both periods alike to compare them.',
   })
 }

@@ -117,7 +117,7 @@ function countCells(flows: FlowSet, types: RootTypes): Cell[] {
   return [...cells.filter((cell) => !isRare(cell)), rest]
 }
 
-/** What the requests of each type add up to in both periods; where something is not known, it is 0. */
+/** What whole requests of each type add up to in both periods; where something is not known, it is 0. */
 function sumsOfTypes(
   flows: FlowSet,
   { names, typeOf }: RootTypes,
@@ -125,7 +125,8 @@ function sumsOfTypes(
 ) {
   const sums = [new Float64Array(names.length), new Float64Array(names.length)] as const
   typeOf.forEach((type, request) => {
-    addAt(sums[flows.period[request] === BEFORE ? BEFORE : AFTER], type, amountOf(request) || 0)
+    const amount = flows.isPart(request) ? 0 : amountOf(request) || 0
+    addAt(sums[flows.period[request] === BEFORE ? BEFORE : AFTER], type, amount)
   })
   return sums
 }

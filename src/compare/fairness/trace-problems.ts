@@ -4,7 +4,7 @@ import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { median } from '../../stats/quantile.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
-import { missingSpans } from '../../traces/missing-spans.ts'
+import { missingSpans, partTops } from '../../traces/missing-spans.ts'
 import { spansOutsideParents } from '../../traces/note-doubts.ts'
 import { NO_PARENT, type SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
@@ -165,15 +165,14 @@ export function skewedTraces(traces: TraceSet): number {
 
 /** Whether traces have spans besides their root whose parent was not recorded. */
 export function orphans(periods: ComparedPeriods): ComparisonWarning[] {
-  const [before, after] = [missingSpans(periods.before), missingSpans(periods.after)]
+  const [before, after] = [partTops(periods.before).size, partTops(periods.after).size]
   const affected = affectedIn(periods, (traces) => missingSpans(traces).orphaned)
   if (!isConsiderable(affected)) return []
   return warning('orphans', {
     finding: `${affectedText(affected)} have spans whose parent is not in the files.`,
     effect:
-      'Each such span counts as a request of its own ' +
-      `(${grouped(before.orphans)} before, ${grouped(after.orphans)} after), ` +
-      'and the request it belongs to looks simpler than it is.',
+      `Each such span begins a part of a request (${grouped(before)} before, ${grouped(after)} after), ` +
+      'whose steps are compared but which counts as none, and the request itself looks simpler than it is.',
     answer:
       'Load the files of all services for both periods; or leave these requests out with `selectRequests`.',
   })

@@ -47,7 +47,8 @@ export function detectableShifts(
 ): Detectable[] {
   const { names, typeOf } = rootTypes(flows)
   const timeOf = cappedTimes(flows, BEFORE)
-  const kinds = group(Array.from(typeOf.keys()), (request) => typeOf[request] as number)
+  const whole = Array.from(typeOf.keys()).filter((request) => !flows.isPart(request))
+  const kinds = group(whole, (request) => typeOf[request] as number)
   const found = Array.from(kinds, ([type, requests]): Detectable => {
     const [before, after] = [BEFORE, AFTER].map((period) =>
       requests.filter((request) => flows.period[request] === period),

@@ -35,6 +35,7 @@ import { findSegments } from '../segments/find-segments.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
 import type { Segments } from '../segments/segments.ts'
 import { findStepChanges } from '../steps/find-step-changes.ts'
+import { hasTestableType } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
 import { byContribution, nestConsequences, toldAsDelays, withConsequences } from './consequences.ts'
@@ -199,7 +200,7 @@ export function groupFindings(
     const { flows } = categories
     const ofPeriods = (counted: (period: Period) => number) => {
       const count = (period: Period) =>
-        isWeighed(draft) ? Math.round(counted(period)) : flows.count(period)
+        isWeighed(draft) ? Math.round(counted(period)) : flows.wholes(period)
       return [count(BEFORE), count(AFTER)] as const
     }
     const all = ofPeriods((period) => flows.countedIn(period))
@@ -210,7 +211,7 @@ export function groupFindings(
     const parts = withoutNames(key, knowledge).split('\n').sort()
     const id = `${draft.kind}-${fingerprint(parts.join('\n'))}`
     const facts = [
-      ...factsOf(weighted, { all: requests, quantity, apart }),
+      ...factsOf(weighted, { all: Math.max(requests, weighted.requests), quantity, apart }),
       ...meaningFact(categories, draft),
       ...sinceFact(since, follows),
       ...burstsFact(draft, bursts),
@@ -266,7 +267,7 @@ function mixChange({ evidence, edges }: FindingSources): number {
   const { counts, smPThreshold } = evidence.precursors.structural.options
   const { flows } = edges.categories
   const isPerType = counts !== 'weighted' && smPThreshold === 'auto'
-  return isPerType ? (otherMix(flows)?.shiftUs ?? 0) * flows.count(AFTER) : 0
+  return isPerType ? (otherMix(flows)?.shiftUs ?? 0) * flows.wholes(AFTER) : 0
 }
 
 /** Who fails, calls, structures and segments were counted by weights already. */
@@ -280,7 +281,7 @@ function weighing({ evidence, edges }: FindingSources) {
   const { flows } = categories
   const { counts } = evidence.precursors.structural.options
   if (counts !== 'weighted' || flows.weight === undefined) {
-    return { weigh: (draft: Draft) => draft, requests: flows.count(AFTER), observedChangeUs }
+    return { weigh: (draft: Draft) => draft, requests: flows.wholes(AFTER), observedChangeUs }
   }
   const count = counterOf(categories, counts)
   const factorOf = (ids: readonly number[], period: Period) => {
@@ -303,7 +304,7 @@ function weighing({ evidence, edges }: FindingSources) {
   return {
     weigh,
     requests: Math.round(now),
-    observedChangeUs: observedChangeUs * (now / flows.count(AFTER)),
+    observedChangeUs: observedChangeUs * (now / flows.wholes(AFTER)),
   }
 }
 
@@ -342,9 +343,10 @@ function draftsOfEdges({ evidence, edges }: FindingSources): Draft[] {
   ].sort(byContribution)
 }
 
-function anyTestable({ evidence: { responseTime }, edges }: FindingSources) {
-  const { size } = edges.categories
-  return range(size).some((one) => responseTime.test(one).testable) || edges.tested.length > 0
+function anyTestable({ evidence: { responseTime }, edges, steps }: FindingSources) {
+  const { size, flows } = edges.categories
+  const isTested = edges.tested.length > 0 || (steps.steps.length > 0 && hasTestableType(flows))
+  return isTested || range(size).some((one) => responseTime.test(one).testable)
 }
 
 function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) {

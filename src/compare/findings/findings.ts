@@ -122,7 +122,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     if (findings.length === 0) return this.nothingText()
     const smaller = omitted === 0 ? '' : `${counted(omitted, 'smaller finding')} left out. `
     const left = smaller + (this.otherWay === 0 ? '' : `${this.#otherWayText()} `)
-    const recorded = this.flows.count(AFTER)
+    const recorded = this.flows.wholes(AFTER)
     const part = recorded === this.requests ? '' : ` (${grouped(recorded)} of them recorded)`
     const all = `${grouped(this.requests)} requests${part}${this.#isDrawn() ? ' of a sample' : ''}`
     const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than as many before`
@@ -140,7 +140,7 @@ export class Findings extends columnarStage<FindingColumns>() {
 
   /** Whether requests were drawn from more, which do not count. */
   #isDrawn(): boolean {
-    if (this.requests !== this.flows.count(AFTER)) return false
+    if (this.requests !== this.flows.wholes(AFTER)) return false
     const groups = this.flows.periods.flatMap((traces) => traces.quality().groups)
     return groups.some(({ requests, sampled }) => sampled < requests)
   }

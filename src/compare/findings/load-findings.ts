@@ -62,7 +62,7 @@ function rateFinding(
   const share = contributionUs / observedChangeUs
   const { change } = changeWords(flows.quantity, isMore)
   if (verdict === 'independent' || (verdict === 'known' && share < MIN_EXPLAINED)) return null
-  const after = flows.count(AFTER)
+  const after = flows.wholes(AFTER)
   const isKnown = verdict === 'known'
   // Times that follow the rate wander with it, and may seem to do no more after than before.
   if (!isAsExpected && !(isKnown && interval[0] * interval[1] > 0)) return null
@@ -78,7 +78,7 @@ function rateFinding(
       verdict !== 'few' ||
       others.every((other) => other.contributionUs / observedChangeUs < MOST_EXPLAINED),
     requests: after,
-    concerned: [flows.count(BEFORE), after],
+    concerned: [flows.wholes(BEFORE), after],
     contributionUs: isKnown ? contributionUs : 0,
     eachInterval: isKnown ? [interval[0] / after, interval[1] / after] : [Number.NaN, Number.NaN],
     notes: [

@@ -87,6 +87,7 @@ function widening(
   const sums: StretchSums[] = []
   const scales = [BEFORE, AFTER].map((period) => 1 / flows.countedIn(period))
   for (let request = 0; request < flows.size; request++) {
+    if (flows.isPart(request)) continue
     const period = flows.period[request] as typeof BEFORE | typeof AFTER
     const apartUs = flows.responseTimeUs[request]! - levels[period]
     const apart = measure === 'mean' ? apartUs : Math.sign(apartUs)
@@ -122,6 +123,7 @@ export function failureShift(flows: FlowSet): FailureShift | null {
   const emptyTotal = () => ({ count: 0, us: 0 })
   const types = names.map(() => [0, 1].map(() => [emptyTotal(), emptyTotal()]))
   for (let request = 0; request < flows.size; request++) {
+    if (flows.isPart(request)) continue
     const failed = Number(outcomes.failed(request))
     const total = types[typeOf[request]!]![period[request]!]![failed]!
     const counts = flows.countOf(request)

@@ -56,6 +56,16 @@ export function nameTraces<Traces extends TraceSet>(
   return names.some(isOne) ? (namedBy(names)(traces) as Traces) : traces
 }
 
+/** Returns traces whose operations have other names, as those of the other period have. */
+export function renameOperations<Traces extends TraceSet>(
+  traces: Traces,
+  renames: readonly { service: string; operation: string; renamed: string }[],
+): Traces {
+  const known = new Map(renames.map((one) => [stepKey(one), one.renamed]))
+  const naming: Naming = (about, recorded) => known.get(about) ?? recorded
+  return traces.kind === 'spans' ? (nameSpans(traces, naming) as Traces) : traces
+}
+
 /** What people call a service and its operation. */
 export function nameOf(
   knowledge: Knowledge | null,

@@ -78,7 +78,7 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
   const perWindow: number[] = []
   let [count, durationUs] = [0, 0]
   for (const all of rowsByStart(flows, period)) {
-    const rows = all.filter((row) => !isSetOff(flows, row))
+    const rows = all.filter((row) => !flows.isPart(row) && !isSetOff(flows, row))
     const first = startUs[rows[0]!]!
     const ownUs = startUs[rows.at(-1)!]! - first
     if (!(ownUs > 0)) continue

@@ -73,10 +73,11 @@ function untold(verdict: ExpectedAtLoad['verdict']): ExpectedAtLoad {
 /** Returns the rate, and how long requests took, in stretches of time with as many requests each. */
 export function loadWindows(flows: FlowSet, period: Period): Window[] {
   const { startUs } = flows
-  const size = Math.max(MIN_PER_WINDOW, Math.floor(flows.count(period) / WINDOWS))
+  const size = Math.max(MIN_PER_WINDOW, Math.floor(flows.wholes(period) / WINDOWS))
   const usual = usualOfTypes(flows)
   const timeOf = cappedTimes(flows, period)
-  return rowsByStart(flows, period).flatMap((rows) => {
+  return rowsByStart(flows, period).flatMap((all) => {
+    const rows = all.filter((row) => !flows.isPart(row))
     const windows: Window[] = []
     for (let start = 0; start + size < rows.length; start += size) {
       const spanUs = startUs[rows[start + size]!]! - startUs[rows[start]!]!
@@ -108,9 +109,9 @@ function usualOfTypes(flows: FlowSet): (request: number) => number {
 /** What all requests after would have taken, each as long as those of its type before. */
 function usualOfAllTypesUs(flows: FlowSet): number {
   const usual = usualOfTypes(flows)
-  const after = range(flows.count(BEFORE), flows.size)
+  const after = range(flows.count(BEFORE), flows.size).filter((request) => !flows.isPart(request))
   const takenUs = sum(after, (request) => flows.countOf(request) * usual(request))
-  return (takenUs * flows.count(AFTER)) / (flows.countedIn(AFTER) || 1)
+  return (takenUs * flows.wholes(AFTER)) / (flows.countedIn(AFTER) || 1)
 }
 
 export function predictor(learned: readonly Window[]): (window: Window) => number {

@@ -169,7 +169,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     choices.map(({ counts, test }) => ({ ...counts, ...test })),
   )
   const usualOf = cappedTimes(flows, BEFORE)
-  const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.count(AFTER)
+  const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.wholes(AFTER)
   const limits = { ...options, negligibleUs, usualOf, counted: flows.counted }
   const errorQ = [...q.slice(steps.length + ofOperations.length)]
   const logQ = errorQ.slice(errors.tested.length)

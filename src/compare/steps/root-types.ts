@@ -5,6 +5,7 @@ import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans, readTimesNs } from '../../flows/span-tree.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import { isTestable } from '../../stats/two-sample.ts'
 import { allVisits, callName, type ShapeVisits } from './visits.ts'
 
 export interface RootTypes {
@@ -47,6 +48,17 @@ export const rootTypes = remembered((given: FlowSet): RootTypes => {
   })
   return { names: [...numbers.keys()], typeOf, unknown }
 })
+
+/** Whether a type of requests from spans has enough of them: their steps are tested, whatever categories are. */
+export function hasTestableType(flows: FlowSet): boolean {
+  if (!areFromSpans(recordedFlows(flows))) return false
+  const { names, typeOf } = rootTypes(flows)
+  const counts = names.map((): [number, number] => [0, 0])
+  typeOf.forEach((type, request) => {
+    counts[type]![flows.period[request]!]!++
+  })
+  return counts.some(([before, after]) => isTestable(before, after))
+}
 
 export function rootName({ shapes, labels }: FlowSet, shape: number): string {
   const { service, operation } = labels.get(shapes.labels(shape)[0]!)

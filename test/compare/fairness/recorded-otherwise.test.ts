@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import { wholeShifts } from '../../../src/compare/findings/whole-shift.ts'
+import { countText } from '../../../src/flows/count-text.ts'
+import { AFTER } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/index.ts'
+import { headline } from '../../../src/views/report/headline.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
 //  web GET   ├──────────────────────────────┤
@@ -14,13 +18,26 @@ interface Recording {
   /** Spans that are not recorded. */
   readonly without?: (span: SpanSketch, random: () => number) => boolean
   readonly operation?: string
+  /** Spans of a request as they are otherwise. */
+  readonly change?: (span: SpanSketch, request: number) => SpanSketch
   /** Spans put between a span and what it calls: `id` of the outer one. */
   readonly layer?: string
   readonly layerUs?: number
   readonly dbUs?: number
+  /** Added to what web does itself. */
+  readonly webUs?: number
 }
 
-function period({ seed, without, operation, layer, layerUs = 0, dbUs = 4000 }: Recording) {
+function period({
+  seed,
+  without,
+  change = (span) => span,
+  operation,
+  layer,
+  layerUs = 0,
+  dbUs = 4000,
+  webUs = 0,
+}: Recording) {
   const random = randomSource(seed).next
   const spread = (us: number) => us * (0.7 + 0.6 * random())
   const spans = Array.from({ length: COUNT }, (_, i) => {
@@ -39,7 +56,11 @@ function period({ seed, without, operation, layer, layerUs = 0, dbUs = 4000 }: R
       ...rest,
     })
     const all = [
-      one('r', null, { service: 'web', operation: 'GET', endUs: done + layerUs + there + 1000 }),
+      one('r', null, {
+        service: 'web',
+        operation: 'GET',
+        endUs: done + layerUs + there + 1000 + webUs,
+      }),
       one('c', 'r', {
         service: 'web',
         operation: name,
@@ -54,7 +75,7 @@ function period({ seed, without, operation, layer, layerUs = 0, dbUs = 4000 }: R
       }),
       ...(layer === undefined ? [] : [one('l', 's', { operation: layer, startUs: inner })]),
     ]
-    return all.filter((span) => !without?.(span, random))
+    return all.filter((span) => !without?.(span, random)).map((span) => change(span, i))
   })
   return makeSpans(spans.flat(), `period ${seed}`)
 }
@@ -99,6 +120,64 @@ describe('recorded-otherwise', () => {
     const { findings, warning } = told({ seed: 1 }, { seed: 2, layer: 'middleware' })
     expect(findings).toEqual([])
     expect(warning).toBe(`shop records middleware spans only after (300)${ALIKE}`)
+  })
+
+  test('a root that is only called otherwise is one kind of request, and a slowdown beneath it is found', () => {
+    const isPaid = (span: SpanSketch) => span.id.startsWith('r')
+    const renamed = (name: string) => (span: SpanSketch, i: number) =>
+      isPaid(span) && i % 3 === 0 ? { ...span, operation: name } : span
+    const comparison = compare(
+      period({ seed: 1, change: renamed('POST /pay/{id}') }),
+      period({ seed: 2, change: renamed('POST /pay/:id'), dbUs: 6000 }),
+    )
+    expect(comparison.findings.findings[0]?.title).toContain('shop: SELECT within LIST takes 1.9')
+    expect(comparison.findings.findings[0]?.requests).toBe(300)
+    expect(comparison.warnings().map(({ code, finding }) => `${code}: ${finding}`)).toEqual([
+      'recorded-otherwise: web POST /pay/{id} is now called POST /pay/:id.',
+    ])
+  })
+
+  test('a root that calls otherwise, or is another share of requests, is another kind of request', () => {
+    const mix = (name: string, every: number) => (span: SpanSketch, i: number) =>
+      span.id.startsWith('r') && i % every === 0 ? { ...span, operation: name } : span
+    const comparison = compare(
+      period({ seed: 1, change: mix('POST /pay/{id}', 2) }),
+      period({ seed: 2, change: mix('POST /pay/:id', 5) }),
+    )
+    const codes = comparison.warnings().map(({ code }) => code)
+    expect(codes).toContain('request-mix')
+    expect(codes).not.toContain('recorded-otherwise')
+  })
+
+  test('parts that lost spans leave are no requests: neither their means, mix nor number changed', () => {
+    const without = ({ id }: SpanSketch) => id.startsWith('s')
+    const comparison = compare(period({ seed: 1 }), period({ seed: 2, without }))
+    const { findings, flows } = comparison
+    expect(flows.count(AFTER)).toBe(600)
+    expect(countText(flows, AFTER)).toBe('300 (and 300 parts of them)')
+    expect(findings.text()).toMatch(
+      /^No significant change\. With 300 requests before and 300 after/,
+    )
+    expect(findings.requests).toBe(300)
+    expect(headline(comparison).title).toBe('No change found')
+    expect(comparison.warnings().map(({ code }) => code)).toEqual([
+      'recorded-otherwise',
+      'orphans',
+      'nothing-in-common',
+    ])
+    const [{ shiftUs }] = wholeShifts(flows)
+    const [, own] = wholeShifts(compare(period({ seed: 1 }), period({ seed: 2 })).flows)
+    expect(Math.abs(shiftUs)).toBeLessThan(300)
+    expect(wholeShifts(flows)[1].shiftUs).toBeCloseTo(own.shiftUs)
+  })
+
+  test('a slowdown beside lost spans is told of whole requests', () => {
+    const without = ({ id }: SpanSketch) => id.startsWith('s')
+    const after = { seed: 2, without, webUs: 3000 }
+    const { findings } = compare(period({ seed: 1 }), period(after))
+    expect(findings.findings[0]).toMatchObject({ requests: 300, concerned: [300, 300] })
+    expect(findings.findings[0]?.title).toContain('web: GET itself takes 3')
+    expect(findings.observedChangeUs).toBeGreaterThan(300 * 2500)
   })
 
   test('a call that is no longer made takes no time, and stays a finding', () => {

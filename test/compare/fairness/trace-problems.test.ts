@@ -107,19 +107,19 @@ describe('orphans', () => {
           : spans,
     })
 
-  test('says how many requests they add', () => {
+  test('says how many parts they leave', () => {
     const [found] = coded('orphans', before, orphaned(12))
     expect(found?.finding).toBe(
       '0 of 400 (0 %) traces before and 12 of 400 (3 %) after have spans whose parent is not in the files.',
     )
-    expect(found?.effect).toContain('a request of its own (0 before, 12 after)')
+    expect(found?.effect).toContain('a part of a request (0 before, 12 after)')
     expect(coded('data-quality', before, orphaned(12))).toEqual([])
   })
 
-  test('counts of requests say how many are parts of others', () => {
+  test('counts of requests leave out parts of others, and say how many there are', () => {
     const { flows } = compare(makeSpans(orphaned(12)), makeSpans(before))
     expect([BEFORE, AFTER].map((period) => countText(flows, period))).toEqual([
-      '412 (12 of them parts of others)',
+      '400 (and 12 parts of them)',
       '400',
     ])
   })

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { randomSource } from '../../../src/stats/index.ts'
+import { makeSpans } from '../../make-traces.ts'
+
+const CALLED = ['a', 'b', 'c', 'd', 'e']
+
+/** Requests that call five services, each on one of five hosts: hardly two are of one category. */
+function period({
+  seed,
+  pods = 'pod',
+  slowUs = 0,
+}: {
+  seed: number
+  pods?: string
+  slowUs?: number
+}) {
+  const { next } = randomSource(seed)
+  const host = (service: string) => `${service}-${pods}-${Math.floor(5 * next())}`
+  const spans = Array.from({ length: 300 }, (_, i) => {
+    const atUs = 100_000 * i
+    let endUs = atUs + 500
+    const calls = CALLED.map((service) => {
+      const startUs = endUs
+      endUs += 1000 * (0.5 + next()) + (service === 'c' ? slowUs : 0)
+      const id = `${service}${i}`
+      return { id, parent: `r${i}`, service, operation: 'GET', host: host(service), startUs, endUs }
+    })
+    const root = { id: `r${i}`, service: 'web', operation: 'GET', host: host('web') }
+    return [{ ...root, startUs: atUs, endUs: endUs + 500 }, ...calls].map((span) => ({
+      trace: `${seed}-${i}`,
+      ...span,
+    }))
+  })
+  return makeSpans(spans.flat(), `period ${seed}`)
+}
+
+describe('of requests spread over so many hosts that no category has enough of them', () => {
+  test('what the tests of steps could have seen is told, also if all hosts are other ones', () => {
+    const { findings } = compare(period({ seed: 1 }), period({ seed: 2, pods: 'new' }))
+    expect(findings.findings).toEqual([])
+    expect(findings.testable).toBe(true)
+    expect(findings.text()).toMatch(
+      /^No significant change\. With 300 requests before and 300 after, a shift under \d+ µs may have been missed\./,
+    )
+  })
+
+  test('the warning names what makes categories large enough, and does not say that nothing was tested', () => {
+    const comparison = compare(period({ seed: 1 }), period({ seed: 2, slowUs: 1000 }))
+    expect(comparison.findings.findings[0]?.title).toContain('c: GET')
+    const warnings = comparison.warnings().filter(({ code }) => code === 'small-periods')
+    expect(warnings).toMatchObject([{ advice: { omitHosts: true } }])
+    expect(warnings[0]?.finding).toMatch(
+      /^No category alone has enough requests in both periods: there are \d+, of 300 requests before and 300 after, and without hosts 1\.$/,
+    )
+    expect(warnings[0]?.effect).toBe(
+      'Steps are compared all the same, in requests of all categories; single categories are not ranked.',
+    )
+    expect(comparison.with({ omitHosts: true }).warnings()).toEqual([])
+  })
+})
