@@ -160,6 +160,12 @@ describe('what consumers do longer', () => {
   test.each([
     ['on all hosts', [150_000, 150_000], /itself takes 1[34]\d ms longer$/, 1500],
     [
+      'where sending takes still longer',
+      [150_000, 150_000],
+      /itself takes 1[34]\d ms longer$/,
+      4e5,
+    ],
+    [
       'on one of two hosts',
       [150_000, 9000],
       /itself takes 1\d\d ms longer, only where .*host = h1$/,
@@ -205,6 +211,8 @@ describe('what is no longer wait', () => {
     ['behind, corrected by calls both ways', { h1: -300_000 }],
     ['ahead, corrected by calls both ways', { h1: 300_000 }],
     ['behind, without any call that says so', { h3: -300_000 }],
+    ['ahead, without any call that says so', { h3: 300_000 }],
+    ['a little ahead, without any call that says so', { h3: 30_000 }],
   ])('a clock that is %s', (_, aheadUs) => {
     expect(titles(compare(shop(), shop({ seed: 2, aheadUs })))).toEqual([])
   })
