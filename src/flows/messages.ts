@@ -1,5 +1,7 @@
 // Runs once a span or message: the loops index with `!`.
 import { group, range } from 'd3-array'
+import { getOrInsert } from '../core/entries.ts'
+import { quantile } from '../stats/quantile.ts'
 import { Dictionary } from '../traces/dictionary.ts'
 import { entriesWithin } from '../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../traces/growing-columns.ts'
@@ -22,11 +24,25 @@ const PRODUCER = SPAN_KINDS.indexOf('producer')
 const CONSUMER = SPAN_KINDS.indexOf('consumer')
 /** Clocks disagree where more than this share of messages is received before it is sent. */
 const MAX_TOO_EARLY = 0.05
+/** How often the shortest wait of a period is seen to differ from the other's though none do. */
+const SEEN_BY_CHANCE = 0.01
+
+/** Messages from one clock to another in one recording, and how long they waited by these clocks. */
+interface Way {
+  readonly number: number
+  readonly recording: number
+  readonly from: string
+  readonly to: string
+  readonly receiver: string
+  readonly waitsUs: number[]
+  tooEarly: number
+}
 
 /**
  * Finds what consumers received from producers that are their parents or linked in the recording. Of
  * a message that an operation receives again, the first time counts. Waits are corrected as clocks
- * are, and not known where messages still come too early, as where consumers begin to ask before.
+ * are, and not known where messages still come too early, as where consumers begin to ask before, or
+ * where all changed alike between clocks that no calls bound: these moved against each other, perhaps.
  */
 export function flowMessages(
   recordings: readonly SpanTraces[],
@@ -40,10 +56,9 @@ export function flowMessages(
   const ahead = clocksAhead(clocks?.offsets ?? [])
   const columns = growingColumns({ receiver: 'u32', sender: 'u32', way: 'u32', waitUs: 'f64' })
   const offsets = new Uint32Array(flows.recordedIn.length + 1)
-  const ways = new Dictionary()
-  const [sizes, tooEarly]: [number[], number[]] = [[], []]
+  const ways = new Map<string, Way>()
   flows.recordedIn.forEach((recording, request) => {
-    const { epochNs, spans } = recordings[recording]!
+    const { epochNs, spans, services, operations } = recordings[recording]!
     const [label, clock] = [labels[recording]!, clockOf[recording]!]
     for (let at = flows.spanOffsets[request]!; at < flows.spanOffsets[request + 1]!; at++) {
       const receiver = flows.spanRows[at]!
@@ -52,20 +67,62 @@ export function flowMessages(
         const [from, to] = [names.value(clock[sender]!), names.value(clock[receiver]!)]
         const aheadUs = ahead(from, to, Number(epochNs) / 1e6 + startUs / 1e3)
         const sinceUs = startUs - spans.startUs[sender]! - aheadUs
-        const way = ways.code(`${recording} ${from} ${label[receiver]}`)
-        sizes[way] = (sizes[way] ?? 0) + 1
-        tooEarly[way] = (tooEarly[way] ?? 0) + Number(sinceUs < 0)
+        const waitUs = sinceUs - spans.durationUs[sender]!
+        const service = services.value(spans.service[receiver]!)
+        const name = JSON.stringify([service, operations.value(spans.operation[receiver]!)])
+        const way = getOrInsert(ways, `${recording} ${JSON.stringify([from, to])} ${name}`, () => {
+          const of = { number: ways.size, recording, from, to, receiver: name }
+          return { ...of, waitsUs: [], tooEarly: 0 }
+        })
+        way.waitsUs.push(waitUs)
+        if (sinceUs < 0) way.tooEarly++
         columns.receiver.push(label[receiver]!)
         columns.sender.push(label[sender]!)
-        columns.way.push(way)
-        columns.waitUs.push(Math.max(0, sinceUs - spans.durationUs[sender]!))
+        columns.way.push(way.number)
+        columns.waitUs.push(Math.max(0, waitUs))
       }
     }
     offsets[request + 1] = columns.sender.length
   })
   const { way, waitUs, ...others } = finishColumns(columns)
-  const isKnown = (one: number) => tooEarly[one]! <= MAX_TOO_EARLY * sizes[one]!
-  return { ...others, waitUs: waitUs.map((us, i) => (isKnown(way[i]!) ? us : Number.NaN)), offsets }
+  const bounded = group(
+    clocks?.offsets ?? [],
+    ({ reference }) => reference,
+    ({ clock }) => clock,
+  )
+  const isBounded = (from: string, to: string) =>
+    (bounded.get(from)?.get(to) ?? bounded.get(to)?.get(from) ?? []).some(({ lowUs, highUs }) =>
+      Number.isFinite(highUs - lowUs),
+    )
+  const all = [...ways.values()]
+  for (const { waitsUs } of all) waitsUs.sort((a, b) => a - b)
+  const isKnown = all.map((own) => {
+    const { waitsUs, tooEarly, recording, from, to, receiver } = own
+    if (tooEarly > MAX_TOO_EARLY * waitsUs.length) return false
+    if (from === to || isBounded(from, to)) return true
+    const others = all.filter((one) => one.receiver === receiver && one.recording !== recording)
+    const same = others.filter((one) => one.from === from && one.to === to)
+    const compared = same.length > 0 ? same : others
+    return !movedAlike(
+      waitsUs,
+      compared.flatMap((one) => one.waitsUs).sort((a, b) => a - b),
+    )
+  })
+  return { ...others, waitUs: waitUs.map((us, i) => (isKnown[way[i]!] ? us : Number.NaN)), offsets }
+}
+
+/** Whether the shortest waits differ, and typical ones by about as much: less than twice, more than 0. */
+function movedAlike(one: readonly number[], other: readonly number[]): boolean {
+  if (other.length === 0) return false
+  // Of waits alike, all of one sample lie above so many of the other as seldom.
+  const isAbove = (these: readonly number[], those: readonly number[]) =>
+    these[0]! > those[Math.floor(those.length * (1 - SEEN_BY_CHANCE ** (1 / these.length)))]!
+  const shortest = one[0]! - other[0]!
+  const typical = quantile(one, 0.5) - quantile(other, 0.5)
+  return (
+    (isAbove(one, other) || isAbove(other, one)) &&
+    Math.abs(typical - shortest) < Math.abs(shortest)
+  )
 }
 
 /** By the row of each receiver, what its operation received there for the first time. */

@@ -76,9 +76,10 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
   if (step.share !== undefined) {
     const few = `${was} in ${percent(step.share)} of the calls`
     const [low, high] = draft.eachInterval.map((us) => (us * draft.requests) / inside.after)
+    const eachUs = draft.contributionUs / inside.after || inside.change
     return {
       ...told,
-      what: draft.what.replace(few, moreText(draft.contributionUs / inside.after, flows.quantity)),
+      what: draft.what.replace(few, moreText(eachUs, flows.quantity)),
       eachInterval: [low as number, high as number],
     }
   }
@@ -86,8 +87,10 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
   return {
     ...told,
     what: draft.what.replace(was, moreText(inside.change, flows.quantity)),
-    contributionUs: inside.change * inside.after,
-    eachInterval: eachIntervalOf(segment),
+    ...(draft.contributionUs !== 0 && {
+      contributionUs: inside.change * inside.after,
+      eachInterval: eachIntervalOf(segment),
+    }),
     probabilitySlower: Number.NaN,
     categories: categoriesOf(categories, requestsAfter(segment, flows)),
     steps: [{ ...step, shiftUs: inside.change }],

@@ -70,6 +70,7 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
                 `${moreText(first.shiftUs, flows.quantity)} for a message${intervalText(first.interval, flows.quantity)}, on top of response times`,
               ]
             : wayNotes(flows, group.steps, requests)),
+          ...(contributionUs === 0 && !isMessage(first) ? ['no request waits for it'] : []),
         ],
         ...(isMessage(first) && {
           size: { value: first.shiftUs, unit: 'µs', per: 'message', interval: first.interval },

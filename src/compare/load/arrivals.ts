@@ -15,6 +15,8 @@ const MIN_REQUESTS = 50
 const WINDOWS = 20
 /** Pauses longer than these shares of both periods' are counted. */
 const PAUSE_SHARES = [0.9, 0.99, 0.999] as const
+/** Requests that come sooner after the one before than these shares of both periods' are counted. */
+const RUSH_SHARES = [0.01, 0.1, 0.2] as const
 
 /** How many requests arrive a second. */
 export interface RateChange {
@@ -27,8 +29,10 @@ export interface RateChange {
   readonly p: number
 }
 
-/** How often nothing arrives for long while no request is under way. */
+/** How often nothing arrives for long while no request is under way, or the next request comes soon. */
 export interface PauseChange {
+  /** At most how long after the one before the next came; `null` where pauses are counted. */
+  readonly withinUs: number | null
   /** Median length of those counted, of the period that has more of them, in µs. */
   readonly typicalUs: number
   readonly pauses: readonly [before: number, after: number]
@@ -63,7 +67,9 @@ interface PeriodArrivals {
   readonly durationUs: number
   /** Variance of counts of windows over that of independent arrivals. */
   readonly dispersion: number
-  /** Time since the request before, in median times; 0 where one was under way half of it. */
+  /** Time since the request before, in median times. */
+  readonly gaps: readonly number[]
+  /** The same; 0 where one was under way half of it. */
   readonly pauses: readonly number[]
   readonly medianUs: number
   readonly blocks: readonly number[]
@@ -105,9 +111,10 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
   const squares = perWindow.reduce((sum, one) => sum + (one - mean) ** 2, 0)
   const dispersion = Math.max(1, squares / (perWindow.length - 1) / mean)
   const medianUs = median(gapsUs) || durationUs / count
-  const pauses = gapsUs.map((gapUs, i) => (isPause[i] ? gapUs / medianUs : 0))
+  const gaps = gapsUs.map((gapUs) => gapUs / medianUs)
+  const pauses = gaps.map((gap, i) => (isPause[i] ? gap : 0))
   const weight = meanWeight(flows, period)
-  return { count, durationUs, dispersion, pauses, medianUs, blocks, weight }
+  return { count, durationUs, dispersion, gaps, pauses, medianUs, blocks, weight }
 }
 
 /** Whether a message set a request off, and no client. */
@@ -155,38 +162,69 @@ function comparePauses(
   after: PeriodArrivals,
   { perRun, runs, aligned }: TimeBlocks,
 ): PauseChange {
-  const all = Float64Array.from([...before.pauses, ...after.pauses]).sort()
-  const thresholds = PAUSE_SHARES.map((share) => quantile(all, share))
-  const counts = thresholds.map((threshold) => [
-    countsOver(threshold, { periods: [before, after], stretches: perRun * (runs + 1) }),
-  ])
-  const tests = compareCounts(counts, { perRun, aligned })
-  const least = tests.reduce((best, { p }, i) => (p < tests[best]!.p ? i : best), 0)
-  const { made, chances, p } = tests[least]!
-  const threshold = thresholds[least]!
-  const longOf = ({ pauses }: PeriodArrivals) =>
-    Float64Array.from(pauses.filter((pause) => pause > threshold)).sort()
-  const most = made[AFTER] / chances[AFTER] >= made[BEFORE] / chances[BEFORE] ? after : before
-  const long = longOf(most)
+  const all = [before, after].flatMap(({ gaps }) => gaps).sort((a, b) => a - b)
+  const idle = [before, after].flatMap(({ pauses }) => pauses).sort((a, b) => a - b)
+  const counted = [
+    ...RUSH_SHARES.map(
+      (share) => ({ of: 'gaps', isRush: true, limit: quantile(all, share) }) as const,
+    ),
+    ...PAUSE_SHARES.map(
+      (share) => ({ of: 'pauses', isRush: false, limit: quantile(idle, share) }) as const,
+    ),
+  ]
+  const testsOf = (how: readonly Counted[]) =>
+    compareCounts(
+      how.map((one) => [
+        countsOf(one, { periods: [before, after], stretches: perRun * (runs + 1) }),
+      ]),
+      { perRun, aligned },
+    )
+  const tests = testsOf(counted)
+  // What slow answers alone make shorter or longer is no change of who sends requests.
+  const arrived = testsOf(counted.map((one) => ({ ...one, of: 'gaps' })))
+  const p = tests.map((test, i) =>
+    test.difference * arrived[i]!.difference > 0 ? Math.max(test.p, arrived[i]!.p) : 1,
+  )
+  const moved = (i: number) => Math.abs(tests[i]!.difference)
+  const least = p.reduce((best, one, i) => {
+    const isSurer = one < p[best]! || (one === p[best] && moved(i) > moved(best))
+    return isSurer ? i : best
+  }, 0)
+  const { made, chances } = tests[least]!
+  const how = counted[least]!
+  const isMore = made[AFTER] / chances[AFTER] >= made[BEFORE] / chances[BEFORE]
+  const most = isMore ? after : before
+  const found = Float64Array.from(most[how.of].filter((gap) => isCounted(gap, how))).sort()
   return {
-    typicalUs: long.length === 0 ? 0 : quantile(long, 0.5) * most.medianUs,
+    withinUs: how.isRush ? how.limit * most.medianUs : null,
+    typicalUs: found.length === 0 ? 0 : quantile(found, 0.5) * most.medianUs,
     pauses: made,
     requests: chances,
     durations: [before.durationUs, after.durationUs],
-    p: Math.min(1, PAUSE_SHARES.length * p),
+    p: Math.min(1, counted.length * p[least]!),
   }
 }
 
-function countsOver(
-  threshold: number,
+interface Counted {
+  readonly of: 'gaps' | 'pauses'
+  readonly isRush: boolean
+  readonly limit: number
+}
+
+function isCounted(gap: number, { isRush, limit }: Counted): boolean {
+  return isRush ? gap < limit : gap > limit
+}
+
+function countsOf(
+  how: Counted,
   { periods, stretches }: { periods: readonly PeriodArrivals[]; stretches: number },
 ): ChoiceCounts {
   const chances = new Float64Array(stretches)
   const made = new Float64Array(stretches)
-  for (const { pauses, blocks } of periods) {
-    pauses.forEach((pause, i) => {
-      chances[blocks[i]!]!++
-      if (pause > threshold) made[blocks[i]!]!++
+  for (const period of periods) {
+    period[how.of].forEach((gap, i) => {
+      chances[period.blocks[i]!]!++
+      if (isCounted(gap, how)) made[period.blocks[i]!]!++
     })
   }
   return { chances, made }

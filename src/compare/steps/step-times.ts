@@ -13,7 +13,14 @@ import { lostCalls, recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { comparable, GrowingStratum, type StepStratum, type Times } from './step-strata.ts'
 import { timeBlocks } from './time-blocks.ts'
-import { allVisits, callName, messageReceivers, operationOf, type ShapeVisits } from './visits.ts'
+import {
+  allVisits,
+  callName,
+  messageReceivers,
+  operationOf,
+  type ShapeVisits,
+  type Visit,
+} from './visits.ts'
 
 /** What takes time: the work of a service, the way to a called service and back, or a request. */
 export type StepKind = 'work' | 'call' | 'request'
@@ -70,9 +77,16 @@ interface Item {
   readonly worker: string | null
 }
 
+interface Plan {
+  readonly tree: SpanTree
+  readonly items: readonly Item[]
+  /** Spans of what receives messages within the request, and of what that calls. */
+  readonly received: readonly number[]
+}
+
 class StepCollector {
   readonly #flows: FlowSet
-  readonly #plans: { readonly tree: SpanTree; readonly items: readonly Item[] }[] = []
+  readonly #plans: Plan[] = []
   readonly #steps = new Map<string, { step: Step; strata: Map<string, Times> }>()
   #times = new Float64Array(64)
   #isWaitedFor = new Uint8Array(64)
@@ -99,11 +113,12 @@ class StepCollector {
   }
 
   add(request: number): void {
-    const { tree, items } = this.#plans[this.#flows.shapeOf[request]!]!
+    const { tree, items, received } = this.#plans[this.#flows.shapeOf[request]!]!
     const period = this.#flows.period[request] as Period
     // A snapshot may carry the latencies of some requests only.
     if (this.#flows.latencies(request).length < tree.from.length) return
     this.#read(request, tree)
+    for (let i = 0; i < received.length; i++) this.#isWaitedFor[received[i]!] = 0
     const isLost = lostCalls(this.#flows)(request)
     for (let item = 0; item < items.length; item++) {
       const { span, atCaller, isCall, only, others, isLeaf, times, worker } = items[item]!
@@ -113,7 +128,7 @@ class StepCollector {
       const end = Math.min(this.#times[2 * span + 1]!, given)
       const all = only === undefined ? end - start : coveredNs(this.#times, only, start, end)
       const other = isCall ? this.#extent(others) : coveredNs(this.#times, others, start, end)
-      const isCritical = this.#isWaitedFor[span]! | this.#isWaitedFor[atCaller]!
+      const isCritical = this.#isWaitedFor[span]!
       const isFailing =
         this.#broke(request, span, isLeaf) ||
         (given === Number.POSITIVE_INFINITY && this.#broke(request, atCaller, isLeaf))
@@ -189,9 +204,15 @@ class StepCollector {
   }
 
   /** @param type of requests of a catch-all root */
-  #plan({ tree, visits, operations }: ShapeVisits, type: string | undefined) {
+  #plan({ tree, visits, operations }: ShapeVisits, type: string | undefined): Plan {
     const { uncovered } = recordedOtherwise(this.#flows)
     const receivers = messageReceivers(this.#flows)
+    const isReceived = ({ service, entry, caller }: Visit): boolean =>
+      caller !== null &&
+      (receivers.has(callName({ service, operation: operations[entry]! })) || isReceived(caller))
+    const received = visits
+      .filter(isReceived)
+      .flatMap(({ spans, calls }) => [...spans, ...calls.map(({ span }) => span)])
     const items = visits.flatMap(({ service, entry, caller, spans, calls }): Item[] => {
       const operation = operations[entry]!
       const called = calls.flatMap((call) => call.called.map((one) => operations[one]!))
@@ -224,7 +245,7 @@ class StepCollector {
         .map(({ span, called, service: callee }): Item => {
           const isAnswered = called.length > 0
           const name = operations[called[0] ?? span]!
-          const isReceived = (one: number) =>
+          const isMessage = (one: number) =>
             receivers.has(callName({ service: callee, operation: operations[one]! }))
           const times = this.#stratum({ kind: 'call', service: callee, caller: service }, [
             name,
@@ -236,7 +257,7 @@ class StepCollector {
             atCaller: span,
             isCall: true,
             // Whoever sends a message does not wait for what its receiver does.
-            others: called.filter((one) => !isReceived(one)),
+            others: called.filter((one) => !isMessage(one)),
             isLeaf: !isAnswered,
             times,
             worker: null,
@@ -251,7 +272,7 @@ class StepCollector {
       const whole = { span: entry, atCaller, isCall: false, others: [], isLeaf: false, times }
       return [...timed, { ...whole, worker: null }]
     })
-    return { tree, items }
+    return { tree, items, received }
   }
 
   #stratum(step: Step, key: readonly string[]): Times {

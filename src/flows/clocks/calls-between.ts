@@ -1,6 +1,6 @@
 // Runs once a span: the loops index with `!`.
 import type { Dictionary } from '../../traces/dictionary.ts'
-import { SPAN_KINDS, type SpanTraces } from '../../traces/span-traces.ts'
+import { SPAN_KINDS, SPAN_STATUSES, type SpanTraces } from '../../traces/span-traces.ts'
 
 /** Attributes that tell instances of a service apart where no host is known, the best first. */
 const INSTANCE_ATTRIBUTES = ['service.instance.id', 'k8s.pod.name', 'container.id', 'host.id']
@@ -9,6 +9,7 @@ const CLIENT = SPAN_KINDS.indexOf('client')
 const INTERNAL = SPAN_KINDS.indexOf('internal')
 const PRODUCER = SPAN_KINDS.indexOf('producer')
 const CONSUMER = SPAN_KINDS.indexOf('consumer')
+const ERROR = SPAN_STATUSES.indexOf('error')
 
 export function clocksOf(traces: SpanTraces, names: Dictionary): Uint32Array {
   const { spans, hosts, services, attributes } = traces
@@ -113,6 +114,8 @@ export function callsBetween(
       const rounding = isCoarse ? COARSE_ROUNDING_US : ROUNDING_US
       const mayWait =
         spans.followsFrom[span] === 0 &&
+        // Whoever fails though its callee does not may have given up.
+        (spans.status[caller] !== ERROR || spans.status[span] === ERROR) &&
         spans.kind[span] !== CONSUMER &&
         spans.kind[caller] !== PRODUCER
       const isLonger = durationUs[span]! > durationUs[caller]! + ROUNDING_US

@@ -92,6 +92,18 @@ describe('clock-skew', () => {
     expect(coded('clock-skew', before, givenUp)).toEqual([])
   })
 
+  test('silent where a parent that fails ends before what it called, which does not fail: it gave up', () => {
+    const late = skewed(0.1)
+    const callers = new Set(
+      late.flatMap(({ trace, host, parent }) => (host === 'b' ? `${trace} ${parent}` : [])),
+    )
+    const givenUp = late.map((span) =>
+      callers.has(`${span.trace} ${span.id}`) ? { ...span, status: 'error' as const } : span,
+    )
+    expect(coded('clock-skew', before, late)).toHaveLength(1)
+    expect(coded('clock-skew', before, givenUp)).toEqual([])
+  })
+
   test('silent when the spans reach out of a parent on their own host', () => {
     const local = skewed(0.1).map((span) => ({ ...span, host: 'a' }))
     expect(coded('clock-skew', before, local)).toEqual([])

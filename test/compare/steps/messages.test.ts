@@ -29,10 +29,12 @@ interface Shop {
   /** Share of messages that shipping receives again. */
   readonly again?: number
   readonly publishUs?: number
+  /** What shipping takes for a message: on one host of four, and on the others. */
+  readonly processUs?: readonly [number, number]
 }
 
 function shop({ seed = 1, requests = 150, publishUs = 1500, ...given }: Shop = {}): SpanTraces {
-  const { waitUs = {}, aheadUs = {}, stuck = () => false, again = 0 } = given
+  const { waitUs = {}, aheadUs = {}, stuck = () => false, again = 0, processUs } = given
   const random = randomSource(seed)
   const spans: SpanSketch[] = []
   // Waits wander: a slow one is followed by slow ones.
@@ -69,10 +71,11 @@ function shop({ seed = 1, requests = 150, publishUs = 1500, ...given }: Shop = {
     add({ ...orders, ...publish, startUs: publishAtUs, endUs })
     sent.push({ trace, id: 'd', endUs })
     const process = { operation: 'orders process', kind: 'consumer' } as const
-    const takes = (atUs: number) => ({ startUs: atUs, endUs: atUs + vary(9000) })
-    const shipping = { ...process, trace, parent: 'd', service: 'shipping', host: 'h1' }
+    const takes = (atUs: number, us = 9000) => ({ startUs: atUs, endUs: atUs + vary(us) })
+    const host = processUs && i % 4 > 0 ? 'h4' : 'h1'
+    const shipping = { ...process, trace, parent: 'd', service: 'shipping', host }
     const atUs = received('shipping')
-    add({ ...shipping, ...takes(atUs), id: 'e' })
+    add({ ...shipping, ...takes(atUs, processUs?.[host === 'h1' ? 0 : 1]), id: 'e' })
     if (random.next() < again) add({ ...shipping, ...takes(atUs + 3e5), id: 'f' })
     const mail = { ...process, trace: `mail ${trace}`, service: 'mail', host: 'h3' }
     add({ ...mail, ...takes(received('mail')), id: 'g', links: [{ trace, id: 'd' }] })
@@ -153,6 +156,36 @@ describe('messages that wait longer', () => {
   })
 })
 
+describe('what consumers do longer', () => {
+  test.each([
+    ['on all hosts', [150_000, 150_000], /itself takes 1[34]\d ms longer$/, 1500],
+    [
+      'where sending takes still longer',
+      [150_000, 150_000],
+      /itself takes 1[34]\d ms longer$/,
+      4e5,
+    ],
+    [
+      'on one of two hosts',
+      [150_000, 9000],
+      /itself takes 1\d\d ms longer, only where .*host = h1$/,
+      1500,
+    ],
+  ] as const)(
+    '%s adds nothing to response times, as no request waits for it',
+    (_, processUs, title, publishUs) => {
+      const usual = shop({ processUs: [9000, 9000], requests: 300, publishUs })
+      const { findings } = compare(
+        usual,
+        shop({ seed: 2, processUs, requests: 300, publishUs }),
+      ).findings
+      expect(findings.map((finding) => finding.title)).toEqual([expect.stringMatching(title)])
+      expect(findings[0]?.contributionUs).toBe(0)
+      expect(findings[0]?.facts.join(' · ')).toContain('no request waits for it')
+    },
+  )
+})
+
 describe('what is no longer wait', () => {
   test.each([4, 5, 6, 7, 8, 9])('periods that only chance tells apart, seed %i', (seed) => {
     expect(titles(compare(shop({ seed }), shop({ seed: seed + 50 })))).toEqual([])
@@ -178,6 +211,8 @@ describe('what is no longer wait', () => {
     ['behind, corrected by calls both ways', { h1: -300_000 }],
     ['ahead, corrected by calls both ways', { h1: 300_000 }],
     ['behind, without any call that says so', { h3: -300_000 }],
+    ['ahead, without any call that says so', { h3: 300_000 }],
+    ['a little ahead, without any call that says so', { h3: 30_000 }],
   ])('a clock that is %s', (_, aheadUs) => {
     expect(titles(compare(shop(), shop({ seed: 2, aheadUs })))).toEqual([])
   })
