@@ -18,6 +18,7 @@ import {
 } from '../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../logs/compare-logs.ts'
 import {
+  bySeparation,
   type FeatureTest,
   strongestDifference,
   type VariableDivergence,
@@ -80,7 +81,7 @@ export function differences({ divergence, tail }: LogComparison) {
   return {
     told: told
       .filter((each) => each.score > 0 && !small.includes(each))
-      .sort((one, other) => other.score - one.score || 0),
+      .sort((one, other) => bySeparation(one, other) || other.score - one.score || 0),
     moved: told.filter(({ score }) => score === 0).length,
     small: small.length,
   }
