@@ -1,4 +1,4 @@
-import { max, sum } from 'd3-array'
+import { max, median, sum } from 'd3-array'
 import {
   counted,
   firstOf,
@@ -30,6 +30,8 @@ import {
   WAIT_NAME,
 } from '../../logs/features/features.ts'
 import { usualDoubling } from '../../logs/performance/instance-weights.ts'
+import { twoSidedTP } from '../../stats/distributions.ts'
+import { moments } from '../../stats/moments.ts'
 import { orderText, tText, valueText } from '../charts/log-values.ts'
 
 export const MAX_VARIABLE_LENGTH = 70
@@ -69,7 +71,8 @@ const MIN_WAIT_SHARE = 0.01
  * Variables that differ, the most divergent first, but for performance itself. Where waits between messages
  * are known, times of events say nothing more: events differ by their numbers. Waits of no account stand apart.
  */
-export function differences({ divergence, tail }: LogComparison) {
+export function differences(compared: LogComparison) {
+  const { divergence, tail } = compared
   const { variable: own } = tail.metric
   const all = divergence.variables.filter(
     ({ name, kind, score }) => score > 0 && !(own?.name === name && own.kind === kind),
@@ -84,7 +87,48 @@ export function differences({ divergence, tail }: LogComparison) {
       .sort((one, other) => bySeparation(one, other) || other.score - one.score || 0),
     moved: told.filter(({ score }) => score === 0).length,
     small: small.length,
+    byNumber: changedByNumber(compared),
   }
+}
+
+/** A robust estimate of a standard deviation from the median distance to the median. */
+const SD_PER_MAD = 1.4826
+
+/**
+ * Events with another number of messages than chance and what other events changed by account for, though
+ * no test of instances says so, which takes many; how unevenly instances have them counts.
+ */
+function changedByNumber({ divergence: { variables, options }, logs }: LogComparison) {
+  const events = variables.filter(({ kind }) => kind === 'event')
+  const changes = events.map(({ name, presence: { beforeMessages, afterMessages } }) => {
+    const { instances, values } = logs.events.entries(logs.events.indexOf(name) ?? 0)
+    const numbers = values('count')
+    const variances = [beforeMessages, afterMessages].map((messages, period) => {
+      const own = numbers.filter((n, i) => n > 0 && logs.classOf[Number(instances[i])] === period)
+      const { count, mean, variance } = moments(own)
+      // All in one of many instances may have one cause.
+      const isOne = count === 1 && logs.instances.length > 2
+      return (isOne ? mean : Math.max(1, variance / mean || 1)) / (messages + 0.5)
+    })
+    return {
+      by: Math.log((afterMessages + 0.5) / (beforeMessages + 0.5)),
+      variance: sum(variances),
+    }
+  })
+  const usual = median(changes, ({ by }) => by) ?? 0
+  const spread = SD_PER_MAD * (median(changes, ({ by }) => Math.abs(by - usual)) ?? 0)
+  const far = events.filter((_, i) => {
+    const { by, variance } = changes[i] as (typeof changes)[number]
+    const t = (by - usual) / Math.hypot(spread, Math.sqrt(variance))
+    return twoSidedTP(t, events.length - 1) * events.length < options.alpha
+  })
+  const names = new Set(events.map(({ name }) => name))
+  return far.filter(
+    ({ name, score, presence }) =>
+      score === 0 &&
+      presence.onlyIn !== 'after' &&
+      !names.has(name.slice(0, name.lastIndexOf(' · '))),
+  )
 }
 
 function withoutTimes(variable: VariableDivergence): VariableDivergence {
@@ -123,8 +167,17 @@ export function differencesText({ divergence, logs }: LogComparison, differing: 
   return `${grouped(differing)} of ${all} differ${differing === 1 ? 's' : ''} significantly:`
 }
 
-export function leftOutSentences({ moved, small }: ReturnType<typeof differences>): string[] {
+export function leftOutSentences(
+  { moved, small, byNumber }: ReturnType<typeof differences>,
+  { logs: { counts } }: LogComparison,
+): string[] {
+  const changes = byNumber.map(
+    ({ name, presence: { before, after, beforeMessages, afterMessages } }) =>
+      `${shortText(name, MAX_VARIABLE_LENGTH)} ${grouped(beforeMessages)} → ${grouped(afterMessages)} (in ${grouped(before)} of ${grouped(counts.before)} → ${grouped(after)} of ${counted(counts.after, 'instance')})`,
+  )
   return spoken([
+    changes.length > 0 &&
+      `By the number of messages alone, as too few instances have it for their test, ${counted(changes.length, 'event')} changed by more than others did: ${firstOf(changes, { most: MAX_FIELDS })}.`,
     moved > 0 &&
       `${counted(moved, 'event')} ${moved === 1 ? 'comes' : 'come'} at other times, which the waits (ms until …) account for.`,
     small > 0 &&
