@@ -91,44 +91,37 @@ export function differences(compared: LogComparison) {
   }
 }
 
-/** A robust estimate of a standard deviation from the median distance to the median. */
+/** A standard deviation as a multiple of the median distance to the median, of a normal distribution. */
 const SD_PER_MAD = 1.4826
 
 /**
- * Events with another number of messages than chance and what other events changed by account for, though
- * no test of instances says so, which takes many; how unevenly instances have them counts.
+ * Events with another number of messages than chance, how unevenly instances have them, and what other
+ * events changed by account for, though no test of instances says so, which takes many.
  */
 function changedByNumber({ divergence: { variables, options }, logs }: LogComparison) {
   const events = variables.filter(({ kind }) => kind === 'event')
   const changes = events.map(({ name, presence: { beforeMessages, afterMessages } }) => {
-    const { instances, values } = logs.events.entries(logs.events.indexOf(name) ?? 0)
-    const numbers = values('count')
+    const { instances, values } = logs.events.entries(Number(logs.events.indexOf(name)))
     const variances = [beforeMessages, afterMessages].map((messages, period) => {
-      const own = numbers.filter((n, i) => n > 0 && logs.classOf[Number(instances[i])] === period)
-      const { count, mean, variance } = moments(own)
+      const isOwn = (n: number, i: number) => n > 0 && logs.classOf[Number(instances[i])] === period
+      const { count, mean, variance } = moments(values('count').filter(isOwn))
       // All in one of many instances may have one cause.
       const isOne = count === 1 && logs.instances.length > 2
       return (isOne ? mean : Math.max(1, variance / mean || 1)) / (messages + 0.5)
     })
-    return {
-      by: Math.log((afterMessages + 0.5) / (beforeMessages + 0.5)),
-      variance: sum(variances),
-    }
+    const by = Math.log((afterMessages + 0.5) / (beforeMessages + 0.5))
+    return { by, variance: sum(variances) }
   })
   const usual = median(changes, ({ by }) => by) ?? 0
   const spread = SD_PER_MAD * (median(changes, ({ by }) => Math.abs(by - usual)) ?? 0)
-  const far = events.filter((_, i) => {
-    const { by, variance } = changes[i] as (typeof changes)[number]
-    const t = (by - usual) / Math.hypot(spread, Math.sqrt(variance))
-    return twoSidedTP(t, events.length - 1) * events.length < options.alpha
-  })
   const names = new Set(events.map(({ name }) => name))
-  return far.filter(
-    ({ name, score, presence }) =>
-      score === 0 &&
-      presence.onlyIn !== 'after' &&
-      !names.has(name.slice(0, name.lastIndexOf(' · '))),
-  )
+  return events.filter(({ name, score, presence }, i) => {
+    const { by = 0, variance = 1 } = changes[i] ?? {}
+    const t = (by - usual) / Math.sqrt(spread ** 2 + variance)
+    const isFar = twoSidedTP(t, events.length - 1) * events.length < options.alpha
+    const isPart = names.has(name.slice(0, name.lastIndexOf(' · ')))
+    return isFar && score === 0 && presence.onlyIn !== 'after' && !isPart
+  })
 }
 
 function withoutTimes(variable: VariableDivergence): VariableDivergence {
@@ -171,10 +164,10 @@ export function leftOutSentences(
   { moved, small, byNumber }: ReturnType<typeof differences>,
   { logs: { counts } }: LogComparison,
 ): string[] {
-  const changes = byNumber.map(
-    ({ name, presence: { before, after, beforeMessages, afterMessages } }) =>
-      `${shortText(name, MAX_VARIABLE_LENGTH)} ${grouped(beforeMessages)} → ${grouped(afterMessages)} (in ${grouped(before)} of ${grouped(counts.before)} → ${grouped(after)} of ${counted(counts.after, 'instance')})`,
-  )
+  const changes = byNumber.map(({ name, presence: { before, after, ...messages } }) => {
+    const own = `${grouped(messages.beforeMessages)} → ${grouped(messages.afterMessages)}`
+    return `${shortText(name, MAX_VARIABLE_LENGTH)} ${own} (in ${grouped(before)} of ${grouped(counts.before)} → ${grouped(after)} of ${counted(counts.after, 'instance')})`
+  })
   return spoken([
     changes.length > 0 &&
       `By the number of messages alone, as too few instances have it for their test, ${counted(changes.length, 'event')} changed by more than others did: ${firstOf(changes, { most: MAX_FIELDS })}.`,
