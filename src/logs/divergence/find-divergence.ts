@@ -160,8 +160,7 @@ function leastP({
 }
 
 function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): number {
-  const first = bySeparation(a, b)
-  if (first !== 0) return first
+  if (bySeparation(a, b) !== 0) return bySeparation(a, b)
   if (a.score !== b.score) return b.score - a.score
   if (a.score > 0) return ascending(`${a.kind} ${a.name}`, `${b.kind} ${b.name}`)
   const order = place(a) - place(b)

@@ -20,9 +20,9 @@ export function joinAsked(
   { field, feature }: { readonly field: string; readonly feature: StateFeature },
 ) {
   const [width, at] = [STATE_FEATURES.length, STATE_FEATURES.indexOf(feature)]
-  const valuesOf = ({ codes, values }: InstanceFeatures) =>
-    new Map(Array.from(codes, (code, i) => [code, Number(values[i * width + at])]))
-  const rows = states.map(valuesOf)
+  const rows = states.map(
+    ({ codes, values }) => new Map(Array.from(codes, (code, i) => [code, values[i * width + at]])),
+  )
   const names = [...dictionary.values]
   const all = new Set(rows.flatMap((row) => [...row.keys()]))
   const found = [...all].filter((code) => names[code]?.endsWith(`.${field}`))

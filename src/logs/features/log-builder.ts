@@ -344,12 +344,7 @@ export class LogBuilder {
       ),
       runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
       events: laidOut(names.event, EVENT_FEATURES, events, droppedOf(names.event, this.#dropped)),
-      states: laidOut(
-        this.#names.state.values,
-        STATE_FEATURES,
-        states,
-        droppedOf(names.state, left),
-      ),
+      states: laidOut(names.state, STATE_FEATURES, states, droppedOf(names.state, left)),
       report: new LogReport({
         ...this.#notes.data,
         messages: {
