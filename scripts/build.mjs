@@ -201,6 +201,7 @@ function filesUnder(path) {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const ran = await build()
-  if (ran.length === 0) console.log('build: up to date')
+  // What packs reads the name of the package from standard output.
+  const ran = await build({ log: console.error })
+  if (ran.length === 0) console.error('build: up to date')
 }

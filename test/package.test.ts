@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { OPTIONS_PAGE, optionsPage } from '../docs/option-tables.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const requireFrom = createRequire(import.meta.url)
@@ -29,6 +30,21 @@ test('the license of each bundled package stands in the notices with its text', 
   }
   const withoutText = notices.filter((notice) => notice.split('\n').length < 8)
   expect(withoutText.map((notice) => notice.split('\n')[0])).toEqual([])
+})
+
+test('what is packed was built just before', () => {
+  const folder = temporaryFolder()
+  copyFileSync(`${ROOT}package.json`, `${folder}/package.json`)
+  for (const name of ['scripts', 'dist']) mkdirSync(`${folder}/${name}`)
+  writeFileSync(
+    `${folder}/scripts/build.mjs`,
+    "import { writeFileSync } from 'node:fs'; writeFileSync('dist/built.js', '')",
+  )
+  const packed = execFileSync('npm', ['pack', '--dry-run', '--json'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  expect(packed).toContain('dist/built.js')
 })
 
 test('the library loads as ES module and as CommonJS', async () => {

@@ -37,7 +37,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   } catch (problem) {
     if (problem instanceof CommanderError) {
       const isMissing = problem.code === 'commander.missingMandatoryOptionValue'
-      if (isMissing) process.stderr.write(misspeltFlag(command, args) || unflaggedFiles(args))
+      if (isMissing)
+        process.stderr.write(misspeltFlag(command, args) || unflaggedFiles(command, args))
       if (chosen === undefined && problem.code === 'commander.unknownOption')
         process.stderr.write(
           'Begin with a command, as in: flowdelta compare --before … --after …\n',

@@ -139,11 +139,16 @@ export function misspeltFlag(command: Command, args: readonly string[]): string 
   return ''
 }
 
-/** Of two files without flags, says which flags were meant; `''` for anything else. */
-export function unflaggedFiles([command = '', before, after, ...more]: readonly string[]): string {
-  const isFile = (arg: string | undefined) => arg !== undefined && !arg.startsWith('-')
-  if (!isFile(before) || !isFile(after) || more.some(isFile)) return ''
-  return `(Did you mean flowdelta ${command} --before ${before} --after ${after}?)\n`
+/** Of one or two files without flags, says which flags are wanted; `''` for anything else. */
+export function unflaggedFiles(command: Command, [, ...args]: readonly string[]): string {
+  const isFlag = (arg: string | undefined) => arg === undefined || arg.startsWith('-')
+  const [before, after, ...more] = args
+  if (isFlag(before) || !command.options.some(({ long }) => long === '--split')) return ''
+  if (isFlag(after)) {
+    return `(Say of which period ${before} is: --before or --after. Where it holds both, divide it with --split.)\n`
+  }
+  if (!more.every(isFlag)) return ''
+  return `(Did you mean flowdelta ${command.name()} --before ${before} --after ${after}?)\n`
 }
 
 export function flagMessage(command: Command, { option, value, expected }: OptionError): string {

@@ -344,7 +344,7 @@ function variablesText(compared: LogComparison, limit: number): string {
     differencesText(compared, told.length),
     rows.length > 0 && textTable(['variable', 'kind', 'score', 'what differs most', 't'], rows),
     ...leftOutLines(told.length - limit),
-    ...leftOutSentences(found),
+    ...leftOutSentences(found, compared),
   ]).join('\n')
 }
 

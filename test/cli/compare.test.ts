@@ -352,6 +352,17 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
     expect(err).toContain("required option '--after <file...>' not specified")
   })
 
+  test.each([
+    ['compare', []],
+    ['whatif', ['--apply', 'load*1.5']],
+  ])('one file of %s that no flag says the period of', async (command, options) => {
+    const { code, err } = await flowdelta(command, 'one.json', ...options)
+    expect(code).toBe(2)
+    expect(err).toMatch(
+      /\(Say of which period one\.json is: --before or --after\. Where it holds both, divide it with --split\.\)\n$/,
+    )
+  })
+
   test('a misspelt period', async () => {
     const { code, err } = await flowdelta('compare', '--before', 'a', '--aftr', 'b')
     expect(code).toBe(2)

@@ -102,3 +102,52 @@ test('an upstream of few addresses tells slow requests', async () => {
     /(?:first|last|median) time/,
   )
 })
+
+/** Requests of two endpoints; the text of a message says the duration once more. Slow ones were retried. */
+function retriedLog(seed: number) {
+  const random = randomSource(seed)
+  const lines = Array.from({ length: 1500 }, (_, i) => {
+    const [path, isPay] = random.next() < 0.8 ? ['/list', false] : ['/pay', true]
+    const isRetried = isPay && random.next() < 0.2
+    const duration_ms = Math.round(1000 * (20 + 40 * random.next() + (isRetried ? 150 : 0))) / 1000
+    const request = { time: 1e12 + 100 * i, trace_id: `t${i}` }
+    return [
+      ...(isRetried
+        ? [{ ...request, level: 'warn', msg: 'charge failed, retry', attempt: 1 }]
+        : []),
+      {
+        ...request,
+        msg: `GET ${path} 200 in ${Math.floor(duration_ms)} ms`,
+        duration_ms,
+        outcome: isRetried ? 'late' : 'fine',
+      },
+    ].map((line) => JSON.stringify(line))
+  })
+  return { name: 'web.log', bytes: lines.flat().join('\n') }
+}
+
+test('what makes requests bad explains nothing, whatever says it, and the event that tells them comes first', async () => {
+  const conditions = {
+    instance: 'trace_id',
+    badIf: 'duration_ms > 100',
+    exclude: ['* · outcome=*'],
+  }
+  const compared = compareLogs(await loadLogs(retriedLog(1), conditions))
+  const told = namesOf(differences(compared).told)
+  expect(told[0]).toBe('charge failed, retry')
+  expect(told).toContain('GET /pay <num> in <num> ms')
+  expect(told.filter((name) => /duration_ms| #\d/.test(name))).toEqual([])
+  // All instances have what they were judged by, whichever event said it.
+  const { performance } = compared.divergence
+  expect([performance.beforeCount, performance.afterCount]).toEqual([
+    compared.logs.counts.before,
+    compared.logs.counts.after,
+  ])
+})
+
+test('a text by which requests are bad is no explanation', async () => {
+  const logs = await loadLogs(retriedLog(2), { instance: 'trace_id', badIf: 'outcome is late' })
+  const names = namesOf(compareLogs(logs).divergence.variables)
+  expect(names).toContain('charge failed, retry')
+  expect(names.filter((name) => name.includes('outcome='))).toEqual([])
+})

@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import type { LogClass } from '../../src/logs/features/log-set.ts'
+import { loadLogs } from '../../src/logs/readers/load-logs.ts'
+import { randomSource } from '../../src/stats/random.ts'
+import { differences, leftOutSentences } from '../../src/views/report/log-words.ts'
 
 /** Instances of both classes, each with what it logs. */
 function logsOf(messages: Readonly<Record<LogClass, readonly (readonly string[])[]>>): LogBuilder {
@@ -83,5 +86,40 @@ describe('performance is asked for at once', () => {
     expect(() => compareLogs(logsOf({ before: TWO, after: [] }).build())).toThrow(
       'There are no logs of the after period. Load logs of both periods.',
     )
+  })
+})
+
+describe('an event that became far more frequent where no test of instances can tell', () => {
+  const hosts = (retries: number) => {
+    const random = randomSource(retries)
+    const lines = Array.from({ length: 600 }, (_, i) => {
+      const msg = i < retries ? 'charge failed' : `served ${'abcde'[Math.floor(5 * random.next())]}`
+      return JSON.stringify({
+        time: 1e12 + i,
+        msg,
+        host: `${i < retries ? 'pay' : 'web'}-${i % 5}`,
+      })
+    })
+    return { name: `${retries}.log`, bytes: lines.join('\n') }
+  }
+  const notes = async (retries: readonly [number, number], instance?: string) => {
+    const periods = { before: hosts(retries[0]), after: hosts(retries[1]) }
+    const compared = compareLogs(
+      await loadLogs(periods, instance === undefined ? {} : { instance }),
+    )
+    expect(differences(compared).told).toEqual([])
+    return leftOutSentences(differences(compared), compared).join('\n')
+  }
+
+  test('is told with its numbers', async () => {
+    expect(await notes([4, 150], 'host')).toContain(
+      '1 event changed by more than others did: charge failed 4 → 150 (in 4 of 9 → 5 of 10 instances).',
+    )
+    expect(await notes([4, 150])).toContain('charge failed 4 → 150 (in 1 of 1 → 1 of 1 instance).')
+  })
+
+  test('and one that did not is not', async () => {
+    expect(await notes([40, 50], 'host')).toBe('')
+    expect(await notes([40, 50])).toBe('')
   })
 })

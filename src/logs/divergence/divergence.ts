@@ -27,6 +27,8 @@ export interface Presence {
   readonly afterMessages: number
   /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
   readonly p: number
+  /** How well it tells the classes apart: the squared correlation of having it and being of a class. */
+  readonly separation: number
   /** The only class that has it; `null` where both do. */
   readonly onlyIn: 'before' | 'after' | null
 }
@@ -65,7 +67,8 @@ interface DivergenceColumns {
   readonly logs: LogSet
   readonly options: DivergenceOptions
   /**
-   * The most divergent first, events and states together. Of those without a significant difference
+   * The most divergent first, events and states together, but before them events that most instances
+   * of one class have and hardly any of the other. Of those without a significant difference
    * come first what was logged only after, then what was logged only before: events before states,
    * the gravest first, then those in more instances and more messages. Then what differs most.
    */
@@ -139,6 +142,17 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
       ...own('beforeMean afterMean beforeCount afterCount'),
     })
   }
+}
+
+/** From here on an event accounts for most of what tells the classes apart. */
+const SEPARATES = 0.5
+
+/** Events that tell the classes apart by whether they came, the surest first, before all else. */
+export function bySeparation(a: VariableDivergence, b: VariableDivergence): number {
+  const [one = 0, other = 0] = [a, b].map(({ kind, score, presence: { separation } }) =>
+    kind === 'event' && score > 0 && separation >= SEPARATES ? separation : 0,
+  )
+  return other - one
 }
 
 /** Events before states, which may be numbers in those; the gravest first, then in more instances and messages. */

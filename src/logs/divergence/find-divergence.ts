@@ -15,6 +15,7 @@ import { instanceWeights } from '../performance/instance-weights.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
 import {
   byPresence,
+  bySeparation,
   DIVERGENCE_OPTIONS,
   Divergence,
   type DivergenceOptions,
@@ -159,6 +160,7 @@ function leastP({
 }
 
 function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): number {
+  if (bySeparation(a, b) !== 0) return bySeparation(a, b)
   if (a.score !== b.score) return b.score - a.score
   if (a.score > 0) return ascending(`${a.kind} ${a.name}`, `${b.kind} ${b.name}`)
   const order = place(a) - place(b)
@@ -191,6 +193,7 @@ function presences(logs: LogSet, kind: VariableKind): (variable: number) => Pres
       beforeMessages: before.messages,
       afterMessages: after.messages,
       p: test(before.instances, after.instances),
+      separation: separation(before.instances, after.instances, counts),
       onlyIn:
         before.instances === 0 && after.instances > 0
           ? 'after'
@@ -199,6 +202,13 @@ function presences(logs: LogSet, kind: VariableKind): (variable: number) => Pres
             : null,
     }
   }
+}
+
+/** 0 where all instances have it, or none. */
+function separation(before: number, after: number, counts: LogSet['counts']): number {
+  const [all, having] = [counts.before + counts.after, before + after]
+  const spread = having * (all - having) * counts.before * counts.after
+  return spread === 0 ? 0 : (after * counts.before - before * counts.after) ** 2 / spread
 }
 
 interface Occurrences {

@@ -124,12 +124,12 @@ export class FieldVariables {
     this.#builder.facet(instance, code, timeUs)
   }
 
-  /** All messages were taken: takes back what turned out to be no variable. */
-  finish(): void {
+  /** All messages were taken: takes back what turned out to be no variable, and facets that were `asked` for. */
+  finish(asked: readonly string[] = []): void {
     const leftOut = new Map<string, FieldLeftOut>()
     for (const { messages, columns } of this.events.values()) {
       for (const [field, column] of columns) {
-        const reason = reasonOf(column, messages)
+        const reason = asked.includes(field) ? '' : reasonOf(column, messages)
         if (reason === null) continue
         this.#builder.dropEvents(column.codes)
         if (reason === '' || column.stateCode >= 0) continue

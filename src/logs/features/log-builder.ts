@@ -1,7 +1,8 @@
 // Runs once a variable, instance and feature: the loops index with `!`.
-import { greatest, sum } from 'd3-array'
+import { sum } from 'd3-array'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
+import { joinAsked } from './asked-field.ts'
 import {
   EVENT_FEATURES,
   type Feature,
@@ -323,35 +324,27 @@ export class LogBuilder {
       return each instanceof OpenInstance ? this.#close(each) : each
     })
     const names = { event: this.#names.event.values, state: this.#names.state.values }
-    const [events, states] = [
-      instances.map((instance) => instance.events),
-      instances.map((instance) => instance.states),
-    ]
+    const events = instances.map((instance) => instance.events)
+    const given = instances.map((instance) => instance.states)
+    const asked = this.#badBy && joinAsked(given, this.#names.state, this.#badBy)
+    const { states = given, variable, left } = asked ?? {}
     const isExcluded = (name: string) => this.#excluded.some(({ pattern }) => pattern.test(name))
     const droppedOf = (all: readonly string[], more: Iterable<number> = []) =>
       new Set([...more, ...all.flatMap((name, code) => (isExcluded(name) ? code : []))])
     const variables = [...names.event, ...names.state]
     const unknown = this.#excluded.filter(({ pattern }) => !variables.some((v) => pattern.test(v)))
-    const stateFeatures = laidOut(names.state, STATE_FEATURES, states, droppedOf(names.state))
-    const variable = greatest(
-      [...stateFeatures.names.keys()].filter((each) =>
-        stateFeatures.names[each]!.endsWith(`.${this.#badBy?.field}`),
-      ),
-      (each) => stateFeatures.entries(each).instances.length,
-    )
     return new LogSet({
       instances: ids,
       ...(this.#badBy !== undefined &&
-        variable !== undefined && {
-          metric: { variable: stateFeatures.names[variable]!, feature: this.#badBy.feature },
-        }),
+        variable !== undefined &&
+        !isExcluded(variable) && { metric: { variable, feature: this.#badBy.feature } }),
       classOf: Uint8Array.from(kept, (i) => this.#classOf[i]!),
       levels: new Map(
         this.#levels.flatMap((rank, code) => [[names.event[code]!, LEVELS[rank]!] as const]),
       ),
       runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
       events: laidOut(names.event, EVENT_FEATURES, events, droppedOf(names.event, this.#dropped)),
-      states: stateFeatures,
+      states: laidOut(names.state, STATE_FEATURES, states, droppedOf(names.state, left)),
       report: new LogReport({
         ...this.#notes.data,
         messages: {

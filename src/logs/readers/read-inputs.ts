@@ -45,7 +45,7 @@ export function inputReader(builder: LogBuilder, settings: ReadSettings, templat
     },
     /** All inputs were read. */
     finish(): FieldVariables['events'] {
-      fields.finish()
+      fields.finish(division?.badIf.map(({ attribute }) => attribute))
       divided?.finish()
       return fields.events
     },

@@ -1,4 +1,4 @@
-import { max, sum } from 'd3-array'
+import { max, median, sum } from 'd3-array'
 import {
   counted,
   firstOf,
@@ -18,6 +18,7 @@ import {
 } from '../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../logs/compare-logs.ts'
 import {
+  bySeparation,
   type FeatureTest,
   strongestDifference,
   type VariableDivergence,
@@ -29,6 +30,8 @@ import {
   WAIT_NAME,
 } from '../../logs/features/features.ts'
 import { usualDoubling } from '../../logs/performance/instance-weights.ts'
+import { twoSidedTP } from '../../stats/distributions.ts'
+import { moments } from '../../stats/moments.ts'
 import { orderText, tText, valueText } from '../charts/log-values.ts'
 
 export const MAX_VARIABLE_LENGTH = 70
@@ -68,7 +71,8 @@ const MIN_WAIT_SHARE = 0.01
  * Variables that differ, the most divergent first, but for performance itself. Where waits between messages
  * are known, times of events say nothing more: events differ by their numbers. Waits of no account stand apart.
  */
-export function differences({ divergence, tail }: LogComparison) {
+export function differences(compared: LogComparison) {
+  const { divergence, tail } = compared
   const { variable: own } = tail.metric
   const all = divergence.variables.filter(
     ({ name, kind, score }) => score > 0 && !(own?.name === name && own.kind === kind),
@@ -80,10 +84,44 @@ export function differences({ divergence, tail }: LogComparison) {
   return {
     told: told
       .filter((each) => each.score > 0 && !small.includes(each))
-      .sort((one, other) => other.score - one.score || 0),
+      .sort((one, other) => bySeparation(one, other) || other.score - one.score || 0),
     moved: told.filter(({ score }) => score === 0).length,
     small: small.length,
+    byNumber: changedByNumber(compared),
   }
+}
+
+/** A standard deviation as a multiple of the median distance to the median, of a normal distribution. */
+const SD_PER_MAD = 1.4826
+
+/**
+ * Events with another number of messages than chance, how unevenly instances have them, and what other
+ * events changed by account for, though no test of instances says so, which takes many.
+ */
+function changedByNumber({ divergence: { variables, options }, logs }: LogComparison) {
+  const events = variables.filter(({ kind }) => kind === 'event')
+  const changes = events.map(({ name, presence: { beforeMessages, afterMessages } }) => {
+    const { instances, values } = logs.events.entries(Number(logs.events.indexOf(name)))
+    const variances = [beforeMessages, afterMessages].map((messages, period) => {
+      const isOwn = (n: number, i: number) => n > 0 && logs.classOf[Number(instances[i])] === period
+      const { count, mean, variance } = moments(values('count').filter(isOwn))
+      // All in one of many instances may have one cause.
+      const isOne = count === 1 && logs.instances.length > 2
+      return (isOne ? mean : Math.max(1, variance / mean || 1)) / (messages + 0.5)
+    })
+    const by = Math.log((afterMessages + 0.5) / (beforeMessages + 0.5))
+    return { by, variance: sum(variances) }
+  })
+  const usual = median(changes, ({ by }) => by) ?? 0
+  const spread = SD_PER_MAD * (median(changes, ({ by }) => Math.abs(by - usual)) ?? 0)
+  const names = new Set(events.map(({ name }) => name))
+  return events.filter(({ name, score, presence }, i) => {
+    const { by = 0, variance = 1 } = changes[i] ?? {}
+    const t = (by - usual) / Math.sqrt(spread ** 2 + variance)
+    const isFar = twoSidedTP(t, events.length - 1) * events.length < options.alpha
+    const isPart = names.has(name.slice(0, name.lastIndexOf(' · ')))
+    return isFar && score === 0 && presence.onlyIn !== 'after' && !isPart
+  })
 }
 
 function withoutTimes(variable: VariableDivergence): VariableDivergence {
@@ -122,8 +160,17 @@ export function differencesText({ divergence, logs }: LogComparison, differing: 
   return `${grouped(differing)} of ${all} differ${differing === 1 ? 's' : ''} significantly:`
 }
 
-export function leftOutSentences({ moved, small }: ReturnType<typeof differences>): string[] {
+export function leftOutSentences(
+  { moved, small, byNumber }: ReturnType<typeof differences>,
+  { logs: { counts } }: LogComparison,
+): string[] {
+  const changes = byNumber.map(({ name, presence: { before, after, ...messages } }) => {
+    const own = `${grouped(messages.beforeMessages)} → ${grouped(messages.afterMessages)}`
+    return `${shortText(name, MAX_VARIABLE_LENGTH)} ${own} (in ${grouped(before)} of ${grouped(counts.before)} → ${grouped(after)} of ${counted(counts.after, 'instance')})`
+  })
   return spoken([
+    changes.length > 0 &&
+      `By the number of messages alone, as too few instances have it for their test, ${counted(changes.length, 'event')} changed by more than others did: ${firstOf(changes, { most: MAX_FIELDS })}.`,
     moved > 0 &&
       `${counted(moved, 'event')} ${moved === 1 ? 'comes' : 'come'} at other times, which the waits (ms until …) account for.`,
     small > 0 &&

@@ -57,7 +57,7 @@ function partsOf(compared: LogComparison, maxRows: number): readonly Part[] {
         const { what, t } = differenceOf(variable)
         return [variable.name, variable.kind, what, t, tText(variable.score)]
       }),
-      notes: [...more(told.length), ...leftOutSentences(found)],
+      notes: [...more(told.length), ...leftOutSentences(found, compared)],
     },
   ]
   if (!newComesFirst(compared)) parts.reverse()

@@ -1,0 +1,59 @@
+import type { Dictionary } from '../../traces/dictionary.ts'
+import { STATE_FEATURES, type StateFeature } from './features.ts'
+import type { InstanceFeatures } from './open-instance.ts'
+
+/** The units in which a time or a size may stand once more. */
+const SCALES = [1, 1e3, 1e-3, 1e6, 1e-6]
+/** What is hardly more than its own rounding may be equal by chance. */
+const MIN_UNITS = 10
+
+/**
+ * Makes the states of a field that divides instances one where several events have it: each instance has
+ * what it was judged by. Left out are these and what repeats them: the same number of the same event in
+ * all instances, but for unit and rounding, as a template of a text has it.
+ *
+ * @returns the states of all instances, the name of that state, if any, and what to leave out
+ */
+export function joinAsked(
+  states: readonly InstanceFeatures[],
+  dictionary: Dictionary,
+  { field, feature }: { readonly field: string; readonly feature: StateFeature },
+) {
+  const [width, at] = [STATE_FEATURES.length, STATE_FEATURES.indexOf(feature)]
+  const rows = states.map(
+    ({ codes, values }) => new Map(Array.from(codes, (code, i) => [code, values[i * width + at]])),
+  )
+  const names = [...dictionary.values]
+  const all = new Set(rows.flatMap((row) => [...row.keys()]))
+  const found = [...all].filter((code) => names[code]?.endsWith(`.${field}`))
+  const copies = found.flatMap((asked) => {
+    const event = names[asked]?.slice(0, -field.length - 1)
+    const isOfEvent = (code: number) =>
+      [' #', '.'].some((sign) => names[code]?.startsWith(`${event}${sign}`))
+    return [...all].filter((code) => {
+      if (code === asked || !isOfEvent(code)) return false
+      const having = rows.filter((row) => row.has(code) && row.has(asked))
+      const pairs = having.map((row) => [Number(row.get(code)), Number(row.get(asked))] as const)
+      return SCALES.some((by) => isCopy(pairs, by))
+    })
+  })
+  if (found.length < 2) return { states, variable: names[found[0] ?? -1], left: copies }
+  const code = dictionary.code(field)
+  const most = feature === 'minimum' ? Math.min : Math.max
+  const joined = states.map(({ codes, values }, i) => {
+    const own = found.flatMap((each) => rows[i]?.get(each) ?? [])
+    const added = STATE_FEATURES.map((each) => (each === feature ? most(...own) : Number.NaN))
+    if (own.length === 0) return { codes, values }
+    return {
+      codes: Int32Array.from([...codes, code]),
+      values: Float64Array.from([...values, ...added]),
+    }
+  })
+  return { states: joined, variable: field, left: [...found, ...copies] }
+}
+
+function isCopy(pairs: readonly (readonly [number, number])[], by: number): boolean {
+  const unitOf = (value: number) => 10 ** -(String(value).split('.')[1]?.length ?? 0)
+  const isLarge = pairs.some(([value]) => value >= MIN_UNITS * unitOf(value))
+  return isLarge && pairs.every(([value, of]) => Math.abs(value - by * of) <= unitOf(value))
+}
