@@ -319,7 +319,8 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): re
   const told = withSegments(withOthers, found, { categories: edges.categories, steps })
   const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   const drafts = withTimeOfFailures(all, steps, edges.observedChangeUs)
-  return withSameFactor([...drafts, ...unattributedFindings(steps, { drafts, edges })], steps)
+  const left = unattributedFindings(steps, { drafts, edges, segments: found })
+  return withSameFactor([...drafts, ...left], steps)
 }
 
 /** Whether a change of calls surely changes how much requests take. */

@@ -66,6 +66,7 @@ export function describeStep(
   const concerned = strata.filter(
     ({ operation }) => first === undefined || changed.some((one) => one.operation === operation),
   )
+  const observed = excessOf(concerned, ({ calls }) => calls, cutOf(told.minority))
   return {
     kind,
     service,
@@ -78,7 +79,8 @@ export function describeStep(
     q,
     designEffect: whole.designEffect,
     operations: described,
-    observedUs: excessOf(concerned, ({ calls }) => calls, cutOf(told.minority)).us,
+    observedUs: observed.us,
+    observedError: observed.error,
     requests: requestsOf(concerned, changed.length === 0 ? [all] : changed),
   }
 }
