@@ -98,9 +98,9 @@ export function withTimeOfFailures(
     const contributionUs = Math.min(restUs, price.contributionUs)
     restUs -= contributionUs
     const weightUs = Math.max(draft.weightUs ?? 0, contributionUs)
-    // Of the rest, what other findings have of these requests is not known to be theirs alone.
-    const isAll = contributionUs === price.contributionUs
-    const eachInterval = isAll ? price.eachInterval : draft.eachInterval
+    // Where other findings have most of what these requests take longer, the rest is not told of each.
+    const isMost = contributionUs >= MOSTLY * price.contributionUs
+    const eachInterval = isMost ? price.eachInterval : draft.eachInterval
     return { ...draft, contributionUs, weightUs, eachInterval }
   })
 }

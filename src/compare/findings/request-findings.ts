@@ -189,11 +189,7 @@ function partText(leftUs: number, allUs: number, quantity: Quantity): string {
  * requests; `null` if that is small or may be chance: costs of findings and the change are uncertain.
  */
 function leftIn(
-  changed: {
-    readonly requests: readonly number[]
-    readonly changeUs: number
-    readonly errorUs: number
-  },
+  changed: Record<'changeUs' | 'errorUs', number> & { readonly requests: readonly number[] },
   {
     drafts,
     categories,
