@@ -1,4 +1,3 @@
-import { sum } from 'd3-array'
 import { counted, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
@@ -81,25 +80,28 @@ export function errorFindings(
 
 /**
  * Gives failures what their requests take longer than others of the same type, up to what of the
- * change of all requests nothing else accounts for.
+ * change of all requests nothing else accounts for (`leftUs`).
  */
 export function withTimeOfFailures(
   drafts: readonly Draft[],
   { errors, flows }: StepChanges,
-  observedChangeUs: number,
+  leftUs: number,
 ): Draft[] {
-  let leftUs = observedChangeUs - sum(drafts, ({ contributionUs }) => contributionUs)
+  let restUs = leftUs
   return drafts.map((draft) => {
     const change = errorChangeOf(errors, draft.services)
     const isOfMore = draft.direction === 'slower' && draft.calls[0]?.kind === 'fails'
-    if (draft.kind !== 'errors' || !isOfMore || change === undefined || leftUs <= 0) return draft
+    if (draft.kind !== 'errors' || !isOfMore || change === undefined || restUs <= 0) return draft
     const forms = formsOf(flows, (request) => change.failing.has(request))
     const price = priceOf(flows, forms, draft.requests)
     if (!(price.eachInterval[0] > 0)) return draft
-    const contributionUs = Math.min(leftUs, price.contributionUs)
-    leftUs -= contributionUs
+    const contributionUs = Math.min(restUs, price.contributionUs)
+    restUs -= contributionUs
     const weightUs = Math.max(draft.weightUs ?? 0, contributionUs)
-    return { ...draft, contributionUs, weightUs, eachInterval: price.eachInterval }
+    // Where other findings have most of what these requests take longer, the rest is not told of each.
+    const isMost = contributionUs >= MOSTLY * price.contributionUs
+    const eachInterval = isMost ? price.eachInterval : draft.eachInterval
+    return { ...draft, contributionUs, weightUs, eachInterval }
   })
 }
 

@@ -321,8 +321,11 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): re
   const withOthers = withServiceLogs(withLogged, steps.flows.serviceLogs ?? [])
   const told = withSegments(withOthers, found, { categories: edges.categories, steps })
   const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
-  const drafts = withTimeOfFailures(all, steps, edges.observedChangeUs)
-  return withSameFactor([...drafts, ...unattributedFindings(steps, { drafts, edges })], steps)
+  const toldElsewhere = toldAsDelays({ categories: edges.categories, steps }, all)
+  const toldUs = sum(all, (draft) => draft.contributionUs - toldElsewhere(draft))
+  const drafts = withTimeOfFailures(all, steps, edges.observedChangeUs - toldUs)
+  const left = unattributedFindings(steps, { drafts, edges, segments: found })
+  return withSameFactor([...drafts, ...left], steps)
 }
 
 /** Whether a change of calls surely changes how much requests take. */

@@ -46,7 +46,8 @@ export function factsOf(
   const each = contributionUs / Math.max(1, requests)
   if (draft.kind === 'errors') {
     const more = `requests with it take ${moreText(each, quantity)}${intervalText(draft.eachInterval, quantity)}`
-    return [...notes, ...(each === 0 ? [] : [more]), certaintyText(q)]
+    const isKnown = each !== 0 && !Number.isNaN(draft.eachInterval[0])
+    return [...notes, ...(isKnown ? [more] : []), certaintyText(q)]
   }
   // Of clients, the title counts what changed.
   const isOfRequests = draft.kind !== 'load' || contributionUs !== 0

@@ -1,12 +1,17 @@
-import { formatAmount, moreText } from '../../core/quantity.ts'
+import { sum } from 'd3-array'
+import { addAt, at } from '../../core/entries.ts'
+import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { typicalTimeUs } from '../ranking/rank-mutations.ts'
+import type { Segment } from '../segments/segments.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
+import { stepKey } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import {
   byRequestsAfter,
@@ -16,6 +21,7 @@ import {
   rootsName,
   surest,
 } from './names.ts'
+import { requestsAfter, segmentDraft } from './segment-findings.ts'
 import { findingStep, inFew, minorityNotes } from './step-findings.ts'
 
 /**
@@ -46,7 +52,7 @@ export function requestFindings(
       share: one.requests / requests,
       ...responseTime.medianEffect(one.category),
     }))
-    const sum = (value: (effect: (typeof effects)[number]) => number) =>
+    const mean = (value: (effect: (typeof effects)[number]) => number) =>
       effects.reduce((total, effect) => total + effect.share * value(effect), 0)
     const shift = moreText(contributionUs / requests, categories.flows.quantity)
     return {
@@ -60,8 +66,8 @@ export function requestFindings(
       requests,
       concerned: counts,
       contributionUs,
-      eachInterval: [sum(({ interval }) => interval[0]), sum(({ interval }) => interval[1])],
-      probabilitySlower: sum(({ probabilitySlower }) => probabilitySlower),
+      eachInterval: [mean(({ interval }) => interval[0]), mean(({ interval }) => interval[1])],
+      probabilitySlower: mean(({ probabilitySlower }) => probabilitySlower),
       services: [...new Set(roots.map(place))].filter((name) => name !== ''),
       ...surest(members.map((category) => responseTime.test(category))),
     }
@@ -81,32 +87,70 @@ const MIN_ACCOUNTED = 0.8
 /** What is left over counts as all of a shift from this share of it on. */
 const MOSTLY = 0.95
 
-/** Drafts a finding for requests of a root that changed by more than their findings account for. */
+/** Segments of requests are less sure than their steps: others account for one from this share of it on. */
+const MIN_ACCOUNTED_SEGMENT = 0.5
+
+interface Told {
+  readonly drafts: readonly Draft[]
+  readonly edges: EdgeChanges
+}
+
+/**
+ * Drafts what findings do not account for: requests of a segment, then all of a root, that changed
+ * by more than the findings of these requests say, by a part that is large and no chance.
+ */
 export function unattributedFindings(
-  { steps, flows }: StepChanges,
-  { drafts, edges: { categories } }: { drafts: readonly Draft[]; edges: EdgeChanges },
+  steps: StepChanges,
+  { drafts, edges, segments }: Told & { readonly segments: readonly Segment[] },
 ): Draft[] {
-  const shareAt = sharesAtRoots(flows, categories)
+  const ofSegments = segments.flatMap((one) => segmentLeft(one, steps.flows, { drafts, edges }))
+  return [...ofSegments, ...rootsLeft(steps, { drafts: [...drafts, ...ofSegments], edges })]
+}
+
+function segmentLeft(segment: Segment, flows: FlowSet, { drafts, edges }: Told): Draft[] {
+  const { step, measure, inside } = segment
+  // Of several runs, steps tell which requests changed.
+  if (step?.kind !== 'request' || measure !== 'time' || flows.runs.length > 1) return []
+  const { categories } = edges
+  const draft = segmentDraft(segment, categories)
+  const changed = { changeUs: draft.contributionUs, errorUs: inside.error * inside.after }
+  const left = leftIn(
+    { ...changed, requests: requestsAfter(segment, flows) },
+    { drafts, categories, accounted: MIN_ACCOUNTED_SEGMENT },
+  )
+  if (left === null || left.us * inside.change < 0) return []
+  const eachUs = left.us / inside.after
+  const [low, high] = draft.eachInterval.map((us) => us - inside.change + eachUs)
+  return [
+    {
+      ...draft,
+      what: draft.what + partText(eachUs, inside.change, flows.quantity),
+      contributionUs: left.us,
+      eachInterval: [low as number, high as number],
+    },
+  ]
+}
+
+function rootsLeft({ steps, times, flows }: StepChanges, { drafts, edges }: Told): Draft[] {
+  const { categories } = edges
   return steps.flatMap((step): Draft | [] => {
-    const { kind, changed, service, operations, shiftUs, observedUs, requests } = step
+    const { kind, changed, service, operations, shiftUs, requests } = step
     if (kind !== 'request' || !changed) return []
-    const after = requests.filter((request) => flows.period[request] === AFTER)
-    const shares = drafts.map((draft) => draft.contributionUs * shareAt(service, draft))
-    const leftUs = observedUs - shares.reduce((sum, us) => sum + us, 0)
-    // What costs of findings are uncertain by is not left over.
-    const unsureUs = Math.hypot(
-      ...drafts.map(
-        ({ eachInterval: [low, high], requests }) => ((high - low) / 2) * requests || 0,
-      ),
+    const changedOnes = operations.filter((one) => one.changed)
+    const names = new Set(changedOnes.map((one) => one.operation))
+    const strata = times.find((one) => stepKey(one) === stepKey(step))?.strata ?? []
+    const all = strata
+      .filter(({ operation }) => names.size === 0 || names.has(operation))
+      .flatMap((one) => [...one.after.recorded.requests])
+    const left = leftIn(
+      { requests: all, changeUs: step.observedUs, errorUs: step.observedError },
+      { drafts, categories, accounted: MIN_ACCOUNTED },
     )
-    const isLeft =
-      leftUs * shiftUs > 0 &&
-      Math.abs(leftUs) > Math.max(unsureUs, (1 - MIN_ACCOUNTED) * Math.abs(observedUs))
-    if (!isLeft) return []
-    const operation = operations.find((one) => one.changed) ?? operations[0]
-    const eachUs = leftUs / after.length
-    const isPart = Math.abs(eachUs) < MOSTLY * Math.abs(shiftUs)
-    const partOf = isPart ? `${formatAmount(Math.abs(eachUs), flows.quantity)} of which` : 'which'
+    if (left === null || left.us * shiftUs < 0) return []
+    const after = requests.filter((request) => flows.period[request] === AFTER)
+    const operation = changedOnes[0] ?? operations[0]
+    const eachUs = left.us / after.length
+    const part = partText(eachUs, shiftUs, flows.quantity)
     const [low, high] = step.interval.map((bound) => bound - shiftUs) as [number, number]
     const slower = shiftUs > 0
     return {
@@ -116,15 +160,15 @@ export function unattributedFindings(
       key: `requests ${slower ? 'slower' : 'faster'} ${service}`,
       where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
       what:
-        `requests take ${moreText(isPart ? shiftUs : eachUs, flows.quantity)}` +
+        `requests take ${moreText(part === '' ? eachUs : shiftUs, flows.quantity)}` +
         inFew(step, 'them') +
-        (shares.every((us) => us === 0)
+        (left.isAll
           ? '; no single step changed enough to be sure of'
-          : `, ${partOf} no single step explains`),
+          : part || ', which no single step explains'),
       categories: categoriesOf(categories, after),
       requests: after.length,
       concerned: [requests.length - after.length, after.length],
-      contributionUs: leftUs,
+      contributionUs: left.us,
       eachInterval: [eachUs + low, eachUs + high],
       probabilitySlower: step.probabilitySlower,
       notes: minorityNotes(step, flows.quantity),
@@ -135,16 +179,36 @@ export function unattributedFindings(
   })
 }
 
-/** Returns which share of the requests after that a draft concerns a service takes first. */
-function sharesAtRoots({ labels, shapes, shapeOf }: FlowSet, categories: Categories) {
-  const rootOf: string[] = []
-  shapeOf.forEach((shape, request) => {
-    const category = categories.categoryOf[request] as number
-    rootOf[category] ??= place(labels.get(shapes.labels(shape)[0] as number))
+function partText(leftUs: number, allUs: number, quantity: Quantity): string {
+  if (Math.abs(leftUs) >= MOSTLY * Math.abs(allUs)) return ''
+  return `, ${formatAmount(Math.abs(leftUs), quantity)} of which no single step explains`
+}
+
+/**
+ * What requests after changed by beyond what findings account for in them, each by its share of their
+ * requests; `null` if that is small or may be chance: costs of findings and the change are uncertain.
+ */
+function leftIn(
+  changed: Record<'changeUs' | 'errorUs', number> & { readonly requests: readonly number[] },
+  {
+    drafts,
+    categories,
+    accounted,
+  }: Pick<Told, 'drafts'> & { readonly categories: Categories; readonly accounted: number },
+): { readonly us: number; readonly isAll: boolean } | null {
+  const own = new Uint32Array(categories.size)
+  for (const request of changed.requests) addAt(own, at(categories.categoryOf, request), 1)
+  const parts = drafts.map(({ categories: ids, contributionUs, eachInterval, requests }) => {
+    const share = sum(ids, (id) => at(own, id)) / requestsOf(categories, ids)[AFTER] || 0
+    const [low, high] = eachInterval
+    return { us: share * contributionUs, unsureUs: (share * requests * (high - low)) / 2 || 0 }
   })
-  return (service: string, { categories: concerned }: Draft): number => {
-    const [, all] = requestsOf(categories, concerned)
-    const own = concerned.filter((category) => rootOf[category] === service)
-    return all === 0 ? 0 : requestsOf(categories, own)[AFTER] / all
-  }
+  const us = changed.changeUs - sum(parts, (part) => part.us)
+  const isAll = parts.every((part) => part.us === 0)
+  const unsureUs = Math.hypot(
+    isAll ? 0 : normalQuantile(0.975) * changed.errorUs,
+    ...parts.map((part) => part.unsureUs),
+  )
+  const isLarge = Math.abs(us) > Math.max(unsureUs, (1 - accounted) * Math.abs(changed.changeUs))
+  return isLarge ? { us, isAll } : null
 }

@@ -14,10 +14,7 @@ import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { calledName, categoriesOf, operationName } from './names.ts'
 import { wayNotes } from './step-findings.ts'
 
-/** Requests whose change others account for by this share are no finding of their own. */
-const ACCOUNTED = 0.5
-
-/** Lays segments to the drafts that show them; those of none become drafts of their own. */
+/** Lays segments to the drafts that show them; those of none but whole requests become drafts of their own. */
 export function withSegments(
   drafts: readonly Draft[],
   segments: readonly Segment[],
@@ -37,14 +34,15 @@ export function withSegments(
       notes: [...draft.notes, ...segmentFacts(segment, taking)],
     }
   })
-  const others = segments.filter((segment) => !drafts.some((draft) => isOf(segment, draft, drafts)))
-  // Of several runs, whole requests are not: steps tell which of them changed.
-  const own = others.flatMap((segment) =>
-    (segment.step?.kind === 'request' ? flows.runs.length < 2 : segment.measure === 'time')
-      ? [draftOf(segment, categories)]
-      : [],
-  )
-  return [...told, ...own.filter((draft) => !isAccounted(draft, told, categories))]
+  const own = segments.flatMap((segment) => {
+    const isOwn =
+      segment.step?.kind === 'request'
+        ? segment.measure === 'errors' && flows.runs.length < 2
+        : segment.measure === 'time'
+    const isTold = drafts.some((draft) => isOf(segment, draft, drafts))
+    return isOwn && !isTold ? [segmentDraft(segment, categories)] : []
+  })
+  return [...told, ...own]
 }
 
 /** Whether a segment only tells the operations that changed from others, as the finding does. */
@@ -99,7 +97,10 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
   }
 }
 
-function requestsAfter({ requests }: Pick<Segment, 'requests'>, { period }: FlowSet): number[] {
+export function requestsAfter(
+  { requests }: Pick<Segment, 'requests'>,
+  { period }: FlowSet,
+): number[] {
   return requests.filter((request) => period[request] === AFTER)
 }
 
@@ -220,7 +221,7 @@ function isOfFailures({ step, direction }: Segment, draft: Draft, all: readonly 
   return [draft, ...callers].some(({ services }) => services[0] === step?.service)
 }
 
-function draftOf(segment: Segment, categories: Categories): Draft {
+export function segmentDraft(segment: Segment, categories: Categories): Draft {
   const { step, inside, measure, operation, callingOperation, direction, conditions } = segment
   const where = conditions.map(({ text }) => text).join(' and ')
   const { service = '', caller = null } = step ?? {}
@@ -281,19 +282,4 @@ function failureWords({ inside: { before, after, beforeMean, afterMean } }: Segm
     `${grouped(afterMean * after)} of ${grouped(after)} requests fail ` +
     `(${grouped(beforeMean * before)} of ${grouped(before)} before)`
   )
-}
-
-/** Whether other findings show what requests take longer, in mostly the same categories. */
-function isAccounted(draft: Draft, others: readonly Draft[], { categoryOf, flows }: Categories) {
-  const { segment, contributionUs } = draft
-  if (segment?.measure !== 'time' || segment.step?.kind !== 'request') return false
-  const own = requestsAfter(segment, flows)
-  const shown = others
-    .filter((other) => {
-      const categories = new Set(other.categories)
-      const shared = own.filter((request) => categories.has(categoryOf[request] as number))
-      return shared.length >= ACCOUNTED * own.length
-    })
-    .reduce((sum, other) => sum + other.contributionUs, 0)
-  return shown * contributionUs > 0 && Math.abs(shown) >= ACCOUNTED * Math.abs(contributionUs)
 }

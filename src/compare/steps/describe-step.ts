@@ -18,6 +18,8 @@ export interface TimesTest extends ModeratedShift {
 interface Limits extends EdgeOptions {
   readonly negligibleUs: number
   readonly usualOf: (request: number) => number
+  /** Times of a step's calls, where a request has several. */
+  readonly callsOf: (step: StepTimes) => readonly StepStratum[]
   /** How many requests each counts as; undefined where each counts once. */
   readonly counted: Float64Array | undefined
 }
@@ -46,11 +48,14 @@ export function describeStep(
     .map(({ operation, strata: own, test }) => {
       const isSignificant = significant && test.p * known.length < options.alpha
       const tested = { ...test, tailP: test.tailP * known.length }
-      return { operation, ...describeTimes({ strata: own, test: tested }, isSignificant, options) }
+      return {
+        operation,
+        ...describeTimes({ step, strata: own, test: tested }, isSignificant, options),
+      }
     })
     .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
   const only = operations.length === 1 ? described[0] : undefined
-  const all = only ?? describeTimes({ strata, test: whole }, significant, options)
+  const all = only ?? describeTimes({ step, strata, test: whole }, significant, options)
   const changed = described.filter((operation) => operation.changed)
   const [first] = changed
   // Where single operations changed, they say by how much; another operation would dilute it.
@@ -66,6 +71,7 @@ export function describeStep(
   const concerned = strata.filter(
     ({ operation }) => first === undefined || changed.some((one) => one.operation === operation),
   )
+  const observed = excessOf(concerned, ({ calls }) => calls, cutOf(told.minority))
   return {
     kind,
     service,
@@ -78,7 +84,8 @@ export function describeStep(
     q,
     designEffect: whole.designEffect,
     operations: described,
-    observedUs: excessOf(concerned, ({ calls }) => calls, cutOf(told.minority)).us,
+    observedUs: observed.us,
+    observedError: observed.error,
     requests: requestsOf(concerned, changed.length === 0 ? [all] : changed),
   }
 }
@@ -147,9 +154,9 @@ function distinct(lists: readonly ArrayLike<number>[]): number[] {
 }
 
 function describeTimes(
-  { strata, test }: { strata: readonly StepStratum[]; test: TimesTest },
+  { step, strata, test }: { step: StepTimes; strata: readonly StepStratum[]; test: TimesTest },
   significant: boolean,
-  { alpha, minimumEffect, negligibleUs, usualOf, counted }: Limits,
+  { alpha, minimumEffect, negligibleUs, usualOf, callsOf, counted }: Limits,
 ): Omit<OperationChange, 'operation'> {
   const typical = significant
     ? stratifiedShift(
@@ -161,20 +168,34 @@ function describeTimes(
   const has = distinct(strata.map(({ after }) => after.recorded.requests))
   const calls = strata.reduce((sum, { after }) => sum + after.calls, 0)
   const criticalCalls = strata.reduce((sum, { after }) => sum + after.criticalCalls, 0)
-  let [usualUs, all] = [0, 0]
+  let [usualUs, weights] = [0, 0]
   for (const request of had) {
     const weight = counted === undefined ? 1 : counted[request]!
     usualUs += weight * usualOf(request)
-    all += weight
+    weights += weight
   }
   // That something changed is sure already: tails only say whether it did for some.
   const isTail = significant && test.tailP < alpha
-  const few = isTail ? fewOf(strata, { typicalUs: typical.shift * calls, calls }) : null
+  const all = { typicalUs: typical.shift * calls, calls }
+  const ofRequests = isTail ? fewOf(strata, all) : null
+  const operations = new Set(strata.map(({ operation }) => operation))
+  const ofCalls =
+    ofRequests !== null && calls > MAX_SLOW * has.length
+      ? fewOf(
+          callsOf(step).filter(({ operation }) => operations.has(operation)),
+          { ...all, eachRequest: calls / has.length },
+        )
+      : null
+  const isOfSingle =
+    ofCalls !== null &&
+    ofRequests !== null &&
+    MAX_SLOW * ofCalls.minority.share <= ofRequests.minority.share
+  const few = isOfSingle ? ofCalls : ofRequests
   const { shift, low, high } = few ?? typical
   const minority = few?.minority ?? null
   const changedCalls = calls * (minority?.share ?? 1)
   const isNegligible = Math.abs(shift * changedCalls) < negligibleUs
-  const effect = (shift * calls * all) / Math.max(1, has.length) / usualUs
+  const effect = (shift * calls * weights) / Math.max(1, has.length) / usualUs
   return {
     beforeRequests: had.length,
     afterRequests: has.length,
@@ -193,14 +214,26 @@ function describeTimes(
 /** Most calls that may have changed where they are told as some of all. */
 const MAX_MINORITY = 0.5
 
+/** Of a request of so many times as many calls as are slow, these are told, not the mean of its calls. */
+const MAX_SLOW = 2
+
 /** Some of the calls, if what they changed by is clear and most of what all did; `null` otherwise. */
 function fewOf(
   strata: readonly StepStratum[],
-  { typicalUs, calls }: { readonly typicalUs: number; readonly calls: number },
+  {
+    typicalUs,
+    calls,
+    eachRequest = 1,
+  }: { readonly typicalUs: number; readonly calls: number; readonly eachRequest?: number },
 ) {
   const few = minorityOf(strata)
   if (few === null) return null
-  const { us, error } = few.excess(false)
+  const excess: MeasuredMinority['excess'] = (isCritical) => {
+    const { us, error } = few.excess(isCritical)
+    // Calls of one request may be alike.
+    return { us, error: error * Math.sqrt(eachRequest) }
+  }
+  const { us, error } = excess(false)
   const { share } = few.minority
   const changed = share * calls
   const width = normalQuantile(0.975) * error
@@ -212,6 +245,7 @@ function fewOf(
     return null
   return {
     ...few,
+    excess,
     shift: us / changed,
     low: (us - width) / changed,
     high: (us + width) / changed,

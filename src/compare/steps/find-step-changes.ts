@@ -2,6 +2,7 @@ import { bisectRight, group, mean } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { TIME } from '../../core/quantity.ts'
+import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
@@ -24,7 +25,7 @@ import { lostSpans, recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { type StepChange, StepChanges } from './step-changes.ts'
 import type { StepStratum } from './step-strata.ts'
-import { stepTimes } from './step-times.ts'
+import { callTimes, type StepTimes, stepTimes } from './step-times.ts'
 import { tailCounts } from './tail-counts.ts'
 import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
 import { callName, messageReceivers } from './visits.ts'
@@ -170,7 +171,8 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   )
   const usualOf = cappedTimes(flows, BEFORE)
   const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.wholes(AFTER)
-  const limits = { ...options, negligibleUs, usualOf, counted: flows.counted }
+  const callsOf = remembered((step: StepTimes) => callTimes(flows, step)?.strata ?? [])
+  const limits = { ...options, negligibleUs, usualOf, callsOf, counted: flows.counted }
   const errorQ = [...q.slice(steps.length + ofOperations.length)]
   const logQ = errorQ.slice(errors.tested.length)
   const described = ofSteps.map((one, i) => describeStep({ ...one, q: q[i]! }, limits))

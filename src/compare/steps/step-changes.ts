@@ -42,9 +42,11 @@ export interface StepChange extends Step, Omit<OperationChange, 'operation'> {
   /** How many times larger the variance of its shift is than of independent times. */
   readonly designEffect: number
   /**
-   * What the calls that changed took after beyond the mean before, the slowest hundredth cut, in µs.
+   * What the calls that changed took after beyond the mean before, the slowest hundredth cut, in µs,
+   * and its standard error.
    */
   readonly observedUs: number
+  readonly observedError: number
   /** Its operations, the largest contribution first. */
   readonly operations: readonly OperationChange[]
   /** Requests of both periods that have what changed, by their row. */

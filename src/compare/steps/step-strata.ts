@@ -104,14 +104,23 @@ export class GrowingStratum {
   readonly isUnanswered: boolean
   readonly samples = [new GrowingSample(), new GrowingSample()] as const
 
-  constructor(operation: string, callingOperation: string, isUnanswered: boolean) {
+  /** Whether each call has a value of its own, not each request. */
+  readonly isByCall: boolean
+
+  constructor(
+    operation: string,
+    callingOperation: string,
+    isUnanswered: boolean,
+    isByCall = false,
+  ) {
+    this.isByCall = isByCall
     this.operation = operation
     this.callingOperation = callingOperation
     this.isUnanswered = isUnanswered
   }
 
   add(period: Period, request: number, valueUs: number, critical: number): void {
-    this.samples[period].add(request, valueUs, critical)
+    this.samples[period].add(request, valueUs, critical, this.isByCall)
   }
 
   merge({ samples }: GrowingStratum): void {
@@ -132,7 +141,7 @@ export class GrowingStratum {
 }
 
 class GrowingSample {
-  /** Most requests that it may get. */
+  /** Most values that it may get. */
   room = 0
   size = 0
   #requests = new Uint32Array()
@@ -140,9 +149,9 @@ class GrowingSample {
   #calls = new Uint32Array()
   #critical = new Uint32Array()
 
-  add(request: number, valueUs: number, critical: number): void {
+  add(request: number, valueUs: number, critical: number, isNew: boolean): void {
     const last = this.size - 1
-    if (last < 0 || this.#requests[last] !== request) this.#push(request)
+    if (isNew || last < 0 || this.#requests[last] !== request) this.#push(request)
     const row = this.size - 1
     this.#sums[row]! += valueUs
     this.#calls[row]!++

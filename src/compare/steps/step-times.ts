@@ -62,6 +62,14 @@ export function stepTimes(flows: FlowSet): readonly StepTimes[] {
   return collector.finish()
 }
 
+/** The times of one step, a value a call, not a request. */
+export function callTimes(flows: FlowSet, step: Step): StepTimes | undefined {
+  const key = stepKey(step)
+  const collector = new StepCollector(flows, key)
+  for (let request = 0; request < flows.size; request++) collector.add(request)
+  return collector.finish().find((one) => stepKey(one) === key)
+}
+
 interface Item {
   readonly span: number
   /** The caller's side of it, which may stop waiting before it is over. */
@@ -86,13 +94,16 @@ interface Plan {
 
 class StepCollector {
   readonly #flows: FlowSet
+  readonly #divided: string | undefined
   readonly #plans: Plan[] = []
   readonly #steps = new Map<string, { step: Step; strata: Map<string, Times> }>()
   #times = new Float64Array(64)
   #isWaitedFor = new Uint8Array(64)
 
-  constructor(flows: FlowSet) {
+  /** @param divided step of which each call is kept, others not at all */
+  constructor(flows: FlowSet, divided?: string) {
     this.#flows = flows
+    this.#divided = divided
     const { catchAll } = rootCalls(flows)
     const requests = [BEFORE, AFTER].map(() => new Uint32Array(flows.shapes.size))
     flows.shapeOf.forEach((shape, request) => {
@@ -102,9 +113,12 @@ class StepCollector {
       for (const [{ samples }] of this.#messages(request)) samples[period as Period].room++
     })
     for (const [shape, visits] of allVisits(flows)) {
-      const plan = this.#plan(visits, catchAll?.callOf.get(shape) ?? undefined)
+      const { items, ...others } = this.#plan(visits, catchAll?.callOf.get(shape) ?? undefined)
+      const isWanted = ({ times: [usual] }: Item) => divided === undefined || usual.isByCall
+      const plan = { ...others, items: items.filter(isWanted) }
       this.#plans[shape] = plan
-      for (const stratum of new Set(plan.items.flatMap(({ times }) => times))) {
+      const strata = plan.items.flatMap(({ times }) => times)
+      for (const stratum of divided === undefined ? new Set(strata) : strata) {
         for (const period of [BEFORE, AFTER]) {
           stratum.samples[period].room += requests[period]![shape]!
         }
@@ -143,7 +157,7 @@ class StepCollector {
   /** How long messages that a request received waited, and among which they are compared. */
   *#messages(request: number) {
     const { messages, labels } = this.#flows
-    if (messages === undefined) return
+    if (messages === undefined || this.#divided !== undefined) return
     for (let at = messages.offsets[request]!; at < messages.offsets[request + 1]!; at++) {
       const waitUs = messages.waitUs[at]!
       if (Number.isNaN(waitUs)) continue
@@ -279,7 +293,8 @@ class StepCollector {
     const name = stepKey(step)
     const known = getOrInsert(this.#steps, name, () => ({ step, strata: new Map() }))
     const text = JSON.stringify(key)
-    const newStratum = () => new GrowingStratum(key[0]!, key[1]!, key[2] === UNANSWERED)
+    const newStratum = () =>
+      new GrowingStratum(key[0]!, key[1]!, key[2] === UNANSWERED, name === this.#divided)
     return getOrInsert(known.strata, text, () => [newStratum(), newStratum()] as const)
   }
 }

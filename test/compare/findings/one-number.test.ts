@@ -79,3 +79,54 @@ test('an interval of what is too little to matter that holds 0 is not told as a 
     'itself, 13 µs less (95 % CI 2–28 µs), 1 % of what such requests take, p = 0.024.',
   )
 })
+
+test('a step is told alone where a segment of requests is of others and of those that have it', () => {
+  const rides = (seed: number, addedUs = 0) => {
+    const random = randomSource(seed)
+    const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
+      const [trace, startUs, kind] = [`t${i}`, i * 50_000, i % 5]
+      const operation = kind < 2 ? 'POST /rides' : kind < 4 ? 'GET /eta' : 'POST /complete'
+      const stepUs = 3000 * random.logNormal(0, 0.2) + (kind === 4 ? addedUs : 0)
+      const endUs = startUs + stepUs + 20_000 * random.logNormal(0, 0.2)
+      const root = { trace, id: `r${i}`, service: 'rider', operation, startUs, endUs }
+      const called = { service: kind === 4 ? 'trips' : 'geo', operation: 'DO' }
+      return [
+        { ...root, attributes: kind < 2 ? { candidates: i } : {} },
+        { ...root, ...called, id: `s${i}`, parent: `r${i}`, endUs: startUs + stepUs },
+      ]
+    })
+    return makeSpans(spans.flat())
+  }
+  const { findings } = compare(rides(31), rides(32, 30_000))
+  expect(findings.findings.map(({ where }) => where)).toEqual(['trips'])
+  expect(findings.summary()).not.toContain('all else')
+})
+
+test('of parallel calls of one request of which one is slow, what this call takes is told', () => {
+  const fanOut = (seed: number, addedUs = 0) => {
+    const random = randomSource(seed)
+    const spans = Array.from({ length: 400 }, (_, i): SpanSketch[] => {
+      const [trace, startUs] = [`t${i}`, i * 200_000]
+      const ends = Array.from({ length: 4 }, (_, shard) => {
+        const slowUs = shard === 2 && i % 4 === 0 ? addedUs : 0
+        return startUs + 4000 * random.logNormal(0, 0.3) + slowUs
+      })
+      const root = { trace, service: 'geo', operation: 'FIND', startUs }
+      return [
+        { ...root, id: `r${i}`, endUs: Math.max(...ends) + 1000 },
+        ...ends.map((endUs, shard) => ({
+          ...{ ...root, service: 'shard', operation: 'QUERY', id: `s${i}-${shard}` },
+          parent: `r${i}`,
+          endUs,
+        })),
+      ]
+    })
+    return makeSpans(spans.flat())
+  }
+  const { findings } = compare(fanOut(41), fanOut(42, 40_000))
+  expect(findings.findings.map(({ title }) => title)).toEqual([
+    expect.stringMatching(
+      /^shard: QUERY itself takes (39|4\d)(\.\d)? ms longer a call in [67](\.\d)? % of the calls$/,
+    ),
+  ])
+})
