@@ -76,8 +76,8 @@ const charts = kinds
 const [finding] = comparison.findings.findings
 
 test('something was found that bears the names', () => {
-  expect([finding?.services, finding?.kind]).toEqual([[NAMES.service], 'latency'])
-  expect(charts).toHaveLength(13)
+  expect([finding?.services, finding?.kind]).toEqual([[NAMES.callee], 'errors'])
+  expect(charts).toHaveLength(14)
 })
 
 /** Characters that a terminal obeys, or that turn its lines around. */

@@ -288,10 +288,9 @@ function weighing({ evidence, edges }: FindingSources) {
     const recorded = sum(ids, (id) => categories.count(id, period))
     return sum(ids, (id) => count(id, period)) / recorded || 1
   }
-  const every = range(categories.size)
   const weigh = (draft: Draft): Draft => {
     if (isWeighed(draft)) return draft
-    const ids = draft.categories.length > 0 ? draft.categories : every
+    const ids = draft.categories.length > 0 ? draft.categories : range(categories.size)
     const [before, after] = [factorOf(ids, BEFORE), factorOf(ids, AFTER)]
     return {
       ...draft,

@@ -17,6 +17,8 @@ const WINDOWS = 20
 const PAUSE_SHARES = [0.9, 0.99, 0.999] as const
 /** Requests that come sooner after the one before than these shares of both periods' are counted. */
 const RUSH_SHARES = [0.01, 0.1, 0.2] as const
+/** And no later than this, in median times: of arrivals at regular times, none comes soon. */
+const MAX_RUSH = 0.5
 
 /** How many requests arrive a second. */
 export interface RateChange {
@@ -84,7 +86,10 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
   const perWindow: number[] = []
   let [count, durationUs] = [0, 0]
   for (const all of rowsByStart(flows, period)) {
-    const rows = all.filter((row) => !flows.isPart(row) && !isSetOff(flows, row))
+    const rows = firstOfTraces(
+      flows,
+      all.filter((row) => !flows.isPart(row) && !isSetOff(flows, row)),
+    )
     const first = startUs[rows[0]!]!
     const ownUs = startUs[rows.at(-1)!]! - first
     if (!(ownUs > 0)) continue
@@ -115,6 +120,12 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
   const pauses = gaps.map((gap, i) => (isPause[i] ? gap : 0))
   const weight = meanWeight(flows, period)
   return { count, durationUs, dispersion, gaps, pauses, medianUs, blocks, weight }
+}
+
+/** Of requests of one trace the first: of a trace whose root was lost, others may be parts of it. */
+function firstOfTraces({ ids }: FlowSet, rows: Uint32Array): Uint32Array {
+  const seen = new Set<string>()
+  return rows.filter((row) => seen.size < seen.add(ids[row]!).size)
 }
 
 /** Whether a message set a request off, and no client. */
@@ -166,7 +177,8 @@ function comparePauses(
   const idle = [before, after].flatMap(({ pauses }) => pauses).sort((a, b) => a - b)
   const counted = [
     ...RUSH_SHARES.map(
-      (share) => ({ of: 'gaps', isRush: true, limit: quantile(all, share) }) as const,
+      (share) =>
+        ({ of: 'gaps', isRush: true, limit: Math.min(MAX_RUSH, quantile(all, share)) }) as const,
     ),
     ...PAUSE_SHARES.map(
       (share) => ({ of: 'pauses', isRush: false, limit: quantile(idle, share) }) as const,
