@@ -71,9 +71,14 @@ function renderSvg(svg: VNode): string {
     : text.replace('<svg', '<svg xmlns="http://www.w3.org/2000/svg"')
 }
 
-/** HTML writes an empty attribute as its name alone, which XML does not know. */
+/** HTML writes an empty attribute as its name alone, and leaves `]]>` in texts: XML knows neither. */
 function wellFormed(html: string): string {
-  return html.replace(TAG, (tag) =>
-    tag.replace(ATTRIBUTE, (_, name: string, value: string | undefined) => name + (value ?? '=""')),
-  )
+  return html
+    .replaceAll(']]>', ']]&gt;')
+    .replace(TAG, (tag) =>
+      tag.replace(
+        ATTRIBUTE,
+        (_, name: string, value: string | undefined) => name + (value ?? '=""'),
+      ),
+    )
 }
