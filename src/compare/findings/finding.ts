@@ -137,8 +137,6 @@ export interface Draft {
   readonly steps: readonly FindingStep[]
   /** Of traces with spans: what one service does otherwise, the change told first. */
   readonly calls: readonly FindingCall[]
-  /** Of load: whether more or fewer requests come soon after one another. */
-  readonly isOfRushes?: boolean
   readonly moves: readonly StructureMove[]
   /** How large it is, where its kind does not say how that is measured. */
   readonly size?: FindingSize

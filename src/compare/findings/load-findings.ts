@@ -16,8 +16,6 @@ const MIN_EXPLAINED = 0.2
 const MOST_EXPLAINED = 2 / 3
 /** Pauses matter when they take so much more or less of a period. */
 const MIN_PAUSED = 0.1
-/** So many more or fewer of the requests come soon after the one before. */
-const MIN_RUSHED = 0.05
 /** Pauses are at least so many response times long: shorter ones come and go with these. */
 const MIN_PAUSE_TIMES = 10
 
@@ -108,26 +106,21 @@ function pauseFindings(
   change: PauseChange,
   { q, flows, edges }: { q: number; flows: FlowSet; edges: EdgeChanges },
 ): Draft[] {
-  const { pauses, requests, typicalUs, durations, withinUs, p } = change
+  const { pauses, requests, typicalUs, durations, p } = change
   const shares = [BEFORE, AFTER].map((period) => (pauses[period] * typicalUs) / durations[period])
   const difference = (shares[AFTER] as number) - (shares[BEFORE] as number)
   const usualUs = quantile(flows.responseTimeUs.toSorted(), 0.5)
   const rates = [BEFORE, AFTER].map((period) => pauses[period] / requests[period])
   const moreOften = (rates[AFTER] as number) - (rates[BEFORE] as number)
-  if (withinUs === null) {
-    if (Math.abs(difference) < MIN_PAUSED || typicalUs < MIN_PAUSE_TIMES * usualUs) return []
-  } else if (Math.abs(moreOften) < MIN_RUSHED) return []
-  const isMore = (withinUs === null ? difference : moreOften) > 0
+  if (Math.abs(difference) < MIN_PAUSED || typicalUs < MIN_PAUSE_TIMES * usualUs) return []
+  const isMore = difference > 0
   const more = isMore ? 'more' : 'fewer'
   return [
     {
       ...draftOf(edges, isMore ? 'slower' : 'faster'),
-      key: `load ${withinUs === null ? 'pauses' : 'rushes'} ${more}`,
-      isOfRushes: withinUs !== null,
+      key: `load pauses ${more}`,
       what:
-        (withinUs === null
-          ? `leave ${more} gaps of about ${formatDuration(typicalUs)} between requests: `
-          : `send ${more} requests within ${formatDuration(withinUs)} of the one before: `) +
+        `leave ${more} gaps of about ${formatDuration(typicalUs)} between requests: ` +
         `${grouped(pauses[AFTER])} among ${grouped(requests[AFTER])} ` +
         `(before: ${grouped(pauses[BEFORE])} among ${grouped(requests[BEFORE])})`,
       requests: pauses[AFTER],

@@ -15,11 +15,6 @@ const MIN_REQUESTS = 50
 const WINDOWS = 20
 /** Pauses longer than these shares of both periods' are counted. */
 const PAUSE_SHARES = [0.9, 0.99, 0.999] as const
-/** Requests that come sooner after the one before than these shares of both periods' are counted. */
-const RUSH_SHARES = [0.01, 0.1, 0.2] as const
-/** And no later than this, in median times: of arrivals at regular times, none comes soon. */
-const MAX_RUSH = 0.5
-
 /** How many requests arrive a second. */
 export interface RateChange {
   /** Requests a second of each period, samples scaled up where traces say how they were drawn. */
@@ -31,11 +26,9 @@ export interface RateChange {
   readonly p: number
 }
 
-/** How often nothing arrives for long while no request is under way, or the next request comes soon. */
+/** How often nothing arrives for long while no request is under way. */
 export interface PauseChange {
-  /** At most how long after the one before the next came; `null` where pauses are counted. */
-  readonly withinUs: number | null
-  /** Median length of those counted, of the period that has more of them, in µs. */
+  /** Median length of a pause, of the period that has more of them, in µs. */
   readonly typicalUs: number
   readonly pauses: readonly [before: number, after: number]
   readonly requests: readonly [before: number, after: number]
@@ -173,17 +166,10 @@ function comparePauses(
   after: PeriodArrivals,
   { perRun, runs, aligned }: TimeBlocks,
 ): PauseChange {
-  const all = [before, after].flatMap(({ gaps }) => gaps).sort((a, b) => a - b)
   const idle = [before, after].flatMap(({ pauses }) => pauses).sort((a, b) => a - b)
-  const counted = [
-    ...RUSH_SHARES.map(
-      (share) =>
-        ({ of: 'gaps', isRush: true, limit: Math.min(MAX_RUSH, quantile(all, share)) }) as const,
-    ),
-    ...PAUSE_SHARES.map(
-      (share) => ({ of: 'pauses', isRush: false, limit: quantile(idle, share) }) as const,
-    ),
-  ]
+  const counted = PAUSE_SHARES.map(
+    (share) => ({ of: 'pauses', limit: quantile(idle, share) }) as const,
+  )
   const testsOf = (how: readonly Counted[]) =>
     compareCounts(
       how.map((one) => [
@@ -206,9 +192,8 @@ function comparePauses(
   const how = counted[least]!
   const isMore = made[AFTER] / chances[AFTER] >= made[BEFORE] / chances[BEFORE]
   const most = isMore ? after : before
-  const found = Float64Array.from(most[how.of].filter((gap) => isCounted(gap, how))).sort()
+  const found = Float64Array.from(most[how.of].filter((gap) => gap > how.limit)).sort()
   return {
-    withinUs: how.isRush ? how.limit * most.medianUs : null,
     typicalUs: found.length === 0 ? 0 : quantile(found, 0.5) * most.medianUs,
     pauses: made,
     requests: chances,
@@ -219,12 +204,7 @@ function comparePauses(
 
 interface Counted {
   readonly of: 'gaps' | 'pauses'
-  readonly isRush: boolean
   readonly limit: number
-}
-
-function isCounted(gap: number, { isRush, limit }: Counted): boolean {
-  return isRush ? gap < limit : gap > limit
 }
 
 function countsOf(
@@ -236,7 +216,7 @@ function countsOf(
   for (const period of periods) {
     period[how.of].forEach((gap, i) => {
       chances[period.blocks[i]!]!++
-      if (isCounted(gap, how)) made[period.blocks[i]!]!++
+      if (gap > how.limit) made[period.blocks[i]!]!++
     })
   }
   return { chances, made }

@@ -125,8 +125,6 @@ function valuesOf(
   draft: Draft,
   { categories, steps }: { readonly categories: Categories; readonly steps: StepChanges },
 ): Value[] {
-  // Requests that come together do so now and then, at no time since.
-  if (draft.isOfRushes) return []
   if (draft.kind === 'load') return gapValues(categories.flows)
   if (draft.kind === 'errors') return failuresOf(draft, steps)
   if (draft.steps.length > 0) return draft.steps.flatMap((step) => stepValues(step, steps.times))

@@ -10,21 +10,15 @@ interface Behavior {
   readonly workMs: (perSecond: number) => number
   /** Chance that the client stops for 400 ms before a request. */
   readonly pause?: number
-  /** So many requests within 30 ms, every five seconds from the fifth on. */
-  readonly rush?: number
 }
 
 /** A web server that calls a store, for a minute; clients do not wait for answers. */
-function period(seed: number, { perSecond, workMs, pause = 0, rush = 0 }: Behavior): SpanSketch[] {
+function period(seed: number, { perSecond, workMs, pause = 0 }: Behavior): SpanSketch[] {
   const random = randomSource(seed)
   const spans: SpanSketch[] = []
-  for (let second = 0, i = 0, rushed = 0; second < 60; i++) {
+  for (let second = 0, i = 0; second < 60; i++) {
     const rate = perSecond(second)
-    const isRush = rushed < rush * Math.floor(second / 5)
-    if (isRush) rushed++
-    second += isRush
-      ? (0.03 / rush) * random.next() * 2
-      : -Math.log(1 - random.next()) / rate + (random.next() < pause ? 0.4 : 0)
+    second += -Math.log(1 - random.next()) / rate + (random.next() < pause ? 0.4 : 0)
     const noise = Math.exp(0.2 * random.normal())
     const startUs = Math.round(NOON_US + second * 1e6)
     const endUs = Math.round(startUs + 1000 * workMs(rate) * noise) + 1000
@@ -132,19 +126,6 @@ describe('findings about load', () => {
       { perSecond: steady, workMs },
     )
     expect(findings.map(({ kind }) => kind)).toEqual(['latency'])
-  })
-
-  test('requests that come together now and then are told as such, since no time', () => {
-    const { findings } = findingsOf(
-      { perSecond: steady, workMs: flat },
-      { perSecond: () => 36, workMs: flat, rush: 20 },
-    )
-    expect(findings.map(({ title }) => title)).toEqual([
-      expect.stringMatching(
-        /^clients: send more requests within \d.* of the one before: \d+ among [\d,]+ \(before: \d+ among/,
-      ),
-    ])
-    expect(findings[0]?.since).toBeNull()
   })
 
   test('of 60 pairs of alike periods, steady or in waves, at most three are told apart', {
