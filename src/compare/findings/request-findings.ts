@@ -2,7 +2,7 @@ import { sum } from 'd3-array'
 import { addAt, at } from '../../core/entries.ts'
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { printable } from '../../core/words.ts'
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
@@ -103,11 +103,12 @@ export function unattributedFindings(
   steps: StepChanges,
   { drafts, edges, segments }: Told & { readonly segments: readonly Segment[] },
 ): Draft[] {
-  const ofSegments = segments.flatMap((one) => segmentLeft(one, steps.flows, { drafts, edges }))
+  const ofSegments = segments.flatMap((one) => segmentLeft(one, steps, { drafts, edges }))
   return [...ofSegments, ...rootsLeft(steps, { drafts: [...drafts, ...ofSegments], edges })]
 }
 
-function segmentLeft(segment: Segment, flows: FlowSet, { drafts, edges }: Told): Draft[] {
+function segmentLeft(segment: Segment, steps: StepChanges, { drafts, edges }: Told): Draft[] {
+  const { flows } = steps
   const { step, measure, inside } = segment
   // Of several runs, steps tell which requests changed.
   if (step?.kind !== 'request' || measure !== 'time' || flows.runs.length > 1) return []
@@ -116,7 +117,7 @@ function segmentLeft(segment: Segment, flows: FlowSet, { drafts, edges }: Told):
   const changed = { changeUs: draft.contributionUs, errorUs: inside.error * inside.after }
   const left = leftIn(
     { ...changed, requests: requestsAfter(segment, flows) },
-    { drafts, categories, accounted: MIN_ACCOUNTED_SEGMENT },
+    { drafts, categories, steps, accounted: MIN_ACCOUNTED_SEGMENT },
   )
   if (left === null || left.us * inside.change < 0) return []
   const eachUs = left.us / inside.after
@@ -131,7 +132,8 @@ function segmentLeft(segment: Segment, flows: FlowSet, { drafts, edges }: Told):
   ]
 }
 
-function rootsLeft({ steps, times, flows }: StepChanges, { drafts, edges }: Told): Draft[] {
+function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
+  const { steps, times, flows } = changes
   const { categories } = edges
   return steps.flatMap((step): Draft | [] => {
     const { kind, changed, service, operations, shiftUs, requests } = step
@@ -144,7 +146,7 @@ function rootsLeft({ steps, times, flows }: StepChanges, { drafts, edges }: Told
       .flatMap((one) => [...one.after.recorded.requests])
     const left = leftIn(
       { requests: all, changeUs: step.observedUs, errorUs: step.observedError },
-      { drafts, categories, accounted: MIN_ACCOUNTED },
+      { drafts, categories, steps: changes, accounted: MIN_ACCOUNTED },
     )
     if (left === null || left.us * shiftUs < 0) return []
     const after = requests.filter((request) => flows.period[request] === AFTER)
@@ -185,21 +187,31 @@ function partText(leftUs: number, allUs: number, quantity: Quantity): string {
 }
 
 /**
- * What requests after changed by beyond what findings account for in them, each by its share of their
- * requests; `null` if that is small or may be chance: costs of findings and the change are uncertain.
+ * What requests after changed by beyond what findings account for in them, each by its share of the calls
+ * that it is about, or else of its requests; `null` if that is small or may be chance: costs of findings and the change are uncertain.
  */
 function leftIn(
   changed: Record<'changeUs' | 'errorUs', number> & { readonly requests: readonly number[] },
   {
     drafts,
     categories,
+    steps,
     accounted,
-  }: Pick<Told, 'drafts'> & { readonly categories: Categories; readonly accounted: number },
+  }: Pick<Told, 'drafts'> & {
+    readonly categories: Categories
+    readonly steps: StepChanges
+    readonly accounted: number
+  },
 ): { readonly us: number; readonly isAll: boolean } | null {
   const own = new Uint32Array(categories.size)
   for (const request of changed.requests) addAt(own, at(categories.categoryOf, request), 1)
-  const parts = drafts.map(({ categories: ids, contributionUs, eachInterval, requests }) => {
-    const share = sum(ids, (id) => at(own, id)) / requestsOf(categories, ids)[AFTER] || 0
+  const isOwn = new Uint8Array(steps.flows.size)
+  for (const request of changed.requests) isOwn[request] = 1
+  const parts = drafts.map((draft) => {
+    const { categories: ids, contributionUs, eachInterval, requests } = draft
+    const share =
+      shareOfCalls(draft, steps, isOwn) ??
+      (sum(ids, (id) => at(own, id)) / requestsOf(categories, ids)[AFTER] || 0)
     const [low, high] = eachInterval
     return { us: share * contributionUs, unsureUs: (share * requests * (high - low)) / 2 || 0 }
   })
@@ -211,4 +223,26 @@ function leftIn(
   )
   const isLarge = Math.abs(us) > Math.max(unsureUs, (1 - accounted) * Math.abs(changed.changeUs))
   return isLarge ? { us, isAll } : null
+}
+
+/** Which share of the calls after that a finding of all requests is about some requests waited for. */
+function shareOfCalls(
+  { kind, steps, segment }: Draft,
+  { times }: StepChanges,
+  isOwn: Uint8Array,
+): number | null {
+  if (kind !== 'latency' || segment !== undefined) return null
+  let [all, own] = [0, 0]
+  for (const step of steps) {
+    const strata = times.find((one) => stepKey(one) === stepKey(step))?.strata ?? []
+    for (const { operation, after } of strata) {
+      if (step.operation !== '' && step.operation !== operation) continue
+      const { requests, critical } = after.recorded
+      for (let i = 0; i < requests.length; i++) {
+        all += critical[i] as number
+        own += (critical[i] as number) * (isOwn[requests[i] as number] as number)
+      }
+    }
+  }
+  return all === 0 ? null : own / all
 }
