@@ -5,7 +5,7 @@ import { quantile } from '../stats/quantile.ts'
 import { Dictionary } from '../traces/dictionary.ts'
 import { entriesWithin } from '../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../traces/growing-columns.ts'
-import { SPAN_KINDS, type SpanTraces } from '../traces/span-traces.ts'
+import { CONSUMER, PRODUCER, type SpanTraces } from '../traces/span-traces.ts'
 import { clocksOf } from './clocks/calls-between.ts'
 import type { ClockOffset, ClockOffsets } from './clocks/clock-offsets.ts'
 
@@ -20,8 +20,6 @@ export interface MessageColumns {
   readonly offsets: Uint32Array
 }
 
-const PRODUCER = SPAN_KINDS.indexOf('producer')
-const CONSUMER = SPAN_KINDS.indexOf('consumer')
 /** Clocks disagree where more than this share of messages is received before it is sent. */
 const MAX_TOO_EARLY = 0.05
 /** How often the shortest wait of a period is seen to differ from the other's though none do. */

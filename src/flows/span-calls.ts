@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { groupRows } from '../traces/group-rows.ts'
-import { SPAN_KINDS, type SpanTraces } from '../traces/span-traces.ts'
+import { CONSUMER, PRODUCER, type SpanTraces } from '../traces/span-traces.ts'
 import type { SpanClocks } from './clocks/clock-offsets.ts'
 
 export interface SpanCalls {
@@ -21,9 +21,6 @@ export interface SpanCalls {
   readonly clampedStarts: number
   readonly outsideParent: number
 }
-
-const PRODUCER = SPAN_KINDS.indexOf('producer')
-const CONSUMER = SPAN_KINDS.indexOf('consumer')
 
 /**
  * Indexes calls: a span that starts before its parent starts with it; one wholly outside is marked;

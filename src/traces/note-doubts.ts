@@ -2,11 +2,9 @@
 import { counted, formatDuration, type Microseconds } from '../core/words.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { QualityLog } from './quality.ts'
-import { SPAN_KINDS, type SpanColumns, type SpanTraceColumns } from './span-columns.ts'
+import { CONSUMER, PRODUCER, type SpanColumns, type SpanTraceColumns } from './span-columns.ts'
 
 const NS_PER_MS = 1_000_000n
-const PRODUCER = SPAN_KINDS.indexOf('producer')
-const CONSUMER = SPAN_KINDS.indexOf('consumer')
 
 type Placed = Pick<SpanTraceColumns, 'spanOffsets' | 'spans' | 'hosts' | 'epochNs'>
 

@@ -2,12 +2,7 @@
 import { shortText } from '../core/words.ts'
 import { PRESENCE } from './attribute-names.ts'
 import type { AttributeValue } from './attributes.ts'
-import {
-  SPAN_KINDS,
-  SPAN_STATUSES,
-  type SpanStatus,
-  type SpanTraceColumns,
-} from './span-columns.ts'
+import { CLIENT, SPAN_STATUSES, type SpanStatus, type SpanTraceColumns } from './span-columns.ts'
 
 /** How spans ended: all that ended alike share one. */
 export interface Outcome {
@@ -110,7 +105,6 @@ const READ: readonly string[] = [...HTTP_CODES, ...GRPC_CODES, ESCAPED, ...MESSA
 /** Attributes of client spans that say whom they call; of URLs, the host. */
 const PEERS = ['server.address', 'peer.service', 'net.peer.name', 'url.full', 'http.url']
 const URL_HOST = /^[a-z][\w+.-]*:\/\/(?:[^/?#]*@)?([^/?#:]+|\[[^\]]*\])/i
-const CLIENT = SPAN_KINDS.indexOf('client')
 
 /** Whether an attribute, or that it was recorded, says how a span ended: it is no reason that it did. */
 export function saysOutcome(attribute: string): boolean {

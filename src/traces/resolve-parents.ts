@@ -4,7 +4,7 @@ import { Dictionary } from './dictionary.ts'
 import { groupRows } from './group-rows.ts'
 import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 import { DUPLICATE_SPAN, type QualityLog } from './quality.ts'
-import { NO_PARENT, PARENT_MISSING, SPAN_KINDS } from './span-traces.ts'
+import { CLIENT, NO_PARENT, PARENT_MISSING, SERVER } from './span-traces.ts'
 
 interface ArrivedSpans extends SpanSides {
   readonly trace: Uint32Array
@@ -153,9 +153,6 @@ interface SpanSides {
   readonly host: Uint32Array
   readonly startUs: Float64Array
 }
-
-const SERVER = SPAN_KINDS.indexOf('server')
-const CLIENT = SPAN_KINDS.indexOf('client')
 
 interface SharedCall {
   readonly client: number

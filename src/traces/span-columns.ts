@@ -6,6 +6,11 @@ import type { LoggedTraces } from './log-records.ts'
 export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const
 export type SpanKind = (typeof SPAN_KINDS)[number]
 
+/** Codes of kinds, in the order of `SPAN_KINDS`. */
+export const [INTERNAL, SERVER, CLIENT, PRODUCER, CONSUMER] = [
+  ...SPAN_KINDS.keys(),
+] as unknown as readonly [number, number, number, number, number]
+
 /** How a span ended; codes in `SpanColumns.status`. */
 export const SPAN_STATUSES = ['unset', 'ok', 'error'] as const
 export type SpanStatus = (typeof SPAN_STATUSES)[number]

@@ -25,6 +25,7 @@ import type { QualityLog } from './quality.ts'
 import { resolveParents, SpanIds } from './resolve-parents.ts'
 import { attributeProbability, lesserProbability, SamplingWeights } from './sampling.ts'
 import {
+  PRODUCER,
   SPAN_KINDS,
   SPAN_STATUSES,
   type SpanColumns,
@@ -91,7 +92,6 @@ export interface UsualSpan {
   reporter: KnownReporter
 }
 
-const PRODUCER = SPAN_KINDS.indexOf('producer')
 /** Of longer durations, sums and nanoseconds are more than a number can be. */
 const MAX_DURATION_US = 1e294
 

@@ -7,7 +7,7 @@ import { place } from '../edges/edge-pool.ts'
 import { isSame, type Operation } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { stepKey } from '../steps/step-times.ts'
+import { stepKey, strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
 import { type Draft, type Finding, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
@@ -236,10 +236,7 @@ function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair)
   if (!isWork || !isRelated || change === undefined || cause.direction !== draft.direction) {
     return false
   }
-  const strata = draft.steps.flatMap((step) => {
-    const times = steps.times.find((one) => stepKey(one) === stepKey(step))
-    return times?.strata.filter(({ operation }) => operation === step.operation) ?? []
-  })
+  const strata = draft.steps.flatMap((step) => strataOfStep(steps.times, step))
   const shiftOf = (isOf: (request: number) => boolean) => {
     let [excessUs, size] = [0, 0]
     for (const { before, after } of strata) {

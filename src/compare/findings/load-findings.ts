@@ -110,8 +110,6 @@ function pauseFindings(
   const shares = [BEFORE, AFTER].map((period) => (pauses[period] * typicalUs) / durations[period])
   const difference = (shares[AFTER] as number) - (shares[BEFORE] as number)
   const usualUs = quantile(flows.responseTimeUs.toSorted(), 0.5)
-  const rates = [BEFORE, AFTER].map((period) => pauses[period] / requests[period])
-  const moreOften = (rates[AFTER] as number) - (rates[BEFORE] as number)
   if (Math.abs(difference) < MIN_PAUSED || typicalUs < MIN_PAUSE_TIMES * usualUs) return []
   const isMore = difference > 0
   const more = isMore ? 'more' : 'fewer'
@@ -129,7 +127,7 @@ function pauseFindings(
       eachInterval: [Number.NaN, Number.NaN],
       notes: ['not part of response times'],
       size: {
-        value: moreOften,
+        value: pauses[AFTER] / requests[AFTER] - pauses[BEFORE] / requests[BEFORE],
         unit: 'rate',
         per: 'request',
         interval: [Number.NaN, Number.NaN],

@@ -11,7 +11,7 @@ import type { ResponseTimeMutations } from '../mutations/find-response-time-muta
 import { typicalTimeUs } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { stepKey } from '../steps/step-times.ts'
+import { strataOfStep } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import {
   byRequestsAfter,
@@ -140,8 +140,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
     if (kind !== 'request' || !changed) return []
     const changedOnes = operations.filter((one) => one.changed)
     const names = new Set(changedOnes.map((one) => one.operation))
-    const strata = times.find((one) => stepKey(one) === stepKey(step))?.strata ?? []
-    const all = strata
+    const all = strataOfStep(times, step)
       .filter(({ operation }) => names.size === 0 || names.has(operation))
       .flatMap((one) => [...one.after.recorded.requests])
     const left = leftIn(
@@ -187,8 +186,9 @@ function partText(leftUs: number, allUs: number, quantity: Quantity): string {
 }
 
 /**
- * What requests after changed by beyond what findings account for in them, each by its share of the calls
- * that it is about, or else of its requests; `null` if that is small or may be chance: costs of findings and the change are uncertain.
+ * What requests after changed by beyond what findings account for in them, each by its share of the
+ * calls that it is about, or else of its requests; `null` if that is small or may be chance: costs of
+ * findings and the change are uncertain.
  */
 function leftIn(
   changed: Record<'changeUs' | 'errorUs', number> & { readonly requests: readonly number[] },
@@ -204,9 +204,11 @@ function leftIn(
   },
 ): { readonly us: number; readonly isAll: boolean } | null {
   const own = new Uint32Array(categories.size)
-  for (const request of changed.requests) addAt(own, at(categories.categoryOf, request), 1)
   const isOwn = new Uint8Array(steps.flows.size)
-  for (const request of changed.requests) isOwn[request] = 1
+  for (const request of changed.requests) {
+    addAt(own, at(categories.categoryOf, request), 1)
+    isOwn[request] = 1
+  }
   const parts = drafts.map((draft) => {
     const { categories: ids, contributionUs, eachInterval, requests } = draft
     const share =
@@ -234,9 +236,7 @@ function shareOfCalls(
   if (kind !== 'latency' || segment !== undefined) return null
   let [all, own] = [0, 0]
   for (const step of steps) {
-    const strata = times.find((one) => stepKey(one) === stepKey(step))?.strata ?? []
-    for (const { operation, after } of strata) {
-      if (step.operation !== '' && step.operation !== operation) continue
+    for (const { after } of strataOfStep(times, step)) {
       const { requests, critical } = after.recorded
       for (let i = 0; i < requests.length; i++) {
         all += critical[i] as number

@@ -7,7 +7,7 @@ import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepSample, StepStratum } from '../steps/step-strata.ts'
-import { stepKey } from '../steps/step-times.ts'
+import { stepKey, strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
 import { surest } from './names.ts'
@@ -52,9 +52,7 @@ export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): 
   if (agreeingWith(centre, hosts).length === 0) return drafts
   const direction = centre > 0 ? 'slower' : 'faster'
   const isNoMore = (step: FindingStep) => {
-    const strata = times.find((one) => stepKey(one) === stepKey(step))?.strata ?? []
-    const told = strata.filter(({ operation }) => operation === step.operation)
-    const own = factorOf(step.operation, told)
+    const own = factorOf(step.operation, strataOfStep(times, step))
     const isMore = Math.abs(own.log) - Math.abs(centre) > apartAt(centre, own)
     return !isMore && (step.kind !== 'work' || names.has(step.service))
   }

@@ -4,7 +4,7 @@ import type { Exemplars } from '../ranking/rank-mutations.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
-import { stepKey } from '../steps/step-times.ts'
+import { stepKey, strataOfStep } from '../steps/step-times.ts'
 import type { Draft } from './finding.ts'
 
 const MAX_EXAMPLES = 3
@@ -55,16 +55,14 @@ export function timesOfFinding(
   { segment, steps: [first] }: Pick<Draft, 'segment' | 'steps'>,
 ) {
   const within = segment?.measure === 'time' ? segment : undefined
-  const key = stepKey(within?.step ?? first ?? { kind: 'work', service: '', caller: null })
+  const step = within?.step ?? first ?? { kind: 'work', service: '', caller: null }
+  const key = stepKey(step)
   const change = steps.find((one) => stepKey(one) === key)
   const changed = change?.operations.find((one) => one.changed)?.operation
-  const operation = within?.operation ?? changed ?? null
+  const operation = within?.operation ?? changed ?? ''
   const callingOperation = within?.callingOperation ?? null
-  const all = times.find((one) => stepKey(one) === key)?.strata ?? []
-  const strata = all.filter(
-    (one) =>
-      (operation === null || one.operation === operation) &&
-      (callingOperation === null || one.callingOperation === callingOperation),
+  const strata = strataOfStep(times, { ...step, operation }).filter(
+    (one) => callingOperation === null || one.callingOperation === callingOperation,
   )
   const inSegment = within && new Set(within.requests)
   return {

@@ -16,7 +16,7 @@ import type { CallChoice } from '../steps/call-counts.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { type StepTimes, stepKey } from '../steps/step-times.ts'
+import { type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
 import { type Bursts, burstsOf } from './bursts.ts'
 import { findOnset, type Onset, type Timed } from './onset.ts'
 
@@ -182,12 +182,7 @@ export function failuresOf(
 
 function stepValues(step: FindingStep, times: readonly StepTimes[]): Value[] {
   const name = stepKey(step)
-  const strata = times
-    .filter((one) => stepKey(one) === name)
-    .flatMap((one) => one.strata)
-    // A segment may be of all operations.
-    .filter(({ operation }) => step.operation === '' || operation === step.operation)
-  return strata.flatMap(({ before, after }, number) =>
+  return strataOfStep(times, step).flatMap(({ before, after }, number) =>
     [before, after].flatMap(({ recorded: { requests, values } }) =>
       Array.from(requests, (request, i) => ({
         request,

@@ -45,6 +45,16 @@ export interface StepTimes extends Step {
   readonly strata: readonly StepStratum[]
 }
 
+/** The strata of a step, of one operation unless none is named. */
+export function strataOfStep(
+  times: readonly StepTimes[],
+  { operation = '', ...step }: Step & { readonly operation?: string },
+): readonly StepStratum[] {
+  const key = stepKey(step)
+  const strata = times.find((one) => stepKey(one) === key)?.strata ?? []
+  return operation === '' ? strata : strata.filter((one) => one.operation === operation)
+}
+
 /**
  * Collects how long every step took: work where none of its calls covers it; a call beyond the time
  * at its callee, there and back as one. Strata keep operations, callers, called services and

@@ -1,14 +1,17 @@
 // Runs once a span: the loops index with `!`.
 import type { Dictionary } from '../../traces/dictionary.ts'
-import { SPAN_KINDS, SPAN_STATUSES, type SpanTraces } from '../../traces/span-traces.ts'
+import {
+  CLIENT,
+  CONSUMER,
+  INTERNAL,
+  PRODUCER,
+  SPAN_STATUSES,
+  type SpanTraces,
+} from '../../traces/span-traces.ts'
 
 /** Attributes that tell instances of a service apart where no host is known, the best first. */
 const INSTANCE_ATTRIBUTES = ['service.instance.id', 'k8s.pod.name', 'container.id', 'host.id']
 
-const CLIENT = SPAN_KINDS.indexOf('client')
-const INTERNAL = SPAN_KINDS.indexOf('internal')
-const PRODUCER = SPAN_KINDS.indexOf('producer')
-const CONSUMER = SPAN_KINDS.indexOf('consumer')
 const ERROR = SPAN_STATUSES.indexOf('error')
 
 export function clocksOf(traces: SpanTraces, names: Dictionary): Uint32Array {

@@ -5,12 +5,16 @@ import { remembered } from '../../core/remembered.ts'
 import { clockResolutionUs } from '../../flows/clocks/clock-resolution.ts'
 import { indexSpanCalls, type SpanCalls } from '../../flows/span-calls.ts'
 import { SelectableTraces } from '../../traces/selection/selectable-traces.ts'
-import { NO_PARENT, PARENT_MISSING, SPAN_KINDS, type SpanTraces } from '../../traces/span-traces.ts'
+import {
+  CLIENT,
+  NO_PARENT,
+  PARENT_MISSING,
+  SERVER,
+  type SpanTraces,
+} from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { CallPaths } from './call-paths.ts'
 
-const SERVER = SPAN_KINDS.indexOf('server')
-const CLIENT = SPAN_KINDS.indexOf('client')
 const NONE = -1
 
 /** The calls of several periods, their paths numbered alike. */
