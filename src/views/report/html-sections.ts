@@ -176,7 +176,7 @@ export function mutationsSection(comparison: Comparison): Html {
   const all = comparison.ranking.mutations.length
   const { alpha, correction } = comparison.options
   if (rows.length === 0) {
-    return html`<section><h2>Kinds of request that changed</h2><p>No single kind of request changed significantly; findings pool several kinds.</p></section>`
+    return html`<section><h2>Kinds of request that changed</h2><p>No single kind of request changed significantly${comparison.findings.findings.length === 0 ? '' : '; findings pool several kinds'}.</p></section>`
   }
   const strict =
     correction === 'none'

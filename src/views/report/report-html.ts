@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { Comparison } from '../../compare/comparison.ts'
 import { type Finding, isStructural } from '../../compare/findings/finding.ts'
 import type { WholeShift } from '../../compare/findings/whole-shift.ts'
@@ -93,7 +94,8 @@ export function reportHtml(
     html`<header>
 <p class="kicker">Traces of two periods compared</p>
 <h1>${title}</h1>
-<p class="lead">${sentences.map((sentence) => html`${sentence} `)}</p>
+<p class="lead">${sentences.slice(0, 2).map((sentence) => html`${sentence} `)}</p>
+${sentences.slice(2).map((sentence) => html`<p>${sentence}</p>`)}
 ${shifts.length === 0 ? '' : shiftTable(shifts, of)}
 ${periods(files, periodTimes(comparison))}
 </header>
@@ -199,6 +201,9 @@ const isOfTimes = ({ kind }: Finding) => kind === 'latency' || kind === 'unattri
 
 const MAX_ROWS = 8
 
+/** Steps of fewer of a finding's requests than this share would look like all that changed. */
+const MIN_COVERED = 0.5
+
 interface FindingContext {
   readonly chart: FindingChart | undefined
   readonly traceUrl: string | undefined
@@ -221,15 +226,19 @@ ${explains ? html`<p class="soft"><a href="#what-if">What-if</a> ${named(explain
 ${finding.consequences.map(
   (seen) => html`<p class="soft">Also seen in ${named(seen.title, 300)}: ${seen.text}</p>`,
 )}
-${finding.changedEdges.length === 0 ? '' : stepsTable(finding, of)}
+${stepsTable(finding, of)}
 ${finding.changedStructure.length === 0 ? '' : structureTable(finding)}
 ${exemplars.before.length + exemplars.after.length === 0 ? '' : html`<h4>Traces to look at</h4>`}${exampleTraces('before', exemplars.before, traceUrl)}${exampleTraces('after', exemplars.after, traceUrl)}
 ${chart === undefined ? '' : chartOf(finding, chart)}
 </article>`
 }
 
-function stepsTable(finding: Finding, of: Quantity): Html {
-  const { changedEdges } = finding
+/** The edges that changed, unless those that could be tested stand for few of the requests. */
+function stepsTable(finding: Finding, of: Quantity): Html | string {
+  const tested = finding.changedEdges.filter((edge) => !Number.isNaN(edge.probabilitySlower))
+  const covered = sum(tested, ({ afterRequests }) => afterRequests)
+  const isPart = !isStructural(finding) && covered < MIN_COVERED * finding.requests
+  if (tested.length === 0 || isPart) return ''
   const about = isStructural(finding)
     ? 'Steps that also changed within the call that was answered before'
     : finding.segment === undefined
@@ -247,7 +256,7 @@ function stepsTable(finding: Finding, of: Quantity): Html {
         'requests before → after',
       ),
     ],
-    changedEdges
+    tested
       .slice(0, MAX_ROWS)
       .map((edge) => [
         named(edge.from),
@@ -258,7 +267,7 @@ function stepsTable(finding: Finding, of: Quantity): Html {
         percent(edge.probabilitySlower),
         `${grouped(edge.beforeRequests)} → ${grouped(edge.afterRequests)}`,
       ]),
-  )}${more(changedEdges.length, 'step')}`
+  )}${more(tested.length, 'step')}`
 }
 
 function structureTable({ changedStructure }: Finding): Html {

@@ -43,7 +43,7 @@ code{font:.8125rem/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;over
 .period,.periods dt{font-weight:600;font-size:.875rem}
 .period{display:inline-block;min-width:3.6rem}
 .before{color:var(--before)}.after{color:var(--after)}
-.warnings{padding-left:1.2rem;max-width:46rem}
+.warnings{list-style:none;padding-left:0;max-width:46rem}
 .warnings li{margin:.4rem 0;overflow-wrap:anywhere}
 .finding{background:var(--card);border:1px solid var(--line);border-left:5px solid var(--rest);border-radius:6px;padding:1rem 1.1rem;margin:1rem 0}
 .finding.slower{border-left-color:var(--slower)}
@@ -60,7 +60,7 @@ code{font:.8125rem/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;over
 .scroll{overflow-x:auto;margin:.4rem 0}
 table{border-collapse:collapse;font-size:.875rem;line-height:1.35}
 th,td{text-align:left;vertical-align:baseline;padding:.28rem .9rem .28rem 0;border-bottom:1px solid var(--line)}
-.name{overflow-wrap:anywhere;min-width:10rem}
+.name{overflow-wrap:anywhere;min-width:7.5rem}
 th{font-weight:600;color:var(--soft);font-size:.8125rem;vertical-align:bottom}
 .amount{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 th.amount{white-space:normal}
