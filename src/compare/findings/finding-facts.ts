@@ -45,8 +45,10 @@ export function factsOf(
   const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
   const each = contributionUs / Math.max(1, requests)
   if (draft.kind === 'errors') {
-    const more = `requests with it take ${moreText(each, quantity)}${intervalText(draft.eachInterval, quantity)}`
-    const isKnown = each !== 0 && !Number.isNaN(draft.eachInterval[0])
+    // Other findings may have some of what they take longer.
+    const [low, high] = draft.eachInterval
+    const more = `requests with it take ${moreText((low + high) / 2, quantity)}${intervalText([low, high], quantity)}`
+    const isKnown = each !== 0 && !Number.isNaN(low)
     return [...notes, ...(isKnown ? [more] : []), certaintyText(q)]
   }
   // Of clients, the title counts what changed.
