@@ -52,7 +52,6 @@ export const STAGE_OPTIONS = {
 
 export type StageName = keyof typeof STAGE_OPTIONS
 
-/** Options of every stage of a comparison. */
 export const COMPARISON_OPTIONS = defineOptions({
   ...STAGE_OPTIONS.flows,
   ...STAGE_OPTIONS.categories,

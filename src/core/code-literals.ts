@@ -4,7 +4,6 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 
 const SPECIAL = /[\\^$.*+?()[\]{}|/]/g
 
-/** `text` as a string in code. */
 export function textLiteral(text: string): string {
   const inner = JSON.stringify(text).slice(1, -1)
   return `'${seen(inner.replaceAll('\\"', '"').replaceAll("'", "\\'"))}'`

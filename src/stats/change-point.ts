@@ -254,7 +254,8 @@ export function positionTail(ratio: number): number {
   return 1 - (1 - Math.exp(-ratio / 2)) ** 2
 }
 
-function cumulated(values: ArrayLike<number>): Float64Array {
+/** Sums up to each value, from 0. */
+export function cumulated(values: ArrayLike<number>): Float64Array {
   const sums = new Float64Array(values.length + 1)
   for (let i = 0; i < values.length; i++) sums[i + 1] = sums[i]! + values[i]!
   return sums

@@ -1,5 +1,5 @@
 // Tries thousands of pairs of places for each series: the loops index with `!`.
-import { longRunVariance } from './change-point.ts'
+import { cumulated, longRunVariance } from './change-point.ts'
 import { twoSidedTP } from './distributions.ts'
 import { moments } from './moments.ts'
 
@@ -152,12 +152,6 @@ interface Fit {
   readonly explained: number
   readonly size: number
   readonly base: number
-}
-
-function cumulated(values: Float64Array): Float64Array {
-  const sums = new Float64Array(values.length + 1)
-  for (let i = 0; i < values.length; i++) sums[i + 1] = sums[i]! + values[i]!
-  return sums
 }
 
 /** Σ ((t − at) / length)^power of the values while growth lasts, from sums of the powers of t. */

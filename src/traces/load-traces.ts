@@ -53,7 +53,6 @@ export type TraceFormat = (typeof FORMATS)[number]
 
 const isObject = (value: unknown) => typeof value === 'object'
 
-/** Options of `loadTraces`. */
 export const LOAD_OPTIONS = defineOptions({
   name: optionalText(
     'Name of the period in messages and charts, or null for the name of the first file',

@@ -3,7 +3,6 @@ import { bisectLeft, bisectRight } from 'd3-array'
 import { Dictionary } from './dictionary.ts'
 import type { QualityLog } from './quality.ts'
 
-/** Traces of spans, and what was logged in them. */
 export interface LoggedTraces {
   readonly epochNs: bigint
   readonly ids: readonly string[]

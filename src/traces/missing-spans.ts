@@ -3,13 +3,10 @@ import { NO_PARENT, PARENT_MISSING, type SpanTraces } from './span-traces.ts'
 import type { TraceSet } from './trace-set.ts'
 
 /** Where traces of a period lack spans, by what is left of them. */
-export interface MissingSpans {
-  readonly orphaned: number
-  readonly rootless: number
-}
+export type MissingSpans = ReturnType<typeof missingSpans>
 
 /** Counts traces with missing spans; trace-point graphs have none that could be seen. */
-export function missingSpans(traces: TraceSet): MissingSpans {
+export function missingSpans(traces: TraceSet) {
   const found = { orphaned: 0, rootless: 0 }
   if (traces.kind !== 'spans') return found
   for (let trace = 0; trace < traces.size; trace++) {

@@ -9,7 +9,6 @@ export interface ShapeColumns {
   readonly labels: Uint32Array
   readonly from: Uint32Array
   readonly to: Uint32Array
-  /** A hash of each shape. */
   readonly hashes: Uint32Array
 }
 

@@ -353,7 +353,6 @@ export class SpanTracesBuilder {
     return true
   }
 
-  /** The trace of each span, with what is joined to it. */
   #joinedTraces(): Uint32Array {
     const traces = this.#trace.finish()
     return this.#joinedTo.size === 0 ? traces : traces.map((trace) => this.#joined(trace))

@@ -24,7 +24,6 @@ import { ClassTimes, collectEdgeSamples, type EdgeSamples } from './class-times.
 import type { StructureCatalog } from './structure-catalog.ts'
 import type { StructureOutline } from './structure-outline.ts'
 
-/** Options of `categorize`. */
 export const CATEGORY_OPTIONS = defineOptions({
   ...KNOWLEDGE_OPTIONS,
   omitHosts: flag({ default: false, sentence: 'Leave hosts out of node labels' }),

@@ -54,7 +54,6 @@ export class StructureCatalog {
     return shape
   }
 
-  /** Label of the root of a category's flows. */
   root(category: number): string {
     const { shapes, labelOf, labelTexts } = this.#contents
     const label = shapes.labels(this.shape(category))[0] as number

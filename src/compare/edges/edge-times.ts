@@ -86,7 +86,6 @@ export class EdgeTimes {
     this.#rows = groupRows(edgeOf, pool.size)
   }
 
-  /** How many edges there are. */
   get size(): number {
     return this.#pool.size
   }

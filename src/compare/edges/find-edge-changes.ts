@@ -48,7 +48,6 @@ export function findEdgeChanges(
   })
 }
 
-/** The tests of edges, by the edge's number. */
 interface EdgeTests {
   readonly times: EdgeTimes
   /** Of edges that can be tested; of the others nobody asks but for the table of all. */
@@ -126,7 +125,6 @@ function totalUs(times: Float64Array, weights: ArrayLike<number> | undefined): n
   return times.length === 0 ? 0 : sum * (times.length / mass)
 }
 
-/** Options of `findEdgeChanges` and `findStepChanges`. */
 export const EDGE_OPTIONS = defineOptions({
   alpha: RESPONSE_TIME_OPTIONS.alpha,
   minimumEffect: share({

@@ -32,11 +32,7 @@ interface Measure {
 }
 
 /** Parts from `from` to `to`, and what the measure is there and elsewhere. */
-interface Stretch {
-  readonly from: number
-  readonly to: number
-  readonly p: number
-}
+type Stretch = ReturnType<typeof oddStretch>
 
 /**
  * Whether a stretch of the before period has other response times (by kind of request) or failures
@@ -115,7 +111,7 @@ function boundOf({ length }: ArrayLike<unknown>, part: number): number {
 }
 
 /** The stretch whose mean rank is the most standard errors from that of the rest. */
-function oddStretch(values: Float64Array): Stretch {
+function oddStretch(values: Float64Array) {
   const ranks = midranks(values)
   const count = ranks.length
   const bounds = Array.from({ length: PARTS + 1 }, (_, part) => boundOf(ranks, part))

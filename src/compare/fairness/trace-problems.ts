@@ -23,12 +23,7 @@ const MIN_EXPECTED_CASES = 5
 
 type TwoPeriods = Pick<ComparedPeriods, 'before' | 'after'>
 
-export interface AffectedTraces {
-  readonly before: number
-  readonly after: number
-  readonly ofBefore: number
-  readonly ofAfter: number
-}
+export type AffectedTraces = ReturnType<typeof affectedIn>
 
 /** Whether the problem is frequent enough in a period, or differs between them (z test at 0.001). */
 export function isConsiderable(affected: AffectedTraces, leastShare = MIN_AFFECTED): boolean {
@@ -42,10 +37,7 @@ function differsInShare({ before, after, ofBefore, ofAfter }: AffectedTraces): b
   return twoProportionsTest(before, ofBefore, after, ofAfter).p < AFFECTED_LEVEL
 }
 
-function affectedIn(
-  { before, after }: TwoPeriods,
-  countIn: (traces: TraceSet) => number,
-): AffectedTraces {
+function affectedIn({ before, after }: TwoPeriods, countIn: (traces: TraceSet) => number) {
   const [ofBefore, ofAfter] = [before.size, after.size]
   return { before: countIn(before), after: countIn(after), ofBefore, ofAfter }
 }

@@ -32,11 +32,7 @@ interface ToldCall extends CallChange {
   readonly times?: readonly [before: number, after: number]
 }
 
-interface ServiceChanges {
-  readonly service: string
-  readonly calls: readonly ToldCall[]
-  readonly repeats: readonly RepeatChange[]
-}
+type ServiceChanges = ReturnType<typeof changedServices>[number]
 
 const MIN_MOVED = 0.5
 
@@ -242,10 +238,7 @@ function partlyChanged({ calls }: StepChanges, segments: readonly Segment[]): To
   })
 }
 
-function changedServices(
-  { calls, repeats }: StepChanges,
-  partly: readonly ToldCall[],
-): ServiceChanges[] {
+function changedServices({ calls, repeats }: StepChanges, partly: readonly ToldCall[]) {
   const changed: ToldCall[] = [
     ...calls.filter(({ changed: is, kind }) => is && (kind === 'calls' || kind === 'next')),
     ...partly,

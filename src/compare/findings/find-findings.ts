@@ -77,11 +77,9 @@ export interface FindingSources {
 
 /** A mutation of the ranked list that a draft accounts for. */
 export interface Claim extends Pick<RankedMutation, 'category' | 'kind'> {
-  /** Number of the draft. */
   readonly draft: number
 }
 
-/** Options of `findFindings`. */
 const FIND_FINDINGS_OPTIONS = defineOptions({
   alpha: level({ default: 0.05, sentence: 'Chance of any false finding' }),
   limit: count({ default: 10, unit: 'findings', sentence: 'Most findings kept, largest first' }),

@@ -12,10 +12,7 @@ const MIN_OTHERS = 5
 /** Most groups; single names come before pairs. */
 const MAX_GROUPS = 300
 
-export interface Division {
-  readonly groupOf: Int32Array
-  readonly groups: readonly Group[]
-}
+export type Division = ReturnType<typeof groupsOf>[number]
 
 export interface Group {
   operation: string | null
@@ -31,7 +28,7 @@ export function groupsOf(
     chosen,
     service,
   }: { readonly columns: RequestColumns; readonly chosen: Uint8Array; readonly service: string },
-): Division[] {
+) {
   const { shapes, shapeOf, labels, period, size } = flows
   const requests: number[] = []
   chosen.forEach((is, request) => {

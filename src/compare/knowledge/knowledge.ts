@@ -134,7 +134,6 @@ const KNOWLEDGE: Form = {
   optional: ['names'],
 }
 
-/** Option that takes what people know. */
 export const KNOWLEDGE_OPTIONS = defineOptions({
   knowledge: custom<Knowledge | null>({
     default: null,

@@ -45,7 +45,6 @@ export function findResponseTimeMutations(
   return new ResponseTimeMutations(categories, options, testFamily(pairs, options))
 }
 
-/** Options of `findResponseTimeMutations`. */
 export const RESPONSE_TIME_OPTIONS = defineOptions({
   alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
   alternative: oneOf(['two-sided', 'slower', 'faster'], {

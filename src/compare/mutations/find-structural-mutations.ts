@@ -89,7 +89,6 @@ function sumOfWeights(categories: Categories, of: (weight: number) => number) {
       .reduce((all, request) => all + of(flows.weightOf(request)), 0)
 }
 
-/** Options of `findStructuralMutations`. */
 export const STRUCTURAL_OPTIONS = defineOptions({
   smPThreshold: number({
     default: 50,

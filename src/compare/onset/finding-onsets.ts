@@ -151,16 +151,13 @@ function gapValues(flows: FlowSet): Value[] {
   )
 }
 
-export interface Failure {
-  readonly request: number
-  readonly value: number
-}
+export type Failure = ReturnType<typeof failuresOf>[number]
 
 /** Which requests have failing calls of a finding, of those that make them; or fail. */
 export function failuresOf(
   { calls: [call], services, segment }: Pick<Draft, 'calls' | 'services' | 'segment'>,
   { flows, sites, errors }: StepChanges,
-): Failure[] {
+) {
   const { outcomes } = flows
   if (outcomes === undefined) return []
   const { service, operation } = call?.of ?? {}

@@ -58,7 +58,6 @@ function weigh(
   return { categories, nsed, weights }
 }
 
-/** Options of `matchPrecursors`. */
 export const PRECURSOR_OPTIONS = defineOptions({
   oneToN: flag({
     default: true,

@@ -159,7 +159,6 @@ export function usualTimeUs(
   return typicalTimeUs(categories, { category, period, ...how })
 }
 
-/** Options of `rankMutations`. */
 export const RANKING_OPTIONS = defineOptions({
   centre: oneOf(['mean', 'median', 'trimmed'], {
     default: 'mean',

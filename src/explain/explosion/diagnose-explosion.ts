@@ -35,7 +35,6 @@ import {
   type Split,
 } from './proposals.ts'
 
-/** Options of `diagnoseExplosion`. */
 export const EXPLOSION_OPTIONS = defineOptions({
   fold: custom<Fold>({
     default: (flows) => foldFlows(flows, { log2: true }),

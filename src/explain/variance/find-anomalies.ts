@@ -16,7 +16,6 @@ import { sampleRequests } from '../parameters/parameter-table.ts'
 import { type EdgeVariance, requestEdges } from './category-variance.ts'
 import { nameOfPeriod, type PeriodName } from './compare-spreads.ts'
 
-/** Options of `anomalies`. */
 export const ANOMALY_OPTIONS = defineOptions({
   tail: level({
     default: 0.01,

@@ -108,7 +108,6 @@ function totalTime(categories: Categories, category: number, period: Period): nu
   return count === 0 ? 0 : categories.counted(category, period) * mean
 }
 
-/** Options of `findVariance`. */
 export const VARIANCE_OPTIONS = defineOptions({
   large: number({
     default: 10,

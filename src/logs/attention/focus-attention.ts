@@ -139,7 +139,6 @@ function strongestFirst(a: DependencyEdge, b: DependencyEdge): number {
   )
 }
 
-/** Options of `focusAttention`. */
 export const ATTENTION_OPTIONS = defineOptions({
   balance: share({
     default: 0.5,

@@ -22,7 +22,6 @@ const FEW_TELL: ReadonlySet<LeftOutReason> = new Set(['identifier', 'address'])
 /** Numbers of these names are not more or less, but this or that. */
 const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
-/** One field of one event. */
 export interface Column {
   readonly reason: LeftOutReason | null
   /** Messages that have it. */
@@ -71,7 +70,6 @@ export class FieldVariables {
     }
   }
 
-  /** A message of an event. */
   take(
     event: string,
     fields: readonly LogField[],

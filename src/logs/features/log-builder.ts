@@ -259,7 +259,6 @@ export class LogBuilder {
     this.#notes.unreadFiles.push(file)
   }
 
-  /** Notes paths that were given for both classes. */
   noteBoth(paths: readonly string[]): void {
     this.#notes.inBothClasses.push(...paths)
   }

@@ -67,7 +67,6 @@ function requireWeights(weights: ArrayLike<number>, instances: number): Float64A
   throw new OptionError(`weights[${wrong}]`, found[wrong], 'a number above 0')
 }
 
-/** Options of `latencyWeights`. */
 const LATENCY_WEIGHT_OPTIONS = defineOptions({
   doublingMs: number({
     default: 'auto',

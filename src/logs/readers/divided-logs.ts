@@ -20,7 +20,6 @@ const MIN_WINDOWS = 5
 /** Share of a window that its log may miss at either end. */
 const MAX_MISSED = 0.1
 
-/** Reads what divides logs. */
 export function readDivision(options: {
   readonly window: string | null
   readonly splitAt: string | null

@@ -64,7 +64,6 @@ export class LineReader {
     return typeof this.#found === 'object' && this.#streams.replay(this.#found, line, number)
   }
 
-  /** Takes one line of text. */
   line(raw: string, line: number): void {
     const found = this.#found
     this.#found = 'none'

@@ -107,7 +107,6 @@ export class LogDraft {
     }
   }
 
-  /** Takes one field. */
   field(path: string, value: unknown): void {
     if (value === null || value === undefined || value === '' || value === '-') return
     const { role, rank, key, isInstance } = this.#roleOf(path)

@@ -62,7 +62,6 @@ export class MessageStreams {
     this.#options = options
   }
 
-  /** The stream of a name. */
   of(name: string): Stream {
     const known = this.#streams.get(name)
     if (known !== undefined) return known

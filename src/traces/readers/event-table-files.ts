@@ -9,12 +9,7 @@ type Role = (typeof ROLES)[number]
 const EVENT_PARTS = ['file', 'traceId', 'group', 'operation', 'service', 'start', 'end'] as const
 const EDGE_PARTS = ['file', 'traceId', 'father', 'child'] as const
 
-export interface EventTableSources {
-  readonly tables: EventTables
-  readonly events: OpenableSource
-  readonly edges: OpenableSource
-  readonly traces: OpenableSource | undefined
-}
+export type EventTableSources = ReturnType<typeof whole>
 
 /** The tables that a format reads; `null` where each file stands for itself. */
 export function tablesOf(format: string, tables: EventTables | null): EventTables | null {
@@ -115,7 +110,7 @@ function whole(
   { events, edges, traces }: Partial<Record<Role, OpenableSource>>,
   folder: string,
   tables: EventTables,
-): EventTableSources {
+) {
   const missing = events === undefined ? 'events' : edges === undefined ? 'edges' : undefined
   if (missing !== undefined) {
     const { file } = tables[missing]

@@ -285,7 +285,6 @@ const ROW = ['traceId', 'service', 'startNs', 'duration', ...SPAN_PARTS] as cons
 type Row = Record<Exclude<(typeof ROW)[number], 'attributes' | 'events' | 'links'>, string> &
   Record<'attributes' | 'events' | 'links', unknown>
 
-/** Returns what adds a row to the traces. */
 function spanAdder(
   isTyped: boolean,
   weightOf: (trace: string) => number | null,

@@ -134,7 +134,6 @@ export function panelTitle(text: string, color: string = PALETTE.text): SpecPart
 
 const BAR = { band: 0.66 }
 
-/** What panels beside each other have. */
 interface Panel {
   readonly rows: readonly Row[]
   readonly axis: Axis

@@ -5,10 +5,7 @@ import { fingerprint } from '../../core/fingerprint.ts'
 import { textWidth } from '../charts/text-width.ts'
 import { closedLoader } from '../page/draw-chart.ts'
 
-export interface CompiledChart {
-  readonly svg: string
-  readonly warnings: readonly string[]
-}
+export type CompiledChart = ReturnType<typeof compileChart>
 
 /** What Vega measures while it lays a view out, and offers only asynchronous public access to. */
 interface LaidOutView {
@@ -35,7 +32,7 @@ interface TextMetrics {
 
 const { textMetrics } = vega as unknown as { textMetrics: TextMetrics }
 
-export function compileChart(spec: object): CompiledChart {
+export function compileChart(spec: object) {
   const warnings: string[] = []
   textMetrics.width = (item, text) =>
     textWidth(String(text ?? item.text ?? ''), item.fontSize ?? 11)

@@ -249,7 +249,6 @@ function thinned({ values, requests }: EvidenceSample, share: number): EvidenceS
   return { values: values.filter(isKept), requests: requests.filter(isKept) }
 }
 
-/** Response times of the requests of a sample. */
 function timesOf({ recorded }: RequestModel, { requests }: EvidenceSample): EvidenceSample {
   return {
     values: Float64Array.from(requests, (request) => recorded.latencyUs[request]!),

@@ -15,7 +15,6 @@ import { worthWeights } from '../../stats/weighted-sample.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import type { EvidenceSample } from '../scenarios/scenario.ts'
 
-/** What is counted of the requests of a period. */
 interface CountedPeriod {
   /** The stretch of time that each request began in; those of after follow on those of before. */
   readonly stretch: Uint8Array

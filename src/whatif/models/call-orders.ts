@@ -22,7 +22,6 @@ export interface CallOrder {
   readonly precedence: Precedence | null
 }
 
-/** The observed orders of one period's calls. */
 export interface PeriodOrders {
   readonly orderOf: Uint32Array
   /**

@@ -49,7 +49,6 @@ export interface ExecutionModel extends CallName {
   readonly probability: number
 }
 
-/** Options of `learnExecutionModels`. */
 export const EXECUTION_MODEL_OPTIONS = defineOptions({
   slackUs: number({
     default: 1,

@@ -91,7 +91,6 @@ export class RequestModel {
   readonly models: ExecutionModels
   readonly period: 0 | 1
   readonly forest: CallForest
-  /** Requests as recorded. */
   readonly recorded: WeighedLatencies
   /** Per call: from the end of the last call it waits for (or its caller's start) to its start, µs. */
   readonly preprocessingUs: Float64Array

@@ -108,10 +108,7 @@ function countWords(
 }
 
 /** How often each caller calls, and how many callers it stands for. */
-interface CallCounts {
-  readonly values: Uint32Array
-  readonly callers: Float64Array
-}
+type CallCounts = ReturnType<typeof countsOf>
 
 function callersOf({ values, callers }: CallCounts, holds: (count: number) => boolean): number {
   return sum(values, (count, i) => (holds(count) ? callers[i]! : 0))
@@ -146,7 +143,7 @@ function calleesOf({ forest }: RequestModel, { callees }: Callees): (call: numbe
   }
 }
 
-function countsOf(model: RequestModel, divided: Callees): CallCounts {
+function countsOf(model: RequestModel, divided: Callees) {
   const calleesOfCall = calleesOf(model, divided)
   const calls = callRows(model.forest, divided.group.paths)
   return {

@@ -6,7 +6,6 @@ import { type Partition, partSizes } from './feature.ts'
 import { chooseFeature, type FeatureChoice, partWords } from './features.ts'
 import { exactPercent, MAX_NAME_LENGTH, type Scenario } from './scenario.ts'
 
-/** Options of `reweightRequests`. */
 const REWEIGHT_OPTIONS = defineOptions({
   by: custom<FeatureChoice>({
     default: 'calls',

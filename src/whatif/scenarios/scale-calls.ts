@@ -13,7 +13,6 @@ import { isEntry } from './call-group.ts'
 import { type ChangedPart, changeParts, type NewTime } from './change-parts.ts'
 import { MAX_NAME_LENGTH, type Scenario } from './scenario.ts'
 
-/** Options of `scaleCalls`. */
 export const SCALE_OPTIONS = defineOptions({
   service: text({ default: '', sentence: 'Service whose calls change' }),
   operation: text({ default: '', sentence: "Operation whose calls change; '' for all" }),

@@ -33,7 +33,6 @@ export function requireFactors(factors: readonly number[]): void {
   }
 }
 
-/** Options of `findSingleChanges`. */
 const SINGLE_CHANGES_OPTIONS = defineOptions({
   part: oneOf(['server', 'network', 'preprocessing'], {
     default: 'server',

@@ -202,7 +202,6 @@ function mask(name: string, source: string): LogMask {
 
 /** Replaces what `masks` match, from left to right; where several match, the first of them. */
 export class Masker {
-  /** How masks are shown. */
   readonly shown: readonly string[]
   /** How masks are shown whose matches are numbers. */
   readonly numbers: ReadonlySet<string>

@@ -202,7 +202,7 @@ interface BadgeProps {
   readonly text: string
 }
 
-function Badge({ x, y, color, text }: BadgeProps) {
+export function Badge({ x, y, color, text }: BadgeProps) {
   const ink = useInk()
   const width = Math.max(2 * BADGE, 8 + 7 * text.length)
   return (

@@ -1,10 +1,10 @@
 import { formatDuration } from '../../../core/words.ts'
-import { Figure, type Ink, Text } from '../../drawing/figure.tsx'
+import { Figure, type Ink } from '../../drawing/figure.tsx'
 import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend.tsx'
 import type { LineLook } from '../../drawing/node-link.tsx'
 import { tenth } from '../../drawing/path.ts'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
-import { DOUBT_SIGN, FAILURE_SIGN, ORDER_SIGN } from './flow-graph.tsx'
+import { Badge, DOUBT_SIGN, FAILURE_SIGN, ORDER_SIGN } from './flow-graph.tsx'
 import { CORRESPONDENCE_DASH, LEAD_DASH, OUTLINE, QUIET_DASH, STROKE } from './flow-lines.tsx'
 import { edgeLength } from './flow-placement.ts'
 import { type FlowMode, type FlowScene, isQuietInside } from './flow-scene.ts'
@@ -98,9 +98,13 @@ function signsOf({ scene, mode, drawings, isPinned }: LegendInput): LegendEntry[
       'steps that may be matched wrongly',
       (ink) => box(ink, ink.soft, DOUBT_SIGN),
     ],
-    [isPinned && mode === 'side-by-side', 'pinned: both flows stand at one height', pin],
+    [
+      isPinned && mode === 'side-by-side',
+      'pinned: both flows stand at one height',
+      badge('text', 'pin'),
+    ],
     [steps.some(({ group }) => group !== null), 'several steps drawn as one', pile],
-    [isChangedInside, 'so many significant changes inside', count],
+    [isChangedInside, 'so many significant changes inside', badge('changeText', '2')],
     [mode === 'side-by-side' && isShared, 'the same step', LIKE],
   ]
   return found
@@ -151,33 +155,15 @@ function box(ink: Ink, color: string, text: string) {
   )
 }
 
+const badge = (color: 'text' | 'changeText', text: string) => () => (
+  <Badge {...{ x: WIDTH / 2, y: 0, color, text }} />
+)
+
 function pile(ink: Ink) {
   return (
     <>
       <rect {...BOX} x={9} y={-4} fill={ink.raised} stroke={ink.soft} />
       <rect {...BOX} fill={ink.raised} stroke={ink.soft} stroke-width={1.2} />
-    </>
-  )
-}
-
-function pin(ink: Ink) {
-  return (
-    <>
-      <rect x={2} y={-8} width={30} height={16} rx={8} fill={ink.text} />
-      <Text color="back" {...LETTER} y={4}>
-        pin
-      </Text>
-    </>
-  )
-}
-
-function count(ink: Ink) {
-  return (
-    <>
-      <rect x={9} y={-8} width={16} height={16} rx={8} fill={ink.change} />
-      <Text color="back" {...LETTER} y={4}>
-        2
-      </Text>
     </>
   )
 }

@@ -325,16 +325,13 @@ export type FlowSelection =
   | { readonly edge: number; readonly node?: undefined }
 
 /** What a selection is in a scene: an edge within a group is the group. */
-export interface SelectedThing {
-  readonly step: SceneStep | null
-  readonly link: SceneLink | null
-}
+export type SelectedThing = ReturnType<typeof selectedThing>
 
 export function selectedThing(
   { steps, links, stepOf }: FlowScene,
   { edges }: FlowData,
   selection: FlowSelection | null,
-): SelectedThing {
+) {
   if (selection === null) return { step: null, link: null }
   const { node, edge } = selection
   const link = links.find((each) => edge !== undefined && each.edges.includes(edge))
