@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parquetWriteFile } from 'hyparquet-writer'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
@@ -9,6 +10,7 @@ import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import type { Json } from '../../traces/stores/recorded-traces.ts'
 
 //  h1 gateway  |== POST /orders ===========|
 //  h2 orders     |== PlaceOrder =========|
@@ -287,6 +289,31 @@ describe('which messages are timed', () => {
 describe('links', () => {
   const folder = mkdtempSync(join(tmpdir(), 'flowdelta-links-'))
   afterAll(() => rmSync(folder, { recursive: true }))
+  /** A row a span, under names of OTLP. */
+  const flatRows = async (traces: SpanTraces) => {
+    await traces.save(join(folder, 'flat.jsonl'))
+    const lines = readFileSync(join(folder, 'flat.jsonl'), 'utf8').trim().split('\n')
+    return lines.flatMap((line) =>
+      (JSON.parse(line).resourceSpans as Json[]).flatMap(({ resource, scopeSpans }) =>
+        (scopeSpans[0].spans as Json[]).map((span): Json => {
+          const of = (key: string) =>
+            resource.attributes.find((one: Json) => one['key'] === key).value.stringValue
+          return {
+            trace_id: span['traceId'],
+            span_id: span['spanId'],
+            parent_span_id: span['parentSpanId'],
+            service_name: of('service.name'),
+            host: of('host.name'),
+            name: span['name'],
+            kind: span['kind'],
+            start_time_unix_nano: span['startTimeUnixNano'],
+            end_time_unix_nano: span['endTimeUnixNano'],
+            links: span['links'] ?? [],
+          }
+        }),
+      ),
+    )
+  }
   const waitsOf = (traces: SpanTraces) => buildFlows(traces).messages?.waitUs
 
   test.each(['parquet', 'jsonl'])('say the same once they are saved as %s', async (ending) => {
@@ -296,6 +323,58 @@ describe('links', () => {
     const again = (await loadTraces(path)) as SpanTraces
     expect(waitsOf(again)).toHaveLength(30)
     expect(waitsOf(again)).toEqual(waitsOf(traces))
+  })
+
+  test.each([
+    [
+      'several saved files',
+      async (traces: SpanTraces) => {
+        const isEarly = (row: number) => Number(traces.ids[row]?.slice(-4)) < 30
+        const paths = ['early', 'late'].map((half) => join(folder, `${half}.parquet`))
+        for (const path of paths) {
+          const rows = [...traces.ids.keys()].filter((row) => isEarly(row) === /early/.test(path))
+          await traces.pick(rows).save(path)
+        }
+        return paths
+      },
+    ],
+    [
+      'DuckDB',
+      async (traces: SpanTraces) => {
+        await traces.save(join(folder, 'duck.parquet'))
+        return `duckdb:${join(folder, 'duck.parquet')}`
+      },
+    ],
+    [
+      'Parquet with links as JSON',
+      async (traces: SpanTraces) => {
+        const rows = await flatRows(traces)
+        const columnData = Object.keys(rows[0] as object).map((name) => ({
+          name,
+          data: rows.map((row) => (name === 'links' ? JSON.stringify(row[name]) : row[name])),
+          type: name === 'kind' ? ('INT32' as const) : ('STRING' as const),
+        }))
+        parquetWriteFile({ filename: join(folder, 'flat.parquet'), columnData })
+        return join(folder, 'flat.parquet')
+      },
+    ],
+    [
+      'DuckDB, with links as objects',
+      async (traces: SpanTraces) => {
+        const lines = (await flatRows(traces)).map((row) => JSON.stringify(row))
+        writeFileSync(join(folder, 'flat.jsonl'), lines.join('\n'))
+        return `duckdb:${join(folder, 'flat.jsonl')}`
+      },
+    ],
+  ])('say the same in %s', async (_, saved) => {
+    const late = shop({ seed: 2, requests: 60, waitUs: { mail: 800_000 } })
+    const usual = shop({ requests: 60 })
+    const [before, after] = [
+      await loadTraces(await saved(usual)),
+      await loadTraces(await saved(late)),
+    ]
+    expect(titles(compare(before, after))).toEqual(titles(compare(usual, late)))
+    expect(titles(compare(before, after))).toEqual([expect.stringContaining('to receive messages')])
   })
 
   test('that are joined tell the same waits, and nothing of the order that receivers begin in', async () => {
