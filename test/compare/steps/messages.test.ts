@@ -31,11 +31,18 @@ interface Shop {
   /** Share of messages that shipping receives again. */
   readonly again?: number
   readonly publishUs?: number
+  readonly mailHosts?: readonly string[]
   /** What shipping takes for a message: on one host of four, and on the others. */
   readonly processUs?: readonly [number, number]
 }
 
-function shop({ seed = 1, requests = 150, publishUs = 1500, ...given }: Shop = {}): SpanTraces {
+function shop({
+  seed = 1,
+  requests = 150,
+  publishUs = 1500,
+  mailHosts = ['h3'],
+  ...given
+}: Shop = {}): SpanTraces {
   const { waitUs = {}, aheadUs = {}, stuck = () => false, again = 0, processUs } = given
   const random = randomSource(seed)
   const spans: SpanSketch[] = []
@@ -79,7 +86,12 @@ function shop({ seed = 1, requests = 150, publishUs = 1500, ...given }: Shop = {
     const atUs = received('shipping')
     add({ ...shipping, ...takes(atUs, processUs?.[host === 'h1' ? 0 : 1]), id: 'e' })
     if (random.next() < again) add({ ...shipping, ...takes(atUs + 3e5), id: 'f' })
-    const mail = { ...process, trace: `mail ${trace}`, service: 'mail', host: 'h3' }
+    const mail = {
+      ...process,
+      trace: `mail ${trace}`,
+      service: 'mail',
+      host: mailHosts[i % mailHosts.length] as string,
+    }
     add({ ...mail, ...takes(received('mail')), id: 'g', links: [{ trace, id: 'd' }] })
     if (i % 5 < 4) continue
     const count = { ...process, trace: `count ${trace}`, service: 'count', host: 'h3' }
@@ -217,6 +229,26 @@ describe('what is no longer wait', () => {
     ['a little ahead, without any call that says so', { h3: 30_000 }],
   ])('a clock that is %s', (_, aheadUs) => {
     expect(titles(compare(shop(), shop({ seed: 2, aheadUs })))).toEqual([])
+  })
+
+  test.each([-300_000, 10_000])('other hosts, clocks %i µs apart', (apart) => {
+    const aheadUs = { h3: apart / 3, h5: apart, h6: -apart / 2, h7: apart / 2 }
+    const all = { requests: 300, aheadUs, waitUs: { mail: 3000 } }
+    const before = shop({ ...all, mailHosts: ['h3', 'h6'] })
+    const after = shop({ ...all, seed: 2, mailHosts: ['h5', 'h7'] })
+    expect(titles(compare(before, after))).toEqual([])
+  })
+
+  test.each([
+    ['on another host, whose clock is behind', { mailHosts: ['h5'], aheadUs: { h5: -2e6 } }],
+    ['of a clock that is behind', { aheadUs: { h3: -2e6 } }],
+    ['of a clock that is ahead', { aheadUs: { h3: 2e6 } }],
+    ['where the sender’s clock is corrected by calls', { aheadUs: { h2: 300_000 } }],
+  ])('unless waits spread further than any clock makes them: %s', (_, after) => {
+    const late = shop({ seed: 2, waitUs: { mail: 800_000 }, ...after })
+    expect(titles(compare(shop(), late))).toEqual([
+      expect.stringMatching(/^orders → mail: orders process takes \d{3} ms longer to receive/),
+    ])
   })
 
   test('a clock that is off does not hide a wait between others', () => {
