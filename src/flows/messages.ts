@@ -1,6 +1,7 @@
 // Runs once a span or message: the loops index with `!`.
 import { group, range } from 'd3-array'
 import { getOrInsert } from '../core/entries.ts'
+import { mannWhitney } from '../stats/mann-whitney.ts'
 import { quantile } from '../stats/quantile.ts'
 import { Dictionary } from '../traces/dictionary.ts'
 import { entriesWithin } from '../traces/group-rows.ts'
@@ -22,7 +23,9 @@ export interface MessageColumns {
 
 /** Clocks disagree where more than this share of messages is received before it is sent. */
 const MAX_TOO_EARLY = 0.05
-/** How often the shortest wait of a period is seen to differ from the other's though none do. */
+/** Of fewer messages between two clocks, the shortest wait says too little of how far these are apart. */
+const MIN_TO_ANCHOR = 50
+/** How often waits between two clocks are seen to differ though none do. */
 const SEEN_BY_CHANCE = 0.01
 
 /** Messages from one clock to another in one recording, and how long they waited by these clocks. */
@@ -33,14 +36,19 @@ interface Way {
   readonly to: string
   readonly receiver: string
   readonly waitsUs: number[]
+  /** Received before they were sent: while the receiver asked for them, and by clocks that are off. */
   tooEarly: number
+  isOff: boolean
 }
 
 /**
  * Finds what consumers received from producers that are their parents or linked in the recording. Of
  * a message that an operation receives again, the first time counts. Waits are corrected as clocks
- * are, and not known where messages still come too early, as where consumers begin to ask before, or
- * where all changed alike between clocks that no calls bound: these moved against each other, perhaps.
+ * are. Where no calls bound the clocks and these may have moved against each other, or are others
+ * than in the other period, waits of a receiver are told beyond the shortest that the two clocks can
+ * have had. They are not known where consumers begin to ask before messages are sent.
+ *
+ * Source: Robson and Whitlock 1964, "Estimation of a truncation point", for the shortest wait.
  */
 export function flowMessages(
   recordings: readonly SpanTraces[],
@@ -64,62 +72,67 @@ export function flowMessages(
       for (const [, sender] of sendersOf[recording]!.get(receiver) ?? []) {
         const [from, to] = [names.value(clock[sender]!), names.value(clock[receiver]!)]
         const aheadUs = ahead(from, to, Number(epochNs) / 1e6 + startUs / 1e3)
-        const sinceUs = startUs - spans.startUs[sender]! - aheadUs
+        const sinceUs = startUs - spans.startUs[sender]! - (aheadUs || 0)
         const waitUs = sinceUs - spans.durationUs[sender]!
         const service = services.value(spans.service[receiver]!)
         const name = JSON.stringify([service, operations.value(spans.operation[receiver]!)])
         const way = getOrInsert(ways, `${recording} ${JSON.stringify([from, to])} ${name}`, () => {
           const of = { number: ways.size, recording, from, to, receiver: name }
-          return { ...of, waitsUs: [], tooEarly: 0 }
+          return { ...of, waitsUs: [], tooEarly: 0, isOff: false }
         })
         way.waitsUs.push(waitUs)
-        if (sinceUs < 0) way.tooEarly++
+        if (Number.isNaN(aheadUs) || sinceUs + spans.durationUs[receiver]! < 0) way.isOff = true
+        else if (sinceUs < 0) way.tooEarly++
         columns.receiver.push(label[receiver]!)
         columns.sender.push(label[sender]!)
         columns.way.push(way.number)
-        columns.waitUs.push(Math.max(0, waitUs))
+        columns.waitUs.push(waitUs)
       }
     }
     offsets[request + 1] = columns.sender.length
   })
   const { way, waitUs, ...others } = finishColumns(columns)
-  const bounded = group(
-    clocks?.offsets ?? [],
-    ({ reference }) => reference,
-    ({ clock }) => clock,
-  )
-  const isBounded = (from: string, to: string) =>
-    (bounded.get(from)?.get(to) ?? bounded.get(to)?.get(from) ?? []).some(({ lowUs, highUs }) =>
-      Number.isFinite(highUs - lowUs),
-    )
-  const all = [...ways.values()]
-  for (const { waitsUs } of all) waitsUs.sort((a, b) => a - b)
-  const isKnown = all.map((own) => {
-    const { waitsUs, tooEarly, recording, from, to, receiver } = own
-    if (tooEarly > MAX_TOO_EARLY * waitsUs.length) return false
-    if (from === to || isBounded(from, to)) return true
-    const others = all.filter((one) => one.receiver === receiver && one.recording !== recording)
-    const same = others.filter((one) => one.from === from && one.to === to)
-    const compared = same.length > 0 ? same : others
-    return !movedAlike(
-      waitsUs,
-      compared.flatMap((one) => one.waitsUs).sort((a, b) => a - b),
-    )
-  })
-  return { ...others, waitUs: waitUs.map((us, i) => (isKnown[way[i]!] ? us : Number.NaN)), offsets }
+  const leastUs = leastWaits([...ways.values()], clocks?.offsets ?? [])
+  return { ...others, waitUs: waitUs.map((us, i) => Math.max(0, us - leastUs[way[i]!]!)), offsets }
 }
 
-/** Whether the shortest waits differ, and typical ones by about as much: less than twice, more than 0. */
+/** What waits of each way are told beyond: 0 for clocks that agree, NaN where none is known. */
+function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): number[] {
+  const keyOf = (one: string, other: string) => JSON.stringify([one, other].sort())
+  const bounded = new Set(
+    offsets
+      .filter(({ lowUs, highUs }) => Number.isFinite(highUs - lowUs))
+      .map(({ reference, clock }) => keyOf(reference, clock)),
+  )
+  for (const { waitsUs } of ways) waitsUs.sort((a, b) => a - b)
+  const hasMoved = ({ from, to, recording, receiver, waitsUs, isOff }: Way): boolean => {
+    if (from === to || bounded.has(keyOf(from, to))) return false
+    const others = ways.filter((one) => one.receiver === receiver && one.recording !== recording)
+    const same = others.filter((one) => one.from === from && one.to === to)
+    if (isOff || same.length === 0) return isOff || others.length > 0
+    return movedAlike(
+      waitsUs,
+      same.flatMap((one) => one.waitsUs).sort((a, b) => a - b),
+    )
+  }
+  const isEnough = ({ waitsUs }: Way) => waitsUs.length >= MIN_TO_ANCHOR
+  const moved = new Set(ways.filter(hasMoved))
+  const beyond = new Set([...moved].filter(isEnough).map(({ receiver }) => receiver))
+  return ways.map((way) => {
+    const { receiver, waitsUs, tooEarly } = way
+    if (tooEarly > MAX_TOO_EARLY * waitsUs.length) return Number.NaN
+    if (!moved.has(way) && !beyond.has(receiver)) return 0
+    return isEnough(way) ? 2 * waitsUs[0]! - waitsUs[1]! : Number.NaN
+  })
+}
+
+/** Whether waits differ, and the shortest by about as much as typical ones: less than twice, more than 0. */
 function movedAlike(one: readonly number[], other: readonly number[]): boolean {
-  if (other.length === 0) return false
-  // Of waits alike, all of one sample lie above so many of the other as seldom.
-  const isAbove = (these: readonly number[], those: readonly number[]) =>
-    these[0]! > those[Math.floor(those.length * (1 - SEEN_BY_CHANCE ** (1 / these.length)))]!
   const shortest = one[0]! - other[0]!
   const typical = quantile(one, 0.5) - quantile(other, 0.5)
   return (
-    (isAbove(one, other) || isAbove(other, one)) &&
-    Math.abs(typical - shortest) < Math.abs(shortest)
+    Math.abs(typical - shortest) < Math.abs(shortest) &&
+    mannWhitney(other, one, { sorted: true }).p < SEEN_BY_CHANCE
   )
 }
 

@@ -195,7 +195,7 @@ function attributesOf(
   return entries
 }
 
-function linksOf(links: unknown): SpanLink[] {
+export function linksOf(links: unknown): SpanLink[] {
   return objectsIn(links).map(({ traceId, trace_id, spanId, span_id }) => ({
     traceId: otlpId(traceId ?? trace_id, 16),
     spanId: otlpId(spanId ?? span_id, 8),

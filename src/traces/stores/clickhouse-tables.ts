@@ -77,7 +77,7 @@ export const SPAN_TABLES: Readonly<Record<string, SpanTable>> = {
       resource: 'ResourceAttributes',
       attributes: 'SpanAttributes',
       events: 'arrayZip(`Events.Name`, `Events.Attributes`)',
-      links: 'arrayZip(`Links.SpanId`, `Links.Attributes`)',
+      links: 'arrayZip(`Links.SpanId`, `Links.Attributes`, `Links.TraceId`)',
       sampleRate: 'SampleRate',
     },
   },
@@ -100,7 +100,7 @@ export const SPAN_TABLES: Readonly<Record<string, SpanTable>> = {
       resource: typedLists('resource_'),
       attributes: typedLists(''),
       events: nestedLists('events', 'events.name'),
-      links: nestedLists('links', 'links.span_id'),
+      links: `arrayMap((link, trace) -> (link.1, link.2, trace), ${nestedLists('links', 'links.span_id')}, links.trace_id)`,
     },
   },
   signoz: {

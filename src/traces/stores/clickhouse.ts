@@ -301,6 +301,9 @@ function spanAdder(
       operation: name,
       durationUs: Number(duration) / 1e3,
       followsFrom: isFollowing(links, row.parentId, isTyped),
+      links: pairsOf(links).map(([spanId, , traceId]) => {
+        return { traceId: textOf(traceId), spanId: textOf(spanId) }
+      }),
       attributes: entriesOf(attributes, isTyped),
       events: pairsOf(events).map(([head, own]) => [textOf(head), entriesOf(own, false)] as const),
       resourceKey: resource,
@@ -331,17 +334,18 @@ function entriesOf(value: unknown, isTyped: boolean, prefix = ''): AttributeEntr
   return entries
 }
 
-/** Names of events, or spans that links lead to, each with its attributes. */
-function pairsOf(value: unknown): [head: unknown, described: unknown][] {
+/** Names of events, or spans that links lead to, each with its attributes; of links, their traces. */
+function pairsOf(value: unknown): [head: unknown, described: unknown, trace?: unknown][] {
   if (typeof value === 'string') return value === '' ? [] : pairsOf(JSON.parse(value))
   if (!Array.isArray(value)) return []
   return value.map((one: unknown) => {
-    if (Array.isArray(one)) return one as [unknown, unknown]
+    if (Array.isArray(one)) return one as [unknown, unknown, unknown?]
     const object = (typeof one === 'string' ? JSON.parse(one) : one) as Record<string, unknown>
-    const { name, spanId, attributeMap, refType } = object
+    const { name, spanId, traceId, attributeMap, refType } = object
     return [
       name ?? spanId,
       attributeMap ?? { 'opentracing.ref_type': textOf(refType).toLowerCase() },
+      traceId,
     ]
   })
 }

@@ -221,7 +221,10 @@ async function spansIn(
     number: (text) => `TRY_CAST(${text} AS DOUBLE)`,
     matches: (text, pattern) => `regexp_matches(${text}, '${pattern}')`,
   })
-  const structs = columns.filter((column) => /^STRUCT|^JSON/.test(types.get(column) ?? ''))
+  const structs = columns.filter((column) =>
+    // Objects in JSON are read as maps.
+    (column === named('links') ? /^MAP/ : /^(STRUCT.*\)|JSON)$/).test(types.get(column) ?? ''),
+  )
   return {
     source,
     trace,

@@ -1,4 +1,5 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
+import { zip } from 'd3-array'
 import type { RowGroup } from 'hyparquet'
 import { show, TraceFormatError } from '../../core/errors.ts'
 import { beginning } from '../../core/words.ts'
@@ -10,6 +11,7 @@ import {
   numberOrText,
   parsedJson,
 } from '../readers/json-values.ts'
+import { linksOf } from '../readers/otlp.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { asHex, asText, type FromBytes, type Leaf, type ParquetFile } from './parquet-file.ts'
 import { rowAdder } from './span-rows.ts'
@@ -33,6 +35,9 @@ const NAMES = {
   version: ['serviceversion'],
   sampleRate: ['samplerate'],
   followsFrom: ['followsfrom'],
+  links: ['links'],
+  linkTraces: ['links.traceid'],
+  linkSpans: ['links.spanid'],
   types: ['spanattributetypes'],
   attributes: ['spanattributes', 'attributes'],
   resource: ['resourceattributes'],
@@ -78,7 +83,8 @@ export function columnFor(part: Part, columns: readonly string[]): string | unde
  * Reads spans in flat columns, one a row, in any order: as the OpenTelemetry Collector's exporter
  * for ClickHouse names them (`TraceId`, `SpanName`, `Duration`, `SpanAttributes`, …), or as OTLP
  * does (`trace_id`, `start_time_unix_nano`, …). Integer times are in the unit that their size says;
- * a duration without a unit is in that of the start. Attributes are maps, or JSON as text.
+ * a duration without a unit is in that of the start. Attributes are maps, or JSON as text, and links
+ * lists of ids (`Links.TraceId`, or `links` with `trace_id`), or JSON as text.
  *
  * @returns how many row groups were passed over, as none of their spans can be asked for
  */
@@ -140,6 +146,9 @@ async function readGroup(
   const starts = nanosOf((await column('start'))!, parts.start![0]!, file.name)
   const durations = await durationsOf(column, parts, { starts, file: file.name })
   const rates = await column('sampleRate')
+  const links = await column('links')
+  const linkSpans = (await column('linkSpans', asId)) as ArrayLike<unknown[] | null> | undefined
+  const linkTraces = (await column('linkTraces', asId)) as typeof linkSpans
 
   const own = await entriesOf(file, group, parts.attributes)
   const ofResource = await entriesOf(file, group, parts.resource)
@@ -156,6 +165,11 @@ async function readGroup(
       startNs: String(starts[row]),
       durationUs: durations[row]!,
       followsFrom: follows?.[row] === true,
+      links: linkTraces
+        ? zip(linkTraces[row] ?? [], linkSpans?.[row] ?? []).map(([trace, span]) => {
+            return { traceId: textOf(trace), spanId: textOf(span) }
+          })
+        : linksOf(parsedJson(textOf(links?.[row]))),
       attributes: typed(own(row) as AttributeEntry[], said.types),
       events: (eventNames?.[row] ?? []).map(
         (name, event) => [name, typed(ofEvents(row, event), '')] as const,

@@ -4,7 +4,7 @@ import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { bisectRight, group, range } from 'd3-array'
+import { bisectRight, range, rollup } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { remembered } from '../../core/remembered.ts'
 import type { AttributeValue } from '../attributes.ts'
@@ -104,8 +104,7 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
     ...(spans.followsFrom[row] === 1
       ? [{ traceId: ids[trace], spanId: parentSpanId, attributes: follows }]
       : []),
-    ...((traces.links && linksByConsumer(traces.links).get(row)) ?? []).map((at) => {
-      const sender = traces.links![at + 1]!
+    ...sendersOf(traces.links, row).map((sender) => {
       return { traceId: ids[bisectRight(spanOffsets, sender) - 1], spanId: idOf(sender) }
     }),
   ]
@@ -124,8 +123,17 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
   }
 }
 
-const linksByConsumer = remembered((links: Uint32Array) =>
-  group(range(0, links.length, 2), (at) => links[at]!),
+/** Rows of producers that a consumer is linked to. */
+export function sendersOf(links: Uint32Array | undefined, consumer: number): readonly number[] {
+  return (links && sendersByConsumer(links).get(consumer)) ?? []
+}
+
+const sendersByConsumer = remembered((links: Uint32Array) =>
+  rollup(
+    range(0, links.length, 2),
+    (pairs) => pairs.map((at) => links[at + 1]!),
+    (at) => links[at]!,
+  ),
 )
 
 function attributesOf(entries: Iterable<readonly [key: string, value: AttributeValue]>): object[] {

@@ -6,7 +6,7 @@ import { SAVED_KEY, savedLogs, savedSpanId } from '../log-records.ts'
 import type { Quality } from '../quality.ts'
 import { NO_PARENT, SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
 import { CHECKSUM_KEY, checksumOf, saidWithoutLogs } from './checksum.ts'
-import { replaceFile } from './save-otlp.ts'
+import { replaceFile, sendersOf } from './save-otlp.ts'
 
 /** Spans of one row group, which a reader holds at once; their times fit in one page of 1 MB. */
 const SPANS_PER_GROUP = 25_000
@@ -44,6 +44,14 @@ const COLUMNS: Readonly<Record<string, Elements>> = {
   SpanAttributeTypes: [TEXT],
 }
 
+const LIST: Elements = [
+  { num_children: 1, logical_type: { type: 'LIST' }, converted_type: 'LIST' },
+  { name: 'list', num_children: 1, repetition_type: 'REPEATED' },
+  { ...TEXT, name: 'element', repetition_type: 'REQUIRED' },
+]
+/** What consumers received, for other programs, and for files that are read together. */
+const LINKS: typeof COLUMNS = { 'Links.TraceId': LIST, 'Links.SpanId': LIST }
+
 /** Of columns for which a choice by their values is slower to read. */
 const ENCODINGS: Readonly<Record<string, Encoding>> = {
   Timestamp: 'PLAIN',
@@ -77,7 +85,8 @@ async function writeParquet(path: string, { name, quality, traces }: Savable): P
   const counted = { issues, counts: [...counts], ...numbers }
   const links = traces.links && [...traces.links]
   const saved = { version: 1, name, epochNs, quality: counted, links, logs }
-  const schema = Object.entries(COLUMNS).flatMap(([column, [own, ...within]]) => [
+  const columns = { ...COLUMNS, ...(links && LINKS) }
+  const schema = Object.entries(columns).flatMap(([column, [own, ...within]]) => [
     { repetition_type: 'REQUIRED' as const, ...own, name: column },
     ...within,
   ])
@@ -85,7 +94,7 @@ async function writeParquet(path: string, { name, quality, traces }: Savable): P
   const kvMetadata = [{ key: SAVED_KEY, value: JSON.stringify(saved) }]
   const writer = new ParquetWriter({
     writer: out,
-    schema: [{ name: 'spans', num_children: Object.keys(COLUMNS).length }, ...schema],
+    schema: [{ name: 'spans', num_children: Object.keys(columns).length }, ...schema],
     kvMetadata,
     createdBy: 'flowdelta',
   })
@@ -115,7 +124,7 @@ async function writeParquet(path: string, { name, quality, traces }: Savable): P
 }
 
 function columnsOf(
-  { epochNs, ids, spanOffsets, spans, attributes, weight, ...names }: SpanTraceColumns,
+  { epochNs, ids, spanOffsets, spans, attributes, weight, links, ...names }: SpanTraceColumns,
   traceOf: Uint32Array,
   from: number,
   to: number,
@@ -150,6 +159,10 @@ function columnsOf(
     FollowsFrom: each((row) => spans.followsFrom[row] === 1),
     SampleRate: each((row) => weight?.[traceOf[row]!] ?? (weight === undefined ? 0 : Number.NaN)),
     SpanAttributeTypes: entries.map((own) => own.map(([, value]) => (typeof value)[0]).join('')),
+    ...(links && {
+      'Links.TraceId': each((row) => sendersOf(links, row).map((sender) => ids[traceOf[sender]!])),
+      'Links.SpanId': each((row) => sendersOf(links, row).map(spanId)),
+    }),
   }
   return Object.entries(data).map(([name, data]) => {
     const encoding = ENCODINGS[name]

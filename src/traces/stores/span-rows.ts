@@ -3,6 +3,7 @@ import { type AttributeEntry, eventEntries } from '../readers/json-values.ts'
 import { otlpKind, otlpStatus, type Reporter, reporterOf } from '../readers/otlp-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { traceStateProbability } from '../sampling.ts'
+import type { SpanLink } from '../span-traces-builder.ts'
 
 /** A span as a row of a table has it; texts are empty where nothing is known. */
 interface SpanRow {
@@ -23,6 +24,7 @@ interface SpanRow {
   readonly startNs: string
   readonly durationUs: number
   readonly followsFrom: boolean
+  readonly links: readonly SpanLink[]
   readonly attributes: readonly AttributeEntry[]
   readonly events: readonly (readonly [name: string, attributes: readonly AttributeEntry[]])[]
   /** Equal for equal resources; their attributes are read once. */
@@ -58,6 +60,7 @@ export function rowAdder({ spans, resourceAttributes }: ReadSink, file: string) 
         startUs: spans.clock.offsetOfNanos(row.startNs),
         durationUs: row.durationUs,
         followsFrom: row.followsFrom,
+        links: row.links,
         attributes,
         probability: sampleRate > 0 ? 1 / sampleRate : traceStateProbability(row.traceState),
       },

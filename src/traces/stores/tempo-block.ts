@@ -106,7 +106,8 @@ async function readGroup(
   const [names, kinds, states] = [await span('Name'), await span('Kind'), await span('TraceState')]
   const [starts, durations] = [await span('StartTimeUnixNano'), await span('DurationNano')]
   const [codes, messages] = [await span('StatusCode'), await span('StatusMessage')]
-  const [eventNames, linkIds] = [await read(`${EVENT}Name`), await ids(`${LINK}SpanID`)]
+  const eventNames = await read(`${EVENT}Name`)
+  const [linkIds, linkTraces] = [await ids(`${LINK}SpanID`), await ids(`${LINK}TraceID`)]
   const ofResources = await attributeSet(file, read, RESOURCE)
   const ofSpans = await attributeSet(file, read, SPAN)
   const ofEvents = await attributeSet(file, read, EVENT)
@@ -130,6 +131,7 @@ async function readGroup(
         attributes: attributesAt(ofEvents, [...place, i]),
       })),
       links: (of(linkIds) as readonly string[]).map((spanId, i) => ({
+        traceId: valueAt(linkTraces, [...place, i]),
         spanId,
         attributes: attributesAt(ofLinks, [...place, i]),
       })),

@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parquetWriteFile } from 'hyparquet-writer'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
@@ -9,6 +10,7 @@ import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import type { Json } from '../../traces/stores/recorded-traces.ts'
 
 //  h1 gateway  |== POST /orders ===========|
 //  h2 orders     |== PlaceOrder =========|
@@ -29,11 +31,18 @@ interface Shop {
   /** Share of messages that shipping receives again. */
   readonly again?: number
   readonly publishUs?: number
+  readonly mailHosts?: readonly string[]
   /** What shipping takes for a message: on one host of four, and on the others. */
   readonly processUs?: readonly [number, number]
 }
 
-function shop({ seed = 1, requests = 150, publishUs = 1500, ...given }: Shop = {}): SpanTraces {
+function shop({
+  seed = 1,
+  requests = 150,
+  publishUs = 1500,
+  mailHosts = ['h3'],
+  ...given
+}: Shop = {}): SpanTraces {
   const { waitUs = {}, aheadUs = {}, stuck = () => false, again = 0, processUs } = given
   const random = randomSource(seed)
   const spans: SpanSketch[] = []
@@ -77,7 +86,12 @@ function shop({ seed = 1, requests = 150, publishUs = 1500, ...given }: Shop = {
     const atUs = received('shipping')
     add({ ...shipping, ...takes(atUs, processUs?.[host === 'h1' ? 0 : 1]), id: 'e' })
     if (random.next() < again) add({ ...shipping, ...takes(atUs + 3e5), id: 'f' })
-    const mail = { ...process, trace: `mail ${trace}`, service: 'mail', host: 'h3' }
+    const mail = {
+      ...process,
+      trace: `mail ${trace}`,
+      service: 'mail',
+      host: mailHosts[i % mailHosts.length] as string,
+    }
     add({ ...mail, ...takes(received('mail')), id: 'g', links: [{ trace, id: 'd' }] })
     if (i % 5 < 4) continue
     const count = { ...process, trace: `count ${trace}`, service: 'count', host: 'h3' }
@@ -217,6 +231,26 @@ describe('what is no longer wait', () => {
     expect(titles(compare(shop(), shop({ seed: 2, aheadUs })))).toEqual([])
   })
 
+  test.each([-300_000, 10_000])('other hosts, clocks %i µs apart', (apart) => {
+    const aheadUs = { h3: apart / 3, h5: apart, h6: -apart / 2, h7: apart / 2 }
+    const all = { requests: 300, aheadUs, waitUs: { mail: 3000 } }
+    const before = shop({ ...all, mailHosts: ['h3', 'h6'] })
+    const after = shop({ ...all, seed: 2, mailHosts: ['h5', 'h7'] })
+    expect(titles(compare(before, after))).toEqual([])
+  })
+
+  test.each([
+    ['on another host, whose clock is behind', { mailHosts: ['h5'], aheadUs: { h5: -2e6 } }],
+    ['of a clock that is behind', { aheadUs: { h3: -2e6 } }],
+    ['of a clock that is ahead', { aheadUs: { h3: 2e6 } }],
+    ['where the sender’s clock is corrected by calls', { aheadUs: { h2: 300_000 } }],
+  ])('unless waits spread further than any clock makes them: %s', (_, after) => {
+    const late = shop({ seed: 2, waitUs: { mail: 800_000 }, ...after })
+    expect(titles(compare(shop(), late))).toEqual([
+      expect.stringMatching(/^orders → mail: orders process takes \d{3} ms longer to receive/),
+    ])
+  })
+
   test('a clock that is off does not hide a wait between others', () => {
     const after = shop({ seed: 2, aheadUs: { h3: -5e6 }, waitUs: { shipping: 200_000 } })
     expect(titles(compare(shop(), after))).toEqual([
@@ -287,6 +321,31 @@ describe('which messages are timed', () => {
 describe('links', () => {
   const folder = mkdtempSync(join(tmpdir(), 'flowdelta-links-'))
   afterAll(() => rmSync(folder, { recursive: true }))
+  /** A row a span, under names of OTLP. */
+  const flatRows = async (traces: SpanTraces) => {
+    await traces.save(join(folder, 'flat.jsonl'))
+    const lines = readFileSync(join(folder, 'flat.jsonl'), 'utf8').trim().split('\n')
+    return lines.flatMap((line) =>
+      (JSON.parse(line).resourceSpans as Json[]).flatMap(({ resource, scopeSpans }) =>
+        (scopeSpans[0].spans as Json[]).map((span): Json => {
+          const of = (key: string) =>
+            resource.attributes.find((one: Json) => one['key'] === key).value.stringValue
+          return {
+            trace_id: span['traceId'],
+            span_id: span['spanId'],
+            parent_span_id: span['parentSpanId'],
+            service_name: of('service.name'),
+            host: of('host.name'),
+            name: span['name'],
+            kind: span['kind'],
+            start_time_unix_nano: span['startTimeUnixNano'],
+            end_time_unix_nano: span['endTimeUnixNano'],
+            links: span['links'] ?? [],
+          }
+        }),
+      ),
+    )
+  }
   const waitsOf = (traces: SpanTraces) => buildFlows(traces).messages?.waitUs
 
   test.each(['parquet', 'jsonl'])('say the same once they are saved as %s', async (ending) => {
@@ -296,6 +355,58 @@ describe('links', () => {
     const again = (await loadTraces(path)) as SpanTraces
     expect(waitsOf(again)).toHaveLength(30)
     expect(waitsOf(again)).toEqual(waitsOf(traces))
+  })
+
+  test.each([
+    [
+      'several saved files',
+      async (traces: SpanTraces) => {
+        const isEarly = (row: number) => Number(traces.ids[row]?.slice(-4)) < 30
+        const paths = ['early', 'late'].map((half) => join(folder, `${half}.parquet`))
+        for (const path of paths) {
+          const rows = [...traces.ids.keys()].filter((row) => isEarly(row) === /early/.test(path))
+          await traces.pick(rows).save(path)
+        }
+        return paths
+      },
+    ],
+    [
+      'DuckDB',
+      async (traces: SpanTraces) => {
+        await traces.save(join(folder, 'duck.parquet'))
+        return `duckdb:${join(folder, 'duck.parquet')}`
+      },
+    ],
+    [
+      'Parquet with links as JSON',
+      async (traces: SpanTraces) => {
+        const rows = await flatRows(traces)
+        const columnData = Object.keys(rows[0] as object).map((name) => ({
+          name,
+          data: rows.map((row) => (name === 'links' ? JSON.stringify(row[name]) : row[name])),
+          type: name === 'kind' ? ('INT32' as const) : ('STRING' as const),
+        }))
+        parquetWriteFile({ filename: join(folder, 'flat.parquet'), columnData })
+        return join(folder, 'flat.parquet')
+      },
+    ],
+    [
+      'DuckDB, with links as objects',
+      async (traces: SpanTraces) => {
+        const lines = (await flatRows(traces)).map((row) => JSON.stringify(row))
+        writeFileSync(join(folder, 'flat.jsonl'), lines.join('\n'))
+        return `duckdb:${join(folder, 'flat.jsonl')}`
+      },
+    ],
+  ])('say the same in %s', async (_, saved) => {
+    const late = shop({ seed: 2, requests: 60, waitUs: { mail: 800_000 } })
+    const usual = shop({ requests: 60 })
+    const [before, after] = [
+      await loadTraces(await saved(usual)),
+      await loadTraces(await saved(late)),
+    ]
+    expect(titles(compare(before, after))).toEqual(titles(compare(usual, late)))
+    expect(titles(compare(before, after))).toEqual([expect.stringContaining('to receive messages')])
   })
 
   test('that are joined tell the same waits, and nothing of the order that receivers begin in', async () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
@@ -22,6 +23,7 @@ const AFTER = recordedTraces('after', 120)
 
 /** Gives spans events, links, versions and values of all types. */
 function withAllSorts(traces: readonly RecordedTrace[]): RecordedTrace[] {
+  let sent: Json | undefined
   for (const { resourceSpans } of traces) {
     for (const [i, { resource, scopeSpans }] of resourceSpans.entries()) {
       resource.attributes.push({ key: 'service.version', value: { stringValue: '1.4' } })
@@ -37,6 +39,11 @@ function withAllSorts(traces: readonly RecordedTrace[]): RecordedTrace[] {
         { name: 'plain', attributes: [] },
       ]
       if (i === 1) span['status'] = { code: 2, message: 'no luck' }
+      if (i === 3) {
+        const { traceId, spanId } = sent ?? span
+        Object.assign(span, { kind: 5, links: [{ traceId, spanId, attributes: [] }] })
+      }
+      if (i === 4) sent = Object.assign(span, { kind: 4 })
       if (i === 2) {
         const reference = { key: 'opentracing.ref_type', value: { stringValue: 'follows_from' } }
         span['links'] = [
@@ -174,7 +181,8 @@ const signozRow: Spans = (span, resource) => {
         fields.some((field) => value[field] !== undefined),
       ),
     )
-  const isFollowing = (span['links'] as Json[]).length > 0
+  const links = span['links'] as Json[]
+  const isFollowing = links.some(({ attributes }) => attributes.length > 0)
   const reference = { traceId: span['traceId'], spanId: span['parentSpanId'] }
   return {
     ts_bucket_start: Math.floor(Number(span['startTimeUnixNano'].slice(0, -9)) / 1800) * 1800,
@@ -196,7 +204,10 @@ const signozRow: Spans = (span, resource) => {
       JSON.stringify({ name, timeUnixNano: 1, attributeMap: textsOf(attributes) }),
     ),
     links: span['parentSpanId']
-      ? JSON.stringify([{ ...reference, refType: isFollowing ? 'FOLLOWS_FROM' : 'CHILD_OF' }])
+      ? JSON.stringify([
+          { ...reference, refType: isFollowing ? 'FOLLOWS_FROM' : 'CHILD_OF' },
+          ...links.filter(({ spanId }) => spanId !== reference.spanId),
+        ])
       : '[]',
   }
 }
@@ -284,6 +295,8 @@ const key = ({ trace, startNs, operation, service, durationUs }: Json) => [
   durationUs,
 ]
 
+const waitsOf = (traces: SpanTraces) => buildFlows(traces).messages?.waitUs.toSorted() ?? []
+
 describeWithShared('ClickHouse, with table definitions of others', () => {
   describeWithClickHouse('in this process', (session) => {
     const filled = new Set<string>()
@@ -319,6 +332,8 @@ describeWithShared('ClickHouse, with table definitions of others', () => {
           (await loadTraces(fileOf(AFTER))) as SpanTraces,
         ] as const
         expect(everything(before)).toEqual(everything(files[0]))
+        expect(waitsOf(files[0]).length).toBeGreaterThan(50)
+        expect(waitsOf(before)).toEqual(waitsOf(files[0]))
         expect(before.versions).toEqual(files[0].versions)
         // Of attributes that divide requests alike, findings name the one recorded first.
         const ordered = [BEFORE, AFTER].map((traces) =>

@@ -13,9 +13,15 @@ import { join } from 'node:path'
 import { parquetWriteFile } from 'hyparquet-writer'
 import { afterAll, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { loadTraces as loadWithLogs } from '../../../src/logs/traced/load-traces.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { QualityLog } from '../../../src/traces/quality.ts'
+import type { ReadSink } from '../../../src/traces/readers/trace-reader.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
+import { SpanTracesBuilder } from '../../../src/traces/span-traces-builder.ts'
+import type { ParquetFile } from '../../../src/traces/stores/parquet-file.ts'
+import { readTempoBlock } from '../../../src/traces/stores/tempo-block.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'flowdelta-parquet-'))
@@ -239,6 +245,44 @@ test('a Parquet file without the columns of spans, damaged, or under another nam
   await expect((await load(SOURCE)).save(pathOf('all.json'))).rejects.toThrow(
     /ends in \.jsonl\.gz, \.jsonl or \.parquet/,
   )
+})
+
+test('links of consumers in blocks of Tempo lead to what they received', async () => {
+  // A trace a row, then resources, scopes, spans and links.
+  const columns: Readonly<Record<string, unknown[]>> = {
+    TraceID: ['a1', 'a2'],
+    'rs.list.element.Resource.ServiceName': [['shop'], ['mail']],
+    ...Object.fromEntries(
+      Object.entries({
+        SpanID: ['b1', 'b2'],
+        ParentSpanID: ['', ''],
+        Name: ['publish', 'process'],
+        Kind: [4, 5],
+        TraceState: ['', ''],
+        StartTimeUnixNano: [1_790_000_000_000_000_000n, 1_790_000_000_000_070_000n],
+        DurationNano: [10_000n, 5000n],
+        StatusCode: [0, 0],
+        StatusMessage: ['', ''],
+        'Events.list.element.Name': [[], []],
+        'Links.list.element.TraceID': [[], ['a1']],
+        'Links.list.element.SpanID': [[], ['b1']],
+      }).map(([name, [first, second]]) => [
+        `rs.list.element.ss.list.element.Spans.list.element.${name}`,
+        [[[[first]]], [[[second]]]],
+      ]),
+    ),
+  }
+  const file = {
+    name: 'block',
+    metadata: { row_groups: [{ num_rows: 2n }] },
+    leaves: Object.keys(columns).map((path) => ({ path: path.split('.') })),
+    meta: () => undefined,
+    read: async (_: unknown, { path }: { path: string[] }) => columns[path.join('.')],
+  } as unknown as ParquetFile
+  const quality = new QualityLog()
+  const spans = new SpanTracesBuilder(quality)
+  await readTempoBlock(file, { spans, quality } as unknown as ReadSink, null)
+  expect([...(buildFlows(spans.finish('block')).messages?.waitUs ?? [])]).toEqual([60])
 })
 
 describeWithShared('blocks of Tempo', () => {
