@@ -264,7 +264,7 @@ export class SpanTracesBuilder {
       read,
     )
     if (this.#linkedRoots > 0 && !this.#joinsLinks) {
-      const message = `${counted(this.#linkedRoots, 'request')} with a link to another at the beginning; joinLinks reads both as one`
+      const message = `${counted(this.#linkedRoots, 'request')} with a link to another at the beginning; \`joinLinks\` reads both as one`
       this.#quality.note('linked-request', {}, message)
     }
     const { order, position, parent, traces, spanOffsets } = resolveParents(
