@@ -32,8 +32,8 @@ export interface JudgedType extends CheckedType {
 export interface CheckResults {
   readonly check: RunCheck
   readonly types: readonly JudgedType[]
-  /** Conditions that were given, as they were. */
-  readonly gates: readonly string[]
+  /** What no condition that was given judges. */
+  readonly unjudged: readonly ('errors' | 'tail')[]
 }
 
 const VERDICT = words('pass', 'warn', 'fail')
@@ -81,6 +81,11 @@ export const CHECK_DOCUMENT = document<CheckResults>('check', 'A run checked aga
     }),
   ),
   added: made(({ check }) => check.added, listOf(TEXT), 'Types that only the run has.'),
+  renamed: made(
+    ({ check }) => check.renamed,
+    listOf(record<RunCheck['renamed'][number]>({ was: TEXT, name: TEXT })),
+    'Types that runs before had under another name: as many requests of a service that call the same.',
+  ),
 })
 
 function verdictOf({ types }: CheckResults): JudgedType['verdict'] {
@@ -95,7 +100,7 @@ const shortName = (name: string) => shortText(name, MAX_NAME_LENGTH)
 
 function checkText(results: CheckResults): string {
   const { check, types } = results
-  const { baseline, changes, added, run } = check
+  const { baseline, changes, added, renamed, run } = check
   const [first = '', ...later] = baseline.map(({ name }) => shortName(name))
   const range = later.length === 0 ? first : `${first} to ${later.at(-1)}`
   const head = `${shortName(run.name)} against ${counted(baseline.length, 'run')} (${range})`
@@ -119,6 +124,8 @@ function checkText(results: CheckResults): string {
       ? 'shift: the median ratio of a request of the run to one before.'
       : 'shift: the ratio of geometric means, in which all requests count, unlike in the median.',
     ungatedText(results),
+    renamed.length > 0 &&
+      `Called otherwise now, and compared as one: ${renamed.map(({ was, name }) => `${shortName(was)} is ${shortName(name)}`).join(', ')}.`,
     added.length > 0 && `New: ${added.map(shortName).join(', ')}`,
     untold.length > 0 &&
       `The typical request is slower than 95 % of those of every run before, though ${counted(baseline.length, 'run')} cannot say how much runs differ: ${untold.join(', ')}. Look at these, or add runs to the history.`,
@@ -144,19 +151,25 @@ function checkText(results: CheckResults): string {
   ].join('\n')
 }
 
-/** What conditions say nothing about: that more requests fail, by more than chance does if runs do not differ, or are slow. */
-function ungatedText({ types, gates }: CheckResults): string {
-  return spoken([ungatedFailures(types, gates), ungatedTails(types, gates)]).join(' ')
+/**
+ * What conditions say nothing about: that more requests fail, by more than chance does if runs do not differ, or
+ * are slow, of types that do not fail already.
+ */
+function ungatedText({ types, unjudged }: CheckResults): string {
+  return spoken([
+    unjudged.includes('errors') && ungatedFailures(types),
+    unjudged.includes('tail') && ungatedTails(types),
+  ]).join(' ')
 }
 
-function ungatedFailures(types: CheckResults['types'], gates: CheckResults['gates']): string {
+function ungatedFailures(types: CheckResults['types']): string {
   const more = types.filter(({ errors, requests: [before, now] }) => {
     if (errors === null || errors.growth.value <= 0) return false
     const { share, growth } = errors
     const { p } = twoProportionsTest((share - growth.value) * before, before, share * now, now)
     return p * types.length < LEVEL
   })
-  if (more.length === 0 || gates.some((gate) => /\b(errors|any)\b/.test(gate))) return ''
+  if (more.length === 0) return ''
   const named = more.map(({ name, errors }) => {
     const { share, growth } = errors as NonNullable<CheckedType['errors']>
     const isSure = growth.low > 0 ? '' : ', unless runs differ as much'
@@ -165,17 +178,18 @@ function ungatedFailures(types: CheckResults['types'], gates: CheckResults['gate
   return `More requests fail, which no condition judges: ${named.join(', ')}. Add --fail-on 'errors>1%' to judge it.`
 }
 
-/** Slow requests that no condition judges; where typical times moved as well, a shift does. */
-function ungatedTails(types: CheckResults['types'], gates: CheckResults['gates']): string {
+function ungatedTails(types: CheckResults['types']): string {
   const more = types.filter(
-    ({ tail, verdict }) => verdict === 'pass' && tail !== null && tail.growth.low > 0,
+    ({ tail, verdict }) => verdict !== 'fail' && tail !== null && tail.growth.low > 0,
   )
-  if (more.length === 0 || gates.some((gate) => /\b(tail|any)\b/.test(gate))) return ''
-  const named = more.map(({ name, tail }) => {
-    const { share, growth, beyondUs } = tail as NonNullable<CheckedType['tail']>
-    return `${shortName(name)} (over ${durationText(beyondUs)}: ${percentText(share - growth.value)} → ${percentText(share)})`
-  })
+  if (more.length === 0) return ''
+  const named = more.map((type) => `${shortName(type.name)} (${tailText(type)})`)
   return `More requests are slow, which no condition judges: ${named.join(', ')}. Add --fail-on 'tail>0%' to judge it.`
+}
+
+function tailText({ tail }: JudgedType): string {
+  const { share, growth, beyondUs } = tail as NonNullable<CheckedType['tail']>
+  return `over ${durationText(beyondUs)}: ${percentText(share - growth.value)} → ${percentText(share)}`
 }
 
 function durationText(us: number): string {
@@ -211,12 +225,14 @@ function intervalText(shift: Estimate): string {
   return high < 0 ? `${to} or less` : 'too few to bound it'
 }
 
-function sentenceOf({ requests, medianUs, shift, errors, conditions }: JudgedType): string {
+function sentenceOf(type: JudgedType): string {
+  const { requests, medianUs, shift, errors, tail, conditions } = type
   if (requests[1] === 0) return `no request came (${grouped(requests[0])} before)`
   const failing = errors === null ? '' : `; ${percentText(errors.share)} fail`
+  const slow = tail !== null && tail.growth.low > 0 ? `; ${tailText(type)}` : ''
   const told = conditions.length === 0 ? '' : `: ${conditions.join(', ')}`
   const times = medianUs.map(durationText).join(' → ')
-  return `${times}, ${percentText(shift.value, '+')} (${intervalText(shift)})${failing}${told}`
+  return `${times}, ${percentText(shift.value, '+')} (${intervalText(shift)})${failing}${slow}${told}`
 }
 
 /** Workflow commands: GitHub shows each as an annotation of the check. */

@@ -66,6 +66,12 @@ const TERMS: Terms<CheckedType, RunCheck> = {
     "'shift>5%', 'shift>10ms', 'errors>1%', 'tail>1%', 'missing' or 'any'; 'contribution>5%' is judged by flowdelta compare",
 }
 
+/** What is a warning where no condition that was given judges it. */
+const BY_DEFAULT = (['errors', 'tail'] as const).map((quantity) => ({
+  quantity,
+  condition: conditionFrom(`${quantity}>0%`, TERMS),
+}))
+
 export function addCheck(command: Command): void {
   command
     .argument('<file...>', 'Traces of the run to check')
@@ -77,7 +83,13 @@ export function addCheck(command: Command): void {
         TERMS,
       ),
     )
-    .addOption(conditionOption('warn-on', 'Warn when they surely exceed it', TERMS))
+    .addOption(
+      conditionOption(
+        'warn-on',
+        "Warn when they surely exceed it; where no condition judges failures or the tail, 'errors>0%' and 'tail>0%' warn",
+        TERMS,
+      ),
+    )
   addOptions(command, CHECK_FLAGS, KNOWLEDGE_OPTIONS, LOAD_FLAGS).action(runCheck)
 }
 
@@ -96,10 +108,18 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
     ...found,
     types: named(found.types),
     added: found.added.map((type) => nameType(knowledge, type)),
+    renamed: found.renamed.map(({ was, name: now }) => ({
+      was: nameType(knowledge, was),
+      name: nameType(knowledge, now),
+    })),
     changes: found.changes.map((change) => ({ ...change, types: named(change.types) })),
   }
   const meets = (type: CheckedType, given: readonly CheckCondition[]) =>
     given.filter(({ holds }) => holds(type, check)).map((condition) => condition.text)
+  const given = [...conditions, ...warnOn]
+  const unjudged = BY_DEFAULT.filter(
+    ({ quantity }) => !given.some(({ text }) => new RegExp(`\\b(${quantity}|any)\\b`).test(text)),
+  )
   const types = check.types.map((type): JudgedType => {
     // What the other bounds exceed cannot be ruled out.
     const worstOf = (of: Estimate) => ({ ...of, low: of.high })
@@ -113,7 +133,13 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
     const fails = meets(type, conditions)
     // Where so few runs leave all open, a shift that is far beyond what they differ is no pass.
     const isUntold = type.isApart && !(type.shift.low > 0)
-    const warns = isUntold ? meets(worst, [...conditions, ...warnOn]) : meets(type, warnOn)
+    const warns = [
+      ...(isUntold ? meets(worst, given) : meets(type, warnOn)),
+      ...meets(
+        type,
+        unjudged.map(({ condition }) => condition),
+      ),
+    ]
     return {
       ...type,
       verdict: fails.length > 0 ? 'fail' : warns.length > 0 ? 'warn' : 'pass',
@@ -122,8 +148,8 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
       possible: meets(worst, conditions).filter((each) => each.includes('>')),
     }
   })
-  const gates = [...conditions, ...warnOn].map(({ text }) => text)
-  const printed = visibleText(CHECK_FORMATS[flags.as]({ check, types, gates }))
+  const results = { check, types, unjudged: unjudged.map(({ quantity }) => quantity) }
+  const printed = visibleText(CHECK_FORMATS[flags.as](results))
   if (out === undefined) process.stdout.write(printed)
   else {
     writeReport(out, printed)

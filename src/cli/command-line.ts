@@ -3,9 +3,9 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import {
   addHelpAll,
-  adviceSentence,
   flagMessage,
   HELP_ALL,
+  inFlags,
   misspeltFlag,
   unflaggedFiles,
 } from './flags.ts'
@@ -49,9 +49,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     }
     if (!(problem instanceof FlowdeltaError)) throw problem
     const message = problem instanceof OptionError ? flagMessage(command, problem) : problem.message
-    const flags = adviceSentence(command.options, problem.advice)
-    const end = flags === '' || message.endsWith('.') ? '' : '.'
-    process.stderr.write(`flowdelta: ${message}${end}${flags}\n`)
+    process.stderr.write(`flowdelta: ${inFlags(command.options, message, problem.advice)}\n`)
     return 2
   }
 }

@@ -23,7 +23,7 @@ import {
   WARNINGS,
   words,
 } from './document.ts'
-import { addOptions, adviceFlags, type Flags, type FlagsOf, flagsOf } from './flags.ts'
+import { addOptions, adviceFlags, type Flags, type FlagsOf, flagsOf, inFlags } from './flags.ts'
 import { addOnePeriod, categorizeFiles } from './load-period.ts'
 import {
   JSON_FLAG,
@@ -152,5 +152,9 @@ function explosionText(diagnosis: ExplosionDiagnosis, warnings: readonly Printed
       flagText({ options }) ?? 'in code only',
     ]),
   )
-  return [diagnosis.text(), ...warningLines(warnings), table].join('\n\n')
+  return [
+    inFlags(flagsOf(COMPARISON_OPTIONS), diagnosis.text()),
+    ...warningLines(warnings),
+    table,
+  ].join('\n\n')
 }

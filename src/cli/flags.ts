@@ -63,6 +63,7 @@ export function rare(option: Option): Option {
 
 /** Makes `--help` a screen: flags that matter first, each in a clause; `--help-all` says everything. */
 export function addHelpAll(command: Command, args: readonly string[]): void {
+  for (const each of command.options) each.description = inFlags(command.options, each.description)
   const left = command.options.filter((each) => RARE.has(each))
   if (left.length > 0 && args.some((arg) => /^(--help|-h|help)$/.test(arg))) {
     for (const each of left) each.hideHelp()
@@ -109,10 +110,35 @@ export function adviceFlags(flags: readonly Option[], advice: OptionAdvice): str
   return [...new Set(found)]
 }
 
-export function adviceSentence(flags: readonly Option[], advice: OptionAdvice): string {
-  const found = adviceFlags(flags, advice)
-  return found.length === 0 ? '' : ` On the command line: ${found.join(', ')}.`
+/**
+ * A message with the names that options have on the command line, which in code stand between backticks; behind
+ * it those of its advice that it does not name.
+ */
+export function inFlags(
+  flags: readonly Option[],
+  message: string,
+  advice: OptionAdvice = {},
+): string {
+  const given = (code: string) => {
+    const [, name, path = '', value = ''] = OPTION.exec(code) ?? []
+    const long = flagOf(flags, name)?.long
+    if (long === undefined || long === null) return []
+    const field = path === '' ? '' : ` ${path.slice(1)}=…`
+    return [`${long}${field} ${value.replace(/['"[\]]|^true$|^false$/g, '')}`.trimEnd()]
+  }
+  const text = message.replace(/`([^`]+)`/g, (whole, code: string) => {
+    const parts = code.split(/, (?=\w+: )/)
+    const found = parts.flatMap(given)
+    return found.length === parts.length ? found.join(' ') : whole
+  })
+  const isNamed = (flag: string) => text.includes(flag.split(' ', 1)[0] as string)
+  const more = adviceFlags(flags, advice).filter((flag) => !isNamed(flag))
+  if (more.length === 0) return text
+  return `${text}${text.endsWith('.') ? '' : '.'} On the command line: ${more.join(', ')}.`
 }
+
+/** As code has it: `omitHosts`, `fields.time` or `concurrency: 'none'`. */
+const OPTION = /^([A-Za-z]\w*)((?:\.\w+)*)(?:: (.+))?$/
 
 function flagOf(flags: readonly Option[], option: string | undefined): Option | undefined {
   return flags.find(

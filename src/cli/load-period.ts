@@ -25,7 +25,7 @@ import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { loadTraces } from '../logs/traced/load-traces.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
-import { addOptions, adviceSentence, type Flags, flagsOf, optionsFrom, rarely } from './flags.ts'
+import { addOptions, type Flags, flagsOf, inFlags, optionsFrom, rarely } from './flags.ts'
 import { type PrintedWarning, warningLines } from './printing.ts'
 
 export interface BesideTraces {
@@ -179,8 +179,16 @@ export function proposedAlone({ split }: SplitFlags, findings: number): void {
 export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWarning[] {
   const flags = flagsOf(COMPARISON_OPTIONS, LOAD_OPTIONS)
   return warnings.map((warning) => {
-    const answer = `${warning.answer}${adviceSentence(flags, warning.advice)}`
-    return { ...warning, answer, detail: `${warning.effect} ${answer}` }
+    const { finding, message, effect } = warning
+    const answer = inFlags(flags, warning.answer, warning.advice)
+    const [found, said, affected] = [finding, message, effect].map((text) => inFlags(flags, text))
+    const texts = {
+      finding: found,
+      message: said,
+      effect: affected,
+      detail: `${affected} ${answer}`,
+    }
+    return { ...warning, ...texts, answer } as ComparisonWarning
   })
 }
 

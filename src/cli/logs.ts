@@ -33,14 +33,7 @@ import {
 import { reportHtml } from '../views/report/report-html.ts'
 import { reportMarkdown } from '../views/report/report-markdown.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
-import {
-  addOptions,
-  adviceSentence,
-  type Flags,
-  type FlagsOf,
-  optionsFrom,
-  rarely,
-} from './flags.ts'
+import { addOptions, type Flags, type FlagsOf, inFlags, optionsFrom, rarely } from './flags.ts'
 import { LOGS_DOCUMENT, type PrintedLogs } from './logs-document.ts'
 import {
   leftOutLines,
@@ -146,7 +139,7 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
   })
   const warnings = compared.warnings().map(({ code, message, advice }) => ({
     code,
-    message: `${message}${adviceSentence(command.options, advice)}`,
+    message: inFlags(command.options, message, advice),
   }))
   if (out !== undefined || flags.markdown) connectCharts()
   const madeBy = `flowdelta ${packageJson.version}`
@@ -329,7 +322,7 @@ function skippedText(compared: LogComparison, flags: readonly Option[]): string 
   if (first === undefined || isSaid) return ''
   const { text, options } = skipAdvice(first.reason)
   const said = ` ${counted(skippedLines, 'line')} of ${grouped(lines)} skipped: ${skipText(first)}.`
-  return text === '' ? said : `${said} ${text}.${adviceSentence(flags, options)}`
+  return text === '' ? said : inFlags(flags, `${said} ${text}.`, options)
 }
 
 function variablesText(compared: LogComparison, limit: number): string {

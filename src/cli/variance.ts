@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { rollup } from 'd3-array'
 import type { Categories } from '../compare/categories/categories.ts'
+import { categorize } from '../compare/categories/categorize.ts'
 import type { KNOWLEDGE_OPTIONS, Knowledge } from '../compare/knowledge/knowledge.ts'
 import { withoutNames } from '../compare/knowledge/names.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { count, defineOptions, flag, optionalText } from '../core/options.ts'
 import { formatAmount, TIME } from '../core/quantity.ts'
-import { counted, percent, pValue, shortTexts, tooltipText } from '../core/words.ts'
+import { counted, grouped, percent, pValue, shortTexts, tooltipText } from '../core/words.ts'
 import type { EdgeVariance } from '../explain/variance/category-variance.ts'
 import { compareSpreads, type SpreadComparison } from '../explain/variance/compare-spreads.ts'
 import {
@@ -78,7 +79,7 @@ async function runVariance(files: string[], flags: VarianceFlags & Flags): Promi
     variance,
     anomalies: anomalies ? variance.anomalies() : null,
     spreads: isOne ? null : compareSpreads(categories, { large }),
-    warnings: [...warnings, ...unusedMarks(variance.unused)],
+    warnings: [...warnings, ...unusedMarks(variance.unused), ...noneLarge(variance)],
     limit,
   }
   if (json) printJson(VARIANCE_DOCUMENT.write(results))
@@ -148,7 +149,7 @@ function varianceText(results: VarianceResults): string {
   return [
     summary(variance),
     ...warningLines(warnings),
-    ...(shown.length === 0 ? [nextStep(variance)] : [table]),
+    ...(shown.length === 0 ? [] : [table]),
     ...shown
       .slice(0, MOST.categories)
       .map((spread) => sourceText(variance, spread, { name: nameOf(spread), both })),
@@ -178,14 +179,32 @@ function smallText({ categories, options: { large } }: VarianceSources): string 
   return `, with ${shares.map((share) => percent(1 - share)).join(' and ')} of the requests`
 }
 
-function nextStep({ categories }: VarianceSources): string {
-  let most = 0
-  for (let category = 0; category < categories.size; category++) {
-    most = Math.max(most, categories.count(category, BEFORE), categories.count(category, AFTER))
-  }
-  return most < 2
-    ? 'No category has two requests, so there is no variance. Give more traces, or see flowdelta explosion.'
-    : `The largest category has ${counted(most, 'request')}. Give --large ${Math.min(10, most - 1)}, more traces, or see flowdelta explosion.`
+/** What to do where no category is large: of hosts that make them small, their names help, and no lower limit. */
+function noneLarge({ ranked, categories, options: { large } }: VarianceSources): PrintedWarning[] {
+  if (ranked.length > 0) return []
+  const { flows, options } = categories
+  const most = Math.max(0, ...sizesOf(categories))
+  const without = categorize(flows, { ...options, omitHosts: true })
+  const largest = Math.max(0, ...sizesOf(without))
+  const size = `The largest category has ${counted(most, 'request')}`
+  const more = 'more traces, or see flowdelta explosion'
+  const message =
+    largest > large
+      ? `${size}, and without hosts ${grouped(largest)}. Give --omit-hosts: requests that other hosts served are then alike.`
+      : most < 2
+        ? 'No category has two requests, so there is no variance. Give more traces, or see flowdelta explosion.'
+        : most > USUAL_LARGE
+          ? `${size}. Give --large ${USUAL_LARGE}, ${more}.`
+          : `${size}. Give ${more}.`
+  return [{ code: 'none-large', message }]
+}
+
+const USUAL_LARGE = VARIANCE_OPTIONS.large.default
+
+function sizesOf(categories: Categories): number[] {
+  return Array.from({ length: categories.size }, (_, category) =>
+    Math.max(categories.count(category, BEFORE), categories.count(category, AFTER)),
+  )
 }
 
 /** Names kinds of request as elsewhere; those that differ by their first step alone, as by its host, by that. */

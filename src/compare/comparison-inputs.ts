@@ -9,7 +9,7 @@ import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { renameOperations } from './knowledge/names.ts'
 import type { Segment } from './segments/segments.ts'
-import { renamedRoots } from './steps/recorded-otherwise.ts'
+import { renamedRoots } from './steps/renamed-roots.ts'
 
 /** What `comparison.where` takes. */
 export type RequestSelection =

@@ -1,7 +1,6 @@
 // Runs once a record: the loops index with `!`.
 import { bisectLeft, bisectRight } from 'd3-array'
 import { Dictionary } from './dictionary.ts'
-import type { QualityLog } from './quality.ts'
 
 export interface LoggedTraces {
   readonly epochNs: bigint
@@ -19,7 +18,10 @@ export interface LogRecords {
   readonly spanIds: string[]
   readonly timeUs: number[]
   readonly statement: number[]
+  readonly source: number[]
   readonly statements: Dictionary
+  /** What may name where it was written: values of fields, a line each; the file in the last. */
+  readonly sources: Dictionary
   readonly loose: LooseRecords
 }
 
@@ -28,8 +30,20 @@ export interface LooseRecords {
   readonly timeUs: number[]
   readonly statement: number[]
   readonly source: number[]
-  /** What may name the service: values of fields, the file; a line each. */
-  readonly sources: Dictionary
+}
+
+/** No records yet. */
+export function emptyRecords() {
+  return {
+    traceIds: [] as string[],
+    spanIds: [] as string[],
+    timeUs: [] as number[],
+    statement: [] as number[],
+    source: [] as number[],
+    statements: new Dictionary(),
+    sources: new Dictionary(),
+    loose: { timeUs: [] as number[], statement: [] as number[], source: [] as number[] },
+  }
 }
 
 /** Where a Parquet file says that flowdelta wrote it, and what no column holds. */
@@ -139,15 +153,8 @@ export function withSavedLogs(
   saved: SavedLogs,
   isLoaded: (traceId: string) => boolean = () => true,
 ): LogRecords {
-  const all = records ?? {
-    traceIds: [],
-    spanIds: [],
-    timeUs: [],
-    statement: [],
-    statements: new Dictionary(),
-    loose: { timeUs: [], statement: [], source: [], sources: new Dictionary() },
-  }
-  const { traceIds, spanIds, timeUs, statement, statements, loose } = all
+  const all = records ?? emptyRecords()
+  const { traceIds, spanIds, timeUs, statement, source, statements, sources, loose } = all
   const code = saved.statements.map((text) => statements.code(text))
   const known = saved.traces.map(isLoaded)
   saved.trace.forEach((trace, record) => {
@@ -156,11 +163,12 @@ export function withSavedLogs(
     spanIds.push(savedSpanId(saved.span[record]!))
     timeUs.push(saved.timeUs[record] ?? Number.NaN)
     statement.push(code[saved.statement[record]!]!)
+    source.push(sources.code(''))
   })
   saved.loose?.timeUs.forEach((time, record) => {
     loose.timeUs.push(time ?? Number.NaN)
     loose.statement.push(code[saved.loose!.statement[record]!]!)
-    loose.source.push(loose.sources.code(saved.loose!.sources[saved.loose!.source[record]!]!))
+    loose.source.push(sources.code(saved.loose!.sources[saved.loose!.source[record]!]!))
   })
   return all
 }
@@ -174,36 +182,6 @@ export interface ServiceLogs {
   readonly services: Dictionary
   readonly statement: Uint32Array
   readonly statements: Dictionary
-}
-
-/**
- * Lays records that name no trace to the service that a field or the file names, itself or with an instance
- * behind it, as pods are named: `cart-7d9f-x2x4p`. Others are left out.
- */
-export function logsOfServices(
-  { loose: { timeUs, statement, source, sources }, statements }: LogRecords,
-  { epochNs, services }: { readonly epochNs: bigint; readonly services: Dictionary },
-): ServiceLogs {
-  const known = services.values.toSorted((a, b) => b.length - a.length)
-  const codeOf = sources.values.map((lines) => {
-    const names = lines.split('\n')
-    const found =
-      known.find((service) => names.includes(service)) ??
-      known.find((service) => names.some((name) => /^[-._]/.test(rest(name, service))))
-    return found === undefined || found === '' ? -1 : services.code(found)
-  })
-  const kept = source.flatMap((each, record) => (codeOf[each]! < 0 ? [] : record))
-  return {
-    timeUs: Float64Array.from(kept, (record) => timeUs[record]! - Number(epochNs) / 1e3),
-    service: Uint32Array.from(kept, (record) => codeOf[source[record]!]!),
-    statement: Uint32Array.from(kept, (record) => statement[record]!),
-    services,
-    statements,
-  }
-}
-
-function rest(name: string, start: string): string {
-  return name.startsWith(start) ? name.slice(start.length) : ''
 }
 
 /** Those that were written from a first to a last moment, µs since the traces' `epochNs`. */
@@ -253,80 +231,6 @@ export function logsOfSpan({ span, timeUs, statement, statements }: SpanLogs, ro
     timeUs: timeUs[first + i]!,
     ...statementParts(statements.value(statement[first + i]!)),
   }))
-}
-
-interface LoggedSpans {
-  readonly epochNs: bigint
-  readonly ids: readonly string[]
-  readonly spanOffsets: Uint32Array
-  readonly spans: { readonly startUs: Float64Array; readonly durationUs: Float64Array }
-  readonly spanId: (row: number) => string
-  readonly ofServices: ServiceLogs
-}
-
-/** Lays records to the span that they name, else to the shortest of their trace under way. */
-export function attachLogs(
-  { traceIds, spanIds, timeUs, statement, statements }: LogRecords,
-  { epochNs, ids, spanOffsets, spans, spanId, ofServices }: LoggedSpans,
-  quality: QualityLog,
-): SpanLogs {
-  const traceOf = new Map(ids.map((id, trace) => [id, trace]))
-  const rowsOf = new Map<number, Map<string, number>>()
-  const epochUs = Number(epochNs) / 1e3
-  const found: number[] = []
-  const rowOf = new Uint32Array(traceIds.length)
-  traceIds.forEach((id, record) => {
-    const trace = traceOf.get(id)
-    if (trace === undefined) {
-      const message = `A log record names trace ${id}, which is not in the files`
-      quality.note('log-without-trace', {}, message, 'log record skipped')
-      return
-    }
-    const [first, end] = [spanOffsets[trace]!, spanOffsets[trace + 1]!]
-    let rows = rowsOf.get(trace)
-    if (rows === undefined) {
-      rows = new Map()
-      // Of a client and a server with one id, the server, which comes later, wrote it.
-      for (let row = first; row < end; row++) rows.set(spanId(row), row)
-      rowsOf.set(trace, rows)
-    }
-    const named = rows.get(
-      spanIds[record]!.replace(HEX_ID, (digits) => digits.toLowerCase().padStart(16, '0')),
-    )
-    if (named === undefined) {
-      const message = `A log record names ${spanIds[record] === '' ? 'no span' : `span ${spanIds[record]}, which is not there`}; it is laid to the shortest span that was under way`
-      quality.note('log-without-span', { trace: id }, message)
-    }
-    rowOf[record] = named ?? shortestAt(spans, [first, end], timeUs[record]! - epochUs)
-    found.push(record)
-  })
-  if (found.length === 0 && ofServices.timeUs.length === 0) {
-    quality.note('unused-logs', {}, 'No log record names a trace that was loaded')
-  }
-  found.sort((a, b) => rowOf[a]! - rowOf[b]! || timeUs[a]! - timeUs[b]!)
-  return {
-    span: Uint32Array.from(found, (record) => rowOf[record]!),
-    timeUs: Float64Array.from(found, (record) => timeUs[record]! - epochUs),
-    statement: Uint32Array.from(found, (record) => statement[record]!),
-    statements,
-  }
-}
-
-/** Ids that `SpanIds` keeps as numbers. */
-const HEX_ID = /^[0-9a-f]{1,16}$/i
-
-/** The shortest span that covers a moment; the first of the trace if none does. */
-function shortestAt(
-  { startUs, durationUs }: LoggedSpans['spans'],
-  [first, end]: readonly [number, number],
-  atUs: number,
-): number {
-  let best = -1
-  for (let row = first; row < end; row++) {
-    const isUnderWay = startUs[row]! <= atUs && atUs <= startUs[row]! + durationUs[row]!
-    if (isUnderWay && (best < 0 || durationUs[row]! < durationUs[best]!)) best = row
-  }
-  return Math.max(best, first)
 }
 
 export function pickLogs(logs: SpanLogs, rows: Uint32Array): SpanLogs {

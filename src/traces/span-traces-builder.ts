@@ -12,16 +12,12 @@ import { Dictionary, type KnownText } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { pairsOfRows } from './group-rows.ts'
 import { gatherColumns, growingColumns, growingUint32 } from './growing-columns.ts'
-import {
-  attachLogs,
-  type LogRecords,
-  logsOfServices,
-  type SavedLogs,
-  withSavedLogs,
-} from './log-records.ts'
+import { attachLogs, logsOfServices } from './lay-logs.ts'
+import { type LogRecords, type SavedLogs, withSavedLogs } from './log-records.ts'
 import { noteClockSkew, noteNamelessServices } from './note-doubts.ts'
 import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog } from './quality.ts'
+import { INSTANCE_KEYS } from './readers/otlp-values.ts'
 import { resolveParents, SpanIds } from './resolve-parents.ts'
 import { attributeProbability, lesserProbability, SamplingWeights } from './sampling.ts'
 import {
@@ -268,7 +264,7 @@ export class SpanTracesBuilder {
       read,
     )
     if (this.#linkedRoots > 0 && !this.#joinsLinks) {
-      const message = `${counted(this.#linkedRoots, 'request')} with a link to another at the beginning; joinLinks reads both as one`
+      const message = `${counted(this.#linkedRoots, 'request')} with a link to another at the beginning; \`joinLinks\` reads both as one`
       this.#quality.note('linked-request', {}, message)
     }
     const { order, position, parent, traces, spanOffsets } = resolveParents(
@@ -301,7 +297,11 @@ export class SpanTracesBuilder {
       spans: { ...spans, startUs: startUs.map((start) => Math.round(start * 1e3 - shiftNs) / 1e3) },
     }
     const spanId = (row: number) => this.#ids.text(order[row]!)
-    const ofServices = records && logsOfServices(records, { ...grouped, services: this.#services })
+    const names = { services: this.#services, hosts: this.#hosts }
+    const ofServices = records && logsOfServices(records, { ...grouped, ...names })
+    const attributes = this.#attributes.finish(order.length, position)
+    const instancesOf = (row: number) =>
+      INSTANCE_KEYS.map((key) => String(attributes.get(row, `resource.${key}`) ?? ''))
     return new SpanTraces(
       name,
       {
@@ -309,14 +309,17 @@ export class SpanTracesBuilder {
         logs:
           records &&
           ofServices &&
-          attachLogs(records, { ...grouped, spanId, ofServices }, this.#quality),
+          attachLogs(
+            records,
+            { ...grouped, ...names, spanId, instancesOf, ofServices },
+            this.#quality,
+          ),
         serviceLogs: ofServices,
-        services: this.#services,
+        ...names,
         operations: this.#operations,
-        hosts: this.#hosts,
         versionNames: this.#versions,
         links,
-        attributes: this.#attributes.finish(order.length, position),
+        attributes,
         weight: this.#sampling.finish(traces),
       },
       this.#quality.finish(traces.length),

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkRun, historyChanges } from '../../src/compare/baseline/check-run.ts'
-import { parseHistory, type RunSummary } from '../../src/compare/baseline/run-summary.ts'
-import { quantile } from '../../src/stats/quantile.ts'
+import { parseHistory, type RunSummary, timesOf } from '../../src/compare/baseline/run-summary.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { flowdelta, periods, ROOT, schemaErrors } from './run-cli.ts'
 
@@ -118,17 +117,83 @@ describe('flowdelta check', () => {
     record(0)
     await flowdelta('baseline', 'write', file, '--out', history)
     record(1)
-    const judged = (condition: string) =>
-      flowdelta('check', file, '--baseline', history, '--fail-on', condition)
+    const judged = (condition: string, ...more: string[]) =>
+      flowdelta('check', file, '--baseline', history, '--fail-on', condition, ...more)
     const { code, out } = await judged('shift>5%')
     expect(code).toBe(0)
+    expect(out).toMatch(/^warn: run /)
+    expect(out).toMatch(/^shop GET .*% +warn tail>0%\n/m)
     expect(out).toContain('shift: the median ratio of a request of the run to one before.')
     expect(out).toMatch(
       /More requests are slow, which no condition judges: shop GET \(over 99\d µs: \d\.\d % → 6\.0 %\)\. Add --fail-on 'tail>0%' to judge it\./,
     )
+    const json = JSON.parse((await judged('shift>5%', '--as', 'json')).out)
+    expect(json.verdict).toBe('warn')
+    expect(json.types[0]).toMatchObject({ verdict: 'warn', conditions: ['tail>0%'] })
+    const github = (await judged('shift>5%', '--as', 'github')).out
+    expect(github).toMatch(/^::warning title=flowdelta shop GET::.*; over 99\d µs: .*: tail>0%25\n/)
     const gated = await judged('tail>0%')
     expect(gated.code).toBe(1)
     expect(gated.out).not.toContain('no condition judges')
+    // Who says how much of a tail is too much is asked no more.
+    const allowed = await judged('shift>5%', '--warn-on', 'tail>10%')
+    expect(allowed.out).toMatch(/^pass: /)
+    expect(allowed.out).not.toContain('no condition judges')
+  })
+
+  test('a route that is only called otherwise is checked against what it was, of every run before', async () => {
+    const [file, history] = [join(FOLDER, 'routes.json'), join(FOLDER, 'routes.jsonl')]
+    const record = (route: string, us: number) => {
+      const spans = Array.from({ length: 200 }, (_, i) => {
+        const [id, timestamp] = [`${i + 1}`.padStart(16, '0'), 1.7e15 + 5000 * i]
+        const shop = { traceId: `${id}${id}`, timestamp, localEndpoint: { serviceName: 'shop' } }
+        const [name, called] = i % 2 ? [route, 'charge'] : ['GET /cart', 'look']
+        const duration = (i % 2 ? us : 900) + ((7 * i) % 100)
+        return [
+          { ...shop, id, name, kind: 'SERVER', duration },
+          { ...shop, id: `f${id.slice(1)}`, parentId: id, name: called, duration: 100 },
+        ]
+      })
+      writeFileSync(file, JSON.stringify(spans.flat()))
+    }
+    record('POST /pay/{id}', 900)
+    await flowdelta('baseline', 'write', file, '--out', history)
+    record('POST /pay/<id>', 901)
+    await flowdelta('baseline', 'write', file, '--out', history)
+    record('POST /pay/{id}', 902)
+    await flowdelta('baseline', 'write', file, '--out', history)
+    record('POST /pay/:id', 1300)
+    const judged = (...given: string[]) => flowdelta('check', file, '--baseline', history, ...given)
+    const { code, out } = await judged('--fail-on', 'shift>5%')
+    expect(code).toBe(1)
+    expect(out).toMatch(/^shop POST \/pay\/:id +300 → 100 .*fail shift>5%\n/m)
+    expect(out).toMatch(/^shop GET \/cart +300 → 100 .*pass\n/m)
+    expect(out).toContain(
+      'Called otherwise now, and compared as one: shop POST /pay/{id} is shop POST /pay/:id, shop POST /pay/<id> is shop POST /pay/:id.',
+    )
+    expect(out).not.toContain('New:')
+    const json = JSON.parse((await judged('--fail-on', 'missing', '--as', 'json')).out)
+    expect(json.added).toEqual([])
+    expect(json.renamed[0]).toEqual({ was: 'shop POST /pay/{id}', name: 'shop POST /pay/:id' })
+    expect(schemaErrors('check', json)).toBeNull()
+  })
+
+  test('a route that comes instead of one that called something else is new, and the other is missing', () => {
+    const type = (name: string, calls: Record<string, number>) => ({
+      ...run(1).types[0]!,
+      name,
+      service: 'shop',
+      calls,
+    })
+    const usual = type('shop GET /cart', { 'shop look': 1 })
+    const of = (name: string, ...types: RunSummary['types']) => ({ ...run(1), name, types })
+    const before = of('v1', usual, type('shop POST /pay/{id}', { 'bank charge': 1 }))
+    const now = of('v2', usual, type('shop POST /ship/:id', { 'post send': 1 }))
+    const { renamed, added } = checkRun(now, [before])
+    expect([renamed, added]).toEqual([[], ['shop POST /ship/:id']])
+    // Histories that were written before say of no call.
+    const { calls: _, ...plain } = type('shop POST /pay/{id}', {})
+    expect(checkRun(now, [of('v1', usual, plain)]).renamed).toEqual([])
   })
 
   test('--as json prints all results as a document', async () => {
@@ -239,19 +304,21 @@ describe('flowdelta check', () => {
 })
 
 /** A run of some types, whose times and failures wander from run to run; `slower` makes the first slower. */
-function run(seed: number, { slower = 1, types = 5, wander = 0.05 } = {}): RunSummary {
+function run(
+  seed: number,
+  { slower = 1, types = 5, wander = 0.05, requests = 400 } = {},
+): RunSummary {
   const random = randomSource(seed)
   return {
     schema: 'flowdelta.run/1',
     name: `run ${seed}`,
     types: Array.from({ length: types }, (_, type) => {
       const level = Math.log(1000 * (type + 1)) + wander * random.normal()
-      const all = Float64Array.from({ length: 400 }, () => random.logNormal(level, 0.6)).sort()
       const factor = type === 0 ? slower : 1
-      const timesUs = Array.from({ length: 200 }, (_, i) => factor * quantile(all, (i + 0.5) / 200))
+      const all = Array.from({ length: requests }, () => factor * random.logNormal(level, 0.6))
       const failing = 0.02 * Math.exp(10 * wander * random.normal())
       const failed = all.filter(() => random.next() < failing).length
-      return { name: `type ${type}`, requests: all.length, failed, timesUs }
+      return { name: `type ${type}`, requests, failed, ...timesOf(all) }
     }),
   }
 }
@@ -273,16 +340,22 @@ describe('a history of runs', () => {
     expect(alarms).toBeLessThanOrEqual(10 + 6)
   })
 
-  test('so has a single run before whose requests are independent', { tags: ['full'] }, () => {
-    let alarms = 0
-    for (let seed = 0; seed < 200; seed++) {
-      const still = { wander: 0 }
-      alarms += Number(
-        surely(checkRun(run(2 * seed + 1, still), [run(2 * seed + 2, still)])).length > 0,
-      )
-    }
-    expect(alarms).toBeLessThanOrEqual(10 + 6)
-  })
+  test.each([400, 10_000])(
+    'so has a single run before whose requests are independent, %d of a type',
+    {
+      tags: ['full'],
+    },
+    (requests) => {
+      let alarms = 0
+      for (let seed = 0; seed < 200; seed++) {
+        const still = { wander: 0, requests }
+        alarms += Number(
+          surely(checkRun(run(2 * seed + 1, still), [run(2 * seed + 2, still)])).length > 0,
+        )
+      }
+      expect(alarms).toBeLessThanOrEqual(10 + 6)
+    },
+  )
 
   test('a run that was added several times counts once', () => {
     const [one, now] = [run(1, { wander: 0 }), run(2, { wander: 0 })]
@@ -304,8 +377,9 @@ describe('a history of runs', () => {
     const runs = Array.from({ length: 8 }, (_, i) => run(i + 1, { wander: 0.01 }))
     const now = run(99, { wander: 0.01 })
     const [first, ...rest] = now.types
-    const timesUs = first!.timesUs.map((us, i) => (i < 184 ? us : 2e6)).sort((a, b) => a - b)
-    const found = surely(checkRun({ ...now, types: [{ ...first!, timesUs }, ...rest] }, runs))
+    const times = Array.from({ length: 400 }, (_, i) => (i < 368 ? 900 + i : 2e6))
+    const slow = { ...first!, ...timesOf(times) }
+    const found = surely(checkRun({ ...now, types: [slow, ...rest] }, runs))
     expect(found.map(({ name }) => name)).toContain('type 0')
     const { tail } = found[0]!
     expect(tail?.share).toBeCloseTo(0.08, 3)

@@ -42,7 +42,7 @@ describe('--where and --between', () => {
 
   test('attributes of resources are advised as a flag', async () => {
     const { err } = await flowdelta('variance', GOOD, '--where', 'cloud.zone = a')
-    expect(err).toMatch(/On the command line: --resource-attributes\.\n$/)
+    expect(err).toMatch(/Attributes of resources are loaded with --resource-attributes\.\n$/)
   })
 
   test.each(['variance', 'explosion'])('%s has the flag --between', async (command) => {

@@ -188,6 +188,36 @@ describe('options of one period', () => {
     expect(out).toContain('The largest category has 30 requests. Give --large 10, more traces')
   })
 
+  test('where hosts make every category small, leaving them out is advised, which helps', async () => {
+    const data = Array.from({ length: 60 }, (_, i) => {
+      const traceID = `${i + 1}`.padStart(32, '0')
+      const times = { startTime: 1.7e15 + 1000 * i, duration: 900 + ((7 * i) % 100) }
+      const span = { traceID, spanID: traceID.slice(16), operationName: 'GET', processID: 'p' }
+      const hostname = { key: 'hostname', type: 'string', value: `shop-${i % 30}` }
+      return {
+        traceID,
+        spans: [{ ...span, ...times, references: [], tags: [] }],
+        processes: { p: { serviceName: 'shop', tags: [hostname] } },
+      }
+    })
+    const jaeger = { data }
+    await writeFile(at('hosts.json'), JSON.stringify(jaeger))
+    const { out } = await flowdelta('variance', at('hosts.json'))
+    expect(out).toContain(
+      '! none-large: The largest category has 2 requests, and without hosts 60. Give --omit-hosts',
+    )
+    expect(out).not.toContain('--large')
+    const json = JSON.parse((await flowdelta('variance', at('hosts.json'), '--json')).out)
+    expect(json.warnings.map(({ code }: { code: string }) => code)).toContain('none-large')
+    const { out: helped } = await flowdelta('variance', at('hosts.json'), '--omit-hosts')
+    expect(helped).toMatch(/^1 category of more than 10 requests/)
+    // Of few requests, no limit and no label helps.
+    const few = { data: jaeger.data.slice(0, 4) }
+    await writeFile(at('few.json'), JSON.stringify(few))
+    const { out: fewer } = await flowdelta('variance', at('few.json'), '--omit-hosts')
+    expect(fewer).toContain('The largest category has 4 requests. Give more traces, or see')
+  })
+
   test('a file of marks that is not there is named', async () => {
     const { code, err } = await flowdelta('variance', at('before.dot'), '--marks', at('none.json'))
     expect(code).toBe(2)

@@ -106,6 +106,129 @@ test('a record that names no span lies in the shortest one under way; others are
   })
 })
 
+/**
+ * Spans of three services, whose hosts and pods are recorded:
+ *   shop on shop-1           |--------------------|    0 to 400 µs
+ *     stock on node-a            |------------|      100 to 300 µs, in pod stock-5c-a1
+ *       cards on visa-0            |------|          120 to 200 µs
+ */
+const PLACED = JSON.stringify({
+  resourceSpans: [
+    ['shop', 'shop-1', 'shop-7d9f-x2', '', 'a1', 0, 400],
+    ['stock', 'node-a', 'stock-5c-a1', 'a1', 'b2', 100, 300],
+    ['cards', 'visa-0', 'z-0', 'b2', 'c3', 120, 200],
+  ].map(([service, host, pod, parent, id, from, to]) => ({
+    resource: {
+      attributes: Object.entries({
+        'service.name': service,
+        'host.name': host,
+        'k8s.pod.name': pod,
+      }).map(([key, stringValue]) => ({ key, value: { stringValue } })),
+    },
+    scopeSpans: [
+      {
+        spans: [
+          {
+            traceId: '5b8efff798038103d269b633813fc60c',
+            spanId: `${id}`.repeat(8),
+            parentSpanId: `${parent}`.repeat(8),
+            name: 'work',
+            startTimeUnixNano: `${1e18 + Number(from) * 1e3}`,
+            endTimeUnixNano: `${1e18 + Number(to) * 1e3}`,
+          },
+        ],
+      },
+    ],
+  })),
+})
+const OF_REQUEST = { traceId: '5b8efff798038103d269b633813fc60c', message: 'charge failed' }
+const at = (us: number) => 1e9 + us / 1e6
+const line = (fields: object, us = 150) =>
+  JSON.stringify({ time: at(us), ...OF_REQUEST, ...fields })
+const ofResource = (attributes: object) =>
+  JSON.stringify({
+    resourceLogs: [
+      {
+        resource: {
+          attributes: Object.entries(attributes).map(([key, stringValue]) => ({
+            key,
+            value: { stringValue },
+          })),
+        },
+        scopeLogs: [
+          {
+            logRecords: [
+              {
+                timeUnixNano: '1000000000000150000',
+                traceId: OF_REQUEST.traceId,
+                body: { stringValue: 'charge failed' },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  })
+
+test.each([
+  ['a host that spans have', 'stock', line({ host: 'node-a' })],
+  ['a host named after its service', 'shop', line({ hostname: 'shop-3' })],
+  ['ECS: a host', 'stock', line({ host: { name: 'node-a' } })],
+  [
+    'ECS: a service, whatever the host',
+    'shop',
+    line({ service: { name: 'shop' }, host: 'visa-0' }),
+  ],
+  ['Kubernetes: a pod', 'stock', line({ kubernetes: { pod_name: 'stock-5c-a1', host: 'visa-0' } })],
+  ['a pod that only spans know', 'cards', line({ pod: 'z-0' }, 390)],
+  ['OTLP: a service', 'shop', ofResource({ 'service.name': 'shop' })],
+  ['OTLP: a host', 'stock', ofResource({ 'host.name': 'node-a' })],
+  ['OTLP: a pod', 'stock', ofResource({ 'k8s.pod.name': 'stock-5c-a1' })],
+  [
+    'syslog: a host',
+    'stock',
+    `<14>1 2001-09-09T01:46:40.000150Z node-a app 12 - - traceId=${OF_REQUEST.traceId} charge failed`,
+  ],
+  ['a moment after the spans of the host ended', 'cards', line({ host: 'visa-0' }, 350)],
+])(
+  'a record with a trace and %s lies in the span that was recorded there',
+  async (_, service, bytes) => {
+    const traces = (await loadTraces(
+      { name: 'spans.json', bytes: PLACED },
+      { logs: { name: 'all.log', bytes } },
+    )) as SpanTraces
+    const rows = Array.from(traces.logs?.span ?? [])
+    expect(rows.map((row) => traces.services.value(traces.spans.service[row] ?? 0))).toEqual([
+      service,
+    ])
+    expect(Object.fromEntries(traces.quality().counts)).toEqual({})
+  },
+)
+
+test.each([
+  ['its file is named after', 'shop.log', line({})],
+  ['an unknown host leaves to the file', 'shop.log', line({ host: 'node-z' })],
+  ['its host is of, not the file', 'cards.log', line({ host: 'shop-1' })],
+])('a record with a trace lies in a span of the service that %s', async (_, name, bytes) => {
+  const spans = { name: 'spans.json', bytes: PLACED }
+  const traces = (await loadTraces(spans, { logs: { name, bytes } })) as SpanTraces
+  const [row = -1] = traces.logs?.span ?? []
+  expect(traces.services.value(traces.spans.service[row] ?? 0)).toBe('shop')
+})
+
+test('an exception lies where the record that tells of it was written', async () => {
+  const bytes = line({
+    host: 'shop-1',
+    stack_trace: 'java.io.IOException: No space left\n\tat A.b(A.java:1)',
+  })
+  const spans = { name: 'spans.json', bytes: PLACED }
+  const traces = (await loadTraces(spans, { logs: { name: 'all.log', bytes } })) as SpanTraces
+  const services = Array.from(traces.logs?.span ?? [], (row) =>
+    traces.services.value(traces.spans.service[row] ?? 0),
+  )
+  expect(services).toEqual(['shop', 'shop'])
+})
+
 test('another path of the code is found though no span changed, named by its statements', async () => {
   const [usual] = USUAL
   const failing = { says: 'Stock#37 shelf 17 is gone', level: 'ERROR', atUs: 150 }

@@ -8,7 +8,7 @@ import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { runShifts } from '../../stats/run-shifts.ts'
 import { differenceInterval } from '../../stats/two-proportions.ts'
-import type { RunSummary, TypeSummary } from './run-summary.ts'
+import { type RunSummary, SLOWEST, type TypeSummary, withNamesOfLast } from './run-summary.ts'
 
 /** An estimate with the interval that holds for all types of requests together. */
 export interface Estimate {
@@ -48,6 +48,8 @@ export interface RunCheck {
   readonly types: readonly CheckedType[]
   /** Types that only the run has. */
   readonly added: readonly string[]
+  /** Types that runs before had under another name. */
+  readonly renamed: readonly { readonly was: string; readonly name: string }[]
 }
 
 export interface HistoryChange {
@@ -88,7 +90,9 @@ export function historyChanges(runs: readonly RunSummary[]): HistoryChange[] {
  */
 export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha = 0.05): RunCheck {
   // A run that was added twice tells no more than once.
-  const distinct = [...new Map(history.map((one) => [JSON.stringify(one.types), one])).values()]
+  const once = [...new Map(history.map((one) => [JSON.stringify(one.types), one])).values()]
+  const { runs, renamed } = withNamesOfLast([...once, run])
+  const distinct = runs.slice(0, -1)
   const changes = historyChanges(distinct)
   const baseline = distinct.slice(changes.at(-1)?.at ?? 0)
   const known = new Set(baseline.flatMap(({ types }) => types.map(({ name }) => name)))
@@ -125,7 +129,15 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
     }
   })
   const added = run.types.map(({ name }) => name).filter((name) => !known.has(name))
-  return { run, baseline, changes, types, added }
+  const names = new Set(run.types.map(({ name }) => name))
+  return {
+    run,
+    baseline,
+    changes,
+    types,
+    added,
+    renamed: [...renamed].flatMap(([was, name]) => (names.has(name) ? { was, name } : [])),
+  }
 }
 
 /**
@@ -210,9 +222,11 @@ function tailOf(name: string, runs: readonly RunSummary[]): number {
 }
 
 /** How many requests are slower; of many, quantiles stand for them. */
-function slowerOf({ requests, timesUs }: TypeSummary, beyondUs: number): Counts {
-  const slower = timesUs.filter((us) => us > beyondUs).length
-  return { failed: Math.round((slower / timesUs.length) * requests), requests }
+function slowerOf({ requests, timesUs, slowestUs = [] }: TypeSummary, beyondUs: number): Counts {
+  const isOfSlowest = beyondUs >= (slowestUs[0] ?? Number.POSITIVE_INFINITY)
+  const times = isOfSlowest ? slowestUs : timesUs
+  const share = times.filter((us) => us > beyondUs).length / times.length
+  return { failed: Math.round(share * (isOfSlowest ? SLOWEST : 1) * requests), requests }
 }
 
 /** Of one run before: by its requests, as if they were independent. */

@@ -1,10 +1,11 @@
 import { ascending, groups, rollup, sum } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
-import type { FlowSet } from '../../flows/flow-set.ts'
+import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { countWorth, type WeightMoments } from '../steps/compare-counts.ts'
+import { callsOfRoots, type RootCalls, renamesBetween } from '../steps/renamed-roots.ts'
 import { rootName } from '../steps/root-types.ts'
 
 /** What a run leaves in a history: how long its requests took, by service and operation of the root. */
@@ -27,15 +28,25 @@ export interface TypeSummary {
   readonly weighted?: { readonly failed: number; readonly requests: number }
   /** Response times, µs, ascending: all of them, or quantiles at equal distances. */
   readonly timesUs: readonly number[]
+  /** Of more requests than `timesUs` holds, those of the slowest twentieth: all, or quantiles at equal distances. */
+  readonly slowestUs?: readonly number[]
+  /** Of spans, what tells the type whatever it is called: its service, and the share of its requests that make each call. */
+  readonly service?: string
+  readonly calls?: Readonly<Record<string, number>>
 }
 
 const SCHEMA = 'flowdelta.run/1'
 const MAX_TIMES = 200
+/** Quantiles of all tell a tail to half a per cent, which is far more than it differs by chance in large runs. */
+export const SLOWEST = 0.05
+const MAX_SLOWEST = 100
 /** Names that hold ids make thousands of types: those with the most requests are kept. */
 const MAX_TYPES = 200
+/** Calls that most requests of a type make tell it. */
+const MAX_CALLS = 30
 
 /**
- * Summarizes a run in about 2 kB a type, so that later runs can be checked without its traces. Of a
+ * Summarizes a run in about 3 kB a type, so that later runs can be checked without its traces. Of a
  * sample that preferred some requests of a type, some of these are left out (`sampling: 'even'`).
  */
 export function summarizeRun(name: string, traces: TraceSet): RunSummary {
@@ -43,6 +54,7 @@ export function summarizeRun(name: string, traces: TraceSet): RunSummary {
   const { outcomes, responseTimeUs, shapeOf } = flows
   const weighted = flows.weight && outcomes && weightedFailures(buildFlows(traces))
   const requests = Array.from(shapeOf, (_, request) => request)
+  const roots = new Map(callsOfRoots(flows, BEFORE).map((root) => [root.name, root]))
   const types = groups(requests, (request) => rootName(flows, shapeOf[request] as number))
   const most = types.sort(([a, one], [b, other]) => other.length - one.length || ascending(a, b))
   return {
@@ -53,9 +65,47 @@ export function summarizeRun(name: string, traces: TraceSet): RunSummary {
       requests: own.length,
       failed: outcomes ? own.filter((request) => outcomes.failed(request)).length : null,
       ...(weighted && { weighted: weighted.get(type)! }),
-      timesUs: someTimes(own.map((request) => responseTimeUs[request] as number)),
+      ...timesOf(own.map((request) => responseTimeUs[request] as number)),
+      ...callsOf(roots.get(type)),
     })),
   }
+}
+
+function callsOf(root: RootCalls | undefined) {
+  if (root === undefined) return {}
+  const most = [...root.calls].sort(([a, one], [b, other]) => other - one || ascending(a, b))
+  const calls = most
+    .slice(0, MAX_CALLS)
+    .map(([call, share]) => [call, Number(share.toPrecision(3))])
+  return { service: root.service, calls: Object.fromEntries(calls) as Record<string, number> }
+}
+
+/**
+ * Gives types the names that they have in the last run, where only these changed: a type that is called
+ * otherwise from one run to the next, as `renamesBetween` tells.
+ */
+export function withNamesOfLast(runs: readonly RunSummary[]) {
+  const renamed = new Map<string, string>()
+  const named = runs.reduce<RunSummary[]>((before, run) => {
+    const last = before.at(-1)
+    const renames = last ? renamesBetween(rootsOf(last), rootsOf(run)) : []
+    const names = new Map(renames.map(([was, is]) => [was.name, is.name]))
+    for (const [was, is] of renamed) renamed.set(was, names.get(is) ?? is)
+    for (const [was, is] of names) renamed.set(was, is)
+    const rename = (type: TypeSummary) => ({ ...type, name: names.get(type.name) ?? type.name })
+    const earlier =
+      names.size === 0 ? before : before.map((one) => ({ ...one, types: one.types.map(rename) }))
+    return [...earlier, run]
+  }, [])
+  return { runs: named, renamed }
+}
+
+function rootsOf({ types }: RunSummary) {
+  const all = sum(types, ({ requests }) => requests)
+  return types.map(({ name, requests, service = '', calls = {} }) => {
+    const made = new Map(Object.entries(calls))
+    return { name, service, requests, share: requests / all, calls: made }
+  })
 }
 
 function weightedFailures(flows: FlowSet) {
@@ -73,11 +123,19 @@ function weightedFailures(flows: FlowSet) {
   return rollup(requests, failuresOf, (request) => rootName(flows, flows.shapeOf[request]!))
 }
 
-function someTimes(all: readonly number[]): number[] {
+/** Response times of a type, as its summary keeps them. */
+export function timesOf(all: readonly number[]): Pick<TypeSummary, 'timesUs' | 'slowestUs'> {
   const times = Float64Array.from(all).sort()
-  if (times.length <= MAX_TIMES) return Array.from(times)
-  return Array.from({ length: MAX_TIMES }, (_, i) =>
-    Number(quantile(times, (i + 0.5) / MAX_TIMES).toPrecision(6)),
+  const timesUs = someTimes(times, MAX_TIMES)
+  if (times.length <= MAX_TIMES) return { timesUs }
+  const slowest = times.slice(-Math.round(SLOWEST * times.length))
+  return { timesUs, slowestUs: someTimes(slowest, MAX_SLOWEST) }
+}
+
+function someTimes(sorted: Float64Array, most: number): number[] {
+  if (sorted.length <= most) return Array.from(sorted)
+  return Array.from({ length: most }, (_, i) =>
+    Number(quantile(sorted, (i + 0.5) / most).toPrecision(6)),
   )
 }
 
@@ -109,9 +167,18 @@ function isSummary(value: unknown): value is RunSummary {
 }
 
 function isType(value: Partial<TypeSummary> | null): boolean {
-  const { name, requests = -1, failed = -1, timesUs, weighted } = value ?? {}
+  const {
+    name,
+    requests = -1,
+    failed = -1,
+    timesUs,
+    slowestUs = [],
+    weighted,
+    calls = {},
+  } = value ?? {}
   const isCount = (count: number | null) => Number.isSafeInteger(count) && Number(count) >= 0
   if (typeof name !== 'string' || !Array.isArray(timesUs)) return false
+  if (!Object.values(calls ?? {}).every((share) => Number.isFinite(share))) return false
   for (const counts of [{ failed, requests }, weighted ?? { failed: null, requests: 0 }]) {
     if (!isCount(counts.requests)) return false
     if (counts.failed !== null && !(isCount(counts.failed) && counts.failed <= counts.requests))
@@ -119,6 +186,8 @@ function isType(value: Partial<TypeSummary> | null): boolean {
   }
   return (
     timesUs.length > 0 &&
-    timesUs.every((us, i) => Number.isFinite(us) && us >= Number(timesUs[i - 1] ?? 0))
+    [timesUs, slowestUs].every((times) =>
+      times.every((us, i) => Number.isFinite(us) && us >= Number(times[i - 1] ?? 0)),
+    )
   )
 }

@@ -1,5 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
-import { group, sum } from 'd3-array'
+import { group } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { TIME } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
@@ -32,11 +32,11 @@ export interface RecordedOtherwise {
 
 /** An operation is of one period if the other has no more than this share of its spans. */
 const MAX_IN_OTHER = 0.01
-const MIN_SPANS = 20
+export const MIN_SPANS = 20
 /** A change of a mean by fewer standard errors is none. */
 const SURE = 3
 /** Names that stand for each other differ by no more than this in how often they occur, and how long they take. */
-const MAX_APART = 0.25
+export const MAX_APART = 0.25
 const SLOWEST = 0.01
 
 type Two<T> = readonly [before: T, after: T]
@@ -120,53 +120,8 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
   }
 })
 
-/** A root operation that is called otherwise after: as many requests that call the same. */
-export interface RootRename extends Operation {
-  readonly renamed: string
-}
-
-/** Finds roots of one period only that stand for each other: of the same service, share and calls, and no other is. */
-export const renamedRoots = remembered((flows: FlowSet): readonly RootRename[] => {
-  if (!areFromSpans(flows)) return []
-  const shapes = namedShapes(flows)
-  const counted = countSpans(flows, shapes)
-  const roots = [new Map<string, Map<string, number>>(), new Map<string, Map<string, number>>()]
-  flows.shapeOf.forEach((shape, request) => {
-    const { names } = shapes.get(shape)!
-    const [period, root] = [flows.period[request] as Period, names[0]!]
-    if (flows.isPart(request) || counted.get(root)!.spans[1 - period]! > 0) return
-    // Its own name counts how many requests there are.
-    const calls = getOrInsert(roots[period]!, root, () => new Map<string, number>())
-    for (const name of new Set(names)) calls.set(name, 1 + (calls.get(name) ?? 0))
-  })
-  const standsFor = (was: string, is: string) => {
-    const [before, after] = [roots[BEFORE]!.get(was)!, roots[AFTER]!.get(is)!]
-    const sizes = [before.get(was)!, after.get(is)!] as const
-    if (Math.min(...sizes) < MIN_SPANS || before.size < 2) return false
-    if (counted.get(was)!.service !== counted.get(is)!.service) return false
-    const [had, has] = [sizes[0] / flows.wholes(BEFORE), sizes[1] / flows.wholes(AFTER)]
-    const names = new Set(
-      [...before.keys(), ...after.keys()].filter((one) => ![was, is].includes(one)),
-    )
-    const shares = [...names].map((name) => [
-      (before.get(name) ?? 0) / sizes[0],
-      (after.get(name) ?? 0) / sizes[1],
-    ])
-    const most = sum(shares, (pair) => Math.max(...pair))
-    const apart = most - sum(shares, (pair) => Math.min(...pair))
-    return Math.abs(has - had) <= MAX_APART * Math.max(had, has) && apart <= MAX_APART * most
-  }
-  const pairs = [...roots[BEFORE]!.keys()].flatMap((was) =>
-    [...roots[AFTER]!.keys()].filter((is) => standsFor(was, is)).map((is) => [was, is] as const),
-  )
-  return pairs.flatMap(([was, is]) => {
-    const isOnly = pairs.filter((pair) => pair[0] === was || pair[1] === is).length === 1
-    const { service, operation } = counted.get(was)!
-    return isOnly ? [{ service, operation, renamed: counted.get(is)!.operation }] : []
-  })
-})
-
-const namedShapes = remembered(
+/** What requests of each shape do, by `callName`. */
+export const namedShapes = remembered(
   (flows: FlowSet): ReadonlyMap<number, Named> =>
     new Map(
       Array.from(allVisits(flows), ([shape, visits]) => {

@@ -188,7 +188,7 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
     const isBest = best !== undefined && helps(best)
     if (isBest) {
       lines.push(
-        `What helps most is ${best.remedy} (${best.code}): ` +
+        `What helps most is ${best.remedy} (\`${best.code}\`): ` +
           `${counted(best.categories, 'category', 'categories')}, ${shortNumber(best.requestsPerCategory)} ` +
           `requests in each, ${percent(best.testableShare)} of requests in categories large enough to be tested; C² of the ` +
           `category that the median request is in: ` +
@@ -199,7 +199,7 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
     const others = this.proposals.filter(({ code }) => !isBest || code !== best.code)
     for (const { change, by, code, ...sizes } of others.slice(0, MAX_PROPOSALS)) {
       const what = change === 'split' ? `Split by ${tooltipText(by)}` : `Merge by ${by}`
-      lines.push(`${what} (${code}): ${effectText(sizes, this.sizes)}.`)
+      lines.push(`${what} (\`${code}\`): ${effectText(sizes, this.sizes)}.`)
     }
     return lines.join('\n')
   }

@@ -44,7 +44,8 @@ export const FOLD_OPTIONS = defineOptions({
   ),
   sizeUnit: oneOf(['bytes', null], {
     default: 'bytes',
-    sentence: 'Unit of sizeAttribute: bytes, shown in KB of 1,024 bytes, or null for other numbers',
+    sentence:
+      'Unit of `sizeAttribute`: bytes, shown in KB of 1,024 bytes, or null for other numbers',
   }),
 })
 

@@ -69,9 +69,11 @@ export function hasColumn(
 const SAYS_WHAT = new Set(['event', 'message', 'line', 'name', 'path'])
 
 function requireColumns(header: readonly string[], settings: ReadSettings, file: string): void {
-  const { time, name, instance } = settings
+  const { time, name, instance, needsInstance } = settings
   const hasInstance =
-    instance === undefined || header.some((one) => one.toLowerCase() === instance.toLowerCase())
+    instance === undefined ||
+    !needsInstance ||
+    header.some((one) => one.toLowerCase() === instance.toLowerCase())
   const missing = [
     !hasColumn(header, 'time', settings) && (['fields.time', time ?? USUAL.time] as const),
     !hasColumn(header, 'name', settings) && (['fields.name', name ?? USUAL.name] as const),

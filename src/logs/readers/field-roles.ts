@@ -33,7 +33,7 @@ const NAMES = {
 
 /** Where something was written: instances, but nothing that a message is about. */
 const CONTEXT: Readonly<Record<string, string>> = {
-  pod: 'pod pod_name podname kubernetes.pod_name kubernetes.pod.name k8s.pod.name labels.pod resource.labels.pod_name',
+  pod: 'pod pod_name podname kubernetes.pod_name kubernetes.pod.name k8s.pod.name labels.pod resource.labels.pod_name service.instance.id service.node.name',
   container:
     'container container_name containername container_id containerid kubernetes.container_name kubernetes.container.name k8s.container.name container.name container.id labels.container resource.labels.container_name dyno',
   host: 'host hostname host.name _hostname nodename node_name computer kubernetes.host k8s.node.name beat.hostname host.hostname machinename machine_name computername serverhost syslog_hostname',
@@ -69,7 +69,8 @@ for (const [role, names] of Object.entries(NAMES)) {
 }
 for (const [key, names] of Object.entries(CONTEXT)) {
   for (const [i, name] of names.split(' ').entries()) {
-    if (!ROLES.has(name)) ROLES.set(name, { role: 'context', rank: 2 * i, key })
+    for (const path of [name, `resource.${name}`])
+      if (!ROLES.has(path)) ROLES.set(path, { role: 'context', rank: 2 * i, key })
   }
 }
 

@@ -118,7 +118,7 @@ export class LogDraft {
     else if (role === 'time' && Number(value) === 0 && /nano$/i.test(path)) return
     else if (role === 'thrown' && typeof value !== 'string') return
     else if (role !== 'context') this.#take(role, rank, value, key)
-    else if (STREAMS.has(key)) this.stream += `${value} `
+    else if (STREAMS.has(key)) this.stream += `${value}\n`
   }
 
   #roleOf(path: string): DraftRole {

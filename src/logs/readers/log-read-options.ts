@@ -162,6 +162,8 @@ export function readSettings(given: LogReadOptions) {
     format: template.length > 0 ? 'text' : format,
     /** The field, `undefined` for the path. */
     instance: instance === 'path' ? undefined : instance,
+    /** Whether a table without that field cannot be read. */
+    needsInstance: true,
     /** What divides messages into instances and classes, if anything does. */
     division: readDivision(options),
     /** Whether the time before each message is a variable. */

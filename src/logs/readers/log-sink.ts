@@ -18,8 +18,8 @@ export interface LogRecord {
   readonly timeUs: number
   /** `undefined` where the path is the instance. */
   readonly instance?: string | undefined
-  /** Service, pod, container and the like that wrote it, with spaces between. */
-  readonly origin?: string
+  /** Service, pod, container and the like that wrote it, a line each. */
+  readonly origin?: string | undefined
   readonly name: string
   /** Whether `name` is free text, of which a template is the name. */
   readonly isText: boolean

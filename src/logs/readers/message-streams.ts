@@ -20,7 +20,7 @@ export interface LineOptions {
 export class Stream {
   readonly stack = new StackFollower()
   /** What further lines belong to. */
-  message: Pick<LogRecord, 'timeUs' | 'instance' | 'fields'> | undefined
+  message: Pick<LogRecord, 'timeUs' | 'instance' | 'origin' | 'fields'> | undefined
   /** The beginning of a line that was cut. */
   partial = ''
   /** The first of two lines that make one message. */
@@ -91,9 +91,9 @@ export class MessageStreams {
       const said = end < 0 ? name : name.slice(0, end).trimEnd()
       const component = logger === undefined ? '' : classOf(logger)
       const stream = this.of(draft.stream)
-      stream.message = { timeUs, instance, fields }
+      const of = { line, timeUs, instance, origin: draft.stream + component, component }
+      stream.message = { ...of, fields }
       this.#messages++
-      const of = { line, timeUs, instance, origin: draft.stream, component }
       sink.record({ ...of, name: said, isText, value, level, fields })
       // A line without a time is one skipped line, whatever else it says.
       if (Number.isNaN(timeUs)) return
@@ -140,7 +140,7 @@ export class MessageStreams {
       line,
       timeUs,
       instance,
-      origin: plan.stream,
+      origin: plan.stream + component,
       name,
       isText,
       component,
@@ -180,8 +180,8 @@ export class MessageStreams {
     if (thrown === undefined || message === undefined) return
     const { className, message: name } = thrown
     const component = `threw ${className}`
-    const { timeUs, instance, fields: of } = message
-    const record = { line, timeUs, instance, name, isText: true, component, of }
+    const { timeUs, instance, origin, fields: of } = message
+    const record = { line, timeUs, instance, origin, name, isText: true, component, of }
     this.#options.sink.record({ ...record, level: 'error' })
   }
 

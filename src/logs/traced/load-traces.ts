@@ -1,6 +1,6 @@
 import { Dictionary } from '../../traces/dictionary.ts'
 import { type LoadOptions, loadTraces as loadWith } from '../../traces/load-traces.ts'
-import { type LogRecords, statementKey } from '../../traces/log-records.ts'
+import { emptyRecords, type LogRecords, statementKey } from '../../traces/log-records.ts'
 import type { QualityLog } from '../../traces/quality.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import type { TraceSource } from '../../traces/trace-source.ts'
@@ -33,13 +33,14 @@ import { readLogFile } from '../readers/read-log-file.ts'
  *
  * Logs (option `logs`) may be in any format that `loadLogs` reads: OTLP, JSON lines, CSV, text, within
  * what carries them or not. Records whose fields or text name a trace id (`trace_id`, `TraceID`) become
- * trace points of that request, within the span that they name, or else the shortest one under way; the
- * comparison of two periods that both have logs tells which statements spans log no more, or anew. Records
- * that name no trace count for the service that a field, a pod or the file is named after: findings tell
- * what their service logs anew, more often or more seldom.
+ * trace points of that request, within the span that they name; else the shortest one under way of the
+ * service, host or pod that their fields or their file name, or of all. The comparison of two periods that
+ * both have logs tells which statements spans log no more, or anew. Records that name no trace count for the
+ * service that a field, a pod, a host or the file is named after: findings tell what their service logs anew,
+ * more often or more seldom.
  * `.quality()` counts records that name no trace (`log-without-id`), one that was not loaded
- * (`log-without-trace`), or no span of it (`log-without-span`), lines without a record (`unread-log`), and
- * logs of which no record was laid to a trace (`unused-logs`).
+ * (`log-without-trace`), no span of it and no place that it passed (`log-without-span`), lines without a
+ * record (`unread-log`), and logs of which no record was laid to a trace (`unused-logs`).
  *
  * @param options see `LOAD_OPTIONS`
  *
@@ -87,7 +88,8 @@ async function readTracedLogs(
   quality: QualityLog,
 ): Promise<LogRecords> {
   const collector = new RecordCollector(quality)
-  const settings = readSettings({})
+  // Where a record was written is the instance that it is of.
+  const settings = { ...readSettings({ instance: 'host' }), needsInstance: false }
   for (const { files, isFile } of await logInputs(logs)) {
     for (const file of files) {
       await readLogFile(file, { settings, sink: collector.sinkOf(file.name), isRequired: isFile })
@@ -97,19 +99,7 @@ async function readTracedLogs(
 }
 
 class RecordCollector {
-  readonly records = {
-    traceIds: [] as string[],
-    spanIds: [] as string[],
-    timeUs: [] as number[],
-    statement: [] as number[],
-    statements: new Dictionary(),
-    loose: {
-      timeUs: [] as number[],
-      statement: [] as number[],
-      source: [] as number[],
-      sources: new Dictionary(),
-    },
-  }
+  readonly records = emptyRecords()
   readonly #quality: QualityLog
   readonly #masker = new Masker(DEFAULT_MASKS)
   readonly #ids = new Dictionary()
@@ -128,8 +118,7 @@ class RecordCollector {
     return {
       record: (record) => {
         if (Number.isNaN(record.timeUs)) note('unread-log', record.line, 'A line has no time')
-        else if (!this.#take(record)) {
-          this.#takeLoose(record, file)
+        else if (!this.#take(record, file)) {
           const message = 'A log record names no trace: it counts for its service alone'
           note('log-without-id', record.line, message, 'kept')
         }
@@ -145,17 +134,19 @@ class RecordCollector {
   }
 
   /** Whether a record names a trace. */
-  #take(record: LogRecord): boolean {
+  #take(record: LogRecord, file: string): boolean {
     const { fields = [], of = fields, name } = record
     const trace = idIn('trace', of, name)
-    if (trace === '') return false
     const { records } = this
+    const list = trace === '' ? records.loose : records
+    list.timeUs.push(record.timeUs)
+    list.statement.push(this.#statement(record))
+    list.source.push(this.#source(record, file))
+    if (trace === '') return false
     // An id stands in many records; one copy serves all.
     const own = (id: string) => this.#ids.value(this.#ids.code(id))
     records.traceIds.push(own(trace))
     records.spanIds.push(own(idIn('span', of, name)))
-    records.timeUs.push(record.timeUs)
-    records.statement.push(this.#statement(record))
     return true
   }
 
@@ -166,16 +157,10 @@ class RecordCollector {
     return this.records.statements.code(statementKey(level, source, text))
   }
 
-  #takeLoose(record: LogRecord, file: string): void {
-    const { fields = [], of = fields, component = '', origin = '' } = record
-    const { loose } = this.records
+  #source({ fields = [], of = fields, origin = '', instance = '' }: LogRecord, file: string) {
     const named = of.flatMap(([key, value]) => (NAMES_SERVICE.test(key) ? String(value) : []))
     const [base = ''] = file.replace(/^.*[\\/]/, '').split('.')
-    loose.timeUs.push(record.timeUs)
-    loose.statement.push(this.#statement(record))
-    loose.source.push(
-      loose.sources.code([...origin.split(' '), ...named, component, base].join('\n')),
-    )
+    return this.records.sources.code([...origin.split('\n'), ...named, instance, base].join('\n'))
   }
 }
 

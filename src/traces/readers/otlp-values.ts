@@ -14,9 +14,12 @@ import {
 /** Resource attributes that name a host, the best first. */
 const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
 
+/** Resource attributes that name an instance of a service, the best first. */
+export const INSTANCE_KEYS = ['k8s.pod.name', 'service.instance.id', 'container.name']
+
 /** Attributes of resources that say where a service runs; of those of one list, the first there is. */
 const PLACES = [
-  ['k8s.pod.name', 'service.instance.id', 'container.name'],
+  INSTANCE_KEYS,
   ['cloud.availability_zone'],
   ['cloud.region'],
   ['k8s.cluster.name'],

@@ -158,7 +158,7 @@ export function unknownName(recorded: Recorded, asked: Condition): FlowdeltaErro
   const mayBeResource = meant === undefined && what === 'attribute'
   return new FlowdeltaError(
     `Condition ${asked.text}: ${recorded.name} has no ${what} ${printable(name)}. ${next}` +
-      (mayBeResource ? ' Attributes of resources are loaded with resourceAttributes.' : ''),
+      (mayBeResource ? ' Attributes of resources are loaded with `resourceAttributes`.' : ''),
     mayBeResource ? { resourceAttributes: true } : {},
   )
 }

@@ -4,10 +4,10 @@ import { remembered } from '../../core/remembered.ts'
 import { Attributes, NUMBER, TEXT, TRUTH } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
 import { type GrowingColumn, growingFloat64, growingUint32 } from '../growing-columns.ts'
+import { logsOfServices } from '../lay-logs.ts'
 import {
   areSavedLogs,
   DAMAGED_LOGS,
-  logsOfServices,
   SAVED_KEY,
   type SavedLogs,
   withSavedLogs,

@@ -140,7 +140,7 @@ export const segmentsChart = defineChart(
         omissions: [
           segments.length > limit &&
             `Shows the first ${limit} of ${counted(segments.length, 'segment')}.`,
-          omitted > 0 && `${counted(omitted, 'step')} not looked at: raise maxSegmentCells.`,
+          omitted > 0 && `${counted(omitted, 'step')} not looked at: raise \`maxSegmentCells\`.`,
         ],
         width: 760,
       },

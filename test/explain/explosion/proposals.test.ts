@@ -27,7 +27,7 @@ test('an attribute that times differ by is proposed as a split, with what it doe
   expect(split).toMatchObject({ categories: 2, testableShare: 1, options: { labelBy: ['tenant'] } })
   expect(split?.medianC2).toBeLessThan(0.001)
   expect(diagnosis.text()).toContain(
-    "Split by tenant (labelBy: ['tenant']): 2 categories, 100 % of requests testable instead of 100 %, C² 0.0000",
+    "Split by tenant (`labelBy: ['tenant']`): 2 categories, 100 % of requests testable instead of 100 %, C² 0.0000",
   )
   expect(comparison.with({ labelBy: ['tenant'] }).categories.size).toBe(split?.categories)
   expect(diagnoseExplosion(comparison, { splits: 0 }).proposals).toEqual([])
