@@ -64,11 +64,14 @@ function firstNodes({ shapes, shapeOf }: GraphTraces): Uint32Array {
   })
 }
 
-function spanRecord({ attributes, hosts, spans }: SpanTraces, row: number): NodeRecord {
+function spanRecord(traces: SpanTraces, row: number): NodeRecord {
+  const { attributes, hosts, versionNames, spans } = traces
   const host = hosts.value(spans.host[row]!)
+  const version = versionNames.value(spans.version[row]!)
   const status = SPAN_STATUSES[spans.status[row]!]!
   return [
     ...(host === '' ? [] : [['host', host] as const]),
+    ...(version === '' ? [] : [['version', version] as const]),
     ...(status === 'unset' ? [] : [['status', status] as const]),
     ...recordOf(attributes, row),
   ]

@@ -6,7 +6,6 @@ import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { largerP, type RunMeasure, runShifts } from '../../stats/run-shifts.ts'
-import { condition } from '../../traces/selection/condition.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
@@ -15,7 +14,15 @@ import { allMeasured, failedRequests, type Measured, onlyOperation } from './mea
 import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
 import { countAfter, kindsOf, levelsOf, rowsOf, rowsOfOthers, toldSides } from './segment-rows.ts'
-import { type Coded, codesAfter, conditionOf, equivalentsOf } from './segment-words.ts'
+import {
+  type Coded,
+  codesAfter,
+  conditionOf,
+  equivalentsOf,
+  operationIs,
+  textOf,
+  versionFirst,
+} from './segment-words.ts'
 import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
 
@@ -319,7 +326,7 @@ function segmentOf(
     operation: isOfTimes ? operation : null,
   })
   const { inside, outside } = sides
-  const conditions = candidate.conditions
+  const found = candidate.conditions
     .map((one) => ({ ...one, rows: columns.find(({ column }) => column === one.column)!.codes }))
     // Titles tell the operation of times: what holds for all of it says nothing more.
     .filter(
@@ -327,6 +334,7 @@ function segmentOf(
         !isOfTimes || !holdsForAll(codes, rows, { measured, candidate, operation }),
     )
     .map((one) => conditionOf(one, codesAfter(one.rows, measured)))
+  const told = versionFirst(found, equivalentsOf(candidate, { columns, isInside, measured }))
   const shareOfRequests = shareOf(sides)
   const shareOfChange = heldBy(sides)
   const isMore = inside.change > 0
@@ -334,15 +342,14 @@ function segmentOf(
     measure,
     step,
     call,
-    conditions,
+    ...told,
     inside,
     outside,
     p,
     q,
     operation,
     callingOperation: stratum?.callingOperation ?? null,
-    text: conditions.map(({ text }) => text).join(' and ') || operationIs(step, operation),
-    equivalents: equivalentsOf(candidate, { columns, isInside, measured }),
+    text: textOf(told.conditions) || operationIs(step, operation),
     direction: measure === 'time' ? (isMore ? 'slower' : 'faster') : isMore ? 'more' : 'less',
     shareOfRequests,
     shareOfChange,
@@ -350,11 +357,6 @@ function segmentOf(
     // A request may call a service more than once.
     requests: [...new Set(requests)],
   }
-}
-
-function operationIs(step: Segment['step'], operation: string | null): string {
-  const subject = { service: step?.service ?? null, attribute: 'operation', isAttribute: false }
-  return operation === null ? '' : condition(subject, 'is', [operation]).text
 }
 
 /** Whether a condition holds for all requests with an operation. */

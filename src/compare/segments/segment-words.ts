@@ -1,9 +1,10 @@
 // Runs once a request and column: the loops index with `!`.
+import { sum } from 'd3-array'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Measured } from './measured.ts'
 import { type CodedRows, MISSING, RARE } from './request-columns.ts'
 import type { Candidate, Condition } from './scan-conditions.ts'
-import type { SegmentCondition } from './segments.ts'
+import type { Segment, SegmentCondition } from './segments.ts'
 
 export interface Coded extends CodedRows {
   readonly equal: CodedRows[]
@@ -11,7 +12,7 @@ export interface Coded extends CodedRows {
 
 /** Conditions that share as many of their requests are equivalent. */
 const EQUIVALENT = 0.98
-/** Single conditions that the same requests meet. */
+/** Single conditions that the same requests meet; of versions, which replace others, the same ones after. */
 export function equivalentsOf(
   candidate: Candidate,
   {
@@ -19,18 +20,27 @@ export function equivalentsOf(
     isInside,
     measured,
   }: { columns: readonly Coded[]; isInside: Uint8Array; measured: Measured },
-): string[] {
+): SegmentCondition[] {
   const { stratum, conditions } = candidate
   const { offsets, values } = measured
   const [from, to] =
     stratum === null ? [0, values.length] : [offsets[2 * stratum]!, offsets[2 * stratum + 2]!]
-  const size = isInside.reduce((sum, is) => sum + is, 0)
+  const inAfter = new Uint8Array(values.length)
+  for (let group = 1; group < offsets.length - 1; group += 2) {
+    inAfter.fill(1, offsets[group]!, offsets[group + 1]!)
+  }
+  const [all, after] = [0, 1].map((least) =>
+    sum(isInside, (is, row) => +(inAfter[row]! >= least && is)),
+  )
   const own = new Set(conditions.map(({ column }) => column))
-  const all = columns.flatMap((coded) => [coded, ...coded.equal])
-  return all.flatMap(({ column, codes }) => {
+  const each = columns.flatMap((coded) => [coded, ...coded.equal])
+  return each.flatMap(({ column, codes }) => {
     if (own.has(column)) return []
+    const isVersion = column.attribute === 'version'
+    const size = isVersion ? after! : all!
     const counts = new Map<number, [inside: number, all: number]>()
     for (let row = from; row < to; row++) {
+      if (isVersion && inAfter[row] === 0) continue
       const code = codes[row]!
       const count = counts.get(code) ?? [0, 0]
       counts.set(code, count)
@@ -38,16 +48,40 @@ export function equivalentsOf(
       count[1]++
     }
     const within = [...counts].filter(([, [some, every]]) => some > every / 2)
-    const some = within.reduce((sum, [, [inside]]) => sum + inside, 0)
-    const every = within.reduce((sum, [, [, any]]) => sum + any, 0)
+    const some = sum(within, ([, [inside]]) => inside)
+    const every = sum(within, ([, [, any]]) => any)
     if (some < EQUIVALENT * size || some < EQUIVALENT * every || every === 0) return []
     return [
       conditionOf(
         { column, codes: new Set(within.map(([code]) => code)) },
         codesAfter(codes, measured),
-      ).text,
+      ),
     ]
   })
+}
+
+/** Conditions and equivalents as told: of hosts that alone run a version, that, as it can be taken back. */
+export function versionFirst(
+  found: readonly SegmentCondition[],
+  same: readonly SegmentCondition[],
+): Pick<Segment, 'conditions' | 'equivalents'> {
+  const host = found.find(({ attribute, isAttribute }) => attribute === 'host' && !isAttribute)
+  const version = same.find(
+    ({ attribute, service }) => attribute === 'version' && service === host?.service,
+  )
+  const others = same.filter((one) => one !== version).map(({ text }) => text)
+  return version === undefined
+    ? { conditions: found, equivalents: others }
+    : { conditions: [version], equivalents: [textOf(found), ...others] }
+}
+
+export function textOf(conditions: readonly SegmentCondition[]): string {
+  return conditions.map(({ text }) => text).join(' and ')
+}
+
+export function operationIs(step: Segment['step'], operation: string | null): string {
+  const subject = { service: step?.service ?? null, attribute: 'operation', isAttribute: false }
+  return operation === null ? '' : condition(subject, 'is', [operation]).text
 }
 
 /** Codes that rows after have. */

@@ -3,6 +3,8 @@ import { makeIncident } from '../../../evaluation/suites/varied-incidents.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { findSegments } from '../../../src/compare/segments/find-segments.ts'
 import { quantile } from '../../../src/stats/quantile.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { type Incident, type SimulatedRequest, simulateIncident } from './incident.ts'
 
 const found = (incident: Incident) =>
@@ -11,6 +13,28 @@ const found = (incident: Incident) =>
   )
 
 describe('a segment that changed alone is named', () => {
+  test('by the version that its hosts alone run, not by a version of other hosts too', () => {
+    const pods = (seed: number, { newer = [] as string[] } = {}) => {
+      const random = randomSource(seed)
+      const spans = Array.from({ length: 900 }, (_, i): SpanSketch[] => {
+        const [trace, startUs, host] = [`t${i}`, i * 50_000, `pod-${i % 5}`]
+        const us = 5000 * random.logNormal(0, 0.2) + (newer.length > 0 && i % 5 === 2 ? 8000 : 0)
+        const version = newer.includes(host) ? '2.1' : '2.0'
+        const root = { trace, id: `r${i}`, service: 'web', startUs, endUs: startUs + us + 1000 }
+        const price = { service: 'price', host, version, endUs: startUs + us }
+        return [root, { ...root, ...price, id: `p${i}`, parent: `r${i}` }]
+      })
+      return makeSpans(spans.flat())
+    }
+    const told = (newer: string[]) =>
+      findSegments(compare(pods(61), pods(62, { newer }))).segments.map(({ text, equivalents }) => [
+        text,
+        ...equivalents,
+      ])
+    expect(told(['pod-2'])).toEqual([['price version = 2.1', 'price host = pod-2']])
+    expect(told(['pod-2', 'pod-3'])).toEqual([['price host = pod-2']])
+  })
+
   test('by one value, with what the same requests have in common as equivalent', () => {
     const [segment, ...others] = findSegments(
       simulateIncident({
