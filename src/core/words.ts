@@ -1,5 +1,12 @@
-import { group } from 'd3-array'
+import { ascending, group } from 'd3-array'
 import { requireArgument } from './errors.ts'
+
+const COLLATOR = new Intl.Collator('en', { numeric: true })
+
+/** Orders texts as people do, numbers in them by their size: `1.9`, `1.10`, `db-2`, `db-10`. */
+export function naturally(a: string, b: string): number {
+  return COLLATOR.compare(a, b) || ascending(a, b)
+}
 
 /** A duration or an offset in microseconds. Fields that hold one end in `Us`. */
 export type Microseconds = number

@@ -163,7 +163,7 @@ describe('conditions', () => {
     )
     expect(said('cache region = us')).toThrow('monday has no service cache. It has web, db.')
     expect(said('cloud.zone = a')).toThrow(
-      'Attributes of resources are loaded with resourceAttributes.',
+      'Attributes of resources are loaded with `resourceAttributes`.',
     )
     expect(said('region = su')).toThrow(
       'None of the 4 traces of monday has region = su. region is us (2), eu (1). Did you mean us?',

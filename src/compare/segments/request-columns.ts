@@ -1,5 +1,7 @@
 // Runs once an attribute of a span: the loops index with `!`.
+
 import { sum } from 'd3-array'
+import { naturally } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import {
@@ -292,7 +294,7 @@ class GrowingColumn {
       .filter((value) => counts[value]! >= MIN_REQUESTS)
       .sort((a, b) => counts[b]! - counts[a]!)
       .slice(0, MAX_CODES)
-      .sort((a, b) => (texts[a]! < texts[b]! ? -1 : 1))
+      .sort((a, b) => (numbers ? numbers[a]! - numbers[b]! : naturally(texts[a]!, texts[b]!)))
     if (often.length === 0) return this.#leaveOut('unique')
     const place = new Uint16Array(values.length).fill(RARE)
     often.forEach((value, i) => {

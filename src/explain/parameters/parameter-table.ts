@@ -2,6 +2,7 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
+import { naturally } from '../../core/words.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { type NodeRecord, NodeRecords } from '../../flows/node-records.ts'
@@ -253,7 +254,7 @@ export function typedColumn(
     }
   }
   const texts = values.map((value) => (value === undefined ? undefined : String(value)))
-  const levels = [...new Set(texts.filter((text) => text !== undefined))].sort()
+  const levels = [...new Set(texts.filter((text) => text !== undefined))].sort(naturally)
   const codeOf = new Map(levels.map((level, code) => [level, code]))
   const codes = Int32Array.from(texts, (text) =>
     text === undefined ? -1 : (codeOf.get(text) ?? -1),

@@ -1,7 +1,7 @@
 // Counts once a trace: indexes with `!`.
 import { FlowdeltaError, show } from '../../core/errors.ts'
 import { Stage } from '../../core/stage.ts'
-import { counted } from '../../core/words.ts'
+import { counted, naturally } from '../../core/words.ts'
 import { isoTime } from '../epoch-clock.ts'
 import type { Quality, Selected } from '../quality.ts'
 import {
@@ -207,9 +207,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
         `${subject.attribute} has ${counted(values.length, 'value')}. Give those to compare: ${show(some)}.`,
       )
     }
-    return values
-      .sort(new Intl.Collator('en', { numeric: true }).compare)
-      .map((value) => this.#group([condition(subject, 'is', [value])]))
+    return values.sort(naturally).map((value) => this.#group([condition(subject, 'is', [value])]))
   }
 
   /** What a text without comparison names; `null` for other text. */

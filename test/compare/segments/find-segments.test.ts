@@ -88,6 +88,40 @@ describe('a segment that changed alone is named', () => {
     expect((size?.value ?? 0) / (inside?.change ?? 0)).toBeLessThan(1.25)
   })
 
+  test.each([
+    [
+      [2, 9, 10, 11, 3, 4, 5, 6],
+      'candidates = 2, 9, 10 or 11',
+      'shard = db-2, db-9, db-10 or db-11',
+    ],
+    [[-2, -1, 1.25, 1.5, 3, 4, 5, 6], 'candidates = -2, -1, 1.25 or 1.5', ''],
+  ])('by several numbers in their order, not in that of their letters: %j', (all, text, same) => {
+    const period = (factor: number) =>
+      makeSpans(
+        Array.from({ length: 1_000 }, (_, i) => {
+          const candidates = all[i % 8]!
+          const slower = i % 8 < 4 ? factor : 1
+          const times = { startUs: 1e4 * i, endUs: 1e4 * i + slower * (900 + ((7 * i) % 101)) }
+          const attributes = {
+            candidates: String(candidates),
+            ...(same !== '' && { shard: `db-${candidates}` }),
+          }
+          return {
+            trace: `${i}`,
+            id: `${i}`,
+            service: 'shop',
+            operation: 'GET',
+            ...times,
+            attributes,
+          }
+        }),
+      )
+    const { segments } = findSegments(compare(period(1), period(5)))
+    expect(segments.flatMap((segment) => [segment.text, ...segment.equivalents])).toEqual(
+      [text, same].filter((each) => each !== ''),
+    )
+  })
+
   test('by two conditions where neither is enough', () => {
     const both = ({ tier, cached }: { tier: string; cached: boolean }) =>
       tier === 'enterprise' && !cached
