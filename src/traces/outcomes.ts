@@ -23,14 +23,14 @@ export class Outcomes {
   /** The spans of request `i` are entries `offsets[i]` to `offsets[i + 1]`. */
   readonly offsets: Uint32Array
   readonly #isError: readonly boolean[]
-  readonly #isTimeout: readonly boolean[]
+  readonly #isCutShort: readonly boolean[]
 
   constructor(kinds: readonly Outcome[], ofSpan: Uint8Array, offsets: Uint32Array) {
     this.kinds = kinds
     this.ofSpan = ofSpan
     this.offsets = offsets
     this.#isError = kinds.map(({ outcome }) => outcome === 'error')
-    this.#isTimeout = kinds.map(({ code, message }) => TIMEOUT.test(`${code}\n${message}`))
+    this.#isCutShort = kinds.map(({ code, message }) => CUT_SHORT.test(`${code}\n${message}`))
   }
 
   /** How span `span` of a request ended, callers first; by default its root, and so the request. */
@@ -43,9 +43,9 @@ export class Outcomes {
     return this.#isError[this.ofSpan[this.offsets[request]! + span]!]!
   }
 
-  /** Whether span `span` of a request says that it took too long. */
-  timedOut(request: number, span: number): boolean {
-    return this.#isTimeout[this.ofSpan[this.offsets[request]! + span]!]!
+  /** Whether span `span` of a request says that it took too long, or was cancelled. */
+  wasCutShort(request: number, span: number): boolean {
+    return this.#isCutShort[this.ofSpan[this.offsets[request]! + span]!]!
   }
 
   /** Spans of a request that failed, callers first. */
@@ -81,7 +81,7 @@ export class Outcomes {
   }
 }
 
-const TIMEOUT = /^(?:HTTP (?:408|504)|gRPC 4)$|deadline|timed?[ _-]?out/im
+const CUT_SHORT = /^(?:HTTP (?:408|499|504)|gRPC [14])$|deadline|timed?[ _-]?out|cancell?ed/im
 
 /** Attributes that say how a span ended; of messages, the best first. */
 const HTTP_CODES = ['http.response.status_code', 'http.status_code']

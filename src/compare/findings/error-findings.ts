@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { counted, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
@@ -6,6 +7,7 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
 import { countByPeriod, type ErrorChange, errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
+import type { StepTimes } from '../steps/step-times.ts'
 import { findingCall } from './call-findings.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { formsOf, priceOf } from './form-prices.ts'
@@ -79,19 +81,25 @@ export function errorFindings(
 }
 
 /**
- * Gives failures what their requests take longer than others of the same type, up to what of the
- * change of all requests nothing else accounts for (`leftUs`).
+ * Gives failures what their requests take longer than others of the same type, or what their calls
+ * are waited for less as deadlines are shorter, up to what of the change of all requests nothing else
+ * accounts for (`leftUs`).
  */
 export function withTimeOfFailures(
   drafts: readonly Draft[],
-  { errors, flows }: StepChanges,
+  { errors, flows, times }: StepChanges,
   leftUs: number,
 ): Draft[] {
   let restUs = leftUs
   return drafts.map((draft) => {
     const change = errorChangeOf(errors, draft.services)
     const isOfMore = draft.direction === 'slower' && draft.calls[0]?.kind === 'fails'
-    if (draft.kind !== 'errors' || !isOfMore || change === undefined || restUs <= 0) return draft
+    if (draft.kind !== 'errors' || !isOfMore || change === undefined) return draft
+    if (restUs <= 0) {
+      const savedUs = Math.min(-restUs, savedByDeadlines(times, change.service))
+      restUs += savedUs
+      return { ...draft, contributionUs: 0 - savedUs }
+    }
     const forms = formsOf(flows, (request) => change.failing.has(request))
     const price = priceOf(flows, forms, draft.requests)
     if (!(price.eachInterval[0] > 0)) return draft
@@ -103,6 +111,15 @@ export function withTimeOfFailures(
     const eachInterval = isMost ? price.eachInterval : draft.eachInterval
     return { ...draft, contributionUs, weightUs, eachInterval }
   })
+}
+
+function savedByDeadlines(times: readonly StepTimes[], service: string): number {
+  const strata = times.flatMap((step) =>
+    step.service === service && step.kind !== 'request' && step.part === undefined
+      ? step.strata
+      : [],
+  )
+  return sum(strata, ({ before, after }) => before.cutUs * after.criticalCalls)
 }
 
 /** Says what fails: `POST /pay fails with “no such promo” in 193 of 2,741 calls (14 of 2,823 before)`. */

@@ -1,6 +1,7 @@
 // Runs once a request and column: the loops index with `!`.
 import { remembered } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
+import { saysOutcome } from '../../traces/outcomes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { allVisits } from '../steps/visits.ts'
 import { dividesStrata, type Measured, tellsFailures } from './measured.ts'
@@ -54,6 +55,8 @@ export class DividingColumns {
     const known = new Map<string, Coded>()
     let size = 0
     for (const column of [...root, ...others, ...own]) {
+      // How a call ended is what became of it.
+      if (saysOutcome(column.attribute)) continue
       if (others.includes(column) && !dividesStrata(column, measured)) continue
       const codes = new Uint16Array(requests.length)
       for (let row = 0; row < codes.length; row++) codes[row] = column.codes[requests[row]!]!

@@ -1,7 +1,8 @@
 // Runs once a call: the loops index with `!`.
-import { group, sum } from 'd3-array'
+import { bisectRight, group, sum } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
+import { randomSource } from '../../stats/random.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { differ, equalRows } from '../../stats/weighted-sample.ts'
 import { groupRows } from '../../traces/group-rows.ts'
@@ -24,6 +25,8 @@ export interface StepSample extends RequestTimes {
   /** Calls in all; the part of them on critical paths. */
   readonly calls: number
   readonly criticalCalls: number
+  /** What the deadlines of the other period take off each value on average, in µs. */
+  readonly cutUs: number
 }
 
 /** Times that are compared with each other only. */
@@ -119,8 +122,12 @@ export class GrowingStratum {
     this.isUnanswered = isUnanswered
   }
 
-  add(period: Period, request: number, valueUs: number, critical: number): void {
-    this.samples[period].add(request, valueUs, critical, this.isByCall)
+  /** Adds a call; `isCut` where nobody waited for its end, so that it would have taken longer. */
+  add(
+    period: Period,
+    call: { request: number; valueUs: number; critical: number; isCut: boolean },
+  ): void {
+    this.samples[period].add(call, this.isByCall)
   }
 
   merge({ samples }: GrowingStratum): void {
@@ -130,6 +137,10 @@ export class GrowingStratum {
   finish(blocks: Uint8Array, counted: Float64Array | undefined): StepStratum {
     const { operation, callingOperation, isUnanswered } = this
     const [before, after] = this.samples
+    // Waited for as long as in either period, as other deadlines make calls neither faster nor slower.
+    const [ofBefore, ofAfter] = [before.deadlines(), after.deadlines()]
+    before.cutAt(ofAfter)
+    after.cutAt(ofBefore)
     return {
       operation,
       callingOperation,
@@ -148,14 +159,19 @@ class GrowingSample {
   #sums = new Float64Array()
   #calls = new Uint32Array()
   #critical = new Uint32Array()
+  #isCut = new Uint8Array()
+  #cutUs = 0
 
-  add(request: number, valueUs: number, critical: number, isNew: boolean): void {
+  add({ request, valueUs, critical, isCut }: Parameters<GrowingStratum['add']>[1], isNew: boolean) {
     const last = this.size - 1
     if (isNew || last < 0 || this.#requests[last] !== request) this.#push(request)
     const row = this.size - 1
-    this.#sums[row]! += valueUs
+    // Another try tells what is tried when the first is given up, which others are not.
+    const isRetry = this.#isCut[row] === 1 && this.#calls[row]! > 0
+    this.#sums[row]! += isRetry ? this.#sums[row]! / this.#calls[row]! : valueUs
     this.#calls[row]!++
     this.#critical[row]! += critical
+    if (isCut) this.#isCut[row] = 1
   }
 
   merge(other: GrowingSample): void {
@@ -165,6 +181,7 @@ class GrowingSample {
       this.#sums[row] = other.#sums[i]!
       this.#calls[row] = other.#calls[i]!
       this.#critical[row] = other.#critical[i]!
+      this.#isCut[row] = other.#isCut[i]!
     }
   }
 
@@ -174,8 +191,39 @@ class GrowingSample {
       this.#sums = new Float64Array(this.room)
       this.#calls = new Uint32Array(this.room)
       this.#critical = new Uint32Array(this.room)
+      this.#isCut = new Uint8Array(this.room)
     }
     this.#requests[this.size++] = request
+  }
+
+  /**
+   * For how long calls are waited for: times at which some were cut, each with the share of calls that
+   * would be by then, whatever they take; none where none was.
+   *
+   * Source: Kaplan and Meier 1958, of deadlines, which calls that end before them hide.
+   */
+  deadlines(): readonly { readonly us: number; readonly share: number }[] {
+    const isCut = this.#isCut.subarray(0, this.size)
+    if (!isCut.includes(1)) return []
+    const means = Float64Array.from(isCut, (_, row) => this.#sums[row]! / this.#calls[row]!)
+    let left = 1
+    return Array.from(ascendingOrder(means), (row, place) => {
+      left *= 1 - isCut[row]! / (this.size - place)
+      return { us: means[row]!, share: 1 - left }
+    }).filter((_, place, all) => all[place]!.share > (all[place - 1]?.share ?? 0))
+  }
+
+  /** Cuts its calls at deadlines drawn at random from such. */
+  cutAt(deadlines: ReturnType<GrowingSample['deadlines']>): void {
+    if (deadlines.length === 0) return
+    const random = randomSource(1)
+    const shares = deadlines.map(({ share }) => share)
+    for (let row = 0; row < this.size; row++) {
+      const us = deadlines[bisectRight(shares, random.next())]?.us ?? Number.POSITIVE_INFINITY
+      const overUs = Math.max(0, this.#sums[row]! - us * this.#calls[row]!)
+      this.#sums[row]! -= overUs
+      this.#cutUs += overUs / this.#calls[row]!
+    }
   }
 
   /** Its values, ascending; it lets go of them. */
@@ -193,6 +241,7 @@ class GrowingSample {
     this.#sums = new Float64Array()
     this.#calls = new Uint32Array()
     this.#critical = new Uint32Array()
+    this.#isCut = new Uint8Array()
     const order = ascendingOrder(means, groupRows(blocks, 256).rows)
     const timesOf = (rows: Uint32Array): RequestTimes => {
       const times = {
@@ -218,6 +267,7 @@ class GrowingSample {
       ...equal,
       recorded,
       calls,
+      cutUs: this.#cutUs / this.size || 0,
       criticalCalls: sum(recorded.critical),
     }
   }

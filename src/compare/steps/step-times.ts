@@ -60,7 +60,8 @@ export function strataOfStep(
  * at its callee, there and back as one. Strata keep operations, callers, called services and
  * failures apart, services only where most requests have their like in the other period. What fails
  * for its time alone, as it timed out or its caller gave it up, is with the usual, as long as it was
- * waited for: without it, what takes long would look short. Work that holds spans of its own service,
+ * waited for: without it, what takes long would look short. Calls of the other period count as long as
+ * they would have been waited for then. Work that holds spans of its own service,
  * such as calls to a database, is measured in two parts, too, each where the same operations lie
  * within. Messages take from the end of sending to the start of receiving. Work is left out where
  * calls within it were not recorded: beside what was recorded apart, or in one period.
@@ -153,14 +154,17 @@ class StepCollector {
       const all = only === undefined ? end - start : coveredNs(this.#times, only, start, end)
       const other = isCall ? this.#extent(others) : coveredNs(this.#times, others, start, end)
       const isCritical = this.#isWaitedFor[span]!
-      const isFailing =
-        this.#broke(request, span, isLeaf) ||
-        (given === Number.POSITIVE_INFINITY && this.#broke(request, atCaller, isLeaf))
-      const stratum = times[isFailing ? 1 : 0]
-      stratum.add(period, request, Math.max(0, all - other) / NS, isCritical)
+      const isGivenUp = given < Number.POSITIVE_INFINITY
+      const isTooLate =
+        isLeaf && (this.#wasCutShort(request, span) || this.#wasCutShort(request, atCaller))
+      const hasFailed = this.#failed(request, span)
+      const isFailing = !isTooLate && (hasFailed || (!isGivenUp && this.#failed(request, atCaller)))
+      const valueUs = Math.max(0, all - other) / NS
+      const isCut = isGivenUp || (isTooLate && hasFailed)
+      times[isFailing ? 1 : 0].add(period, { request, valueUs, critical: isCritical, isCut })
     }
     for (const [stratum, waitUs] of this.#messages(request)) {
-      stratum.add(period, request, waitUs, 0)
+      stratum.add(period, { request, valueUs: waitUs, critical: 0, isCut: false })
     }
   }
 
@@ -180,11 +184,13 @@ class StepCollector {
     }
   }
 
-  /** Whether a span failed otherwise than by its time, which is among those compared. */
-  #broke(request: number, span: number, isLeaf: boolean): boolean {
-    const { outcomes } = this.#flows
-    const failed = outcomes?.failed(request, span) === true
-    return failed && !(isLeaf && outcomes.timedOut(request, span))
+  #failed(request: number, span: number): boolean {
+    return this.#flows.outcomes?.failed(request, span) === true
+  }
+
+  /** Whether a span failed by its time alone, which is among those compared. */
+  #wasCutShort(request: number, span: number): boolean {
+    return this.#failed(request, span) && this.#flows.outcomes?.wasCutShort(request, span) === true
   }
 
   /** When a caller that failed gave up a call that goes on: of it, nothing failed but to be in time. */

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { printedFindings } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
+import type { Finding } from '../../../src/compare/findings/finding.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'
@@ -132,6 +133,10 @@ interface Provider {
   readonly backoffMs?: number
   /** What `shop` works first, in ms. */
   readonly ownMs?: number
+  /** Whether what is given up ends with its caller, failing. */
+  readonly isCancelled?: boolean
+  /** By which share deadlines differ from call to call. */
+  readonly spread?: number
 }
 
 /** `shop BUY` calls `pay CHARGE` up to three times; `pay` goes on with what is given up. */
@@ -142,6 +147,8 @@ function purchases({
   failing = 0,
   backoffMs = 60,
   ownMs = 5,
+  isCancelled = false,
+  spread = 0,
 }: Provider) {
   const random = randomSource(offset + 11)
   const spans: SpanSketch[] = []
@@ -154,15 +161,27 @@ function purchases({
       if (attempt > 0) nowUs += backoffMs * 1000 * (0.9 + 0.2 * random.next())
       const breaks = random.next() < failing
       const takesUs = 1000 * (breaks ? 4 : usualMs * Math.exp(random.normal() / 2))
-      const endUs = Math.min(nowUs + takesUs + 700, nowUs + deadlineMs * 1000)
-      isFailing = breaks || endUs < nowUs + takesUs + 700
+      const limitUs = deadlineMs * 1000 * (spread === 0 ? 1 : 1 + spread * (random.next() - 0.5))
+      const endUs = Math.min(nowUs + takesUs + 700, nowUs + limitUs)
+      const isGivenUp = endUs < nowUs + takesUs + 700
+      isFailing = breaks || isGivenUp
       const id = `${trace} ${attempt}`
       const call = { trace, operation: 'CHARGE', startUs: nowUs, endUs }
       const status = (fails: boolean) => (fails ? ('error' as const) : ('ok' as const))
-      const server = { startUs: nowUs + 350, endUs: nowUs + 350 + takesUs, host: 'b' }
+      const isCut = isCancelled && isGivenUp
+      const serverUs = isCut ? endUs - 350 : nowUs + 350 + takesUs
+      const server = { startUs: nowUs + 350, endUs: serverUs, host: 'b', service: 'pay' }
+      const says = isCut ? { attributes: { 'rpc.grpc.status_code': 1 } } : {}
       spans.push(
         { ...call, id, parent: trace, service: 'shop', kind: 'client', status: status(isFailing) },
-        { ...call, ...server, id: `${id} pay`, parent: id, service: 'pay', status: status(breaks) },
+        {
+          ...call,
+          ...server,
+          ...says,
+          id: `${id} pay`,
+          parent: id,
+          status: status(breaks || isCut),
+        },
       )
       nowUs = endUs
     }
@@ -356,4 +375,31 @@ describe('of several runs before, where times of few are not tested', () => {
     expect(failures).toMatchObject({ where: 'price', contributionUs: 0 })
     expect(failures?.facts.join()).not.toContain('requests with it take')
   })
+})
+
+test.each([{ isCancelled: false }, { isCancelled: true }, { isCancelled: false, spread: 1 }])(
+  'calls that are given up sooner do not make their callee faster: %o',
+  (how) => {
+    let told = 0
+    for (let offset = 0; offset < 24; offset += 2) {
+      const deadlineMs = [50, 70, 90][(offset / 2) % 3] as number
+      const [long, short] = [
+        purchases({ offset, ...how }),
+        purchases({ offset: offset + 1, deadlineMs, ...how }),
+      ]
+      for (const { findings } of [compare(long, short).findings, compare(short, long).findings]) {
+        const ofPay = ({ kind, where }: Finding) => kind === 'latency' && where === 'pay'
+        told += findings.filter(ofPay).length
+        expect(findings[0]).toMatchObject({ kind: 'errors' })
+      }
+    }
+    expect(told).toBeLessThanOrEqual(2)
+  },
+)
+
+test('a callee that is faster where its calls are given up sooner, too, is found', () => {
+  const faster = purchases({ offset: 1, usualMs: 30, deadlineMs: 60 })
+  const { findings } = compare(purchases({ offset: 0 }), faster).findings
+  const pay = findings.find(({ kind, where }) => kind === 'latency' && where === 'pay')
+  expect(pay).toMatchObject({ direction: 'faster' })
 })
