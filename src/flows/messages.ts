@@ -1,6 +1,7 @@
 // Runs once a span or message: the loops index with `!`.
-import { group, range } from 'd3-array'
+import { group, range, rollup } from 'd3-array'
 import { getOrInsert } from '../core/entries.ts'
+import { stratifiedShift } from '../stats/hodges-lehmann.ts'
 import { mannWhitney } from '../stats/mann-whitney.ts'
 import { quantile } from '../stats/quantile.ts'
 import { Dictionary } from '../traces/dictionary.ts'
@@ -25,6 +26,8 @@ export interface MessageColumns {
 const MAX_TOO_EARLY = 0.05
 /** Of fewer messages between two clocks, the shortest wait says too little of how far these are apart. */
 const MIN_TO_ANCHOR = 50
+/** The shortest wait is beyond what clocks allow by more than to so many others once in 2 to their power. */
+const DOUBTED = 6
 /** How often waits between two clocks are seen to differ though none do. */
 const SEEN_BY_CHANCE = 0.01
 
@@ -118,11 +121,33 @@ function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): numb
   const isEnough = ({ waitsUs }: Way) => waitsUs.length >= MIN_TO_ANCHOR
   const moved = new Set(ways.filter(hasMoved))
   const beyond = new Set([...moved].filter(isEnough).map(({ receiver }) => receiver))
-  return ways.map((way) => {
+  const leastOf = (way: Way) => {
     const { receiver, waitsUs, tooEarly } = way
     if (tooEarly > MAX_TOO_EARLY * waitsUs.length) return Number.NaN
     if (!moved.has(way) && !beyond.has(receiver)) return 0
     return isEnough(way) ? 2 * waitsUs[0]! - waitsUs[1]! : Number.NaN
+  }
+  const known = ways.filter((way) => beyond.has(way.receiver) && !Number.isNaN(leastOf(way)))
+  const apartUs = rollup(
+    known,
+    (of) => {
+      const told = [...group(of, ({ recording }) => recording)]
+      const [one, other] = told.map(([, own]) => {
+        return own
+          .flatMap((way) => way.waitsUs.map((us) => us - leastOf(way)))
+          .sort((a, b) => a - b)
+      })
+      if (one === undefined || other === undefined) return new Map<number, number>()
+      const apart = stratifiedShift([{ before: one, after: other }], { sorted: true }).shift / 2
+      return new Map(told.map(([recording], i) => [recording, i === 0 ? -apart : apart]))
+    },
+    ({ receiver }) => receiver,
+  )
+  return ways.map((way) => {
+    // Both periods give way to each other as far as the shortest waits may be wrong.
+    const apart = apartUs.get(way.receiver)?.get(way.recording) ?? 0
+    const mayBeOff = way.waitsUs[DOUBTED]! - way.waitsUs[0]!
+    return leastOf(way) + (apart && Math.max(-mayBeOff, Math.min(apart, mayBeOff)))
   })
 }
 

@@ -176,6 +176,31 @@ describe('offsets of clocks against the truth', () => {
     expect(clocks?.applied).toMatchObject([{ clock: 'b', reference: 'web', calls: 800 }])
   })
 
+  test.each([
+    [20, 12],
+    [9, 6],
+    [13, 22],
+    [40, 7],
+  ])('a clock that moves between periods an hour apart: %i calls, then %i', (first, second) => {
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      for (const movedUs of [-20_000, 20_000]) {
+        const { clocks } = buildFlows([
+          simulate({ requests: first, seed }),
+          simulate({
+            requests: second,
+            fromUs: 3.6e9,
+            seed: seed + 10,
+            offsets: { b: () => movedUs },
+          }),
+        ])
+        const errors = (clocks?.applied ?? []).map(({ clock, calls, offsetUs }) => {
+          return [clock, calls, Math.abs(offsetUs - movedUs) < 2000]
+        })
+        expect(errors).toEqual([['b', second, true]])
+      }
+    }
+  })
+
   test('the table has a row a pair', () => {
     const { clocks } = buildFlows(simulate({ offsets: { a: () => 5000 } }))
     const rows = clocks?.table().orderby('clock').objects()

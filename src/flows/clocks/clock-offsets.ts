@@ -68,7 +68,8 @@ export const AS_RECORDED: FoundOffsets = { clocks: undefined, bySpan: [] }
  * call so bounds the offset from both sides, whatever share of the way the network takes.
  *
  * Both periods are one timeline. A stretch is as long as one line, of at most 100 ppm, lies within
- * the bounds of the calls; a row of 16 calls may contradict it before another stretch begins.
+ * the bounds of the calls; a row of 16 calls may contradict it before another stretch begins. The
+ * second period begins another one where no level line fits both: whoever sets clocks moves them.
  * An offset is applied only where 0 is not possible, 5 calls and 5 % or more of all lie outside their
  * callers, and the correction brings half of them inside. A server that ends its span after it has
  * answered looks like a clock that is ahead, and is treated as one.

@@ -71,16 +71,19 @@ export function fitStretches(calls: CallsBetween, pair: number): Stretch[] {
   let last: LinesBetween | undefined
   let lastFit = begin
   let doubted: { first: number; bounds: Bounds } | undefined
-  for (let first = begin; first < end; first += inARow) {
-    const bounds = boundsOf(calls, first, Math.min(end, first + inARow))
+  const secondPeriod = startOfSecond(calls, begin, end)
+  const isNew = (first: number) => first >= secondPeriod && lastFit < secondPeriod
+  for (let first = begin, next = begin; first < end; first = next) {
+    next = Math.min(first + inARow, first < secondPeriod ? secondPeriod : end)
+    const bounds = boundsOf(calls, first, next)
     if (bounds === undefined) continue
-    if (last?.narrow(bounds)) {
+    if (last?.narrow(bounds, isNew(first))) {
       doubted = undefined
       lastFit = first
       continue
     }
-    // Two rows in a row that contradict the stretch begin another one.
-    if (last !== undefined && doubted === undefined) {
+    // Two rows in a row that contradict the stretch begin another one, or the first of a period.
+    if (last !== undefined && doubted === undefined && !isNew(first)) {
       doubted = { first, bounds }
       continue
     }
@@ -94,6 +97,14 @@ export function fitStretches(calls: CallsBetween, pair: number): Stretch[] {
   for (const { line } of begun) line.settle()
   const firsts = begun.map((one, i) => (i === 0 ? begin : splitOf(calls, begun[i - 1]!.line, one)))
   return begun.map(({ line }, i) => judge(calls, [firsts[i]!, firsts[i + 1] ?? end], line))
+}
+
+/** The first call of the later period where all of the other come before; `end` otherwise. */
+function startOfSecond({ period }: CallsBetween, begin: number, end: number): number {
+  const ofPair = period.subarray(begin, end)
+  const changes = ofPair.findIndex((one) => one !== ofPair[0])
+  const isOnce = changes > 0 && ofPair.lastIndexOf(ofPair[0]!) < changes
+  return isOnce ? begin + changes : end
 }
 
 /** The call at which the newer line begins to fit better than the older one. */
@@ -187,12 +198,12 @@ class LinesBetween {
     this.#b = [-MAX_DRIFT, -MAX_DRIFT, MAX_DRIFT, MAX_DRIFT]
   }
 
-  /** Keeps the lines within the bounds of some calls; false, and all stay, if none is. */
-  narrow(bounds: Bounds): boolean {
+  /** Keeps the lines within the bounds of some calls; false, and all stay, if none, or none level, is. */
+  narrow(bounds: Bounds, asksLevel = false): boolean {
     const [a, b] = [this.#a, this.#b]
     if (bounds.highUs < Infinity) this.#clip(bounds.highAtUs, bounds.highUs, 1)
     if (bounds.lowUs > -Infinity) this.#clip(bounds.lowAtUs, bounds.lowUs, -1)
-    if (this.#a.length > 0) return true
+    if (asksLevel ? this.#levels().length > 0 : this.#a.length > 0) return true
     this.#a = a
     this.#b = b
     return false
