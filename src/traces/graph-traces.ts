@@ -1,13 +1,13 @@
-import { columnarStage, type StageTable, stageTable } from '../core/stage.ts'
+import { type StageTable, stageTable } from '../core/stage.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { entriesWithin } from './group-rows.ts'
 import { finishColumns, growingColumns } from './growing-columns.ts'
 import type { ParameterTables } from './parameter-tables.ts'
-import type { Quality, QualityLog, Selected } from './quality.ts'
+import type { QualityLog, Selected } from './quality.ts'
 import { builtIn, type Subject } from './selection/condition.ts'
 import type { Reader, Recorded } from './selection/condition-tests.ts'
-import { SelectableTraces } from './selection/selectable-traces.ts'
+import { columnarTraces } from './selection/selectable-traces.ts'
 import { ShapeGraph, ShapeTable } from './shape-table.ts'
 
 /** Columns of traces that were recorded as trace-point graphs, one row a trace. */
@@ -31,27 +31,9 @@ export interface GraphColumns {
 }
 
 /** The traces of one period as trace-point graphs with explicit forks and joins. */
-export class GraphTraces extends columnarStage<GraphColumns, SelectableTraces>(SelectableTraces) {
+export class GraphTraces extends columnarTraces<GraphColumns>() {
   readonly kind = 'graphs'
-  /** Name of the period in messages and charts. */
-  readonly name: string
   readonly epochNs = 0n
-  readonly #quality: Quality
-
-  constructor(name: string, columns: GraphColumns, quality: Quality) {
-    super(columns)
-    this.name = name
-    this.#quality = quality
-  }
-
-  get size(): number {
-    return this.ids.length
-  }
-
-  /** What was left out of this load, and why. */
-  quality(): Quality {
-    return this.#quality
-  }
 
   /** One row a trace: id, start, response time, and how large its graph is. */
   table(): StageTable {
@@ -128,7 +110,7 @@ export class GraphTraces extends columnarStage<GraphColumns, SelectableTraces>(S
       latencyUs: Float64Array.from(entries, (entry) => latencyUs[entry] ?? Number.NaN),
       attributes: attributes?.pick(entriesWithin(this.#firstNodes(), chosen).entries) ?? null,
     }
-    return new GraphTraces(name, columns, this.#quality.ofSome(selected)) as this
+    return new GraphTraces(name, columns, this.quality().ofSome(selected)) as this
   }
 
   /** The nodes of trace `i` are `i` to `i + 1` of all traces' nodes, counted through. */

@@ -1,9 +1,9 @@
 import { OptionError } from '../core/errors.ts'
-import { columnarStage, type StageTable, stageTable } from '../core/stage.ts'
-import type { Quality, Selected } from './quality.ts'
+import { type StageTable, stageTable } from '../core/stage.ts'
+import type { Selected } from './quality.ts'
 import { BUILT_IN, type Subject } from './selection/condition.ts'
 import type { Reader, Recorded } from './selection/condition-tests.ts'
-import { SelectableTraces } from './selection/selectable-traces.ts'
+import { columnarTraces } from './selection/selectable-traces.ts'
 import { pickSpans, rootOf, spanCallers, spanValues } from './selection/span-values.ts'
 import {
   type ServiceVersions,
@@ -21,28 +21,8 @@ export function requireSavable(path: string, option = 'path'): void {
 }
 
 /** The traces of one period as span trees. */
-export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces>(
-  SelectableTraces,
-) {
+export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
   readonly kind = 'spans'
-  /** Name of the period in messages and charts. */
-  readonly name: string
-  readonly #quality: Quality
-
-  constructor(name: string, columns: SpanTraceColumns, quality: Quality) {
-    super(columns)
-    this.name = name
-    this.#quality = quality
-  }
-
-  get size(): number {
-    return this.ids.length
-  }
-
-  /** What was left out of this load, and why. */
-  quality(): Quality {
-    return this.#quality
-  }
 
   /**
    * Saves the traces as a file that `loadTraces` reads to the same findings.
@@ -63,10 +43,10 @@ export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces
     requireSavable(path)
     if (path.endsWith('.parquet')) {
       const { saveParquet } = await import('./stores/save-parquet.ts')
-      await saveParquet(path, { name: this.name, quality: this.#quality, traces: this })
+      await saveParquet(path, { name: this.name, quality: this.quality(), traces: this })
     } else {
       const { saveOtlp } = await import('./stores/save-otlp.ts')
-      await saveOtlp(path, { traces: this, quality: this.#quality })
+      await saveOtlp(path, { traces: this, quality: this.quality() })
     }
   }
 
@@ -145,6 +125,6 @@ export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces
     rows: ArrayLike<number>,
     { name = this.name, selected }: { readonly name?: string; readonly selected?: Selected } = {},
   ): this {
-    return new SpanTraces(name, pickSpans(this, rows), this.#quality.ofSome(selected)) as this
+    return new SpanTraces(name, pickSpans(this, rows), this.quality().ofSome(selected)) as this
   }
 }

@@ -13,7 +13,6 @@ export interface FlowCall {
   readonly service: string
   readonly name: string
   readonly host: string
-  readonly isStep: boolean
 }
 
 export interface CallTree {
@@ -132,8 +131,7 @@ function numbered(
     const { service, host } = label
     const name = label.phase === 'point' ? pointRole(label).name : label.operation
     const depth = caller < 0 ? 0 : (calls[caller] as FlowCall).depth + 1
-    numberOf[at] =
-      calls.push({ start, end, parent: caller, depth, service, name, host, isStep: false }) - 1
+    numberOf[at] = calls.push({ start, end, parent: caller, depth, service, name, host }) - 1
   })
   const isPoint = (node: number) => (callAt[node] as number) < 0
   const nodeLabel = (node: number) => labels.get(codes[node] as number)
@@ -146,7 +144,7 @@ function numbered(
     const name = `${pointName(nodeLabel(start))} → ${pointName(nodeLabel(end))}`
     const depth = (calls[parent] as FlowCall).depth + 1
     const { service, host } = nodeLabel(start)
-    return calls.push({ start, end, parent, depth, service, name, host, isStep: true }) - 1
+    return calls.push({ start, end, parent, depth, service, name, host }) - 1
   })
   return { calls, callOfEdge }
 }

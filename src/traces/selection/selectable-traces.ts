@@ -31,10 +31,26 @@ const MAX_GROUPS = 100
 /** The traces of one period, some of which can be selected, always whole. */
 export abstract class SelectableTraces extends Stage implements Recorded {
   static readonly madeBy: string = 'traces: what loadTraces loads'
-  abstract readonly name: string
-  abstract readonly size: number
+  /** Name of the period in messages and charts. */
+  readonly name: string
+  readonly #quality: Quality
+  abstract readonly ids: readonly string[]
   abstract readonly epochNs: bigint
-  abstract quality(): Quality
+
+  constructor(name: string, quality: Quality) {
+    super()
+    this.name = name
+    this.#quality = quality
+  }
+
+  get size(): number {
+    return this.ids.length
+  }
+
+  /** What was left out of this load, and why. */
+  quality(): Quality {
+    return this.#quality
+  }
 
   abstract reader(subject: Subject): Reader | undefined
   abstract callers(called: Subject): ((trace: number) => boolean) | undefined
@@ -233,6 +249,23 @@ export abstract class SelectableTraces extends Stage implements Recorded {
       ...(toUs === null ? [] : [condition(time, 'below', [isoTime(toUs, epochUs)])]),
     ]
   }
+}
+
+/** The base of traces whose columns are their fields; see `columnarStage`. */
+export function columnarTraces<Columns extends { readonly ids: readonly string[] }>() {
+  abstract class ColumnarTraces extends SelectableTraces {
+    declare readonly ids: Columns['ids']
+
+    constructor(name: string, columns: Columns, quality: Quality) {
+      super(name, quality)
+      Object.assign(this, columns)
+    }
+  }
+  return ColumnarTraces as unknown as abstract new (
+    name: string,
+    columns: Columns,
+    quality: Quality,
+  ) => SelectableTraces & Readonly<Columns>
 }
 
 interface Group {
