@@ -98,7 +98,8 @@ describe.each([
     expect(traces.quality().issues).toMatchObject([
       {
         code: 'linked-request',
-        message: '2 requests with a link to another at the beginning; `joinLinks` reads both as one',
+        message:
+          '2 requests with a link to another at the beginning; `joinLinks` reads both as one',
       },
     ])
   })
