@@ -60,14 +60,16 @@ export function equivalentsOf(
   })
 }
 
-/** Conditions and equivalents as told: of hosts that alone run a version, that, as it can be taken back. */
+/** Conditions and equivalents as told: of places that alone run a version, that, as it can be taken back. */
 export function versionFirst(
   found: readonly SegmentCondition[],
   same: readonly SegmentCondition[],
 ): Pick<Segment, 'conditions' | 'equivalents'> {
-  const host = found.find(({ attribute, isAttribute }) => attribute === 'host' && !isAttribute)
+  const place = found.find(({ attribute, isAttribute }) =>
+    isAttribute ? attribute.startsWith('resource.') : attribute === 'host',
+  )
   const version = same.find(
-    ({ attribute, service }) => attribute === 'version' && service === host?.service,
+    ({ attribute, service }) => attribute === 'version' && service === place?.service,
   )
   const others = same.filter((one) => one !== version).map(({ text }) => text)
   return version === undefined

@@ -21,7 +21,8 @@ describe('a segment that changed alone is named', () => {
         const us = 5000 * random.logNormal(0, 0.2) + (newer.length > 0 && i % 5 === 2 ? 8000 : 0)
         const version = newer.includes(host) ? '2.1' : '2.0'
         const root = { trace, id: `r${i}`, service: 'web', startUs, endUs: startUs + us + 1000 }
-        const price = { service: 'price', host, version, endUs: startUs + us }
+        const attributes = { 'resource.zone': `zone-${i % 5}` }
+        const price = { service: 'price', host, version, attributes, endUs: startUs + us }
         return [root, { ...root, ...price, id: `p${i}`, parent: `r${i}` }]
       })
       return makeSpans(spans.flat())
@@ -31,8 +32,9 @@ describe('a segment that changed alone is named', () => {
         text,
         ...equivalents,
       ])
-    expect(told(['pod-2'])).toEqual([['price version = 2.1', 'price host = pod-2']])
-    expect(told(['pod-2', 'pod-3'])).toEqual([['price host = pod-2']])
+    const places = ['price host = pod-2', 'price resource.zone = zone-2']
+    expect(told(['pod-2'])).toEqual([['price version = 2.1', ...places]])
+    expect(told(['pod-2', 'pod-3'])).toEqual([places])
   })
 
   test('by one value, with what the same requests have in common as equivalent', () => {
