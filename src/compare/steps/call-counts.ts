@@ -7,8 +7,8 @@ import { callName } from './visits.ts'
 
 /**
  * What an operation may do with calls, whatever else it does: `'calls'`: make one; `'next'`: go on
- * with one at any time after another was answered; `'again'`: repeat one once it has failed, or was
- * given up; `'outlives'`: not wait for one. Of two calls, whose order in time it may choose:
+ * with one at any time after another was answered; `'again'`: repeat one once it has failed;
+ * `'outlives'`: not wait for one. Of two calls, whose order in time it may choose:
  * `'together'`: some of theirs overlap; `'in turn'`: none does, and one comes right after the other;
  * `'before'`: the one is over before the other begins. Where logs were loaded, also `'logs'`: log a
  * statement each time that it is called; `'logs next'`: go on with one right after another. Statements
