@@ -1,4 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
+import { median } from 'd3-array'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
 
@@ -169,6 +170,23 @@ export class CallSites {
       }
     })
     return found
+  }
+
+  /** Whether most calls that are made alone are over by the time that others are made once more. */
+  isHedged(of: Operation, call: Operation, period: Period): boolean {
+    const [alone, started]: [number[], number[]] = [[], []]
+    this.#eachRequest((request, times) => {
+      if (this.#flows.period[request] !== period) return
+      for (const { of: one, calls } of this.callers[this.#flows.shapeOf[request]!]!) {
+        if (!isSame(one, of)) continue
+        const own = calls.filter(({ callee }) => isSame(callee, call)).toSorted(byStart(times))
+        const [first, second] = own.map(({ span }) => times[2 * span]!)
+        if (first === undefined) continue
+        if (second !== undefined) started.push(second - first)
+        else alone.push(times[2 * own[0]!.span + 1]! - first)
+      }
+    })
+    return (median(alone) ?? Number.POSITIVE_INFINITY) < (median(started) ?? 0)
   }
 
   #eachRequest(visit: (request: number, times: Float64Array) => void): void {
