@@ -117,9 +117,10 @@ function doesOtherwise(
   if (kind === 'before') {
     return others.every((one) => own.every((other) => one.endUs <= other.startUs + SLACK_US))
   }
-  if (isSame(others[0]?.callee as Operation, call) && own.length < 2) return null
+  const isHedged = kind === 'hedges'
+  if (!isHedged && isSame(others[0]?.callee as Operation, call) && own.length < 2) return null
   const isTogether = own.some((one) => others.some((other) => meets(one, other)))
-  return isTogether === (kind === 'together')
+  return isTogether === (isHedged || kind === 'together')
 }
 
 /** Returns how many times an operation makes a call when it does: one number a request, the mean. */

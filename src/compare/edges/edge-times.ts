@@ -269,22 +269,27 @@ function sortedRow({ latencyUs, weights, starts, counts }: RowValues, row: numbe
 /** The slowest hundredth of the requests, one at least, is taken to be no slower than the next. */
 export const SLOWEST = 0.01
 
-export function cappedTimes(flows: FlowSet, period: Period): (request: number) => number {
+export function cappedTimes(
+  flows: FlowSet,
+  period: Period,
+  mostUs = longestTimes(flows)[period],
+): (request: number) => number {
   const { responseTimeUs } = flows
-  const mostUs = longestTimes(flows)[period]
   return (request) => Math.min(mostUs, responseTimeUs[request]!)
 }
 
 const longestTimes = remembered((flows: FlowSet): readonly [before: number, after: number] => {
   const { before, after, beforeWeights, afterWeights } = flows.responseTimes
-  const longest = (times: Float64Array, weights: ArrayLike<number> | undefined) => {
-    const sample = ascendingSample(times, weights)
-    if (sample.weights) return quantile(sample.values, 1 - SLOWEST, sample.weights)
-    const cut = Math.max(1, Math.floor(SLOWEST * times.length))
-    return sample.values[Math.max(0, times.length - 1 - cut)] ?? 0
-  }
-  return [longest(before, beforeWeights), longest(after, afterWeights)]
+  return [longestTime(before, beforeWeights), longestTime(after, afterWeights)]
 })
+
+/** The longest time that is no slowest hundredth's. */
+export function longestTime(times: Float64Array, weights: ArrayLike<number> | undefined): number {
+  const sample = ascendingSample(times, weights)
+  if (sample.weights) return quantile(sample.values, 1 - SLOWEST, sample.weights)
+  const cut = Math.max(1, Math.floor(SLOWEST * times.length))
+  return sample.values[Math.max(0, times.length - 1 - cut)] ?? 0
+}
 
 export const usualMeanUs = remembered((flows: FlowSet): number => {
   const timeOf = cappedTimes(flows, BEFORE)

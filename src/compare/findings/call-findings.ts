@@ -13,6 +13,7 @@ import {
   changedCalls,
   concurrencyChanges,
   concurrencyWords,
+  isOfOneCall,
 } from './concurrency-findings.ts'
 import {
   type Draft,
@@ -143,7 +144,7 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
       calls: toldFirst(all, one),
       tests: [...all.calls, ...all.repeats],
       // What ends early looks like whatever is short, and has been anything before.
-      isMoved: call !== null,
+      isMoved: call !== null && one.calls.length > 0,
     }
   }
 }
@@ -151,8 +152,8 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
 function toldOfOrder(changes: StepChanges): Told[] {
   const { flows } = changes
   return concurrencyChanges(changes).map((members): Told => {
-    const priced = members.map(({ isNew }) => {
-      const forms = formsOf(flows, isNew)
+    const priced = members.map(({ isNew, calls }) => {
+      const forms = formsOf(flows, isNew, { isWhole: isOfOneCall(calls[0]) })
       return priceOf(flows, forms, Math.max(1, movedRequests(forms)))
     })
     const price = priced.reduce(addPrices)
@@ -199,7 +200,7 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
       change === undefined
         ? repeatsMore(flows, repeat as RepeatChange)
         : choseAnew(sites as CallSites, change)
-    const forms = formsOf(flows, isNew)
+    const forms = formsOf(flows, isNew, { isWhole: change === undefined })
     const changed = change === undefined ? movedRequests(forms) : Math.round(changedCalls(change))
     return { one, price: priceOf(flows, forms, Math.max(1, changed)) }
   })
@@ -246,8 +247,10 @@ function changedServices({ calls, repeats }: StepChanges, partly: readonly ToldC
     const repeat = one.kind === 'calls' && repeats.find((other) => isOfSame(one, other))
     return repeat ? { ...one, times: [repeat.beforeTimes, repeat.afterTimes] as const } : one
   })
-  const again = calls.filter(({ changed: is, kind }) => is && kind === 'again')
-  // What is repeated after a failure is told as that.
+  const again = calls.filter(
+    ({ changed: is, kind }) => is && (kind === 'again' || kind === 'hedges'),
+  )
+  // What is repeated after a failure, or while it runs, is told as that.
   const repeated = repeats.filter(
     (repeat) => repeat.changed && !again.some((one) => isOfSame(one, repeat)),
   )

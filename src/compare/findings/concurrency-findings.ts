@@ -3,6 +3,7 @@ import { grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
+import type { FindingCall } from './finding.ts'
 import { calledName, listed, operationName } from './names.ts'
 
 export interface ConcurrencyChange {
@@ -18,19 +19,24 @@ const MAX_CALLS_NAMED = 4
 const MAX_OPERATIONS_NAMED = 3
 
 /**
- * What operations do otherwise with the same calls: their order in time, after a failure, without
- * waiting; those of a service that do the same together.
+ * What operations do otherwise with the same calls: their order in time, after a failure, once more,
+ * without waiting; those of a service that do the same together.
  */
 export function concurrencyChanges({ calls, sites }: StepChanges): ConcurrencyChange[][] {
   const changed = calls.filter((call) => call.changed)
   const ofKind = (kind: CallChange['kind']) => changed.filter((call) => call.kind === kind)
-  const outliving = ofKind('outlives')
-  // A call that nobody waits for overlaps whatever comes next.
+  const [outliving, hedged] = [ofKind('outlives'), ofKind('hedges')]
+  // A call that nobody waits for overlaps whatever comes next, one that is made once more itself.
   const pairs = ofKind('together').filter(
-    (pair) => !outliving.some((other) => isSame(other.of, pair.of) && concerns(pair, other.call)),
+    (pair) =>
+      !outliving.some((other) => isSame(other.of, pair.of) && concerns(pair, other.call)) &&
+      !(
+        isOfOneCall(pair) &&
+        hedged.some((one) => isSame(one.of, pair.of) && concerns(pair, one.call))
+      ),
   )
   const members = [
-    ...[...ofKind('again'), ...outliving].map((one) => [one]),
+    ...[...ofKind('again'), ...hedged, ...outliving].map((one) => [one]),
     ...group(pairs, ({ of, difference }) => JSON.stringify([of, difference > 0])).values(),
     ...group(ofKind('before'), ({ of }) => JSON.stringify(of)).values(),
   ]
@@ -63,7 +69,7 @@ export function concurrencyWords(
 ): string {
   if (first === undefined) return ''
   const [{ kind, difference }] = first.calls
-  const isLess = kind === 'again' && difference < 0
+  const isLess = (kind === 'again' || kind === 'hedges') && difference < 0
   const share = (period: Period) => {
     const [n, all] = counts[period]
     return `${grouped(isLess ? all - n : n)} of ${grouped(all)}`
@@ -86,6 +92,9 @@ function wordsOf(changes: readonly [CallChange, ...CallChange[]]) {
     plural: `${plural} ${rest}`,
   })
   if (kind === 'again') return verb('calls', 'call', `${next} again after a failure`)
+  if (kind === 'hedges') {
+    return verb('calls', 'call', `${next} once more while a slow call runs (hedging)`)
+  }
   if (kind === 'outlives') {
     return isMore
       ? verb('no longer waits', 'no longer wait', `for ${next}`)
@@ -107,6 +116,15 @@ const IN_TURN = 'one after the other'
 function names(of: Operation, some: readonly (Operation | null)[]): string {
   const named = some.flatMap((one) => (one === null ? [] : [calledName(one, of.service)]))
   return listed([...new Set(named)].sort(), MAX_CALLS_NAMED)
+}
+
+/**
+ * Whether it is how often one call is made, or how its calls overlap, which depends on what requests
+ * meet: its cost is what all that make it take more.
+ */
+export function isOfOneCall({ kind, previous, call }: FindingCall): boolean {
+  const isWithItself = kind === 'together' && isSameCall(previous, call)
+  return kind === 'repeats' || kind === 'hedges' || isWithItself
 }
 
 function concerns({ previous, call }: CallChange, one: Operation | null): boolean {

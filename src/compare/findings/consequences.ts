@@ -9,6 +9,7 @@ import { errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { stepKey, strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
+import { isOfOneCall } from './concurrency-findings.ts'
 import { type Draft, type Finding, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
 
@@ -85,7 +86,8 @@ export function withConsequences(
 
 /**
  * Of the time that requests gain by another structure, the part that delays account for: those of
- * its new steps, and of all steps where what its requests did before is known from before alone.
+ * its new steps, and of all steps where what its requests did before is known from before alone, or
+ * where all that they take more is told.
  */
 export function toldAsDelays(
   { categories, steps }: Compared,
@@ -108,7 +110,9 @@ export function toldAsDelays(
     for (const id of ids) addAt(delayUs, id, contributionUs / after)
   }
   const usualUs = (id: number) => (categories.count(id, AFTER) > 0 ? at(delayUs, id) : 0)
-  return ({ moves, requests }) => {
+  return ({ moves, requests, calls: [call], categories: ids }) => {
+    if (call && isOfOneCall(call))
+      return sum(ids, (id) => at(delayUs, id) * categories.count(id, AFTER))
     const moved = moves.filter(({ from, to }) => from !== to)
     const gained = sum(moved, (one) => one.requests * (at(delayUs, one.to) - usualUs(one.from)))
     return (requests * gained) / sum(moves, (one) => one.requests) || 0
@@ -206,10 +210,10 @@ function isOfErrors({ categories, steps }: Compared, { cause, draft }: Pair): bo
   const { operation } = errorChangeOf(steps.errors, cause.services)?.inner ?? {}
   const isWithin = (one: Operation | null) =>
     one?.service === failing?.of.service && one?.operation === operation
-  const isRetry = draft.calls.some(
-    ({ kind, call }) => kind === 'again' && (isIt(call) || isWithin(call)),
+  const isRepeated = draft.calls.some(
+    ({ kind, call }) => (kind === 'again' || kind === 'hedges') && (isIt(call) || isWithin(call)),
   )
-  if (isRetry) return true
+  if (isRepeated) return true
   if (!cause.failedRequests) return false
   return (
     draft.calls.some(({ previous, call }) => isIt(previous) || isIt(call)) ||

@@ -10,6 +10,7 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepTimes } from '../steps/step-times.ts'
 import { findingCall } from './call-findings.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { rateSize } from './finding-facts.ts'
 import { formsOf, priceOf } from './form-prices.ts'
 import { callsText, categoriesOf, listed, ofChances, operationName } from './names.ts'
 
@@ -53,10 +54,11 @@ export function errorFindings(
       weightUs: (failedRequests * FAILED_WEIGHT + touched * MADE_GOOD_WEIGHT) * usualUs,
       eachInterval: [Number.NaN, Number.NaN],
       probabilitySlower: Number.NaN,
-      notes: [rateText(change), failedText(change)],
+      notes: [rateText(change.inner ?? change), failedText(change)],
       look: change.inner?.peer ? `${name}, ${printable(change.inner.peer)}` : name,
       services: [service, ...callers],
       calls: [findingCall({ ...change, kind: 'fails', of, previous: null, call: null })],
+      ...(change.inner && { size: rateSize(change.inner, 'call') }),
       exemplars: firstExemplars(flows, requests),
       p,
       q,
@@ -72,6 +74,7 @@ export function errorFindings(
         what: `${operationName(passed.of)} fails with it in ${callsText(passed)}`,
         key: JSON.stringify([kind, service, caller]),
         notes: [rateText(passed)],
+        size: rateSize(passed, 'call'),
         services: [caller, service],
         calls: [findingCall({ ...passed, kind: 'fails with', previous: of, call: null })],
       }
@@ -125,6 +128,7 @@ function savedByDeadlines(times: readonly StepTimes[], service: string): number 
 /** Says what fails: `POST /pay fails with “no such promo” in 193 of 2,741 calls (14 of 2,823 before)`. */
 function errorWords(change: ErrorChange) {
   const { operations, said, messages, made, difference, inner } = change
+  const counts = inner ?? change
   const isOne = operations.length === 1 || inner !== null
   const names = operations.map((operation) => operationName({ operation }))
   const call = inner === null ? '' : `${operationName(inner)}${toPeer(inner)} within `
@@ -136,10 +140,10 @@ function errorWords(change: ErrorChange) {
   const words = said ?? (isMost ? message.text : '')
   const saying = words === '' ? '' : ` with “${printable(words)}”`
   if (made[AFTER] === 0) {
-    return `${what} no longer ${isOne ? 'fails' : 'fail'}${saying} (${ofChances(change, BEFORE)} calls before)`
+    return `${what} no longer ${isOne ? 'fails' : 'fail'}${saying} (${ofChances(counts, BEFORE)} calls before)`
   }
   const only = difference > 0 ? '' : 'only '
-  return `${what} ${isOne ? 'fails' : 'fail'}${saying} ${only}in ${callsText(change)}`
+  return `${what} ${isOne ? 'fails' : 'fail'}${saying} ${only}in ${callsText(counts)}`
 }
 
 function toPeer({ peer }: { readonly peer: string }): string {

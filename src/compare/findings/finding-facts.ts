@@ -15,7 +15,7 @@ import { place } from '../edges/edge-pool.ts'
 import { meaningOf } from '../knowledge/parts.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
-import type { Draft, Finding, FindingSize } from './finding.ts'
+import type { Draft, Finding, FindingCall, FindingSize } from './finding.ts'
 import { listed } from './names.ts'
 import { wholeShifts } from './whole-shift.ts'
 
@@ -163,9 +163,17 @@ export function sizeOf(
   }
   const [call] = calls
   const { made, chances, worth = chances } = call ?? { made: concerned, chances: all, worth: ofAll }
+  return rateSize({ made, chances, worth }, call === undefined ? 'request' : 'call')
+}
+
+/** By how much the share of calls, or of requests, grew. */
+export function rateSize(
+  { made, chances, worth }: Required<Pick<FindingCall, 'made' | 'chances' | 'worth'>>,
+  per: FindingSize['per'],
+): FindingSize {
   const [before, after] = worth.map((size, i) => (made[i]! * size) / (chances[i]! || 1))
   const { difference, interval } = twoProportionsTest(before!, worth[0], after!, worth[1])
-  return { value: difference, unit: 'rate', per: call === undefined ? 'request' : 'call', interval }
+  return { value: difference, unit: 'rate', per, interval }
 }
 
 /** Operation of the service to look at first; `null` where only those of others are known. */

@@ -3,7 +3,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
-import { cappedTimes } from '../edges/edge-times.ts'
+import { cappedTimes, longestTime } from '../edges/edge-times.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { RequestCounts } from './concurrency-findings.ts'
 
@@ -16,6 +16,8 @@ interface FormsOfType {
 
 /** Requests whose flow is of the new form, and those of the form that it replaces. */
 export interface Forms extends Pick<FormsOfType, 'now' | 'usual'> {
+  /** Whether types have all requests that could have either form: those after, and those before. */
+  readonly isWhole: boolean
   readonly types: readonly FormsOfType[]
   readonly counts: RequestCounts
 }
@@ -27,8 +29,17 @@ export function movedRequests({ counts: [before, after] }: Forms): number {
   return Math.round(after[0] - (before[0] / Math.max(1, before[1])) * after[1])
 }
 
-/** Divides requests by their form; those for which `isNew` is undefined have neither. */
-export function formsOf(flows: FlowSet, isNew: (request: number) => boolean | undefined): Forms {
+/**
+ * Divides requests by their form; those for which `isNew` is undefined have neither.
+ *
+ * @param isWhole whether requests have a form by what they met, such as calls made once more where
+ *   the first is slow: no form tells what it costs, but all requests do, before against after
+ */
+export function formsOf(
+  flows: FlowSet,
+  isNew: (request: number) => boolean | undefined,
+  { isWhole = false } = {},
+): Forms {
   const { typeOf, unknown } = rootTypes(flows)
   const newForms = () => [[[], []] as number[][], [[], []] as number[][]] as const
   const ofType = new Map<number, ReturnType<typeof newForms>>()
@@ -45,10 +56,17 @@ export function formsOf(flows: FlowSet, isNew: (request: number) => boolean | un
     counted[1] += flows.countOf(request)
     if (verdict) counted[0] += flows.countOf(request)
   }
-  const ofAll = newForms()[1].map((_, period) =>
-    [...ofType.values()].flatMap(([, usual]) => usual[period] as number[]),
-  )
+  const ofForm = (form: 0 | 1, period: Period) =>
+    [...ofType.values()].flatMap((forms) => forms[form][period] as number[])
+  const ofAll = [ofForm(1, BEFORE), ofForm(1, AFTER)]
   const types = Array.from(ofType, ([type, [now, own]]): FormsOfType => {
+    if (isWhole) {
+      const [before, after] = [BEFORE, AFTER].map((one) => [
+        ...(now[one] ?? []),
+        ...(own[one] ?? []),
+      ])
+      return { now: after ?? [], usual: before ?? [], period: BEFORE }
+    }
     // What ends early looks like whatever is short, and has been anything before.
     const usual = type === unknown ? ofAll : own
     // As in the thesis: what the other form takes after, or before where hardly any request has it.
@@ -56,9 +74,10 @@ export function formsOf(flows: FlowSet, isNew: (request: number) => boolean | un
     return { now: now[AFTER] ?? [], usual: usual[period] ?? [], period }
   })
   return {
+    isWhole,
     types,
-    now: types.flatMap((one) => one.now),
-    usual: [...new Set(types.flatMap((one) => one.usual))],
+    now: isWhole ? ofForm(0, AFTER) : types.flatMap((one) => one.now),
+    usual: isWhole ? ofAll.flat() : [...new Set(types.flatMap((one) => one.usual))],
     counts: counts.map((two) => two.map(Math.round)) as unknown as RequestCounts,
   }
 }
@@ -72,22 +91,29 @@ export interface Price {
 
 /**
  * What requests of the new form take beyond those of the usual form of the same type: the mean over
- * types that have both, as often as the new form has each.
+ * types that have both, as often as the new form has each. Of whole groups, what all take beyond all
+ * before, as that of those that changed.
  *
  * @param changed requests after that have the new form and would have had the usual one before
  */
 export function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
   const known = forms.types.filter(({ now, usual }) => now.length > 0 && usual.length > 0)
   const parts = known.map(({ now: own, usual: other, period }) => {
-    const [now, usual] = [meanOf(flows, own, AFTER), meanOf(flows, other, period)]
+    // What the whole group takes may differ in its slow requests alone: they are cut as its own.
+    const mostUs = forms.isWhole ? longestOf(flows, [...own, ...other]) : undefined
+    const now = meanOf(flows, own, cappedTimes(flows, AFTER, mostUs))
+    const usual = meanOf(flows, other, cappedTimes(flows, period, mostUs))
     const weight = sum(own, (request) => flows.countOf(request))
     const error = Math.hypot(now.error, usual.error)
     return { weight, addedUs: weight * (now.mean - usual.mean), error: weight * error }
   })
   const weight = sum(parts, (part) => part.weight)
-  const eachUs = sum(parts, ({ addedUs }) => addedUs) / weight
-  const width = normalQuantile(0.975) * (Math.hypot(...parts.map(({ error }) => error)) / weight)
-  const requests = Math.min(forms.counts[AFTER][0], changed)
+  const [having, all] = forms.counts[AFTER]
+  const requests = Math.min(having, changed)
+  // Those that changed have all that the whole group takes more.
+  const apiece = (forms.isWhole ? all / Math.max(1, requests) : 1) / weight
+  const eachUs = sum(parts, ({ addedUs }) => addedUs) * apiece
+  const width = normalQuantile(0.975) * Math.hypot(...parts.map(({ error }) => error)) * apiece
   const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
   return { forms, requests, contributionUs, eachInterval: [eachUs - width, eachUs + width] }
 }
@@ -105,6 +131,7 @@ export function addPrices(a: Price, b: Price): Price {
     contributionUs: a.contributionUs + b.contributionUs,
     eachInterval: [eachUs - each, eachUs + each],
     forms: {
+      isWhole: a.forms.isWhole,
       types: [...a.forms.types, ...b.forms.types],
       now: [...a.forms.now, ...b.forms.now],
       usual: [...a.forms.usual, ...b.forms.usual],
@@ -113,8 +140,13 @@ export function addPrices(a: Price, b: Price): Price {
   }
 }
 
-function meanOf(flows: FlowSet, requests: readonly number[], period: Period) {
-  const times = Float64Array.from(requests, cappedTimes(flows, period))
+function longestOf(flows: FlowSet, requests: readonly number[]): number {
+  const times = Float64Array.from(requests, cappedTimes(flows, AFTER, Number.POSITIVE_INFINITY))
+  return longestTime(times, flows.countsOf(requests))
+}
+
+function meanOf(flows: FlowSet, requests: readonly number[], timeOf: (request: number) => number) {
+  const times = Float64Array.from(requests, timeOf)
   const weights = flows.countsOf(requests)
   const { mean, sd } = moments(times, weights)
   return { mean, error: sd / Math.sqrt(worthOf(times, weights)) }

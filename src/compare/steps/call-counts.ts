@@ -7,8 +7,8 @@ import { callName } from './visits.ts'
 
 /**
  * What an operation may do with calls, whatever else it does: `'calls'`: make one; `'next'`: go on
- * with one at any time after another was answered; `'again'`: repeat one once it has failed, or was
- * given up; `'outlives'`: not wait for one. Of two calls, whose order in time it may choose:
+ * with one at any time after another was answered; `'again'`: repeat one once it has failed;
+ * `'hedges'`: make one once more while it runs longer than it mostly does; `'outlives'`: not wait for one. Of two calls, whose order in time it may choose:
  * `'together'`: some of theirs overlap; `'in turn'`: none does, and one comes right after the other;
  * `'before'`: the one is over before the other begins. Where logs were loaded, also `'logs'`: log a
  * statement each time that it is called; `'logs next'`: go on with one right after another. Statements
@@ -18,6 +18,7 @@ export const CALL_CHOICES = [
   'calls',
   'next',
   'again',
+  'hedges',
   'outlives',
   'together',
   'in turn',
@@ -133,7 +134,7 @@ function choicesOf(
   const type = (site.context === '' && catchAll?.callOf.get(site.shape)) || ''
   const isRoot = span === 0
   const made = (calls: readonly Operation[]) => calls.map((call) => ({ call, isDirect: true }))
-  const own = (kind: 'again' | 'outlives', numbers: readonly number[], among?: string) =>
+  const own = (kind: 'again' | 'hedges' | 'outlives', numbers: readonly number[], among?: string) =>
     callees.map((call, number): Choice => {
       const answers = numbers.includes(number) ? made([call]) : []
       return { kind, of, previous: null, about: [call], ...(among && { among }), answers }
@@ -149,6 +150,10 @@ function choicesOf(
     { kind: 'next', of, previous: null, about: [], answers: [...ends, ...made(chosenFirst)] },
     ...nextOf(site, names).map((choice) => (isRoot ? ofType(choice, type, catchAll) : choice)),
     ...own('again', order.again),
+    ...own(
+      'hedges',
+      callees.flatMap((_, at) => (order.relation(at, at).together ? [at] : [])),
+    ),
     ...own('outlives', order.outliving, among),
     ...(among === '' ? [] : pairsOf(site, among, names)),
   ]

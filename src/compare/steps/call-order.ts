@@ -1,4 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
+import { median } from 'd3-array'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
 
@@ -22,6 +23,8 @@ export interface MadeCall {
   /** First spans at the called service; the span itself where the call stays within a service. */
   readonly called: readonly number[]
   readonly callee: Operation
+  /** Timed by the clock of another service alone: the caller's side of it was not recorded. */
+  readonly isRemote: boolean
 }
 
 /** A span in which an operation works, and what it calls. */
@@ -44,7 +47,7 @@ export interface CallOrder {
   readonly groups: readonly (readonly number[])[]
   /** Callees that outlive their caller. */
   readonly outliving: readonly number[]
-  /** Callees that are called again once a call of theirs has failed, or was given up. */
+  /** Callees that are called again once a call of theirs has failed. */
   readonly again: readonly number[]
   /** How the calls of two callees lie; of one and itself, those that are made several times. */
   readonly relation: (a: number, b: number) => Relation
@@ -169,6 +172,23 @@ export class CallSites {
     return found
   }
 
+  /** Whether most calls that are made alone are over by the time that others are made once more. */
+  isHedged(of: Operation, call: Operation, period: Period): boolean {
+    const [alone, started]: [number[], number[]] = [[], []]
+    this.#eachRequest((request, times) => {
+      if (this.#flows.period[request] !== period) return
+      for (const { of: one, calls } of this.callers[this.#flows.shapeOf[request]!]!) {
+        if (!isSame(one, of)) continue
+        const own = calls.filter(({ callee }) => isSame(callee, call)).toSorted(byStart(times))
+        const [first, second] = own.map(({ span }) => times[2 * span]!)
+        if (first === undefined) continue
+        if (second !== undefined) started.push(second - first)
+        else alone.push(times[2 * own[0]!.span + 1]! - first)
+      }
+    })
+    return (median(alone) ?? Number.POSITIVE_INFINITY) < (median(started) ?? 0)
+  }
+
   #eachRequest(visit: (request: number, times: Float64Array) => void): void {
     let times = new Float64Array(64)
     for (let request = 0; request < this.#flows.size; request++) {
@@ -206,67 +226,66 @@ export class CallSites {
   #orderOf(request: number, { span, calls, callees, numbers }: Caller, times: Float64Array) {
     if (calls.length === 0) return ''
     const slack = this.#flows.options.slackUs * NS
-    if (calls.length === 1) {
-      const outlives = times[2 * calls[0]!.span + 1]! > times[2 * span + 1]! + slack
-      return `${outlives ? OUTLIVES : 0} 0 0`
-    }
     const startOf = (call: number) => times[2 * calls[call]!.span]!
     const endOf = (call: number) => times[2 * calls[call]!.span + 1]!
+    // Clocks of others may be wrong: what is timed by one must overlap by half of the shorter call.
+    const slackOf = (a: number, b = a) =>
+      calls[a]!.isRemote || calls[b]!.isRemote
+        ? Math.max(slack, Math.min(endOf(a) - startOf(a), endOf(b) - startOf(b)) / 2)
+        : slack
+    const precedes = (a: number, b: number) => endOf(a) <= startOf(b) + slackOf(a, b)
+    const outlives = (call: number) => endOf(call) > times[2 * span + 1]! + slackOf(call)
+    if (calls.length === 1) return `${outlives(0) ? OUTLIVES : 0} 0 0`
     const size = callees.length
     const flags = new Array<number>(size).fill(0)
     const relations = new Array<number>(size * size).fill(0)
     const relate = (a: number, b: number, relation: number) => {
       relations[Math.min(a, b) * size + Math.max(a, b)]! |= relation
     }
-    const first = new Array<number>(size).fill(Number.POSITIVE_INFINITY)
-    const last = new Array<number>(size).fill(Number.NEGATIVE_INFINITY)
+    const first = new Array<number>(size).fill(-1)
+    const last = new Array<number>(size).fill(-1)
     const groups: string[] = []
     let group: number[] = []
-    let [reached, latest] = [Number.NEGATIVE_INFINITY, -1]
+    let latest = -1
     let running: number[] = []
     const byStart = Array.from(calls.keys()).sort((a, b) => startOf(a) - startOf(b))
     const hasFailed = new Set<number>()
     for (const call of byStart) {
-      const [callee, start, end] = [numbers[call]!, startOf(call), endOf(call)]
-      const isOver = (other: number) => endOf(other) <= start + slack
+      const callee = numbers[call]!
+      const isOver = (other: number) => precedes(other, call)
       for (const other of running) {
         if (!isOver(other)) relate(callee, numbers[other]!, TOGETHER)
         else {
           if (latest < 0 || endOf(other) > endOf(latest)) latest = other
-          if (this.#isFailed(request, calls[other]!, times)) hasFailed.add(numbers[other]!)
+          if (this.#isFailed(request, calls[other]!)) hasFailed.add(numbers[other]!)
         }
       }
       running = running.filter((other) => !isOver(other))
-      running.push(call)
-      if (latest >= 0) relate(callee, numbers[latest]!, IN_TURN)
-      if (hasFailed.has(callee)) flags[callee]! |= AGAIN
-      if (end > times[2 * span + 1]! + slack) flags[callee]! |= OUTLIVES
-      if (start + slack >= reached && group.length > 0) {
+      if (running.length === 0 && group.length > 0) {
         addGroup(groups, group)
         group = []
       }
+      running.push(call)
+      if (latest >= 0) relate(callee, numbers[latest]!, IN_TURN)
+      if (hasFailed.has(callee)) flags[callee]! |= AGAIN
+      if (outlives(call)) flags[callee]! |= OUTLIVES
       if (!group.includes(callee)) group.push(callee)
-      reached = Math.max(reached, end)
-      first[callee] = Math.min(first[callee]!, start)
-      last[callee] = Math.max(last[callee]!, end)
+      if (first[callee]! < 0) first[callee] = call
+      if (last[callee]! < 0 || endOf(call) > endOf(last[callee]!)) last[callee] = call
     }
     addGroup(groups, group)
     for (let a = 0; a < size; a++) {
       for (let b = a + 1; b < size; b++) {
-        if (last[a]! <= first[b]! + slack) relations[a * size + b]! |= FORWARD
-        else if (last[b]! <= first[a]! + slack) relations[a * size + b]! |= BACKWARD
+        if (precedes(last[a]!, first[b]!)) relations[a * size + b]! |= FORWARD
+        else if (precedes(last[b]!, first[a]!)) relations[a * size + b]! |= BACKWARD
       }
     }
     return `${flags.join('')} ${relations.map((bits) => bits.toString(16)).join('')} ${groups.join()}`
   }
 
-  /** Whether a call ended as an error, or its caller gave it up before it was over. */
-  #isFailed(request: number, { span, called }: MadeCall, times: Float64Array): boolean {
+  #isFailed(request: number, { span, called }: MadeCall): boolean {
     const { outcomes } = this.#flows
-    const isError = (one: number) => outcomes?.failed(request, one) === true
-    const slack = this.#flows.options.slackUs * NS
-    const isGivenUp = called.some((one) => times[2 * one + 1]! > times[2 * span + 1]! + slack)
-    return isGivenUp || isError(span) || called.some(isError)
+    return [span, ...called].some((one) => outcomes?.failed(request, one) === true)
   }
 }
 
@@ -334,10 +353,11 @@ function callsOf(spans: ShapeVisits, span: number): MadeCall[] {
   for (let child = tree.firstChild[span]!; child < tree.firstChild[span + 1]!; child++) {
     const call = visitOf[span]!.calls.find((one) => one.span === child)
     const called = call?.called ?? [child]
+    const isRemote = call !== undefined && called[0] === child
     const callees = called.map((callee) => operationAt(spans, callee))
     const unrecorded = { service: call?.service ?? '', operation: spans.operations[child]! }
     for (const callee of callees.length === 0 ? [unrecorded] : callees) {
-      made.push({ span: child, called, callee })
+      made.push({ span: child, called, callee, isRemote })
     }
   }
   return made

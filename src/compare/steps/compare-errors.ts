@@ -17,6 +17,7 @@ import {
   type PlaceCounts,
 } from './error-counts.ts'
 import { type ChoiceCounts, StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import { allVisits, type ShapeVisits } from './visits.ts'
 
 /** Corrected p of each group of tests, and when a change counts as one. */
 export interface Corrected extends Pick<EdgeOptions, 'alpha' | 'minimumShare'> {
@@ -41,8 +42,8 @@ export interface ErrorChange extends Place, CountsTest {
   readonly callers: readonly string[]
   /** What failing calls say, where only those that say so are counted. */
   readonly said: string | null
-  /** The call within an operation that nearly all fail with, and whom it calls; `null` for none. */
-  readonly inner: { readonly operation: string; readonly peer: string } | null
+  /** The call within an operation that nearly all fail with; `null` for none. */
+  readonly inner: InnerCall | null
   /** What they say in all, by how many more do. */
   readonly messages: readonly ErrorMessage[]
   /** Requests that have failing calls, by their row. */
@@ -53,6 +54,12 @@ export interface ErrorChange extends Place, CountsTest {
   readonly failed: readonly [before: number, after: number]
   /** Who fails as what it calls does. */
   readonly passedOn: readonly PassedOn[]
+}
+
+/** A call within operations, whom it goes to, and how many of all such calls fail. */
+export interface InnerCall extends Pick<CountsTest, 'made' | 'chances' | 'worth'> {
+  readonly operation: string
+  readonly peer: string
 }
 
 /** What failing calls say, and how many do. */
@@ -117,7 +124,7 @@ export function testErrors(flows: FlowSet): ErrorTests {
   return { places, tested, blocks }
 }
 
-function saidOf({ outcome: { message, code } }: Failure): string {
+function saidOf({ outcome: { message, code } }: Pick<Failure, 'outcome'>): string {
   return message === '' ? code : message
 }
 
@@ -181,7 +188,7 @@ export function describeErrors(
       changed: q < alpha && isLarge,
       operations: operationsOf(flows, failures),
       callers: [...new Set(failures.flatMap(({ caller }) => caller ?? []))].sort(),
-      inner: innerOf(failures),
+      inner: innerOf(flows, measure, { service, blocks }),
       messages: [...group(failures, saidOf)]
         .map(([text, own]) => ({ text, made: failuresByPeriod(flows, own) }))
         .sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0])),
@@ -214,16 +221,17 @@ function passedOnOf(
     }
     const made = new StretchCounts(flows, size)
     for (const { request } of own) made.add(request, blockOf[request]!)
-    const strata = [chances.choices(made)]
-    const alone = strata.map((stratum) => unweighted(stratum, perRun))
-    return {
-      of,
-      made: inPeriods(strata, 'made', perRun),
-      chances: inPeriods(strata, 'chances', perRun),
-      worth: inPeriods(alone, 'chances', perRun),
-    }
+    return { of, ...countsOf(chances.choices(made), perRun) }
   })
   return found.sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0]))
+}
+
+function countsOf(choices: ChoiceCounts, perRun: number) {
+  return {
+    made: inPeriods([choices], 'made', perRun),
+    chances: inPeriods([choices], 'chances', perRun),
+    worth: inPeriods([unweighted(choices, perRun)], 'chances', perRun),
+  }
 }
 
 /** What has this share of a change is said to be all of it. */
@@ -247,14 +255,42 @@ function toldOf(tests: TestedPlace['tests'], alpha: number) {
   return single ?? first
 }
 
-function innerOf(failures: readonly Failure[]): ErrorChange['inner'] {
+/** Of a call within operations, each one counts, however often an operation makes it. */
+function innerOf(
+  flows: FlowSet,
+  { failures, said }: Pick<Measure, 'failures' | 'said'>,
+  { service, blocks }: { service: string; blocks: TimeBlocks },
+): InnerCall | null {
   const mostly = (textOf: (failure: Failure) => string) =>
     [...group(failures, textOf)].find(
       ([, { length }]) => length >= NEARLY_ALL * failures.length,
     )?.[0] ?? ''
   const operation = mostly(({ within }) => within ?? '')
   const peer = mostly(({ outcome }) => outcome.peer ?? '')
-  return operation === '' ? null : { operation, peer }
+  if (operation === '') return null
+  const callers = new Set(failures.map((failure) => failure.operation))
+  const isIt = ({ operations, visitOf }: ShapeVisits, span: number) =>
+    operations[span] === operation &&
+    visitOf[span]!.service === service &&
+    callers.has(operations[visitOf[span]!.entry]!)
+  const visits = allVisits(flows)
+  const ofShape = new Map(
+    Array.from(visits, ([shape, spans]) => [
+      shape,
+      Array.from(spans.operations.keys()).filter((span) => isIt(spans, span)),
+    ]),
+  )
+  const { of: blockOf, perRun, runs } = blocks
+  const [chances, made] = [0, 0].map(() => new StretchCounts(flows, perRun * (runs + 1)))
+  flows.shapeOf.forEach((shape, request) => {
+    for (const span of ofShape.get(shape)!) {
+      chances!.add(request, blockOf[request]!)
+      if (flows.outcomes?.failed(request, span) !== true) continue
+      const isSo = said === null || said === saidOf({ outcome: flows.outcomes.of(request, span) })
+      if (isSo) made!.add(request, blockOf[request]!)
+    }
+  })
+  return { operation, peer, ...countsOf(chances!.choices(made), perRun) }
 }
 
 /** Operations that have nearly all of a change, the one of most first. */

@@ -322,6 +322,7 @@ function callsMadeOtherwise(
     const { kind, of, previous, call, difference } = choice
     if (kind === 'next' && previous !== null) return !isReordered(all, choice)
     if (call === null || kind === 'calls' || kind === 'next' || kind === 'again') return true
+    if (kind === 'hedges') return sites.isHedged(of, call, difference > 0 ? AFTER : BEFORE)
     if (kind === 'outlives') return isBorneOut(moveOf(sites, of, [call]), difference)
     const pair = (wanted: CallChoice['kind']) =>
       choices.get(keyOf({ ...choice, kind: wanted })) ??

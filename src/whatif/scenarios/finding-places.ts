@@ -25,7 +25,7 @@ const ABOUT: Readonly<Partial<Record<ScenarioKind, readonly Place['what'][]>>> =
 }
 
 /** What calls are made, and in which order. */
-const COUNTED: readonly FindingCall['kind'][] = ['calls', 'next', 'again', 'repeats']
+const COUNTED: readonly FindingCall['kind'][] = ['calls', 'next', 'again', 'hedges', 'repeats']
 const ORDERED: readonly FindingCall['kind'][] = ['together', 'in turn', 'before', 'outlives']
 
 /** What a finding rests on: the steps, or the calls, that it tells; none of trace points. */

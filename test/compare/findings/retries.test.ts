@@ -267,7 +267,9 @@ describe('of calls to a service that records nothing', () => {
       }
       return [root, ...calls]
     })
-    return makeSpans(spans.flat())
+    const attempts = spans.flat().filter(({ operation }) => operation === 'POST')
+    const failed = attempts.filter(({ status }) => status === 'error').length
+    return { traces: makeSpans(spans.flat()), attempts: attempts.length, failed }
   }
 
   test.each([
@@ -277,11 +279,16 @@ describe('of calls to a service that records nothing', () => {
     [{ 'server.address': '10.2.3.4' }, ' to <address>'],
     [{}, ''],
   ])('the call that fails is named, and whom it calls: %o', (attributes, to) => {
-    const comparison = compare(taxes(0, 0), taxes(1, 0.25, attributes))
+    const after = taxes(1, 0.25, attributes)
+    const comparison = compare(taxes(0, 0).traces, after.traces)
     const [first, ...others] = comparison.findings.findings
-    expect(first?.title).toMatch(
-      new RegExp(`^web: POST${to} within GET fails in \\d+ of 500 calls \\(0 of 500 before\\)$`),
-    )
+    // Each attempt is a call of its own, however many of them a GET makes.
+    const counts = `${after.failed} of ${after.attempts} calls (0 of 500 before)`
+    expect(first?.title).toBe(`web: POST${to} within GET fails in ${counts}`)
+    const share = after.failed / after.attempts
+    expect(first?.size).toMatchObject({ unit: 'rate', per: 'call' })
+    expect(first?.size.value).toBeCloseTo(share, 9)
+    expect(first?.facts[0]).toMatch(`${Number((100 * share).toPrecision(2))} % of calls`)
     expect(first?.look).toBe(to === '' ? 'web' : `web, ${to.slice(4)}`)
     // That it calls again, and takes longer for it, is of the same cause.
     expect(others).toEqual([])
@@ -316,7 +323,8 @@ describe('of calls to a service that records nothing', () => {
       ['gone', 83],
       ['full', 42],
     ])
-    expect(errors[0]?.inner).toEqual({ operation: 'PUT', peer: '' })
+    const counts = { made: [0, 125], chances: [500, 500], worth: [500, 500] }
+    expect(errors[0]?.inner).toEqual({ operation: 'PUT', peer: '', ...counts })
   })
 })
 

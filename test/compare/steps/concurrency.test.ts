@@ -162,6 +162,68 @@ describe('two calls that overlap in a third of requests, as each starts on its o
   })
 })
 
+//  web      ├─────────────────────────────────┤  BUY
+//  web        ├───┤                              VERIFY, in its own process
+//  web             ├─────────┤ ├─────────┤       GET, its side of two calls in turn
+//  stock            ├───────┤   ├───────┤        GET, by a clock that is ahead by `aheadUs`
+describe('calls in turn whose callees have clocks of their own', () => {
+  const callsInTurn = (seed: number, { aheadUs = 0, isRecorded = true, failing = 0 } = {}) => {
+    const random = randomSource(seed)
+    const about = (us: number) => Math.max(1, Math.round(us * Math.exp(0.3 * random.normal())))
+    const sketches = Array.from({ length: 300 }, (_, i) => {
+      const spans: SpanSketch[] = []
+      const [trace, host] = [`${seed}-${i}`, 'node']
+      let now = 1e6 * i + about(500)
+      const add = (span: Omit<SpanSketch, 'trace' | 'host'>) => spans.push({ trace, host, ...span })
+      const verified = { id: 'verify', parent: 'web', service: 'web', operation: 'VERIFY' }
+      const verifiedUs = now + about(900)
+      add({ ...verified, startUs: now, endUs: verifiedUs })
+      now = verifiedUs
+      for (let call = 0; call < 2; call++) {
+        const status = call === 0 && random.next() < failing ? ('error' as const) : ('ok' as const)
+        const startUs = now + about(300)
+        const endUs = startUs + about(4000)
+        const client = { id: `c${call}`, parent: 'web', service: 'web', kind: 'client' as const }
+        const parent = isRecorded ? client.id : 'web'
+        const endsUs = endUs + about(300)
+        if (isRecorded) add({ ...client, status, operation: 'GET', startUs: now, endUs: endsUs })
+        const served = { startUs: startUs + aheadUs, endUs: endUs + aheadUs }
+        add({ id: `s${call}`, parent, service: 'stock', operation: 'GET', status, ...served })
+        now = endsUs
+      }
+      now += about(2000)
+      const root = { id: 'web', service: 'web', operation: 'BUY' }
+      return [{ trace, host, ...root, startUs: 1e6 * i, endUs: now }, ...spans]
+    })
+    return makeSpans(sketches.flat(), `in turn ${seed}`)
+  }
+
+  test.each([
+    [true, 450],
+    [true, -450],
+    [false, 450],
+    [false, -450],
+  ])('have no order that changed; caller recorded: %s, ahead by %d µs', (isRecorded, aheadUs) => {
+    const [before, after] = [callsInTurn(3, { isRecorded }), { isRecorded, aheadUs }]
+    for (const periods of [
+      [before, callsInTurn(4, after)],
+      [callsInTurn(4, after), before],
+    ] as const) {
+      const { findings, steps } = compare(...periods)
+      expect(findings.findings.filter(({ kind }) => kind === 'concurrency')).toEqual([])
+      expect(steps.calls.filter(({ changed }) => changed)).toEqual([])
+    }
+  })
+
+  test('are retries where the call before has failed', () => {
+    const { steps } = compare(callsInTurn(3), callsInTurn(4, { failing: 0.3 }))
+    const again = steps.calls.find(({ kind, of }) => kind === 'again' && of.operation === 'BUY')
+    expect(again?.changed).toBe(true)
+    expect(again?.made[0]).toBe(0)
+    expect((again?.made[1] ?? 0) / 300).toBeCloseTo(0.3, 1)
+  })
+})
+
 describe('trace points', () => {
   const graph = (text: string): Pick<GraphSketch, 'labels' | 'edges'> => {
     const pairs = text.split(' ').map((pair) => pair.split('>') as [string, string])
