@@ -54,7 +54,7 @@ import {
 import { Findings } from './findings.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
-import { requestFindings, unattributedFindings } from './request-findings.ts'
+import { heldToRequests, requestFindings, unattributedFindings } from './request-findings.ts'
 import { withSameFactor } from './same-factor.ts'
 import { segmentClause, withSegments } from './segment-findings.ts'
 import { slowExamples } from './slow-examples.ts'
@@ -156,9 +156,10 @@ export function groupFindings(
 ): Findings {
   const { ranking, edges, drafts, claims, events } = sources
   const { categories } = edges
+  const { flows } = categories
   const { weigh, requests, observedChangeUs } = weighing(sources)
-  const changeIsClear = differs(wholeShifts(categories.flows)[0])
-  const { quantity } = categories.flows
+  const changeIsClear = differs(wholeShifts(flows)[0])
+  const { quantity } = flows
   const keyOf = ({ category, kind }: Pick<RankedMutation, 'category' | 'kind'>) =>
     `${category} ${kind}`
   const draftOf = new Map(claims.map((claim) => [keyOf(claim), drafts[claim.draft]]))
@@ -180,10 +181,9 @@ export function groupFindings(
   )
   const interferences = new Map(
     (interference ? kept : [])
-      .map(({ cause }) => cause)
-      .filter(({ kind, direction }) => kind === 'latency' && direction === 'slower')
+      .filter(({ cause }) => cause.kind === 'latency' && cause.direction === 'slower')
       .slice(0, MAX_INTERFERED)
-      .map((draft) => [draft, findInterference(sources, draft)]),
+      .map(({ cause }) => [cause, findInterference(sources, cause)]),
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const weighted = weigh(draft)
@@ -197,7 +197,6 @@ export function groupFindings(
       quantity,
     )
     const { began, bursts } = onsets.get(draft)!
-    const { flows } = categories
     const ofPeriods = (counted: (period: Period) => number) => {
       const count = (period: Period) =>
         isWeighed(draft) ? Math.round(counted(period)) : flows.wholes(period)
@@ -258,7 +257,7 @@ export function groupFindings(
     detectable: found.length > 0 ? [] : detectableShifts(sources.steps, edges),
     nearest: found.length > 0 ? null : nearestStep(sources.steps),
     slowStretch: findSlowStretch(sources.steps, drafts),
-    flows: categories.flows,
+    flows,
   })
 }
 
@@ -316,12 +315,13 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): re
       (draft) => edges.categories.flows.quantity === TIME || isCostly(draft),
     ),
   ]
-  const withLogged = withLogs(ofSteps, logFindings(steps, edges))
-  const withOthers = withServiceLogs(withLogged, steps.flows.serviceLogs ?? [])
-  const told = withSegments(withOthers, found, { categories: edges.categories, steps })
+  const { serviceLogs = [] } = steps.flows
+  const others = withServiceLogs(withLogs(ofSteps, logFindings(steps, edges)), serviceLogs)
+  const of = { categories: edges.categories, steps }
+  const told = heldToRequests(withSegments(others, found, of), of)
   const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
-  const toldElsewhere = toldAsDelays({ categories: edges.categories, steps }, all)
-  const toldUs = sum(all, (draft) => draft.contributionUs - toldElsewhere(draft))
+  const elsewhere = toldAsDelays(of, all)
+  const toldUs = sum(all, (draft) => draft.contributionUs - elsewhere(draft))
   const drafts = withTimeOfFailures(all, steps, edges.observedChangeUs - toldUs)
   const left = unattributedFindings(steps, { drafts, edges, segments: found })
   return withSameFactor([...drafts, ...left], steps)

@@ -8,6 +8,7 @@ import {
   signedAmount,
 } from '../../core/quantity.ts'
 import { certaintyText, formatDuration, grouped, percent, printable } from '../../core/words.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
@@ -16,6 +17,7 @@ import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Draft, Finding, FindingSize } from './finding.ts'
 import { listed } from './names.ts'
+import { wholeShifts } from './whole-shift.ts'
 
 const MAX_MEANINGS = 2
 /** Longer ids of traces lose their end. */
@@ -188,24 +190,49 @@ export function intervalText(interval: readonly [number, number], quantity: Quan
   return ` (95 % CI ${text.replaceAll('-', '−')})`
 }
 
+/** What a finding is a part of: the change of all requests, which have so many after. */
+interface Whole {
+  readonly findings: readonly Finding[]
+  readonly observedChangeUs: number
+  readonly quantity: Quantity
+  readonly flows: FlowSet
+  readonly requests: number
+}
+
 /** Says what part of the change a finding is: `72 % of the slowdown`, else what it adds in all; nothing for 0. */
-export function shareText(
-  { shareOfChange, contributionUs, consequences }: Finding,
-  {
-    findings,
-    observedChangeUs,
-    quantity,
-  }: { findings: readonly Finding[]; observedChangeUs: number; quantity: Quantity },
-): string {
+export function shareText(finding: Finding, all: Whole): string {
+  const { shareOfChange, contributionUs, consequences } = finding
+  const { findings, observedChangeUs, quantity } = all
   if (contributionUs === 0) return ''
-  // Of one finding, the summary says what all else does.
-  const part = findings.length === 1 ? partText : partAndRestText
-  const whole =
-    shareOfChange > 0
-      ? part(contributionUs, observedChangeUs, quantity)
-      : `${signedAmount(contributionUs, quantity)} in all`
+  const whole = !(shareOfChange > 0)
+    ? `${signedAmount(contributionUs, quantity)} in all`
+    : // Of one finding, the summary says what all else does.
+      findings.length === 1
+      ? partText(contributionUs, observedChangeUs, quantity)
+      : partOfAll(finding, all)
   const isWithOthers = consequences.some((one) => one.kind === 'latency')
   return isWithOthers ? `${whole}, with what is below` : whole
+}
+
+/** What part of the change a finding is; where it surely is more than all of it, also what all else does. */
+export function partOfAll(finding: Finding, all: Whole): string {
+  const { observedChangeUs, quantity } = all
+  const restUs = observedChangeUs - finding.contributionUs
+  const isClear = Math.abs(restUs) > unsureUs(all, [finding])
+  const text = isClear ? partAndRestText : partText
+  return text(finding.contributionUs, observedChangeUs, quantity)
+}
+
+/** By how much the change of all requests, without some findings, may be off, in µs. */
+export function unsureUs(
+  { flows, requests }: Pick<Whole, 'flows' | 'requests'>,
+  findings: readonly Finding[],
+): number {
+  const halfOf = ([low, high]: readonly [number, number], of: number) =>
+    ((high - low) / 2) * of || 0
+  const [{ interval }] = wholeShifts(flows)
+  const ofFindings = findings.map((one) => halfOf(one.eachInterval, one.requests))
+  return Math.hypot(halfOf(interval, requests), ...ofFindings)
 }
 
 export function lookText({ look, exemplars: { before, after } }: Finding): string {

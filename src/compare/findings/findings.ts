@@ -9,7 +9,7 @@ import { areFromSpans } from '../../flows/span-tree.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
-import { intervalText, isOpen, lookText, shareText } from './finding-facts.ts'
+import { intervalText, isOpen, lookText, shareText, unsureUs } from './finding-facts.ts'
 import { listed } from './names.ts'
 import { type SlowStretch, stretchText } from './slow-stretch.ts'
 import { stepTitle } from './step-findings.ts'
@@ -322,12 +322,13 @@ function accountedText(all: Findings): string | null {
     MIN_TOLD * Math.abs(attributedUs)
   const verb = isUnsure ? 'may account' : findings.length === 1 ? 'accounts' : 'account'
   const left = leftShare(all)
-  const isMore = left < ALL_OF_IT - 1
+  const restUs = left * observedChangeUs
+  const isMore = left < ALL_OF_IT - 1 && Math.abs(restUs) > unsureUs(all, findings)
   if (share >= ALL_OF_IT && ofMix === 0 && !isMore) return `${these} ${verb} for all of it`
   if (share > 1 && ofMix < 0) {
     return `${these} ${verb} for more than all of it, of which ${mixText(ofMix)}`
   }
-  const elsewhere = `as all else takes ${moreText(left * observedChangeUs, quantity)}`
+  const elsewhere = `as all else takes ${moreText(restUs, quantity)}`
   if (isMore && ofMix === 0) return `${these} ${verb} for more than all of it, ${elsewhere}`
   const mix = ofMix === 0 ? '' : `, ${mixText(ofMix, 'for')}`
   const rest =

@@ -1,17 +1,21 @@
-import { sum } from 'd3-array'
+import { group, sum } from 'd3-array'
 import { addAt, at } from '../../core/entries.ts'
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { printable } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
+import { type Moments, moments } from '../../stats/moments.ts'
+import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { typicalTimeUs } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
+import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { strataOfStep } from '../steps/step-times.ts'
+import { MIN_ALIKE_P, type StepStratum } from '../steps/step-strata.ts'
+import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import {
   byRequestsAfter,
@@ -21,7 +25,7 @@ import {
   rootsName,
   surest,
 } from './names.ts'
-import { requestsAfter, segmentDraft } from './segment-findings.ts'
+import { isConfined, requestsAfter, segmentDraft } from './segment-findings.ts'
 import { findingStep, inFew, minorityNotes } from './step-findings.ts'
 
 /**
@@ -133,16 +137,13 @@ function segmentLeft(segment: Segment, steps: StepChanges, { drafts, edges }: To
 }
 
 function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
-  const { steps, times, flows } = changes
+  const { steps, flows } = changes
   const { categories } = edges
   return steps.flatMap((step): Draft | [] => {
     const { kind, changed, service, operations, shiftUs, requests } = step
     if (kind !== 'request' || !changed) return []
     const changedOnes = operations.filter((one) => one.changed)
-    const names = new Set(changedOnes.map((one) => one.operation))
-    const all = strataOfStep(times, step)
-      .filter(({ operation }) => names.size === 0 || names.has(operation))
-      .flatMap((one) => [...one.after.recorded.requests])
+    const all = changedStrata(changes, step).flatMap((one) => [...one.after.recorded.requests])
     const left = leftIn(
       { requests: all, changeUs: step.observedUs, errorUs: step.observedError },
       { drafts, categories, steps: changes, accounted: MIN_ACCOUNTED },
@@ -202,7 +203,7 @@ function leftIn(
     readonly steps: StepChanges
     readonly accounted: number
   },
-): { readonly us: number; readonly isAll: boolean } | null {
+): Left | null {
   const own = new Uint32Array(categories.size)
   const isOwn = new Uint8Array(steps.flows.size)
   for (const request of changed.requests) {
@@ -212,6 +213,7 @@ function leftIn(
   const parts = drafts.map((draft) => {
     const { categories: ids, contributionUs, eachInterval, requests } = draft
     const share =
+      shareOfSegment(draft, steps.flows, isOwn) ??
       shareOfCalls(draft, steps, isOwn) ??
       (sum(ids, (id) => at(own, id)) / requestsOf(categories, ids)[AFTER] || 0)
     const [low, high] = eachInterval
@@ -224,19 +226,117 @@ function leftIn(
     ...parts.map((part) => part.unsureUs),
   )
   const isLarge = Math.abs(us) > Math.max(unsureUs, (1 - accounted) * Math.abs(changed.changeUs))
-  return isLarge ? { us, isAll } : null
+  return isLarge ? { us, isAll, unsureUs, partsUs: parts.map((part) => part.us) } : null
+}
+
+interface Left {
+  readonly us: number
+  readonly unsureUs: number
+  /** Whether findings account for nothing of it. */
+  readonly isAll: boolean
+  /** What each finding accounts for in these requests. */
+  readonly partsUs: readonly number[]
+}
+
+/**
+ * Takes off findings of times what they account for beyond what their own requests changed by, with
+ * those of other times in these: calls in parallel are waited for only until the next of them would end.
+ * What costs time otherwise may do so before, too, in requests that have what changed.
+ */
+export function heldToRequests(
+  drafts: readonly Draft[],
+  { categories, steps }: { readonly categories: Categories; readonly steps: StepChanges },
+): Draft[] {
+  return drafts.map((draft) => {
+    const { kind, contributionUs, requests } = draft
+    if (kind !== 'latency' || contributionUs === 0 || steps.flows.runs.length > 1) return draft
+    const others = drafts.filter((one) => one.contributionUs * contributionUs < 0)
+    const alike = drafts.filter((one) => one.kind === kind && !others.includes(one))
+    const changed = changeOf(requestsOfDraft(draft, steps), steps.flows)
+    const known = { drafts: [...alike, ...others], categories, steps, accounted: 1 }
+    const left = changed && leftIn(changed, known)
+    if (left === null || left.us * contributionUs >= 0) return draft
+    const ofAlikeUs = sum(left.partsUs.slice(0, alike.length))
+    const ownUs = at(left.partsUs, alike.indexOf(draft))
+    const beyond = Math.abs((left.us * ownUs) / (ofAlikeUs || 1) / contributionUs)
+    const us = contributionUs * Math.max(0, 1 - beyond)
+    const [low, high] = [us - left.unsureUs, us + left.unsureUs]
+    return { ...draft, contributionUs: us, eachInterval: [low / requests, high / requests] }
+  })
+}
+
+/** By how much requests after took longer than those before of the same type; `null` where another share fails. */
+function changeOf(all: ReadonlySet<number>, flows: FlowSet) {
+  const { typeOf } = rootTypes(flows)
+  const whole = [...all].filter((request) => !flows.isPart(request))
+  const pairsOf = (requests: readonly number[]) =>
+    [BEFORE, AFTER].map((period) => requests.filter((one) => flows.period[one] === period)) as [
+      number[],
+      number[],
+    ]
+  const [[x1, n1], [x2, n2]] = pairsOf(whole).map((own) => [
+    own.filter((request) => flows.outcomes?.failed(request)).length,
+    own.length,
+  ]) as [[number, number], [number, number]]
+  if (twoProportionsTest(x1, n1, x2, n2).p < MIN_ALIKE_P) return null
+  const pairs = [...group(whole, (request) => at(typeOf, request)).values()]
+    .map(pairsOf)
+    .filter((pair) => pair.every(({ length }) => length >= MIN_LIKE))
+  let [changeUs, variance] = [0, 0]
+  for (const pair of pairs) {
+    const [before, after] = pair.map((own) => {
+      const times = own.map((request) => at(flows.responseTimeUs, request))
+      return moments(times, flows.counted && own.map((request) => flows.countOf(request)))
+    }) as [Moments, Moments]
+    changeUs += after.count * (after.mean - before.mean)
+    variance += after.count ** 2 * (before.variance / before.count + after.variance / after.count)
+  }
+  return { requests: pairs.flatMap(([, after]) => after), changeUs, errorUs: Math.sqrt(variance) }
+}
+
+/** Fewer requests of a type in a period say nothing. */
+const MIN_LIKE = 5
+
+/** Requests of both periods that a finding of times is about: of its segment, or all that have its steps. */
+function requestsOfDraft(draft: Draft, changes: StepChanges): Set<number> {
+  const { steps, segment } = draft
+  if (segment !== undefined && isConfined(draft, segment)) return new Set(segment.requests)
+  const strata = steps.flatMap((step) => changedStrata(changes, step))
+  return new Set(
+    strata.flatMap(({ before, after }) => [
+      ...before.recorded.requests,
+      ...after.recorded.requests,
+    ]),
+  )
+}
+
+/** The strata of what changed of a step: of some of its operations, or of all. */
+function changedStrata({ times, steps }: StepChanges, step: Step): readonly StepStratum[] {
+  const key = stepKey(step)
+  const { operations = [] } = steps.find((one) => stepKey(one) === key) ?? {}
+  const names = new Set(operations.flatMap((one) => (one.changed ? one.operation : [])))
+  return strataOfStep(times, { ...step, operation: '' }).filter(
+    ({ operation }) => names.size === 0 || names.has(operation),
+  )
+}
+
+/** Which share of the requests of the segment that a finding is confined to some requests are. */
+function shareOfSegment(draft: Draft, flows: FlowSet, isOwn: Uint8Array): number | null {
+  if (draft.segment === undefined || !isConfined(draft, draft.segment)) return null
+  const after = requestsAfter(draft.segment, flows)
+  return sum(after, (one) => at(isOwn, one)) / after.length || 0
 }
 
 /** Which share of the calls after that a finding of all requests is about some requests waited for. */
 function shareOfCalls(
-  { kind, steps, segment }: Draft,
-  { times }: StepChanges,
+  { kind, steps }: Draft,
+  changes: StepChanges,
   isOwn: Uint8Array,
 ): number | null {
-  if (kind !== 'latency' || segment !== undefined) return null
+  if (kind !== 'latency') return null
   let [all, own] = [0, 0]
   for (const step of steps) {
-    for (const { after } of strataOfStep(times, step)) {
+    for (const { after } of changedStrata(changes, step)) {
       const { requests, critical } = after.recorded
       for (let i = 0; i < requests.length; i++) {
         all += critical[i] as number

@@ -64,11 +64,10 @@ const NEARLY_ALL = 0.98
 
 /** Where only calls of a segment changed, its own numbers; of few calls, what these changed by. */
 function whereAlone(segment: Segment, draft: Draft, categories: Categories): Partial<Draft> {
-  const { inside, shareOfChange, measure, p, q } = segment
+  const { inside, p, q } = segment
   const { flows } = categories
-  if (measure !== 'time' || shareOfChange < ALL_OF_IT || inside.after === 0) return {}
-  const [step, ...others] = draft.steps
-  if (step === undefined || others.length > 0) return {}
+  const [step] = draft.steps
+  if (step === undefined || !isConfined(draft, segment)) return {}
   const told = { requests: inside.after, concerned: [inside.before, inside.after] as const }
   const was = moreText(step.shiftUs, flows.quantity)
   if (step.share !== undefined) {
@@ -95,6 +94,12 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
     p,
     q,
   }
+}
+
+/** Whether all that a finding tells changed in requests of its segment. */
+export function isConfined({ steps }: Draft, { inside, shareOfChange, measure }: Segment): boolean {
+  const isMost = shareOfChange >= ALL_OF_IT && inside.after > 0
+  return measure === 'time' && isMost && steps.length === 1
 }
 
 export function requestsAfter(

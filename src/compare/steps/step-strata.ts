@@ -41,7 +41,7 @@ export interface StepStratum {
 export type Times = readonly [usual: GrowingStratum, failing: GrowingStratum]
 
 /** Failing calls are compared where the share that fails differs no more than chance often does. */
-const MIN_ALIKE_P = 0.05
+export const MIN_ALIKE_P = 0.05
 
 /** Calls that did not fail, and those that did unless more or fewer fail now: these are others. */
 export function comparable(strata: readonly Times[], isPart: boolean): readonly GrowingStratum[] {

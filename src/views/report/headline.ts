@@ -1,14 +1,8 @@
 import type { Comparison } from '../../compare/comparison.ts'
+import { partOfAll } from '../../compare/findings/finding-facts.ts'
 import type { Findings } from '../../compare/findings/findings.ts'
 import { isClear, type WholeShift, wholeShifts } from '../../compare/findings/whole-shift.ts'
-import {
-  formatAmount,
-  moreText,
-  partAndRestText,
-  type Quantity,
-  signedAmount,
-  TIME,
-} from '../../core/quantity.ts'
+import { formatAmount, moreText, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
 import { counted, percent, spoken } from '../../core/words.ts'
 import { countText } from '../../flows/count-text.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -133,12 +127,12 @@ function nothingFound(findings: Findings): string {
 }
 
 function leadingFinding({ findings: all }: Comparison): string {
-  const { findings, omitted, observedChangeUs, quantity } = all
+  const { findings, omitted } = all
   const [first] = findings
   const count = counted(findings.length + omitted, 'change')
   if (!(first !== undefined && first.shareOfChange > 0)) return `${count} found.`
   const which = findings.length + omitted === 1 ? 'it' : 'the first'
-  return `${count} found; ${which} accounts for ${partAndRestText(first.contributionUs, observedChangeUs, quantity)}.`
+  return `${count} found; ${which} accounts for ${partOfAll(first, all)}.`
 }
 
 export function periodTimes(comparison: Comparison) {

@@ -130,3 +130,47 @@ test('of parallel calls of one request of which one is slow, what this call take
     ),
   ])
 })
+
+test('a call in parallel with another accounts for what requests take longer, not for what it does', () => {
+  const period = (seed: number, { slowerUs = 0, cachedUs = 0 } = {}) => {
+    const random = randomSource(seed)
+    let totalUs = 0
+    const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
+      const [trace, startUs] = [`t${i}`, i * 200_000]
+      const priceUs = 10_000 * random.logNormal(0, 0.2) + slowerUs
+      const geoUs = 14_000 * random.logNormal(0, 0.2)
+      const workUs = 2000 * random.logNormal(0, 0.2) + 8000 - cachedUs
+      const calledUs = startUs + Math.max(priceUs, geoUs)
+      totalUs += calledUs + workUs - startUs
+      const root = { trace, service: 'web', operation: 'GET', startUs, endUs: calledUs + workUs }
+      const called = { ...root, operation: 'DO', parent: `r${i}` }
+      return [
+        { ...root, id: `r${i}` },
+        { ...called, id: `p${i}`, service: 'price', endUs: startUs + priceUs },
+        { ...called, id: `g${i}`, service: 'geo', endUs: startUs + geoUs },
+      ]
+    })
+    return { traces: makeSpans(spans.flat()), totalUs }
+  }
+  const before = period(51).traces
+  for (const cachedUs of [0, 5000]) {
+    const after = period(52, { slowerUs: 15_000, cachedUs })
+    const trulyUs = after.totalUs - period(52, { cachedUs }).totalUs
+    const { findings } = compare(before, after.traces)
+    const price = findings.findings.find(({ where }) => where === 'price')
+    // Taken alone, its calls take 15 ms longer, a third more than anybody waits for.
+    expect(price?.title).toMatch(/^price: DO itself takes 1[45](\.\d)? ms longer$/)
+    expect(Math.abs((price?.contributionUs ?? 0) / trulyUs - 1)).toBeLessThan(0.05)
+    const [low = 0, high = 0] = price?.eachInterval ?? []
+    expect(trulyUs / 600).toBeGreaterThan(low)
+    expect(trulyUs / 600).toBeLessThan(high)
+    if (cachedUs === 0) expect(findings.summary()).toMatch(/the finding accounts for all of it\.$/)
+    else {
+      // That web takes 5 ms less is true.
+      expect(findings.findings.map(({ title }) => title)[1]).toMatch(
+        /^web: GET itself takes (4\.9\d|5(\.\d+)?) ms less$/,
+      )
+      expect(findings.text()).toMatch(/as all else takes (2\.[89]\d?|3(\.\d+)?) s less · 600 of/)
+    }
+  }
+})
