@@ -1,5 +1,5 @@
 // Runs once a request: the loops index with `!`.
-import { greatest, least, median, range, rollup, sort, sum } from 'd3-array'
+import { least, median, range, rollup, sort, sum } from 'd3-array'
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { formatDuration, grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
@@ -9,8 +9,7 @@ import { quantile } from '../../stats/quantile.ts'
 import { rowsByStart } from '../load/arrivals.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import type { StepStratum } from '../steps/step-strata.ts'
-import type { Step, StepTimes } from '../steps/step-times.ts'
+import { commonStep, isTold } from './common-step.ts'
 import type { Draft } from './finding.ts'
 import { SECONDS, timeText } from './finding-facts.ts'
 import { placeTitle } from './step-findings.ts'
@@ -52,7 +51,6 @@ const LEVEL = 0.001
 const RATES = [0.1, 0.2, 0.4, 0.8]
 /** Fewer slow requests in a row are usual where requests wait for each other. */
 const MIN_SLOW = 10
-const MIN_HELD = 0.5
 const MAX_EXAMPLES = 3
 
 /**
@@ -95,7 +93,7 @@ export function findSlowStretch(
   })
   const slow = slowOf(after.subarray(from, to))
   const excessUs = sum(slow, excess)
-  const place = placeOf(times, new Set(slow), excessUs)
+  const place = commonStep(times, new Set(slow), excessUs)
   if (drafts.some((draft) => isTold(draft, place))) return null
   return {
     fromUs: flows.arrivalUs(slow[0]!),
@@ -112,42 +110,6 @@ export function findSlowStretch(
       .map((one) => ids[one]!),
     p,
   }
-}
-
-type Place = Pick<Step, 'kind' | 'service' | 'caller'> & { readonly operation: string }
-
-/** Where requests took most of what they took longer, on their critical paths. */
-function placeOf(times: readonly StepTimes[], slow: ReadonlySet<number>, excessUs: number) {
-  const places = times
-    .filter(({ kind, part }) => kind !== 'request' && part === undefined)
-    .flatMap(({ kind, service, caller, strata }) =>
-      Array.from(
-        rollup(
-          strata,
-          (own) => sum(own, (stratum) => heldUs(stratum, slow)),
-          ({ operation }) => operation,
-        ),
-        ([operation, held]) => ({ kind, service, caller, operation, held }),
-      ),
-    )
-  const most = greatest(places, ({ held }) => held)
-  return most !== undefined && most.held >= MIN_HELD * excessUs ? most : null
-}
-
-function heldUs({ before, after: { recorded } }: StepStratum, slow: ReadonlySet<number>): number {
-  const usualUs = quantile(before.values, 0.5)
-  const { values, requests, critical } = recorded
-  return sum(values, (us, i) => (slow.has(requests[i]!) ? critical[i]! * (us - usualUs) : 0))
-}
-
-/** Whether a finding may tell of the same: of its services, or of whatever whole requests do. */
-function isTold({ kind, services }: Draft, place: Place | null): boolean {
-  return (
-    place === null ||
-    kind === 'load' ||
-    kind === 'unattributed' ||
-    services.some((one) => one === place.service || one === place.caller)
-  )
 }
 
 /** Says when it was, how slow its requests were and where, and which to look at. */

@@ -13,8 +13,9 @@ interface RequestTimes {
   readonly blocks: Uint8Array
   /** Request of each value. */
   readonly requests: Uint32Array
-  /** How many of its calls are on its critical path. */
+  /** How many of its calls are on its critical path, and what these take in all. */
   readonly critical: Uint32Array
+  readonly criticalUs: Float64Array
 }
 
 /** Values of one period; where weights of requests differ, as many as they are worth (`equalRows`). */
@@ -148,6 +149,7 @@ class GrowingSample {
   #sums = new Float64Array()
   #calls = new Uint32Array()
   #critical = new Uint32Array()
+  #criticalUs = new Float64Array()
 
   add(request: number, valueUs: number, critical: number, isNew: boolean): void {
     const last = this.size - 1
@@ -156,6 +158,7 @@ class GrowingSample {
     this.#sums[row]! += valueUs
     this.#calls[row]!++
     this.#critical[row]! += critical
+    this.#criticalUs[row]! += critical * valueUs
   }
 
   merge(other: GrowingSample): void {
@@ -165,6 +168,7 @@ class GrowingSample {
       this.#sums[row] = other.#sums[i]!
       this.#calls[row] = other.#calls[i]!
       this.#critical[row] = other.#critical[i]!
+      this.#criticalUs[row] = other.#criticalUs[i]!
     }
   }
 
@@ -174,6 +178,7 @@ class GrowingSample {
       this.#sums = new Float64Array(this.room)
       this.#calls = new Uint32Array(this.room)
       this.#critical = new Uint32Array(this.room)
+      this.#criticalUs = new Float64Array(this.room)
     }
     this.#requests[this.size++] = request
   }
@@ -181,7 +186,7 @@ class GrowingSample {
   /** Its values, ascending; it lets go of them. */
   finish(blockOf: Uint8Array, counted: Float64Array | undefined): StepSample {
     const [requests, means] = [this.#requests, this.#sums.subarray(0, this.size)]
-    const criticalOf = this.#critical
+    const [criticalOf, criticalUsOf] = [this.#critical, this.#criticalUs]
     const blocks = new Uint8Array(this.size)
     let calls = 0
     for (let i = 0; i < this.size; i++) {
@@ -193,6 +198,7 @@ class GrowingSample {
     this.#sums = new Float64Array()
     this.#calls = new Uint32Array()
     this.#critical = new Uint32Array()
+    this.#criticalUs = new Float64Array()
     const order = ascendingOrder(means, groupRows(blocks, 256).rows)
     const timesOf = (rows: Uint32Array): RequestTimes => {
       const times = {
@@ -200,9 +206,11 @@ class GrowingSample {
         values: new Float64Array(rows.length),
         blocks: new Uint8Array(rows.length),
         critical: new Uint32Array(rows.length),
+        criticalUs: new Float64Array(rows.length),
       }
       for (let at = 0; at < rows.length; at++) {
         times.critical[at] = criticalOf[rows[at]!]!
+        times.criticalUs[at] = criticalUsOf[rows[at]!]!
         times.requests[at] = requests[rows[at]!]!
         times.values[at] = means[rows[at]!]!
         times.blocks[at] = blocks[rows[at]!]!
