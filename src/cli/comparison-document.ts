@@ -1,7 +1,7 @@
 import type { Comparison } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
-import type { SlowStretch } from '../compare/findings/slow-stretch.ts'
+import type { FewSlow, SlowStretch } from '../compare/findings/slow-stretch.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
@@ -102,6 +102,15 @@ const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
   p: about('Of slow requests so close together by chance, corrected.', NUMBER),
 })
 
+const FEW_SLOW = record<FewSlow & { readonly text: string | null }>({
+  text: orNull(TEXT),
+  requests: COUNT,
+  where: about('Step that holds most of what they took longer.', TEXT),
+  typicalUs: about('Median of what they took beyond the median before.', NUMBER),
+  excessUs: about('Sum of the same.', NUMBER),
+  examples: about('Trace ids of the slowest.', listOf(TEXT)),
+})
+
 const LEFT_OUT = record({
   findings: COUNT,
   warnings: COUNT,
@@ -181,6 +190,12 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
         findings.slowStretch && { ...findings.slowStretch, text: findings.slowStretchText },
       orNull(SLOW_STRETCH),
       'A stretch of after in which slow requests come close together, as at no time before, and that no finding is about; it may be chance. null for none.',
+    ),
+    fewSlow: made(
+      ({ comparison: { findings } }) =>
+        findings.fewSlow && { ...findings.fewSlow, text: findings.fewSlowText },
+      orNull(FEW_SLOW),
+      'Few requests after that took far longer than any of their kind before, most of it in the same step, and that neither a finding nor slowStretch is about; it may be chance. null for none.',
     ),
     whatIf: made(
       ({ whatIf = [] }) => (whatIf.length === 0 ? undefined : whatIf),

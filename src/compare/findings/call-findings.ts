@@ -100,6 +100,7 @@ export function callFindings(
       services: suspects(service, { previous, called, changedStructure }),
       changedStructure,
       moves: own,
+      doing: forms.now,
       ...surest(tests),
     }
   })

@@ -58,7 +58,7 @@ import { heldToRequests, requestFindings, unattributedFindings } from './request
 import { withSameFactor } from './same-factor.ts'
 import { segmentClause, withSegments } from './segment-findings.ts'
 import { slowExamples } from './slow-examples.ts'
-import { findSlowStretch } from './slow-stretch.ts'
+import { slowRequests } from './slow-stretch.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
 import { differs, wholeShifts } from './whole-shift.ts'
@@ -254,7 +254,7 @@ export function groupFindings(
     testable: found.length > 0 || anyTestable(sources),
     detectable: found.length > 0 ? [] : detectableShifts(sources.steps, edges),
     nearest: found.length > 0 ? null : nearestStep(sources.steps),
-    slowStretch: findSlowStretch(sources.steps, drafts),
+    ...slowRequests(sources.steps, drafts),
     flows,
   })
 }

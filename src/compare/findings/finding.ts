@@ -146,6 +146,8 @@ export interface Draft {
   readonly isOfSegment?: boolean
   /** Trace ids of requests to look at, where they are not the typical ones of its categories. */
   readonly exemplars?: Exemplars
+  /** Rows of requests after that do it, where services call otherwise. */
+  readonly doing?: readonly number[]
   /** Keys of drafts that say part of what it says. */
   readonly covers?: readonly string[]
   /** Smallest p of its evidence, and the smallest corrected for the number of tests. */

@@ -11,7 +11,7 @@ import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
 import { intervalText, isOpen, lookText, shareText, unsureUs } from './finding-facts.ts'
 import { listed } from './names.ts'
-import { type SlowStretch, stretchText } from './slow-stretch.ts'
+import { type FewSlow, fewSlowText, type SlowStretch, stretchText } from './slow-stretch.ts'
 import { stepTitle } from './step-findings.ts'
 import { failureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
 
@@ -61,6 +61,8 @@ interface FindingColumns {
   readonly nearest: StepChange | null
   /** A stretch of after with many slow requests that no finding is about; `null` for none. */
   readonly slowStretch: SlowStretch | null
+  /** Few requests far slower than any before that neither finding nor stretch is about; `null` for none. */
+  readonly fewSlow: FewSlow | null
 }
 
 /** As many runs tell how much runs differ; of fewer, only a shift many times their difference is found. */
@@ -78,6 +80,7 @@ export class Findings extends columnarStage<FindingColumns>() {
       ...findings.map((finding) => `${this.textOf(finding)}\n`),
       this.summary(),
       this.slowStretchText,
+      this.fewSlowText,
       isTested && this.testedAgainst,
     ]).join('\n')
   }
@@ -102,6 +105,11 @@ export class Findings extends columnarStage<FindingColumns>() {
   /** Says when requests were slow for a while, and where; `null` if they were not. */
   get slowStretchText(): string | null {
     return this.slowStretch && stretchText(this.slowStretch, this.quantity)
+  }
+
+  /** Says how slow few requests were, and where; `null` if none were. */
+  get fewSlowText(): string | null {
+    return this.fewSlow && fewSlowText(this.fewSlow, this.flows.wholes(AFTER), this.quantity)
   }
 
   /** Says against what changes were tested. */
@@ -192,9 +200,11 @@ export class Findings extends columnarStage<FindingColumns>() {
     const why =
       measure === 'median' && share > 0
         ? `; the changed mix of requests alone makes them take ${ofMix} on average`
-        : share <= 0
-          ? ', but no single step or kind of request accounts for it'
-          : `: ${mixOfAll(share, shiftUs, quantity)}${share < MIN_EXPLAINED ? ', and no single step or kind of request for the rest' : ''}`
+        : this.fewSlow !== null && measure === 'mean'
+          ? `, ${formatAmount(this.fewSlow.excessUs / this.flows.wholes(AFTER), quantity)} of it by ${counted(this.fewSlow.requests, 'request')} alone`
+          : share <= 0
+            ? ', but no single step or kind of request accounts for it'
+            : `: ${mixOfAll(share, shiftUs, quantity)}${share < MIN_EXPLAINED ? ', and no single step or kind of request for the rest' : ''}`
     return `${who}${intervalText(bounds, quantity)}${why}.`
   }
 

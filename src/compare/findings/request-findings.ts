@@ -16,6 +16,7 @@ import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { MIN_ALIKE_P, type StepStratum } from '../steps/step-strata.ts'
 import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { commonStep } from './common-step.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import {
   byRequestsAfter,
@@ -26,7 +27,7 @@ import {
   surest,
 } from './names.ts'
 import { isConfined, requestsAfter, segmentDraft } from './segment-findings.ts'
-import { findingStep, inFew, minorityNotes } from './step-findings.ts'
+import { findingStep, inFew, minorityNotes, placeTitle } from './step-findings.ts'
 
 /**
  * Drafts a finding of all categories slower, and one of all faster, that no edge accounts for: many
@@ -137,7 +138,7 @@ function segmentLeft(segment: Segment, steps: StepChanges, { drafts, edges }: To
 }
 
 function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
-  const { steps, flows } = changes
+  const { steps, times, flows } = changes
   const { categories } = edges
   return steps.flatMap((step): Draft | [] => {
     const { kind, changed, service, operations, shiftUs, requests } = step
@@ -155,6 +156,8 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
     const part = partText(eachUs, shiftUs, flows.quantity)
     const [low, high] = step.interval.map((bound) => bound - shiftUs) as [number, number]
     const slower = shiftUs > 0
+    const place = commonStep(times, new Set(all), step.observedUs)
+    const most = place && `, most of it in ${placeTitle(place, place.operation)}`
     return {
       ...NO_EVIDENCE,
       kind: 'unattributed',
@@ -165,7 +168,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
         `requests take ${moreText(part === '' ? eachUs : shiftUs, flows.quantity)}` +
         inFew(step, 'them') +
         (left.isAll
-          ? '; no single step changed enough to be sure of'
+          ? `${most ?? ''}; no single step changed enough to be sure of`
           : part || ', which no single step explains'),
       categories: categoriesOf(categories, after),
       requests: after.length,
@@ -174,6 +177,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
       eachInterval: [eachUs + low, eachUs + high],
       probabilitySlower: step.probabilitySlower,
       notes: minorityNotes(step, flows.quantity),
+      ...(left.isAll && place !== null && { look: printable(place.service) }),
       steps: [findingStep(step)],
       p: step.p,
       q: step.q,
@@ -188,8 +192,9 @@ function partText(leftUs: number, allUs: number, quantity: Quantity): string {
 
 /**
  * What requests after changed by beyond what findings account for in them, each by its share of the
- * calls that it is about, or else of its requests; `null` if that is small or may be chance: costs of
- * findings and the change are uncertain.
+ * calls that it is about, or else of its requests, or what they waited longer for these calls if that
+ * is more (`isOfWaits`): of calls in parallel they wait for the slow ones. `null` if that is small or
+ * may be chance: costs of findings and the change are uncertain.
  */
 function leftIn(
   changed: Record<'changeUs' | 'errorUs', number> & { readonly requests: readonly number[] },
@@ -198,10 +203,12 @@ function leftIn(
     categories,
     steps,
     accounted,
+    isOfWaits = true,
   }: Pick<Told, 'drafts'> & {
     readonly categories: Categories
     readonly steps: StepChanges
     readonly accounted: number
+    readonly isOfWaits?: boolean
   },
 ): Left | null {
   const own = new Uint32Array(categories.size)
@@ -212,12 +219,18 @@ function leftIn(
   }
   const parts = drafts.map((draft) => {
     const { categories: ids, contributionUs, eachInterval, requests } = draft
+    const ofCalls = callsOfOwn(draft, steps, isOwn)
     const share =
-      shareOfSegment(draft, steps.flows, isOwn) ??
-      shareOfCalls(draft, steps, isOwn) ??
+      shareDoing(draft, isOwn) ??
+      ofCalls?.share ??
       (sum(ids, (id) => at(own, id)) / requestsOf(categories, ids)[AFTER] || 0)
     const [low, high] = eachInterval
-    return { us: share * contributionUs, unsureUs: (share * requests * (high - low)) / 2 || 0 }
+    const us = share * contributionUs
+    const waitedUs = isOfWaits && contributionUs !== 0 ? (ofCalls?.waitedUs ?? 0) : 0
+    return {
+      us: Math.sign(contributionUs) * Math.max(Math.abs(us), waitedUs),
+      unsureUs: (share * requests * (high - low)) / 2 || 0,
+    }
   })
   const us = changed.changeUs - sum(parts, (part) => part.us)
   const isAll = parts.every((part) => part.us === 0)
@@ -253,7 +266,8 @@ export function heldToRequests(
     const others = drafts.filter((one) => one.contributionUs * contributionUs < 0)
     const alike = drafts.filter((one) => one.kind === kind && !others.includes(one))
     const changed = changeOf(requestsOfDraft(draft, steps), steps.flows)
-    const known = { drafts: [...alike, ...others], categories, steps, accounted: 1 }
+    const all = [...alike, ...others]
+    const known = { drafts: all, categories, steps, accounted: 1, isOfWaits: false }
     const left = changed && leftIn(changed, known)
     if (left === null || left.us * contributionUs >= 0) return draft
     const ofAlikeUs = sum(left.partsUs.slice(0, alike.length))
@@ -320,29 +334,40 @@ function changedStrata({ times, steps }: StepChanges, step: Step): readonly Step
   )
 }
 
-/** Which share of the requests of the segment that a finding is confined to some requests are. */
-function shareOfSegment(draft: Draft, flows: FlowSet, isOwn: Uint8Array): number | null {
-  if (draft.segment === undefined || !isConfined(draft, draft.segment)) return null
-  const after = requestsAfter(draft.segment, flows)
-  return sum(after, (one) => at(isOwn, one)) / after.length || 0
+/** Which share of the requests after that call otherwise some requests are. */
+function shareDoing({ doing }: Draft, isOwn: Uint8Array): number | null {
+  return doing === undefined ? null : sum(doing, (one) => at(isOwn, one)) / doing.length || 0
 }
 
-/** Which share of the calls after that a finding of all requests is about some requests waited for. */
-function shareOfCalls(
-  { kind, steps }: Draft,
-  changes: StepChanges,
-  isOwn: Uint8Array,
-): number | null {
+/**
+ * Which share of the calls after on critical paths that a finding is about, in its segment, is of some
+ * requests, and how much longer these waited for them; `null` where it is about none.
+ */
+function callsOfOwn(draft: Draft, changes: StepChanges, isOwn: Uint8Array) {
+  const { kind, steps, direction, segment } = draft
   if (kind !== 'latency') return null
-  let [all, own] = [0, 0]
-  for (const step of steps) {
-    for (const { after } of changedStrata(changes, step)) {
-      const { requests, critical } = after.recorded
-      for (let i = 0; i < requests.length; i++) {
-        all += critical[i] as number
-        own += (critical[i] as number) * (isOwn[requests[i] as number] as number)
+  const sign = direction === 'slower' ? 1 : -1
+  const inside = segment && isConfined(draft, segment) && new Set(segment.requests)
+  let [all, own, waitedUs] = [0, 0, 0]
+  for (const { before, after } of steps.flatMap((step) => changedStrata(changes, step))) {
+    const [had, has] = [before, after].map(({ recorded }) => {
+      const rows = [...recorded.requests.keys()].filter(
+        (row) => !inside || inside.has(at(recorded.requests, row)),
+      )
+      const isOwnRow = (row: number) => at(isOwn, at(recorded.requests, row))
+      return {
+        size: rows.length,
+        calls: sum(rows, (row) => at(recorded.critical, row)),
+        own: sum(rows, (row) => at(recorded.critical, row) * isOwnRow(row)),
+        us: sum(rows, (row) => at(recorded.criticalUs, row)),
       }
-    }
+    }) as [CriticalCalls, CriticalCalls]
+    const moreUs = sign * (has.us - has.size * (had.us / had.size))
+    all += has.calls
+    own += has.own
+    waitedUs += Math.max(0, (moreUs * has.own) / has.calls) || 0
   }
-  return all === 0 ? null : own / all
+  return all === 0 ? null : { share: own / all, waitedUs }
 }
+
+type CriticalCalls = Readonly<Record<'size' | 'calls' | 'own' | 'us', number>>

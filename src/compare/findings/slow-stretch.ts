@@ -1,16 +1,15 @@
 // Runs once a request: the loops index with `!`.
-import { greatest, least, median, range, rollup, sort, sum } from 'd3-array'
+import { greatest, group, least, max, median, range, rollup, sort, sum } from 'd3-array'
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
-import { formatDuration, grouped, printable } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { counted, formatDuration, grouped, printable } from '../../core/words.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { rowsByStart } from '../load/arrivals.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import type { StepStratum } from '../steps/step-strata.ts'
-import type { Step, StepTimes } from '../steps/step-times.ts'
+import { commonStep, isTold } from './common-step.ts'
 import type { Draft } from './finding.ts'
 import { SECONDS, timeText } from './finding-facts.ts'
 import { placeTitle } from './step-findings.ts'
@@ -36,6 +35,12 @@ export interface SlowStretch {
   readonly p: number
 }
 
+/** Few requests that took far longer than any of their kind before, most of it in the same step. */
+export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'examples'> {
+  readonly requests: number
+  readonly where: string
+}
+
 interface SlowCounts {
   readonly slow: number
   readonly requests: number
@@ -52,8 +57,15 @@ const LEVEL = 0.001
 const RATES = [0.1, 0.2, 0.4, 0.8]
 /** Fewer slow requests in a row are usual where requests wait for each other. */
 const MIN_SLOW = 10
-const MIN_HELD = 0.5
 const MAX_EXAMPLES = 3
+
+type Times = Pick<StepChanges, 'flows' | 'times'>
+
+/** Finds slow requests that no draft is about: close together in time, or else few and far slower than any before. */
+export function slowRequests(steps: Times, drafts: readonly Draft[]) {
+  const slowStretch = findSlowStretch(steps, drafts)
+  return { slowStretch, fewSlow: slowStretch === null ? findFewSlow(steps, drafts) : null }
+}
 
 /**
  * Finds the stretch of after with the most slow requests for its length, by a scan over time. It is
@@ -64,25 +76,13 @@ const MAX_EXAMPLES = 3
  * Source: Kulldorff 1997, "A spatial scan statistic", Communications in Statistics 26(6):1481-1496.
  */
 export function findSlowStretch(
-  { flows, times }: Pick<StepChanges, 'flows' | 'times'>,
+  { flows, times }: Times,
   drafts: readonly Draft[],
 ): SlowStretch | null {
-  const { responseTimeUs, ids } = flows
-  const { typeOf } = rootTypes(flows)
-  const sorted = rollup(
-    range(flows.count(BEFORE)),
-    (own) => Float64Array.from(own, (request) => responseTimeUs[request]!).sort(),
-    (request) => typeOf[request]!,
-  )
-  // By how much a request took longer than a share of its type before.
-  const beyond = (share: number) => {
-    const limits = new Map<number, number>()
-    for (const [type, own] of sorted) {
-      if (own.length >= MIN_BEFORE) limits.set(type, quantile(own, share))
-    }
-    return (request: number) => responseTimeUs[request]! - (limits.get(typeOf[request]!) ?? NaN)
-  }
-  const [overLimit, overLower, excess] = [beyond(SLOW), beyond(SLOW_BEFORE), beyond(0.5)]
+  const { ids } = flows
+  const [overLimit, overLower, excess] = [SLOW, SLOW_BEFORE, 0.5].map((share) =>
+    overUsual(flows, (own) => quantile(own, share)),
+  ) as [OverUsual, OverUsual, OverUsual]
   const runs = rowsByStart(flows, BEFORE)
   const [after = new Uint32Array()] = rowsByStart(flows, AFTER)
   const { from, to, p } = densest(after, overLimit)
@@ -95,7 +95,7 @@ export function findSlowStretch(
   })
   const slow = slowOf(after.subarray(from, to))
   const excessUs = sum(slow, excess)
-  const place = placeOf(times, new Set(slow), excessUs)
+  const place = commonStep(times, new Set(slow), excessUs)
   if (drafts.some((draft) => isTold(draft, place))) return null
   return {
     fromUs: flows.arrivalUs(slow[0]!),
@@ -107,63 +107,102 @@ export function findSlowStretch(
     typicalUs: median(slow, excess)!,
     excessUs,
     where: place && placeTitle(place, place.operation),
-    examples: sort(slow, (one) => -excess(one))
-      .slice(0, MAX_EXAMPLES)
-      .map((one) => ids[one]!),
+    examples: slowest(slow, excess).map((one) => ids[one]!),
     p,
   }
 }
 
-type Place = Pick<Step, 'kind' | 'service' | 'caller'> & { readonly operation: string }
+/** So many times as long as any of its kind before is far longer. */
+const FAR = 2
+/** Fewer far ones are usual where times have heavy tails; more are no longer few. */
+const MIN_FAR = 5
+const MAX_FAR = 50
+/** Few requests are told where they add as much to all response times. */
+const MIN_ADDED = 0.05
 
-/** Where requests took most of what they took longer, on their critical paths. */
-function placeOf(times: readonly StepTimes[], slow: ReadonlySet<number>, excessUs: number) {
-  const places = times
-    .filter(({ kind, part }) => kind !== 'request' && part === undefined)
-    .flatMap(({ kind, service, caller, strata }) =>
-      Array.from(
-        rollup(
-          strata,
-          (own) => sum(own, (stratum) => heldUs(stratum, slow)),
-          ({ operation }) => operation,
-        ),
-        ([operation, held]) => ({ kind, service, caller, operation, held }),
-      ),
-    )
-  const most = greatest(places, ({ held }) => held)
-  return most !== undefined && most.held >= MIN_HELD * excessUs ? most : null
+function findFewSlow({ flows, times }: Times, drafts: readonly Draft[]): FewSlow | null {
+  const [after = new Uint32Array()] = rowsByStart(flows, AFTER)
+  const overAll = overUsual(flows, (own) => FAR * own.at(-1)!, max)
+  const excess = overUsual(flows, (own) => quantile(own, 0.5), max)
+  const far = Array.from(after).filter((request) => overAll(request) > 0)
+  if (far.length < MIN_FAR || far.length > MAX_FAR) return null
+  const placed = far.flatMap((request) => {
+    const place = commonStep(times, new Set([request]), excess(request))
+    return place === null ? [] : [{ request, place }]
+  })
+  const ofPlace = group(placed, ({ place }) => placeTitle(place, place.operation))
+  const [where, own] = greatest(ofPlace, ([, some]) => some.length) ?? ['', []]
+  const requests = own.map(({ request }) => request)
+  const excessUs = sum(requests, excess)
+  const allUs = sum(after, (request) => flows.responseTimeUs[request]!)
+  if (requests.length < MIN_FAR || excessUs < MIN_ADDED * allUs) return null
+  if (drafts.some((draft) => isTold(draft, own[0]!.place))) return null
+  return {
+    requests: requests.length,
+    where,
+    typicalUs: median(requests, excess)!,
+    excessUs,
+    examples: slowest(requests, excess).map((one) => flows.ids[one]!),
+  }
 }
 
-function heldUs({ before, after: { recorded } }: StepStratum, slow: ReadonlySet<number>): number {
-  const usualUs = quantile(before.values, 0.5)
-  const { values, requests, critical } = recorded
-  return sum(values, (us, i) => (slow.has(requests[i]!) ? critical[i]! * (us - usualUs) : 0))
-}
+type OverUsual = (request: number) => number
 
-/** Whether a finding may tell of the same: of its services, or of whatever whole requests do. */
-function isTold({ kind, services }: Draft, place: Place | null): boolean {
-  return (
-    place === null ||
-    kind === 'load' ||
-    kind === 'unattributed' ||
-    services.some((one) => one === place.service || one === place.caller)
+/** By how much a request took longer than a limit of its type before, or else of all; NaN of types with too few. */
+function overUsual(
+  flows: FlowSet,
+  limitOf: (sorted: Float64Array) => number,
+  ofOthers: (limits: Iterable<number>) => number | undefined = () => NaN,
+): OverUsual {
+  const { responseTimeUs } = flows
+  const { typeOf } = rootTypes(flows)
+  const sorted = rollup(
+    range(flows.count(BEFORE)),
+    (own) => Float64Array.from(own, (request) => responseTimeUs[request]!).sort(),
+    (request) => typeOf[request]!,
   )
+  const others = ofOthers(Array.from(sorted.values(), limitOf)) ?? NaN
+  const limits = new Map<number, number>()
+  for (const [type, own] of sorted) if (own.length >= MIN_BEFORE) limits.set(type, limitOf(own))
+  return (request) => responseTimeUs[request]! - (limits.get(typeOf[request]!) ?? others)
+}
+
+function slowest(requests: Iterable<number>, excess: OverUsual): number[] {
+  return sort(requests, (one) => -excess(one)).slice(0, MAX_EXAMPLES)
 }
 
 /** Says when it was, how slow its requests were and where, and which to look at. */
 export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
-  const { fromUs, untilUs, isTimeOfDay, inside, outside, before, where, examples } = stretch
+  const { fromUs, untilUs, isTimeOfDay, inside, outside, before, examples } = stretch
   const [from, to] = [fromUs, untilUs].map((us) =>
     isTimeOfDay ? timeText(us, SECONDS) : formatDuration(us),
   )
   const of = ({ slow, requests }: SlowCounts) => `${grouped(slow)} of ${grouped(requests)}`
-  const meanUs = stretch.excessUs / (inside.requests + outside.requests)
   return (
     `Slow stretch: from ${from} to ${to} ${isTimeOfDay ? 'UTC' : 'into the after period'}, ${of(inside)} requests took ` +
     `longer than ${100 * SLOW} % of their kind did before (at other times ${of(outside)}, before ${of(before)}), ` +
-    `typically ${moreText(stretch.typicalUs, quantity)} than usual${where === null ? '' : `, mostly in ${where}`}. ` +
-    `This adds ${formatAmount(meanUs, quantity)} to the mean; one such stretch may be chance. ` +
+    `${slowText(stretch, inside.requests + outside.requests, quantity)}; one such stretch may be chance. ` +
     `Slowest: ${examples.map(printable).join(', ')}.`
+  )
+}
+
+/** Says how many were slow, by how much and where, of so many after, and which to look at. */
+export function fewSlowText(few: FewSlow, after: number, quantity: Quantity): string {
+  return (
+    `Few but slow: ${counted(few.requests, 'request')} took more than ${FAR} times as long as any of their kind before, ` +
+    `${slowText(few, after, quantity)}; so few may be chance. ` +
+    `Slowest: ${few.examples.map(printable).join(', ')}.`
+  )
+}
+
+function slowText(
+  { typicalUs, excessUs, where }: Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'where'>,
+  after: number,
+  quantity: Quantity,
+): string {
+  return (
+    `typically ${moreText(typicalUs, quantity)} than usual${where === null ? '' : `, mostly in ${where}`}. ` +
+    `This adds ${formatAmount(excessUs / after, quantity)} to the mean`
   )
 }
 

@@ -14,8 +14,9 @@ interface RequestTimes {
   readonly blocks: Uint8Array
   /** Request of each value. */
   readonly requests: Uint32Array
-  /** How many of its calls are on its critical path. */
+  /** How many of its calls are on its critical path, and what these take in all. */
   readonly critical: Uint32Array
+  readonly criticalUs: Float64Array
 }
 
 /** Values of one period; where weights of requests differ, as many as they are worth (`equalRows`). */
@@ -161,6 +162,7 @@ class GrowingSample {
   #critical = new Uint32Array()
   #isCut = new Uint8Array()
   #cutUs = 0
+  #criticalUs = new Float64Array()
 
   add({ request, valueUs, critical, isCut }: Parameters<GrowingStratum['add']>[1], isNew: boolean) {
     const last = this.size - 1
@@ -172,6 +174,7 @@ class GrowingSample {
     this.#calls[row]!++
     this.#critical[row]! += critical
     if (isCut) this.#isCut[row] = 1
+    this.#criticalUs[row]! += critical * valueUs
   }
 
   merge(other: GrowingSample): void {
@@ -182,6 +185,7 @@ class GrowingSample {
       this.#calls[row] = other.#calls[i]!
       this.#critical[row] = other.#critical[i]!
       this.#isCut[row] = other.#isCut[i]!
+      this.#criticalUs[row] = other.#criticalUs[i]!
     }
   }
 
@@ -192,6 +196,7 @@ class GrowingSample {
       this.#calls = new Uint32Array(this.room)
       this.#critical = new Uint32Array(this.room)
       this.#isCut = new Uint8Array(this.room)
+      this.#criticalUs = new Float64Array(this.room)
     }
     this.#requests[this.size++] = request
   }
@@ -229,7 +234,7 @@ class GrowingSample {
   /** Its values, ascending; it lets go of them. */
   finish(blockOf: Uint8Array, counted: Float64Array | undefined): StepSample {
     const [requests, means] = [this.#requests, this.#sums.subarray(0, this.size)]
-    const criticalOf = this.#critical
+    const [criticalOf, criticalUsOf] = [this.#critical, this.#criticalUs]
     const blocks = new Uint8Array(this.size)
     let calls = 0
     for (let i = 0; i < this.size; i++) {
@@ -242,6 +247,7 @@ class GrowingSample {
     this.#calls = new Uint32Array()
     this.#critical = new Uint32Array()
     this.#isCut = new Uint8Array()
+    this.#criticalUs = new Float64Array()
     const order = ascendingOrder(means, groupRows(blocks, 256).rows)
     const timesOf = (rows: Uint32Array): RequestTimes => {
       const times = {
@@ -249,9 +255,11 @@ class GrowingSample {
         values: new Float64Array(rows.length),
         blocks: new Uint8Array(rows.length),
         critical: new Uint32Array(rows.length),
+        criticalUs: new Float64Array(rows.length),
       }
       for (let at = 0; at < rows.length; at++) {
         times.critical[at] = criticalOf[rows[at]!]!
+        times.criticalUs[at] = criticalUsOf[rows[at]!]!
         times.requests[at] = requests[rows[at]!]!
         times.values[at] = means[rows[at]!]!
         times.blocks[at] = blocks[rows[at]!]!

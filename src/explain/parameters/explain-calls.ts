@@ -2,7 +2,7 @@ import { group } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
-import type { Finding } from '../../compare/findings/finding.ts'
+import type { Finding, FindingCall } from '../../compare/findings/finding.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
@@ -14,7 +14,7 @@ import { randomSource } from '../../stats/random.ts'
 import { PRESENCE } from '../../traces/attribute-names.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
 import { type ExplainOptions, Explanation, explainSettings } from './explanation.ts'
-import { FAILURE_WORDS, PERIOD_WORDS } from './explanation-words.ts'
+import { CHOICE_WORDS, FAILURE_WORDS, type GroupWords, PERIOD_WORDS } from './explanation-words.ts'
 import { askWhatIsSlow, slowFrom } from './parameter-question.ts'
 import {
   type Parameter,
@@ -98,13 +98,43 @@ export function explainFailures(
   { calls: [call], direction }: Finding,
   options: ExplainOptions,
 ): Explanation {
-  const { sample, seed, choice, growth } = explainSettings({ sample: MAX_CALLS, ...options })
-  const { flows, errors, sites } = comparison.steps
-  const { outcomes, shapeOf, responseTimeUs } = flows
-  const period = direction === 'slower' ? AFTER : BEFORE
+  const { errors, flows } = comparison.steps
   const { service, operation } = call?.of ?? REQUEST
   const fails = errors.find((one) => one.service === service && one.operations[0] === operation)
-  const operations = fails?.operations ?? [operation]
+  return explainCallsOf(comparison, options, {
+    of: { service, operations: fails?.operations ?? [operation] },
+    period: direction === 'slower' ? AFTER : BEFORE,
+    isSo: (request, span) => flows.outcomes?.failed(request, span) === true,
+    words: FAILURE_WORDS,
+    isLeftOut: followsFailure,
+  })
+}
+
+/** Which parameters calls after have that do what a finding says is done otherwise now, one a request. */
+export function explainChoice(
+  comparison: Comparison,
+  { of: { service, operation }, doing }: Pick<FindingCall, 'of'> & { doing: readonly number[] },
+  options: ExplainOptions,
+): Explanation {
+  const all = new Set(doing)
+  return explainCallsOf(comparison, options, {
+    of: { service, operations: [operation] },
+    period: AFTER,
+    isSo: (request) => all.has(request),
+    words: CHOICE_WORDS,
+  })
+}
+
+/** Which parameters calls of some operations have of which something is so, in one period, one a request. */
+function explainCallsOf(
+  comparison: Comparison,
+  options: ExplainOptions,
+  { of, period, isSo, words, isLeftOut }: CallsAsked,
+): Explanation {
+  const { sample, seed, choice, growth } = explainSettings({ sample: MAX_CALLS, ...options })
+  const { flows, sites } = comparison.steps
+  const { shapeOf, responseTimeUs } = flows
+  const { service, operations } = of
   const spansOf = (request: number) =>
     (sites?.callers[shapeOf[request] as number] ?? []).flatMap(({ of, span }) =>
       of.service === service && operations.includes(of.operation) ? span : [],
@@ -112,30 +142,35 @@ export function explainFailures(
   const callsIn = (spansOf: (request: number) => readonly number[]) =>
     Array.from(flows.period, (_, request) => request).flatMap((request): EdgeCall[] => {
       const spans = flows.period[request] === period ? spansOf(request) : []
-      const failing = spans.find((span) => outcomes?.failed(request, span))
-      const node = 2 * (failing ?? spans[0] ?? 0)
+      const found = spans.find((span) => isSo(request, span))
+      const node = 2 * (found ?? spans[0] ?? 0)
       const timeUs = responseTimeUs[request] as number
-      const label = failing === undefined ? 0 : 1
+      const label = found === undefined ? 0 : 1
       return spans.length === 0 ? [] : [{ label, request, from: node, to: node, timeUs }]
     })
   const calls = callsIn(spansOf)
   const isOfCalls = calls.length > 0
-  const of = isOfCalls ? { ...REQUEST, service, operation } : REQUEST
+  const place = isOfCalls ? { ...REQUEST, service, operation: operations[0] ?? '' } : REQUEST
   const [rows = []] = sampleRequests([isOfCalls ? calls : callsIn(() => [0])], { sample, seed })
-  const differs = callTable(comparison, { fromNode: of, toNode: of }, rows, {
-    choice,
-    withRoot: true,
-    isLeftOut: followsFailure,
-  })
+  const how = { choice, withRoot: true, ...(isLeftOut && { isLeftOut }) }
+  const differs = callTable(comparison, { fromNode: place, toNode: place }, rows, how)
   const tables = { differs, slow: null, slowAboveUs: Number.NaN }
   requireColumns(tables, [...choice.include, ...choice.exclude])
   const subject = {
-    title: `${isOfCalls ? `Calls of ${placeName(of)}` : 'Requests'} ${period === AFTER ? 'after' : 'before'}`,
+    title: `${isOfCalls ? `Calls of ${placeName(place)}` : 'Requests'} ${period === AFTER ? 'after' : 'before'}`,
     time: 'response time',
     rows: isOfCalls ? 'call' : 'request',
-    words: FAILURE_WORDS,
+    words,
   }
   return new Explanation(subject, { tables, choice, growth })
+}
+
+interface CallsAsked {
+  readonly of: { readonly service: string; readonly operations: readonly string[] }
+  readonly period: Period
+  readonly isSo: (request: number, span: number) => boolean
+  readonly words: GroupWords
+  readonly isLeftOut?: (parameter: Parameter, labels: Uint8Array) => boolean
 }
 
 /** Whether a parameter says how a call ended, or only failing calls record it: it is no reason that they do. */

@@ -9,7 +9,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type FlowForm, flowForm } from '../flow-pair/flow-form.ts'
 import { chooseFlows, type FlowChoice, type FlowsToCompare } from '../flow-pair/flow-pair.ts'
-import { explainEdge, explainFailures } from './explain-calls.ts'
+import { explainChoice, explainEdge, explainFailures } from './explain-calls.ts'
 import { type ExplainOptions, Explanation, explainSettings } from './explanation.ts'
 import { MUTATION_WORDS, PERIOD_WORDS } from './explanation-words.ts'
 import { slowFrom } from './parameter-question.ts'
@@ -30,8 +30,9 @@ import {
  *
  * Of a finding about steps, and of an edge, the calls of these steps in all requests are explained,
  * first those that parameters tell apart best (others: `others`); of a finding that more or fewer
- * calls fail, which calls do, of the period in which more do; of one about other work, the requests
- * that moved most from one category to another; of any other, those of its largest category.
+ * calls fail, which calls do, of the period in which more do; of one that calls are made otherwise,
+ * which calls after do; of one about other work, the requests that moved most from one category to
+ * another; of any other, those of its largest category.
  *
  * @param comparison from `compare`
  * @param what a mutation of the ranking, a category, two categories with their periods, a finding,
@@ -66,8 +67,13 @@ function explainFinding(
   finding: Finding,
   options: ExplainOptions,
 ): Explanation {
-  const { kind, changedEdges, moves, categories } = finding
+  const { kind, changedEdges, moves, categories, calls, doing } = finding
   if (kind === 'errors') return explainFailures(comparison, finding, options)
+  if (doing !== undefined && calls[0] !== undefined) {
+    const why = explainChoice(comparison, { of: calls[0].of, doing }, options)
+    // Where all do it, nothing tells some from others.
+    if (why.questions[0]?.table.rows.labels.includes(0)) return why
+  }
   if (kind === 'latency' && changedEdges.length > 0) {
     const ofStep = (edge: PooledEdge) =>
       `${edge.kind} ${[edge.fromNode, edge.toNode].map(({ service }) => service)}`

@@ -25,6 +25,13 @@ export const FAILURE_WORDS: GroupWords = {
   precursor: 'not failing',
 }
 
+/** Of calls that do what a finding says is done otherwise now, and those that do not. */
+export const CHOICE_WORDS: GroupWords = {
+  ...MUTATION_WORDS,
+  mutation: 'changed',
+  precursor: 'not changed',
+}
+
 const MOST_LEVELS = 4
 const LONGEST_NAME = 100
 const LONGEST_LEVEL = 40

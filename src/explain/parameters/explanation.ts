@@ -15,6 +15,7 @@ import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { counted, tooltipText } from '../../core/words.ts'
 import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
 import {
+  CHOICE_WORDS,
   conditionsText,
   FAILURE_WORDS,
   type GroupWords,
@@ -316,7 +317,8 @@ function questionText({ question }: Asked, { time, words }: ExplanationSubject):
 /** `slow calls from others`: what a question asks parameters to tell apart. */
 function apartText({ question }: Asked, { rows, words }: ExplanationSubject): string {
   if (question === 'what-is-slow') return `slow ${rows}s from others`
-  if (words.mutation === FAILURE_WORDS.mutation) return `failing ${rows}s from others`
+  if (words === FAILURE_WORDS || words === CHOICE_WORDS)
+    return `${words.mutation} ${rows}s from others`
   return words.mutation === MUTATION_WORDS.mutation
     ? 'mutations from precursors'
     : `${rows}s after from ${rows}s before`

@@ -73,7 +73,7 @@ export function headline(comparison: Comparison) {
     sentences: [
       `The mean request took ${wayOf(mean, flows.quantity)}, the median request ${wayOf(median, flows.quantity)}, over ${requests}.`,
       isNone ? nothingFound(findings) : leadingFinding(comparison),
-      ...spoken([findings.slowStretchText]),
+      ...spoken([findings.slowStretchText, findings.fewSlowText]),
     ],
     shifts: [mean, median],
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { COMPARISON_DOCUMENT } from '../../../src/cli/comparison-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
-import { findSlowStretch } from '../../../src/compare/findings/slow-stretch.ts'
+import { slowRequests } from '../../../src/compare/findings/slow-stretch.ts'
 import { headline } from '../../../src/views/report/headline.ts'
 import { NOON_US } from '../../make-traces.ts'
 import { MINUTES, type Shop, shop } from '../onset/shop.ts'
@@ -46,6 +46,37 @@ describe('six seconds in which stock takes 900 ms longer', () => {
   })
 })
 
+describe('six requests in which stock takes five seconds longer, apart in time', () => {
+  const rare = compared({ slowFrom: 0, slowEvery: 120, slowUs: 5_000_000 })
+  const { findings } = rare
+
+  test('are no finding, and are told with how many, where and the slowest traces', () => {
+    expect(findings.findings).toEqual([])
+    expect(findings.slowStretch).toBeNull()
+    expect(findings.fewSlow).toMatchObject({ requests: 6, where: 'stock LOOKUP itself' })
+    expect(findings.text()).toMatch(
+      /\nFew but slow: 6 requests took more than 2 times as long as any of their kind before, typically 5 s longer than usual, mostly in stock LOOKUP itself\. This adds 62\.\d ms to the mean; so few may be chance\. Slowest: (after-\d+(, )?){3}\.$/,
+    )
+    expect(findings.text()).not.toContain('no single step')
+  })
+
+  test('are in JSON and in reports', () => {
+    const printed = { comparison: rare, limit: 10, budget: 0, explained: null }
+    const { fewSlow } = COMPARISON_DOCUMENT.write(printed) as Record<string, { text: string }>
+    expect(fewSlow?.text).toBe(findings.fewSlowText)
+    expect(headline(rare).sentences.join(' ')).toContain(fewSlow?.text)
+  })
+
+  test('are not told where before has a request like them, nor beside a finding of the same service', () => {
+    const before = { slowFrom: 0, slowUntil: 1, slowUs: 4_000_000 }
+    const alike = compared({ slowFrom: 0, slowEvery: 120, slowUs: 5_000_000 }, before)
+    expect(alike.findings.fewSlow).toBeNull()
+    const { steps } = rare
+    const told = slowRequests(steps, [{ kind: 'latency', services: ['stock'] } as never])
+    expect(told).toEqual({ slowStretch: null, fewSlow: null })
+  })
+})
+
 test('stretches before that are nearly as slow silence one after; stretches of both periods are usual', () => {
   const before = { slowFrom: 60, slowUntil: 66, slowUs: 900_000 }
   expect(compared(INCIDENT, before).findings.slowStretch).toBeNull()
@@ -62,9 +93,9 @@ test('a finding of the same service leaves the stretch out', () => {
   expect(slowStretch).toBeNull()
 })
 
-test('of a hundred pairs of periods alike, whose slow requests come at any time, none has a slow stretch', () => {
+test('of a hundred pairs of periods alike, whose slow requests come at any time, none has a slow stretch or a few slow ones', () => {
   const told = Array.from({ length: 100 }, (_, seed) => compared({}, {}, 100 + seed)).map(
-    ({ flows }) => findSlowStretch({ flows, times: [] }, []),
+    ({ steps }) => slowRequests(steps, []),
   )
-  expect(told.filter((stretch) => stretch !== null)).toEqual([])
+  expect(told.filter((one) => one.slowStretch ?? one.fewSlow)).toEqual([])
 })

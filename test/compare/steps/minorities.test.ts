@@ -104,7 +104,13 @@ test.each([
           Uint32Array.from(values.keys()),
           new Uint32Array(1000).fill(1),
         ]
-        const times = { values, requests, critical, blocks: new Uint8Array(1000) }
+        const times = {
+          values,
+          requests,
+          critical,
+          criticalUs: values,
+          blocks: new Uint8Array(1000),
+        }
         return { ...times, recorded: times, calls: 1000, criticalCalls: 1000, cutUs: 0 }
       }
       const stratum = {

@@ -138,3 +138,36 @@ test('no heading stands without an answer, and of a finding and its mutation all
     /^Finding #1 by parameters: Calls of stock look\nMutation 1 by parameters: .*\nNo parameter tells calls after from calls before, or slow calls from others, or requests after from requests before, or slow requests from others\.\nTried: [^\n]*$/,
   )
 })
+
+test.each(['new', 'gone'])(
+  'of a call that is %s where a flag is on, the flag tells which calls changed, whatever their hosts',
+  (kind) => {
+    const period = (seed: number, isNew: boolean) => {
+      const random = randomSource(seed)
+      const spans = Array.from({ length: 400 }, (_, i): SpanSketch[] => {
+        const [trace, startUs] = [`t${i}`, i * 100_000]
+        const flag = random.next() < 0.2 ? 'on' : 'off'
+        const [host, other] = [random.integer(9), random.integer(9)].map((one) => `node-${one}`)
+        const isCalled = flag === 'on' && isNew ? kind === 'new' : kind === 'gone'
+        const calledUs = startUs + 5000 * random.logNormal(0, 0.3)
+        const endUs = calledUs + (isCalled ? 30_000 * random.logNormal(0, 0.3) : 0)
+        const root = { trace, id: `r${i}`, service: 'web', operation: 'SHOW', host: host ?? '' }
+        const bff = { trace, id: `b${i}`, parent: root.id, service: 'bff', operation: 'ASK' }
+        const call = { trace, id: `i${i}`, parent: bff.id, service: 'insights', operation: 'GET' }
+        return [
+          { ...root, startUs, endUs: endUs + 1000, attributes: { flag, tier: random.integer(3) } },
+          { ...bff, host: other ?? '', startUs: startUs + 500, endUs: endUs + 500 },
+          ...(isCalled ? [{ ...call, startUs: calledUs, endUs }] : []),
+        ]
+      })
+      return makeSpans(spans.flat())
+    }
+    const comparison = compare(period(7, false), period(8, true))
+    const [finding] = comparison.findings.findings
+    expect(finding?.title).toMatch(/^bff: .* only where flag = on$/)
+    const explanation = explain(comparison, finding as NonNullable<typeof finding>)
+    expect(explanation.text()).toMatch(
+      /^Calls of bff ASK after\nWhat differs\?\n {2}Where web SHOW · flag is on, calls are changed: (\d+) of \1 \(100 %\), all that are/,
+    )
+  },
+)
