@@ -219,6 +219,6 @@ function lasting(kept: number, stretches: number): { readonly seen: number; grow
  * flicker noise does: means of long stretches then differ from their neighbors by as much as those of
  * short ones (a constant Allan variance).
  */
-function flickerGrowth(stretches: number): number {
+export function flickerGrowth(stretches: number): number {
   return (2 * (stretches - 1) * Math.LN2) / Math.log(stretches)
 }

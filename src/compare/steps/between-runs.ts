@@ -1,4 +1,5 @@
 import { remembered } from '../../core/remembered.ts'
+import { clusteredCountsTest } from '../../stats/clustered-counts.ts'
 import {
   type BlockedSample,
   type BlockedStratum,
@@ -94,6 +95,16 @@ export function compareChoices(
     ),
   )
   return tests.map((test, i) => ({ ...test, p: largerP(test.p, between[i]) }))
+}
+
+/** The same for what is rare and may come in bursts, of one run before (`clusteredCountsTest`). */
+export function compareRare(
+  counted: readonly (readonly ChoiceCounts[])[],
+  blocks: Omit<TimeBlocks, 'of'>,
+): { readonly p: number }[] {
+  return testPartsOfAfter(blocks, (part) =>
+    counted.map((strata) => clusteredCountsTest(countsWithin(strata, part), blocks.perRun)),
+  )
 }
 
 /** Share of the level that all of after has, beside its parts. */

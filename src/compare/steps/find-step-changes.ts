@@ -26,8 +26,8 @@ import { rootCalls } from './root-types.ts'
 import { type StepChange, StepChanges } from './step-changes.ts'
 import type { StepStratum } from './step-strata.ts'
 import { callTimes, type StepTimes, stepTimes } from './step-times.ts'
-import { tailCounts } from './tail-counts.ts'
-import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import { testTails } from './tail-counts.ts'
+import { shortStretches, timeBlocks } from './time-blocks.ts'
 import { callName, messageReceivers } from './visits.ts'
 
 /** A change of this share of an operation's calls is called one. */
@@ -41,7 +41,7 @@ const MIN_TIMES = 0.1
  * Everything tested at the top shares one correction (Benjamini-Hochberg).
  *
  * Times are compared within operations and their callers. A step changed if all of its operations
- * together or any of them did, the typical call or some of them; see `moderatedShifts` and `tailCounts`
+ * together or any of them did, the typical call or some of them; see `moderatedShifts` and `testTails`
  * for the tests of times and `compareCounts` for those of calls. Calls that are all of one request of a
  * period are no test, and do not count among those that p is corrected for. Of several runs before, all must also
  * differ from these by more than they differ from each other; see `runShifts`.
@@ -116,7 +116,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     ...byOperation.flatMap((operations) => operations.map((one) => one.strata)),
   ]
   const shifts = compareTimes([...timed, ...repeats.map(({ strata }) => strata)], blocks)
-  const tails = testTails(timed, blocks)
+  const tails = testTails(timed, { blocks, short: shortStretches(flows) })
   const tests = shifts.map((shift, i) => {
     const isOne = i < timed.length && areOfOneRequest(timed[i]!)
     return withTail(
@@ -283,16 +283,6 @@ export function levelOfTimes(
 ): number {
   const ofOperation = operations < 2 ? 1 : 2 * operations
   return (alpha * (1 - TAIL_LEVEL) * WHOLE_LEVEL) / STATISTICS / ofOperation / Math.max(1, tested)
-}
-
-/** p of the tails of each measure, corrected for being several. */
-function testTails(measures: readonly (readonly StepStratum[])[], blocks: TimeBlocks): number[] {
-  const known = new Map(Array.from(new Set(measures), (one) => [one, tailCounts(one, blocks)]))
-  const tails = measures.map((strata) => known.get(strata)!)
-  const counted = tails.flat().map((strata) => ({ strata }))
-  const tests = compareChoices(counted, blocks, { bursts: true })
-  let at = 0
-  return tails.map((own) => bonferroni(own.map(() => tests[at++]!.p)))
 }
 
 /** p of a step: of all operations together, or of the most significant one. */

@@ -237,9 +237,10 @@ class StepCollector {
   #plan({ tree, visits, operations }: ShapeVisits, type: string | undefined): Plan {
     const { uncovered } = recordedOtherwise(this.#flows)
     const receivers = messageReceivers(this.#flows)
+    const isReceiver = (service: string, span: number) =>
+      receivers.has(callName({ service, operation: operations[span]! }))
     const isReceived = ({ service, entry, caller }: Visit): boolean =>
-      caller !== null &&
-      (receivers.has(callName({ service, operation: operations[entry]! })) || isReceived(caller))
+      caller !== null && (isReceiver(service, entry) || isReceived(caller))
     const received = visits
       .filter(isReceived)
       .flatMap(({ spans, calls }) => [...spans, ...calls.map(({ span }) => span)])
@@ -251,7 +252,10 @@ class StepCollector {
       const callees = [...new Set(called)].sort()
       const work = this.#stratum(step, [...key, ...callees])
       const atCaller = caller?.calls.find((call) => call.called.includes(entry))?.span ?? entry
-      const others = calls.map(({ span }) => span)
+      // Whoever sends a message does not wait for what its receiver does.
+      const others = calls
+        .filter((call) => !call.called.some((one) => isReceiver(call.service, one)))
+        .map(({ span }) => span)
       const isLeaf = others.length === 0
       const worker = callName({ service, operation })
       const own = { span: entry, atCaller, isCall: false, others, isLeaf, times: work, worker }
@@ -275,8 +279,6 @@ class StepCollector {
         .map(({ span, called, service: callee }): Item => {
           const isAnswered = called.length > 0
           const name = operations[called[0] ?? span]!
-          const isMessage = (one: number) =>
-            receivers.has(callName({ service: callee, operation: operations[one]! }))
           const times = this.#stratum({ kind: 'call', service: callee, caller: service }, [
             name,
             operation,
@@ -286,8 +288,7 @@ class StepCollector {
             span,
             atCaller: span,
             isCall: true,
-            // Whoever sends a message does not wait for what its receiver does.
-            others: called.filter((one) => !isMessage(one)),
+            others: called,
             isLeaf: !isAnswered,
             times,
             worker: null,

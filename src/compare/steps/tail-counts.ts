@@ -1,14 +1,54 @@
 import { bisectRight, sum } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { sortAscending } from '../../stats/ascending-order.ts'
+import { bonferroni } from '../../stats/bonferroni.ts'
 import { moments } from '../../stats/moments.ts'
 import { pooledQuantile, quantile } from '../../stats/quantile.ts'
+import { compareChoices, compareRare } from './between-runs.ts'
 import type { StepSample, StepStratum } from './step-strata.ts'
 import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 
 const TAILS = [0.9, 0.95, 0.99]
 /** A tail of fewer values a period is one value or none. */
 const MIN_VALUES = 20
+/** Far beyond: so many times what this share of the values does not exceed in the faster period. */
+const FAR_TAILS = [
+  { share: 0.95, times: 1.5 },
+  { share: 0.95, times: 3 },
+  { share: 0.99, times: 1.5 },
+]
+
+/** Stretches of time, and short ones, that values come from. */
+interface Stretches {
+  readonly blocks: TimeBlocks
+  readonly short: TimeBlocks
+}
+
+/** p of the tails of each measure, corrected for being several. */
+export function testTails(
+  measures: readonly (readonly StepStratum[])[],
+  { blocks, short }: Stretches,
+): number[] {
+  const distinct = [...new Set(measures)]
+  const near = distinct.map((strata) => tailCounts(strata, blocks))
+  const far = distinct.map((strata) => farCounts(strata, short))
+  const counted = near.flat().map((strata) => ({ strata }))
+  const nearP = inGroups(near, compareChoices(counted, blocks, { bursts: true }))
+  const farP = inGroups(far, compareRare(far.flat(), short))
+  const known = new Map(
+    distinct.map((strata, i) => [strata, bonferroni([...nearP[i]!, ...farP[i]!])]),
+  )
+  return measures.map((strata) => known.get(strata)!)
+}
+
+/** p of tests that were made of all groups together. */
+function inGroups(
+  groups: readonly (readonly unknown[])[],
+  tests: readonly { readonly p: number }[],
+) {
+  let at = 0
+  return groups.map((own) => own.map(() => tests[at++]!.p))
+}
 
 /**
  * Counts values in three tails by stretch, for `compareCounts`: a minority that changed moves
@@ -16,7 +56,7 @@ const MIN_VALUES = 20
  * would find changes. Source: Mood 1954, "On the asymptotic efficiency of certain nonparametric
  * two-sample tests".
  */
-export function tailCounts(
+function tailCounts(
   strata: readonly StepStratum[],
   { perRun, runs }: Pick<TimeBlocks, 'perRun' | 'runs'>,
 ): readonly ChoiceCounts[][] {
@@ -41,6 +81,33 @@ export function tailCounts(
       chances: chances[i]!,
       made: countAbove(samples, limitOf(samples, share)),
     })),
+  )
+}
+
+/**
+ * Counts values far beyond nearly all of a period by short stretch, for `compareRare`: levels that wander
+ * hardly bring any there. None of several runs.
+ */
+function farCounts(
+  strata: readonly StepStratum[],
+  { of, perRun, runs }: Pick<TimeBlocks, 'of' | 'perRun' | 'runs'>,
+): readonly ChoiceCounts[][] {
+  if (runs > 1) return []
+  return FAR_TAILS.map(({ share, times }) =>
+    comparable(strata)
+      .filter((samples) => samples.every(({ values }) => values.length * (1 - share) >= 1))
+      .map((samples) => {
+        const limit = times * Math.min(...samples.map(({ values }) => quantile(values, share)))
+        const [chances, made] = [new Float64Array(2 * perRun), new Float64Array(2 * perRun)]
+        for (const { values, requests } of samples) {
+          const from = bisectRight(values, limit)
+          for (let i = 0; i < values.length; i++) {
+            chances[of[requests[i]!]!]!++
+            if (i >= from) made[of[requests[i]!]!]!++
+          }
+        }
+        return { chances, made }
+      }),
   )
 }
 

@@ -7,6 +7,7 @@ import { rowsWhere } from '../../traces/group-rows.ts'
 
 /** Stretches of time that each period is divided into, and each run of one, if there is room. */
 export const BLOCKS = 10
+const SHORT_STRETCHES = 80
 /** Stretches that all runs before may have together. */
 const MAX_BLOCKS = 200
 
@@ -27,10 +28,15 @@ export interface TimeBlocks {
  * Divides after and every run into ten stretches of as many requests, to see how levels wander;
  * periods of the same time at the same moments.
  */
-export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => {
+export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => divided(flows, BLOCKS))
+
+/** The same in shorter ones, to see what comes in bursts. */
+export const shortStretches = remembered((flows: FlowSet) => divided(flows, SHORT_STRETCHES))
+
+function divided(flows: FlowSet, most: number): TimeBlocks {
   const { period, recordedIn, runs, size } = flows
   const of = new Uint8Array(size)
-  const perRun = Math.min(BLOCKS, Math.floor(MAX_BLOCKS / Math.max(1, runs.length)))
+  const perRun = Math.min(most, Math.floor(MAX_BLOCKS / Math.max(1, runs.length)))
   const share = periodOverlap(flows)?.share ?? 0
   const aligned = runs.length === 1 && share >= MIN_SHARED
   const members = aligned
@@ -52,7 +58,7 @@ export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => {
     })
   })
   return { of, perRun, runs: runs.length, aligned }
-})
+}
 
 /** How often an operation could do something and did, by stretch of time; see `TimeBlocks`. */
 export interface ChoiceCounts {

@@ -20,10 +20,19 @@ export function operationOf(label: NodeLabel): Operation {
 }
 
 /** Operations that receive messages, by `callName`. */
-export const messageReceivers = remembered(({ messages, labels }: FlowSet) => {
-  const codes = new Set(messages?.receiver)
-  return new Set(Array.from(codes, (code) => callName(operationOf(labels.get(code)))))
-})
+export const messageReceivers = remembered(({ messages, labels }: FlowSet) =>
+  namesOf(labels, messages?.receiver),
+)
+
+/** Operations that send messages, by `callName`. */
+const messageSenders = remembered(({ messages, labels }: FlowSet) =>
+  namesOf(labels, messages?.sender),
+)
+
+function namesOf(labels: FlowSet['labels'], codes: Iterable<number> = []): ReadonlySet<string> {
+  const distinct = new Set(codes)
+  return new Set(Array.from(distinct, (code) => callName(operationOf(labels.get(code)))))
+}
 
 export interface OutgoingCall {
   /** Span at the caller; the called span itself where the caller recorded none. */
@@ -53,7 +62,7 @@ export interface ShapeVisits {
 /**
  * Divides spans into visits of services. A span made by its own service whose calls all go to one
  * other service is the caller's side of a call; so is one without calls whose operation names such
- * calls elsewhere.
+ * calls elsewhere. Sending a message is work of its sender, who does not wait for what receives it.
  */
 export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeVisits> => {
   const shapes = [...new Set(flows.shapeOf)].map((shape) => ({
@@ -78,21 +87,25 @@ type Spans = ReturnType<typeof spansOf>
 function spansOf(flows: FlowSet, shape: number) {
   const tree = spanTree(flows, shape)
   const codes = flows.shapes.labels(shape)
+  const senders = messageSenders(flows)
   const services: string[] = []
   const operations: string[] = []
+  const isSending: boolean[] = []
   for (let span = 0; span < tree.size; span++) {
     const label = flows.labels.get(codes[2 * span]!)
     services.push(place(label))
     operations.push(label.operation)
+    isSending.push(senders.has(callName(operationOf(label))))
   }
-  return { tree, services, operations }
+  return { tree, services, operations, isSending }
 }
 
 /** The one other service that all calls of a span go to; `null` if there is none. */
-function answeredBy({ tree, services }: Spans, span: number): string | null {
+function answeredBy({ tree, services, isSending }: Spans, span: number): string | null {
   const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
   const parent = tree.parent[span]!
   if (first === end || parent < 0 || services[parent] !== services[span]) return null
+  if (isSending[span]) return null
   const callee = services[first]!
   if (callee === services[span]) return null
   for (let child = first; child < end; child++) if (services[child] !== callee) return null
@@ -100,7 +113,7 @@ function answeredBy({ tree, services }: Spans, span: number): string | null {
 }
 
 function divide(spans: Spans, calleeOf: ReadonlyMap<string, string | null>): ShapeVisits {
-  const { tree, services, operations } = spans
+  const { tree, services, operations, isSending } = spans
   const visits: (Visit & { spans: number[]; calls: OutgoingCall[] })[] = []
   const visitOf: (typeof visits)[number][] = []
   const isCall = new Uint8Array(tree.size)
@@ -111,7 +124,8 @@ function divide(spans: Spans, calleeOf: ReadonlyMap<string, string | null>): Sha
     if (around !== null && service === around.service) {
       visitOf[span] = around
       const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
-      const unrecorded = first === end ? calleeOf.get(operations[span]!) : null
+      const isLeaf = first === end && !isSending[span]
+      const unrecorded = isLeaf ? calleeOf.get(operations[span]!) : null
       const callee = answeredBy(spans, span) ?? (unrecorded === service ? null : unrecorded)
       if (callee == null) around.spans.push(span)
       else {

@@ -5,7 +5,8 @@ import { compare } from '../../../src/index.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { type MinorityPeriod, minorityPeriod } from './minority-traces.ts'
 
-type Slow = Required<Pick<MinorityPeriod, 'noise' | 'share' | 'factor'>>
+type Slow = Required<Pick<MinorityPeriod, 'noise' | 'share' | 'factor'>> &
+  Pick<MinorityPeriod, 'within'>
 
 function comparedWith(slow: Slow, seed: number) {
   const before = minorityPeriod('b', { requests: 800, seed: 2 * seed, noise: slow.noise })
@@ -35,6 +36,27 @@ describe('a minority of the calls of one of eight services is slow', () => {
       expect(requests).toBe(Math.round((step?.share ?? 0) * 800))
     },
   )
+
+  test('5 % of them are slow from half-way on: it is found', () => {
+    const slow = { share: 0.05, factor: 20, within: [0.5, 1] } as const
+    for (const seed of [1, 2, 3]) {
+      const { findings } = comparedWith({ noise: { sigma: 0.3 }, ...slow }, seed).comparison
+        .findings
+      expect(findings.map(({ title }) => title)).toEqual([
+        expect.stringMatching(/^s3: S3 itself takes 1[34]\d ms longer in 3 % of the calls$/),
+      ])
+      expect(findings[0]?.p).toBeLessThan(0.001)
+    }
+  })
+
+  test('as many are slow in one burst: this may be chance', () => {
+    const slow = { share: 1, factor: 20, within: [0.5, 0.525] } as const
+    for (const seed of [1, 2, 3]) {
+      const { comparison, slowCalls } = comparedWith({ noise: { sigma: 0.3 }, ...slow }, seed)
+      expect(slowCalls).toBe(20)
+      expect(comparison.findings.findings).toEqual([])
+    }
+  })
 
   test('it is told how many, by how much, and what is usual', () => {
     const slow = { noise: { sigma: 0.3 }, share: 0.12, factor: 20 } as const

@@ -1,0 +1,115 @@
+// Runs once a stretch of time: the loops index with `!`.
+import { sum } from 'd3-array'
+import { flickerGrowth } from './design-effects.ts'
+import { incompleteBeta } from './distributions.ts'
+
+/** How often something was done that could have been, by short stretch of time. */
+export interface CountsInTime {
+  readonly made: Float64Array
+  readonly chances: Float64Array
+}
+
+export interface ClusteredCountsTest {
+  readonly made: readonly [before: number, after: number]
+  /** How many come together: counts tell as much as this part of them. */
+  readonly clusterSize: number
+  /** Standard deviation of the log of the ratio of both periods' rates, as levels wander. */
+  readonly wander: number
+  /** `NaN` if none was done. */
+  readonly p: number
+}
+
+/** Stretches that are taken together, to see clusters of every length; the last show how levels wander. */
+const LENGTHS = [1, 2, 4, 8]
+const MIN_STRETCHES = 3
+/** Dispersions of few stretches are moderated towards 1 as if so many more had been seen. */
+const PRIOR_DF = 8
+/** Standard deviations of wander that are summed over, and the step. */
+const [REACH, STEP] = [6, 0.25]
+
+/**
+ * Tests whether rare things became more or less frequent, though they come in clusters.
+ *
+ * Null hypothesis: both periods have one rate, within strata; clusters come by chance, and the log of the
+ * rate wanders. Two-sided. Given how many clusters there are, those of after are binomial. There are as
+ * many as counts over their index of dispersion, the largest of either period and of stretches of every
+ * length, so that a burst counts about once, however many it has. That p is averaged over rates that
+ * wander, by as much as the longest stretches do more than clusters make them, and lastingly, as flicker
+ * noise. A ratio of rates may be large though their difference is small against what a wandering rate
+ * does to the larger: for rare things it is what tells.
+ *
+ * Limits: a change that is one burst is none. Rates that wander in longer waves than periods do, too,
+ * are taken for changed.
+ *
+ * @param strata stretches of before, then of after; those without chances are left out
+ * @param split number of the first stretch of after
+ *
+ * Sources: Cox and Lewis 1966, "The statistical analysis of series of events", §9.3 (two rates given their
+ * sum; index of dispersion); Leadbetter 1983, "Extremes and local dependence in stationary sequences"
+ * (clusters of exceedances are what is independent).
+ */
+export function clusteredCountsTest(
+  strata: readonly CountsInTime[],
+  split: number,
+): ClusteredCountsTest {
+  const size = strata[0]?.made.length ?? split
+  const [made, expected] = [new Float64Array(size), new Float64Array(size)]
+  for (const one of strata) {
+    const share = sum(one.made) / sum(one.chances)
+    if (!(share > 0)) continue
+    for (let i = 0; i < size; i++) {
+      made[i]! += one.made[i]!
+      expected[i]! += share * one.chances[i]!
+    }
+  }
+  const [before, after] = [
+    [0, split],
+    [split, size],
+  ].map(([from, to]) => dispersionOf(made.subarray(from, to), expected.subarray(from, to)))
+  const counts = [before!.made, after!.made] as const
+  const clusterSize = Math.max(before!.clusterSize, after!.clusterSize)
+  const wander = Math.sqrt(Math.max(before!.wander, after!.wander))
+  const odds = after!.expected / before!.expected
+  if (!(odds > 0 && odds < Number.POSITIVE_INFINITY)) {
+    return { made: counts, clusterSize, wander, p: Number.NaN }
+  }
+  let [total, weights] = [0, 0]
+  for (let z = -REACH; z <= REACH; z += STEP) {
+    const weight = Math.exp((-z * z) / 2)
+    const wandered = odds * Math.exp(z * wander)
+    weights += weight
+    total += weight * binomialP(counts[0] / clusterSize, counts[1] / clusterSize, wandered)
+  }
+  return { made: counts, clusterSize, wander, p: total / weights }
+}
+
+/** Of one period. */
+function dispersionOf(made: Float64Array, expected: Float64Array) {
+  const [all, chances] = [sum(made), sum(expected)]
+  let [clusterSize, wander] = [1, 0]
+  for (const length of LENGTHS) {
+    if (all === 0) break
+    let [squares, stretches] = [0, 0]
+    for (let from = 0; from < made.length; from += length) {
+      const usual = (all / chances) * sum(expected.subarray(from, from + length))
+      if (usual === 0) continue
+      squares += (sum(made.subarray(from, from + length)) - usual) ** 2 / usual
+      stretches++
+    }
+    if (stretches < MIN_STRETCHES) continue
+    const dispersion = (squares + PRIOR_DF) / (stretches - 1 + PRIOR_DF)
+    clusterSize = Math.max(clusterSize, dispersion)
+    const inPeriod = made.length / length
+    const ofLog = Math.max(0, dispersion - 1) / (all / stretches)
+    wander = (2 * flickerGrowth(inPeriod) * ofLog) / inPeriod
+  }
+  return { made: all, expected: chances, clusterSize, wander }
+}
+
+/** Two-sided p of `after` of all, whole numbers or not, that come with these odds. */
+function binomialP(before: number, after: number, odds: number): number {
+  const [share, other] = [odds / (1 + odds), 1 / (1 + odds)]
+  const more = after === 0 ? 1 : incompleteBeta(after, before + 1, share, other)
+  const fewer = before === 0 ? 1 : incompleteBeta(before, after + 1, other, share)
+  return Math.min(1, 2 * Math.min(more, fewer))
+}
