@@ -1,7 +1,9 @@
 import { sum } from 'd3-array'
 import { counted, printable } from '../../core/words.ts'
-import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
+import type { Categories } from '../categories/categories.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
@@ -13,6 +15,8 @@ import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { rateSize } from './finding-facts.ts'
 import { formsOf, priceOf } from './form-prices.ts'
 import { callsText, categoriesOf, listed, ofChances, operationName } from './names.ts'
+import { leftIn, MIN_ACCOUNTED } from './request-findings.ts'
+import { firstExemplars } from './slow-examples.ts'
 
 /** A failed request weighs as much as so many that take twice as long as usual. */
 const FAILED_WEIGHT = 10
@@ -20,7 +24,6 @@ const FAILED_WEIGHT = 10
 const MADE_GOOD_WEIGHT = 0.1
 /** A message is named if this share of the calls that changed says so. */
 const MOSTLY = 0.5
-const MAX_EXEMPLARS = 3
 /** Operations that fail alike are named up to so many. */
 const MAX_NAMED = 2
 
@@ -84,15 +87,17 @@ export function errorFindings(
 }
 
 /**
- * Gives failures what their requests take longer than others of the same type, or what their calls
- * are waited for less as deadlines are shorter, up to what of the change of all requests nothing else
- * accounts for (`leftUs`).
+ * Gives failures what their requests take longer than others of the same type beyond what other
+ * findings account for in these, or what their calls are waited for less as deadlines are shorter, up
+ * to what of the change of all requests nothing else accounts for (`leftUs`).
  */
 export function withTimeOfFailures(
   drafts: readonly Draft[],
-  { errors, flows, times }: StepChanges,
+  of: { readonly categories: Categories; readonly steps: StepChanges },
   leftUs: number,
 ): Draft[] {
+  const { errors, flows, times } = of.steps
+  const others = drafts.filter(({ kind }) => kind !== 'errors')
   let restUs = leftUs
   return drafts.map((draft) => {
     const change = errorChangeOf(errors, draft.services)
@@ -105,8 +110,18 @@ export function withTimeOfFailures(
     }
     const forms = formsOf(flows, (request) => change.failing.has(request))
     const price = priceOf(flows, forms, draft.requests)
-    if (!(price.eachInterval[0] > 0)) return draft
-    const contributionUs = Math.min(restUs, price.contributionUs)
+    const [low, high] = price.eachInterval
+    if (!(low > 0)) return draft
+    const left = leftIn(
+      {
+        requests: [...change.failing].filter((request) => flows.period[request] === AFTER),
+        changeUs: price.contributionUs,
+        errorUs: ((high - low) / 2 / normalQuantile(0.975)) * price.requests,
+      },
+      { ...of, drafts: others, accounted: MIN_ACCOUNTED },
+    )
+    if (left === null || left.us < 0) return draft
+    const contributionUs = Math.min(restUs, left.us)
     restUs -= contributionUs
     const weightUs = Math.max(draft.weightUs ?? 0, contributionUs)
     // Where other findings have most of what these requests take longer, the rest is not told of each.
@@ -181,15 +196,4 @@ function failedText(change: ErrorChange): string {
   if (more !== 0) return failuresText(more)
   const { failed } = change
   return failed[AFTER] === 0 ? 'no request fails with it' : 'as many requests fail with it'
-}
-
-/** The first requests of each period among some, to look at. */
-export function firstExemplars(flows: FlowSet, requests: readonly number[]) {
-  const [before, after] = [BEFORE, AFTER].map((period) =>
-    requests
-      .filter((request) => flows.period[request] === period)
-      .slice(0, MAX_EXEMPLARS)
-      .map((request) => flows.ids[request] as string),
-  ) as [string[], string[]]
-  return { before, after }
 }

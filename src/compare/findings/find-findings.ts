@@ -320,7 +320,7 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): re
   const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   const elsewhere = toldAsDelays(of, all)
   const toldUs = sum(all, (draft) => draft.contributionUs - elsewhere(draft))
-  const drafts = withTimeOfFailures(all, steps, edges.observedChangeUs - toldUs)
+  const drafts = withTimeOfFailures(all, of, edges.observedChangeUs - toldUs)
   const left = unattributedFindings(steps, { drafts, edges, segments: found })
   return withSameFactor([...drafts, ...left], steps)
 }

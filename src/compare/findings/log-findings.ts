@@ -10,10 +10,10 @@ import { ERRORS, type LogChange } from '../steps/compare-log-counts.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { findingCall } from './call-findings.ts'
 import { changedCalls } from './concurrency-findings.ts'
-import { firstExemplars } from './error-findings.ts'
 import { type Draft, isStructural, NO_EVIDENCE } from './finding.ts'
 import { formsOf, movedRequests, priceOf } from './form-prices.ts'
 import { callsText, categoriesOf, listed, ofChances, operationName, surest } from './names.ts'
+import { firstExemplars } from './slow-examples.ts'
 
 /** A message that stands within a sentence. */
 const MAX_TEXT_LENGTH = 80

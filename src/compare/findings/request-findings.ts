@@ -87,7 +87,7 @@ function medians(categories: Categories, category: number) {
 }
 
 /** Findings account for requests that changed when they add up to this share of it. */
-const MIN_ACCOUNTED = 0.8
+export const MIN_ACCOUNTED = 0.8
 
 /** What is left over counts as all of a shift from this share of it on. */
 const MOSTLY = 0.95
@@ -196,7 +196,7 @@ function partText(leftUs: number, allUs: number, quantity: Quantity): string {
  * is more (`isOfWaits`): of calls in parallel they wait for the slow ones. `null` if that is small or
  * may be chance: costs of findings and the change are uncertain.
  */
-function leftIn(
+export function leftIn(
   changed: Record<'changeUs' | 'errorUs', number> & { readonly requests: readonly number[] },
   {
     drafts,

@@ -9,9 +9,9 @@ import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { stepKey } from '../steps/step-times.ts'
-import { firstExemplars } from './error-findings.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { calledName, categoriesOf, operationName } from './names.ts'
+import { firstExemplars } from './slow-examples.ts'
 import { wayNotes } from './step-findings.ts'
 
 /** Lays segments to the drafts that show them; those of none but whole requests become drafts of their own. */

@@ -1,4 +1,4 @@
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { Exemplars } from '../ranking/rank-mutations.ts'
 import { rootTypes } from '../steps/root-types.ts'
@@ -8,6 +8,17 @@ import { stepKey, strataOfStep } from '../steps/step-times.ts'
 import type { Draft } from './finding.ts'
 
 const MAX_EXAMPLES = 3
+
+/** The first requests of each period among some, to look at. */
+export function firstExemplars(flows: FlowSet, requests: readonly number[]) {
+  const [before, after] = [BEFORE, AFTER].map((period) =>
+    requests
+      .filter((request) => flows.period[request] === period)
+      .slice(0, MAX_EXAMPLES)
+      .map((request) => flows.ids[request] as string),
+  ) as [string[], string[]]
+  return { before, after }
+}
 
 interface RequestTime {
   readonly request: number

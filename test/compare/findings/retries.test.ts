@@ -18,10 +18,12 @@ interface Shop {
   readonly requests?: number
   /** Requests that did not fail are kept by this chance. */
   readonly kept?: number
+  /** So many requests pause at `web` for 20 ms. */
+  readonly paused?: number
 }
 
 /** `web BUY` calls `order PLACE`, which calls `pay CHARGE`, each again after a failure. */
-function shop({ offset, failing, attempts, requests = 150, kept = 1 }: Shop) {
+function shop({ offset, failing, attempts, requests = 150, kept = 1, paused = 0 }: Shop) {
   const random = randomSource(offset + 1)
   const spans: SpanSketch[] = []
   const calls = { web: 0, order: 0 }
@@ -56,6 +58,10 @@ function shop({ offset, failing, attempts, requests = 150, kept = 1 }: Shop) {
         return isOrder
       }),
     )
+    if (request < paused) {
+      nowUs += 20_000
+      own[0] = { ...own[0]!, endUs: nowUs }
+    }
     failed.web = Number(isFailing)
     const probability = isFailing ? 1 : kept
     if (random.next() >= probability) continue
@@ -72,6 +78,23 @@ const compared = (before: Omit<Shop, 'offset'>, after: Omit<Shop, 'offset'>) => 
   const [first, second] = [shop({ ...before, offset: 0 }), shop({ ...after, offset: 1 })]
   return { comparison: compare(first.traces, second.traces), periods: [first, second] as const }
 }
+
+test('what failures and the calls made again after them add is counted once', () => {
+  const requests = 600
+  const { comparison } = compared(
+    { failing: 0, attempts: [1, 1], requests },
+    { failing: 0.08, attempts: [3, 1], requests, paused: 3 },
+  )
+  const { findings, observedChangeUs } = comparison.findings
+  const ofRetriesUs = observedChangeUs - 3 * 20_000
+  const [first] = findings
+  expect(first?.title).toMatch(/^pay/)
+  expect(first?.consequences.some(({ title }) => title.includes('again after a failure'))).toBe(
+    true,
+  )
+  expect(first!.contributionUs / ofRetriesUs).toBeGreaterThan(0.8)
+  expect(first!.contributionUs / ofRetriesUs).toBeLessThan(1.2)
+})
 
 test('a caller fails once for each of its calls, however many of its attempts fail, and shares are at most 1', () => {
   let told = 0
