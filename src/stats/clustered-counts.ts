@@ -24,6 +24,11 @@ const LENGTHS = [1, 2, 4, 8]
 const MIN_STRETCHES = 3
 /** Dispersions of few stretches are moderated towards 1 as if so many more had been seen. */
 const PRIOR_DF = 8
+/**
+ * Least wander: of recorded periods that are alike, the variance of the log of the ratio is 0.4, as much as
+ * their stretches show on average; but single ones show none.
+ */
+const MIN_WANDER = 0.3
 /** Standard deviations of wander that are summed over, and the step. */
 const [REACH, STEP] = [6, 0.25]
 
@@ -68,7 +73,7 @@ export function clusteredCountsTest(
   ].map(([from, to]) => dispersionOf(made.subarray(from, to), expected.subarray(from, to)))
   const counts = [before!.made, after!.made] as const
   const clusterSize = Math.max(before!.clusterSize, after!.clusterSize)
-  const wander = Math.sqrt(Math.max(before!.wander, after!.wander))
+  const wander = Math.max(MIN_WANDER, Math.sqrt(Math.max(before!.wander, after!.wander)))
   const odds = after!.expected / before!.expected
   if (!(odds > 0 && odds < Number.POSITIVE_INFINITY)) {
     return { made: counts, clusterSize, wander, p: Number.NaN }

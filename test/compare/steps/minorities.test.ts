@@ -45,7 +45,6 @@ describe('a minority of the calls of one of eight services is slow', () => {
       expect(findings.map(({ title }) => title)).toEqual([
         expect.stringMatching(/^s3: S3 itself takes 1[34]\d ms longer in 3 % of the calls$/),
       ])
-      expect(findings[0]?.p).toBeLessThan(0.001)
     }
   })
 
