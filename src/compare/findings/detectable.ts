@@ -28,11 +28,14 @@ export interface Detectable {
   readonly testable: boolean
   /** Size of the shift that four of five comparisons find, in µs; `Infinity` if they find none. */
   readonly shiftUs: number
-  /** The same of the step in which they spend most, whose times vary less; `null` for traces without spans. */
+  /** The same of the step in which they spend most, where it is much smaller; `null` where not. */
   readonly step: { readonly name: string; readonly shiftUs: number } | null
 }
 
 const POWER = 0.8
+
+/** What could be seen of one step is told where it is smaller than of whole requests by this factor. */
+const MUCH_SMALLER = 0.5
 
 /** Categories, structures and edges are tested apart, and any of them makes a finding. */
 const KINDS_OF_EVIDENCE = 3
@@ -81,18 +84,20 @@ export function detectableShifts(
       step === undefined
         ? { alpha, designEffect: 1 }
         : testOf(steps, step, times.before.length + times.after.length)
+    const shiftUs = foundShift(times.before, times.after.length, { ...how, leastUs })
     const main = mainStep(steps, requests)
+    const ofStep = main && {
+      name: main.name,
+      shiftUs: foundShift(main.before, main.after, { ...main.how, leastUs }),
+    }
     return {
       name: names[type] as string,
       before: counted(before),
       after: counted(after),
       medianUs: quantile(usual.values, 0.5, usual.weights),
       testable,
-      shiftUs: foundShift(times.before, times.after.length, { ...how, leastUs }),
-      step: main && {
-        name: main.name,
-        shiftUs: foundShift(main.before, main.after, { ...main.how, leastUs }),
-      },
+      shiftUs,
+      step: ofStep !== null && ofStep.shiftUs < MUCH_SMALLER * shiftUs ? ofStep : null,
     }
   })
   return found.sort((a, b) => b.before + b.after - (a.before + a.after))

@@ -225,14 +225,12 @@ export class Findings extends columnarStage<FindingColumns>() {
         : Number.isFinite(shiftUs)
           ? `a shift under ${formatAmount(shiftUs, this.quantity)} may have been missed`
           : 'even a large shift may have been missed'
-    const isSmaller = step !== null && step.shiftUs < shiftUs
-    const ofStep = isSmaller
-      ? `, of ${step.name} under ${formatAmount(step.shiftUs, this.quantity)}`
-      : ''
+    const ofStep =
+      step && `; of ${step.name}, one under ${formatAmount(step.shiftUs, this.quantity)}`
     const isOfRuns = this.flows.runs.length > 1
     const hidden = spoken([!isAll && 'rarer kinds', isOfRuns && 'differences between runs'])
     const others = hidden.length === 0 ? '' : `; ${listed(hidden)} may hide larger ones`
-    return `${counts}, ${seen}${ofStep}${others}.${this.#nearestText()}`
+    return `${counts}, ${seen}${ofStep ?? ''}${others}.${this.#nearestText()}`
   }
 
   /** Says what came nearest to a change, which more requests might tell, or what is too small to matter. */

@@ -95,7 +95,7 @@ describe('the HTML page', () => {
     const page = reportHtml(compareShops({}, {}))
     expect(page).toContain('<h1>No change found</h1>')
     expect(page).toMatch(
-      /With 300 requests before and 300 after, a shift under [\d.]+ µs may have been missed, of stock LOOKUP itself under [\d.]+ µs\./,
+      /With 300 requests before and 300 after, a shift under [\d.]+ µs may have been missed\./,
     )
     expect(page).not.toContain('What changed')
     expect(page.indexOf('What would have been seen')).toBeLessThan(
@@ -185,8 +185,8 @@ describe('the Markdown summary', () => {
   test('says that nothing was found, and what would have been', () => {
     const markdown = reportMarkdown(compareShops({}, {}))
     expect(markdown).toMatch(/^### No change found\n/)
-    expect(markdown).toMatch(
-      /With 300 requests before and 300 after, a shift under 78\.1 µs may have been missed, of stock LOOKUP itself under [1-7]\d(\.\d)? µs\. /,
+    expect(markdown).toContain(
+      'With 300 requests before and 300 after, a shift under 78.1 µs may have been missed. ',
     )
     expect(markdown).not.toContain('what changed')
   })
