@@ -1,4 +1,5 @@
-import { group, mean, sum } from 'd3-array'
+import { greatest, group, mean, sum } from 'd3-array'
+import { at } from '../../core/entries.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -10,6 +11,9 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { levelOfTimes } from '../steps/find-step-changes.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
+import type { StepSample } from '../steps/step-strata.ts'
+import { strataOfStep } from '../steps/step-times.ts'
+import { placeTitle } from './step-findings.ts'
 
 /** Requests that begin alike, and how much longer all of them must take for a finding. */
 export interface Detectable {
@@ -24,9 +28,14 @@ export interface Detectable {
   readonly testable: boolean
   /** Size of the shift that four of five comparisons find, in µs; `Infinity` if they find none. */
   readonly shiftUs: number
+  /** The same of the step in which they spend most, where it is much smaller; `null` where not. */
+  readonly step: { readonly name: string; readonly shiftUs: number } | null
 }
 
 const POWER = 0.8
+
+/** What could be seen of one step is told where it is smaller than of whole requests by this factor. */
+const MUCH_SMALLER = 0.5
 
 /** Categories, structures and edges are tested apart, and any of them makes a finding. */
 const KINDS_OF_EVIDENCE = 3
@@ -68,28 +77,76 @@ export function detectableShifts(
     const step = steps.steps.find(
       (one) => one.kind === 'request' && one.requests.includes(requests[0] as number),
     )
-    const alpha =
-      step === undefined
-        ? findingsLevel(steps.options.alpha) / Math.max(1, tested.length)
-        : levelOfTimes(steps, step.operations.length)
-    const { shift } = detectableShift(times.before, times.after.length, {
-      alpha,
-      power: POWER,
-      designEffect: step?.designEffect ?? 1,
-    })
-    const [critical, beyond] = [1 - alpha / 2, POWER].map(normalQuantile) as [number, number]
     const meanUs = mean(before, timeOf) ?? 0
     const leastUs = Math.max(options.minimumEffect * meanUs, negligibleUs / after.length)
+    const alpha = findingsLevel(steps.options.alpha) / Math.max(1, tested.length)
+    const how =
+      step === undefined
+        ? { alpha, designEffect: 1 }
+        : testOf(steps, step, times.before.length + times.after.length)
+    const shiftUs = foundShift(times.before, times.after.length, { ...how, leastUs })
+    const main = mainStep(steps, requests)
+    const ofStep = main && {
+      name: main.name,
+      shiftUs: foundShift(main.before, main.after, { ...main.how, leastUs }),
+    }
     return {
       name: names[type] as string,
       before: counted(before),
       after: counted(after),
       medianUs: quantile(usual.values, 0.5, usual.weights),
       testable,
-      shiftUs: Math.max(shift, leastUs + (beyond * shift) / (critical + beyond)),
+      shiftUs,
+      step: ofStep !== null && ofStep.shiftUs < MUCH_SMALLER * shiftUs ? ofStep : null,
     }
   })
   return found.sort((a, b) => b.before + b.after - (a.before + a.after))
+}
+
+/**
+ * Level and design effect of the test of some times of a step of several operations: levels that wander
+ * alike in all of them widen the sum of fewer times less.
+ */
+function testOf(steps: StepChanges, step: StepChange, size: number) {
+  const share = Math.min(1, size / (step.beforeRequests + step.afterRequests))
+  return {
+    alpha: levelOfTimes(steps, step.operations.length),
+    designEffect: 1 + Math.max(0, step.designEffect - 1) * share,
+  }
+}
+
+/** The shift that four of five tests find and that is large enough to matter. */
+function foundShift(
+  before: ArrayLike<number>,
+  after: number,
+  { leastUs, ...how }: { alpha: number; designEffect: number; leastUs: number },
+): number {
+  const { shift } = detectableShift(before, after, { ...how, power: POWER })
+  const [critical, beyond] = [1 - how.alpha / 2, POWER].map(normalQuantile) as [number, number]
+  return Math.max(shift, leastUs + (beyond * shift) / (critical + beyond))
+}
+
+/** The step on whose critical calls requests spend most. */
+function mainStep(steps: StepChanges, requests: readonly number[]) {
+  const own = new Set(requests)
+  const places = steps.steps
+    .filter(({ kind, part }) => kind !== 'request' && part !== 'message')
+    .flatMap((step) => {
+      const strata = group(strataOfStep(steps.times, step), ({ operation }) => operation)
+      return Array.from(strata, ([operation, some]) => ({ step, operation, some }))
+    })
+  const most = greatest(places, ({ some }) => sum(some, ({ before }) => heldUs(before, own)))
+  if (most === undefined) return null
+  const { step, operation, some } = most
+  const before = some.flatMap((one) => [...one.before.values])
+  const after = sum(some, (one) => one.after.values.length)
+  const how = testOf(steps, step, before.length + after)
+  return { name: placeTitle(step, operation), before, after, how }
+}
+
+function heldUs({ recorded }: StepSample, own: ReadonlySet<number>): number {
+  const { requests, criticalUs } = recorded
+  return sum(requests, (request, row) => (own.has(request) ? at(criticalUs, row) : 0))
 }
 
 /** A step that is told though it did not change: alone it would have, and as likely as not it did. */

@@ -213,7 +213,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     if (this.otherWay > 0) return this.#otherWayText()
     const kind = this.detectable.find(({ testable }) => testable)
     if (!this.testable || kind === undefined) return NOTHING_TESTABLE
-    const { name, before, after, shiftUs } = kind
+    const { name, before, after, shiftUs, step } = kind
     const isAll = this.detectable.length === 1
     const many = `${grouped(before)} requests before and ${grouped(after)} after`
     const counts = isAll
@@ -225,10 +225,12 @@ export class Findings extends columnarStage<FindingColumns>() {
         : Number.isFinite(shiftUs)
           ? `a shift under ${formatAmount(shiftUs, this.quantity)} may have been missed`
           : 'even a large shift may have been missed'
+    const ofStep =
+      step && `; of ${step.name}, one under ${formatAmount(step.shiftUs, this.quantity)}`
     const isOfRuns = this.flows.runs.length > 1
     const hidden = spoken([!isAll && 'rarer kinds', isOfRuns && 'differences between runs'])
     const others = hidden.length === 0 ? '' : `; ${listed(hidden)} may hide larger ones`
-    return `${counts}, ${seen}${others}.${this.#nearestText()}`
+    return `${counts}, ${seen}${ofStep ?? ''}${others}.${this.#nearestText()}`
   }
 
   /** Says what came nearest to a change, which more requests might tell, or what is too small to matter. */

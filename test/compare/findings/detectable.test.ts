@@ -78,6 +78,46 @@ describe('the shift that is promised', () => {
     expect(kinds[0]?.shiftUs).toBeLessThan(kinds[1]?.shiftUs ?? 0)
   })
 
+  test('is finite though levels wander, is smaller of the main step, and four of five comparisons find that', () => {
+    // Six kinds of requests whose work of 10 ms wanders alike from minute to minute, and varied calls.
+    const wandering = (seed: number, moreUs = 0) => {
+      const random = randomSource(seed)
+      const levels = Array.from({ length: 20 }, () => random.logNormal(0, 0.05))
+      const spans = Array.from({ length: 1200 }, (_, i): SpanSketch[] => {
+        const [trace, startUs] = [`t${i}`, i * 1e6]
+        const operation = `GET ${random.integer(6)}`
+        const level = levels[Math.floor(i / 60)] as number
+        const workUs = 10_000 * level * random.logNormal(0, 0.25) + moreUs
+        const restUs = 6000 * level * random.logNormal(0, 0.8)
+        const root = { trace, id: `r${i}`, service: 'shop', operation, startUs }
+        const score = { trace, id: `s${i}`, parent: root.id, service: 'score', operation: 'RATE' }
+        return [
+          { ...root, endUs: startUs + workUs + restUs },
+          { ...score, startUs: startUs + restUs / 2, endUs: startUs + restUs / 2 + workUs },
+        ]
+      })
+      return makeSpans(spans.flat())
+    }
+    const seeds = Array.from({ length: 20 }, (_, i) => 9_000 + 10 * i)
+    const found = seeds.filter((seed) => {
+      const { steps, edges, findings } = compare(wandering(seed), wandering(seed + 1))
+      const [kind] = detectableShifts(steps, edges)
+      expect(kind?.step?.name).toBe('score RATE itself')
+      const ofStep = kind?.step?.shiftUs ?? Number.NaN
+      expect(ofStep).toBeLessThan((kind?.shiftUs ?? 0) / 2)
+      if (findings.findings.length === 0)
+        expect(findings.text()).toMatch(
+          /may have been missed; of score RATE itself, one under [\d.]+ (ms|µs); rarer kinds/,
+        )
+      const moved = wandering(seed + 3, ofStep)
+      return compare(wandering(seed + 2), moved).findings.findings.some(
+        ({ where, direction }) => where === 'score' && direction === 'slower',
+      )
+    })
+    expect(found.length).toBeGreaterThanOrEqual(13)
+    expect(found.length).toBeLessThanOrEqual(19)
+  })
+
   test('is as large as what matters, however many requests there are', () => {
     const steady = (random: ReturnType<typeof randomSource>) => 3000 * random.logNormal(0, 0.001)
     const { steps, edges } = compare(period(1, steady), period(2, steady))
