@@ -8,7 +8,7 @@ import { type ComparedPeriods, type ComparisonWarning, warning } from './compari
 /** Whether spans are recorded, or called so, in one period only, of what is done in both. */
 export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarning[] {
   const flows = recordedFlows(given)
-  const { operations } = recordedOtherwise(flows)
+  const { operations, uncovered } = recordedOtherwise(flows)
   const roots = flows.renamedRoots ?? []
   if (operations.length + roots.length === 0) return []
   const renames = operations.filter(({ renamed }) => renamed !== null)
@@ -38,14 +38,17 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
       return `${printable(service)} ${printable(operation)} is now called ${printable(now as string)}`
     },
   )
-  const takes = once.length === 0 ? '' : ', though its callers take as long with it as without'
+  const takes = once.length === 0 ? '' : ', though it makes its callers neither slower nor faster'
   return warning('recorded-otherwise', {
     finding: `${[...once.map((text) => text + takes), ...renamed].join('; ')}.`,
     effect:
       roots.length > 0 && operations.length === 0
         ? 'As many requests call the same under either name: they are compared as one kind.'
-        : 'What is recorded changed, not what is done: its times, what it and its callers call, and ' +
-          'work and ways that it covers are not compared.',
+        : `What is recorded changed, not what is done: its times are not compared${
+            uncovered.size > 0
+              ? ', nor are what it and its callers call, and work and ways that it covers.'
+              : '; what it calls counts as called by its callers.'
+          }`,
     answer: 'Record both periods alike to compare them.',
   })
 }

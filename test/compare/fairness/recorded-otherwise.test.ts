@@ -4,6 +4,7 @@ import { wholeShifts } from '../../../src/compare/findings/whole-shift.ts'
 import { countText } from '../../../src/flows/count-text.ts'
 import { AFTER } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/index.ts'
+import type { SpanKind } from '../../../src/traces/span-traces.ts'
 import { headline } from '../../../src/views/report/headline.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
@@ -12,6 +13,12 @@ import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 //    LIST        ├────────────────────┤         shop LIST
 //      db           ├──────┤                    shop SELECT, within shop
 const COUNT = 300
+const KINDS: Readonly<Record<string, SpanKind>> = {
+  r: 'server',
+  c: 'client',
+  s: 'server',
+  d: 'client',
+}
 
 interface Recording {
   readonly seed: number
@@ -24,6 +31,10 @@ interface Recording {
   readonly layer?: string
   readonly layerUs?: number
   readonly dbUs?: number
+  /** Spans one after another at the start of `web GET` and `shop LIST`, of 1 % of what these take unless `stepUs` says. */
+  readonly steps?: readonly string[]
+  readonly stepKind?: SpanKind
+  readonly stepUs?: number
   /** Added to what web does itself. */
   readonly webUs?: number
 }
@@ -37,6 +48,9 @@ function period({
   layerUs = 0,
   dbUs = 4000,
   webUs = 0,
+  steps = [],
+  stepKind = 'internal',
+  stepUs,
 }: Recording) {
   const random = randomSource(seed).next
   const spread = (us: number) => us * (0.7 + 0.6 * random())
@@ -51,6 +65,7 @@ function period({
       id: `${id}${i}`,
       parent: parent && `${parent}${i}`,
       service: 'shop',
+      kind: KINDS[id] ?? 'internal',
       startUs: at,
       endUs: done,
       ...rest,
@@ -75,7 +90,19 @@ function period({
       }),
       ...(layer === undefined ? [] : [one('l', 's', { operation: layer, startUs: inner })]),
     ]
-    return all.filter((span) => !without?.(span, random)).map((span) => change(span, i))
+    const within = all
+      .filter(({ kind }) => kind === 'server')
+      .flatMap(({ startUs, endUs, ...span }) =>
+        steps.map((operation, step) => {
+          const [id, parent] = [`${operation} of ${span.id}`, span.id]
+          const us = stepUs ?? 0.01 * (endUs - startUs)
+          const times = { startUs: startUs + step * us, endUs: startUs + (step + 1) * us }
+          return { ...span, id, parent, operation, kind: stepKind, ...times }
+        }),
+      )
+    return [...all, ...within]
+      .filter((span) => !without?.(span, random))
+      .map((span) => change(span, i))
   })
   return makeSpans(spans.flat(), `period ${seed}`)
 }
@@ -92,7 +119,7 @@ function told(before: Recording, after: Recording) {
 }
 
 describe('recorded-otherwise', () => {
-  const ALIKE = ', though its callers take as long with it as without.'
+  const ALIKE = ', though it makes its callers neither slower nor faster.'
   test.each([
     ['of a service', ({ service }: SpanSketch) => service === 'shop', 'shop records no spans'],
     ['of calls, whose other sides have no caller then', isCall, 'web records no LIST spans'],
@@ -120,6 +147,39 @@ describe('recorded-otherwise', () => {
     const { findings, warning } = told({ seed: 1 }, { seed: 2, layer: 'middleware' })
     expect(findings).toEqual([])
     expect(warning).toBe(`shop records middleware spans only after (300)${ALIKE}`)
+  })
+
+  test.each([[['authn']], [['authn', 'decode', 'metrics']]])(
+    'steps %s that an upgrade records of every call are no findings, though they cover less than noise',
+    (steps) => {
+      const names = steps.join(', ')
+      const spans = 300 * steps.length
+      const { findings, warning } = told({ seed: 1 }, { seed: 2, steps })
+      expect(findings).toEqual([])
+      expect(warning).toBe(
+        `web records ${names} spans only after (${spans})${ALIKE.slice(0, -1)}; ` +
+          `shop records ${names} spans only after (${spans})${ALIKE}`,
+      )
+      expect(told({ seed: 2, steps }, { seed: 1 }).findings).toEqual([])
+    },
+  )
+
+  test('beside steps that are recorded anew, what takes longer and what is called no more stay findings', () => {
+    const steps = ['authn', 'decode']
+    const slower = told({ seed: 1 }, { seed: 2, steps, webUs: 3000 })
+    expect(slower.findings.map((title) => title.slice(0, 23))).toEqual(['web: GET itself takes 3'])
+    const without = ({ id }: SpanSketch) => id.startsWith('d')
+    const fewer = told({ seed: 1 }, { seed: 2, steps, without, dbUs: 0 })
+    expect(fewer.findings).toEqual(['shop: LIST no longer calls SELECT (300 of 300 calls before)'])
+  })
+
+  test.each([
+    ['that makes its caller longer by as much', { layerUs: 1000, stepUs: 2000 }],
+    ['that is a call of what is not recorded', { stepKind: 'client' }],
+  ] as const)('a new step %s is a finding, though every call has it', (_, steps) => {
+    const { findings, warning } = told({ seed: 1 }, { seed: 2, steps: ['authn'], ...steps })
+    expect(findings[0]).toContain('shop: LIST now calls authn')
+    expect(warning).not.toContain('shop')
   })
 
   test('a root that is only called otherwise is one kind of request, and a slowdown beneath it is found', () => {
