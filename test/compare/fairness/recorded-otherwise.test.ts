@@ -197,6 +197,40 @@ describe('recorded-otherwise', () => {
     ])
   })
 
+  const renaming = (name: string) => (span: SpanSketch) =>
+    span.service === 'shop' ? { ...span, service: name } : span
+
+  test('a renamed service is one service, and that it takes longer itself is found', () => {
+    const same = told({ seed: 1 }, { seed: 2, change: renaming('store') })
+    expect(same).toEqual({ findings: [], warning: 'shop is now called store.' })
+    const { findings } = told({ seed: 1 }, { seed: 2, change: renaming('store'), layerUs: 1000 })
+    expect(findings.map((title) => title.slice(0, 35))).toEqual([
+      'store: LIST itself takes 1.93 ms lo',
+    ])
+  })
+
+  test('services that are renamed together, the one that requests begin with too, are told each', () => {
+    const change = (span: SpanSketch) => ({ ...span, service: `new ${span.service}` })
+    expect(told({ seed: 1 }, { seed: 2, change })).toEqual({
+      findings: [],
+      warning: 'web is now called new web; shop is now called new shop.',
+    })
+  })
+
+  test('a service with other operations, or beside one that stays, replaces another and is not it', () => {
+    const other = (span: SpanSketch) =>
+      span.service === 'shop'
+        ? { ...span, service: 'store', operation: `v2 ${span.operation}` }
+        : span
+    const replaced = told({ seed: 1 }, { seed: 2, change: other })
+    expect(replaced.warning ?? '').not.toContain('is now called store')
+    expect(replaced.findings[0]).toContain('web: GET now calls store v2 LIST')
+    const some = (span: SpanSketch, i: number) => (i % 2 ? renaming('store')(span) : span)
+    const beside = told({ seed: 1 }, { seed: 2, change: some })
+    expect(beside.warning).toBeNull()
+    expect(beside.findings[0]).toContain('store LIST')
+  })
+
   test('a root that calls otherwise, or is another share of requests, is another kind of request', () => {
     const mix = (name: string, every: number) => (span: SpanSketch, i: number) =>
       span.id.startsWith('r') && i % every === 0 ? { ...span, operation: name } : span
