@@ -8,7 +8,7 @@ import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-lo
 import type { VariableKind } from '../logs/features/features.ts'
 import type { DerivedStates } from '../logs/features/log-builder.ts'
 import type { LogClass, LogSet } from '../logs/features/log-set.ts'
-import { fullName, type Metric } from '../logs/performance/performance-metric.ts'
+import { fullName, type Metric, statesOfField } from '../logs/performance/performance-metric.ts'
 import { loadLogs } from '../logs/readers/load-logs.ts'
 import { LOG_READ_OPTIONS, type LogFields } from '../logs/readers/log-read-options.ts'
 import { skipAdvice, skipText } from '../logs/readers/log-sink.ts'
@@ -87,7 +87,7 @@ export function addLogs(command: Command): void {
     .addOption(new Option('--by <field>', 'Same as --instance').conflicts('instance'))
     .option(
       '--metric <name>',
-      "What performance is: 'runTime', an event (its last time) or a state variable (its final value); event:NAME or state:NAME where both have the name (default: the number that --bad-if goes by, else runTime)",
+      "What performance is: 'runTime', an event (its last time), a state variable (its final value) or a field of several events (its largest); event:NAME or state:NAME where both have the name (default: the number that --bad-if goes by, else runTime)",
     )
     .option(
       '--template <expression...>',
@@ -260,7 +260,8 @@ function metricOf(logs: LogSet, name: string, { window }: LogsFlags): Metric {
   }
   const [, kind, variable] = /^(event|state):(.*)$/s.exec(given) ?? []
   // Of a window its mean tells more than its end.
-  if (isState && window !== undefined) return { variable: given, feature: 'mean' }
+  const isField = isState || statesOfField(logs, given).length > 1
+  if (isField && window !== undefined) return { variable: given, feature: 'mean' }
   if (isEvent || isState || kind === undefined || variable === undefined) return given
   return { variable, feature: (kind as VariableKind) === 'event' ? 'lastAbsolute' : 'final' }
 }

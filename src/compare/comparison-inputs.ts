@@ -1,15 +1,15 @@
 import { FlowdeltaError, requireStage, show } from '../core/errors.ts'
 import { counted } from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
-import { FlowSet } from '../flows/flow-set.ts'
+import { FlowSet, type Rename } from '../flows/flow-set.ts'
 import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { requestsBetween, type Selection } from '../flows/select-requests.ts'
 import { type Condition, parseConditions } from '../traces/selection/condition.ts'
 import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
-import { renameOperations } from './knowledge/names.ts'
+import { renameIn } from './knowledge/names.ts'
 import type { Segment } from './segments/segments.ts'
-import { renamedRoots } from './steps/renamed-roots.ts'
+import { renamedRoots, renamedServices } from './steps/renames.ts'
 
 /** What `comparison.where` takes. */
 export type RequestSelection =
@@ -88,14 +88,20 @@ function requireRuns(runs: readonly unknown[]): void {
   })
 }
 
-/** Flows whose roots have in both periods the name that they have after. */
-export function withRenamedRoots(
+/** Flows whose services and roots have in both periods the name that they have after. */
+export function withRenames(
   built: FlowSet,
   [runs, after]: readonly [readonly TraceSet[], TraceSet],
 ): FlowSet {
-  const renames = renamedRoots(built)
+  const renames: Rename[] = []
+  let [flows, before] = [built, runs]
+  for (const find of [renamedServices, renamedRoots]) {
+    const found = find(flows)
+    if (found.length === 0) continue
+    renames.push(...found)
+    before = before.map((traces) => renameIn(traces, found))
+    flows = buildFlows([before, after], built.options)
+  }
   if (renames.length === 0) return built
-  const before = runs.map((traces) => renameOperations(traces, renames))
-  const flows = buildFlows([before, after], built.options)
-  return new FlowSet({ ...flows, renamedRoots: renames }, flows.options, flows.report)
+  return new FlowSet({ ...flows, renames }, flows.options, flows.report)
 }

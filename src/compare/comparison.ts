@@ -12,7 +12,7 @@ import {
   requirePeriods,
   selectedRows,
   traceKey,
-  withRenamedRoots,
+  withRenames,
 } from './comparison-inputs.ts'
 import {
   COMPARISON_OPTIONS,
@@ -206,7 +206,7 @@ export class Comparison extends Stage {
     const named = (traces: TraceSet) => nameTraces(traces, knowledge)
     const periods = [this.runs.map(named), named(this.after)] as const
     const built = buildFlows(periods, pickOptions(FLOW_OPTIONS, this.options))
-    const all = withRenamedRoots(built, periods)
+    const all = withRenames(built, periods)
     const where = (request: number) => this.#only?.has(traceKey(all, request)) ?? true
     const flows = this.#only === null ? all : selectRequests(all, requestsBetween(all, { where }))
     return fold === 'none' ? flows : foldFlows(flows, { log2: fold === 'log2', omitHosts })

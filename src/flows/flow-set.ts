@@ -88,6 +88,14 @@ type Counting = Exclude<FlowOptions['counts'], 'auto'>
  */
 export type Concurrency = FlowOptions['concurrency']
 
+/** Another name of a service, or of an operation that requests begin with. */
+export interface Rename {
+  readonly service: string
+  /** `null` for the service itself. */
+  readonly operation: string | null
+  readonly renamed: string
+}
+
 /** Columns of flows, one row a request; the requests before come first. */
 export interface FlowColumns {
   /** The traces of each recording: runs of before first, after last. */
@@ -133,14 +141,8 @@ export interface FlowColumns {
   readonly serviceLogs?: readonly ServiceLogChange[] | undefined
   /** Of flows from spans with `clocks: 'aligned'`, how far clocks are apart. */
   readonly clocks?: ClockOffsets | undefined
-  /** Of comparisons, operations that requests began with before, under the name that they have after. */
-  readonly renamedRoots?:
-    | readonly {
-        readonly service: string
-        readonly operation: string
-        readonly renamed: string
-      }[]
-    | undefined
+  /** Of comparisons, what is called otherwise after: in both periods, it has the name of after. */
+  readonly renames?: readonly Rename[] | undefined
   /**
    * Of flows from spans, the rows of the spans that each request's nodes come from, in its period's
    * trace set: nodes 2k and 2k + 1 of a request are the call and the reply of its k-th.

@@ -53,7 +53,7 @@ export function selectedColumns(flows: FlowSet, { before, after }: Selection): F
     responseTimeUs: Float64Array.from(rows, pick(flows.responseTimeUs)),
     shapeOf: rows.map(pick(flows.shapeOf)),
     clocks: flows.clocks,
-    renamedRoots: flows.renamedRoots,
+    renames: flows.renames,
     latencyUs: latencies.entries,
     latencyOffsets: latencies.offsets,
     spanRows: spans?.entries,

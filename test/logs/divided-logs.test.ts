@@ -49,6 +49,30 @@ describe('one continuous log', () => {
     expect(both.counts.after).toBe(320 - 35)
   })
 
+  test.each([
+    ['level = ERROR', 1],
+    ['severity = err', 1],
+    ['level is not INFO', 2],
+    ['level = WARNING or error', 2],
+    ['level = warn', 1],
+    ['word = ERROR', 1],
+  ])('is divided by levels, however they are written: %s', async (badIf, after) => {
+    const lines = [
+      ['INFO', 'up'],
+      ['ERROR', 'down'],
+      ['WARN', 'ERROR'],
+    ].map(([severity, word], i) => ({
+      time: START_MS + i,
+      msg: 'said',
+      severity,
+      word,
+      pod: `p${i}`,
+    }))
+    const log = { name: 'pods.log', bytes: lines.map((line) => JSON.stringify(line)).join('\n') }
+    const { counts } = await loadLogs(log, { instance: 'pod', badIf })
+    expect(counts).toEqual({ before: 3 - after, after })
+  })
+
   test('is divided by pod, and two logs into windows', async () => {
     expect((await load({ instance: 'pod', badIf: 'status = 503' })).counts).toEqual({
       before: 2,

@@ -3,6 +3,7 @@ import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import { instanceWeights, latencyWeights } from '../../src/logs/performance/instance-weights.ts'
 import {
   heavyTail,
+  type Metric,
   metricTail,
   performanceMetric,
 } from '../../src/logs/performance/performance-metric.ts'
@@ -89,6 +90,44 @@ describe('performanceMetric', () => {
     expect(valuesOf('done')).toEqual([30, Number.NaN])
     expect(valuesOf('rate')).toEqual([5, 5])
     expect(valuesOf({ variable: 'start', feature: 'count' })).toEqual([1, 1])
+  })
+
+  const fields = new LogBuilder()
+  const says = (instance: string, event: string, ms: readonly number[]) => {
+    fields.setInstance('before', instance)
+    for (const value of ms) {
+      fields.logEvent(10, event)
+      fields.logState(10, `${event}.ms`, value)
+      fields.logState(10, `${event} #1`, value * 1000)
+      fields.logState(10, `${event} #2`, 200)
+    }
+  }
+  says('a', 'GET done', [7])
+  says('b', 'PUT done', [4])
+  says('c', 'GET done', [3, 9])
+  says('c', 'PUT done', [30])
+  fields.setInstance('before', 'd')
+  fields.logEvent(1, 'start')
+  const ofFields = fields.build()
+
+  test('is a field of several events: its largest value unless another feature is named', () => {
+    const values = (metric: Metric) => [...performanceMetric(ofFields, metric).values]
+    expect(values('ms')).toEqual([7, 4, 30, Number.NaN])
+    expect(values({ variable: 'ms', feature: 'minimum' })).toEqual([7, 4, 3, Number.NaN])
+    expect(values({ variable: 'ms', feature: 'mean' })).toEqual([7, 4, 14, Number.NaN])
+    expect(() => values({ variable: 'ms', feature: 'final' })).toThrow(
+      'Option metric.feature is "final". Give maximum, minimum or mean: 2 events have "ms".',
+    )
+    // Nor does the same number in the text explain it.
+    expect(performanceMetric(ofFields, 'ms').variable?.states).toEqual([
+      'GET done.ms',
+      'PUT done.ms',
+      'GET done #1',
+      'PUT done #1',
+    ])
+    expect(() => values('us')).toThrow(
+      `Metric "us" is no event of these logs. Give 'runTime', a field ("ms") or one of their variables: "GET done"`,
+    )
   })
 
   test('says what is wrong with what it is not', () => {

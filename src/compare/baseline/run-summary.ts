@@ -5,7 +5,7 @@ import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { countWorth, type WeightMoments } from '../steps/compare-counts.ts'
-import { callsOfRoots, type RootCalls, renamesBetween } from '../steps/renamed-roots.ts'
+import { callsOfRoots, type RootCalls, renamesBetween } from '../steps/renames.ts'
 import { rootName } from '../steps/root-types.ts'
 
 /** What a run leaves in a history: how long its requests took, by service and operation of the root. */

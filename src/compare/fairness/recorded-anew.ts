@@ -8,9 +8,9 @@ import { type ComparedPeriods, type ComparisonWarning, warning } from './compari
 /** Whether spans are recorded, or called so, in one period only, of what is done in both. */
 export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarning[] {
   const flows = recordedFlows(given)
-  const { operations } = recordedOtherwise(flows)
-  const roots = flows.renamedRoots ?? []
-  if (operations.length + roots.length === 0) return []
+  const { operations, uncovered } = recordedOtherwise(flows)
+  const renamedWhole = flows.renames ?? []
+  if (operations.length + renamedWhole.length === 0) return []
   const renames = operations.filter(({ renamed }) => renamed !== null)
   const [wholes, parts] = [true, false].map((isWhole) =>
     operations.filter((one) => one.renamed === null && one.isWhole === isWhole),
@@ -30,22 +30,26 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
   )
   // A call has its name on both sides: that of who is called is told.
   const renamed = Array.from(
-    group([...roots, ...renames], ({ operation, renamed: now }) =>
+    group([...renamedWhole, ...renames], ({ operation, renamed: now }) =>
       JSON.stringify([operation, now]),
     ).values(),
     (own) => {
       const { service, operation, renamed: now } = own.at(-1)!
-      return `${printable(service)} ${printable(operation)} is now called ${printable(now as string)}`
+      const was = operation === null ? [service] : [service, operation]
+      return `${was.map((name) => printable(name)).join(' ')} is now called ${printable(now as string)}`
     },
   )
-  const takes = once.length === 0 ? '' : ', though its callers take as long with it as without'
+  const takes = once.length === 0 ? '' : ', though it makes its callers neither slower nor faster'
   return warning('recorded-otherwise', {
     finding: `${[...once.map((text) => text + takes), ...renamed].join('; ')}.`,
     effect:
-      roots.length > 0 && operations.length === 0
-        ? 'As many requests call the same under either name: they are compared as one kind.'
-        : 'What is recorded changed, not what is done: its times, what it and its callers call, and ' +
-          'work and ways that it covers are not compared.',
+      operations.length === 0
+        ? 'As many requests do and call the same under either name: both are compared as one.'
+        : `What is recorded changed, not what is done: its times are not compared${
+            uncovered.size > 0
+              ? ', nor are what it and its callers call, and work and ways that it covers.'
+              : '; what it calls counts as called by its callers.'
+          }`,
     answer: 'Record both periods alike to compare them.',
   })
 }

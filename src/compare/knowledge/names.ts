@@ -1,5 +1,6 @@
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
+import type { Rename } from '../../flows/flow-set.ts'
 import { labelText, parsePointLabel } from '../../flows/node-labels.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { GraphTraces } from '../../traces/graph-traces.ts'
@@ -56,12 +57,17 @@ export function nameTraces<Traces extends TraceSet>(
   return names.some(isOne) ? (namedBy(names)(traces) as Traces) : traces
 }
 
-/** Returns traces whose operations have other names, as those of the other period have. */
-export function renameOperations<Traces extends TraceSet>(
+/** Returns traces whose services or operations have other names, as those of the other period have. */
+export function renameIn<Traces extends TraceSet>(
   traces: Traces,
-  renames: readonly { service: string; operation: string; renamed: string }[],
+  renames: readonly Rename[],
 ): Traces {
-  const known = new Map(renames.map((one) => [stepKey(one), one.renamed]))
+  const known = new Map(
+    renames.map(({ service, operation, renamed }) => [
+      operation === null ? serviceKey(service) : stepKey({ service, operation }),
+      renamed,
+    ]),
+  )
   const naming: Naming = (about, recorded) => known.get(about) ?? recorded
   return traces.kind === 'spans' ? (nameSpans(traces, naming) as Traces) : traces
 }

@@ -3,9 +3,10 @@ import { median } from 'd3-array'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
 
-import { lostCalls } from './recorded-otherwise.ts'
+import { lostCalls } from './lost-spans.ts'
+import { recordedOtherwise } from './recorded-otherwise.ts'
 import { StretchCounts, timeBlocks } from './time-blocks.ts'
-import { allVisits, callName, type Operation, type ShapeVisits } from './visits.ts'
+import { allVisits, callName, childrenOf, type Operation, type ShapeVisits } from './visits.ts'
 
 export type { Operation } from './visits.ts'
 
@@ -86,9 +87,10 @@ export class CallSites {
     this.#flows = flows
     const callers: Caller[][] = []
     const trees: ShapeVisits['tree'][] = []
+    const { through } = recordedOtherwise(flows)
     for (const [shape, spans] of allVisits(flows)) {
       trees[shape] = spans.tree
-      callers[shape] = callersOf(shape, spans)
+      callers[shape] = callersOf(shape, spans, through)
     }
     this.callers = callers
     this.#trees = trees
@@ -324,10 +326,11 @@ function readOrder(text: string, { callees: { length: size } }: Caller): CallOrd
   }
 }
 
-function callersOf(shape: number, spans: ShapeVisits): Caller[] {
+function callersOf(shape: number, spans: ShapeVisits, through: ReadonlySet<string>): Caller[] {
+  const isThrough = (span: number) => through.has(callName(operationAt(spans, span)))
   return spans.visits.flatMap(({ spans: own, caller }) =>
     own.map((span): Caller => {
-      const calls = callsOf(spans, span)
+      const calls = callsOf(spans, span, isThrough)
       const callees: Operation[] = []
       const numbers = calls.map(({ callee }) => {
         const known = callees.findIndex((other) => isSame(other, callee))
@@ -347,10 +350,14 @@ function callersOf(shape: number, spans: ShapeVisits): Caller[] {
 }
 
 /** What a span calls: operations of its own service, or, through the caller's side, of others. */
-function callsOf(spans: ShapeVisits, span: number): MadeCall[] {
-  const { tree, visitOf } = spans
+function callsOf(
+  spans: ShapeVisits,
+  span: number,
+  isThrough: (span: number) => boolean,
+): MadeCall[] {
+  const { visitOf } = spans
   const made: MadeCall[] = []
-  for (let child = tree.firstChild[span]!; child < tree.firstChild[span + 1]!; child++) {
+  for (const child of childrenOf(spans, span, isThrough)) {
     const call = visitOf[span]!.calls.find((one) => one.span === child)
     const called = call?.called ?? [child]
     const isRemote = call !== undefined && called[0] === child

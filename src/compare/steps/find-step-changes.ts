@@ -21,7 +21,8 @@ import type { CountsTest } from './compare-counts.ts'
 import { describeErrors, testErrors } from './compare-errors.ts'
 import { describeLogs, testLogs } from './compare-log-counts.ts'
 import { describeStep, type TimesTest } from './describe-step.ts'
-import { lostSpans, recordedOtherwise } from './recorded-otherwise.ts'
+import { lostSpans } from './lost-spans.ts'
+import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { type StepChange, StepChanges } from './step-changes.ts'
 import type { StepStratum } from './step-strata.ts'
@@ -86,13 +87,13 @@ const NO_STEPS = {
 function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const steps = stepTimes(flows)
   const sites = new CallSites(flows)
-  const { names, callers } = recordedOtherwise(flows)
+  const { names, uncovered } = recordedOtherwise(flows)
   const isRecordedAlike = ({
     of,
     call,
     previous = null,
   }: Pick<CallChoice, 'of' | 'call'> & Partial<CallChoice>) =>
-    !callers.has(callName(of)) &&
+    !uncovered.has(callName(of)) &&
     [of, call, previous].every((one) => one === null || !names.has(callName(one)))
   // When messages are received lies with who receives them, not with who calls.
   const isReceived = (one: Operation | null) =>

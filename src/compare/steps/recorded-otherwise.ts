@@ -1,13 +1,21 @@
 // Runs once a span of a request: the loops index with `!`.
-import { group } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
+import { group, rollup } from 'd3-array'
 import { TIME } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { areFromSpans, coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { allVisits, callName, type Operation, type ShapeVisits } from './visits.ts'
+import { INTERNAL } from '../../traces/span-columns.ts'
+import { timeBlocks } from './time-blocks.ts'
+import {
+  allVisits,
+  callName,
+  childrenOf,
+  type Operation,
+  type ShapeVisits,
+  type Visit,
+} from './visits.ts'
 
 /** An operation with spans in one period only, while what calls it is recorded in both and takes as long. */
 export interface RecordedOnce extends Operation {
@@ -23,10 +31,11 @@ export interface RecordedOnce extends Operation {
 /** What is recorded in one period only, though it is done in both. */
 export interface RecordedOtherwise {
   readonly operations: readonly RecordedOnce[]
-  /** Names of these, and of what calls them: what they call cannot be compared. */
+  /** Names of these: what they call cannot be compared. */
   readonly names: ReadonlySet<string>
-  readonly callers: ReadonlySet<string>
-  /** Callers whose own work these calls cover in one period only. */
+  /** Of these, spans within the work of a service: what is within them is called by what calls them. */
+  readonly through: ReadonlySet<string>
+  /** Callers whose own work these calls cover in one period only: what they call cannot be compared. */
   readonly uncovered: ReadonlySet<string>
 }
 
@@ -38,8 +47,19 @@ const SURE = 3
 /** Names that stand for each other differ by no more than this in how often they occur, and how long they take. */
 export const MAX_APART = 0.25
 const SLOWEST = 0.01
+/** What is recorded of all calls of an operation lacks no more than what is lost. */
+const MIN_OF_ALL = 0.95
+/** Steps that take a caller's time anew make it longer by this share of what they take, up to its inverse. */
+const MIN_ADDED = 0.5
 
 type Two<T> = readonly [before: T, after: T]
+
+interface Level {
+  readonly mean: number
+  /** Variance of the mean. */
+  readonly error: number
+  readonly coveredUs: number
+}
 
 interface Named extends ShapeVisits {
   readonly names: readonly string[]
@@ -50,6 +70,9 @@ interface Caller {
   readonly own: Two<number[]>
   readonly without: Two<number[]>
   readonly lifted: Two<number[]>
+  /** By all but steps of one period, and by what these call; and the stretch of time of each. */
+  readonly kept: Two<number[]>
+  readonly stretches: Two<number[]>
   /** Spans of one period that they call. */
   readonly called: Map<string, number>
   isUncovered: boolean
@@ -70,11 +93,12 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
     if (spans[BEFORE] <= MAX_IN_OTHER * spans[AFTER]) periodOf.set(name, AFTER)
   }
   const renamed = new Map<string, string>()
+  const { within, steps } = lyingWithin(flows, shapes, periodOf)
   let callers = new Map<string, Caller>()
   for (let known = -1; known < renamed.size; ) {
     known = renamed.size
     if (periodOf.size === 0) break
-    callers = collectCallers(flows, shapes, { periodOf, renamed })
+    callers = collectCallers(flows, shapes, { periodOf, renamed, steps })
     for (const caller of callers.values()) {
       const [was, is] = renameIn(caller, { counted, periodOf }) ?? []
       if (was !== undefined && is !== undefined) renamed.set(was, is)
@@ -82,18 +106,24 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
   }
   const once = [...callers].filter(([, caller]) => isOfRecording(caller, periodOf))
   const passing = new Map(once)
-  const names = new Set([...renamed.keys(), ...renamed.values()])
+  const free = new Map(
+    [...callers].map(([name, caller]) => [name, freeSteps(caller, { periodOf, steps })]),
+  )
+  const isRenamed = new Set([...renamed.keys(), ...renamed.values()])
+  const names = new Set(isRenamed)
   for (let known = -1; known < names.size; ) {
     known = names.size
     for (const name of periodOf.keys()) {
-      const [within, all] = [...callers].reduce(
+      const [ofRecording, all] = [...callers].reduce(
         ([own, sum], [caller, { called }]) => {
           const spans = called.get(name) ?? 0
-          return [own + (passing.has(caller) || names.has(caller) ? spans : 0), sum + spans]
+          const isOnce =
+            passing.has(caller) || names.has(caller) || free.get(caller)!.includes(name)
+          return [own + (isOnce ? spans : 0), sum + spans]
         },
         [0, 0],
       )
-      if (all > 0 && within > all / 2) names.add(name)
+      if (all > 0 && ofRecording > all / 2) names.add(name)
     }
   }
   const ofService = group(counted.values(), ({ service }) => service)
@@ -115,7 +145,7 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
   return {
     operations,
     names,
-    callers: new Set(passing.keys()),
+    through: new Set([...names].filter((name) => within.has(name) && !isRenamed.has(name))),
     uncovered: new Set(once.flatMap(([name, { isUncovered }]) => (isUncovered ? name : []))),
   }
 })
@@ -162,7 +192,12 @@ function collectCallers(
   {
     periodOf,
     renamed,
-  }: { periodOf: ReadonlyMap<string, Period>; renamed: ReadonlyMap<string, string> },
+    steps,
+  }: {
+    periodOf: ReadonlyMap<string, Period>
+    renamed: ReadonlyMap<string, string>
+    steps: ReadonlySet<string>
+  },
 ): Map<string, Caller> {
   const nameNow = (name: string) => renamed.get(name) ?? name
   const wanted = new Set<string>()
@@ -173,9 +208,11 @@ function collectCallers(
     })
   }
   const callers = new Map<string, Caller>()
+  const { of: blocks } = timeBlocks(flows)
   let times = new Float64Array(64)
   for (let request = 0; request < flows.size; request++) {
-    const { tree, names, visitOf } = shapes.get(flows.shapeOf[request]!)!
+    const shape = shapes.get(flows.shapeOf[request]!)!
+    const { tree, names, visitOf } = shape
     const latencies = flows.latencies(request)
     // A snapshot may carry the latencies of some requests only.
     if (latencies.length < tree.from.length) continue
@@ -183,19 +220,14 @@ function collectCallers(
     if (times.length < 2 * tree.size) times = new Float64Array(4 * tree.size)
     readTimesNs(tree, latencies, times)
     const period = flows.period[request] as Period
-    const childrenOf = (span: number) => {
-      const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
-      return Array.from({ length: end - first }, (_, i) => first + i)
-    }
     const isOnce = (span: number) => periodOf.has(names[span]!)
-    const lift = (span: number): number[] =>
-      childrenOf(span).flatMap((child) => (isOnce(child) ? lift(child) : child))
+    const isStep = (span: number) => steps.has(names[span]!)
     for (let span = 0; span < tree.size; span++) {
       const name = nameNow(names[span]!)
       if (!wanted.has(name) || flows.outcomes?.failed(request, span)) continue
       const caller = callers.get(name) ?? newCaller()
       callers.set(name, caller)
-      const children = childrenOf(span)
+      const children = childrenOf(shape, span)
       const [start, end] = [times[2 * span]!, times[2 * span + 1]!]
       const uncovered = (by: readonly number[]) =>
         (end - start - coveredNs(times, by, start, end)) / NS
@@ -205,12 +237,14 @@ function collectCallers(
       caller.without[period].push(
         hasOnce ? uncovered(children.filter((child) => !isOnce(child))) : ownUs,
       )
-      caller.lifted[period].push(hasOnce ? uncovered(lift(span)) : ownUs)
+      caller.lifted[period].push(hasOnce ? uncovered(childrenOf(shape, span, isOnce)) : ownUs)
+      const hasStep = children.some(isStep)
+      caller.kept[period].push(hasStep ? uncovered(childrenOf(shape, span, isStep)) : ownUs)
+      caller.stretches[period].push(blocks[request]!)
       for (const child of children) {
         if (!isOnce(child)) continue
-        const { entry, spans } = visitOf[child]!
         caller.called.set(names[child]!, 1 + (caller.called.get(names[child]!) ?? 0))
-        if (child === entry || !spans.includes(child)) caller.isUncovered = true
+        if (!isWithin(visitOf[child]!, child)) caller.isUncovered = true
       }
     }
   }
@@ -219,7 +253,71 @@ function collectCallers(
 
 function newCaller(): Caller {
   const two = (): Two<number[]> => [[], []]
-  return { own: two(), without: two(), lifted: two(), called: new Map(), isUncovered: false }
+  const times = { own: two(), without: two(), lifted: two(), kept: two(), stretches: two() }
+  return { ...times, called: new Map(), isUncovered: false }
+}
+
+/** Whether a span is of the work of its service, but not where that begins, nor its side of a call. */
+function isWithin({ entry, spans }: Visit, span: number): boolean {
+  return span !== entry && spans.includes(span)
+}
+
+/**
+ * Names of one period that always lie within the work of their service; `steps` are those that are
+ * recorded as nothing but a step of it, as a call to a database is not.
+ */
+function lyingWithin(
+  flows: FlowSet,
+  shapes: ReadonlyMap<number, Named>,
+  periodOf: ReadonlyMap<string, Period>,
+) {
+  const { periods, recordedIn, shapeOf, spanRows, spanOffsets } = flows
+  const kinds = periods.map((traces) => {
+    const kind = traces.kind === 'spans' ? traces.spans.kind : []
+    return kind.some((code) => code !== INTERNAL) ? kind : []
+  })
+  const [within, steps] = [new Set(periodOf.keys()), new Set(periodOf.keys())]
+  const seen = new Set<number>()
+  shapeOf.forEach((shape, request) => {
+    if (seen.has(shape) || periodOf.size === 0) return
+    seen.add(shape)
+    const { names, visitOf } = shapes.get(shape)!
+    names.forEach((name, span) => {
+      if (!isWithin(visitOf[span]!, span)) within.delete(name)
+      const row = spanRows?.[spanOffsets![request]! + span]
+      if (!within.has(name) || kinds[recordedIn[request]!]![row!] !== INTERNAL) steps.delete(name)
+    })
+  })
+  return { within, steps }
+}
+
+/** Steps of one period in all calls of a caller that takes no longer by what they take. */
+function freeSteps(
+  { own, kept, stretches, called }: Caller,
+  { periodOf, steps }: { periodOf: ReadonlyMap<string, Period>; steps: ReadonlySet<string> },
+): string[] {
+  const found = [...called.keys()].filter((name) => steps.has(name))
+  const isOfAll = (name: string) =>
+    called.get(name)! >= MIN_OF_ALL * own[periodOf.get(name)!].length
+  if (own.some(({ length }) => length < 2) || !found.every(isOfAll)) return []
+  const [before, after] = [BEFORE, AFTER].map((period) => {
+    const { mean, variance, count } = capped(kept[period])
+    const ofStretches = moments(
+      Array.from(
+        rollup(
+          kept[period].keys(),
+          (rows) => capped(rows.map((i) => kept[period][i]!)).mean,
+          (i) => stretches[period][i]!,
+        ).values(),
+      ),
+    )
+    const error = Math.max(variance / count, ofStretches.variance / ofStretches.count)
+    return { mean, error, coveredUs: mean - capped(own[period]).mean }
+  }) as [Level, Level]
+  const longerUs = after.mean - before.mean
+  const added = longerUs / (after.coveredUs - before.coveredUs)
+  const isSure = Math.abs(longerUs) > SURE * Math.sqrt(before.error + after.error)
+  return isSure && added >= MIN_ADDED && added <= 1 / MIN_ADDED ? [] : found
 }
 
 /** Whether what a caller calls in one period only was there in the other: uncovered, or one level lower. */
@@ -267,59 +365,3 @@ function capped(times: readonly number[]) {
   const most = quantile(sorted, 1 - SLOWEST)
   return moments(sorted.map((time) => Math.min(most, time)))
 }
-
-/**
- * Tells of a request whose calls were lost: of which its trace has the called side apart, though the
- * caller is recorded. `undefined` where nothing was recorded apart.
- */
-export const lostCalls = remembered((flows: FlowSet) => {
-  const shapes = namedShapes(flows)
-  const rootOf = (request: number) => shapes.get(flows.shapeOf[request]!)!.names[0]!
-  // Of traces in several parts alone, where their parts begin: by each of these requests.
-  const partsOf = new Map<number, Set<string>>()
-  const firstIn = new Map<number, Map<string, number>>()
-  flows.ids.forEach((id, request) => {
-    const requests = getOrInsert(firstIn, flows.recordedIn[request]!, () => new Map())
-    const first = requests.get(id)
-    if (first === undefined) requests.set(id, request)
-    else {
-      const parts = getOrInsert(partsOf, first, () => new Set([rootOf(first)]))
-      partsOf.set(request, parts.add(rootOf(request)))
-    }
-  })
-  const callsOf = new Map<string, Set<string>>()
-  const add = (caller: string, called: string) =>
-    getOrInsert(callsOf, caller, () => new Set()).add(called)
-  for (const { visits, names, tree } of shapes.values()) {
-    for (let span = 1; span < tree.size; span++) add(names[tree.parent[span]!]!, names[span]!)
-    for (const { spans, calls } of visits) {
-      for (const called of calls.flatMap((call) => call.called)) {
-        for (const span of spans) add(names[span]!, names[called]!)
-      }
-    }
-  }
-  return (request: number): ((caller: string) => boolean) | undefined => {
-    const parts = partsOf.get(request)
-    if (parts === undefined || parts.size < 2) return undefined
-    return (caller) => {
-      const calls = callsOf.get(caller)
-      return calls !== undefined && [...parts].some((root) => calls.has(root))
-    }
-  }
-})
-
-/** Share of each period's spans whose caller's span was lost: so many of all are, if at random. */
-export const lostSpans = remembered((flows: FlowSet): Two<number> => {
-  const lost: [number, number] = [0, 0]
-  const spans: [number, number] = [0, 0]
-  const shapes = namedShapes(flows)
-  const called = new Set<string>()
-  for (const { names } of shapes.values()) for (const name of names.slice(1)) called.add(name)
-  for (let request = 0; request < flows.size; request++) {
-    const period = flows.period[request] as Period
-    const { names } = shapes.get(flows.shapeOf[request]!)!
-    spans[period] += names.length
-    if (called.has(names[0]!)) lost[period]++
-  }
-  return [lost[BEFORE] / Math.max(1, spans[BEFORE]), lost[AFTER] / Math.max(1, spans[AFTER])]
-})

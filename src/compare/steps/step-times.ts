@@ -9,13 +9,15 @@ import {
   readTimesNs,
   type SpanTree,
 } from '../../flows/span-tree.ts'
-import { lostCalls, recordedOtherwise } from './recorded-otherwise.ts'
+import { lostCalls } from './lost-spans.ts'
+import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { comparable, GrowingStratum, type StepStratum, type Times } from './step-strata.ts'
 import { timeBlocks } from './time-blocks.ts'
 import {
   allVisits,
   callName,
+  childrenOf,
   messageReceivers,
   operationOf,
   type ShapeVisits,
@@ -234,8 +236,9 @@ class StepCollector {
   }
 
   /** @param type of requests of a catch-all root */
-  #plan({ tree, visits, operations }: ShapeVisits, type: string | undefined): Plan {
-    const { uncovered } = recordedOtherwise(this.#flows)
+  #plan(shape: ShapeVisits, type: string | undefined): Plan {
+    const { tree, visits, visitOf, operations } = shape
+    const { uncovered, through } = recordedOtherwise(this.#flows)
     const receivers = messageReceivers(this.#flows)
     const isReceiver = (service: string, span: number) =>
       receivers.has(callName({ service, operation: operations[span]! }))
@@ -259,11 +262,13 @@ class StepCollector {
       const isLeaf = others.length === 0
       const worker = callName({ service, operation })
       const own = { span: entry, atCaller, isCall: false, others, isLeaf, times: work, worker }
-      const within = [...new Set(spans.slice(1).map((one) => operations[one]!))].sort()
+      const isThrough = (one: number) =>
+        through.has(callName({ service: visitOf[one]!.service, operation: operations[one]! }))
+      const inner = spans.slice(1).filter((one) => !isThrough(one))
+      const within = [...new Set(inner.map((one) => operations[one]!))].sort()
       const part = (part: 'itself' | 'within') =>
         this.#stratum({ ...step, part }, [...key, ...callees, '', ...within])
-      const [first, end] = [tree.firstChild[entry]!, tree.firstChild[entry + 1]!]
-      const children = Array.from({ length: end - first }, (_, i) => first + i)
+      const children = childrenOf(shape, entry, isThrough)
       const parts: Item[] =
         within.length === 0
           ? []

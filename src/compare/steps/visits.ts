@@ -144,3 +144,16 @@ function divide(spans: Spans, calleeOf: ReadonlyMap<string, string | null>): Sha
   }
   return { tree, visits, visitOf, operations }
 }
+
+/** Spans that a span calls, in place of those that it sees through what they call. */
+export function childrenOf(
+  shape: Pick<ShapeVisits, 'tree'>,
+  span: number,
+  isThrough?: (span: number) => boolean,
+): number[] {
+  const { firstChild } = shape.tree
+  const [first, end] = [firstChild[span]!, firstChild[span + 1]!]
+  const children = Array.from({ length: end - first }, (_, i) => first + i)
+  if (isThrough === undefined) return children
+  return children.flatMap((one) => (isThrough(one) ? childrenOf(shape, one, isThrough) : one))
+}

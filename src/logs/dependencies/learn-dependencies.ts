@@ -100,7 +100,8 @@ function columnsOf(
   }: { readonly members: readonly number[]; readonly options: DependencyOptions },
 ): { readonly columns: DependencyColumns; readonly leftOut: number } {
   const features = logs.features(kind)
-  const own = metric.variable?.kind === kind ? features.indexOf(metric.variable.name) : undefined
+  const { name = '', states = [name] } = metric.variable ?? {}
+  const own = metric.variable?.kind === kind ? states.map((one) => features.indexOf(one)) : []
   const performance = picked(metric.values, members)
   const weights =
     given === undefined ? new Float64Array(members.length).fill(1) : picked(given, members)

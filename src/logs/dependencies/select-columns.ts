@@ -11,7 +11,7 @@ interface Selection {
   readonly performance: Float64Array
   readonly weights: Float64Array
   /** The variable that performance is a feature of. */
-  readonly own: number | undefined
+  readonly own: readonly (number | undefined)[]
   readonly minLeaf: number
   readonly mostVariables: number
 }
@@ -28,7 +28,7 @@ export function selectColumns(selection: Selection) {
     name: features.names[variable] as string,
     values: picked(features.of(variable, featureType), members),
   })
-  const all = [...features.names.keys()].filter((variable) => variable !== own)
+  const all = [...features.names.keys()].filter((variable) => !own.includes(variable))
   if (all.length <= mostVariables) return { columns: all.map(column), leftOut: 0 }
   const able = all.filter((variable) => canBeSplit(column(variable).values, minLeaf))
   const chosen = able.length <= mostVariables ? able : mostTelling(able, selection)

@@ -34,7 +34,7 @@ export function joinAsked(
       if (code === asked || !isOfEvent(code)) return false
       const having = rows.filter((row) => row.has(code) && row.has(asked))
       const pairs = having.map((row) => [Number(row.get(code)), Number(row.get(asked))] as const)
-      return SCALES.some((by) => isCopy(pairs, by))
+      return repeats(pairs)
     })
   })
   if (found.length < 2) return { states, variable: names[found[0] ?? -1], left: copies }
@@ -50,6 +50,11 @@ export function joinAsked(
     }
   })
   return { states: joined, variable: field, left: [...found, ...copies] }
+}
+
+/** Whether two states of one event, an instance each, are one number, but for unit and rounding. */
+export function repeats(pairs: readonly (readonly [number, number])[]): boolean {
+  return SCALES.some((by) => isCopy(pairs, by))
 }
 
 function isCopy(pairs: readonly (readonly [number, number])[], by: number): boolean {

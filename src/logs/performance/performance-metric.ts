@@ -3,6 +3,7 @@ import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/o
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { counted, grouped, percent, shortText } from '../../core/words.ts'
 import { moments } from '../../stats/moments.ts'
+import { repeats } from '../features/asked-field.ts'
 import {
   EVENT_FEATURES,
   type Feature,
@@ -15,8 +16,8 @@ import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 
 /**
  * What is meant by performance, a number an instance: `'runTime'` (from its start to its last
- * message), the name of an event (when it last happened, since the start) or of a state variable
- * (its final value), or any feature of a variable.
+ * message), the name of an event (when it last happened, since the start), of a state variable
+ * (its final value) or of a field of several events (its largest value), or any feature of a variable.
  */
 export type Metric = string | { readonly variable: string; readonly feature: Feature }
 
@@ -24,7 +25,8 @@ export type Metric = string | { readonly variable: string; readonly feature: Fea
 export const METRIC_OPTIONS = defineOptions({
   metric: custom<Metric>({
     default: 'runTime',
-    sentence: "What performance is: 'runTime', or an event or state variable",
+    sentence:
+      "What performance is: 'runTime', an event, a state variable or a field of several events",
     flag: 'metric <name>',
     accepts: (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
     expected: "'runTime', the name of a variable, or { variable, feature }",
@@ -42,7 +44,12 @@ export interface PerformanceMetric {
    */
   readonly unit: 'absolute time' | 'relative time' | 'value'
   /** The variable it is a feature of, which explains nothing then; none for the run time. */
-  readonly variable?: { readonly kind: VariableKind; readonly name: string }
+  readonly variable?: {
+    readonly kind: VariableKind
+    readonly name: string
+    /** Where it is a field of several events, the states that have it, or its number once more. */
+    readonly states?: readonly string[]
+  }
 }
 
 /** Looks a performance metric up. */
@@ -50,6 +57,12 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
   if (metric === 'runTime') {
     const name = unlike('run time', [...logs.events.names, ...logs.states.names])
     return { name, values: logs.runTimeUs, unit: 'absolute time' }
+  }
+  const field = typeof metric === 'string' ? metric : String(metric?.variable)
+  const ofEvents = statesOfField(logs, field)
+  if (ofEvents.length > 1) {
+    const feature = typeof metric === 'string' ? 'maximum' : requireFeature(metric).feature
+    return fieldOfEvents(logs, { field, feature, states: ofEvents })
   }
   const { variable: given, feature } =
     typeof metric === 'string'
@@ -110,14 +123,77 @@ function unlike(name: string, others: readonly string[]): string {
  * The variable that is meant by what its name ends with behind its class or event: `duration_ms` is
  * `request completed.duration_ms` if no other name ends so. Other names stay as they are.
  */
-export function fullName({ events, states }: LogSet, name: string): string {
+export function fullName(logs: LogSet, name: string): string {
+  const meant = endingIn(logs, name)
+  return meant.length === 1 ? String(meant[0]) : name
+}
+
+function endingIn({ events, states }: LogSet, name: string): string[] {
   const all = [...events.names, ...states.names]
-  if (all.includes(name)) return name
-  const meant = all.filter(
+  if (all.includes(name)) return []
+  return all.filter(
     (each) =>
       !each.startsWith(WAIT_NAME) && (each.endsWith(`: ${name}`) || each.endsWith(`.${name}`)),
   )
-  return meant.length === 1 ? String(meant[0]) : name
+}
+
+/** The states of a field that several events have, which are one metric by the field's name; else none. */
+export function statesOfField(logs: LogSet, field: string): string[] {
+  const meant = endingIn(logs, field)
+  const isField = meant.length > 1 && meant.every((name) => name.endsWith(`.${field}`))
+  return isField && meant.every((name) => logs.states.indexOf(name) !== undefined) ? meant : []
+}
+
+/** A field of several events: its largest or least value of an instance, or the mean of all. */
+function fieldOfEvents(
+  logs: LogSet,
+  {
+    field,
+    feature,
+    states,
+  }: { readonly field: string; readonly feature: Feature; readonly states: readonly string[] },
+): PerformanceMetric {
+  if (feature !== 'maximum' && feature !== 'minimum' && feature !== 'mean') {
+    const wanted = `maximum, minimum or mean: ${states.length} events have ${show(field)}`
+    throw new OptionError('metric.feature', feature, wanted)
+  }
+  const none = () => new Float64Array(logs.instances.length)
+  const [totals, counts] = [none(), none()]
+  const valuesOf = (name: string) => logs.states.of(logs.states.indexOf(name)!, feature)
+  const copies: string[] = []
+  for (const name of states) {
+    const event = name.slice(0, -field.length - 1)
+    const code = logs.events.indexOf(event)
+    const times = code === undefined ? undefined : logs.events.of(code, 'count')
+    const own = valuesOf(name)
+    const isNumbered = (other: string) => other.startsWith(`${event} #`)
+    for (const other of logs.states.names.filter(isNumbered)) {
+      const pairs = Array.from(valuesOf(other), (value, i) => [value, own[i]!] as const)
+      if (repeats(pairs.filter((pair) => !pair.some(Number.isNaN)))) copies.push(other)
+    }
+    own.forEach((value, instance) => {
+      if (Number.isNaN(value)) return
+      const known = totals[instance]!
+      if (feature === 'mean') {
+        const weight = times?.[instance] ?? 1
+        totals[instance] = known + weight * value
+        counts[instance]! += weight
+      } else {
+        const choose = feature === 'maximum' ? Math.max : Math.min
+        totals[instance] = counts[instance] === 0 ? value : choose(known, value)
+        counts[instance] = 1
+      }
+    })
+  }
+  const values = totals.map((total, instance) =>
+    counts[instance] === 0 ? Number.NaN : total / counts[instance]!,
+  )
+  return {
+    name: unlike(field, logs.events.names),
+    values,
+    unit: 'value',
+    variable: { kind: 'state', name: field, states: [...states, ...copies] },
+  }
 }
 
 function mainFeature({ events, states }: LogSet, name: string): Feature {
@@ -152,8 +228,15 @@ function requireVariable(logs: LogSet, kind: VariableKind, name: string) {
   const { events, states } = logs
   const all = [...events.names, ...states.names]
   const near = all.slice(0, MAX_SHOWN).map((each) => show(shortText(each, MAX_NAME_LENGTH)))
+  const fields = new Set(
+    states.names.flatMap((state) => {
+      const event = events.names.find((one) => state.startsWith(`${one}.`))
+      return event === undefined ? [] : state.slice(event.length + 1)
+    }),
+  )
+  const ofFields = [...fields].slice(0, MAX_SHOWN).map(show).join(', ')
   throw new FlowdeltaError(
-    `Metric ${show(name)} is no ${kind === 'event' ? 'event' : 'state variable'} of these logs. Give 'runTime' or one of their variables: ${near.length === 0 ? 'they have none' : near.join(', ')}${all.length > MAX_SHOWN ? ', …' : '.'}`,
+    `Metric ${show(name)} is no ${kind === 'event' ? 'event' : 'state variable'} of these logs. Give 'runTime'${ofFields === '' ? '' : `, a field (${ofFields})`} or one of their variables: ${near.length === 0 ? 'they have none' : near.join(', ')}${all.length > MAX_SHOWN ? ', …' : '.'}`,
   )
 }
 

@@ -11,6 +11,7 @@ import type { StateFeature } from '../features/features.ts'
 import { type LogField, numberIn } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass } from '../features/log-set.ts'
+import { levelOf, roleOf } from './field-roles.ts'
 
 /** How one stream of messages is divided into instances and classes. */
 export type Division = NonNullable<ReturnType<typeof readDivision>>
@@ -159,9 +160,14 @@ export class DividedLogs {
 }
 
 function holds({ attribute, op, values }: Condition, [key, value]: LogField): boolean {
-  if (key !== attribute) return false
+  // A level is read as one of six, however its field is called and its words are written.
+  const isLevel = key === 'level' && roleOf(attribute).role === 'level'
+  if (key !== attribute && !isLevel) return false
   if (op === 'recorded') return true
-  if (op === 'is') return values.includes(String(value))
+  if (op === 'is') {
+    const isOne = (wanted: string) => isLevel && levelOf(wanted, attribute) === value
+    return values.includes(String(value)) || values.some(isOne)
+  }
   const number = typeof value === 'number' ? value : numberIn(value)
   const limit = numberIn(values[0] ?? '')
   if (op === 'above') return number > limit

@@ -4,6 +4,7 @@ import { wholeShifts } from '../../../src/compare/findings/whole-shift.ts'
 import { countText } from '../../../src/flows/count-text.ts'
 import { AFTER } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/index.ts'
+import type { SpanKind } from '../../../src/traces/span-traces.ts'
 import { headline } from '../../../src/views/report/headline.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
@@ -12,6 +13,12 @@ import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 //    LIST        ├────────────────────┤         shop LIST
 //      db           ├──────┤                    shop SELECT, within shop
 const COUNT = 300
+const KINDS: Readonly<Record<string, SpanKind>> = {
+  r: 'server',
+  c: 'client',
+  s: 'server',
+  d: 'client',
+}
 
 interface Recording {
   readonly seed: number
@@ -24,6 +31,10 @@ interface Recording {
   readonly layer?: string
   readonly layerUs?: number
   readonly dbUs?: number
+  /** Spans one after another at the start of `web GET` and `shop LIST`, of 1 % of what these take unless `stepUs` says. */
+  readonly steps?: readonly string[]
+  readonly stepKind?: SpanKind
+  readonly stepUs?: number
   /** Added to what web does itself. */
   readonly webUs?: number
 }
@@ -37,6 +48,9 @@ function period({
   layerUs = 0,
   dbUs = 4000,
   webUs = 0,
+  steps = [],
+  stepKind = 'internal',
+  stepUs,
 }: Recording) {
   const random = randomSource(seed).next
   const spread = (us: number) => us * (0.7 + 0.6 * random())
@@ -51,6 +65,7 @@ function period({
       id: `${id}${i}`,
       parent: parent && `${parent}${i}`,
       service: 'shop',
+      kind: KINDS[id] ?? 'internal',
       startUs: at,
       endUs: done,
       ...rest,
@@ -75,7 +90,19 @@ function period({
       }),
       ...(layer === undefined ? [] : [one('l', 's', { operation: layer, startUs: inner })]),
     ]
-    return all.filter((span) => !without?.(span, random)).map((span) => change(span, i))
+    const within = all
+      .filter(({ kind }) => kind === 'server')
+      .flatMap(({ startUs, endUs, ...span }) =>
+        steps.map((operation, step) => {
+          const [id, parent] = [`${operation} of ${span.id}`, span.id]
+          const us = stepUs ?? 0.01 * (endUs - startUs)
+          const times = { startUs: startUs + step * us, endUs: startUs + (step + 1) * us }
+          return { ...span, id, parent, operation, kind: stepKind, ...times }
+        }),
+      )
+    return [...all, ...within]
+      .filter((span) => !without?.(span, random))
+      .map((span) => change(span, i))
   })
   return makeSpans(spans.flat(), `period ${seed}`)
 }
@@ -92,7 +119,7 @@ function told(before: Recording, after: Recording) {
 }
 
 describe('recorded-otherwise', () => {
-  const ALIKE = ', though its callers take as long with it as without.'
+  const ALIKE = ', though it makes its callers neither slower nor faster.'
   test.each([
     ['of a service', ({ service }: SpanSketch) => service === 'shop', 'shop records no spans'],
     ['of calls, whose other sides have no caller then', isCall, 'web records no LIST spans'],
@@ -122,6 +149,39 @@ describe('recorded-otherwise', () => {
     expect(warning).toBe(`shop records middleware spans only after (300)${ALIKE}`)
   })
 
+  test.each([[['authn']], [['authn', 'decode', 'metrics']]])(
+    'steps %s that an upgrade records of every call are no findings, though they cover less than noise',
+    (steps) => {
+      const names = steps.join(', ')
+      const spans = 300 * steps.length
+      const { findings, warning } = told({ seed: 1 }, { seed: 2, steps })
+      expect(findings).toEqual([])
+      expect(warning).toBe(
+        `web records ${names} spans only after (${spans})${ALIKE.slice(0, -1)}; ` +
+          `shop records ${names} spans only after (${spans})${ALIKE}`,
+      )
+      expect(told({ seed: 2, steps }, { seed: 1 }).findings).toEqual([])
+    },
+  )
+
+  test('beside steps that are recorded anew, what takes longer and what is called no more stay findings', () => {
+    const steps = ['authn', 'decode']
+    const slower = told({ seed: 1 }, { seed: 2, steps, webUs: 3000 })
+    expect(slower.findings.map((title) => title.slice(0, 23))).toEqual(['web: GET itself takes 3'])
+    const without = ({ id }: SpanSketch) => id.startsWith('d')
+    const fewer = told({ seed: 1 }, { seed: 2, steps, without, dbUs: 0 })
+    expect(fewer.findings).toEqual(['shop: LIST no longer calls SELECT (300 of 300 calls before)'])
+  })
+
+  test.each([
+    ['that makes its caller longer by as much', { layerUs: 1000, stepUs: 2000 }],
+    ['that is a call of what is not recorded', { stepKind: 'client' }],
+  ] as const)('a new step %s is a finding, though every call has it', (_, steps) => {
+    const { findings, warning } = told({ seed: 1 }, { seed: 2, steps: ['authn'], ...steps })
+    expect(findings[0]).toContain('shop: LIST now calls authn')
+    expect(warning).not.toContain('shop')
+  })
+
   test('a root that is only called otherwise is one kind of request, and a slowdown beneath it is found', () => {
     const isPaid = (span: SpanSketch) => span.id.startsWith('r')
     const renamed = (name: string) => (span: SpanSketch, i: number) =>
@@ -135,6 +195,40 @@ describe('recorded-otherwise', () => {
     expect(comparison.warnings().map(({ code, finding }) => `${code}: ${finding}`)).toEqual([
       'recorded-otherwise: web POST /pay/{id} is now called POST /pay/:id.',
     ])
+  })
+
+  const renaming = (name: string) => (span: SpanSketch) =>
+    span.service === 'shop' ? { ...span, service: name } : span
+
+  test('a renamed service is one service, and that it takes longer itself is found', () => {
+    const same = told({ seed: 1 }, { seed: 2, change: renaming('store') })
+    expect(same).toEqual({ findings: [], warning: 'shop is now called store.' })
+    const { findings } = told({ seed: 1 }, { seed: 2, change: renaming('store'), layerUs: 1000 })
+    expect(findings.map((title) => title.slice(0, 35))).toEqual([
+      'store: LIST itself takes 1.93 ms lo',
+    ])
+  })
+
+  test('services that are renamed together, the one that requests begin with too, are told each', () => {
+    const change = (span: SpanSketch) => ({ ...span, service: `new ${span.service}` })
+    expect(told({ seed: 1 }, { seed: 2, change })).toEqual({
+      findings: [],
+      warning: 'web is now called new web; shop is now called new shop.',
+    })
+  })
+
+  test('a service with other operations, or beside one that stays, replaces another and is not it', () => {
+    const other = (span: SpanSketch) =>
+      span.service === 'shop'
+        ? { ...span, service: 'store', operation: `v2 ${span.operation}` }
+        : span
+    const replaced = told({ seed: 1 }, { seed: 2, change: other })
+    expect(replaced.warning ?? '').not.toContain('is now called store')
+    expect(replaced.findings[0]).toContain('web: GET now calls store v2 LIST')
+    const some = (span: SpanSketch, i: number) => (i % 2 ? renaming('store')(span) : span)
+    const beside = told({ seed: 1 }, { seed: 2, change: some })
+    expect(beside.warning).toBeNull()
+    expect(beside.findings[0]).toContain('store LIST')
   })
 
   test('a root that calls otherwise, or is another share of requests, is another kind of request', () => {

@@ -1,0 +1,152 @@
+// Runs once a span of a request: the loops index with `!`.
+import { rollup, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
+import { remembered } from '../../core/remembered.ts'
+import { AFTER, BEFORE, type FlowSet, type Period, type Rename } from '../../flows/flow-set.ts'
+import { areFromSpans } from '../../flows/span-tree.ts'
+import { MAX_APART, MIN_SPANS, namedShapes } from './recorded-otherwise.ts'
+import type { Operation, ShapeVisits } from './visits.ts'
+
+/** Requests of one recording that begin with an operation. */
+export interface RootCalls extends Operation {
+  /** By `callName`. */
+  readonly name: string
+  readonly requests: number
+  /** Of all requests. */
+  readonly share: number
+  /** Share of them that make a call, by `callName`. */
+  readonly calls: ReadonlyMap<string, number>
+}
+
+class Counts extends Map<string, number> {
+  add(name: string): void {
+    this.set(name, 1 + (this.get(name) ?? 0))
+  }
+
+  shares(of: number): ReadonlyMap<string, number> {
+    return new Map(Array.from(this, ([name, count]) => [name, count / of]))
+  }
+}
+
+/** What whole requests of a period begin with, and call. */
+export function callsOfRoots(flows: FlowSet, period: Period): RootCalls[] {
+  if (!areFromSpans(flows)) return []
+  const shapes = namedShapes(flows)
+  const roots = new Map<string, Operation & { requests: number; calls: Counts }>()
+  let all = 0
+  flows.shapeOf.forEach((shape, request) => {
+    if (flows.period[request] !== period || flows.isPart(request)) return
+    const { names, operations, visitOf } = shapes.get(shape)!
+    const [operation, { service }] = [operations[0]!, visitOf[0]!]
+    const newRoot = () => ({ service, operation, requests: 0, calls: new Counts() })
+    const root = getOrInsert(roots, names[0]!, newRoot)
+    root.requests++
+    all++
+    for (const name of new Set(names)) root.calls.add(name)
+  })
+  return Array.from(roots, ([name, { requests, calls, ...operation }]) => {
+    calls.delete(name)
+    return { ...operation, name, requests, share: requests / all, calls: calls.shares(requests) }
+  })
+}
+
+interface RootOf extends Omit<RootCalls, 'operation'> {
+  /** Share of them in which others call it, or are called, by operation. */
+  readonly around?: ReadonlyMap<string, number>
+}
+
+/** What services do in requests of a period: a service is to its requests what their root is. */
+function callsOfServices(flows: FlowSet, period: Period): RootOf[] {
+  if (!areFromSpans(flows)) return []
+  const shapes = namedShapes(flows)
+  const newService = () => ({ requests: 0, calls: new Counts(), around: new Counts() })
+  const services = new Map<string, ReturnType<typeof newService>>()
+  let all = 0
+  const ofShape = remembered((shape: ShapeVisits) => {
+    const { visits, operations } = shape
+    return rollup(
+      visits,
+      (own) => ({
+        calls: new Set(own.flatMap(({ spans }) => spans.map((span) => operations[span]!))),
+        around: new Set(
+          own.flatMap(({ caller, calls }) => [
+            ...(caller === null ? [] : [`by ${operations[caller.entry]}`]),
+            ...calls.map(({ span, called: [one = span] }) => operations[one]!),
+          ]),
+        ),
+      }),
+      ({ service }) => service,
+    )
+  })
+  flows.shapeOf.forEach((shape, request) => {
+    if (flows.period[request] !== period || flows.isPart(request)) return
+    all++
+    for (const [service, { calls, around }] of ofShape(shapes.get(shape)!)) {
+      const known = getOrInsert(services, service, newService)
+      known.requests++
+      for (const call of calls) known.calls.add(call)
+      for (const call of around) known.around.add(call)
+    }
+  })
+  return Array.from(services, ([name, { requests, calls, around }]) => ({
+    service: '',
+    name,
+    requests,
+    share: requests / all,
+    calls: calls.shares(requests),
+    around: around.shares(requests),
+  }))
+}
+
+/**
+ * Pairs roots of one recording only that stand for each other: of the same service, as many requests, which
+ * call the same, and no other is.
+ */
+export function renamesBetween<Root extends RootOf>(
+  before: readonly Root[],
+  after: readonly Root[],
+): (readonly [was: Root, is: Root])[] {
+  const onlyOf = (own: readonly Root[], others: readonly Root[]) => {
+    const known = new Set(others.flatMap(({ name, calls }) => [name, ...calls.keys()]))
+    return own.filter(({ name, requests }) => requests >= MIN_SPANS && !known.has(name))
+  }
+  const gone = onlyOf(before, after).filter(({ calls }) => calls.size > 0)
+  const pairs = gone.flatMap((was) =>
+    onlyOf(after, before)
+      .filter((is) => standsFor(was, is))
+      .map((is) => [was, is] as const),
+  )
+  return pairs.filter(
+    ([was, is]) => pairs.filter((pair) => pair[0] === was || pair[1] === is).length === 1,
+  )
+}
+
+function standsFor(was: RootOf, is: RootOf): boolean {
+  if (was.service !== is.service) return false
+  const isAsMany = Math.abs(is.share - was.share) <= MAX_APART * Math.max(was.share, is.share)
+  return isAsMany && areAlike(was.calls, is.calls) && areAlike(was.around, is.around)
+}
+
+function areAlike(was: RootCalls['calls'] = new Map(), is: RootCalls['calls'] = new Map()) {
+  const shares = [...new Set([...was.keys(), ...is.keys()])].map((name) => [
+    was.get(name) ?? 0,
+    is.get(name) ?? 0,
+  ])
+  const most = sum(shares, (pair) => Math.max(...pair))
+  const apart = most - sum(shares, (pair) => Math.min(...pair))
+  return apart <= MAX_APART * most
+}
+
+/** Services that are called otherwise after: the same operations, called by and calling the same. */
+export const renamedServices = remembered((flows: FlowSet): Rename[] =>
+  renamesBetween(callsOfServices(flows, BEFORE), callsOfServices(flows, AFTER)).map(
+    ([was, is]) => ({ service: was.name, operation: null, renamed: is.name }),
+  ),
+)
+
+/** Root operations that are called otherwise after. */
+export const renamedRoots = remembered((flows: FlowSet): Rename[] =>
+  renamesBetween(callsOfRoots(flows, BEFORE), callsOfRoots(flows, AFTER)).map(
+    ([{ service, operation }, is]) => ({ service, operation, renamed: is.operation }),
+  ),
+)
