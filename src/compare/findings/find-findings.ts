@@ -23,14 +23,8 @@ import {
 import { counterOf, findStructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { burstsFact } from '../onset/bursts.ts'
 import { eventBefore, onsetAt, seenEvents, type TimedEvent } from '../onset/events.ts'
-import { onsetsOf } from '../onset/finding-onsets.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
-import {
-  exemplars,
-  type RankedMutation,
-  type Ranking,
-  rankMutations,
-} from '../ranking/rank-mutations.ts'
+import { type RankedMutation, type Ranking, rankMutations } from '../ranking/rank-mutations.ts'
 import { findSegments } from '../segments/find-segments.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
 import type { Segments } from '../segments/segments.ts'
@@ -57,7 +51,8 @@ import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { withSameFactor } from './same-factor.ts'
 import { segmentClause, withSegments } from './segment-findings.ts'
-import { slowExamples } from './slow-examples.ts'
+import { draftsInTime } from './since-start.ts'
+import { exemplarsOf, slowExamples } from './slow-examples.ts'
 import { findSlowStretch } from './slow-stretch.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
@@ -154,8 +149,11 @@ export function groupFindings(
     knowledge?: Knowledge | null
   } = {},
 ): Findings {
-  const { ranking, edges, drafts, claims, events } = sources
+  const { ranking, edges, claims, events } = sources
   const { categories } = edges
+  const compared = { categories, steps: sources.steps }
+  const inTime = draftsInTime(sources.drafts, compared)
+  const drafts = [...inTime.keys()]
   const { weigh, requests, observedChangeUs } = weighing(sources)
   const changeIsClear = differs(wholeShifts(categories.flows)[0])
   const { quantity } = categories.flows
@@ -165,7 +163,6 @@ export function groupFindings(
   const mutationsOf = (draft: Draft) =>
     ranking.mutations.filter((mutation) => draftOf.get(keyOf(mutation)) === draft)
   const isFaster = changeIsClear && observedChangeUs < 0
-  const compared = { categories, steps: sources.steps }
   const toldElsewhere = toldAsDelays(compared, drafts)
   const found = nestConsequences(compared, drafts, isFaster)
   const causes = found.filter(
@@ -174,10 +171,6 @@ export function groupFindings(
       (kind !== 'latency' && kind !== 'unattributed'),
   )
   const kept = causes.slice(0, limit)
-  const onsets = onsetsOf(
-    kept.flatMap(({ cause, consequences }) => [cause, ...consequences]),
-    { categories, steps: sources.steps },
-  )
   const interferences = new Map(
     (interference ? kept : [])
       .map(({ cause }) => cause)
@@ -186,8 +179,18 @@ export function groupFindings(
       .map((draft) => [draft, findInterference(sources, draft)]),
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
+    const { began, bursts } = inTime.get(draft)!
     const weighted = weigh(draft)
-    const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...told } = weighted
+    const {
+      key,
+      notes,
+      weightUs,
+      depth,
+      isOfSegment: _,
+      covers: __,
+      scope: ___,
+      ...told
+    } = weighted
     const elsewhereUs = toldElsewhere(draft) * (weighted.requests / draft.requests || 1)
     const contributionUs = withConsequences(weighted, consequences) - elsewhereUs
     const clearUs = changeIsClear ? observedChangeUs : Number.NaN
@@ -196,7 +199,6 @@ export function groupFindings(
       { contributionUs, consequences, observedChangeUs: clearUs },
       quantity,
     )
-    const { began, bursts } = onsets.get(draft)!
     const { flows } = categories
     const ofPeriods = (counted: (period: Period) => number) => {
       const count = (period: Period) =>
@@ -349,15 +351,6 @@ function anyTestable({ evidence: { responseTime }, edges, steps }: FindingSource
   const { size, flows } = edges.categories
   const isTested = edges.tested.length > 0 || (steps.steps.length > 0 && hasTestableType(flows))
   return isTested || range(size).some((one) => responseTime.test(one).testable)
-}
-
-function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) {
-  const [move] = moves
-  return exemplars(categories, {
-    category: move?.to ?? (ids[0] as number),
-    kind: move === undefined ? 'response-time' : 'structural',
-    precursors: move === undefined ? [] : [{ category: move.from, nsed: 0, weight: 1 }],
-  })
 }
 
 /**

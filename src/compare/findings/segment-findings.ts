@@ -24,15 +24,13 @@ export function withSegments(
   const told = drafts.map((draft) => {
     const segment = segments.find((one) => isOf(one, draft, drafts))
     if (segment === undefined || isOfOperations(segment, draft, steps)) return draft
-    const alone = whereAlone(segment, draft, categories)
-    const taking = alone.steps === undefined ? takingText(segment, draft, flows.quantity) : ''
-    return {
+    const own = {
       ...draft,
       ...failureExemplars(segment, draft, categories),
-      ...alone,
+      ...whereAlone(segment, draft, categories),
       segment,
-      notes: [...draft.notes, ...segmentFacts(segment, taking)],
     }
+    return { ...own, notes: [...draft.notes, ...segmentNotes(segment, own, flows.quantity)] }
   })
   const own = segments.flatMap((segment) => {
     const isOwn =
@@ -62,13 +60,22 @@ const ALL_OF_IT = 0.9
 /** Requests are all of them from this share on. */
 const NEARLY_ALL = 0.98
 
+/** Whether only calls of a segment changed, of the one step that a finding is of. */
+export function isOnlyInside(
+  { inside, shareOfChange, measure }: Segment,
+  { steps }: Pick<Draft, 'steps'>,
+): boolean {
+  return (
+    measure === 'time' && !(shareOfChange < ALL_OF_IT) && inside.after > 0 && steps.length === 1
+  )
+}
+
 /** Where only calls of a segment changed, its own numbers; of few calls, what these changed by. */
 function whereAlone(segment: Segment, draft: Draft, categories: Categories): Partial<Draft> {
-  const { inside, shareOfChange, measure, p, q } = segment
+  const { inside, p, q } = segment
   const { flows } = categories
-  if (measure !== 'time' || shareOfChange < ALL_OF_IT || inside.after === 0) return {}
-  const [step, ...others] = draft.steps
-  if (step === undefined || others.length > 0) return {}
+  const [step] = draft.steps
+  if (step === undefined || !isOnlyInside(segment, draft)) return {}
   const told = { requests: inside.after, concerned: [inside.before, inside.after] as const }
   const was = moreText(step.shiftUs, flows.quantity)
   if (step.share !== undefined) {
@@ -153,10 +160,19 @@ export function segmentClause({
   return `, ${[isAll ? 'only' : 'mostly', ...calls, ...where].join(' ')}`
 }
 
-/** `, and take 2.35 ms longer`, where the title tells what the typical call takes, in the segment or not. */
-function takingText({ measure, inside }: Segment, { steps }: Draft, quantity: Quantity): string {
-  if (measure !== 'time' || steps.length > 1 || steps[0]?.share !== undefined) return ''
-  return `, and take ${moreText(inside.change, quantity)}`
+/** Facts of a segment that a draft is of; `, and take 2.35 ms longer` where the title tells what the typical call takes, in it or not. */
+export function segmentNotes(
+  segment: Segment,
+  { steps: [step, ...others] }: Pick<Draft, 'steps'>,
+  quantity: Quantity,
+): string[] {
+  const { measure, inside } = segment
+  const isTold =
+    measure !== 'time' ||
+    others.length > 0 ||
+    step?.share !== undefined ||
+    step?.shiftUs === inside.change
+  return segmentFacts(segment, isTold ? '' : `, and take ${moreText(inside.change, quantity)}`)
 }
 
 function segmentFacts(segment: Segment, taking = ''): string[] {

@@ -33,7 +33,7 @@ interface Value extends Failure {
 }
 
 /** When a finding began, and in which bursts its slow requests come. */
-interface InTime {
+export interface InTime {
   readonly began: Onset | null
   readonly bursts: Bursts | null
 }
