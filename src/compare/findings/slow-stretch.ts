@@ -1,8 +1,8 @@
 // Runs once a request: the loops index with `!`.
-import { greatest, least, median, range, rollup, sort, sum } from 'd3-array'
+import { greatest, group, least, median, range, rollup, sort, sum } from 'd3-array'
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { formatDuration, grouped, printable } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -10,9 +10,11 @@ import { rowsByStart } from '../load/arrivals.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
-import type { Step, StepTimes } from '../steps/step-times.ts'
+import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
+import { ownTimes } from '../steps/work-parts.ts'
 import type { Draft } from './finding.ts'
 import { SECONDS, timeText } from './finding-facts.ts'
+import { operationName } from './names.ts'
 import { placeTitle } from './step-findings.ts'
 
 /** A stretch of time in which slow requests come close together, as they did at no time before. */
@@ -25,7 +27,12 @@ export interface SlowStretch {
   readonly inside: SlowCounts
   readonly outside: SlowCounts
   readonly before: SlowCounts
-  /** What slow requests inside took beyond the median of their type before: the median, and in all. */
+  /** Requests inside that are slow, or take longer at `where` than that share of calls like theirs did before. */
+  readonly affected: number
+  /**
+   * What these take more, at `where` or else in all than the median of their type before: the median,
+   * and the sum.
+   */
   readonly typicalUs: number
   readonly excessUs: number
   /** Step that holds most of that; `null` where none does. */
@@ -53,6 +60,8 @@ const RATES = [0.1, 0.2, 0.4, 0.8]
 /** Fewer slow requests in a row are usual where requests wait for each other. */
 const MIN_SLOW = 10
 const MIN_HELD = 0.5
+/** A span within a service is named from this share of what is held there on. */
+const MIN_WITHIN = 0.7
 const MAX_EXAMPLES = 3
 
 /**
@@ -93,20 +102,25 @@ export function findSlowStretch(
     slow: sum(parts, (rows) => slowOf(rows).length),
     requests: sum(parts, ({ length }) => length),
   })
-  const slow = slowOf(after.subarray(from, to))
-  const excessUs = sum(slow, excess)
-  const place = placeOf(times, new Set(slow), excessUs)
+  const inside = after.subarray(from, to)
+  const slow = slowOf(inside)
+  const place = placeOf(times, slow, sum(slow, excess))
   if (drafts.some((draft) => isTold(draft, place))) return null
+  // Of types that take long now and then, what is affected need not be slow.
+  const heldUs = new Map([...slow].map((request) => [request, excess(request)]))
+  const there = place && thereOf(flows, place, { slow, inside })
+  for (const [request, us] of there?.heldUs ?? []) heldUs.set(request, us)
   return {
     fromUs: flows.arrivalUs(slow[0]!),
     untilUs: flows.arrivalUs(slow.at(-1)!),
     isTimeOfDay: periodOverlap(flows) !== null,
-    inside: count(after.subarray(from, to)),
+    inside: count(inside),
     outside: count(after.subarray(0, from), after.subarray(to)),
     before: count(...runs),
-    typicalUs: median(slow, excess)!,
-    excessUs,
-    where: place && placeTitle(place, place.operation),
+    affected: heldUs.size,
+    typicalUs: median(heldUs.values())!,
+    excessUs: sum(heldUs.values()),
+    where: there?.name ?? null,
     examples: sort(slow, (one) => -excess(one))
       .slice(0, MAX_EXAMPLES)
       .map((one) => ids[one]!),
@@ -114,24 +128,92 @@ export function findSlowStretch(
   }
 }
 
-type Place = Pick<Step, 'kind' | 'service' | 'caller'> & { readonly operation: string }
+interface RequestTime {
+  readonly request: number
+  readonly us: number
+}
 
-/** Where requests took most of what they took longer, on their critical paths. */
-function placeOf(times: readonly StepTimes[], slow: ReadonlySet<number>, excessUs: number) {
-  const places = times
-    .filter(({ kind, part }) => kind !== 'request' && part === undefined)
-    .flatMap(({ kind, service, caller, strata }) =>
-      Array.from(
-        rollup(
-          strata,
-          (own) => sum(own, (stratum) => heldUs(stratum, slow)),
-          ({ operation }) => operation,
-        ),
-        ([operation, held]) => ({ kind, service, caller, operation, held }),
-      ),
+interface Place extends Pick<Step, 'kind' | 'service' | 'caller'> {
+  readonly strata: readonly StepStratum[]
+}
+
+/** Where requests of all types took most of what they took longer, on their critical paths. */
+function placeOf(times: readonly StepTimes[], slow: Uint32Array, excessUs: number): Place | null {
+  const isSlow = new Set(slow)
+  const steps = times.filter(({ kind, part }) => kind !== 'request' && part !== 'message')
+  const places = Array.from(
+    group(steps, ({ kind, service, caller }) => stepKey({ kind, service, caller })).values(),
+    (parts) => {
+      const strata = parts.flatMap((one) => one.strata)
+      return { place: { ...parts[0]!, strata }, us: sum(strata, (one) => heldUs(one, isSlow)) }
+    },
+  )
+  const most = greatest(places, ({ us }) => us)
+  return most !== undefined && most.us >= MIN_HELD * excessUs ? most.place : null
+}
+
+/**
+ * Names the span within a service, or else the operation, that holds most of what a place takes
+ * longer, and tells which requests take longer there, and by how much.
+ */
+function thereOf(
+  flows: FlowSet,
+  { strata, ...step }: Place,
+  { slow, inside }: Record<'slow' | 'inside', Uint32Array>,
+): { readonly name: string; readonly heldUs: ReadonlyMap<number, number> } {
+  const [isSlow, isInside] = [new Set(slow), new Set(inside)]
+  const held = rollup(
+    strata,
+    (own) => sum(own, (one) => heldUs(one, isSlow)),
+    ({ operation }) => operation,
+  )
+  const [operation, us] = greatest(held, ([, us]) => us)!
+  const allUs = sum(held.values())
+  if (step.kind === 'work') {
+    const having = strata.flatMap(({ before, after }) => [
+      ...before.recorded.requests,
+      ...after.recorded.requests,
+    ])
+    const requests = [...new Set(having)].filter(
+      (request) => flows.period[request] === BEFORE || isInside.has(request),
     )
-  const most = greatest(places, ({ held }) => held)
-  return most !== undefined && most.held >= MIN_HELD * excessUs ? most : null
+    for (const [within, [before, after]] of ownTimes(flows, { service: step.service, requests })) {
+      const own = held.has(within) ? new Map<number, number>() : longerThan(before, after)
+      if (sum(own, ([request, us]) => (isSlow.has(request) ? us : 0)) < MIN_WITHIN * allUs) continue
+      const name = `${printable(step.service)} ${operationName({ operation: within })}`
+      return { name, heldUs: own }
+    }
+  }
+  const own = strata.flatMap(({ before, after: { recorded } }) =>
+    [...longerThan(timesOf(before.recorded), timesOf(recorded))].filter(([request]) =>
+      isInside.has(request),
+    ),
+  )
+  const name = placeTitle(step, us >= MIN_HELD * allUs ? operation : '')
+  return {
+    name,
+    heldUs: rollup(
+      own,
+      (same) => sum(same, ([, us]) => us),
+      ([request]) => request,
+    ),
+  }
+}
+
+function timesOf({ requests, values, critical }: StepStratum['after']['recorded']) {
+  return Array.from(requests, (request, i) => ({ request, us: critical[i]! * values[i]! }))
+}
+
+/** Requests after that take longer than a share of those before, and by how much beyond their median. */
+function longerThan(
+  before: readonly RequestTime[],
+  after: readonly RequestTime[],
+): Map<number, number> {
+  const usual = Float64Array.from(before, ({ us }) => us).sort()
+  if (usual.length < MIN_BEFORE) return new Map()
+  const [middle, limit] = [quantile(usual, 0.5), quantile(usual, SLOW)]
+  const longer = after.filter(({ us }) => us > limit)
+  return new Map(longer.map(({ request, us }) => [request, us - middle]))
 }
 
 function heldUs({ before, after: { recorded } }: StepStratum, slow: ReadonlySet<number>): number {
@@ -152,18 +234,21 @@ function isTold({ kind, services }: Draft, place: Place | null): boolean {
 
 /** Says when it was, how slow its requests were and where, and which to look at. */
 export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
-  const { fromUs, untilUs, isTimeOfDay, inside, outside, before, where, examples } = stretch
+  const { fromUs, untilUs, isTimeOfDay, inside, outside, before, where, affected } = stretch
   const [from, to] = [fromUs, untilUs].map((us) =>
     isTimeOfDay ? timeText(us, SECONDS) : formatDuration(us),
   )
   const of = ({ slow, requests }: SlowCounts) => `${grouped(slow)} of ${grouped(requests)}`
+  // What is slow there need not be slow for its kind.
+  const all = affected > inside.slow ? `, where ${grouped(affected)} requests did` : ''
+  const place = where === null ? '' : `, mostly in ${where}${all}`
   const meanUs = stretch.excessUs / (inside.requests + outside.requests)
   return (
     `Slow stretch: from ${from} to ${to} ${isTimeOfDay ? 'UTC' : 'into the after period'}, ${of(inside)} requests took ` +
     `longer than ${100 * SLOW} % of their kind did before (at other times ${of(outside)}, before ${of(before)}), ` +
-    `typically ${moreText(stretch.typicalUs, quantity)} than usual${where === null ? '' : `, mostly in ${where}`}. ` +
+    `typically ${moreText(stretch.typicalUs, quantity)} than usual${place}. ` +
     `This adds ${formatAmount(meanUs, quantity)} to the mean; one such stretch may be chance. ` +
-    `Slowest: ${examples.map(printable).join(', ')}.`
+    `Slowest: ${stretch.examples.map(printable).join(', ')}.`
   )
 }
 
