@@ -1,8 +1,10 @@
+import { sum } from 'd3-array'
 import { counted, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
+import { type Failure, failuresOf } from '../onset/finding-onsets.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
 import { countByPeriod, type ErrorChange, errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
@@ -103,6 +105,39 @@ export function withTimeOfFailures(
     const eachInterval = isMost ? price.eachInterval : draft.eachInterval
     return { ...draft, contributionUs, weightUs, eachInterval }
   })
+}
+
+/** A draft of failures in the numbers of the requests of some time: calls, and how many of them fail. */
+export function failuresThen(
+  draft: Draft,
+  steps: StepChanges,
+  isThen: (request: number) => boolean,
+): Draft {
+  const [call, ...others] = draft.calls
+  if (call === undefined) return draft
+  const after = failuresOf({ calls: draft.calls, services: draft.services }, steps).filter(
+    ({ request }) => steps.flows.period[request] === AFTER,
+  )
+  const then = after.filter(({ request }) => isThen(request))
+  const countOf = (some: readonly Failure[]) =>
+    sum(some, ({ request }) => steps.flows.countOf(request))
+  const failing = (some: readonly Failure[]) => countOf(some.filter(({ value }) => value > 0))
+  const ofMade = failing(then) / failing(after)
+  const ofChances = countOf(then) / countOf(after)
+  if (!(ofMade > 0 && ofChances > 0)) return draft
+  const { made, chances, worth = chances } = call
+  const counts = {
+    made: [made[BEFORE], Math.round(made[AFTER] * ofMade)],
+    chances: [chances[BEFORE], Math.round(chances[AFTER] * ofChances)],
+    worth: [worth[BEFORE], worth[AFTER] * ofChances],
+  } as const
+  const told = rateText({ ...call, worth })
+  return {
+    ...draft,
+    what: draft.what.replace(callsText(call), callsText(counts)),
+    notes: draft.notes.map((note) => (note === told ? rateText(counts) : note)),
+    calls: [{ ...call, ...counts }, ...others],
+  }
 }
 
 /** Says what fails: `POST /pay fails with “no such promo” in 193 of 2,741 calls (14 of 2,823 before)`. */

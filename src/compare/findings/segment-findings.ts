@@ -4,6 +4,7 @@ import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
+import { failuresOf } from '../onset/finding-onsets.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
@@ -24,6 +25,7 @@ export function withSegments(
   const told = drafts.map((draft) => {
     const segment = segments.find((one) => isOf(one, draft, drafts))
     if (segment === undefined || isOfOperations(segment, draft, steps)) return draft
+    if (isOfAllCallers(segment, draft, steps)) return draft
     const own = {
       ...draft,
       ...failureExemplars(segment, draft, categories),
@@ -52,6 +54,15 @@ function isOfOperations(segment: Segment, { steps: [step] }: Draft, { steps, flo
   const inside = requestsAfter(segment, flows)
   const shared = inside.filter((request) => all.has(request)).length
   return shared >= NEARLY_ALL * Math.max(inside.length, all.size)
+}
+
+/** Whether a segment of failures only tells the requests that make the failing calls from others. */
+function isOfAllCallers({ measure, requests }: Segment, draft: Draft, steps: StepChanges) {
+  if (measure !== 'errors') return false
+  const calling = failuresOf(draft, steps)
+  const inside = new Set(requests)
+  const shared = calling.filter(({ request }) => inside.has(request)).length
+  return calling.length > 0 && shared >= NEARLY_ALL * calling.length
 }
 
 /** From this share of the change on, a segment says which calls of some changed. */

@@ -8,6 +8,7 @@ import { describePart, type Limits, limitsOf } from '../steps/describe-step.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { failuresThen } from './error-findings.ts'
 import type { Draft } from './finding.ts'
 import { isOnlyInside, segmentDraft, segmentNotes } from './segment-findings.ts'
 import { type StepGroup, stepsTold } from './step-findings.ts'
@@ -23,7 +24,7 @@ interface Compared {
 }
 
 /**
- * Finds when drafts began and ended, and tells changes of times by the requests that arrive in
+ * Finds when drafts began and ended, and tells changes of times and failures by the requests that arrive in
  * between, where these lie within after and are known well: the others are as before, and would
  * dilute it. Intervals hold those for either end of the intervals of the start and of the end.
  */
@@ -35,7 +36,12 @@ export function draftsInTime(
   const found = onsetsOf(given, compared)
   return new Map(
     Array.from(found, ([draft, inTime]) => {
-      const spans = isOfSteps(draft) ? spansOf(compared.categories.flows, inTime.began) : []
+      const isSized = isOfSteps(draft) || draft.kind === 'errors'
+      const spans = isSized ? spansOf(compared.categories.flows, inTime.began) : []
+      if (draft.kind === 'errors') {
+        const [isThen] = spans
+        return [isThen ? failuresThen(draft, compared.steps, isThen) : draft, inTime]
+      }
       const resized = spans.map((isThen) => resizedBy(draft, { ...compared, isThen, limits }))
       const [told] = resized
       if (!told || resized.includes(null)) return [draft, inTime]

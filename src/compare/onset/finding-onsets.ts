@@ -176,7 +176,8 @@ export function failuresOf(
   return requestsOf(flows, (request) => inside?.has(request) ?? true).flatMap((request) => {
     const spans = call === undefined ? [0] : (spansOf?.[shapeOf(flows, request)] ?? [])
     const isFailing = failing?.has(request) ?? spans.some((span) => outcomes.failed(request, span))
-    return spans.length === 0 ? [] : [{ request, value: Number(isFailing) }]
+    // A call that fails may reach nobody.
+    return spans.length === 0 && !isFailing ? [] : [{ request, value: Number(isFailing) }]
   })
 }
 

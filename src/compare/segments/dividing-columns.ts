@@ -1,6 +1,7 @@
 // Runs once a request and column: the loops index with `!`.
 import { remembered } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
+import { saysOutcome } from '../../traces/outcomes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { allVisits } from '../steps/visits.ts'
 import { dividesStrata, type Measured, tellsFailures } from './measured.ts'
@@ -58,7 +59,8 @@ export class DividingColumns {
       const codes = new Uint16Array(requests.length)
       for (let row = 0; row < codes.length; row++) codes[row] = column.codes[requests[row]!]!
       size += codes.length
-      if (measure === 'errors' && tellsFailures(codes, measured)) continue
+      const isOutcome = measure === 'errors' && saysOutcome(column.attribute)
+      if (isOutcome || (measure === 'errors' && tellsFailures(codes, measured))) continue
       const key = partitionKey(codes, column.values.length)
       if (key === null) continue
       const same = known.get(key)
