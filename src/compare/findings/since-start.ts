@@ -117,7 +117,10 @@ function resizedBy(
     if (isOfSegment) return segmentDraft(of, categories).notes
     return [...told.notes, ...segmentNotes(of, told, flows.quantity)]
   }
-  const told = toldOf(parts)
+  const whole = isOnly
+    ? partsOf((request, one) => isInside?.(request, one) === true, true)
+    : changes
+  const told = heldAlike(toldOf(parts), draft.contributionUs / toldOf(whole).contributionUs)
   const replaced = notesOf({ ...toldOf(changes), steps: draft.steps }, segment)
   const others = draft.notes.filter((note) => !replaced.includes(note))
   if (segment === undefined) return { ...draft, ...told, notes: [...told.notes, ...others] }
@@ -137,6 +140,20 @@ function resizedBy(
     ...told,
     ...{ where, what, steps: ofSegment, segment: then, isOfSegment: false },
     notes: [...notesOf(told, then), ...others],
+  }
+}
+
+/** What steps add, less the share of it that other findings, or calls in parallel, take off in all. */
+function heldAlike(
+  told: ReturnType<typeof stepsTold>,
+  share: number,
+): ReturnType<typeof stepsTold> {
+  if (!(share >= 0 && share < 1)) return told
+  const [low, high] = told.eachInterval
+  return {
+    ...told,
+    contributionUs: share * told.contributionUs,
+    eachInterval: [share * low, share * high],
   }
 }
 
