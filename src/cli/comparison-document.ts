@@ -95,9 +95,16 @@ const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
   inside: SLOW_COUNTS,
   outside: about('At other times after.', SLOW_COUNTS),
   before: SLOW_COUNTS,
-  typicalUs: about('Median of what slow requests took beyond the median before.', NUMBER),
+  affected: about(
+    'Requests inside that are slow, or take longer at the place than 99.9 % of calls like theirs did before.',
+    COUNT,
+  ),
+  typicalUs: about('Median of what these take more, there or in all.', NUMBER),
   excessUs: about('Sum of the same.', NUMBER),
-  where: about('Step that holds most of that; null if none does.', orNull(TEXT)),
+  where: about(
+    'Span within a service, or step, that holds most of that; null if none does.',
+    orNull(TEXT),
+  ),
   examples: about('Trace ids of the slowest.', listOf(TEXT)),
   p: about('Of slow requests so close together by chance, corrected.', NUMBER),
 })

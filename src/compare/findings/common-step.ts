@@ -1,10 +1,16 @@
-import { greatest, mean, rollup, sum } from 'd3-array'
+import { greatest, group, mean, rollup, sum } from 'd3-array'
 import { at } from '../../core/entries.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
-import type { Step, StepTimes } from '../steps/step-times.ts'
+import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import type { Draft } from './finding.ts'
 
-export type Place = Pick<Step, 'kind' | 'service' | 'caller'> & { readonly operation: string }
+export interface Place extends Pick<Step, 'kind' | 'service' | 'caller'> {
+  /** Operation that holds most of it; empty where none does. */
+  readonly operation: string
+  readonly strata: readonly StepStratum[]
+  /** What the requests took longer there, in all. */
+  readonly heldUs: number
+}
 
 const MIN_HELD = 0.5
 
@@ -17,20 +23,25 @@ export function commonStep(
   requests: ReadonlySet<number>,
   excessUs: number,
 ): Place | null {
-  const places = times
-    .filter(({ kind, part }) => kind !== 'request' && part !== 'message')
-    .flatMap(({ kind, service, caller, strata }) =>
-      Array.from(
-        rollup(
-          strata,
-          (own) => sum(own, (stratum) => heldUs(stratum, requests)),
-          ({ operation }) => operation,
-        ),
-        ([operation, us]) => ({ kind, service, caller, operation, held: us / excessUs }),
-      ),
-    )
-  const most = greatest(places, ({ held }) => held)
-  return most !== undefined && most.held >= MIN_HELD ? most : null
+  const own = times.filter(({ kind, part }) => kind !== 'request' && part !== 'message')
+  const places = Array.from(
+    group(own, ({ kind, service, caller }) => stepKey({ kind, service, caller })).values(),
+    (parts) => {
+      const strata = parts.flatMap((one) => one.strata)
+      const held = rollup(
+        strata,
+        (some) => sum(some, (stratum) => heldUs(stratum, requests)),
+        ({ operation }) => operation,
+      )
+      const [{ kind, service, caller }] = parts as [StepTimes]
+      return { kind, service, caller, strata, held, heldUs: sum(held.values()) }
+    },
+  )
+  const most = greatest(places, (place) => place.heldUs / excessUs)
+  if (most === undefined || !(most.heldUs / excessUs >= MIN_HELD)) return null
+  const { held, ...place } = most
+  const [operation, us] = greatest(held, ([, us]) => us / excessUs) as [string, number]
+  return { ...place, operation: us / place.heldUs >= MIN_HELD ? operation : '' }
 }
 
 function heldUs({ before, after: { recorded } }: StepStratum, slow: ReadonlySet<number>): number {

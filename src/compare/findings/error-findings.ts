@@ -6,12 +6,13 @@ import { proportionInterval } from '../../stats/proportion-interval.ts'
 import type { Categories } from '../categories/categories.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
+import { type Failure, failuresOf } from '../onset/finding-onsets.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
 import { countByPeriod, type ErrorChange, errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepTimes } from '../steps/step-times.ts'
 import { findingCall } from './call-findings.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
 import { rateSize } from './finding-facts.ts'
 import { formsOf, priceOf } from './form-prices.ts'
 import { callsText, categoriesOf, listed, ofChances, operationName } from './names.ts'
@@ -138,6 +139,43 @@ function savedByDeadlines(times: readonly StepTimes[], service: string): number 
       : [],
   )
   return sum(strata, ({ before, after }) => before.cutUs * after.criticalCalls)
+}
+
+/** A draft of failures in the numbers of the requests of some time: calls, and how many of them fail. */
+export function failuresThen(
+  draft: Draft,
+  steps: StepChanges,
+  isThen: (request: number) => boolean,
+): Draft {
+  const [call, ...others] = draft.calls
+  if (call === undefined) return draft
+  const after = failuresOf({ calls: draft.calls, services: draft.services }, steps).filter(
+    ({ request }) => steps.flows.period[request] === AFTER,
+  )
+  const then = after.filter(({ request }) => isThen(request))
+  const countOf = (some: readonly Failure[]) =>
+    sum(some, ({ request }) => steps.flows.countOf(request))
+  const failing = (some: readonly Failure[]) => countOf(some.filter(({ value }) => value > 0))
+  const ofMade = failing(then) / failing(after)
+  const ofChances = countOf(then) / countOf(after)
+  if (!(ofMade > 0 && ofChances > 0)) return draft
+  const countsThen = ({ made, chances, worth = chances }: FindingCall | Counts) =>
+    ({
+      made: [made[BEFORE], Math.round(made[AFTER] * ofMade)],
+      chances: [chances[BEFORE], Math.round(chances[AFTER] * ofChances)],
+      worth: [worth[BEFORE], worth[AFTER] * ofChances],
+    }) as const
+  const change = call.kind === 'fails' ? errorChangeOf(steps.errors, draft.services) : undefined
+  const whole = change?.inner ?? { ...call, worth: call.worth ?? call.chances }
+  const counts = countsThen(whole)
+  const told = rateText(whole)
+  return {
+    ...draft,
+    what: draft.what.replace(callsText(whole), callsText(counts)),
+    notes: draft.notes.map((note) => (note === told ? rateText(counts) : note)),
+    calls: [{ ...call, ...countsThen(call) }, ...others],
+    ...(draft.size && { size: rateSize(counts, 'call') }),
+  }
 }
 
 /** Says what fails: `POST /pay fails with “no such promo” in 193 of 2,741 calls (14 of 2,823 before)`. */

@@ -21,16 +21,10 @@ import {
   type ResponseTimeMutations,
 } from '../mutations/find-response-time-mutations.ts'
 import { counterOf, findStructuralMutations } from '../mutations/find-structural-mutations.ts'
-import { burstsFact } from '../onset/bursts.ts'
 import { eventBefore, onsetAt, seenEvents, type TimedEvent } from '../onset/events.ts'
 import { onsetsOf } from '../onset/finding-onsets.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
-import {
-  exemplars,
-  type RankedMutation,
-  type Ranking,
-  rankMutations,
-} from '../ranking/rank-mutations.ts'
+import { type RankedMutation, type Ranking, rankMutations } from '../ranking/rank-mutations.ts'
 import { findSegments } from '../segments/find-segments.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
 import type { Segments } from '../segments/segments.ts'
@@ -45,6 +39,7 @@ import { errorFindings, withTimeOfFailures } from './error-findings.ts'
 import type { Draft, Finding } from './finding.ts'
 import {
   apartFacts,
+  burstsFact,
   factsOf,
   meaningFact,
   operationOf,
@@ -57,7 +52,8 @@ import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { heldToRequests, requestFindings, unattributedFindings } from './request-findings.ts'
 import { withSameFactor } from './same-factor.ts'
 import { segmentClause, withSegments } from './segment-findings.ts'
-import { slowExamples } from './slow-examples.ts'
+import { draftsInTime } from './since-start.ts'
+import { exemplarsOf, slowExamples } from './slow-examples.ts'
 import { slowRequests } from './slow-stretch.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
@@ -155,6 +151,7 @@ export function groupFindings(
   const { ranking, edges, drafts, claims, events } = sources
   const { categories } = edges
   const { flows } = categories
+  const compared = { categories, steps: sources.steps }
   const { weigh, requests, observedChangeUs } = weighing(sources)
   const changeIsClear = differs(wholeShifts(flows)[0])
   const { quantity } = flows
@@ -164,7 +161,6 @@ export function groupFindings(
   const mutationsOf = (draft: Draft) =>
     ranking.mutations.filter((mutation) => draftOf.get(keyOf(mutation)) === draft)
   const isFaster = changeIsClear && observedChangeUs < 0
-  const compared = { categories, steps: sources.steps }
   const toldElsewhere = toldAsDelays(compared, drafts)
   const found = nestConsequences(compared, drafts, isFaster)
   const causes = found.filter(
@@ -173,10 +169,10 @@ export function groupFindings(
       (kind !== 'latency' && kind !== 'unattributed'),
   )
   const kept = causes.slice(0, limit)
-  const onsets = onsetsOf(
-    kept.flatMap(({ cause, consequences }) => [cause, ...consequences]),
-    { categories, steps: sources.steps },
-  )
+  const untimed = kept
+    .flatMap(({ cause, consequences }) => [cause, ...consequences])
+    .filter(({ inTime }) => inTime === undefined)
+  const onsets = onsetsOf(untimed, compared)
   const interferences = new Map(
     (interference ? kept : [])
       .filter(({ cause }) => cause.kind === 'latency' && cause.direction === 'slower')
@@ -185,7 +181,9 @@ export function groupFindings(
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const weighted = weigh(draft)
-    const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...told } = weighted
+    const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...others } = weighted
+    const { scope: ___, inTime = onsets.get(draft)!, ...told } = others
+    const { began, bursts } = inTime
     const elsewhereUs = toldElsewhere(draft) * (weighted.requests / draft.requests || 1)
     const contributionUs = withConsequences(weighted, consequences) - elsewhereUs
     const clearUs = changeIsClear ? observedChangeUs : Number.NaN
@@ -194,7 +192,6 @@ export function groupFindings(
       { contributionUs, consequences, observedChangeUs: clearUs },
       quantity,
     )
-    const { began, bursts } = onsets.get(draft)!
     const ofPeriods = (counted: (period: Period) => number) => {
       const count = (period: Period) =>
         isWeighed(draft) ? Math.round(counted(period)) : flows.wholes(period)
@@ -316,7 +313,7 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): re
   const { serviceLogs = [] } = steps.flows
   const others = withServiceLogs(withLogs(ofSteps, logFindings(steps, edges)), serviceLogs)
   const of = { categories: edges.categories, steps }
-  const told = heldToRequests(withSegments(others, found, of), of)
+  const told = heldToRequests(draftsInTime(withSegments(others, found, of), of), of)
   const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   const elsewhere = toldAsDelays(of, all)
   const toldUs = sum(all, (draft) => draft.contributionUs - elsewhere(draft))
@@ -347,15 +344,6 @@ function anyTestable({ evidence: { responseTime }, edges, steps }: FindingSource
   const { size, flows } = edges.categories
   const isTested = edges.tested.length > 0 || (steps.steps.length > 0 && hasTestableType(flows))
   return isTested || range(size).some((one) => responseTime.test(one).testable)
-}
-
-function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) {
-  const [move] = moves
-  return exemplars(categories, {
-    category: move?.to ?? (ids[0] as number),
-    kind: move === undefined ? 'response-time' : 'structural',
-    precursors: move === undefined ? [] : [{ category: move.from, nsed: 0, weight: 1 }],
-  })
 }
 
 /**

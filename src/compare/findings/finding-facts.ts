@@ -13,6 +13,7 @@ import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import { meaningOf } from '../knowledge/parts.ts'
+import type { Bursts } from '../onset/bursts.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Draft, Finding, FindingCall, FindingSize } from './finding.ts'
@@ -164,6 +165,14 @@ export function sizeOf(
   const [call] = calls
   const { made, chances, worth = chances } = call ?? { made: concerned, chances: all, worth: ofAll }
   return rateSize({ made, chances, worth }, call === undefined ? 'request' : 'call')
+}
+
+export function burstsFact({ kind, direction }: Draft, bursts: Bursts | null): string[] {
+  const isLess = direction === 'faster' || !['latency', 'unattributed', 'errors'].includes(kind)
+  if (bursts === null || isLess) return []
+  const what = kind === 'errors' ? 'failures' : 'the slow ones'
+  const apart = formatDuration(bursts.apartUs)
+  return [`${what} come in ${bursts.count} bursts, typically ${apart} apart`]
 }
 
 /** By how much the share of calls, or of requests, grew. */

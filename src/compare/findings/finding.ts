@@ -1,6 +1,7 @@
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { EdgeChange } from '../edges/find-edge-changes.ts'
 import type { Interference } from '../interference/interference.ts'
+import type { Bursts } from '../onset/bursts.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Exemplars, RankedMutation } from '../ranking/rank-mutations.ts'
@@ -88,6 +89,23 @@ export const FINDING_KINDS = [
   'unattributed',
 ] as const
 
+export type StepScope =
+  | { readonly of: 'step' }
+  /** The ways to a service, whoever calls it. */
+  | { readonly of: 'calls to'; readonly service: string }
+  /** The ways to all that a service calls. */
+  | { readonly of: 'calls by'; readonly service: string }
+  /** A service's work, and the calls it takes and makes. */
+  | { readonly of: 'service'; readonly service: string }
+  /** One operation in several services, which run the same code. */
+  | { readonly of: 'operation'; readonly operation: string }
+
+/** When a finding began, and in which bursts its slow requests come. */
+export interface InTime {
+  readonly began: Onset | null
+  readonly bursts: Bursts | null
+}
+
 /** A finding before it is ranked. */
 export interface Draft {
   readonly kind: (typeof FINDING_KINDS)[number]
@@ -105,7 +123,7 @@ export interface Draft {
    * the most in all.
    */
   readonly categories: readonly number[]
-  /** Requests after that it touches. */
+  /** Requests after that it touches; of times and failures that surely start or end within after, those of that time. */
   readonly requests: number
   /** Requests of each period that have what changed, or that do what more or fewer do now. */
   readonly concerned: readonly [before: number, after: number]
@@ -150,6 +168,9 @@ export interface Draft {
   readonly doing?: readonly number[]
   /** Keys of drafts that say part of what it says. */
   readonly covers?: readonly string[]
+  /** What the steps of a change of times have in common. */
+  readonly scope?: StepScope
+  readonly inTime?: InTime
   /** Smallest p of its evidence, and the smallest corrected for the number of tests. */
   readonly p: number
   readonly q: number
@@ -187,7 +208,10 @@ export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
 
 /** One change in the system, with every mutation it accounts for. */
 export interface Finding
-  extends Omit<Draft, 'key' | 'notes' | 'weightUs' | 'depth' | 'isOfSegment' | 'covers'> {
+  extends Omit<
+    Draft,
+    'key' | 'notes' | 'weightUs' | 'depth' | 'isOfSegment' | 'covers' | 'scope' | 'inTime'
+  > {
   /** Stays the same while the same edges or the same part of the flow changed. */
   readonly id: string
   /** 1 for the most important; a consequence has the rank of its cause. */

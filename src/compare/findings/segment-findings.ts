@@ -4,6 +4,7 @@ import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
+import { failuresOf } from '../onset/finding-onsets.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
@@ -24,15 +25,14 @@ export function withSegments(
   const told = drafts.map((draft) => {
     const segment = segments.find((one) => isOf(one, draft, drafts))
     if (segment === undefined || isOfOperations(segment, draft, steps)) return draft
-    const alone = whereAlone(segment, draft, categories)
-    const taking = alone.steps === undefined ? takingText(segment, draft, flows.quantity) : ''
-    return {
+    if (isOfAllCallers(segment, draft, steps)) return draft
+    const own = {
       ...draft,
       ...failureExemplars(segment, draft, categories),
-      ...alone,
+      ...whereAlone(segment, draft, categories),
       segment,
-      notes: [...draft.notes, ...segmentFacts(segment, taking)],
     }
+    return { ...own, notes: [...draft.notes, ...segmentNotes(segment, own, flows.quantity)] }
   })
   const own = segments.flatMap((segment) => {
     const isOwn =
@@ -54,6 +54,15 @@ function isOfOperations(segment: Segment, { steps: [step] }: Draft, { steps, flo
   const inside = requestsAfter(segment, flows)
   const shared = inside.filter((request) => all.has(request)).length
   return shared >= NEARLY_ALL * Math.max(inside.length, all.size)
+}
+
+/** Whether a segment of failures only tells the requests that make the failing calls from others. */
+function isOfAllCallers({ measure, requests }: Segment, draft: Draft, steps: StepChanges) {
+  if (measure !== 'errors') return false
+  const calling = failuresOf(draft, steps)
+  const inside = new Set(requests)
+  const shared = calling.filter(({ request }) => inside.has(request)).length
+  return calling.length > 0 && shared >= NEARLY_ALL * calling.length
 }
 
 /** From this share of the change on, a segment says which calls of some changed. */
@@ -158,10 +167,19 @@ export function segmentClause({
   return `, ${[isAll ? 'only' : 'mostly', ...calls, ...where].join(' ')}`
 }
 
-/** `, and take 2.35 ms longer`, where the title tells what the typical call takes, in the segment or not. */
-function takingText({ measure, inside }: Segment, { steps }: Draft, quantity: Quantity): string {
-  if (measure !== 'time' || steps.length > 1 || steps[0]?.share !== undefined) return ''
-  return `, and take ${moreText(inside.change, quantity)}`
+/** Facts of a segment that a draft is of; `, and take 2.35 ms longer` where the title tells what the typical call takes, in it or not. */
+export function segmentNotes(
+  segment: Segment,
+  { steps: [step, ...others] }: Pick<Draft, 'steps'>,
+  quantity: Quantity,
+): string[] {
+  const { measure, inside } = segment
+  const isTold =
+    measure !== 'time' ||
+    others.length > 0 ||
+    step?.share !== undefined ||
+    step?.shiftUs === inside.change
+  return segmentFacts(segment, isTold ? '' : `, and take ${moreText(inside.change, quantity)}`)
 }
 
 function segmentFacts(segment: Segment, taking = ''): string[] {

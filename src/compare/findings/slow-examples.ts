@@ -1,6 +1,7 @@
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
-import type { Exemplars } from '../ranking/rank-mutations.ts'
+import type { Categories } from '../categories/categories.ts'
+import { type Exemplars, exemplars } from '../ranking/rank-mutations.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
@@ -103,4 +104,14 @@ function nearestMedian(times: readonly RequestTime[]): number[] {
     (a, b) => Math.abs(a.us - median) - Math.abs(b.us - median) || a.request - b.request,
   )
   return [...new Set(nearest.map(({ request }) => request))].slice(0, MAX_EXAMPLES)
+}
+
+/** Typical requests of the first category of a draft, or of its first move. */
+export function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) {
+  const [move] = moves
+  return exemplars(categories, {
+    category: move?.to ?? (ids[0] as number),
+    kind: move === undefined ? 'response-time' : 'structural',
+    precursors: move === undefined ? [] : [{ category: move.from, nsed: 0, weight: 1 }],
+  })
 }

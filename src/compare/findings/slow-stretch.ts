@@ -9,9 +9,12 @@ import { quantile } from '../../stats/quantile.ts'
 import { rowsByStart } from '../load/arrivals.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { commonStep, isTold } from './common-step.ts'
+import type { StepStratum } from '../steps/step-strata.ts'
+import { ownTimes } from '../steps/work-parts.ts'
+import { commonStep, isTold, type Place } from './common-step.ts'
 import type { Draft } from './finding.ts'
 import { SECONDS, timeText } from './finding-facts.ts'
+import { operationName } from './names.ts'
 import { placeTitle } from './step-findings.ts'
 
 /** A stretch of time in which slow requests come close together, as they did at no time before. */
@@ -24,7 +27,12 @@ export interface SlowStretch {
   readonly inside: SlowCounts
   readonly outside: SlowCounts
   readonly before: SlowCounts
-  /** What slow requests inside took beyond the median of their type before: the median, and in all. */
+  /** Requests inside that are slow, or take longer at `where` than that share of calls like theirs did before. */
+  readonly affected: number
+  /**
+   * What these take more, at `where` or else in all than the median of their type before: the median,
+   * and the sum.
+   */
   readonly typicalUs: number
   readonly excessUs: number
   /** Step that holds most of that; `null` where none does. */
@@ -57,6 +65,8 @@ const LEVEL = 0.001
 const RATES = [0.1, 0.2, 0.4, 0.8]
 /** Fewer slow requests in a row are usual where requests wait for each other. */
 const MIN_SLOW = 10
+/** A span within a service is named from this share of what is held there on. */
+const MIN_WITHIN = 0.7
 const MAX_EXAMPLES = 3
 
 type Times = Pick<StepChanges, 'flows' | 'times'>
@@ -93,20 +103,25 @@ export function findSlowStretch(
     slow: sum(parts, (rows) => slowOf(rows).length),
     requests: sum(parts, ({ length }) => length),
   })
-  const slow = slowOf(after.subarray(from, to))
-  const excessUs = sum(slow, excess)
-  const place = commonStep(times, new Set(slow), excessUs)
+  const inside = after.subarray(from, to)
+  const slow = slowOf(inside)
+  const place = commonStep(times, new Set(slow), sum(slow, excess))
   if (drafts.some((draft) => isTold(draft, place))) return null
+  // Of types that take long now and then, what is affected need not be slow.
+  const heldUs = new Map([...slow].map((request) => [request, excess(request)]))
+  const there = place && thereOf(flows, place, { slow, inside })
+  for (const [request, us] of there?.heldUs ?? []) heldUs.set(request, us)
   return {
     fromUs: flows.arrivalUs(slow[0]!),
     untilUs: flows.arrivalUs(slow.at(-1)!),
     isTimeOfDay: periodOverlap(flows) !== null,
-    inside: count(after.subarray(from, to)),
+    inside: count(inside),
     outside: count(after.subarray(0, from), after.subarray(to)),
     before: count(...runs),
-    typicalUs: median(slow, excess)!,
-    excessUs,
-    where: place && placeTitle(place, place.operation),
+    affected: heldUs.size,
+    typicalUs: median(heldUs.values())!,
+    excessUs: sum(heldUs.values()),
+    where: there?.name ?? null,
     examples: slowest(slow, excess).map((one) => ids[one]!),
     p,
   }
@@ -146,6 +161,67 @@ function findFewSlow({ flows, times }: Times, drafts: readonly Draft[]): FewSlow
   }
 }
 
+interface RequestTime {
+  readonly request: number
+  readonly us: number
+}
+
+/**
+ * Names the span within a service, or else the operation, that holds most of what a place takes
+ * longer, and tells which requests take longer there, and by how much.
+ */
+function thereOf(
+  flows: FlowSet,
+  place: Place,
+  { slow, inside }: Record<'slow' | 'inside', Uint32Array>,
+): { readonly name: string; readonly heldUs: ReadonlyMap<number, number> } {
+  const { kind, service, strata } = place
+  const [isSlow, isInside] = [new Set(slow), new Set(inside)]
+  if (kind === 'work') {
+    const having = strata.flatMap(({ before, after }) => [
+      ...before.recorded.requests,
+      ...after.recorded.requests,
+    ])
+    const requests = [...new Set(having)].filter(
+      (request) => flows.period[request] === BEFORE || isInside.has(request),
+    )
+    for (const [operation, [before, after]] of ownTimes(flows, { service, requests })) {
+      if (strata.some((one) => one.operation === operation)) continue
+      const heldUs = longerThan(before, after)
+      const ofSlowUs = sum(heldUs, ([request, us]) => (isSlow.has(request) ? us : 0))
+      if (ofSlowUs < MIN_WITHIN * place.heldUs) continue
+      return { name: `${printable(service)} ${operationName({ operation })}`, heldUs }
+    }
+  }
+  const own = strata.flatMap(({ before, after: { recorded } }) =>
+    [...longerThan(timesOf(before.recorded), timesOf(recorded))].filter(([request]) =>
+      isInside.has(request),
+    ),
+  )
+  const heldUs = rollup(
+    own,
+    (same) => sum(same, ([, us]) => us),
+    ([request]) => request,
+  )
+  return { name: placeTitle(place, place.operation), heldUs }
+}
+
+function timesOf({ requests, criticalUs }: StepStratum['after']['recorded']) {
+  return Array.from(requests, (request, i) => ({ request, us: criticalUs[i]! }))
+}
+
+/** Requests after that take longer than a share of those before, and by how much beyond their median. */
+function longerThan(
+  before: readonly RequestTime[],
+  after: readonly RequestTime[],
+): Map<number, number> {
+  const usual = Float64Array.from(before, ({ us }) => us).sort()
+  if (usual.length < MIN_BEFORE) return new Map()
+  const [middle, limit] = [quantile(usual, 0.5), quantile(usual, SLOW)]
+  const longer = after.filter(({ us }) => us > limit)
+  return new Map(longer.map(({ request, us }) => [request, us - middle]))
+}
+
 type OverUsual = (request: number) => number
 
 /** By how much a request took longer than a limit of its type before, or else of all; NaN of types with too few. */
@@ -173,16 +249,19 @@ function slowest(requests: Iterable<number>, excess: OverUsual): number[] {
 
 /** Says when it was, how slow its requests were and where, and which to look at. */
 export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
-  const { fromUs, untilUs, isTimeOfDay, inside, outside, before, examples } = stretch
+  const { fromUs, untilUs, isTimeOfDay, inside, outside, before, where, affected } = stretch
   const [from, to] = [fromUs, untilUs].map((us) =>
     isTimeOfDay ? timeText(us, SECONDS) : formatDuration(us),
   )
   const of = ({ slow, requests }: SlowCounts) => `${grouped(slow)} of ${grouped(requests)}`
+  // What is slow there need not be slow for its kind.
+  const all = affected > inside.slow ? `, where ${grouped(affected)} requests did` : ''
+  const told = { ...stretch, where: where && where + all }
   return (
     `Slow stretch: from ${from} to ${to} ${isTimeOfDay ? 'UTC' : 'into the after period'}, ${of(inside)} requests took ` +
     `longer than ${100 * SLOW} % of their kind did before (at other times ${of(outside)}, before ${of(before)}), ` +
-    `${slowText(stretch, inside.requests + outside.requests, quantity)}; one such stretch may be chance. ` +
-    `Slowest: ${examples.map(printable).join(', ')}.`
+    `${slowText(told, inside.requests + outside.requests, quantity)}; one such stretch may be chance. ` +
+    `Slowest: ${stretch.examples.map(printable).join(', ')}.`
   )
 }
 

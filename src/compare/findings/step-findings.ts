@@ -9,79 +9,80 @@ import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { Step } from '../steps/step-times.ts'
 import { wayParts } from '../steps/way-parts.ts'
 import { type WorkPart, workParts } from '../steps/work-parts.ts'
-import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
+import { type Draft, type FindingStep, NO_EVIDENCE, type StepScope } from './finding.ts'
 import { intervalText } from './finding-facts.ts'
 import { groupChanges } from './group-changes.ts'
 import { changedMost, listed, operationName, surest } from './names.ts'
 
 type Direction = Draft['direction']
 
-type Scope =
-  | { readonly of: 'step' }
-  /** The ways to a service, whoever calls it. */
-  | { readonly of: 'calls to'; readonly service: string }
-  /** The ways to all that a service calls. */
-  | { readonly of: 'calls by'; readonly service: string }
-  /** A service's work, and the calls it takes and makes. */
-  | { readonly of: 'service'; readonly service: string }
-  /** One operation in several services, which run the same code. */
-  | { readonly of: 'operation'; readonly operation: string }
-
-interface StepGroup {
-  readonly scope: Scope
+export interface StepGroup {
+  readonly scope: StepScope
   readonly steps: readonly [StepChange, ...StepChange[]]
 }
 
 export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges): Draft[] {
   const { categories } = edges
   return (['slower', 'faster'] as const).flatMap((direction) =>
-    groupSteps(steps, direction).map((group): Draft => {
-      const [first] = group.steps
-      const requests = [...new Set(group.steps.flatMap((step) => step.requests))]
-      const after = requests.filter((request) => flows.period[request] === AFTER).length
-      const contributionUs = group.steps.reduce((sum, step) => sum + step.contributionUs, 0)
-      const error = Math.hypot(...group.steps.map(({ contributionError }) => contributionError))
-      const width = normalQuantile(0.975) * error
-      const parts = first.kind === 'work' ? workParts(flows, first) : []
-      return {
+    groupSteps(steps, direction).map(
+      (group): Draft => ({
         ...NO_EVIDENCE,
         kind: 'latency',
         direction,
-        ...stepWords(flows, group, parts),
+        ...stepsTold(flows, group),
         key: group.steps.map(stepKey).sort().join('\n'),
-        categories: changedMost(categories, requests, direction),
-        requests: after,
-        concerned: [requests.length - after, after],
-        contributionUs,
-        eachInterval: [
-          (contributionUs - width) / Math.max(1, after),
-          (contributionUs + width) / Math.max(1, after),
-        ],
-        probabilitySlower: first.probabilitySlower,
-        notes: [
-          ...minorityNotes(first, flows.quantity),
-          ...partNotes(group, {
-            parts,
-            eachUs: contributionUs / Math.max(1, after),
-            quantity: flows.quantity,
-          }),
-          ...(isMessage(first)
-            ? [
-                `${moreText(first.shiftUs, flows.quantity)} for a message${intervalText(first.interval, flows.quantity)}, on top of response times`,
-              ]
-            : wayNotes(flows, group.steps, requests)),
-          ...(contributionUs === 0 && !isMessage(first) ? ['no request waits for it'] : []),
-        ],
-        ...(isMessage(first) && {
-          size: { value: first.shiftUs, unit: 'µs', per: 'message', interval: first.interval },
-        }),
+        categories: changedMost(categories, requestsOf(group), direction),
         ...whereToLook(group, flows.quantity === TIME),
         changedEdges: group.steps.flatMap((step) => edgesOf(step, edges, direction)),
-        steps: group.steps.map(findingStep),
         ...surest(group.steps),
-      }
-    }),
+        scope: group.scope,
+      }),
+    ),
   )
+}
+
+function requestsOf({ steps }: StepGroup): number[] {
+  return [...new Set(steps.flatMap((step) => step.requests))]
+}
+
+/** Says how much longer steps take, in how many requests, and what that adds. */
+export function stepsTold(flows: FlowSet, group: StepGroup) {
+  const [first] = group.steps
+  const requests = requestsOf(group)
+  const after = requests.filter((request) => flows.period[request] === AFTER).length
+  const contributionUs = group.steps.reduce((sum, step) => sum + step.contributionUs, 0)
+  const error = Math.hypot(...group.steps.map(({ contributionError }) => contributionError))
+  const width = normalQuantile(0.975) * error
+  const parts = first.kind === 'work' ? workParts(flows, first) : []
+  return {
+    ...stepWords(flows, group, parts),
+    requests: after,
+    concerned: [requests.length - after, after],
+    contributionUs,
+    eachInterval: [
+      (contributionUs - width) / Math.max(1, after),
+      (contributionUs + width) / Math.max(1, after),
+    ],
+    probabilitySlower: first.probabilitySlower,
+    notes: [
+      ...minorityNotes(first, flows.quantity),
+      ...partNotes(group, {
+        parts,
+        eachUs: contributionUs / Math.max(1, after),
+        quantity: flows.quantity,
+      }),
+      ...(isMessage(first)
+        ? [
+            `${moreText(first.shiftUs, flows.quantity)} for a message${intervalText(first.interval, flows.quantity)}, on top of response times`,
+          ]
+        : wayNotes(flows, group.steps, requests)),
+      ...(contributionUs === 0 && !isMessage(first) ? ['no request waits for it'] : []),
+    ],
+    ...(isMessage(first) && {
+      size: { value: first.shiftUs, unit: 'µs', per: 'message', interval: first.interval },
+    }),
+    steps: group.steps.map(findingStep),
+  } satisfies Partial<Draft>
 }
 
 export function minorityNotes(step: StepChange, quantity: Quantity): string[] {
@@ -122,7 +123,7 @@ export function wayNotes(
 }
 
 function groupSteps(steps: readonly StepChange[], direction: Direction): StepGroup[] {
-  return groupChanges<StepChange, Scope>(
+  return groupChanges<StepChange, StepScope>(
     steps.filter(({ kind }) => kind !== 'request'),
     {
       isWanted: ({ changed, shiftUs }) => changed && shiftUs > 0 === (direction === 'slower'),
@@ -140,7 +141,7 @@ function stepKey({ kind, caller, service, part }: StepChange): string {
   return part === undefined ? name : `${part} ${name}`
 }
 
-function scopesOf(step: StepChange): Scope[] {
+function scopesOf(step: StepChange): StepScope[] {
   const { kind, service, caller } = step
   // Each topic has consumers of its own.
   if (isMessage(step)) return []
@@ -160,7 +161,7 @@ function scopesOf(step: StepChange): Scope[] {
   ]
 }
 
-function isWithin(step: StepChange, scope: Scope): boolean {
+function isWithin(step: StepChange, scope: StepScope): boolean {
   const { kind, service, caller } = step
   if (isMessage(step)) return false
   switch (scope.of) {
@@ -252,7 +253,8 @@ export function stepTitle(step: StepChange): string {
 }
 
 export function placeTitle(step: Step, operation: string): string {
-  const called = `${printable(step.service)} ${operationName({ operation })}`
+  const names = [printable(step.service), operationName({ operation })]
+  const called = names.filter((name) => name !== '').join(' ')
   if (step.kind === 'work') return `${called} itself`
   if (isMessage(step)) return `messages to ${called}`
   return step.caller === null ? called : `${printable(step.caller)} → ${called}`

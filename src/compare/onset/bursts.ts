@@ -1,8 +1,6 @@
 import { max, pairs } from 'd3-array'
-import { formatDuration } from '../../core/words.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { median } from '../../stats/quantile.ts'
-import type { Draft } from '../findings/finding.ts'
 import type { Timed } from './onset.ts'
 
 /** What comes in bursts is rare, and most of it comes in them. */
@@ -31,12 +29,4 @@ export function burstsOf(series: readonly Timed[]): Bursts | null {
   const { pMore } = fisherExact(slow - follow, series.length - slow, follow, slow)
   const apartUs = median(pairs(starts, (a, b) => b.timeUs - a.timeUs))
   return { count: starts.length, apartUs, p: pMore }
-}
-
-export function burstsFact({ kind, direction }: Draft, bursts: Bursts | null): string[] {
-  const isLess = direction === 'faster' || !['latency', 'unattributed', 'errors'].includes(kind)
-  if (bursts === null || isLess) return []
-  const what = kind === 'errors' ? 'failures' : 'the slow ones'
-  const apart = formatDuration(bursts.apartUs)
-  return [`${what} come in ${bursts.count} bursts, typically ${apart} apart`]
 }

@@ -10,15 +10,15 @@ import { quantile } from '../../stats/quantile.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { rowsWhere } from '../../traces/group-rows.ts'
 import type { Categories } from '../categories/categories.ts'
-import type { Draft, FindingCall, FindingStep } from '../findings/finding.ts'
+import type { Draft, FindingCall, FindingStep, InTime } from '../findings/finding.ts'
 import { rowsByStart } from '../load/arrivals.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
-import { type Bursts, burstsOf } from './bursts.ts'
-import { findOnset, type Onset, type Timed } from './onset.ts'
+import { burstsOf } from './bursts.ts'
+import { findOnset, type Timed } from './onset.ts'
 
 /** A gap between the periods of up to this share of the shorter one is none. */
 const MAX_GAP = 0.05
@@ -30,12 +30,6 @@ const TAILS = [0.9, 0.99]
 interface Value extends Failure {
   /** None where all are compared. */
   readonly stratum?: string
-}
-
-/** When a finding began, and in which bursts its slow requests come. */
-interface InTime {
-  readonly began: Onset | null
-  readonly bursts: Bursts | null
 }
 
 /** How findings lie in time; onsets after the start and bursts must be significant among all. */
@@ -173,7 +167,8 @@ export function failuresOf(
   return requestsOf(flows, (request) => inside?.has(request) ?? true).flatMap((request) => {
     const spans = call === undefined ? [0] : (spansOf?.[shapeOf(flows, request)] ?? [])
     const isFailing = failing?.has(request) ?? spans.some((span) => outcomes.failed(request, span))
-    return spans.length === 0 ? [] : [{ request, value: Number(isFailing) }]
+    // A call that fails may reach nobody.
+    return spans.length === 0 && !isFailing ? [] : [{ request, value: Number(isFailing) }]
   })
 }
 

@@ -1,13 +1,16 @@
 // Runs once a request of a step: the loops index with `!`.
+import { remembered } from '../../core/remembered.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
-import { SLOWEST } from '../edges/edge-times.ts'
+import { vanElteren } from '../../stats/van-elteren.ts'
+import { cappedTimes, SLOWEST, usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import type { OperationChange, StepChange } from './step-changes.ts'
-import type { StepSample, StepStratum } from './step-strata.ts'
-import type { StepTimes } from './step-times.ts'
+import { partOfStratum, type StepSample, type StepStratum } from './step-strata.ts'
+import { callTimes, type StepTimes } from './step-times.ts'
 import { type MeasuredMinority, type Minority, minorityOf } from './tail-counts.ts'
 
 export interface TimesTest extends ModeratedShift {
@@ -15,7 +18,7 @@ export interface TimesTest extends ModeratedShift {
   readonly tailP: number
 }
 
-interface Limits extends EdgeOptions {
+export interface Limits extends EdgeOptions {
   readonly negligibleUs: number
   readonly usualOf: (request: number) => number
   /** Times of a step's calls, where a request has several. */
@@ -24,16 +27,73 @@ interface Limits extends EdgeOptions {
   readonly counted: Float64Array | undefined
 }
 
+type StepTest = Pick<TimesTest, 'p' | 'tailP' | 'probabilitySlower' | 'designEffect'>
+
 interface TestedStep {
   readonly step: StepTimes
-  readonly whole: TimesTest
+  readonly whole: StepTest
   readonly operations: readonly {
     readonly operation: string
     readonly strata: readonly StepStratum[]
-    readonly test: TimesTest
+    readonly test: StepTest
   }[]
   readonly p: number
   readonly q: number
+}
+
+/** What steps of flows are described by. */
+export function limitsOf(flows: FlowSet, options: EdgeOptions): Limits {
+  return {
+    ...options,
+    negligibleUs: options.minimumShare * usualMeanUs(flows) * flows.wholes(AFTER),
+    usualOf: cappedTimes(flows, BEFORE),
+    callsOf: remembered((step: StepTimes) => callTimes(flows, step)?.strata ?? []),
+    counted: flows.counted,
+  }
+}
+
+/**
+ * Tells what became of a step that changed by some of its requests alone: the operations that did,
+ * or of strata that are known to have changed, all of them together.
+ */
+export function describePart(
+  change: StepChange,
+  step: StepTimes,
+  {
+    limits,
+    isPart,
+    isKnown,
+  }: {
+    readonly limits: Limits
+    readonly isPart: (request: number, stratum: StepStratum) => boolean
+    readonly isKnown: boolean
+  },
+): StepChange {
+  const partsOf = (strata: readonly StepStratum[]) =>
+    strata.map((one) => partOfStratum(one, (request) => isPart(request, one)))
+  const strata = partsOf(step.strata)
+  const testOf = (
+    { p, minority }: Pick<OperationChange, 'p' | 'minority'>,
+    own: readonly StepStratum[],
+  ): StepTest => ({
+    p,
+    tailP: minority === null ? Number.NaN : 0,
+    designEffect: change.designEffect,
+    probabilitySlower: vanElteren(
+      own.map(({ before, after }) => ({ before: before.values, after: after.values })),
+      { sorted: true },
+    ).probabilitySlower,
+  })
+  const operations = (isKnown ? [] : change.operations).map((one) => {
+    const own = strata.filter(({ operation }) => operation === one.operation)
+    return { operation: one.operation, strata: own, test: testOf(one, own) }
+  })
+  const tested = { step: { ...step, strata }, whole: testOf(change, strata), operations }
+  const told = describeStep(
+    { ...tested, p: change.p, q: isKnown ? 0 : change.q },
+    { ...limits, callsOf: (one) => partsOf(limits.callsOf(one)) },
+  )
+  return isKnown ? { ...told, operations: change.operations } : told
 }
 
 /** Tells what became of a step: by how much its calls changed, or some of them, and what that adds. */
@@ -154,7 +214,7 @@ function distinct(lists: readonly ArrayLike<number>[]): number[] {
 }
 
 function describeTimes(
-  { step, strata, test }: { step: StepTimes; strata: readonly StepStratum[]; test: TimesTest },
+  { step, strata, test }: { step: StepTimes; strata: readonly StepStratum[]; test: StepTest },
   significant: boolean,
   { alpha, minimumEffect, negligibleUs, usualOf, callsOf, counted }: Limits,
 ): Omit<OperationChange, 'operation'> {

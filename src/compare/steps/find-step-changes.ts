@@ -2,7 +2,6 @@ import { bisectRight, group, mean } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { TIME } from '../../core/quantity.ts'
-import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
@@ -10,7 +9,6 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { Categories } from '../categories/categories.ts'
-import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareArrivals } from '../load/arrivals.ts'
 import { compareChoices, compareTimes, WHOLE_LEVEL } from './between-runs.ts'
@@ -20,13 +18,13 @@ import { callRepeats } from './call-repeats.ts'
 import type { CountsTest } from './compare-counts.ts'
 import { describeErrors, testErrors } from './compare-errors.ts'
 import { describeLogs, testLogs } from './compare-log-counts.ts'
-import { describeStep, type TimesTest } from './describe-step.ts'
+import { describeStep, limitsOf, type TimesTest } from './describe-step.ts'
 import { lostSpans } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { type StepChange, StepChanges } from './step-changes.ts'
 import type { StepStratum } from './step-strata.ts'
-import { callTimes, type StepTimes, stepTimes } from './step-times.ts'
+import { stepTimes } from './step-times.ts'
 import { testTails } from './tail-counts.ts'
 import { shortStretches, timeBlocks } from './time-blocks.ts'
 import { callName, messageReceivers } from './visits.ts'
@@ -170,10 +168,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     sites,
     choices.map(({ counts, test }) => ({ ...counts, ...test })),
   )
-  const usualOf = cappedTimes(flows, BEFORE)
-  const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.wholes(AFTER)
-  const callsOf = remembered((step: StepTimes) => callTimes(flows, step)?.strata ?? [])
-  const limits = { ...options, negligibleUs, usualOf, callsOf, counted: flows.counted }
+  const limits = limitsOf(flows, options)
   const errorQ = [...q.slice(steps.length + ofOperations.length)]
   const logQ = errorQ.slice(errors.tested.length)
   const described = ofSteps.map((one, i) => describeStep({ ...one, q: q[i]! }, limits))

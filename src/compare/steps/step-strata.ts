@@ -42,6 +42,39 @@ export interface StepStratum {
   readonly after: StepSample
 }
 
+/** The part of a stratum that is of some requests; of their calls in all, as many as of an average one. */
+export function partOfStratum(
+  { before, after, ...place }: StepStratum,
+  isPart: (request: number) => boolean,
+): StepStratum {
+  return { ...place, before: partOfSample(before, isPart), after: partOfSample(after, isPart) }
+}
+
+function partOfSample(
+  { recorded, calls, cutUs, ...tested }: StepSample,
+  isPart: (request: number) => boolean,
+): StepSample {
+  const partOf = (all: RequestTimes): RequestTimes => {
+    const { values, blocks, requests, critical, criticalUs } = all
+    const isKept = (_: number, row: number) => isPart(requests[row]!)
+    return {
+      values: values.filter(isKept),
+      blocks: blocks.filter(isKept),
+      requests: requests.filter(isPart),
+      critical: critical.filter(isKept),
+      criticalUs: criticalUs.filter(isKept),
+    }
+  }
+  const own = partOf(recorded)
+  return {
+    ...partOf(tested),
+    recorded: own,
+    cutUs,
+    calls: (calls * own.values.length) / (recorded.values.length || 1),
+    criticalCalls: sum(own.critical),
+  }
+}
+
 export type Times = readonly [usual: GrowingStratum, failing: GrowingStratum]
 
 /** Failing calls are compared where the share that fails differs no more than chance often does. */

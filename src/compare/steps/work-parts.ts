@@ -19,16 +19,22 @@ type Part = ReturnType<typeof partsOf>[number]
 /** Operations that fewer of the requests have are passed over: they were selected by something. */
 const MIN_HAVING = 0.5
 
-/**
- * Divides the change of a service's work among its operations, by time that no call covers; the
- * largest first.
- */
-export function workParts(flows: FlowSet, { service, requests }: StepChange): WorkPart[] {
+/** What a request spends in an operation of a service, covered by nothing else. */
+interface OwnTime {
+  readonly request: number
+  readonly us: number
+}
+
+/** What requests spend in each operation of a service, covered by nothing else, by period. */
+export function ownTimes(
+  flows: FlowSet,
+  { service, requests }: Pick<StepChange, 'service' | 'requests'>,
+): ReadonlyMap<string, readonly [before: OwnTime[], after: OwnTime[]]> {
   const ofShape = new Map<number, { tree: ShapeVisits['tree']; parts: Part[] }>()
   for (const [shape, spans] of allVisits(flows)) {
     ofShape.set(shape, { tree: spans.tree, parts: partsOf(spans, service) })
   }
-  const times = new Map<string, [before: number[], after: number[]]>()
+  const times = new Map<string, [before: OwnTime[], after: OwnTime[]]>()
   let moments = new Float64Array(64)
   for (const request of requests) {
     const { tree, parts } = ofShape.get(flows.shapeOf[request]!)!
@@ -40,21 +46,30 @@ export function workParts(flows: FlowSet, { service, requests }: StepChange): Wo
       const ownUs = (end - start - coveredNs(moments, others, start, end)) / NS
       sums.set(operation, (sums.get(operation) ?? 0) + ownUs)
     }
-    for (const [operation, sum] of sums) {
+    for (const [operation, us] of sums) {
       const known = times.get(operation) ?? [[], []]
       times.set(operation, known)
-      known[flows.period[request] as Period].push(sum)
+      known[flows.period[request] as Period].push({ request, us })
     }
   }
+  return times
+}
+
+/**
+ * Divides the change of a service's work among its operations, by time that no call covers; the
+ * largest first.
+ */
+export function workParts(flows: FlowSet, { service, requests }: StepChange): WorkPart[] {
   const all = [BEFORE, AFTER].map(
     (period) => requests.filter((request) => flows.period[request] === period).length,
   )
-  return [...times]
+  const usOf = (own: readonly OwnTime[]) => own.map(({ us }) => us)
+  return [...ownTimes(flows, { service, requests })]
     .filter(([, own]) => own.every((values, period) => values.length >= MIN_HAVING * all[period]!))
     .map(([operation, { [BEFORE]: before, [AFTER]: after }]) => ({
       operation,
-      shiftUs: median(after) - median(before),
-      meanUs: (mean(after) as number) - (mean(before) as number),
+      shiftUs: median(usOf(after)) - median(usOf(before)),
+      meanUs: (mean(after, ({ us }) => us) as number) - (mean(before, ({ us }) => us) as number),
     }))
     .sort((a, b) => Math.abs(b.shiftUs) - Math.abs(a.shiftUs))
 }

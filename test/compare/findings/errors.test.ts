@@ -153,6 +153,64 @@ describe('of stock that fails in a tenth of the time', () => {
   })
 })
 
+describe('of failures that begin 600 requests into after', () => {
+  const told = (after: Shop) => findings({}, { failing: (i) => (i >= 600 ? 0.4 : 0), ...after })[0]
+
+  test('title, share and who fails with them are of the calls since then', () => {
+    const finding = told({})
+    const [, failed, calls] = /in (\d+) of (\d+) calls \(0 of 1,000 before\)/.exec(finding!.title)!
+    expect(finding?.since?.fromStart).toBe(false)
+    expect(Math.abs(Number(calls) - 400)).toBeLessThan(10)
+    expect(Number(failed) / Number(calls)).toBeCloseTo(0.4, 1)
+    expect(finding?.facts[0]).toMatch(
+      /^(3[5-9]|4[0-5]) % of calls \(95 % CI 3\d–4\d %\), 0 % before/,
+    )
+    expect(finding?.size.value).toBeCloseTo(0.4, 1)
+    expect(finding?.size.interval[0]).toBeGreaterThan(0.3)
+    expect(finding?.consequences[0]?.title).toContain(`in ${failed} of ${calls} calls`)
+  })
+})
+
+/** A shop whose requests go to pay by the first two routes; others do not call it. Refused calls reach nobody. */
+function payPeriod(offset: number, routes: readonly string[], refusedFrom = Infinity) {
+  const random = randomSource(offset + 1)
+  const spans = Array.from({ length: 1500 }, (_, i) => {
+    const [trace, startUs] = [`${offset} ${i}`, offset + i * 1000]
+    const route = routes[i % routes.length]!
+    const pays = i % routes.length < 2
+    const isRefused = pays && random.next() < (i >= refusedFrom ? 0.25 : 0)
+    const status = isRefused ? ('error' as const) : ('unset' as const)
+    const code = isRefused ? 503 : 200
+    const attributes = { 'http.route': route, 'http.response.status_code': code }
+    const root = { id: trace, trace, service: 'shop', operation: 'POST', attributes, status }
+    const call = { id: `${trace} call`, trace, parent: trace, service: 'shop', operation: 'Charge' }
+    const pay = { id: `${trace} pay`, trace, parent: call.id, service: 'pay', operation: 'Charge' }
+    return [
+      { ...root, startUs, endUs: startUs + 500 + 50 * random.next() },
+      ...(pays ? [{ ...call, status, startUs: startUs + 50, endUs: startUs + 300 }] : []),
+      ...(pays && !isRefused ? [{ ...pay, startUs: startUs + 100, endUs: startUs + 250 }] : []),
+    ]
+  })
+  return makeSpans(spans.flat())
+}
+
+test.each([
+  [300, ['/pay', '/fx', '/list', '/card', '/me']],
+  [750, ['/pay']],
+])(
+  'failures of calls that reach nobody have a start, and neither their outcome nor what all %d who call meet as a condition',
+  (calls, routes) => {
+    const [finding] = compare(payPeriod(0, routes), payPeriod(1e10, routes, 750)).findings.findings
+    const [, counted] =
+      /^shop → pay: Charge fails in \d+ of (\d+) calls \(0 of [\d,]+ before\)$/.exec(
+        finding?.title ?? '',
+      )!
+    expect(Math.abs(Number(counted) - calls)).toBeLessThan(0.05 * calls)
+    expect(finding?.since?.fromStart).toBe(false)
+    expect(Math.abs(finding!.since!.timeUs - (1e10 + 750_000))).toBeLessThan(60_000)
+  },
+)
+
 describeWithShared('errors that others planted', () => {
   async function found(folder: string) {
     const load = (file: string) =>

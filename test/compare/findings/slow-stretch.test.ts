@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { COMPARISON_DOCUMENT } from '../../../src/cli/comparison-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
-import { slowRequests } from '../../../src/compare/findings/slow-stretch.ts'
+import {
+  findSlowStretch,
+  slowRequests,
+  stretchText,
+} from '../../../src/compare/findings/slow-stretch.ts'
+import { randomSource } from '../../../src/stats/random.ts'
 import { headline } from '../../../src/views/report/headline.ts'
-import { NOON_US } from '../../make-traces.ts'
+import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
 import { MINUTES, type Shop, shop } from '../onset/shop.ts'
 
 const LATER_US = NOON_US + MINUTES * 60e6
@@ -98,4 +103,47 @@ test('of a hundred pairs of periods alike, whose slow requests come at any time,
     ({ steps }) => slowRequests(steps, []),
   )
   expect(told.filter((one) => one.slowStretch ?? one.fewSlow)).toEqual([])
+})
+
+/*
+ * A gateway verifies a token, then works on one of three kinds of request; of one of them, the time
+ * varies so much that 40 ms more is not slow for its kind:
+ *
+ *   gateway  GET /cards   |------------|
+ *   gateway  verify        |--|
+ */
+function gateway(name: string, { fromUs = NOON_US, slowUs = 0, seed = 1 } = {}) {
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < 2400; i++) {
+    const startUs = fromUs + i * 100_000
+    const isSlow = i >= 1200 && i < 1500
+    const kind = ['cards', 'rates', 'statements'][Math.floor(3 * random.next())]!
+    const verifyUs = 2000 * Math.exp(0.2 * random.normal()) + (isSlow ? slowUs : 0)
+    const spread = kind === 'statements' ? 1 : 0.2
+    const endUs = startUs + verifyUs + 20_000 * Math.exp(spread * random.normal())
+    const id = `${name}-${i}`
+    const span = { trace: id, service: 'gateway', startUs }
+    spans.push({ ...span, id, operation: `GET /${kind}`, endUs })
+    const within = { parent: id, startUs: startUs + 100, endUs: startUs + 100 + verifyUs }
+    spans.push({ ...span, ...within, id: `${id}-verify`, operation: 'verify' })
+  }
+  return makeSpans(spans, name)
+}
+
+test('a stretch that slows all kinds of requests counts all of them, and names the span within', () => {
+  const { flows, steps } = compare(
+    gateway('before'),
+    gateway('after', { fromUs: LATER_US, slowUs: 40_000, seed: 2 }),
+  )
+  const stretch = findSlowStretch(steps, [])!
+  expect(stretch.where).toBe('gateway verify')
+  expect(stretch.inside.slow).toBeLessThan(230)
+  expect(stretch.affected).toBeGreaterThan(0.9 * 300)
+  expect(stretch.affected).toBeLessThanOrEqual(stretch.inside.requests)
+  expect(stretch.typicalUs / 40_000).toBeCloseTo(1, 1)
+  expect(stretch.excessUs / (300 * 40_000)).toBeCloseTo(1, 1)
+  expect(stretchText(stretch, flows.quantity)).toContain(
+    `, mostly in gateway verify, where ${stretch.affected} requests did. This adds`,
+  )
 })

@@ -1,0 +1,184 @@
+import { max } from 'd3-array'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import type { Categories } from '../categories/categories.ts'
+import { onsetsOf } from '../onset/finding-onsets.ts'
+import type { Onset } from '../onset/onset.ts'
+import type { Segment } from '../segments/segments.ts'
+import { describePart, type Limits, limitsOf } from '../steps/describe-step.ts'
+import type { StepChange, StepChanges } from '../steps/step-changes.ts'
+import type { StepStratum } from '../steps/step-strata.ts'
+import { type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { failuresThen } from './error-findings.ts'
+import type { Draft } from './finding.ts'
+import { isConfined, segmentDraft, segmentNotes } from './segment-findings.ts'
+import { type StepGroup, stepsTold } from './step-findings.ts'
+
+/** A start, or an end, is known well if its interval is at most this share of the time between them. */
+const MAX_UNSURE = 0.25
+
+type IsThen = (request: number) => boolean
+
+interface Compared {
+  readonly categories: Categories
+  readonly steps: StepChanges
+}
+
+/**
+ * Finds when drafts began and ended, and tells changes of times and failures by the requests that arrive in
+ * between, where these lie within after and are known well: the others are as before, and would
+ * dilute it. Intervals hold those for either end of the intervals of the start and of the end.
+ */
+export function draftsInTime(given: readonly Draft[], compared: Compared): Draft[] {
+  const limits = limitsOf(compared.steps.flows, compared.steps.options)
+  return Array.from(onsetsOf(given, compared), ([one, inTime]): Draft => {
+    const draft = { ...one, inTime }
+    const isSized = isOfSteps(draft) || draft.kind === 'errors'
+    const spans = isSized ? spansOf(compared.categories.flows, inTime.began) : []
+    if (draft.kind === 'errors') {
+      const [isThen] = spans
+      return isThen ? failuresThen(draft, compared.steps, isThen) : draft
+    }
+    const resized = spans.map((isThen) => resizedBy(draft, { ...compared, isThen, limits }))
+    const [told] = resized
+    if (!told || resized.includes(null)) return draft
+    const intervals = resized.map((one) => (one as Draft).eachInterval)
+    const low = Math.min(...intervals.map(([from]) => from))
+    const high = Math.max(...intervals.map(([, to]) => to))
+    return { ...told, eachInterval: [low, high] }
+  })
+}
+
+/** Whether a draft tells how long steps take, in numbers of its own: not what others leave of it. */
+function isOfSteps({ kind, steps: [step], scope, isOfSegment }: Draft): boolean {
+  const isOwn = scope !== undefined || (isOfSegment === true && step?.kind !== 'request')
+  return kind === 'latency' && isOwn
+}
+
+/** Requests before, and after from start to end: as told, at most, and at least; none to be told apart. */
+function spansOf(flows: FlowSet, began: Onset | null): IsThen[] {
+  if (began === null || (began.fromStart && began.until === null)) return []
+  const { fromStart, timeUs, lowUs, highUs } = began
+  const never = Number.POSITIVE_INFINITY
+  const until = began.until ?? { timeUs: never, lowUs: never, highUs: never }
+  const arrivedUs = (request: number) =>
+    flows.period[request] === AFTER ? flows.arrivalUs(request) : Number.NEGATIVE_INFINITY
+  const lastUs = Math.min(until.timeUs, max(flows.period.keys(), arrivedUs) as number)
+  const unsureUs = [fromStart ? 0 : highUs - lowUs, until.highUs - until.lowUs || 0]
+  if (Math.max(...unsureUs) > MAX_UNSURE * (lastUs - timeUs)) return []
+  return [
+    [timeUs, until.timeUs] as const,
+    [lowUs, until.highUs] as const,
+    [highUs, until.lowUs] as const,
+  ].map(([fromUs, untilUs]) => (request) => {
+    if (flows.period[request] === BEFORE) return true
+    const us = arrivedUs(request)
+    return (fromStart || us >= fromUs) && us < untilUs
+  })
+}
+
+/** A draft in the numbers of some requests; `null` where these did not change as it says. */
+function resizedBy(
+  draft: Draft,
+  {
+    categories,
+    steps,
+    isThen,
+    limits,
+  }: Compared & { readonly isThen: IsThen; readonly limits: Limits },
+): Draft | null {
+  const { flows, times } = steps
+  const { segment, isOfSegment = false, scope = { of: 'step' }, direction } = draft
+  const changes = draft.steps.flatMap(
+    (step) => steps.steps.find((one) => stepKey(one) === stepKey(step)) ?? [],
+  )
+  const partsOf = (isPart: (request: number, stratum: StepStratum) => boolean, isKnown: boolean) =>
+    changes.map((change) => {
+      const step = times.find((one) => stepKey(one) === stepKey(change)) as StepTimes
+      return describePart(change, step, { limits, isPart, isKnown })
+    })
+  const isInside = segment && insideOf(segment, flows)
+  const isOnly = segment !== undefined && (isOfSegment || isConfined(draft, segment))
+  const parts = partsOf(
+    (request, stratum) => isThen(request) && (!isOnly || isInside?.(request, stratum) === true),
+    isOnly,
+  )
+  const isSo = ({ shiftUs }: StepChange) =>
+    shiftUs !== 0 && shiftUs > 0 === (direction === 'slower')
+  if (parts.length === 0 || parts.length < draft.steps.length || !parts.every(isSo)) return null
+  const toldOf = (ofSteps: readonly StepChange[]) =>
+    stepsTold(flows, { scope, steps: ofSteps as unknown as StepGroup['steps'] })
+  const notesOf = (told: Pick<Draft, 'notes' | 'steps'>, of: Segment | undefined) => {
+    if (of === undefined) return told.notes
+    if (isOfSegment) return segmentDraft(of, categories).notes
+    return [...told.notes, ...segmentNotes(of, told, flows.quantity)]
+  }
+  const told = toldOf(parts)
+  const replaced = notesOf({ ...toldOf(changes), steps: draft.steps }, segment)
+  const others = draft.notes.filter((note) => !replaced.includes(note))
+  if (segment === undefined) return { ...draft, ...told, notes: [...told.notes, ...others] }
+  const [inside] = isOnly
+    ? parts
+    : partsOf((request, stratum) => isThen(request) && isInside?.(request, stratum) === true, true)
+  const change = inside!.shiftUs * (inside!.minority?.share ?? 1)
+  const then = segmentThen(segment, {
+    change,
+    isThen,
+    strata: strataOfStep(times, changes[0]!),
+    flows,
+  })
+  const { where, what, steps: ofSegment } = isOfSegment ? segmentDraft(then, categories) : told
+  return {
+    ...draft,
+    ...told,
+    ...{ where, what, steps: ofSegment, segment: then, isOfSegment: false },
+    notes: [...notesOf(told, then), ...others],
+  }
+}
+
+/** Which calls are of a segment; of before, any that it may be compared with where none was inside. */
+function insideOf(segment: Segment, { period }: FlowSet) {
+  const { requests, inside } = segment
+  const own = new Set(requests)
+  const isNew = inside.before === 0
+  return (request: number, stratum: StepStratum) =>
+    isAmong(stratum, segment) && (own.has(request) || (isNew && period[request] === BEFORE))
+}
+
+function isAmong(stratum: StepStratum, { operation, callingOperation }: Segment): boolean {
+  return (
+    (operation ?? stratum.operation) === stratum.operation &&
+    (callingOperation ?? stratum.callingOperation) === stratum.callingOperation
+  )
+}
+
+/** A segment by those of its requests after, and of the others of its step, that arrive then. */
+function segmentThen(
+  segment: Segment,
+  {
+    change,
+    isThen,
+    strata,
+    flows,
+  }: {
+    readonly change: number
+    readonly isThen: IsThen
+    readonly strata: readonly StepStratum[]
+    readonly flows: FlowSet
+  },
+): Segment {
+  const own = new Set(segment.requests)
+  const sides = [0, 0]
+  const all = new Set(
+    strata
+      .filter((stratum) => isAmong(stratum, segment))
+      .flatMap(({ after }) => [...after.recorded.requests].filter(isThen)),
+  )
+  for (const request of all) sides[Number(own.has(request))]! += flows.countOf(request)
+  const [outside, inside] = sides.map(Math.round) as [number, number]
+  return {
+    ...segment,
+    inside: { ...segment.inside, after: inside, change },
+    outside: { ...segment.outside, after: outside },
+    requests: segment.requests.filter(isThen),
+  }
+}
