@@ -285,7 +285,7 @@ function lyingWithin(
     names.forEach((name, span) => {
       if (!isWithin(visitOf[span]!, span)) within.delete(name)
       const row = spanRows?.[spanOffsets![request]! + span]
-      if (!within.has(name) || kinds[recordedIn[request]!]![row!] !== INTERNAL) steps.delete(name)
+      if (!within.has(name) || kinds[recordedIn[request]!]?.[row!] !== INTERNAL) steps.delete(name)
     })
   })
   return { within, steps }
