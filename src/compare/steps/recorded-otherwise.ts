@@ -1,5 +1,6 @@
 // Runs once a span of a request: the loops index with `!`.
 import { group, rollup } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { TIME } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -51,6 +52,7 @@ const SLOWEST = 0.01
 const MIN_OF_ALL = 0.95
 /** Steps that take a caller's time anew make it longer by this share of what they take, up to its inverse. */
 const MIN_ADDED = 0.5
+const MIN_SERVICES = 3
 
 type Two<T> = readonly [before: T, after: T]
 
@@ -264,7 +266,8 @@ function isWithin({ entry, spans }: Visit, span: number): boolean {
 
 /**
  * Names of one period that always lie within the work of their service; `steps` are those that are
- * recorded as nothing but a step of it, as a call to a database is not.
+ * recorded as nothing but a step of it, as a call to a database is not. Where spans have no kinds, a
+ * step is what several services have by one name.
  */
 function lyingWithin(
   flows: FlowSet,
@@ -274,20 +277,27 @@ function lyingWithin(
   const { periods, recordedIn, shapeOf, spanRows, spanOffsets } = flows
   const kinds = periods.map((traces) => {
     const kind = traces.kind === 'spans' ? traces.spans.kind : []
-    return kind.some((code) => code !== INTERNAL) ? kind : []
+    return kind.some((code) => code !== INTERNAL) ? kind : null
   })
+  const servicesOf = new Map<string, Set<string>>()
+  const unknown = new Map<string, ReadonlySet<string>>()
   const [within, steps] = [new Set(periodOf.keys()), new Set(periodOf.keys())]
   const seen = new Set<number>()
   shapeOf.forEach((shape, request) => {
     if (seen.has(shape) || periodOf.size === 0) return
     seen.add(shape)
-    const { names, visitOf } = shapes.get(shape)!
+    const { names, operations, visitOf } = shapes.get(shape)!
+    const kind = kinds[recordedIn[request]!]
     names.forEach((name, span) => {
       if (!isWithin(visitOf[span]!, span)) within.delete(name)
-      const row = spanRows?.[spanOffsets![request]! + span]
-      if (!within.has(name) || kinds[recordedIn[request]!]![row!] !== INTERNAL) steps.delete(name)
+      if (!within.has(name)) steps.delete(name)
+      else if (kind == null || spanRows === undefined) {
+        const services = getOrInsert(servicesOf, operations[span]!, () => new Set())
+        unknown.set(name, services.add(visitOf[span]!.service))
+      } else if (kind[spanRows[spanOffsets![request]! + span]!] !== INTERNAL) steps.delete(name)
     })
   })
+  for (const [name, { size }] of unknown) if (size < MIN_SERVICES) steps.delete(name)
   return { within, steps }
 }
 

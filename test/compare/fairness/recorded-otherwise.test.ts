@@ -164,6 +164,20 @@ describe('recorded-otherwise', () => {
     },
   )
 
+  test('where spans have no kinds, a step of three services by one name is recorded otherwise, one of two is a finding', () => {
+    const shops = (count: number) => (span: SpanSketch, i: number) => {
+      const service = span.service === 'shop' ? `shop ${i % count}` : 'web'
+      return { ...span, kind: 'internal' as const, service }
+    }
+    const findingsOf = (count: number) =>
+      told(
+        { seed: 1, change: shops(count) },
+        { seed: 2, change: shops(count), steps: ['authn'] },
+      ).findings.map((title) => title.slice(0, 29))
+    expect(findingsOf(2)).toEqual([])
+    expect(findingsOf(1)).toEqual(['shop 0: LIST now calls authn '])
+  })
+
   test('beside steps that are recorded anew, what takes longer and what is called no more stay findings', () => {
     const steps = ['authn', 'decode']
     const slower = told({ seed: 1 }, { seed: 2, steps, webUs: 3000 })
