@@ -119,7 +119,7 @@ export function withTimeOfFailures(
         changeUs: price.contributionUs,
         errorUs: ((high - low) / 2 / normalQuantile(0.975)) * price.requests,
       },
-      { ...of, drafts: others, accounted: MIN_ACCOUNTED },
+      { ...of, drafts: others, accounted: MIN_ACCOUNTED, isOfWaits: false },
     )
     if (left === null || left.us < 0) return draft
     const contributionUs = Math.min(restUs, left.us)

@@ -99,10 +99,14 @@ export interface Price {
 export function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
   const known = forms.types.filter(({ now, usual }) => now.length > 0 && usual.length > 0)
   const parts = known.map(({ now: own, usual: other, period }) => {
-    // What the whole group takes may differ in its slow requests alone: they are cut as its own.
-    const mostUs = forms.isWhole ? longestOf(flows, [...own, ...other]) : undefined
+    // Few requests may be the slowest of all: they are cut as their own group.
+    const mostUs = longestOf(flows, forms.isWhole ? [...own, ...other] : own)
     const now = meanOf(flows, own, cappedTimes(flows, AFTER, mostUs))
-    const usual = meanOf(flows, other, cappedTimes(flows, period, mostUs))
+    const usual = meanOf(
+      flows,
+      other,
+      cappedTimes(flows, period, forms.isWhole ? mostUs : undefined),
+    )
     const weight = sum(own, (request) => flows.countOf(request))
     const error = Math.hypot(now.error, usual.error)
     return { weight, addedUs: weight * (now.mean - usual.mean), error: weight * error }
