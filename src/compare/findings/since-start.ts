@@ -116,21 +116,23 @@ function resizedBy(
   const replaced = notesOf({ ...toldOf(changes), steps: draft.steps }, segment)
   const others = draft.notes.filter((note) => !replaced.includes(note))
   if (segment === undefined) return { ...draft, ...told, notes: [...told.notes, ...others] }
-  const [inside] = isOnly
+  const ofSegment = isOnly
     ? parts
     : partsOf((request, stratum) => isThen(request) && isInside?.(request, stratum) === true, true)
-  const change = inside!.shiftUs * (inside!.minority?.share ?? 1)
+  const own = ofSegment.find((one) => segment.step && stepKey(one) === stepKey(segment.step))
+  const inside = own ?? ofSegment[0]!
+  const change = inside.shiftUs * (inside.minority?.share ?? 1)
   const then = segmentThen(segment, {
     change,
     isThen,
-    strata: strataOfStep(times, changes[0]!),
+    strata: strataOfStep(times, inside),
     flows,
   })
-  const { where, what, steps: ofSegment } = isOfSegment ? segmentDraft(then, categories) : told
+  const { where, what, steps: toldSteps } = isOfSegment ? segmentDraft(then, categories) : told
   return {
     ...draft,
     ...told,
-    ...{ where, what, steps: ofSegment, segment: then, isOfSegment: false },
+    ...{ where, what, steps: toldSteps, segment: then, isOfSegment: false },
     notes: [...notesOf(told, then), ...others],
   }
 }

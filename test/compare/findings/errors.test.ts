@@ -211,6 +211,33 @@ test.each([
   },
 )
 
+test('of calls within an operation that fail since some time, each since then counts', () => {
+  const period = (offset: number, failsFrom = Infinity) =>
+    makeSpans(
+      Array.from({ length: 1000 }, (_, i) => {
+        const [trace, startUs] = [`${offset} ${i}`, offset + i * 1000]
+        const root = { id: trace, trace, service: 'web', operation: 'GET' }
+        const calls = [0, 1].map((at) => {
+          const status = i >= failsFrom && (i + at) % 4 === 0 ? ('error' as const) : ('ok' as const)
+          const call = { id: `${trace} ${at}`, trace, parent: trace, service: 'web', status }
+          const fromUs = startUs + 100 + 300 * at
+          const kind = 'client' as const
+          return { ...call, kind, operation: 'MGET', startUs: fromUs, endUs: fromUs + 200 }
+        })
+        return [{ ...root, startUs, endUs: startUs + 900 }, ...calls]
+      }).flat(),
+    )
+  const [finding] = compare(period(0), period(1e10, 600)).findings.findings
+  const [, failed, calls] =
+    /^web: MGET within GET fails in (\d+) of (\d+) calls \(0 of 2,000 before\)$/.exec(
+      finding?.title ?? '',
+    )!
+  expect(Math.abs(Number(failed) - 200)).toBeLessThan(5)
+  expect(Math.abs(Number(calls) - 800)).toBeLessThan(10)
+  expect(finding?.facts[0]).toMatch(/^25 % of calls/)
+  expect(finding?.size.value).toBeCloseTo(0.25, 2)
+})
+
 describeWithShared('errors that others planted', () => {
   async function found(folder: string) {
     const load = (file: string) =>

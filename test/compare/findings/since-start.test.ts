@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { NOON_US } from '../../make-traces.ts'
+import type { Finding } from '../../../src/compare/findings/finding.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
 import { MINUTES, type Shop, shop } from '../onset/shop.ts'
 
 /** The finding of stock, after which two requests a second arrive for four minutes. */
@@ -50,4 +52,56 @@ describe('what starts or ends within after is told in the numbers of the request
     expect(since!.highUs - since!.lowUs).toBeGreaterThan(45e6)
     expect(requests).toBe(480)
   })
+})
+
+/*
+ * Cards and payments call stock, on one of two hosts; in the second half, calls take longer to get
+ * there: all of payments, those of cards on the first host alone:
+ *
+ *   cards  GET     |-------------------|
+ *   cards  lookup    |---------------|
+ *   stock  LOOKUP        |-------|
+ */
+function twoCallers(name: string, { fromUs = NOON_US, slowUs = 0, seed = 1 } = {}) {
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < 3000; i++) {
+    const caller = random.next() < 0.45 ? 'cards' : 'payments'
+    const host = random.next() < 0.4 ? 'one' : 'two'
+    const isSlow = i > 1500 && (host === 'one' || caller === 'payments')
+    const trace = `${name}-${i}`
+    const startUs = fromUs + i * 200_000
+    const wayUs = 1000 * Math.exp(0.2 * random.normal()) + (isSlow ? slowUs : 0)
+    const stockUs = 4000 * Math.exp(0.2 * random.normal())
+    const endUs = startUs + 200 + wayUs + stockUs + 400
+    const span = { trace, service: caller, startUs }
+    spans.push({ ...span, id: trace, operation: 'GET', endUs: endUs + 200 })
+    const call = { ...span, id: `${trace}-call`, parent: trace, startUs: startUs + 200, endUs }
+    spans.push({ ...call, operation: 'lookup', kind: 'client' })
+    const there = { startUs: startUs + 200 + wayUs, endUs: startUs + 200 + wayUs + stockUs }
+    const stock = { ...there, id: `${trace}-stock`, parent: `${trace}-call`, host }
+    spans.push({ trace, service: 'stock', operation: 'LOOKUP', ...stock })
+  }
+  return makeSpans(spans, name)
+}
+
+test('where calls of several services take longer, the segment of one is counted among its own calls', () => {
+  const { findings } = compare(
+    twoCallers('before'),
+    twoCallers('after', { fromUs: NOON_US + 600e6, slowUs: 6000, seed: 2 }),
+  ).findings
+  const [{ title, text, steps, segment }] = findings as [Finding]
+  expect(title).toMatch(
+    /^calls to stock: LOOKUP .* from payments and cards, mostly where stock host = one$/,
+  )
+  expect(steps.map(({ caller }) => caller)).toEqual(['payments', 'cards'])
+  expect(segment?.step?.caller).toBe('cards')
+  const { inside, outside } = segment!
+  expect(inside.after).toBe(segment!.requests.length - inside.before)
+  expect(inside.after / (1500 * 0.45 * 0.4)).toBeCloseTo(1, 1)
+  expect((inside.after + outside.after) / (1500 * 0.45)).toBeCloseTo(1, 1)
+  expect(inside.change / 6000).toBeCloseTo(1, 1)
+  expect(text).toContain(
+    `${inside.after} of ${inside.after + outside.after} requests with stock LOOKUP meet it`,
+  )
 })
