@@ -182,8 +182,11 @@ export class Findings extends columnarStage<FindingColumns>() {
     if (moved !== null) return `${moved} ${this.seenText()}`
     if (!this.testable) return this.seenText()
     const isSure = this.nearest !== null && isSureStep(this.nearest)
-    const lasting = isSure && this.slowStretch !== null ? 'lasting ' : ''
-    return `No ${lasting}${isSure ? 'change large enough to matter' : 'significant change'}. ${this.seenText()}`
+    const none =
+      this.slowStretch === null
+        ? `No ${isSure ? 'change large enough to matter' : 'significant change'}`
+        : `No lasting change ${isSure ? 'large enough to matter' : 'found'}, but one slow stretch`
+    return `${none}. ${this.seenText()}`
   }
 
   /** Says by how much requests moved of which nothing was found, and what of it their mix is; `null` if they did not. */

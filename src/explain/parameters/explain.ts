@@ -71,8 +71,8 @@ function explainFinding(
   if (kind === 'errors') return explainFailures(comparison, finding, options)
   if (doing !== undefined && calls[0] !== undefined) {
     const why = explainChoice(comparison, { of: calls[0].of, doing }, options)
-    // Where all do it, nothing tells some from others.
-    if (why.questions[0]?.table.rows.labels.includes(0)) return why
+    // Where nothing after tells some from others, what they did before may.
+    if (why.questions.some(({ paths }) => paths.length > 0)) return why
   }
   if (kind === 'latency' && changedEdges.length > 0) {
     const ofStep = (edge: PooledEdge) =>
