@@ -34,7 +34,7 @@ export interface RecordedOtherwise {
   readonly operations: readonly RecordedOnce[]
   /** Names of these: what they call cannot be compared. */
   readonly names: ReadonlySet<string>
-  /** Of these, spans within the work of a service: what is within them is called by what calls them. */
+  /** Spans among these that only add a layer within a service: calls inside them count as made by their caller. */
   readonly through: ReadonlySet<string>
   /** Callers whose own work these calls cover in one period only: what they call cannot be compared. */
   readonly uncovered: ReadonlySet<string>

@@ -201,7 +201,7 @@ class GrowingSample {
     const last = this.size - 1
     if (isNew || last < 0 || this.#requests[last] !== request) this.#push(request)
     const row = this.size - 1
-    // Another try tells what is tried when the first is given up, which others are not.
+    // A call made again after one was cut off is left out: only requests with a cut-off call have one.
     const isRetry = this.#isCut[row] === 1 && this.#calls[row]! > 0
     this.#sums[row]! += isRetry ? this.#sums[row]! / this.#calls[row]! : valueUs
     this.#calls[row]!++
