@@ -201,7 +201,7 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
       change === undefined
         ? repeatsMore(flows, repeat as RepeatChange)
         : choseAnew(sites as CallSites, change)
-    const forms = formsOf(flows, isNew, { isWhole: change === undefined })
+    const forms = formsOf(flows, isNew)
     const changed = change === undefined ? movedRequests(forms) : Math.round(changedCalls(change))
     return { one, price: priceOf(flows, forms, Math.max(1, changed)) }
   })

@@ -124,7 +124,7 @@ function names(of: Operation, some: readonly (Operation | null)[]): string {
  */
 export function isOfOneCall({ kind, previous, call }: FindingCall): boolean {
   const isWithItself = kind === 'together' && isSameCall(previous, call)
-  return kind === 'repeats' || kind === 'hedges' || isWithItself
+  return kind === 'hedges' || isWithItself
 }
 
 function concerns({ previous, call }: CallChange, one: Operation | null): boolean {
