@@ -63,7 +63,7 @@ interface Level {
   readonly coveredUs: number
 }
 
-interface Named extends ShapeVisits {
+export interface Named extends ShapeVisits {
   readonly names: readonly string[]
 }
 

@@ -1,11 +1,11 @@
-// Runs once a span of a request: the loops index with `!`.
+// Runs once a request and span of a shape: the loops index with `!`.
 import { rollup, sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period, type Rename } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
-import { MAX_APART, MIN_SPANS, namedShapes } from './recorded-otherwise.ts'
-import type { Operation, ShapeVisits } from './visits.ts'
+import { MAX_APART, MIN_SPANS, type Named, namedShapes } from './recorded-otherwise.ts'
+import type { Operation } from './visits.ts'
 
 /** Requests of one recording that begin with an operation. */
 export interface RootCalls extends Operation {
@@ -19,8 +19,8 @@ export interface RootCalls extends Operation {
 }
 
 class Counts extends Map<string, number> {
-  add(name: string): void {
-    this.set(name, 1 + (this.get(name) ?? 0))
+  add(name: string, requests: number): void {
+    this.set(name, requests + (this.get(name) ?? 0))
   }
 
   shares(of: number): ReadonlyMap<string, number> {
@@ -31,23 +31,30 @@ class Counts extends Map<string, number> {
 /** What whole requests of a period begin with, and call. */
 export function callsOfRoots(flows: FlowSet, period: Period): RootCalls[] {
   if (!areFromSpans(flows)) return []
-  const shapes = namedShapes(flows)
   const roots = new Map<string, Operation & { requests: number; calls: Counts }>()
-  let all = 0
-  flows.shapeOf.forEach((shape, request) => {
-    if (flows.period[request] !== period || flows.isPart(request)) return
-    const { names, operations, visitOf } = shapes.get(shape)!
+  const whole = wholeOfShapes(flows, period)
+  for (const [{ names, operations, visitOf }, requests] of whole) {
     const [operation, { service }] = [operations[0]!, visitOf[0]!]
     const newRoot = () => ({ service, operation, requests: 0, calls: new Counts() })
     const root = getOrInsert(roots, names[0]!, newRoot)
-    root.requests++
-    all++
-    for (const name of new Set(names)) root.calls.add(name)
-  })
+    root.requests += requests
+    for (const name of new Set(names)) root.calls.add(name, requests)
+  }
+  const all = sum(whole.values())
   return Array.from(roots, ([name, { requests, calls, ...operation }]) => {
     calls.delete(name)
     return { ...operation, name, requests, share: requests / all, calls: calls.shares(requests) }
   })
+}
+
+/** How many whole requests of a period have each shape. */
+function wholeOfShapes(flows: FlowSet, period: Period): Map<Named, number> {
+  const requests = new Uint32Array(flows.shapes.size)
+  flows.shapeOf.forEach((shape, request) => {
+    if (flows.period[request] === period && !flows.isPart(request)) requests[shape]!++
+  })
+  const found = [...namedShapes(flows)].map(([shape, named]) => [named, requests[shape]!] as const)
+  return new Map(found.filter(([, count]) => count > 0))
 }
 
 interface RootOf extends Omit<RootCalls, 'operation'> {
@@ -58,13 +65,11 @@ interface RootOf extends Omit<RootCalls, 'operation'> {
 /** What services do in requests of a period: a service is to its requests what their root is. */
 function callsOfServices(flows: FlowSet, period: Period): RootOf[] {
   if (!areFromSpans(flows)) return []
-  const shapes = namedShapes(flows)
   const newService = () => ({ requests: 0, calls: new Counts(), around: new Counts() })
   const services = new Map<string, ReturnType<typeof newService>>()
-  let all = 0
-  const ofShape = remembered((shape: ShapeVisits) => {
-    const { visits, operations } = shape
-    return rollup(
+  const whole = wholeOfShapes(flows, period)
+  for (const [{ visits, operations }, requests] of whole) {
+    const ofServices = rollup(
       visits,
       (own) => ({
         calls: new Set(own.flatMap(({ spans }) => spans.map((span) => operations[span]!))),
@@ -77,17 +82,14 @@ function callsOfServices(flows: FlowSet, period: Period): RootOf[] {
       }),
       ({ service }) => service,
     )
-  })
-  flows.shapeOf.forEach((shape, request) => {
-    if (flows.period[request] !== period || flows.isPart(request)) return
-    all++
-    for (const [service, { calls, around }] of ofShape(shapes.get(shape)!)) {
+    for (const [service, { calls, around }] of ofServices) {
       const known = getOrInsert(services, service, newService)
-      known.requests++
-      for (const call of calls) known.calls.add(call)
-      for (const call of around) known.around.add(call)
+      known.requests += requests
+      for (const call of calls) known.calls.add(call, requests)
+      for (const call of around) known.around.add(call, requests)
     }
-  })
+  }
+  const all = sum(whole.values())
   return Array.from(services, ([name, { requests, calls, around }]) => ({
     service: '',
     name,
