@@ -1,6 +1,7 @@
 // Runs once a request: the loops index with `!`.
 import { greatest, group, least, max, median, range, rollup, sort, sum } from 'd3-array'
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
+import { remembered } from '../../core/remembered.ts'
 import { counted, formatDuration, grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
@@ -232,16 +233,21 @@ function overUsual(
 ): OverUsual {
   const { responseTimeUs } = flows
   const { typeOf } = rootTypes(flows)
-  const sorted = rollup(
-    range(flows.count(BEFORE)),
-    (own) => Float64Array.from(own, (request) => responseTimeUs[request]!).sort(),
-    (request) => typeOf[request]!,
-  )
+  const sorted = usualTimes(flows)
   const others = ofOthers(Array.from(sorted.values(), limitOf)) ?? NaN
   const limits = new Map<number, number>()
   for (const [type, own] of sorted) if (own.length >= MIN_BEFORE) limits.set(type, limitOf(own))
   return (request) => responseTimeUs[request]! - (limits.get(typeOf[request]!) ?? others)
 }
+
+/** Response times before by type, ascending. */
+const usualTimes = remembered((flows: FlowSet) =>
+  rollup(
+    range(flows.count(BEFORE)),
+    (own) => Float64Array.from(own, (request) => flows.responseTimeUs[request]!).sort(),
+    (request) => rootTypes(flows).typeOf[request]!,
+  ),
+)
 
 function slowest(requests: Iterable<number>, excess: OverUsual): number[] {
   return sort(requests, (one) => -excess(one)).slice(0, MAX_EXAMPLES)

@@ -56,30 +56,19 @@ function inGroups(
  * would find changes. Source: Mood 1954, "On the asymptotic efficiency of certain nonparametric
  * two-sample tests".
  */
-function tailCounts(
-  strata: readonly StepStratum[],
-  { perRun, runs }: Pick<TimeBlocks, 'perRun' | 'runs'>,
-): readonly ChoiceCounts[][] {
-  const size = perRun * (runs + 1)
+function tailCounts(strata: readonly StepStratum[], blocks: TimeBlocks): readonly ChoiceCounts[][] {
   const used = comparable(strata)
   const fewest = Math.min(
     ...[BEFORE, AFTER].map((period) =>
       used.reduce((sum, samples) => sum + samples[period as Period].values.length, 0),
     ),
   )
-  if (fewest < MIN_VALUES || runs > 1) return []
-  const countAbove = (samples: readonly StepSample[], limit: number) => {
-    const counts = new Float64Array(size)
-    for (const { values, blocks } of samples) {
-      for (let i = bisectRight(values, limit); i < values.length; i++) counts[blocks[i]!]!++
-    }
-    return counts
-  }
-  const chances = used.map((samples) => countAbove(samples, Number.NEGATIVE_INFINITY))
+  if (fewest < MIN_VALUES || blocks.runs > 1) return []
+  const chances = used.map((samples) => countAbove(samples, Number.NEGATIVE_INFINITY, blocks))
   return TAILS.map((share) =>
     used.map((samples, i) => ({
       chances: chances[i]!,
-      made: countAbove(samples, limitOf(samples, share)),
+      made: countAbove(samples, limitOf(samples, share), blocks),
     })),
   )
 }
@@ -88,27 +77,30 @@ function tailCounts(
  * Counts values far beyond nearly all of a period by short stretch, for `compareRare`: levels that wander
  * hardly bring any there. None of several runs.
  */
-function farCounts(
-  strata: readonly StepStratum[],
-  { of, perRun, runs }: Pick<TimeBlocks, 'of' | 'perRun' | 'runs'>,
-): readonly ChoiceCounts[][] {
-  if (runs > 1) return []
+function farCounts(strata: readonly StepStratum[], short: TimeBlocks): readonly ChoiceCounts[][] {
+  if (short.runs > 1) return []
+  const used = comparable(strata)
+  const chances = used.map((samples) => countAbove(samples, Number.NEGATIVE_INFINITY, short))
   return FAR_TAILS.map(({ share, times }) =>
-    comparable(strata)
-      .filter((samples) => samples.every(({ values }) => values.length * (1 - share) >= 1))
-      .map((samples) => {
-        const limit = times * Math.min(...samples.map(({ values }) => quantile(values, share)))
-        const [chances, made] = [new Float64Array(2 * perRun), new Float64Array(2 * perRun)]
-        for (const { values, requests } of samples) {
-          const from = bisectRight(values, limit)
-          for (let i = 0; i < values.length; i++) {
-            chances[of[requests[i]!]!]!++
-            if (i >= from) made[of[requests[i]!]!]!++
-          }
-        }
-        return { chances, made }
-      }),
+    used.flatMap((samples, i) => {
+      if (samples.some(({ values }) => values.length * (1 - share) < 1)) return []
+      const limit = times * Math.min(...samples.map(({ values }) => quantile(values, share)))
+      return [{ chances: chances[i]!, made: countAbove(samples, limit, short) }]
+    }),
   )
+}
+
+/** Values beyond a limit, by stretch of time. */
+function countAbove(
+  samples: readonly StepSample[],
+  limit: number,
+  { of, perRun, runs }: TimeBlocks,
+) {
+  const counts = new Float64Array(perRun * (runs + 1))
+  for (const { values, requests } of samples) {
+    for (let i = bisectRight(values, limit); i < values.length; i++) counts[of[requests[i]!]!]!++
+  }
+  return counts
 }
 
 /** Calls that changed while most did not. */
