@@ -26,7 +26,7 @@ import { onsetsOf } from '../onset/finding-onsets.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
 import { type RankedMutation, type Ranking, rankMutations } from '../ranking/rank-mutations.ts'
 import { findSegments } from '../segments/find-segments.ts'
-import type { RequestColumns } from '../segments/request-columns.ts'
+import { RequestColumns } from '../segments/request-columns.ts'
 import type { Segments } from '../segments/segments.ts'
 import { findStepChanges } from '../steps/find-step-changes.ts'
 import { hasTestableType } from '../steps/root-types.ts'
@@ -52,6 +52,7 @@ import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { heldToRequests, requestFindings, unattributedFindings } from './request-findings.ts'
 import { withSameFactor } from './same-factor.ts'
 import { segmentClause, withSegments } from './segment-findings.ts'
+import { withSharedPlaces } from './shared-place.ts'
 import { draftsInTime } from './since-start.ts'
 import { exemplarsOf, slowExamples } from './slow-examples.ts'
 import { slowRequests } from './slow-stretch.ts'
@@ -301,7 +302,13 @@ function weighing({ evidence, edges }: FindingSources) {
   }
 }
 
-function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): readonly Draft[] {
+function draftsOfSteps({
+  evidence,
+  edges,
+  steps,
+  segments,
+  columns,
+}: FindingSources): readonly Draft[] {
   const found = segments?.segments ?? []
   const ofSteps = [
     ...errorFindings(steps, edges),
@@ -319,7 +326,8 @@ function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): re
   const toldUs = sum(all, (draft) => draft.contributionUs - elsewhere(draft))
   const drafts = withTimeOfFailures(all, of, edges.observedChangeUs - toldUs)
   const left = unattributedFindings(steps, { drafts, edges, segments: found })
-  return withSameFactor([...drafts, ...left], steps)
+  const read = columns ?? new RequestColumns(steps.flows)
+  return withSharedPlaces(withSameFactor([...drafts, ...left], steps), { ...of, columns: read })
 }
 
 /** Whether a change of calls surely changes how much requests take. */

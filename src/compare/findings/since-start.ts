@@ -49,13 +49,13 @@ export function draftsInTime(given: readonly Draft[], compared: Compared): Draft
 }
 
 /** Whether a draft tells how long steps take, in numbers of its own: not what others leave of it. */
-function isOfSteps({ kind, steps: [step], scope, isOfSegment }: Draft): boolean {
+export function isOfSteps({ kind, steps: [step], scope, isOfSegment }: Draft): boolean {
   const isOwn = scope !== undefined || (isOfSegment === true && step?.kind !== 'request')
   return kind === 'latency' && isOwn
 }
 
 /** Requests before, and after from start to end: as told, at most, and at least; none to be told apart. */
-function spansOf(flows: FlowSet, began: Onset | null): IsThen[] {
+export function spansOf(flows: FlowSet, began: Onset | null): IsThen[] {
   if (began === null || (began.fromStart && began.until === null)) return []
   const { fromStart, timeUs, lowUs, highUs } = began
   const never = Number.POSITIVE_INFINITY

@@ -1,5 +1,4 @@
 // Runs once an attribute of a span: the loops index with `!`.
-
 import { sum } from 'd3-array'
 import { naturally } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
@@ -52,6 +51,8 @@ export interface LeftOutAttribute {
   readonly attribute: string
   readonly service: string | null
   readonly reason: LeftOutReason
+  /** The only value of a constant one. */
+  readonly value?: string
 }
 
 /** Spans that say which lock, queue or other thing that requests share they use: one row a name. */
@@ -203,8 +204,8 @@ function readColumns(
   return {
     service,
     columns: finished.flatMap(({ made }) => made ?? []),
-    leftOut: finished.flatMap(({ column: { attribute, reason } }) =>
-      reason === null ? [] : [{ attribute, service, reason }],
+    leftOut: finished.flatMap(({ column: { attribute, reason, value } }) =>
+      reason === null ? [] : [{ attribute, service, reason, ...(value !== null && { value }) }],
     ),
   }
 }
@@ -257,6 +258,10 @@ class GrowingColumn {
     const named = reasonOfName(attribute)
     this.#isId = named === 'identifier'
     if (!this.#isId && named !== null) this.#leaveOut(named)
+  }
+
+  get value(): string | null {
+    return this.reason === 'constant' ? String(this.#values[0]) : null
   }
 
   /** Adds a text by its code in `texts`; `codes` are those that have a code here. */

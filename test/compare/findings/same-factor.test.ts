@@ -1,61 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
-
-const SERVICES = ['auth', 'cart', 'front', 'price', 'stock']
-const HOSTS = ['node-1', 'node-2', 'node-3']
-
-interface Period {
-  readonly seed: number
-  /** By what factor a service takes longer on a host in what it does itself. */
-  readonly slower?: (service: string, host: string) => number
-  /** By what factor databases take longer. */
-  readonly database?: (service: string) => number
-}
-
-/**
- * `front` calls each of four services in turn, on any of three hosts; all work some milliseconds
- * and call their database.
- */
-function period({ seed, slower = () => 1, database = () => 1 }: Period) {
-  const random = randomSource(seed)
-  const spans = Array.from({ length: 400 }, (_, request): SpanSketch[] => {
-    const trace = `${seed} ${request}`
-    let nowUs = seed * 1e10 + request * 1e6
-    const work = (service: string, parent: string | null, inner: () => SpanSketch[]) => {
-      const host = HOSTS[random.integer(3)] as string
-      const usualUs = (4000 + 500 * SERVICES.indexOf(service)) * slower(service, host)
-      const own = { trace, service, host }
-      const id = `${trace} ${service}`
-      const startUs = nowUs
-      nowUs += random.logNormal(Math.log(usualUs), 0.3)
-      const queried = {
-        ...own,
-        id: `${id} db`,
-        parent: id,
-        operation: `SELECT ${service}`,
-        startUs: nowUs,
-      }
-      nowUs += random.logNormal(Math.log(700 * database(service)), 0.3)
-      const query = { ...queried, endUs: nowUs }
-      const called = inner()
-      nowUs += 100
-      return [
-        { ...own, id, parent, operation: `${service} it`, startUs, endUs: nowUs },
-        query,
-        ...called,
-      ]
-    }
-    return work('front', null, () =>
-      SERVICES.filter((service) => service !== 'front').flatMap((service) =>
-        work(service, `${trace} front`, () => []),
-      ),
-    )
-  })
-  return makeSpans(spans.flat())
-}
+import { type Period, period, SERVICES } from './five-services.ts'
 
 const before = period({ seed: 1 })
 const told = (after: Omit<Period, 'seed'>, seed = 2) => {
@@ -112,7 +58,6 @@ test.each([
 test.each([
   ['some of the services', (one: string) => (SERVICES.indexOf(one) < 2 ? 1.3 : 1)],
   ['services by other factors', (one: string) => 1.2 + 0.4 * SERVICES.indexOf(one)],
-  ['all services on one of three hosts', (_: string, host: string) => (host === 'node-2' ? 2 : 1)],
 ])('%s are no slowdown of all', (_, slower) => {
   const { findings } = told({ slower })
   expect(findings.length).toBeGreaterThan(1)

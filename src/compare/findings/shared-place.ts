@@ -1,0 +1,293 @@
+import { extent, greatest, median, rollup, sum } from 'd3-array'
+import { callerSide, formatAmount, moreText } from '../../core/quantity.ts'
+import { counted, printable } from '../../core/words.ts'
+import { AFTER } from '../../flows/flow-set.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
+import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
+import { condition } from '../../traces/selection/condition.ts'
+import type { Categories } from '../categories/categories.ts'
+import { FIRST_VALUE, MIN_REQUESTS, type RequestColumns } from '../segments/request-columns.ts'
+import type { StepChange, StepChanges } from '../steps/step-changes.ts'
+import { partOfStratum } from '../steps/step-strata.ts'
+import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { categoriesOf, listed, surest } from './names.ts'
+import { requestsAfter } from './segment-findings.ts'
+import { isOfSteps, spansOf } from './since-start.ts'
+
+/** Where spans run, by what resources say: one host, zone or version. */
+interface Place {
+  readonly attribute: string
+  readonly value: string
+  /** Whose place it is, of calls; of work, that of who works. */
+  readonly end: 'service' | 'caller'
+}
+
+/** By how much calls of steps changed in all, in µs, and its standard error. */
+interface Change {
+  readonly calls: number
+  readonly us: number
+  readonly errorUs: number
+}
+
+interface Sources {
+  readonly categories: Categories
+  readonly steps: StepChanges
+  readonly columns: RequestColumns
+}
+
+/** Fewer services that change in a place are changes of their own. */
+const MIN_SERVICES = 2
+/** From this share on, a segment's requests all run in a place, and a change is all there. */
+const NEARLY_ALL = 0.98
+const ALL_OF_IT = 0.9
+/** This share of the services that run there must have changed, of those of which it is known. */
+const MIN_SHARE = 0.5
+/** Beyond so many standard errors, something changed. */
+const SURE = 2
+/** Times that differ by no more than this factor are told as one. */
+const ALIKE = 1.5
+const MAX_NAMED = 3
+
+/**
+ * Puts one finding before those of several services that changed in one place alone: on a host, in a
+ * zone, with a version. It covers those of which nearly all of the change is there, where most
+ * services that run there changed.
+ */
+export function withSharedPlaces(drafts: readonly Draft[], sources: Sources): readonly Draft[] {
+  const heads = (['slower', 'faster'] as const).flatMap((direction) =>
+    sharedPlaces(
+      drafts.filter(
+        (one) => one.direction === direction && isOfSteps(one) && !one.steps.some(isWait),
+      ),
+      sources,
+    ),
+  )
+  return [...heads, ...drafts]
+}
+
+/** Whether a step is how long messages wait: their senders and receivers run in places of their own. */
+function isWait({ part }: Step): boolean {
+  return part === 'message'
+}
+
+function sharedPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
+  const measured = placesOf(drafts, sources).map((place) => {
+    const covered = drafts.filter((draft) => isAllThere(draft, place, sources))
+    return { place, covered, us: Math.abs(sum(covered, (one) => one.contributionUs)) }
+  })
+  const best = greatest(measured, ({ us }) => us)
+  if (best === undefined || best.us === 0) return []
+  const { place, covered } = best
+  const others = drafts.filter((draft) => !covered.includes(draft))
+  const isShared = mostChanged(covered, place, sources)
+  return [
+    ...(isShared ? [placeDraft(covered, place, sources)] : []),
+    ...sharedPlaces(others, sources),
+  ]
+}
+
+/** Places that all requests after of segments run in, of drafts about several services. */
+function placesOf(drafts: readonly Draft[], { steps, columns }: Sources): Place[] {
+  const found = drafts.flatMap(({ segment, steps: own }) => {
+    const inside = segment === undefined ? [] : requestsAfter(segment, steps.flows)
+    return (['service', 'caller'] as const).flatMap((end) => {
+      const service = segment?.step?.[end] ?? null
+      const known = columnsOf(service, columns).filter(({ codes }) => codes !== undefined)
+      return known.flatMap(({ attribute, codes, values }) => {
+        const counts = rollup(
+          inside,
+          ({ length }) => length,
+          (request) => codes?.[request] ?? 0,
+        )
+        const [code, count] = greatest(counts, ([, size]) => size) ?? [0, 0]
+        if (code < FIRST_VALUE || count < NEARLY_ALL * inside.length) return []
+        const place = { attribute, value: values[code] as string, end } as const
+        return own.map((step) => ({ place, service: step[end] }))
+      })
+    })
+  })
+  const places = rollup(
+    found,
+    (of) => ({ place: of[0]?.place as Place, services: new Set(of.map((one) => one.service)) }),
+    ({ place }) => JSON.stringify(place),
+  )
+  return [...places.values()]
+    .filter(({ services }) => services.size >= MIN_SERVICES)
+    .map(({ place }) => place)
+}
+
+interface PlaceColumn {
+  readonly attribute: string
+  /** `undefined` where all have the only value. */
+  readonly codes?: Uint16Array
+  readonly values: readonly string[]
+}
+
+/** What resources of a service say in each request; of the service that requests begin with, those of roots. */
+function columnsOf(service: string | null, read: RequestColumns): PlaceColumn[] {
+  if (service === null) return []
+  const own = read.of(service)
+  const isKnown = own.columns.length + own.leftOut.length > 0
+  const { columns, leftOut } = isKnown ? own : read.of(null)
+  const constant = leftOut.flatMap(({ attribute, value }) =>
+    value === undefined ? [] : [{ attribute, values: ['', '', value] }],
+  )
+  return [...columns.filter(({ kind }) => kind === 'values'), ...constant].filter(
+    ({ attribute }) => ['host', 'version'].includes(attribute) || attribute.startsWith('resource.'),
+  )
+}
+
+/** Whether requests have to do with a place where they take a step. */
+function thereOf(step: Step, { attribute, value, end }: Place, read: RequestColumns) {
+  const service = step.kind === 'work' ? step.service : step[end]
+  const column = columnsOf(service, read).find((one) => one.attribute === attribute)
+  const code = column?.values.indexOf(value, FIRST_VALUE) ?? -1
+  return (request: number) => code >= 0 && (column?.codes?.[request] ?? code) === code
+}
+
+function isAllThere(draft: Draft, place: Place, sources: Sources): boolean {
+  const [inside, outside] = [true, false].map((isInside) =>
+    changeOf(draft.steps, { place, isInside }, sources),
+  ) as [Change, Change]
+  const sign = draft.direction === 'slower' ? 1 : -1
+  const us = ({ us, errorUs }: Change) => (sign * us > SURE * errorUs ? sign * us : 0)
+  return us(inside) > 0 && us(inside) >= ALL_OF_IT * (us(inside) + us(outside))
+}
+
+/** By how much calls of steps changed in a place, or elsewhere. */
+function changeOf(
+  some: readonly Step[],
+  { place, isInside }: { readonly place: Place; readonly isInside: boolean },
+  { steps, columns }: Sources,
+): Change {
+  const parts = some.map(({ kind, service, caller, part }) => {
+    const step: Step = { kind, service, caller, ...(part && { part }) }
+    const isThere = thereOf(step, place, columns)
+    const pairs = strataOfStep(steps.times, step).map((stratum) => {
+      const { before, after } = partOfStratum(stratum, (one) => isThere(one) === isInside)
+      // What runs there may be new.
+      const isKnown = before.values.length >= MIN_REQUESTS
+      return { before: (isKnown ? before : stratum.before).values, after: after.values }
+    })
+    const calls = sum(pairs, ({ before, after }) => (before.length > 0 ? after.length : 0))
+    const { shift, low, high } = stratifiedShift(pairs, { sorted: true })
+    const { designEffect = 1 } = changeOfStep(step, steps) ?? {}
+    const error = (Math.sqrt(designEffect) * (high - low)) / 2 / normalQuantile(0.975)
+    return calls === 0 ? NO_CHANGE : { calls, us: calls * shift, errorUs: calls * error }
+  })
+  return {
+    calls: sum(parts, ({ calls }) => calls),
+    us: sum(parts, ({ us }) => us),
+    errorUs: Math.hypot(...parts.map(({ errorUs }) => errorUs)),
+  }
+}
+
+const NO_CHANGE: Change = { calls: 0, us: 0, errorUs: 0 }
+
+function changeOfStep(step: Step, { steps }: StepChanges): StepChange | undefined {
+  return steps.find((one) => stepKey(one) === stepKey(step))
+}
+
+/** Whether most services that run there changed, of those of which the change would have been seen. */
+function mostChanged(covered: readonly Draft[], place: Place, sources: Sources): boolean {
+  const steps = covered.flatMap((draft) => draft.steps)
+  const serviceOf = (step: Step) => (step.kind === 'work' ? step.service : step[place.end])
+  const changed = new Set(steps.map(serviceOf))
+  const kinds = new Set(steps.map(({ kind }) => kind))
+  const all = changeOf(steps, { place, isInside: true }, sources)
+  const others = sources.steps.steps.filter(
+    (step) => kinds.has(step.kind) && !isWait(step) && !changed.has(serviceOf(step)),
+  )
+  const unchanged = others.filter((step) => {
+    const { calls, us, errorUs } = changeOf([step], { place, isInside: true }, sources)
+    const most = Math.sign(all.us) * us + SURE * errorUs
+    return calls >= MIN_REQUESTS && most < (calls * Math.abs(all.us)) / all.calls / 2
+  })
+  const still = new Set(unchanged.map(serviceOf))
+  return changed.size >= MIN_SERVICES && changed.size >= MIN_SHARE * (changed.size + still.size)
+}
+
+function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): Draft {
+  const { categories, columns } = sources
+  const { flows } = categories
+  const [first] = covered as [Draft]
+  const { inTime } = greatest(covered, (one) => Math.abs(one.contributionUs)) ?? first
+  const [isThen = () => true] = spansOf(flows, inTime?.began ?? null)
+  const steps = covered.flatMap((draft) => draft.steps)
+  const rows = new Set(
+    steps.flatMap((step) => {
+      const isThere = thereOf(step, place, columns)
+      const taking = changeOfStep(step, sources.steps)?.requests ?? []
+      return taking.filter((request) => isThere(request) && isThen(request))
+    }),
+  )
+  const after = [...rows].filter((request) => flows.period[request] === AFTER)
+  const contributionUs = sum(covered, (one) => one.contributionUs)
+  const widths = covered.map(({ eachInterval: [low, high], requests }) => requests * (high - low))
+  const eachUs = contributionUs / after.length
+  const widthUs = Math.hypot(...widths) / 2 / after.length
+  const { attribute, value } = place
+  const isAttribute = !['host', 'version'].includes(attribute)
+  const { text } = condition({ service: null, attribute, isAttribute }, 'is', [value])
+  return {
+    ...NO_EVIDENCE,
+    kind: 'latency',
+    direction: first.direction,
+    where: text,
+    ...placeWords(covered, place, sources),
+    key: JSON.stringify(['place', place, first.direction]),
+    categories: categoriesOf(categories, after),
+    requests: after.length,
+    concerned: [rows.size - after.length, after.length],
+    contributionUs,
+    eachInterval: [eachUs - widthUs, eachUs + widthUs],
+    probabilitySlower: Number.NaN,
+    look: `what runs where ${text}`,
+    services: [...new Set(covered.flatMap(({ services }) => services))],
+    steps,
+    covers: covered.map(({ key }) => key),
+    ...(inTime && { inTime }),
+    ...surest(covered),
+  }
+}
+
+/** `calls to 7 services there take 6 ms longer in transit`, and which services. */
+function placeWords(
+  covered: readonly Draft[],
+  place: Place,
+  sources: Sources,
+): Pick<Draft, 'what' | 'notes'> {
+  const { quantity } = sources.categories.flows
+  const steps = covered.flatMap((draft) => draft.steps)
+  const isWork = steps.some(({ kind }) => kind === 'work')
+  const isCall = steps.some(({ kind }) => kind === 'call')
+  const names = new Set(
+    steps.map((step) => (step.kind === 'work' ? step.service : step[place.end])),
+  )
+  const changes = steps.map((step) => changeOf([step], { place, isInside: true }, sources))
+  const each = changes
+    .filter(({ us, errorUs }) => Math.abs(us) > SURE * errorUs)
+    .map(({ us, calls }) => us / calls)
+  const [low, high] = extent(each, Math.abs) as [number, number]
+  const time =
+    high <= ALIKE * low
+      ? moreText(median(each) as number, quantity)
+      : `${formatAmount(low, quantity)} to ${moreText(high * Math.sign(each[0] as number), quantity)}`
+  const services = counted(names.size, 'service')
+  const of = [
+    ...(isWork ? [`what ${services} do there`] : []),
+    ...(isCall
+      ? [`calls ${place.end === 'service' ? 'to' : 'by'} ${isWork ? 'them' : `${services} there`}`]
+      : []),
+  ]
+  return {
+    what: `${listed(of)} ${isCall ? 'take' : 'takes'} ${time}${isWork ? '' : callerSide(quantity)}, elsewhere as long as before`,
+    notes: [
+      listed(
+        [...names].map((name) => printable(name ?? '')),
+        MAX_NAMED,
+      ),
+    ],
+  }
+}

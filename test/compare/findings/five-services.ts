@@ -1,0 +1,77 @@
+import { randomSource } from '../../../src/stats/random.ts'
+import type { SpanTraces } from '../../../src/traces/span-traces.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+
+export const SERVICES = ['auth', 'cart', 'front', 'price', 'stock']
+export const HOSTS = ['node-1', 'node-2', 'node-3']
+
+export interface Period {
+  readonly seed: number
+  /** By what factor a service takes longer on a host in what it does itself. */
+  readonly slower?: (service: string, host: string) => number
+  /** By what factor databases take longer. */
+  readonly database?: (service: string) => number
+  /** Where `front` records its calls too: how long they are under way before a service begins, in µs. */
+  readonly transitUs?: (service: string, host: string) => number
+}
+
+/**
+ * `front` calls each of four services in turn, on any of three hosts; all work some milliseconds
+ * and call their database.
+ */
+export function period({
+  seed,
+  slower = () => 1,
+  database = () => 1,
+  transitUs,
+}: Period): SpanTraces {
+  const random = randomSource(seed)
+  const spans = Array.from({ length: 400 }, (_, request): SpanSketch[] => {
+    const trace = `${seed} ${request}`
+    let nowUs = seed * 1e10 + request * 1e6
+    const work = (
+      service: string,
+      parent: string | null,
+      inner: () => SpanSketch[],
+      host = HOSTS[random.integer(3)] as string,
+    ) => {
+      const usualUs = (4000 + 500 * SERVICES.indexOf(service)) * slower(service, host)
+      const own = { trace, service, host }
+      const id = `${trace} ${service}`
+      const startUs = nowUs
+      nowUs += random.logNormal(Math.log(usualUs), 0.3)
+      const queried = {
+        ...own,
+        id: `${id} db`,
+        parent: id,
+        operation: `SELECT ${service}`,
+        startUs: nowUs,
+      }
+      nowUs += random.logNormal(Math.log(700 * database(service)), 0.3)
+      const query = { ...queried, endUs: nowUs }
+      const called = inner()
+      nowUs += 100
+      return [
+        { ...own, id, parent, operation: `${service} it`, startUs, endUs: nowUs },
+        query,
+        ...called,
+      ]
+    }
+    const call = (service: string): SpanSketch[] => {
+      const [id, parent] = [`${trace} to ${service}`, `${trace} front`]
+      if (transitUs === undefined) return work(service, parent, () => [])
+      const startUs = nowUs
+      nowUs += random.logNormal(Math.log(300), 0.3)
+      const host = HOSTS[random.integer(3)] as string
+      nowUs += transitUs(service, host)
+      const called = work(service, id, () => [], host)
+      nowUs += 50
+      const own = { trace, service: 'front', id, parent, kind: 'client' as const }
+      return [{ ...own, operation: `call ${service}`, startUs, endUs: nowUs }, ...called]
+    }
+    return work('front', null, () =>
+      SERVICES.filter((service) => service !== 'front').flatMap(call),
+    )
+  })
+  return makeSpans(spans.flat())
+}
