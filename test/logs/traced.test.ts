@@ -301,6 +301,17 @@ test('a service whose log is missing in one period, or ends early, is not said t
   )
 })
 
+test('a message that begins with a word in capitals is quoted whole, as that is no level', async () => {
+  const lost = { says: 'GET /shelf/17 is done', level: 'INFO', atUs: 150 }
+  const [usual] = USUAL
+  const both = () => [usual as Line, lost]
+  const { findings } = compare(
+    await load('b', both),
+    await load('a', () => [usual as Line]),
+  ).findings
+  expect(findings[0]?.what).toMatch(/ no longer logs “GET <path> is done” /)
+})
+
 test('logs of one period alone say nothing', async () => {
   const findings = compare(await load('b'), await loadTraces(spansOf('a'))).findings
   expect(findings.findings).toEqual([])

@@ -81,7 +81,14 @@ export function callFindings(
     const { contributionUs, eachInterval } = isKnown
       ? { ...cost, contributionUs: (cost.contributionUs / cost.requests) * requests }
       : costOfForms
-    const changedStructure = apartFromHosts(categories, groupMoves(categories, own))
+    const structure = apartFromHosts(categories, groupMoves(categories, own))
+    // Requests that only lack a step where calls came (or only have one more where they went) differ in something else.
+    const [first] = calls.filter(({ call }) => call !== null)
+    const { made, chances } = first ?? { made: [0, 0], chances: [1, 1] }
+    const isMore = made[AFTER] / chances[AFTER] > made[BEFORE] / chances[BEFORE]
+    const contrary = first === undefined ? null : isMore ? 'removed' : 'added'
+    const isTold = structure.some(({ change }) => change !== contrary)
+    const changedStructure = isTold ? structure : []
     return {
       ...NO_EVIDENCE,
       kind,

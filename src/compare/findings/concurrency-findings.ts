@@ -75,9 +75,12 @@ export function concurrencyWords(
     return `${grouped(isLess ? all - n : n)} of ${grouped(all)}`
   }
   const names = [first, ...others].map(({ of }) => operationName(of))
+  const who = listed(names, MAX_OPERATIONS_NAMED)
   const does = wordsOf(first.calls)[names.length > 1 ? 'plural' : 'singular']
-  const shares = `${isLess ? 'only ' : ''}in ${share(AFTER)} requests (${share(BEFORE)} before)`
-  return `${listed(names, MAX_OPERATIONS_NAMED)} ${does} ${shares}`
+  if (isLess && counts[AFTER][0] === counts[AFTER][1]) {
+    return `${who} no longer ${does}, as in ${share(BEFORE)} requests before`
+  }
+  return `${who} ${does} ${isLess ? 'only ' : ''}in ${share(AFTER)} requests (${share(BEFORE)} before)`
 }
 
 function wordsOf(changes: readonly [CallChange, ...CallChange[]]) {

@@ -227,8 +227,12 @@ export function shareText(finding: Finding, all: Whole): string {
       findings.length === 1
       ? partText(contributionUs, observedChangeUs, quantity)
       : partOfAll(finding, all)
-  const isWithOthers = consequences.some((one) => one.kind === 'latency')
-  return isWithOthers ? `${whole}, with what is below` : whole
+  return whole + belowText(consequences)
+}
+
+/** Says, beside what a finding adds, that slower steps which are told below it are counted. */
+export function belowText(consequences: Finding['consequences']): string {
+  return consequences.some((one) => one.kind === 'latency') ? ', with what is below' : ''
 }
 
 /** What part of the change a finding is; where it surely is more than all of it, also what all else does. */

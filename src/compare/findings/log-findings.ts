@@ -163,12 +163,15 @@ function moreWords([first]: readonly LogChange[], names: string, isFurther = fal
   return `${counts.made[BEFORE] === 0 ? now : more} ${names} in ${callsText(counts)}`
 }
 
+/** The level that a grave statement begins with; other words in capitals are part of the message. */
+const GRAVE = new RegExp(`^((?:${[...GRAVE_LEVELS].join('|').toUpperCase()}) )?(.*)$`, 's')
+
 /** Names statements; of lines of a class that was named already, only the line: `#34`. Texts are quoted. */
 function shortNames(): (one: LogChange['call']) => string {
   const seen = new Set<string>()
   return (one) => {
     if (one === null) return 'nothing more'
-    const [, level = '', name = ''] = /^([A-Z]+ )?(.*)$/s.exec(one.operation) ?? []
+    const [, level = '', name = ''] = GRAVE.exec(one.operation) ?? []
     const [, source, line] = /^([^\s#]+)(#\d+)$/.exec(name) ?? []
     if (source === undefined || line === undefined) return `${level}“${printable(name)}”`
     const isKnown = seen.has(source)

@@ -18,7 +18,7 @@ import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { formatDuration, grouped, shortNumber } from '../../core/words.ts'
+import { counted, formatDuration, grouped, shortNumber } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
@@ -243,8 +243,9 @@ export class Questions extends columnarStage<Asked>() {
       `Are categories ${one} (${question.oneIs.name}; ${grouped(requests[0])} requests) and ${other} ` +
         `(${question.otherIs.name}; ${grouped(requests[1])} requests) the same to you?`,
       `If so: ${ruleText({ ignore })}`,
-      `Then ${question.categories} categories instead of ${categories}, ${question.testable} instead of ` +
-        `${testable} testable; C² of the median request ${shortNumber(question.medianC2)} instead of ${shortNumber(medianC2)}.`,
+      `Then ${insteadOf(question.categories, categories, (n) => counted(n, 'category', 'categories'))}, ` +
+        `${insteadOf(question.testable, testable)} testable; ` +
+        `C² of the median request ${insteadOf(shortNumber(question.medianC2), shortNumber(medianC2))}.`,
       ...objections.slice(0, 3).map((objection) => `But ${objection}`),
     ]
   }
@@ -252,6 +253,10 @@ export class Questions extends columnarStage<Asked>() {
   override displayText(): string {
     return this.text()
   }
+}
+
+function insteadOf<T>(now: T, was: T, say: (value: T) => string = String): string {
+  return now === was ? `still ${say(now)}` : `${say(now)} instead of ${was}`
 }
 
 /**

@@ -28,11 +28,6 @@ export function thinnedSteps({ x, y }: Pick<Ecdf, 'x' | 'y'>, limit: number): Po
   return steps
 }
 
-export function thinningNote(curves: readonly Ecdf[]): string | false {
-  const isThinned = curves.some(({ x }) => x.length > MAX_STEPS)
-  return isThinned && 'Curves are thinned by less than half a pixel.'
-}
-
 /** The share at or below `x`: 0 before the first step. */
 export function shareAt({ x: values, y }: Ecdf, x: number): number {
   return y[bisectRight(values, x) - 1] ?? 0

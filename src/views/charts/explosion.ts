@@ -29,10 +29,8 @@ export const explosionChart = defineChart({}, (diagnosis: ExplosionDiagnosis) =>
       subtitle:
         rows.length === 0
           ? 'There are no requests.'
-          : diagnosis
-              .text()
-              .split('\n')
-              .map((line) => shortText(line, 400)),
+          : // What helps is drawn.
+            diagnosis.text().split('\n', 1),
       omissions:
         notTried.length === 0 || rows.length === 0 ? [] : [`Not tried: ${notTried.join('; ')}.`],
       width: 840,

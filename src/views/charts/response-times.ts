@@ -36,7 +36,7 @@ import type { SamplePair } from '../../stats/two-sample.ts'
 import { type Axis, durationAxis, shareAxis } from './axes.ts'
 import { curves, emptyView, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
-import { shareAt, stepsBetween, thinningNote } from './ecdf-curves.ts'
+import { shareAt, stepsBetween } from './ecdf-curves.ts'
 import { rootName } from './node-names.ts'
 
 /** A logarithmic axis when the longest time is more than this many times the shortest. */
@@ -223,7 +223,6 @@ function gapChart(responseTime: ResponseTimeMutations | null, of: Distributions)
                 : finding(gap, quantity),
               verdict(gap.test, responseTime),
             ],
-      omissions: thinningNote([before, after]),
       width: 560,
     },
     curves({

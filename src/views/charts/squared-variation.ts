@@ -9,7 +9,7 @@ import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import { logAxis, shareAxis } from './axes.ts'
 import { type Curve, curves, distinctTexts, ruleAt } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
-import { stepsBetween, thinningNote } from './ecdf-curves.ts'
+import { stepsBetween } from './ecdf-curves.ts'
 
 /** Stages of `findVariance`, each by its name. */
 export type VariationSets = Readonly<Record<string, VarianceSources>>
@@ -92,7 +92,7 @@ function variationChart(large: string, variations: readonly Variation[]) {
         `C² = variance ÷ mean² of the response times of each category with ${large}.`,
         ...variations.map(said),
       ],
-      omissions: [zeros(variations), thinningNote(variations.map(({ c2 }) => c2))],
+      omissions: zeros(variations),
       width: 560,
     },
     curves({

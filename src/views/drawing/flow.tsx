@@ -51,7 +51,10 @@ const KINDS = {
     text: `latency changed significantly, by ${percent(LARGE_SHIFT)} of the whole or more`,
     look: { color: 'change', width: 3.5 },
   },
-  unchanged: { text: 'no such change', look: { color: 'soft', width: 1.5 } },
+  unchanged: {
+    text: 'no significant change, or a smaller one',
+    look: { color: 'soft', width: 1.5 },
+  },
   untested: {
     text: 'not tested (off the critical path, or few requests)',
     look: { color: 'soft', width: 1.2, dash: '5 3', opacity: 0.7 },
@@ -215,14 +218,14 @@ function testedText({ test }: EdgeComparison, kind: SampleTest, of: Quantity): s
 }
 
 function wholeText({ categories }: ResponseTimeMutations, category: number): string {
-  const times = [BEFORE, AFTER].map((period) => categories.responseTimeMoments(category, period))
-  const [before = '', after = ''] = times.map(({ count, mean }, period) => {
+  const [before, after] = [BEFORE, AFTER].map((period) => {
+    const { count, mean } = categories.responseTimeMoments(category, period)
     const when = period === BEFORE ? 'before' : 'after'
-    return count === 0
-      ? `no request took this way ${when}`
-      : `${formatAmount(mean, categories.flows.quantity)} on average over ${counted(count, 'request')} ${when}`
+    if (count === 0) return `no request ${when}`
+    return `${formatAmount(mean, categories.flows.quantity)} on average over ${counted(count, 'request')} ${when}`
   })
-  return `Requests took ${before}, ${after}.`.replace('took no request', 'took: no request')
+  const { quantity } = categories.flows
+  return `${quantity === TIME ? 'Response time' : quantity.name}: ${before}, ${after}.`
 }
 
 function changesText(
@@ -234,14 +237,14 @@ function changesText(
   if (first === undefined) {
     const isTested = all.some(({ test }) => test?.testable === true)
     const what = of === TIME ? 'latency' : 'edge'
-    return isTested ? `No ${what} changed significantly.` : `No ${what} could be tested.`
+    return isTested ? `No ${what} changed enough to matter.` : `No ${what} could be tested.`
   }
   const { edge, beforeMeanUs, afterMeanUs } = first
   const way = afterMeanUs < beforeMeanUs ? 'less' : 'more'
   const count =
     of === TIME ? counted(changed.length, 'latency', 'latencies') : counted(changed.length, 'edge')
   const ends = `${shortText(edge.from, 60)} to ${shortText(edge.to, 60)}`
-  return `${count} changed significantly${changed.length > 1 ? ', most' : ':'} from ${ends}: ${formatAmount(shiftUs(first), of)} ${way}.`
+  return `${count} changed enough to matter${changed.length > 1 ? ', most' : ':'} from ${ends}: ${formatAmount(shiftUs(first), of)} ${way}.`
 }
 
 interface FlowGap {

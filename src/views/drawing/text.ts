@@ -3,7 +3,8 @@ import { textWidth } from '../charts/text-width.ts'
 
 export { textWidth } from '../charts/text-width.ts'
 
-const MIN_CHARACTERS = 4
+/** Fewer, `lo…re`, say nothing. */
+const MIN_CHARACTERS = 8
 const MAX_CHARACTERS = 300
 /** How much wider than other narrow characters `…` is in some fonts, in ems. */
 const ELLIPSIS = 0.4

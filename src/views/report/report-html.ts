@@ -1,6 +1,9 @@
-import { sum } from 'd3-array'
+import { greatest, group, sum } from 'd3-array'
 import { Comparison } from '../../compare/comparison.ts'
+import { place } from '../../compare/edges/edge-pool.ts'
+import type { EdgeChange } from '../../compare/edges/find-edge-changes.ts'
 import { type Finding, isStructural } from '../../compare/findings/finding.ts'
+import { belowText } from '../../compare/findings/finding-facts.ts'
 import type { WholeShift } from '../../compare/findings/whole-shift.ts'
 import { requireStage } from '../../core/errors.ts'
 import {
@@ -215,15 +218,25 @@ interface FindingContext {
 function htmlFinding(finding: Finding, context: FindingContext): Html {
   const { chart, traceUrl, of, changeUs, cause } = context
   const explains = cause && causeText(cause, 200)
-  const { rank, kind, title, text, look, direction, contributionUs, shareOfChange, exemplars } =
-    finding
+  const {
+    rank,
+    kind,
+    title,
+    text,
+    look,
+    direction,
+    contributionUs,
+    shareOfChange,
+    consequences,
+    exemplars,
+  } = finding
   const share = shareOfChange > 0 ? partText(contributionUs, changeUs, of) : ''
   return html`<article class="finding ${direction}" id="finding-${rank}">
 <h3><span class="rank">${rank}</span> ${named(title, 300)} <span class="share">${share}</span></h3>
-<p class="facts"><span class="tag">${kind === 'errors' ? `fails ${direction === 'slower' ? 'more' : 'less'}` : changeWords(of, direction === 'slower').how}</span> ${spoken([text, contributionUs !== 0 && `${differenceText(contributionUs, of)} in all`]).join(' · ')}</p>
+<p class="facts"><span class="tag">${kind === 'errors' ? `fails ${direction === 'slower' ? 'more' : 'less'}` : changeWords(of, direction === 'slower').how}</span> ${spoken([text, contributionUs !== 0 && `${differenceText(contributionUs, of)} in all${belowText(consequences)}`]).join(' · ')}</p>
 <p class="look">Look at ${look}</p>
 ${explains ? html`<p class="soft"><a href="#what-if">What-if</a> ${named(explains, 300)}.</p>` : ''}
-${finding.consequences.map(
+${consequences.map(
   (seen) => html`<p class="soft">Also seen in ${named(seen.title, 300)}: ${seen.text}</p>`,
 )}
 ${stepsTable(finding, of)}
@@ -236,6 +249,7 @@ ${chart === undefined ? '' : chartOf(finding, chart)}
 /** The edges that changed, unless those that could be tested stand for few of the requests. */
 function stepsTable(finding: Finding, of: Quantity): Html | string {
   const tested = finding.changedEdges.filter((edge) => !Number.isNaN(edge.probabilitySlower))
+  const steps = [...group(tested, stepKey).values()]
   const covered = sum(tested, ({ afterRequests }) => afterRequests)
   const isPart = !isStructural(finding) && covered < MIN_COVERED * finding.requests
   if (tested.length === 0 || isPart) return ''
@@ -256,18 +270,26 @@ function stepsTable(finding: Finding, of: Quantity): Html | string {
         'requests before → after',
       ),
     ],
-    tested
-      .slice(0, MAX_ROWS)
-      .map((edge) => [
+    steps.slice(0, MAX_ROWS).map((alike) => {
+      const edge = greatest(alike, ({ afterRequests }) => afterRequests) as EdgeChange
+      const others = alike.length - 1
+      return [
         named(edge.from),
-        named(edge.to),
+        html`${named(edge.to)}${others === 0 ? '' : html` <span class="soft">and so on ${counted(others, 'more host')}</span>`}`,
         edge.kind === 'self' ? 'work' : 'network',
         differenceText(edge.shiftUs, of),
         intervalText(edge.interval, of),
         percent(edge.probabilitySlower),
         `${grouped(edge.beforeRequests)} → ${grouped(edge.afterRequests)}`,
-      ]),
-  )}${more(tested.length, 'step')}`
+      ]
+    }),
+  )}${more(steps.length, 'step')}`
+}
+
+/** What the same step on another host has too. */
+function stepKey({ fromNode, toNode, kind }: EdgeChange): string {
+  const ends = [fromNode, toNode].map((node) => [place(node), node.operation, node.phase])
+  return JSON.stringify([ends, kind])
 }
 
 function structureTable({ changedStructure }: Finding): Html {

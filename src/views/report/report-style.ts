@@ -41,7 +41,7 @@ code{font:.8125rem/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;over
 .periods{margin:1rem 0 0;font-size:.875rem;display:grid;grid-template-columns:max-content 1fr;gap:.15rem .9rem}
 .periods dd{margin:0;overflow-wrap:anywhere}
 .period,.periods dt{font-weight:600;font-size:.875rem}
-.period{display:inline-block;min-width:3.6rem}
+.period{display:inline-block;min-width:3.75rem;text-indent:0}
 .before{color:var(--before)}.after{color:var(--after)}
 .warnings{list-style:none;padding-left:0;max-width:46rem}
 .warnings li{margin:.4rem 0;overflow-wrap:anywhere}
@@ -55,7 +55,7 @@ code{font:.8125rem/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;over
 .warnings details{color:var(--soft)}.warnings summary{color:var(--text)}
 .tag{font-size:.75rem;font-weight:600;border:1px solid currentColor;border-radius:999px;padding:.05rem .5rem;margin-right:.3rem;color:var(--rest)}
 .slower .tag{color:var(--slower)}
-.traces{margin:.35rem 0;max-width:none}
+.traces{margin:.35rem 0;max-width:none;padding-left:4rem;text-indent:-4rem}
 .traces code{margin-right:.5rem}
 .scroll{overflow-x:auto;margin:.4rem 0}
 table{border-collapse:collapse;font-size:.875rem;line-height:1.35}

@@ -54,7 +54,7 @@ const seeds = [1, 3, 5, 7]
 test.each([
   [
     false,
-    /OPEN calls CHECK once more while a slow call runs \(hedging\) only in 0 of 1,200 requests/,
+    /OPEN no longer calls CHECK once more while a slow call runs \(hedging\), as in \d+ of 1,200 requests before$/,
   ],
   [
     true,

@@ -142,7 +142,7 @@ test('times that span more than 50 times have a logarithmic axis', () => {
   expect(svg).toContain('>1 ms<')
 })
 
-test('100,000 requests are thinned to some 500 steps a curve, and the chart says so', {
+test('100,000 requests are thinned to some 500 steps a curve, by less than can be seen', {
   tags: 'full',
 }, () => {
   const times = Array.from({ length: 100_000 }, (_, i) => 1000 + Math.sqrt(i) * 7)
@@ -150,7 +150,6 @@ test('100,000 requests are thinned to some 500 steps a curve, and the chart says
   const chart = responseTimesChart(responseTime, { category: 0 })
   expect(dataOf(chart)[0]?.length).toBeLessThan(1100)
   expect(dataOf(chart)[0]?.length).toBeGreaterThan(900)
-  expect(chart.description).toContain('Curves are thinned by less than half a pixel.')
 })
 
 test('a category that is not there is refused', () => {

@@ -26,8 +26,8 @@ test('an edge has its mean latency before and after; a changed one is red and bo
   expect(rest(picture)).toEqual([])
   expect(picture.subtitle).toEqual([
     'Time runs down. Beside each edge stands its mean latency, before → after.',
-    'Requests took 1 ms on average over 10 requests before, 3 ms on average over 10 requests after.',
-    '2 latencies changed significantly, most from m1__t1__WRITE to m1__t1__LOG: 1 ms more.',
+    'Response time: 1 ms on average over 10 requests before, 3 ms on average over 10 requests after.',
+    '2 latencies changed enough to matter, most from m1__t1__WRITE to m1__t1__LOG: 1 ms more.',
   ])
   expect(drawingOf(picture).svg()).toContain(INK.light.change)
   expect(drawingOf(picture).svg()).not.toMatch(/NaN|undefined|var\(/)
@@ -103,7 +103,7 @@ test('identical branches share what is known of their edges', () => {
     }))
   const picture = flowPicture(comparisonOf(twins(10), twins(90)).responseTime, 0)
   expect(texts(changed(picture))).toEqual(['14.5 µs → 94.5 µs', '14.5 µs → 94.5 µs'])
-  expect(picture.subtitle).toContain('1 latency changed significantly: from A to B: 80 µs more.')
+  expect(picture.subtitle).toContain('1 latency changed enough to matter: from A to B: 80 µs more.')
 })
 
 test('latencies stand at the edge they belong to where names recur', () => {
@@ -167,7 +167,7 @@ test('a flow of one node is drawn, and a period without requests is named', () =
   const single = [{ labels: ['ALONE'], edges: [], responseTimeUs: 4 }]
   const picture = flowPicture(comparisonOf(single, []).responseTime, 0)
   expect(picture.subtitle.slice(1)).toEqual([
-    'Requests took 4 µs on average over 1 request before, no request took this way after.',
+    'Response time: 4 µs on average over 1 request before, no request after.',
     'No latency could be tested.',
   ])
   expect(drawingOf(picture).svg()).not.toMatch(/NaN|undefined/)

@@ -91,6 +91,27 @@ describe('the HTML page', () => {
     expect(page).not.toContain('NaN')
   })
 
+  test('shows a step once, with how many more hosts it is slower on', () => {
+    const shop = (period: 'before' | 'after', storeUs: number) =>
+      makeSpans(
+        Array.from({ length: 90 }, (_, i) => {
+          const trace = `${period}${i}`
+          const [startUs, endUs] = [9_000 * i, 9_000 * i + storeUs + (i % 7)]
+          const root = { trace, id: 'r', service: 'shop', operation: 'GET /', host: 'shop-0' }
+          const store = { trace, id: 's', parent: 'r', service: 'store', operation: 'query' }
+          return [
+            { ...root, startUs, endUs: endUs + 90 },
+            { ...store, host: `store-${i % 3}`, startUs: startUs + 40, endUs },
+          ]
+        }).flat(),
+        period,
+      )
+    const page = reportHtml(compare(shop('before', 900), shop('after', 1_900)))
+    const [steps = ''] = /Changed steps.*?<\/table>/s.exec(page) ?? []
+    expect(steps.match(/<tr><td/g)).toHaveLength(1)
+    expect(steps).toContain('and so on 2 more hosts')
+  })
+
   test('without a finding says what would have been seen, before anything else', () => {
     const page = reportHtml(compareShops({}, {}))
     expect(page).toContain('<h1>No change found</h1>')

@@ -54,11 +54,30 @@ describe('what is compared', () => {
 
   test('a category with itself when that is asked for', () => {
     const own = flows(CHANGED, { category: NUMBER, origin: 'itself' })
-    const { before } = propsOf(own).data
-    expect([before.category, before.requests]).toEqual([NUMBER, 0])
+    const { data: told } = propsOf(own)
+    expect([told.before.category, told.before.requests]).toEqual([NUMBER, 0])
+    expect([differenceWords(told), told.confidenceText, otherDifferences(told)]).toEqual([
+      'No request took this way before: there is nothing to compare.',
+      '',
+      '',
+    ])
     expect(codeOf(own)).toBe(
       `explore(comparison, 'flows', { category: ${NUMBER}, origin: 'itself' })`,
     )
+  })
+
+  test('a category that nobody made before and that is no mutation, with the most similar of before', () => {
+    const few = comparisonOfTexts(
+      { ...BEFORE_TEXT, requests: 9 },
+      { edges: 'A>B B>C C>D D>X X>E E>F', requests: 9 },
+    )
+    const { title, before, nodes } = dataOf(few)
+    const came = newCategory(few)
+    expect([title, before]).toMatchObject([
+      `Flow of A, category ${came}, beside category ${1 - came}`,
+      { category: 1 - came, period: 'before', requests: 9 },
+    ])
+    expect(nodes.filter(({ inBefore }) => !inBefore).map(({ label }) => label)).toEqual(['X'])
   })
 
   test('a mutation of the ranking by its kind, and any two flows', () => {
@@ -269,7 +288,7 @@ describe('the first view', () => {
 
   test('of equal flows is side by side, and says why', () => {
     const same = flows(comparisonOfTexts(BEFORE_TEXT, BEFORE_TEXT), 0)
-    expect(propsOf(same).data.usualMode).toBe('side-by-side')
+    expect(propsOf(same).data).toMatchObject({ usualMode: 'side-by-side', usualLevel: 'steps' })
     expect(same.svg()).toContain('Side by side, as nothing differs significantly')
     expect(
       flows(comparisonOfTexts(BEFORE_TEXT, BEFORE_TEXT), 0, { mode: 'diff' }).svg(),

@@ -22,6 +22,7 @@ test('the still and the widget ask what findQuestions asks', () => {
   expect(explore(questions).view).toBe('questions')
   expect(questions.questions).toHaveLength(1)
   expect(explore(questions).svg()).toContain('Are categories 0')
+  expect(questions.text()).toContain('Then 1 category instead of 2')
 })
 
 describeInBrowser('questions in a page', (open) => {

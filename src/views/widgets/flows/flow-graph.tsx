@@ -195,7 +195,7 @@ export const DOUBT_SIGN = '?'
 const BADGE = 8
 const ON_BEFORE = '#222222'
 
-interface BadgeProps {
+export interface BadgeProps {
   readonly x: number
   readonly y: number
   readonly color: 'before' | 'after' | 'changeText' | 'text'

@@ -4,7 +4,7 @@ import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend
 import type { LineLook } from '../../drawing/node-link.tsx'
 import { tenth } from '../../drawing/path.ts'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
-import { Badge, DOUBT_SIGN, FAILURE_SIGN, ORDER_SIGN } from './flow-graph.tsx'
+import { Badge, type BadgeProps, DOUBT_SIGN, FAILURE_SIGN, ORDER_SIGN } from './flow-graph.tsx'
 import { CORRESPONDENCE_DASH, LEAD_DASH, OUTLINE, QUIET_DASH, STROKE } from './flow-lines.tsx'
 import { edgeLength } from './flow-placement.ts'
 import { type FlowMode, type FlowScene, isQuietInside } from './flow-scene.ts'
@@ -26,7 +26,8 @@ interface FlowLegendProps extends LegendInput {
 
 export function FlowLegend({ width, scale = 1, ...input }: FlowLegendProps) {
   let height = 0
-  const blocks = [signsOf(input), [TIME], lengthsAt(scale)].map((entries) => {
+  const lengths = input.scene.links.length > 0 ? [[TIME], lengthsAt(scale)] : []
+  const blocks = [signsOf(input), ...lengths].map((entries) => {
     const y = height
     height += layOutLegend(entries, width).height
     return (
@@ -67,7 +68,7 @@ function signsOf({ scene, mode, drawings, isPinned }: LegendInput): LegendEntry[
   const found: readonly (readonly [isThere: boolean, text: string, LineLook | Sign])[] = [
     [mode === 'diff' && isShared, 'time before and after, in proportion to each other', pair],
     [
-      mode !== 'diff',
+      mode !== 'diff' && links.length > 0,
       'time from step to step',
       { color: 'text', width: STROKE.work, opacity: 0.75 },
     ],
@@ -81,22 +82,22 @@ function signsOf({ scene, mode, drawings, isPinned }: LegendInput): LegendEntry[
       (ink) => outlined(ink, ink.change),
     ],
     [isQuiet, 'large change that may be chance', (ink) => outlined(ink, ink.soft, QUIET_DASH)],
-    [steps.some(({ hasGone }) => hasGone), 'steps only before', (ink) => box(ink, ink.before, '−')],
-    [steps.some(({ hasCome }) => hasCome), 'steps only after', (ink) => box(ink, ink.after, '+')],
+    [steps.some(({ hasGone }) => hasGone), 'steps only before', badge('before', '−')],
+    [steps.some(({ hasCome }) => hasCome), 'steps only after', badge('after', '+')],
     [
       steps.some(({ orderChanges }) => orderChanges > 0),
       'same step, other order',
-      (ink) => box(ink, ink.soft, ORDER_SIGN),
+      badge('text', ORDER_SIGN),
     ],
     [
       steps.some(({ isFailing }) => isFailing),
-      'failed in some requests; in how many is in its tooltip',
-      (ink) => box(ink, ink.text, FAILURE_SIGN),
+      'failed in some requests (how many: tooltip)',
+      badge('text', FAILURE_SIGN),
     ],
     [
       steps.some(({ isDoubtful }) => isDoubtful),
       'steps that may be matched wrongly',
-      (ink) => box(ink, ink.soft, DOUBT_SIGN),
+      badge('text', DOUBT_SIGN),
     ],
     [
       isPinned && mode === 'side-by-side',
@@ -104,7 +105,7 @@ function signsOf({ scene, mode, drawings, isPinned }: LegendInput): LegendEntry[
       badge('text', 'pin'),
     ],
     [steps.some(({ group }) => group !== null), 'several steps drawn as one', pile],
-    [isChangedInside, 'so many significant changes inside', badge('changeText', '2')],
+    [isChangedInside, 'number of significant changes inside', badge('changeText', '2')],
     [mode === 'side-by-side' && isShared, 'the same step', LIKE],
   ]
   return found
@@ -142,20 +143,7 @@ function outlined(ink: Ink, color: string, dash?: string) {
 }
 
 const BOX = { x: 6, y: -7, width: 22, height: 14, rx: 3 }
-const LETTER = { x: 17, 'text-anchor': 'middle', 'font-weight': 'bold' } as const
-
-function box(ink: Ink, color: string, text: string) {
-  return (
-    <>
-      <rect {...BOX} fill={ink.back} stroke={color} stroke-width={2.6} />
-      <text {...LETTER} y={4.5} font-size={14} style={`fill:${color}`}>
-        {text}
-      </text>
-    </>
-  )
-}
-
-const badge = (color: 'text' | 'changeText', text: string) => () => (
+const badge = (color: BadgeProps['color'], text: string) => () => (
   <Badge {...{ x: WIDTH / 2, y: 0, color, text }} />
 )
 

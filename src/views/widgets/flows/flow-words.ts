@@ -161,7 +161,9 @@ export function shownDifferences({ ranked: { differences } }: FlowData): string[
 }
 
 /** What the other differences, and edges without one, add to the change. */
-export function otherDifferences({ ranked: { differences, rest, totalUs } }: FlowData): string {
+export function otherDifferences({ ranked, ...periods }: FlowData): string {
+  if (SIDES.some((side) => periods[side].requests === 0)) return ''
+  const { differences, rest, totalUs } = ranked
   const takes = (us: number) => `${moreWords(us)}${shareWords(us, totalUs)}`
   const others = differences.slice(MAX_DIFFERENCES)
   const otherUs = sum(others, ({ changeUs }) => changeUs)
@@ -194,7 +196,9 @@ export function groupWords(data: FlowData, { nodes, edges, changedEdges }: FlowG
   return `${sentences.join('. ')}.`
 }
 
-export function differenceWords({ nodes, edges, orderChanges }: FlowData): string {
+export function differenceWords({ nodes, edges, orderChanges, ...periods }: FlowData): string {
+  const empty = SIDES.find((side) => periods[side].requests === 0)
+  if (empty !== undefined) return `No request took this way ${empty}: there is nothing to compare.`
   const removed = nodes.filter(({ inAfter }) => !inAfter).length
   const added = nodes.filter(({ inBefore }) => !inBefore).length
   const changed = edges.filter(({ verdict }) => verdict === 'changed').length
@@ -213,7 +217,7 @@ export function differenceWords({ nodes, edges, orderChanges }: FlowData): strin
     }),
     changed > 0 && `${counted(changed, 'latency', 'latencies')} changed significantly`,
     little > 0 && `${counted(little, 'latency', 'latencies')} changed by little`,
-    quiet > 0 && `${grouped(quiet)} changed much, perhaps by chance`,
+    quiet > 0 && `${counted(quiet, 'latency', 'latencies')} changed much, perhaps by chance`,
   ])
   return parts.length === 0 ? 'Nothing differs significantly.' : `${parts.join(', ')}.`
 }

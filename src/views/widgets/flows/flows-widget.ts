@@ -1,12 +1,15 @@
+import { least, range, sum } from 'd3-array'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { shownKeys } from '../../../compare/knowledge/names.ts'
 import { threadsOf, threadText } from '../../../compare/knowledge/notes.ts'
 import { categoryKey, edgeKey } from '../../../compare/knowledge/parts.ts'
+import { labelDifference } from '../../../compare/precursors/label-difference.ts'
 import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import { coalesceFlow } from '../../../explain/flow-pair/coalesce-flow.ts'
 import { compareFlowGraphs } from '../../../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowComparison, UnionNode } from '../../../explain/flow-pair/flow-comparison.ts'
 import { chooseFlows, type FlowChoice } from '../../../explain/flow-pair/flow-pair.ts'
+import { BEFORE } from '../../../flows/flow-set.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { defineWidget } from '../define-widget.ts'
 import {
@@ -74,7 +77,23 @@ function flowPair(
     throw new OptionError('category', chosen, `a category from 0 to ${size - 1}`)
   }
   if (origin === 'itself') return chooseFlows(comparison, { category: chosen })
-  return chooseFlows(comparison, ranked ?? chosen)
+  return besideSimilar(comparison, chooseFlows(comparison, ranked ?? chosen))
+}
+
+/** A kind of request that nobody made before, and without precursor, beside the most similar one that was made. */
+function besideSimilar(
+  { categories }: Comparison,
+  pair: ReturnType<typeof chooseFlows>,
+): ReturnType<typeof chooseFlows> {
+  const { category } = pair.after
+  if (pair.before.category !== category || categories.count(category, BEFORE) > 0) return pair
+  const own = categories.structure(category)
+  const made = range(categories.size).filter((one) => categories.count(one, BEFORE) > 0)
+  const similar = least(made, (one) => {
+    const { added, removed } = labelDifference(categories.structure(one), own)
+    return sum([...added, ...removed], ({ count }) => count)
+  })
+  return similar === undefined ? pair : { ...pair, before: { category: similar, period: BEFORE } }
 }
 
 /** The highest-ranked mutation of the first finding; its category, where none of it is ranked. */
@@ -92,7 +111,8 @@ function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData
     largeShift,
     ...(names === null ? {} : { names }),
   })
-  const { nodes, edges, orderChanges, regions, differences, components, confidenceText } = flows
+  const { nodes, edges, orderChanges, regions, differences, components } = flows
+  const isTold = flows.before.requests > 0 && flows.after.requests > 0
   const { differences: changes, rest, totalUs } = flows.ranked
   const ranked = { differences: changes, rest, totalUs }
   const usualLevel = readableLevel(flows)
@@ -103,7 +123,7 @@ function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData
   return {
     ...rounded({ nodes, edges, regions, differences, components, ranked }),
     orderChanges,
-    confidenceText,
+    confidenceText: isTold ? flows.confidenceText : '',
     usualMode: readableMode(ranked),
     usualLevel,
     hasNameRule: typeof names === 'function',
@@ -143,10 +163,14 @@ function knownNotes(
 }
 
 function flowTitle(
-  { categories }: Comparison,
+  { categories, precursors }: Comparison,
   { before, after }: { readonly before: FlowChoice; readonly after: FlowChoice },
 ): string {
-  const was = before.category === after.category ? '' : `, which was category ${before.category}`
+  const isPrecursor = precursors
+    .of(after.category)
+    .some(({ category }) => category === before.category)
+  const isOwn = before.category === after.category
+  const was = isOwn ? '' : `, ${isPrecursor ? 'which was' : 'beside'} category ${before.category}`
   return `Flow of ${rootName(categories, after.category, 100)}, category ${after.category}${was}`
 }
 
@@ -167,7 +191,9 @@ const MAX_BOXES = { regions: 60, groups: 120 } as const
 function readableLevel(flows: FlowComparison): FlowLevel {
   const boxes = (level: FlowLevel) =>
     coalesceFlow(flows, { groups: groupsAt(flows, { level, focus: 1 }) }).nodes.length
-  if (boxes('regions') <= MAX_BOXES.regions) return 'regions'
+  const regions = boxes('regions')
+  if (regions === 1 && boxes('steps') <= MAX_BOXES.regions) return 'steps'
+  if (regions <= MAX_BOXES.regions) return 'regions'
   if (boxes('groups') <= MAX_BOXES.groups) return 'groups'
   return boxes('components') < boxes('groups') ? 'components' : 'groups'
 }
