@@ -13,7 +13,7 @@ import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { categoriesOf, listed, surest } from './names.ts'
 import { requestsAfter } from './segment-findings.ts'
-import { isOfSteps, spansOf } from './since-start.ts'
+import { spansOf } from './since-start.ts'
 
 /** Where spans run, by what resources say: one host, zone or version. */
 interface Place {
@@ -57,16 +57,19 @@ const MAX_NAMED = 3
 export function withSharedPlaces(drafts: readonly Draft[], sources: Sources): readonly Draft[] {
   const heads = (['slower', 'faster'] as const).flatMap((direction) =>
     sharedPlaces(
-      drafts.filter(
-        (one) => one.direction === direction && isOfSteps(one) && !one.steps.some(isWait),
-      ),
+      drafts.filter((draft) => draft.direction === direction && isOfServices(draft)),
       sources,
     ),
   )
   return [...heads, ...drafts]
 }
 
-/** Whether a step is how long messages wait: their senders and receivers run in places of their own. */
+/** Whether a draft is of what services do, and the ways between them; messages wait between places. */
+function isOfServices({ kind, steps, covers }: Draft): boolean {
+  const isTimed = steps.every((step) => step.kind !== 'request' && !isWait(step))
+  return kind === 'latency' && covers === undefined && isTimed
+}
+
 function isWait({ part }: Step): boolean {
   return part === 'message'
 }

@@ -49,7 +49,7 @@ export function draftsInTime(given: readonly Draft[], compared: Compared): Draft
 }
 
 /** Whether a draft tells how long steps take, in numbers of its own: not what others leave of it. */
-export function isOfSteps({ kind, steps: [step], scope, isOfSegment }: Draft): boolean {
+function isOfSteps({ kind, steps: [step], scope, isOfSegment }: Draft): boolean {
   const isOwn = scope !== undefined || (isOfSegment === true && step?.kind !== 'request')
   return kind === 'latency' && isOwn
 }
