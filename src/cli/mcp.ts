@@ -10,8 +10,8 @@ import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT, findingCalled } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { exampleOf } from './example-calls.ts'
-import { SEGMENT } from './finding-document.ts'
 import type { Flags } from './flags.ts'
+import { SEGMENT } from './segment-document.ts'
 
 const DEFAULT_BUDGET = 8000
 const MIN_BUDGET = 1000

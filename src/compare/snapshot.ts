@@ -16,7 +16,8 @@ import { Comparison } from './comparison.ts'
 import type { ComparisonOptions } from './comparison-options.ts'
 import type { Claim } from './findings/find-findings.ts'
 import type { TimedEvent } from './onset/events.ts'
-import { type ColumnsOf, RequestColumns, type ResourceUses } from './segments/request-columns.ts'
+import type { ColumnsOf } from './segments/read-columns.ts'
+import { RequestColumns, type ResourceUses } from './segments/request-columns.ts'
 
 export interface SnapshotParts {
   /** When requests arrived; always with latencies, as findings ask for it. Default `false`. */
@@ -82,6 +83,8 @@ export function takeSnapshot(
   const refolds = folded instanceof FoldedFlows && latenciesOf !== undefined
   const flows = refolds ? folded.unfolded : folded
   const { shapes } = flows
+  // What finds them reads columns that are carried along.
+  const { claims } = comparison
   const each = Array.from({ length: shapes.size }, (_, shape) => shape)
   return encodeColumns<SnapshotData>({
     // A function cannot be carried, and is no longer needed.
@@ -114,7 +117,7 @@ export function takeSnapshot(
     columns: latenciesOf === undefined ? [] : comparison.columns.all(),
     seen: comparison.seen,
     resources: latenciesOf === undefined ? null : comparison.columns.resources(),
-    claims: comparison.claims,
+    claims,
     ...latenciesOfSome(flows, latenciesOf ?? (() => false)),
   })
 }

@@ -49,6 +49,7 @@ export function withSegments(
 function isOfOperations(segment: Segment, { steps: [step] }: Draft, { steps, flows }: StepChanges) {
   const change = steps.find((one) => step && stepKey(one) === stepKey(step))
   if (change === undefined || change.minority !== null || segment.operation !== null) return false
+  if (segment.within !== null) return false
   if (change.operations.every(({ changed }) => changed)) return false
   const all = new Set(requestsAfter(change, flows))
   const inside = requestsAfter(segment, flows)
@@ -77,9 +78,10 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
   const { flows } = categories
   const [step] = draft.steps
   if (step === undefined || !isConfined(draft, segment)) return {}
-  const told = { requests: inside.after, concerned: [inside.before, inside.after] as const }
+  const concerned = requestsInside(segment, flows)
+  const told = { requests: concerned[AFTER], concerned }
   const was = moreText(step.shiftUs, flows.quantity)
-  if (step.share !== undefined) {
+  if (step.share !== undefined && segment.within === null) {
     const few = `${was} in ${percent(step.share)} of the calls`
     const [low, high] = draft.eachInterval.map((us) => (us * draft.requests) / inside.after)
     const eachUs = draft.contributionUs / inside.after || inside.change
@@ -89,17 +91,21 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
       eachInterval: [low as number, high as number],
     }
   }
-  if (inside.after >= NEARLY_ALL * draft.requests) return {}
+  if (concerned[AFTER] >= NEARLY_ALL * draft.requests && segment.within === null) return {}
+  const { share: _, ...ofAll } = step
   return {
     ...told,
-    what: draft.what.replace(was, moreText(inside.change, flows.quantity)),
+    what:
+      segment.within === null
+        ? draft.what.replace(was, moreText(inside.change, flows.quantity))
+        : timeWords(segment, flows.quantity),
     ...(draft.contributionUs !== 0 && {
-      contributionUs: inside.change * inside.after,
-      eachInterval: eachIntervalOf(segment),
+      contributionUs: inside.change * inside.after * segment.waitedFor,
+      eachInterval: eachIntervalOf(segment, flows),
     }),
     probabilitySlower: Number.NaN,
     categories: categoriesOf(categories, requestsAfter(segment, flows)),
-    steps: [{ ...step, shiftUs: inside.change }],
+    steps: [{ ...ofAll, shiftUs: inside.change }],
     p,
     q,
   }
@@ -118,9 +124,21 @@ export function requestsAfter(
   return requests.filter((request) => period[request] === AFTER)
 }
 
-function eachIntervalOf({ inside: { change, error } }: Segment): [low: number, high: number] {
+/** Requests of each period inside: of segments of spans, those that make the calls. */
+function requestsInside(segment: Segment, { period }: FlowSet): readonly [number, number] {
+  const { inside, requests, within } = segment
+  if (within === null) return [inside.before, inside.after]
+  const after = requests.filter((request) => period[request] === AFTER).length
+  return [requests.length - after, after]
+}
+
+/** What a request inside takes more: of spans, what all that it has of them do. */
+function eachIntervalOf(segment: Segment, flows: FlowSet): [low: number, high: number] {
+  const { change, error, after } = segment.inside
+  const waited = after * segment.waitedFor
+  const each = waited / Math.max(1, requestsInside(segment, flows)[AFTER])
   const width = normalQuantile(0.975) * error
-  return [change - width, change + width]
+  return [(change - width) * each, (change + width) * each]
 }
 
 /** Of failures, examples are requests of the segment: those that fail where more do, others of the other period. */
@@ -148,10 +166,11 @@ export function segmentClause({
 }: Pick<Draft, 'segment' | 'steps' | 'what'>): string {
   if (segment === undefined) return ''
   const { step, measure, operation, callingOperation, conditions, text, shareOfChange } = segment
+  const { within } = segment
   const isUntold = (name: string | null): name is string =>
     name !== null && name !== '' && !what.includes(operationName({ operation: name }))
   // Who fails may be asked for other things too.
-  const isRoot = measure === 'errors' && isUntold(operation)
+  const isRoot = measure === 'errors' && within === null && isUntold(operation)
   const of = isRoot ? `${condition(OPERATION, 'is', [operation]).text} and ` : ''
   const calls = [
     ...(measure === 'time' && isUntold(operation) ? [`in ${operationName({ operation })}`] : []),
@@ -183,7 +202,7 @@ export function segmentNotes(
 }
 
 function segmentFacts(segment: Segment, taking = ''): string[] {
-  const { shareOfChange, equivalents, inside, outside, conditions, text, measure } = segment
+  const { shareOfChange, equivalents, inside, outside, conditions, text, measure, within } = segment
   if (conditions.length === 0) return []
   const all = grouped(inside.after + outside.after)
   const same = equivalents.find((one) => !one.endsWith(text))
@@ -193,8 +212,12 @@ function segmentFacts(segment: Segment, taking = ''): string[] {
     measure === 'errors'
       ? `; ${failed(inside.afterMean, inside.after)} of these fail (${failed(inside.beforeMean, inside.before)} of ${grouped(inside.before)} before)`
       : ''
+  const searched =
+    within === null
+      ? `requests ${searchedIn(segment)}`
+      : `calls of ${operationName({ operation: within })}`
   return [
-    `${grouped(inside.after)} of ${all} requests ${searchedIn(segment)} meet it${taking}${failing}: ${percent(shareOfChange)} of the change${also}`,
+    `${grouped(inside.after)} of ${all} ${searched} meet it${taking}${failing}: ${percent(shareOfChange)} of the change${also}`,
   ]
 }
 
@@ -246,25 +269,27 @@ function isOfFailures({ step, direction }: Segment, draft: Draft, all: readonly 
 
 export function segmentDraft(segment: Segment, categories: Categories): Draft {
   const { step, inside, measure, operation, callingOperation, direction, conditions } = segment
+  const { within } = segment
   const where = conditions.map(({ text }) => text).join(' and ')
   const { service = '', caller = null } = step ?? {}
   const kind = step?.kind ?? 'request'
   const { flows } = categories
   const isTime = measure === 'time'
-  const name = operation === null ? '' : operationName({ operation })
+  const name = nameOf(segment)
+  const concerned = requestsInside(segment, flows)
   const from = caller === null ? '' : `${printable(caller)} → `
   return {
     ...NO_EVIDENCE,
     kind: isTime ? 'latency' : 'errors',
     direction: isTime ? (direction as 'slower' | 'faster') : 'slower',
-    key: JSON.stringify([measure, kind, caller, service, operation, where]),
+    key: JSON.stringify([measure, kind, caller, service, within ?? operation, where]),
     where: `${from}${printable(service)}${kind === 'request' && name !== '' ? ` ${name}` : ''}`,
-    what: isTime ? timeWords(segment, name, flows.quantity) : failureWords(segment),
+    what: isTime ? timeWords(segment, flows.quantity) : failureWords(segment),
     categories: categoriesOf(categories, requestsAfter(segment, flows)),
-    requests: inside.after,
-    concerned: [inside.before, inside.after],
-    contributionUs: isTime ? inside.change * inside.after : 0,
-    eachInterval: isTime ? eachIntervalOf(segment) : [Number.NaN, Number.NaN],
+    requests: concerned[AFTER],
+    concerned,
+    contributionUs: isTime ? inside.change * inside.after * segment.waitedFor : 0,
+    eachInterval: isTime ? eachIntervalOf(segment, flows) : [Number.NaN, Number.NaN],
     probabilitySlower: Number.NaN,
     notes: [
       ...segmentFacts(segment),
@@ -288,8 +313,20 @@ export function segmentDraft(segment: Segment, categories: Categories): Draft {
   }
 }
 
-function timeWords({ step, inside, callingOperation }: Segment, name: string, quantity: Quantity) {
-  const time = moreText(inside.change, quantity)
+/** Operation that a segment is of: of spans theirs, which may lie within that; empty for several. */
+function nameOf({ step, operation, within }: Segment): string {
+  const name = operation === null ? '' : operationName({ operation })
+  if (within === null || within === operation) return name
+  const inner = operationName({ operation: within })
+  return step?.kind === 'work' && name !== '' ? `${inner} within ${name}` : inner
+}
+
+function timeWords(segment: Segment, quantity: Quantity) {
+  const { step, inside, callingOperation, within, operation } = segment
+  const name = nameOf(segment)
+  const time = moreText(inside.change, quantity) + (within === null ? '' : ' a call')
+  if (step?.kind === 'work' && within !== null && within !== operation)
+    return `${name} takes ${time}`
   const by =
     callingOperation === null || callingOperation === ''
       ? ''

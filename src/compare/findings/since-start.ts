@@ -15,6 +15,8 @@ import { type StepGroup, stepsTold } from './step-findings.ts'
 
 /** A start, or an end, is known well if its interval is at most this share of the time between them. */
 const MAX_UNSURE = 0.25
+/** So many calls a request are several. */
+const SEVERAL = 1.2
 
 type IsThen = (request: number) => boolean
 
@@ -96,6 +98,8 @@ function resizedBy(
       const step = times.find((one) => stepKey(one) === stepKey(change)) as StepTimes
       return describePart(change, step, { limits, isPart, isKnown })
     })
+  // Times of a step are means of a request's calls: of several, some may be outside.
+  if (segment && segment.within !== null && hasOthers(segment)) return null
   const isInside = segment && insideOf(segment, flows)
   const isOnly = segment !== undefined && (isOfSegment || isConfined(draft, segment))
   const parts = partsOf(
@@ -135,6 +139,11 @@ function resizedBy(
     ...{ where, what, steps: toldSteps, segment: then, isOfSegment: false },
     notes: [...notesOf(told, then), ...others],
   }
+}
+
+/** Whether requests of a segment of spans make other such calls, too. */
+function hasOthers({ inside, requests }: Segment): boolean {
+  return inside.before + inside.after > SEVERAL * requests.length
 }
 
 /** Which calls are of a segment; of before, any that it may be compared with where none was inside. */

@@ -5,7 +5,8 @@ import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { isNameLike, isNumberText } from '../../traces/attribute-names.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { operationName } from '../findings/names.ts'
-import type { RequestColumn, RequestColumns } from '../segments/request-columns.ts'
+import type { RequestColumn } from '../segments/read-columns.ts'
+import type { RequestColumns } from '../segments/request-columns.ts'
 
 /** Fewest requests of a group. */
 const MIN_OTHERS = 5

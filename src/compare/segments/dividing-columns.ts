@@ -12,12 +12,18 @@ import {
   MISSING,
   RARE,
   type RequestColumn,
-  type RequestColumns,
-} from './request-columns.ts'
+} from './read-columns.ts'
+import type { RequestColumns, SpanList } from './request-columns.ts'
 import type { Coded } from './segment-words.ts'
 
 /** Of a service that many call, attributes of all of them would leave no time for other services. */
 const MAX_CALLERS = 3
+
+export interface Divided {
+  readonly coded: readonly Coded[]
+  /** How many codes were read. */
+  readonly size: number
+}
 
 /** What the requests of a comparison can be divided by, for whatever is measured. */
 export class DividingColumns {
@@ -44,31 +50,26 @@ export class DividingColumns {
   }
 
   /** Columns that divide the rows of what is measured, each in another way. */
-  of(measured: Measured): { coded: Coded[]; size: number } {
-    const { step, call, requests, measure } = measured
+  of(measured: Measured): Divided {
+    const { step, call, measure } = measured
     const root = this.#ofService(null)
     const service = step?.service ?? (call?.of.service as string)
     const own = step?.kind === 'request' ? [] : this.#ofService(service)
     // A request that fails, or calls otherwise, calls other things later: that is what became of it.
     const called = measure === 'time' ? this.#called : []
     const others = [...called, ...this.#ofCallers(service)]
-    const known = new Map<string, Coded>()
-    let size = 0
-    for (const column of [...root, ...others, ...own]) {
-      // How a call ended is what became of it.
-      if (saysOutcome(column.attribute)) continue
-      if (others.includes(column) && !dividesStrata(column, measured)) continue
-      const codes = new Uint16Array(requests.length)
-      for (let row = 0; row < codes.length; row++) codes[row] = column.codes[requests[row]!]!
-      size += codes.length
-      if (measure === 'errors' && tellsFailures(codes, measured)) continue
-      const key = partitionKey(codes, column.values.length)
-      if (key === null) continue
-      const same = known.get(key)
-      if (same === undefined) known.set(key, { column, codes, equal: [] })
-      else same.equal.push({ column, codes })
-    }
-    return { coded: [...known.values()], size }
+    return codedOf(measured, [...root, ...others, ...own], new Set(others))
+  }
+
+  /** Whether spans recorded anything. */
+  dividesSpans(spans: SpanList): boolean {
+    return this.#read.ofSpans(spans).columns.length > 0
+  }
+
+  /** Columns that divide spans by what they recorded themselves. */
+  ofSpans(measured: Measured, spans: SpanList): Divided {
+    const { columns } = this.#read.ofSpans(spans)
+    return codedOf(measured, columns, new Set(columns))
   }
 
   /** What was recorded with those that call a service most. */
@@ -86,6 +87,32 @@ export class DividingColumns {
     if (!isKnown) this.leftOut.push(...leftOut)
     return columns
   }
+}
+
+/** @param others columns that must divide operations */
+function codedOf(
+  measured: Measured,
+  columns: readonly RequestColumn[],
+  others: ReadonlySet<RequestColumn>,
+): Divided {
+  const { units, measure } = measured
+  const known = new Map<string, Coded>()
+  let size = 0
+  for (const column of columns) {
+    // How a call ended is what became of it.
+    if (saysOutcome(column.attribute)) continue
+    if (others.has(column) && !dividesStrata(column, measured)) continue
+    const codes = new Uint16Array(units.length)
+    for (let row = 0; row < codes.length; row++) codes[row] = column.codes[units[row]!]!
+    size += codes.length
+    if (measure === 'errors' && tellsFailures(codes, measured)) continue
+    const key = partitionKey(codes, column.values.length)
+    if (key === null) continue
+    const same = known.get(key)
+    if (same === undefined) known.set(key, { column, codes, equal: [] })
+    else same.equal.push({ column, codes })
+  }
+  return { coded: [...known.values()], size }
 }
 
 /** What is missing where another called tells only who did. */

@@ -1,5 +1,6 @@
 // Runs once a request and column: the loops index with `!`.
 
+import { sum } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { remembered } from '../../core/remembered.ts'
@@ -9,8 +10,9 @@ import { largerP, type RunMeasure, runShifts } from '../../stats/run-shifts.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
-import { DividingColumns } from './dividing-columns.ts'
+import { type Divided, DividingColumns } from './dividing-columns.ts'
 import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
+import { searchStepSpans } from './measured-spans.ts'
 import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
 import { countAfter, kindsOf, levelsOf, rowsOf, rowsOfOthers, toldSides } from './segment-rows.ts'
@@ -25,6 +27,7 @@ import {
 } from './segment-words.ts'
 import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
+import { withoutEchoes } from './without-echoes.ts'
 
 const MAX_TRIES = 6
 /** Segments of one step: each is looked for in what those before left over. */
@@ -39,8 +42,6 @@ const MIN_LIFT = 1.25
 const MAX_FAILED = 0.5
 /** A share of requests must change by this much. */
 const MIN_SHARE = 0.02
-/** Response times of requests with this share in common are one change. */
-const MIN_SHARED = 0.5
 
 export interface SegmentSources {
   readonly steps: StepChanges
@@ -60,6 +61,8 @@ export function segmentSources(call: string, of: SegmentSources): Required<Segme
  *
  * Conditions are over attributes and hosts of roots, of the step's spans and of its callers': one
  * value, several values, numbers from or below one, what was recorded or not, services that are called.
+ * Spans within a step, calls, and repeated visits of a service are divided one by one, by what they
+ * recorded themselves (`Segment.within`).
  * What differs as much before, is merely frequent, or hits all requests alike is none: see
  * `testSegment`. Everything that was looked at is corrected for: Bonferroni within a step, then
  * Benjamini-Hochberg with `findStepChanges`; what that found, by itself, as the next level of a tree.
@@ -89,13 +92,16 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   const blocks = timeBlocks(flows)
   const limits = { ...options, failed, blocks, usualOf: cappedTimes(flows, BEFORE), negligibleUs }
   let [cells, omitted] = [0, 0]
-  const searches = allMeasured(steps, failed).flatMap((measured) => {
-    const { coded, size } = columns.of(measured)
+  const searched = (measured: Measured, { coded, size }: Divided) => {
     cells += size
-    if (cells <= options.maxSegmentCells) return { measured, ...search(measured, coded, limits) }
+    if (cells <= options.maxSegmentCells) return [{ measured, ...search(measured, coded, limits) }]
     omitted++
     return []
-  })
+  }
+  const searches = [
+    ...allMeasured(steps, failed).flatMap((measured) => searched(measured, columns.of(measured))),
+    ...searchStepSpans(steps, columns, searched),
+  ]
   // Of several runs, a segment must have changed by more than these differ there.
   const held = searches.flatMap(({ found }) => found)
   const shifts = flows.runs.length < 2 ? [] : runShifts(held.map(({ levels }) => levels))
@@ -276,8 +282,11 @@ function isLarge(
   { measured, isInside }: Pick<Tried, 'isInside'> & { measured: Measured },
   { minimumEffect, negligibleUs, usualOf }: SearchOptions,
 ): boolean {
-  const { measure, offsets, requests, recorded } = measured
+  const { measure, offsets, requests, recorded, within } = measured
   if (measure !== 'time') return Math.abs(inside.change) > MIN_SHARE
+  const own = new Set(requests.filter((_, row) => isInside[row] === 1))
+  // Each request has so many of the calls.
+  const each = within === undefined ? 1 : sum(isInside) / own.size
   const [sums, counts] = [new Float64Array(2), new Float64Array(2)]
   for (let group = 0; group < offsets.length - 1; group += 2) {
     for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
@@ -289,7 +298,7 @@ function isLarge(
   const side = counts[1]! > 0 ? 1 : 0
   const stoodFor = recorded === null ? 1 : countAfter(recorded) / countAfter(measured)
   return (
-    Math.abs(inside.change) > (minimumEffect * sums[side]!) / counts[side]! &&
+    Math.abs(inside.change) * each > (minimumEffect * sums[side]!) / counts[side]! &&
     Math.abs(inside.change) * inside.after * stoodFor >= negligibleUs
   )
 }
@@ -317,7 +326,7 @@ function segmentOf(
 ): Segment {
   const { candidate, isInside, p, q } = tried
   const { measured, columns } = searched
-  const { measure, step, call, strata } = measured
+  const { measure, step, call, strata, within } = measured
   const stratum = candidate.stratum === null ? null : strata[candidate.stratum]!
   const operation = stratum?.operation ?? onlyOperation(measured, isInside)
   const isOfTimes = measure === 'time' && operation !== null
@@ -348,6 +357,8 @@ function segmentOf(
     p,
     q,
     operation,
+    within: within ?? null,
+    waitedFor: waitedFor(measured, isInside),
     callingOperation: stratum?.callingOperation ?? null,
     text: textOf(told.conditions) || operationIs(step, operation),
     direction: measure === 'time' ? (isMore ? 'slower' : 'faster') : isMore ? 'more' : 'less',
@@ -357,6 +368,17 @@ function segmentOf(
     // A request may call a service more than once.
     requests: [...new Set(requests)],
   }
+}
+
+function waitedFor({ isWaited, offsets, units }: Measured, isInside: Uint8Array): number {
+  let [waited, all] = [0, 0]
+  for (let group = 1; group < offsets.length - 1; group += 2) {
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      all += isInside[row]!
+      waited += isInside[row]! * (isWaited?.[units[row]!] ?? 1)
+    }
+  }
+  return waited / Math.max(1, all)
 }
 
 /** Whether a condition holds for all requests with an operation. */
@@ -375,26 +397,4 @@ function holdsForAll(
 
 function sizeOf({ inside, measure }: Segment): number {
   return Math.abs(inside.change) * inside.after * (measure === 'time' ? 1 : 1e6)
-}
-
-/** Leaves out response times and failures of requests that a service shows in the same requests. */
-function withoutEchoes(
-  segments: readonly Segment[],
-  { period }: FlowSet,
-  failed: Uint8Array,
-): Segment[] {
-  const shownOf = remembered(({ measure, requests }: Segment) => {
-    const isTime = measure === 'time'
-    return new Set(requests.filter((one) => period[one] === AFTER && (isTime || failed[one] === 1)))
-  })
-  return segments.filter((segment) => {
-    if (segment.step?.kind !== 'request') return true
-    const own = shownOf(segment)
-    return !segments.some((other) => {
-      if (other.measure !== segment.measure || other.direction !== segment.direction) return false
-      if (other.step === null || other.step.kind === 'request') return false
-      const shared = [...shownOf(other)].filter((request) => own.has(request)).length
-      return shared >= MIN_SHARED * own.size
-    })
-  })
 }

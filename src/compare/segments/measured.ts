@@ -13,7 +13,7 @@ import { placeOf, type StepStratum } from '../steps/step-strata.ts'
 import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import { allVisits } from '../steps/visits.ts'
-import { MISSING, type RequestColumn } from './request-columns.ts'
+import { MISSING, type RequestColumn } from './read-columns.ts'
 
 /** What segments are compared by. */
 export type Measure = 'time' | 'errors' | 'structure'
@@ -24,11 +24,17 @@ export interface Measured {
   readonly isSure: boolean
   readonly step: Step | null
   readonly call: CallChoice | null
+  /** Operation of the spans that are measured, one by one; undefined where requests are. */
+  readonly within?: string | undefined
+  /** Of spans, whether requests wait for each, by unit. */
+  readonly isWaited?: Uint32Array | undefined
   /** Operation of each stratum, and what called it; empty for roots. */
   readonly strata: readonly Stratum[]
   /** Rows of stratum `s` in period `p` are `offsets[2 s + p]` to `offsets[2 s + p + 1]`. */
   readonly offsets: Uint32Array
   readonly requests: Uint32Array
+  /** What each row's codes are found by in columns: its request, or of spans the number of its span. */
+  readonly units: Uint32Array
   /** Time in µs, or 1 for a failure or a choice taken; ascending within stratum and period. */
   readonly values: Float64Array
   readonly blocks: Uint8Array
@@ -41,7 +47,8 @@ export interface Measured {
   readonly recorded: Measured | null
 }
 
-type Head = Pick<Measured, 'measure' | 'isSure' | 'step' | 'call'>
+type Head = Pick<Measured, 'measure' | 'isSure' | 'step' | 'call'> &
+  Partial<Pick<Measured, 'within' | 'isWaited'>>
 
 export interface Stratum {
   readonly operation: string
@@ -53,7 +60,7 @@ const MAX_ELSE = 0.02
 /** Strata with fewer requests in a period are left out. */
 const MIN_STRATUM = 10
 /** What changed in some requests only shows in all of them a little: with a p below this. */
-const LIKELY = 0.1
+export const LIKELY = 0.1
 
 /** Everything that segments are looked for in, the largest times first. */
 export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
@@ -205,11 +212,13 @@ interface Sample {
   readonly requests: ArrayLike<number>
   readonly values: ArrayLike<number>
   readonly blocks: ArrayLike<number>
+  /** Default: the requests. */
+  readonly units?: ArrayLike<number>
   /** Whether values ascend already, and blocks among equal ones. Default: not known. */
   readonly isAscending?: boolean
 }
 
-interface Group extends Stratum {
+export interface Group extends Stratum {
   readonly samples: readonly Sample[]
 }
 
@@ -221,7 +230,11 @@ function rootOf({ shapes, shapeOf, labels }: FlowSet, request: number) {
   return labels.get(shapes.labels(shapeOf[request]!)[0]!)
 }
 
-function measuredOf({ counted }: FlowSet, head: Head, groups: readonly Group[]): Measured | null {
+export function measuredOf(
+  { counted }: FlowSet,
+  head: Head,
+  groups: readonly Group[],
+): Measured | null {
   const all = rowsOfGroups(head, groups, counted)
   if (all === null || all.weights === undefined) return all
   return { ...rowsOfGroups(head, groups, counted, equalRows)!, weights: undefined, recorded: all }
@@ -241,6 +254,7 @@ function rowsOfGroups(
   const size = sum(kept, ({ samples }) => sum(samples, ({ values }) => values.length))
   const offsets = new Uint32Array(2 * kept.length + 1)
   const requests = new Uint32Array(size)
+  const units = head.within === undefined ? requests : new Uint32Array(size)
   const values = new Float64Array(size)
   const blocks = new Uint8Array(size)
   const weights = counted && new Float64Array(size)
@@ -263,6 +277,7 @@ function rowsOfGroups(
         const row = chosen === undefined ? place : chosen[place]!
         const i = order === null ? row : order[row]!
         requests[at] = sample.requests[i]!
+        if (sample.units) units[at] = sample.units[i]!
         values[at] = sample.values[i]!
         blocks[at] = sample.blocks[i]!
         if (weights) weights[at] = counted![requests[at]!]!
@@ -277,6 +292,7 @@ function rowsOfGroups(
     strata,
     offsets,
     requests: requests.subarray(0, at),
+    units: units.subarray(0, at),
     values: values.subarray(0, at),
     blocks: blocks.subarray(0, at),
     weights,
@@ -287,13 +303,13 @@ function rowsOfGroups(
 /** Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for it. */
 export function dividesStrata(
   { codes, values }: RequestColumn,
-  { offsets, requests }: Measured,
+  { offsets, units }: Measured,
 ): boolean {
   const counts = new Uint32Array(values.length)
   for (let stratum = 0; 2 * stratum < offsets.length - 1; stratum++) {
     const [from, to] = [offsets[2 * stratum]!, offsets[2 * stratum + 2]!]
     counts.fill(0)
-    for (let row = from; row < to; row++) counts[codes[requests[row]!]!]!++
+    for (let row = from; row < to; row++) counts[codes[units[row]!]!]!++
     if (max(counts)! < (1 - MAX_ELSE) * (to - from)) return true
   }
   return false

@@ -1,59 +1,14 @@
 // Runs once an attribute of a span: the loops index with `!`.
 import { sum } from 'd3-array'
-import { naturally } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
-import {
-  isNameLike,
-  type LeftOutReason,
-  NEARLY_UNIQUE,
-  namesFew,
-  namesResource,
-  reasonOfName,
-  reasonOfTexts,
-} from '../../traces/attribute-names.ts'
-import { type AttributeType, TEXT, TRUTH } from '../../traces/attributes.ts'
+import { namesResource } from '../../traces/attribute-names.ts'
+import { TEXT, TRUTH } from '../../traces/attributes.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import { allVisits } from '../steps/visits.ts'
-
-/** Code of requests in which something was not recorded. */
-export const MISSING = 0
-/** Code of requests with a value that few have. */
-export const RARE = 1
-export const FIRST_VALUE = 2
-
-/** What requests can be divided by: one code a request. */
-export interface RequestColumn {
-  /** Name of the attribute, `host`, `version`, or of a service that is called. */
-  readonly attribute: string
-  readonly kind: 'values' | 'numbers' | 'called'
-  /** Service whose spans it is recorded with; `null` for roots of requests. */
-  readonly service: string | null
-  /** Code of each request, in the order of the flows. */
-  readonly codes: Uint16Array
-  /** Text of each code; of numbers, those of one code lie from this one up to the next code's. */
-  readonly values: readonly string[]
-  /** Whether some requests have the code `MISSING`, and some the code `RARE`. */
-  readonly hasMissing: boolean
-  readonly hasRare: boolean
-}
-
-/** The codes of what is measured, row by row. */
-export interface CodedRows {
-  readonly column: RequestColumn
-  readonly codes: Uint16Array
-}
-
-/** An attribute that requests are not divided by, and why. */
-export interface LeftOutAttribute {
-  readonly attribute: string
-  readonly service: string | null
-  readonly reason: LeftOutReason
-  /** The only value of a constant one. */
-  readonly value?: string
-}
+import { type ColumnsOf, isOfSpan, readColumns } from './read-columns.ts'
 
 /** Spans that say which lock, queue or other thing that requests share they use: one row a name. */
 export interface ResourceUses {
@@ -66,21 +21,18 @@ export interface ResourceUses {
   readonly names: readonly string[]
 }
 
-/** What was recorded with the spans of one service, or with roots. */
-export interface ColumnsOf {
-  /** `null` for roots. */
-  readonly service: string | null
-  readonly columns: readonly RequestColumn[]
-  readonly leftOut: readonly LeftOutAttribute[]
+/** Spans that are divided by what they recorded themselves. */
+export interface SpanList {
+  /** What they are spans of. */
+  readonly key: string
+  /** Requests that it holds the spans of: one of so many. */
+  readonly every: number
+  readonly requests: Uint32Array
+  /** Number of each in its request, and of another that may know what it did not record. */
+  readonly spans: Uint32Array
+  readonly others: Uint32Array
 }
 
-/** Values that fewer requests have are no segment, in each of both periods together. */
-export const MIN_REQUESTS = 10
-/** Numbers of more values than this are cut at quantiles into as many bins. */
-const BINS = 16
-/** Whether a text is another one for each request is decided after this many. */
-const MIN_FOR_UNIQUE = 2_000
-const MAX_CODES = 4_000
 /** Codes kept of services. */
 const MAX_KEPT = 2 ** 25
 
@@ -89,6 +41,7 @@ export class RequestColumns {
   readonly #flows: FlowSet
   readonly #known: Map<string | null, ColumnsOf>
   readonly #isWhole: boolean
+  readonly #lists = new Set<string>()
   #resources: ResourceUses | null
   #entries: ReadonlyMap<string, ReadonlyMap<number, number>> | undefined
 
@@ -114,15 +67,35 @@ export class RequestColumns {
     const isRoot = [...(entries?.values() ?? [])].every((entry) => entry === 0)
     const read =
       entries === null
-        ? readColumns(this.#flows, { service, spanOf: () => 0 })
+        ? this.#read(service, () => 0)
         : entries === undefined || isRoot
           ? none
-          : readColumns(this.#flows, { service, spanOf: (shape) => entries.get(shape) })
+          : this.#read(service, (shape) => entries.get(shape))
     // Of services, the last ones alone are kept: there may be many.
     const [oldest] = [...this.#known.keys()].filter((key) => key !== null)
     const kept = sum(this.#known.values(), ({ columns }) => columns.length * this.#flows.size)
     if (oldest !== undefined && kept > MAX_KEPT) this.#known.delete(oldest)
     this.#known.set(service, read)
+    return read
+  }
+
+  /** Columns of spans of a list, one code a span. */
+  ofSpans({ key: of, every, requests, spans, others }: SpanList): ColumnsOf {
+    const key = `${of} ${every}`
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const none = { service: key, columns: [], leftOut: [] }
+    if (this.#isWhole) return none
+    const { columns: all } = readColumns(this.#flows, {
+      service: null,
+      size: requests.length,
+      requestOf: (unit) => requests[unit]!,
+      spanOf: (unit) => spans[unit],
+      otherOf: (unit) => others[unit]!,
+    })
+    const read = { ...none, columns: all.filter(({ attribute }) => isOfSpan(attribute)) }
+    this.#lists.add(key)
+    this.#known.set(key, read)
     return read
   }
 
@@ -132,10 +105,21 @@ export class RequestColumns {
     return this.#resources
   }
 
-  /** Columns of roots and of all services that have any. */
+  /** Columns of roots and of all services that have any, and of lists of spans that were read. */
   all(): ColumnsOf[] {
-    const services = this.#isWhole ? [...this.#known.keys()] : [null, ...this.#entriesOf().keys()]
-    return services.map((service) => this.of(service))
+    const services = [null, ...this.#entriesOf().keys(), ...this.#lists]
+    const keys = this.#isWhole ? this.#known.keys() : new Set(services)
+    return Array.from(keys, (key) => this.#known.get(key) ?? this.of(key))
+  }
+
+  #read(service: string | null, spanOf: (shape: number) => number | undefined): ColumnsOf {
+    const { shapeOf, size } = this.#flows
+    return readColumns(this.#flows, {
+      service,
+      size,
+      requestOf: (request) => request,
+      spanOf: (request) => spanOf(shapeOf[request]!),
+    })
   }
 
   /** Where services are entered first, by shape. */
@@ -151,62 +135,6 @@ export class RequestColumns {
     }
     this.#entries = entries
     return entries
-  }
-}
-
-/** Reads attributes and host of a span of each request, in codes. */
-function readColumns(
-  flows: FlowSet,
-  { service, spanOf }: { service: string | null; spanOf: (shape: number) => number | undefined },
-): ColumnsOf {
-  const { spanRows, spanOffsets, shapeOf, size } = flows
-  const columns = new Map<string, GrowingColumn>()
-  const named = (attribute: string) => {
-    const known = columns.get(attribute) ?? new GrowingColumn(attribute, size)
-    columns.set(attribute, known)
-    return known
-  }
-  const recordings = new Map<SpanTraces, Recording>()
-  let [requests, request] = [0, 0]
-  let last: Recording | undefined
-  const read = (key: number, value: number, type: AttributeType) => {
-    const { traces, ofKey } = last!
-    ofKey[key] ??= { column: named(traces.attributes.keys.value(key)), codes: new Map() }
-    const { column, codes } = ofKey[key]
-    if (type === TEXT)
-      column.addCode(request, value, { codes, texts: traces.attributes.columns.texts })
-    else column.add(request, type === TRUTH ? String(value === 1) : value)
-  }
-  for (; request < size; request++) {
-    const span = spanOf(shapeOf[request]!)
-    if (span === undefined) continue
-    requests++
-    const traces = flows.tracesOf(request)
-    if (traces?.kind !== 'spans' || !spanRows || !spanOffsets) continue
-    if (last?.traces !== traces) {
-      const ofPlace = { host: new Map(), version: new Map() }
-      last = recordings.get(traces) ?? { traces, ofKey: [], ofPlace }
-      recordings.set(traces, last)
-    }
-    const row = spanRows[spanOffsets[request]! + span]!
-    for (const place of ['host', 'version'] as const) {
-      const texts = place === 'host' ? traces.hosts : traces.versionNames
-      const code = traces.spans[place][row]!
-      if (texts.value(code) === '') continue
-      named(place).addCode(request, code, { codes: last.ofPlace[place], texts })
-    }
-    traces.attributes.visit(row, read)
-  }
-  const finished = [...columns.values()].map((column) => ({
-    column,
-    made: column.finish(service, requests),
-  }))
-  return {
-    service,
-    columns: finished.flatMap(({ made }) => made ?? []),
-    leftOut: finished.flatMap(({ column: { attribute, reason, value } }) =>
-      reason === null ? [] : [{ attribute, service, reason, ...(value !== null && { value }) }],
-    ),
   }
 }
 
@@ -233,168 +161,4 @@ function readResources(flows: FlowSet): ResourceUses {
     }
   }
   return { ...finishColumns(uses), names: names.values }
-}
-
-/** What is known of one recording: the columns of its attributes, and codes there of its own codes. */
-interface Recording {
-  readonly traces: SpanTraces
-  readonly ofKey: { readonly column: GrowingColumn; readonly codes: Map<number, number> }[]
-  readonly ofPlace: Readonly<Record<'host' | 'version', Map<number, number>>>
-}
-
-class GrowingColumn {
-  readonly attribute: string
-  reason: LeftOutReason | null = null
-  #codes: Uint32Array
-  #known = 0
-  readonly #values: (string | number)[] = []
-  readonly #codeOf = new Map<string | number, number>()
-  readonly #isId: boolean
-  #nextCheck = MIN_FOR_UNIQUE
-
-  constructor(attribute: string, size: number) {
-    this.attribute = attribute
-    this.#codes = new Uint32Array(size)
-    const named = reasonOfName(attribute)
-    this.#isId = named === 'identifier'
-    if (!this.#isId && named !== null) this.#leaveOut(named)
-  }
-
-  get value(): string | null {
-    return this.reason === 'constant' ? String(this.#values[0]) : null
-  }
-
-  /** Adds a text by its code in `texts`; `codes` are those that have a code here. */
-  addCode(
-    request: number,
-    code: number,
-    { codes, texts }: { readonly codes: Map<number, number>; readonly texts: Dictionary },
-  ): void {
-    if (this.reason !== null) return
-    let own = codes.get(code)
-    if (own === undefined) {
-      own = this.#code(texts.value(code))
-      codes.set(code, own)
-    }
-    this.#add(request, own)
-  }
-
-  add(request: number, value: string | number): void {
-    if (this.reason === null) this.#add(request, this.#code(value))
-  }
-
-  finish(service: string | null, requests: number): RequestColumn | null {
-    if (this.reason !== null) return null
-    const values = this.#values
-    const numbers = isNameLike(this.attribute) ? null : numbersOf(values)
-    if (numbers !== null && values.length > BINS) return this.#binned(service, requests, numbers)
-    const texts = values.map(String)
-    const isKind = this.#isId && namesFew(values.length, this.#known)
-    const isMixed = this.#known < requests
-    const reason = this.#isId && !isKind ? 'identifier' : reasonOfTexts(texts, this.#known)
-    if (reason !== null && !(reason === 'constant' && isMixed)) return this.#leaveOut(reason)
-    const counts = new Uint32Array(values.length)
-    for (const code of this.#codes) if (code > 0) counts[code - 1]!++
-    const often = [...counts.keys()]
-      .filter((value) => counts[value]! >= MIN_REQUESTS)
-      .sort((a, b) => counts[b]! - counts[a]!)
-      .slice(0, MAX_CODES)
-      .sort((a, b) => (numbers ? numbers[a]! - numbers[b]! : naturally(texts[a]!, texts[b]!)))
-    if (often.length === 0) return this.#leaveOut('unique')
-    const place = new Uint16Array(values.length).fill(RARE)
-    often.forEach((value, i) => {
-      place[value] = FIRST_VALUE + i
-    })
-    return {
-      attribute: this.attribute,
-      kind: 'values',
-      service,
-      hasMissing: isMixed,
-      hasRare: often.length < values.length,
-      codes: placed(this.#codes, place),
-      values: ['', '', ...often.map((value) => texts[value]!)],
-    }
-  }
-
-  #binned(service: string | null, requests: number, numbers: Float64Array): RequestColumn | null {
-    if (this.#isId) return this.#leaveOut('identifier')
-    const all = Float64Array.from(
-      this.#codes.filter((code) => code > 0),
-      (c) => numbers[c - 1]!,
-    )
-    if (isRising(all)) return this.#leaveOut('counter')
-    const sorted = all.sort()
-    const lows = [
-      ...new Set(
-        Array.from({ length: BINS }, (_, i) => sorted[Math.floor((i * sorted.length) / BINS)]!),
-      ),
-    ]
-    const place = new Uint16Array(numbers.length)
-    numbers.forEach((number, i) => {
-      const above = lows.findIndex((low) => low > number)
-      place[i] = FIRST_VALUE + (above < 0 ? lows.length : above) - 1
-    })
-    return {
-      attribute: this.attribute,
-      kind: 'numbers',
-      service,
-      hasMissing: this.#known < requests,
-      hasRare: false,
-      codes: placed(this.#codes, place),
-      values: ['', '', ...lows.map(String)],
-    }
-  }
-
-  #add(request: number, code: number): void {
-    if (this.#codes[request] !== 0) return
-    this.#codes[request] = code + 1
-    this.#known++
-    if (this.#known < this.#nextCheck) return
-    this.#nextCheck *= 2
-    const distinct = this.#values.length
-    if (distinct <= NEARLY_UNIQUE * this.#known) return
-    if (typeof this.#values[distinct - 1] === 'string' && numbersOf(this.#values) === null) {
-      this.#leaveOut(this.#isId ? 'identifier' : 'unique')
-    }
-  }
-
-  #code(value: string | number): number {
-    const known = this.#codeOf.get(value)
-    if (known !== undefined) return known
-    this.#codeOf.set(value, this.#values.length)
-    return this.#values.push(value) - 1
-  }
-
-  #leaveOut(reason: LeftOutReason): null {
-    this.reason = reason
-    this.#codes = new Uint32Array(0)
-    this.#codeOf.clear()
-    return null
-  }
-}
-
-function placed(codes: Uint32Array, place: Uint16Array): Uint16Array {
-  const own = new Uint16Array(codes.length)
-  for (let request = 0; request < own.length; request++) {
-    const code = codes[request]!
-    own[request] = code === 0 ? MISSING : place[code - 1]!
-  }
-  return own
-}
-
-function numbersOf(values: readonly (string | number)[]): Float64Array | null {
-  const numbers = new Float64Array(values.length)
-  for (const [i, value] of values.entries()) {
-    const number = value === '' ? Number.NaN : Number(value)
-    if (!Number.isFinite(number)) return null
-    numbers[i] = number
-  }
-  return numbers
-}
-
-/** Numbers that rise with nearly every request count requests. */
-function isRising(values: Float64Array): boolean {
-  let rises = 0
-  for (let i = 1; i < values.length; i++) if (values[i]! > values[i - 1]!) rises++
-  return rises >= 0.95 * (values.length - 1)
 }

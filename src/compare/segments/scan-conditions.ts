@@ -1,7 +1,7 @@
 // Runs once a request and column: the loops index with `!`.
 import { pooledQuantile } from '../../stats/quantile.ts'
 import type { Measured } from './measured.ts'
-import { type CodedRows, MISSING, RARE, type RequestColumn } from './request-columns.ts'
+import { type CodedRows, MISSING, RARE, type RequestColumn } from './read-columns.ts'
 
 export interface Condition {
   readonly column: RequestColumn

@@ -6,7 +6,7 @@ import { type RunMeasure, RunSums, runMeasure } from '../../stats/run-shifts.ts'
 import type { TimeBlocks } from '../steps/time-blocks.ts'
 import type { SegmentSide } from './contrast-shares.ts'
 import { type Measured, onlyOperation } from './measured.ts'
-import type { CodedRows } from './request-columns.ts'
+import type { CodedRows } from './read-columns.ts'
 import { type Candidate, metBy } from './scan-conditions.ts'
 import { measureSides, type SegmentTest } from './test-segment.ts'
 
@@ -113,7 +113,7 @@ export function toldSides(
   const columns = [...earlier, candidate].flatMap(({ conditions }) =>
     conditions.map(({ column }) => ({
       column,
-      codes: Uint16Array.from(recorded.requests, (request) => column.codes[request]!),
+      codes: Uint16Array.from(recorded.units, (unit) => column.codes[unit]!),
     })),
   )
   const [own, ...others] = [candidate, ...earlier].map((one) => rowsOf(one, columns, recorded))

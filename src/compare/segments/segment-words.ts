@@ -2,7 +2,7 @@
 import { sum } from 'd3-array'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Measured } from './measured.ts'
-import { type CodedRows, MISSING, RARE } from './request-columns.ts'
+import { type CodedRows, MISSING, RARE } from './read-columns.ts'
 import type { Candidate, Condition } from './scan-conditions.ts'
 import type { Segment, SegmentCondition } from './segments.ts'
 

@@ -8,7 +8,7 @@ import type { CallChoice } from '../steps/call-counts.ts'
 import type { Step } from '../steps/step-times.ts'
 import type { SegmentSide } from './contrast-shares.ts'
 import type { Measure } from './measured.ts'
-import type { LeftOutAttribute } from './request-columns.ts'
+import type { LeftOutAttribute } from './read-columns.ts'
 
 /** Options of `findSegments`. */
 export const SEGMENT_OPTIONS = defineOptions({
@@ -37,6 +37,13 @@ export interface Segment {
   /** Operation that it is restricted to, and what called it; `null` for all. */
   readonly operation: string | null
   readonly callingOperation: string | null
+  /**
+   * Operation of the spans that conditions are of: calls, not requests, are inside or outside then.
+   * `null` where requests are.
+   */
+  readonly within: string | null
+  /** Share of the calls inside, after, that requests wait for; 1 where requests are inside. */
+  readonly waitedFor: number
   /** All of them hold. */
   readonly conditions: readonly SegmentCondition[]
   /** All conditions in words, as `where` takes them. */
@@ -46,7 +53,7 @@ export interface Segment {
   readonly direction: 'slower' | 'faster' | 'more' | 'less'
   readonly inside: SegmentSide
   readonly outside: SegmentSide
-  /** Share of the requests after, of those that have the step. */
+  /** Share of the requests after, of those that have the step; of spans, of these. */
   readonly shareOfRequests: number
   /** Share of the change, what is less than twice its error outside counted as none. */
   readonly shareOfChange: number
@@ -88,7 +95,7 @@ export class Segments extends columnarStage<SegmentColumns>() {
       afterMean: ({ inside }) => inside.afterMean,
       changeInside: ({ inside }) => inside.change,
       changeOutside: ({ outside }) => outside.change,
-      ...own('shareOfRequests shareOfChange lift p q'),
+      ...own('shareOfRequests shareOfChange lift p q within'),
     })
   }
 

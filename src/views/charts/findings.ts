@@ -178,7 +178,7 @@ export function segmentSides(
 function segmentRows(segments: readonly Segment[], quantity: Quantity) {
   const labels = distinctTexts(segments, 72, labelOf)
   return segments.flatMap((segment, i) => {
-    const { shareOfRequests, shareOfChange } = segment
+    const { shareOfRequests, shareOfChange, within } = segment
     const sides = segmentSides(segment, quantity)
     const shared = { segment: labels[i] as string, ...sides }
     return [
@@ -187,7 +187,7 @@ function segmentRows(segments: readonly Segment[], quantity: Quantity) {
         kind: 'share of such requests',
         share: shareOfRequests,
         label: shared.segment,
-        amount: `${percent(shareOfRequests)} of requests`,
+        amount: `${percent(shareOfRequests)} of ${within === null ? 'requests' : 'calls'}`,
       },
       {
         ...shared,

@@ -9,7 +9,7 @@ import { randomSource } from '../../../src/stats/random.ts'
 import { every, makeSpans, requestsAt } from '../../make-traces.ts'
 
 const PRO_TEXT = { text: 'tier = pro', conditions: [{ text: 'tier = pro' }] }
-const PRO = { step: null, callingOperation: null, ...PRO_TEXT }
+const PRO = { step: null, callingOperation: null, within: null, ...PRO_TEXT }
 
 test('calls that a segment is restricted to are named unless the title did', () => {
   const segment = {
@@ -65,6 +65,7 @@ test('a segment is told of the calls that the title names, not of others of the 
   const segment = {
     measure: 'structure',
     step: null,
+    within: null,
     ...PRO_TEXT,
     inside: side,
     outside: { ...side, after: 30 },
