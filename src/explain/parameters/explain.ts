@@ -69,7 +69,12 @@ function explainFinding(
   finding: Finding,
   options: ExplainOptions,
 ): Explanation {
-  const { kind, changedEdges, moves, categories, calls, doing, segment } = finding
+  const { kind, consequences, moves, categories, calls, doing, segment } = finding
+  // Of one that sums up others, what these say.
+  const changedEdges =
+    finding.changedEdges.length > 0 || moves.length > 0
+      ? finding.changedEdges
+      : consequences.flatMap((one) => one.changedEdges)
   if (kind === 'errors') return explainFailures(comparison, finding, options)
   if (doing !== undefined && calls[0] !== undefined) {
     const why = explainChoice(comparison, { of: calls[0].of, doing }, options)

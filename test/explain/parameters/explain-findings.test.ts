@@ -150,6 +150,15 @@ test('a finding that holds only in a segment is explained among the calls of tha
   expect(within?.paths[0]?.conditions.map(({ column }) => column)).toEqual(['shop buy · size'])
 })
 
+test('a finding that sums up others is explained by the calls of these', () => {
+  const comparison = compare(shop(5, {}), shop(6, { stockUs: () => 500 }))
+  const finding = comparison.findings.findings[0] as NonNullable<
+    (typeof comparison.findings.findings)[0]
+  >
+  const sum = { ...finding, changedEdges: [], consequences: [finding] }
+  expect(explain(comparison, sum).subject.title).toBe('Calls of stock look')
+})
+
 test('no heading stands without an answer, and of a finding and its mutation all is said once', () => {
   const comparison = compare(shop(5, {}), shop(6, { stockUs: () => 500 }))
   const [finding] = comparison.findings.findings
