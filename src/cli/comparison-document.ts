@@ -1,7 +1,8 @@
 import type { Comparison } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
-import type { FewSlow, SlowStretch } from '../compare/findings/slow-stretch.ts'
+import type { FewSlow } from '../compare/findings/slow-stretch.ts'
+import type { SlowStretch } from '../compare/findings/stretches.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
@@ -26,6 +27,7 @@ import {
   RANK,
   record,
   TEXT,
+  words,
 } from './document.ts'
 import { FINDING, type PrintedFinding, printedFindings, WHOLE_FINDING } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
@@ -89,6 +91,10 @@ const SLOW_COUNTS = record<SlowStretch['inside']>({ slow: COUNT, requests: COUNT
 
 const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
   text: orNull(TEXT),
+  of: about(
+    'Which are slow and counted: requests, or messages that wait, whose times are those of sending.',
+    words('requests', 'messages'),
+  ),
   fromUs: about('Its first slow request, in µs since 1970, or on the clock of after.', NUMBER),
   untilUs: about('Its last.', NUMBER),
   isTimeOfDay: FLAG,

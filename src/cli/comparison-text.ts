@@ -1,6 +1,6 @@
 import { range, sum, transpose } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
-import { isVital } from '../compare/fairness/comparison-warnings.ts'
+import { isHint, isVital } from '../compare/fairness/comparison-warnings.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
@@ -175,11 +175,11 @@ function shortBlocks(
   const findings = [...comparison.findings.text().split('\n'), ...placesText(comparison)].flatMap(
     (line) => wrapped(line),
   )
-  const warnings = all.map(({ code, finding }) => `! ${code}: ${finding}`)
+  const warnings = all.flatMap((one) => (isHint(one) ? [] : `! ${one.code}: ${one.finding}`))
   const mutations = comparison.ranking.mutations.length
   const foot = [
     ...(mutations + comparison.findings.findings.length === 0 ? [nothingFound(comparison)] : []),
-    ...moreHint(comparison, warnings.length),
+    ...moreHint(comparison, all),
   ]
   const room = maxLines - head.length - foot.length - 4
   const least = all.filter(isVital).length + 1
@@ -212,15 +212,16 @@ function placesText({ findings, edges, flows }: Comparison): string[] {
 }
 
 /** How to read more, of what there is more of. */
-function moreHint({ findings, ranking: { mutations } }: Comparison, warnings: number): string[] {
-  const [first] = findings.findings
+function moreHint({ findings: all, ranking: { mutations } }: Comparison, warnings: Warnings) {
+  const [first] = all.findings
   const more = spoken([
     mutations.length > 0 && counted(mutations.length, 'changed category', 'changed categories'),
-    warnings > 0 && 'warnings in full',
+    warnings.length > 0 && 'warnings in full',
   ])
   const hints = spoken([
     more.length > 0 && `--verbose: ${more.join(', ')}`,
     first !== undefined && `--finding ${first.id}: #1 with its traces`,
+    warnings.some(isHint) && '--omit-hosts: categories large enough to rank',
   ])
   return hints.length === 0 ? [] : [`${hints.join('; ')}.`]
 }

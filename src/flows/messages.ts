@@ -18,6 +18,8 @@ export interface MessageColumns {
   readonly sender: Uint32Array
   /** From the end of sending to the start of receiving, 0 at least; NaN where clocks disagree. */
   readonly waitUs: Float64Array
+  /** When each was received, in µs since its recording began. */
+  readonly receivedUs: Float64Array
   /** The messages of request `i` are entries `offsets[i]` to `offsets[i + 1]`. */
   readonly offsets: Uint32Array
 }
@@ -63,7 +65,13 @@ export function flowMessages(
   const names = new Dictionary()
   const clockOf = recordings.map((traces) => clocksOf(traces, names))
   const ahead = clocksAhead(clocks?.offsets ?? [])
-  const columns = growingColumns({ receiver: 'u32', sender: 'u32', way: 'u32', waitUs: 'f64' })
+  const columns = growingColumns({
+    receiver: 'u32',
+    sender: 'u32',
+    way: 'u32',
+    waitUs: 'f64',
+    receivedUs: 'f64',
+  })
   const offsets = new Uint32Array(flows.recordedIn.length + 1)
   const ways = new Map<string, Way>()
   flows.recordedIn.forEach((recording, request) => {
@@ -90,6 +98,7 @@ export function flowMessages(
         columns.sender.push(label[sender]!)
         columns.way.push(way.number)
         columns.waitUs.push(waitUs)
+        columns.receivedUs.push(startUs)
       }
     }
     offsets[request + 1] = columns.sender.length
@@ -199,6 +208,13 @@ function clocksAhead(offsets: readonly ClockOffset[]) {
 export function selectMessages(messages: MessageColumns, requests: Uint32Array): MessageColumns {
   const { offsets, entries } = entriesWithin(messages.offsets, requests)
   const pick = (column: Uint32Array) => entries.map((entry) => column[entry]!)
-  const waitUs = Float64Array.from(entries, (entry) => messages.waitUs[entry]!)
-  return { receiver: pick(messages.receiver), sender: pick(messages.sender), waitUs, offsets }
+  const times = (column: Float64Array) => Float64Array.from(entries, (entry) => column[entry]!)
+  const { receiver, sender, waitUs, receivedUs } = messages
+  return {
+    receiver: pick(receiver),
+    sender: pick(sender),
+    waitUs: times(waitUs),
+    receivedUs: times(receivedUs),
+    offsets,
+  }
 }

@@ -11,7 +11,7 @@ import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
 import { intervalText, isOpen, lookText, shareText, unsureUs } from './finding-facts.ts'
 import { listed } from './names.ts'
-import { type FewSlow, fewSlowText, type SlowStretch, stretchText } from './slow-stretch.ts'
+import { fewSlowText, type SlowRequests, stretchText } from './slow-stretch.ts'
 import { stepTitle } from './step-findings.ts'
 import { failureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
 
@@ -37,7 +37,7 @@ const MAX_CONSEQUENCES_TOLD = 3
 /** What failing requests or another mix of them change is told from this share of all change on. */
 const MIN_TOLD = 0.1
 
-interface FindingColumns {
+interface FindingColumns extends SlowRequests {
   readonly findings: readonly Finding[]
   /** Number of findings beyond the limit, which are left out. */
   readonly omitted: number
@@ -59,10 +59,6 @@ interface FindingColumns {
   readonly detectable: readonly Detectable[]
   /** The step that came nearest to a change; `null` where something was found, or none came near. */
   readonly nearest: StepChange | null
-  /** A stretch of after with many slow requests that no finding is about; `null` for none. */
-  readonly slowStretch: SlowStretch | null
-  /** Few requests far slower than any before that neither finding nor stretch is about; `null` for none. */
-  readonly fewSlow: FewSlow | null
 }
 
 /** As many runs tell how much runs differ; of fewer, only a shift many times their difference is found. */

@@ -1,11 +1,10 @@
 // Runs once a request: the loops index with `!`.
-import { greatest, group, least, max, median, range, rollup, sort, sum } from 'd3-array'
+import { greatest, group, max, median, range, rollup, sum } from 'd3-array'
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { counted, formatDuration, grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
-import { fisherExact } from '../../stats/fisher-exact.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { rowsByStart } from '../load/arrivals.ts'
 import { rootTypes } from '../steps/root-types.ts'
@@ -16,33 +15,19 @@ import { commonStep, isTold, type Place } from './common-step.ts'
 import type { Draft } from './finding.ts'
 import { SECONDS, timeText } from './finding-facts.ts'
 import { operationName } from './names.ts'
+import { findSlowWaits } from './slow-waits.ts'
 import { placeTitle } from './step-findings.ts'
-
-/** A stretch of time in which slow requests come close together, as they did at no time before. */
-export interface SlowStretch {
-  /** First and last of its slow requests, in µs since 1970, or on the clock of after. */
-  readonly fromUs: number
-  readonly untilUs: number
-  readonly isTimeOfDay: boolean
-  /** Of the stretch, of after at other times, and of before. */
-  readonly inside: SlowCounts
-  readonly outside: SlowCounts
-  readonly before: SlowCounts
-  /** Requests inside that are slow, or take longer at `where` than that share of calls like theirs did before. */
-  readonly affected: number
-  /**
-   * What these take more, at `where` or else in all than the median of their type before: the median,
-   * and the sum.
-   */
-  readonly typicalUs: number
-  readonly excessUs: number
-  /** Step that holds most of that; `null` where none does. */
-  readonly where: string | null
-  /** Trace ids of the slowest. */
-  readonly examples: readonly string[]
-  /** Of slow requests so close together by chance, corrected for all stretches of after. */
-  readonly p: number
-}
+import {
+  FAR,
+  MIN_BEFORE,
+  type OverUsual,
+  SLOW,
+  SLOW_BEFORE,
+  type SlowCounts,
+  type SlowStretch,
+  slowest,
+  stretchOf,
+} from './stretches.ts'
 
 /** Few requests that took far longer than any of their kind before, most of it in the same step. */
 export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'examples'> {
@@ -50,32 +35,28 @@ export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'e
   readonly where: string
 }
 
-interface SlowCounts {
-  readonly slow: number
-  readonly requests: number
+export interface SlowRequests {
+  /** A stretch of after with many slow requests that no finding is about; `null` for none. */
+  readonly slowStretch: SlowStretch | null
+  /** Few requests far slower than any before that neither finding nor stretch is about; `null` for none. */
+  readonly fewSlow: FewSlow | null
 }
 
-/** Slow requests take longer than this share of those of their type before, of which there are some. */
-const SLOW = 0.999
-const MIN_BEFORE = 50
-/** Evidence against chance is this many times that of any stretch before, by requests beyond a lower share. */
-const MIN_EVIDENCE = 2
-const SLOW_BEFORE = 0.99
-const LEVEL = 0.001
-/** How many requests of a stretch may be slow; the least of them must be. */
-const RATES = [0.1, 0.2, 0.4, 0.8]
-/** Fewer slow requests in a row are usual where requests wait for each other. */
-const MIN_SLOW = 10
 /** A span within a service is named from this share of what is held there on. */
 const MIN_WITHIN = 0.7
-const MAX_EXAMPLES = 3
 
 type Times = Pick<StepChanges, 'flows' | 'times'>
 
-/** Finds slow requests that no draft is about: close together in time, or else few and far slower than any before. */
-export function slowRequests(steps: Times, drafts: readonly Draft[]) {
-  const slowStretch = findSlowStretch(steps, drafts)
-  return { slowStretch, fewSlow: slowStretch === null ? findFewSlow(steps, drafts) : null }
+/**
+ * Finds slow requests that no draft is about: close together in time, or else few and far slower than any
+ * before; or messages that waited.
+ */
+export function slowRequests(steps: Times, drafts: readonly Draft[]): SlowRequests {
+  const ofRequests = findSlowStretch(steps, drafts)
+  return {
+    slowStretch: ofRequests ?? findSlowWaits(steps.flows, drafts),
+    fewSlow: ofRequests === null ? findFewSlow(steps, drafts) : null,
+  }
 }
 
 /**
@@ -96,16 +77,9 @@ export function findSlowStretch(
   ) as [OverUsual, OverUsual, OverUsual]
   const runs = rowsByStart(flows, BEFORE)
   const [after = new Uint32Array()] = rowsByStart(flows, AFTER)
-  const { from, to, p } = densest(after, overLimit)
-  const usual = Math.min(...runs.map((run) => densest(run, overLower).p))
-  if (!(p < LEVEL && p < usual ** MIN_EVIDENCE)) return null
-  const slowOf = (rows: Uint32Array) => rows.filter((request) => overLimit(request) > 0)
-  const count = (...parts: readonly Uint32Array[]) => ({
-    slow: sum(parts, (rows) => slowOf(rows).length),
-    requests: sum(parts, ({ length }) => length),
-  })
-  const inside = after.subarray(from, to)
-  const slow = slowOf(inside)
+  const found = stretchOf([...runs, after], { overLimit, overLower })
+  if (found === null) return null
+  const { rows: inside, slow, told } = found
   const place = commonStep(times, new Set(slow), sum(slow, excess))
   if (drafts.some((draft) => isTold(draft, place))) return null
   // Of types that take long now and then, what is affected need not be slow.
@@ -113,23 +87,19 @@ export function findSlowStretch(
   const there = place && thereOf(flows, place, { slow, inside })
   for (const [request, us] of there?.heldUs ?? []) heldUs.set(request, us)
   return {
+    ...told,
+    of: 'requests',
     fromUs: flows.arrivalUs(slow[0]!),
     untilUs: flows.arrivalUs(slow.at(-1)!),
     isTimeOfDay: periodOverlap(flows) !== null,
-    inside: count(inside),
-    outside: count(after.subarray(0, from), after.subarray(to)),
-    before: count(...runs),
     affected: heldUs.size,
     typicalUs: median(heldUs.values())!,
     excessUs: sum(heldUs.values()),
     where: there?.name ?? null,
     examples: slowest(slow, excess).map((one) => ids[one]!),
-    p,
   }
 }
 
-/** So many times as long as any of its kind before is far longer. */
-const FAR = 2
 /** Fewer far ones are usual where times have heavy tails; more are no longer few. */
 const MIN_FAR = 5
 const MAX_FAR = 50
@@ -223,8 +193,6 @@ function longerThan(
   return new Map(longer.map(({ request, us }) => [request, us - middle]))
 }
 
-type OverUsual = (request: number) => number
-
 /** By how much a request took longer than a limit of its type before, or else of all; NaN of types with too few. */
 function overUsual(
   flows: FlowSet,
@@ -249,10 +217,6 @@ const usualTimes = remembered((flows: FlowSet) =>
   ),
 )
 
-function slowest(requests: Iterable<number>, excess: OverUsual): number[] {
-  return sort(requests, (one) => -excess(one)).slice(0, MAX_EXAMPLES)
-}
-
 /** Says when it was, how slow its requests were and where, and which to look at. */
 export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
   const { fromUs, untilUs, isTimeOfDay, inside, outside, before, where, affected } = stretch
@@ -260,14 +224,23 @@ export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
     isTimeOfDay ? timeText(us, SECONDS) : formatDuration(us),
   )
   const of = ({ slow, requests }: SlowCounts) => `${grouped(slow)} of ${grouped(requests)}`
+  const counts = `(at other times ${of(outside)}, before ${of(before)})`
+  const when = `from ${from} to ${to} ${isTimeOfDay ? 'UTC' : 'into the after period'}`
+  const slowest = `one such stretch may be chance. Slowest: ${stretch.examples.map(printable).join(', ')}.`
+  if (stretch.of === 'messages') {
+    return (
+      `Slow stretch: ${of(inside)} messages of ${where}, sent ${when}, ` +
+      `waited more than ${FAR} times as long as ${100 * SLOW} % of such messages did before ${counts}, ` +
+      `typically ${moreText(stretch.typicalUs, quantity)} than usual, on top of response times; ${slowest}`
+    )
+  }
   // What is slow there need not be slow for its kind.
   const all = affected > inside.slow ? `, where ${grouped(affected)} requests did` : ''
   const told = { ...stretch, where: where && where + all }
   return (
-    `Slow stretch: from ${from} to ${to} ${isTimeOfDay ? 'UTC' : 'into the after period'}, ${of(inside)} requests took ` +
-    `longer than ${100 * SLOW} % of their kind did before (at other times ${of(outside)}, before ${of(before)}), ` +
-    `${slowText(told, inside.requests + outside.requests, quantity)}; one such stretch may be chance. ` +
-    `Slowest: ${stretch.examples.map(printable).join(', ')}.`
+    `Slow stretch: ${when}, ${of(inside)} requests took ` +
+    `longer than ${100 * SLOW} % of their kind did before ${counts}, ` +
+    `${slowText(told, inside.requests + outside.requests, quantity)}; ${slowest}`
   )
 }
 
@@ -289,34 +262,4 @@ function slowText(
     `typically ${moreText(typicalUs, quantity)} than usual${where === null ? '' : `, mostly in ${where}`}. ` +
     `This adds ${formatAmount(excessUs / after, quantity)} to the mean`
   )
-}
-
-/** The part of a series from one slow request to another that chance explains least; p is corrected. */
-function densest(rows: Uint32Array, overLimit: (request: number) => number) {
-  const isSlow = Uint8Array.from(rows, (request) => Number(overLimit(request) > 0))
-  const [all, slow] = [rows.length, sum(isSlow)]
-  const stretches = (slow * (slow - 1)) / 2
-  const none = { from: 0, to: 0, p: 1 }
-  const found = RATES.filter((rate) => rate > (2 * slow) / all).map((rate) => {
-    const scores = [Math.log((1 - rate) / (1 - slow / all)), Math.log((rate * all) / slow)] as const
-    const { from, to } = heaviest(isSlow, scores)
-    const own = sum(isSlow.subarray(from, to))
-    if (own < Math.max(MIN_SLOW, RATES[0]! * (to - from))) return none
-    // That it begins with a slow request is no chance.
-    const { pMore } = fisherExact(slow - own, all - (to - from), own - 1, to - from - 1)
-    return { from, to, p: Math.min(1, pMore * stretches) }
-  })
-  return least([none, ...found], ({ p }) => p)!
-}
-
-/** The part of a series whose scores, one of usual and one of slow requests, have the largest sum. */
-function heaviest(isSlow: Uint8Array, scores: readonly [usual: number, slow: number]) {
-  let best = { from: 0, to: 0, sum: 0 }
-  let [from, total] = [0, 0]
-  for (let i = 0; i < isSlow.length; i++) {
-    if (total <= 0) [from, total] = [i, 0]
-    total += scores[isSlow[i]!]!
-    if (total > best.sum) best = { from, to: i + 1, sum: total }
-  }
-  return best
 }

@@ -3,6 +3,7 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import type { Finding, FindingCall } from '../../compare/findings/finding.ts'
+import type { Segment } from '../../compare/segments/segments.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
@@ -51,16 +52,54 @@ export function explainEdge(
   edge: EdgeNodes,
   options: ExplainOptions = {},
 ): Explanation {
+  const calls = edgeCalls(comparison, edge)
+  if (calls[BEFORE].length + calls[AFTER].length === 0) {
+    throw new FlowdeltaError(
+      `No request has the edge ${edgeName(edge)}. Take one of comparison.edges.edges.`,
+    )
+  }
+  return explainEdgeCalls(comparison, edge, { calls, title: `Calls of ${edgeName(edge)}`, options })
+}
+
+/** The same of the calls of a segment alone; `null` where a period has none. */
+export function explainWithin(
+  comparison: Comparison,
+  edge: EdgeNodes,
+  { segment, options }: { readonly segment: Segment; readonly options: ExplainOptions },
+): Explanation | null {
+  const requests = new Set(segment.requests)
+  const isInside = ({ request }: EdgeCall) => requests.has(request)
+  const [before, after] = edgeCalls(comparison, edge)
+  const calls = [before.filter(isInside), after.filter(isInside)] as const
+  if (calls.some(({ length }) => length === 0)) return null
+  const title = `Calls of ${edgeName(edge)} where ${segment.text}`
+  return explainEdgeCalls(comparison, edge, { calls, title, options })
+}
+
+function edgeName({ fromNode, toNode }: EdgeNodes): string {
+  return [...new Set([fromNode, toNode].map(placeName))].join(' → ')
+}
+
+type CallsOfPeriods = readonly [before: readonly EdgeCall[], after: readonly EdgeCall[]]
+
+function edgeCalls({ categories }: Comparison, edge: EdgeNodes): CallsOfPeriods {
+  return [callsOf(categories, edge, BEFORE), callsOf(categories, edge, AFTER)]
+}
+
+function explainEdgeCalls(
+  comparison: Comparison,
+  edge: EdgeNodes,
+  {
+    calls: [before, after],
+    title,
+    options,
+  }: { readonly calls: CallsOfPeriods; readonly title: string; readonly options: ExplainOptions },
+): Explanation {
   const { question, sample, seed, choice, growth } = explainSettings({
     sample: MAX_CALLS,
     ...options,
   })
   const { categories } = comparison
-  const [before, after] = [callsOf(categories, edge, BEFORE), callsOf(categories, edge, AFTER)]
-  const name = [...new Set([edge.fromNode, edge.toNode].map(placeName))].join(' → ')
-  if (before.length + after.length === 0) {
-    throw new FlowdeltaError(`No request has the edge ${name}. Take one of comparison.edges.edges.`)
-  }
   const table = (groups: readonly (readonly EdgeCall[])[], withRoot: boolean) => {
     const rows = sampleRequests(groups, { sample, seed }).flat()
     return callTable(comparison, edge, rows, { choice, withRoot })
@@ -85,7 +124,7 @@ export function explainEdge(
     slowAboveUs,
   }
   requireColumns(tables, [...choice.include, ...choice.exclude])
-  const subject = { title: `Calls of ${name}`, time: 'latency', rows: 'call', words: PERIOD_WORDS }
+  const subject = { title, time: 'latency', rows: 'call', words: PERIOD_WORDS }
   return new Explanation(subject, { tables, choice, growth })
 }
 

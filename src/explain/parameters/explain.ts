@@ -3,13 +3,14 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
+import type { Segment } from '../../compare/segments/segments.ts'
 import { requireStage } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type FlowForm, flowForm } from '../flow-pair/flow-form.ts'
 import { chooseFlows, type FlowChoice, type FlowsToCompare } from '../flow-pair/flow-pair.ts'
-import { explainChoice, explainEdge, explainFailures } from './explain-calls.ts'
+import { explainChoice, explainEdge, explainFailures, explainWithin } from './explain-calls.ts'
 import { type ExplainOptions, Explanation, explainSettings } from './explanation.ts'
 import { MUTATION_WORDS, PERIOD_WORDS } from './explanation-words.ts'
 import { slowFrom } from './parameter-question.ts'
@@ -29,7 +30,8 @@ import {
  * what they were, and which ones slow requests have.
  *
  * Of a finding about steps, and of an edge, the calls of these steps in all requests are explained,
- * first those that parameters tell apart best (others: `others`); of a finding that more or fewer
+ * first those that parameters tell apart best (others: `others`), and where the finding holds only in a
+ * segment, the calls of that alone, too; of a finding that more or fewer
  * calls fail, which calls do, of the period in which more do; of one that calls are made otherwise,
  * which calls after do; of one about other work, the requests that moved most from one category to
  * another; of any other, those of its largest category.
@@ -67,7 +69,12 @@ function explainFinding(
   finding: Finding,
   options: ExplainOptions,
 ): Explanation {
-  const { kind, changedEdges, moves, categories, calls, doing } = finding
+  const { kind, consequences, moves, categories, calls, doing, segment } = finding
+  // Of one that sums up others, what these say.
+  const changedEdges =
+    finding.changedEdges.length > 0 || moves.length > 0
+      ? finding.changedEdges
+      : consequences.flatMap((one) => one.changedEdges)
   if (kind === 'errors') return explainFailures(comparison, finding, options)
   if (doing !== undefined && calls[0] !== undefined) {
     const why = explainChoice(comparison, { of: calls[0].of, doing }, options)
@@ -78,10 +85,21 @@ function explainFinding(
     const ofStep = (edge: PooledEdge) =>
       `${edge.kind} ${[edge.fromNode, edge.toNode].map(({ service }) => service)}`
     const steps = [...group(changedEdges, ofStep).values()].slice(0, MAX_STEPS)
+    const isConfined = segment !== undefined && segment.conditions.length > 0
     // The best of several is as likely by chance as any of them.
-    const alpha = explainSettings(options).growth.alpha / steps.length
+    const alpha = explainSettings(options).growth.alpha / steps.length / (isConfined ? 2 : 1)
     const [best, ...others] = steps
-      .map(([edge]) => explainEdge(comparison, edge as PooledEdge, { ...options, alpha }))
+      .flatMap(([edge]) => {
+        const each = { ...options, alpha }
+        const whole = explainEdge(comparison, edge as PooledEdge, each)
+        const within =
+          isConfined &&
+          isAt(edge as PooledEdge, segment.step) &&
+          explainWithin(comparison, edge as PooledEdge, { segment, options: each })
+        if (!within) return whole
+        // That no parameter alone tells all calls apart would deny the segment.
+        return whole.paths.length === 0 ? within : [whole, within]
+      })
       .toSorted((a, b) => separationOf(b) - separationOf(a))
     return (best as Explanation).beside(others)
   }
@@ -95,6 +113,10 @@ function explainFinding(
     after: { category: move.to, period: AFTER },
   }
   return explainMutation(comparison, pair, options)
+}
+
+function isAt({ fromNode, toNode }: PooledEdge, step: Segment['step']): boolean {
+  return [fromNode, toNode].some(({ service }) => service === step?.service)
 }
 
 function separationOf({ questions: [first] }: Explanation): number {

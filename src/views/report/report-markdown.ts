@@ -1,4 +1,5 @@
 import { Comparison } from '../../compare/comparison.ts'
+import { isHint } from '../../compare/fairness/comparison-warnings.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
 import { threadText } from '../../compare/knowledge/notes.ts'
 import { notesIn } from '../../compare/knowledge/subjects.ts'
@@ -105,7 +106,7 @@ function notes(comparison: Comparison): string[] {
 }
 
 function warnings(comparison: Comparison): string[] {
-  const all = comparison.warnings()
+  const all = comparison.warnings().filter((one) => !isHint(one))
   if (all.length === 0) return []
   const shown = all.slice(0, MAX_WARNINGS)
   const left = all.length - shown.length

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { comparisonText } from '../../../src/cli/comparison-text.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { randomSource } from '../../../src/stats/index.ts'
+import { reportMarkdown } from '../../../src/views/report/report-markdown.ts'
 import { makeSpans } from '../../make-traces.ts'
 
 const CALLED = ['a', 'b', 'c', 'd', 'e']
@@ -57,5 +59,17 @@ describe('of requests spread over so many hosts that no category has enough of t
       'Steps are compared all the same, in requests of all categories; single categories are not ranked.',
     )
     expect(comparison.with({ omitHosts: true }).warnings()).toEqual([])
+  })
+
+  test('what people read ends with the flag as a hint, and has no warning before the findings', () => {
+    const comparison = compare(period({ seed: 1 }), period({ seed: 2, slowUs: 1000 }))
+    const text = (of: typeof comparison) =>
+      comparisonText({ comparison: of, limit: 9, budget: 0, explained: null }, { verbose: false })
+    expect(text(comparison)).not.toContain('small-periods')
+    expect(text(comparison)).toMatch(
+      /#1 .*c: GET[\s\S]*\n--verbose: warnings in full; --finding \S+: #1 with its traces; --omit-hosts:\s+categories large enough to rank\.$/,
+    )
+    expect(text(comparison.with({ omitHosts: true }))).not.toContain('--omit-hosts')
+    expect(reportMarkdown(comparison)).not.toContain('[!WARNING]')
   })
 })

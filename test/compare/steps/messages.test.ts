@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parquetWriteFile } from 'hyparquet-writer'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { findSlowWaits } from '../../../src/compare/findings/slow-waits.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
@@ -24,8 +25,9 @@ interface Shop {
   readonly requests?: number
   /** By who receives: how long a message waits, on average. */
   readonly waitUs?: Readonly<Record<string, number>>
-  /** Of these messages, 2 s more. */
+  /** Of these messages, so much more. */
   readonly stuck?: (message: number) => boolean
+  readonly stuckUs?: number
   /** By host: how far its clock is ahead. */
   readonly aheadUs?: Readonly<Record<string, number>>
   /** Share of messages that shipping receives again. */
@@ -43,7 +45,14 @@ function shop({
   mailHosts = ['h3'],
   ...given
 }: Shop = {}): SpanTraces {
-  const { waitUs = {}, aheadUs = {}, stuck = () => false, again = 0, processUs } = given
+  const {
+    waitUs = {},
+    aheadUs = {},
+    stuck = () => false,
+    again = 0,
+    processUs,
+    stuckUs = 2e6,
+  } = given
   const random = randomSource(seed)
   const spans: SpanSketch[] = []
   // Waits wander: a slow one is followed by slow ones.
@@ -61,7 +70,7 @@ function shop({
     const publishAtUs = startUs + 1400 + vary(8000)
     const endUs = publishAtUs + publishUs
     const received = (who: string) =>
-      endUs + vary((waitUs[who] ?? 20_000) * Math.exp(level)) + (stuck(i) ? 2e6 : 0)
+      endUs + vary((waitUs[who] ?? 20_000) * Math.exp(level)) + (stuck(i) ? stuckUs : 0)
     const root = { trace, service: 'gateway', host: 'h1' }
     add({
       ...root,
@@ -169,6 +178,67 @@ describe('messages that wait longer', () => {
     expect(titles(compare(shop(late), usual)).join('\n')).toMatch(
       /mail: orders process takes \d+ ms less to receive messages/,
     )
+  })
+})
+
+describe('messages that waited 20 s while consumers paused', () => {
+  const before = shop({ requests: 400 })
+  const paused = shop({ seed: 2, requests: 400, stuck: (i) => i >= 200 && i < 220, stuckUs: 2e7 })
+  const comparison = compare(before, paused)
+  const { findings, slowStretch } = comparison.findings
+
+  test('are no finding, and are told with who waited for whom, how many, how long and when they were sent', () => {
+    expect(findings).toEqual([])
+    expect(slowStretch).toMatchObject({
+      of: 'messages',
+      inside: { slow: 20, requests: 20 },
+      outside: { slow: 0, requests: 380 },
+      before: { slow: 0, requests: 400 },
+    })
+    expect(slowStretch!.typicalUs / 2e7).toBeCloseTo(1, 1)
+    const published = paused.spans.startUs.filter(
+      (_, span) => paused.operations.value(paused.spans.operation[span]!) === 'orders publish',
+    )
+    const sentUs = published.map((us) => Number(paused.epochNs) / 1e3 + us).sort()
+    expect(Math.abs(slowStretch!.fromUs - sentUs[200]!)).toBeLessThan(0.2e6)
+    expect(Math.abs(slowStretch!.untilUs - sentUs[219]!)).toBeLessThan(0.2e6)
+    expect(comparison.findings.text()).toMatch(
+      /^No lasting change found, but one slow stretch\. (.*\n)+Slow stretch: 20 of 20 messages of orders → (mail|shipping) orders process, sent from [\d:]+ to [\d:]+ UTC, waited more than 2 times as long as 99\.9 % of such messages did before \(at other times 0 of 380, before 0 of 400\), typically (19\.\d|20) s longer than usual, on top of response times; one such stretch may be chance\. Slowest: /,
+    )
+  })
+
+  test('are told where the receiver has a clock of its own', () => {
+    const ahead = { seed: 2, requests: 400, stuckUs: 2e7, aheadUs: { h1: 3e5, h3: -3e5 } }
+    const after = shop({ ...ahead, stuck: (i) => i >= 200 && i < 220 })
+    expect(compare(before, after).findings.slowStretch).toMatchObject({
+      of: 'messages',
+      inside: { slow: 20, requests: 20 },
+    })
+  })
+
+  test('are not told where a finding is about who receives them, where before had such a stretch, or apart in time', () => {
+    const { flows } = comparison
+    const of = (service: string) => [{ kind: 'latency', services: [service] }] as never
+    expect(findSlowWaits(flows, of('orders'))?.of).toBe('messages')
+    expect(findSlowWaits(flows, [...of('mail'), ...of('shipping'), ...of('count')])).toBeNull()
+    expect(findSlowWaits(compare(paused, paused).flows, [])).toBeNull()
+    const apart = shop({ seed: 2, requests: 400, stuck: (i) => i % 20 === 0, stuckUs: 2e7 })
+    expect(findSlowWaits(compare(before, apart).flows, [])).toBeNull()
+  })
+
+  test('are told of none of 160 pairs of periods alike, on clocks alike, moved and of other hosts', () => {
+    const alike = (seed: number, after: Shop = {}) =>
+      compare(shop({ seed, requests: 400 }), shop({ seed: seed + 40, requests: 400, ...after }))
+    const clocks: Shop[] = [
+      {},
+      { aheadUs: { h1: -3e5 } },
+      { aheadUs: { h3: 3e5 } },
+      { mailHosts: ['h5', 'h6'], aheadUs: { h5: 1e4, h6: -2e6 } },
+    ]
+    const told = Array.from({ length: 40 }, (_, i) =>
+      clocks.map((after) => findSlowWaits(alike(100 + i, after).flows, [])),
+    )
+    expect(told.flat().filter((one) => one !== null)).toEqual([])
   })
 })
 

@@ -115,9 +115,48 @@ test('a finding of two steps explains both, the one that parameters tell apart b
     const explanation = explain(comparison, { ...both, changedEdges: edges })
     expect(explanation.subject.title).toBe('Calls of pay charge')
     expect(conditionsOf(explanation)[0]?.columns).toEqual(['shop buy · size'])
-    expect(explanation.others.map(({ subject }) => subject.title)).toEqual(['Calls of stock look'])
+    expect(explanation.others.map(({ subject }) => subject.title).sort()).toEqual([
+      'Calls of pay charge where size < 500',
+      'Calls of stock look',
+    ])
     expect(explanation.text()).toContain('\nNo parameter explains calls of stock look.\n')
   }
+})
+
+test('a finding that holds only in a segment is explained among the calls of that, too, and never denied by all calls', () => {
+  const found = (stockUs: (request: Request) => number) => {
+    const comparison = compare(shop(7, {}), shop(8, { stockUs }))
+    const [finding] = comparison.findings.findings
+    return { comparison, finding: finding as NonNullable<typeof finding> }
+  }
+  const isAsia = ({ region }: Request) => region === 'asia'
+  const { comparison, finding } = found((request) => (isAsia(request) ? 3000 : 0))
+  expect(finding.segment?.text).toBe('region = asia')
+  expect(explain(comparison, finding).text()).toMatch(
+    /^Calls of stock look\n[\s\S]*region is asia, calls are slow[\s\S]*\nNo parameter explains calls of stock look where region = asia\.\n/,
+  )
+  // Where no parameter tells all calls apart, those of the segment alone are told of.
+  const alone = explain(comparison, finding, { exclude: ['shop buy · region'] })
+  expect(alone.subject.title).toBe('Calls of stock look where region = asia')
+  expect(alone.others).toEqual([])
+  // The same requests in that segment, the larger ones of which take still longer.
+  const large = found((request) => (isAsia(request) ? (request.size > 500 ? 6000 : 2000) : 0))
+  const { paths, others } = explain(large.comparison, {
+    ...large.finding,
+    segment: finding.segment as NonNullable<typeof finding.segment>,
+  })
+  const within = others.find(({ subject }) => subject.title.endsWith(' where region = asia'))
+  expect(paths[0]?.conditions.map(({ column }) => column)).toContain('shop buy · region')
+  expect(within?.paths[0]?.conditions.map(({ column }) => column)).toEqual(['shop buy · size'])
+})
+
+test('a finding that sums up others is explained by the calls of these', () => {
+  const comparison = compare(shop(5, {}), shop(6, { stockUs: () => 500 }))
+  const finding = comparison.findings.findings[0] as NonNullable<
+    (typeof comparison.findings.findings)[0]
+  >
+  const sum = { ...finding, changedEdges: [], consequences: [finding] }
+  expect(explain(comparison, sum).subject.title).toBe('Calls of stock look')
 })
 
 test('no heading stands without an answer, and of a finding and its mutation all is said once', () => {

@@ -1,0 +1,119 @@
+// Runs once a request or message: the loops index with `!`.
+import { least, sort, sum } from 'd3-array'
+import { fisherExact } from '../../stats/fisher-exact.ts'
+
+/**
+ * A stretch of time in which slow requests come close together, as they did at no time before; or else
+ * messages that wait long, which are counted then, by when they were sent.
+ */
+export interface SlowStretch {
+  readonly of: 'requests' | 'messages'
+  /** First and last of its slow requests, in µs since 1970, or on the clock of after. */
+  readonly fromUs: number
+  readonly untilUs: number
+  readonly isTimeOfDay: boolean
+  /** Of the stretch, of after at other times, and of before. */
+  readonly inside: SlowCounts
+  readonly outside: SlowCounts
+  readonly before: SlowCounts
+  /** Requests inside that are slow, or take longer at `where` than that share of calls like theirs did before. */
+  readonly affected: number
+  /**
+   * What these take more, at `where` or else in all than the median of their type before: the median,
+   * and the sum.
+   */
+  readonly typicalUs: number
+  readonly excessUs: number
+  /** Step that holds most of that; `null` where none does. */
+  readonly where: string | null
+  /** Trace ids of the slowest. */
+  readonly examples: readonly string[]
+  /** Of slow requests so close together by chance, corrected for all stretches of after. */
+  readonly p: number
+}
+
+export interface SlowCounts {
+  readonly slow: number
+  readonly requests: number
+}
+
+/** Slow requests take longer than this share of those of their type before, of which there are some. */
+export const SLOW = 0.999
+export const MIN_BEFORE = 50
+/** Evidence against chance is this many times that of any stretch before, by requests beyond a lower share. */
+const MIN_EVIDENCE = 2
+export const SLOW_BEFORE = 0.99
+const LEVEL = 0.001
+/** How many requests of a stretch may be slow; the least of them must be. */
+const RATES = [0.1, 0.2, 0.4, 0.8]
+/** Fewer slow requests in a row are usual where requests wait for each other. */
+const MIN_SLOW = 10
+const MAX_EXAMPLES = 3
+/** So many times as long as any of its kind before is far longer. */
+export const FAR = 2
+
+/** By how much a request, or message, took longer than a limit. */
+export type OverUsual = (request: number) => number
+
+interface Limits {
+  readonly overLimit: OverUsual
+  readonly overLower: OverUsual
+}
+
+/** The stretch of the last series, or `null` where chance or what those before show explains it; one of `several`. */
+export function stretchOf(
+  series: readonly Uint32Array[],
+  { overLimit, overLower, several = 1 }: Limits & { readonly several?: number },
+) {
+  const [runs, after] = [series.slice(0, -1), series.at(-1)!]
+  const { from, to, p } = densest(after, overLimit)
+  const usual = Math.min(...runs.map((run) => densest(run, overLower).p))
+  if (!(p * several < LEVEL && p < usual ** MIN_EVIDENCE)) return null
+  const slowOf = (rows: Uint32Array) => rows.filter((row) => overLimit(row) > 0)
+  const count = (...parts: readonly Uint32Array[]) => ({
+    slow: sum(parts, (rows) => slowOf(rows).length),
+    requests: sum(parts, ({ length }) => length),
+  })
+  const rows = after.subarray(from, to)
+  const told = {
+    inside: count(rows),
+    outside: count(after.subarray(0, from), after.subarray(to)),
+    before: count(...runs),
+    p: p * several,
+  }
+  return { rows, slow: slowOf(rows), told }
+}
+
+/** The part of a series from one slow request to another that chance explains least; p is corrected. */
+function densest(rows: Uint32Array, overLimit: (request: number) => number) {
+  const isSlow = Uint8Array.from(rows, (request) => Number(overLimit(request) > 0))
+  const [all, slow] = [rows.length, sum(isSlow)]
+  const stretches = (slow * (slow - 1)) / 2
+  const none = { from: 0, to: 0, p: 1 }
+  const found = RATES.filter((rate) => rate > (2 * slow) / all).map((rate) => {
+    const scores = [Math.log((1 - rate) / (1 - slow / all)), Math.log((rate * all) / slow)] as const
+    const { from, to } = heaviest(isSlow, scores)
+    const own = sum(isSlow.subarray(from, to))
+    if (own < Math.max(MIN_SLOW, RATES[0]! * (to - from))) return none
+    // That it begins with a slow request is no chance.
+    const { pMore } = fisherExact(slow - own, all - (to - from), own - 1, to - from - 1)
+    return { from, to, p: Math.min(1, pMore * stretches) }
+  })
+  return least([none, ...found], ({ p }) => p)!
+}
+
+/** The part of a series whose scores, one of usual and one of slow requests, have the largest sum. */
+function heaviest(isSlow: Uint8Array, scores: readonly [usual: number, slow: number]) {
+  let best = { from: 0, to: 0, sum: 0 }
+  let [from, total] = [0, 0]
+  for (let i = 0; i < isSlow.length; i++) {
+    if (total <= 0) [from, total] = [i, 0]
+    total += scores[isSlow[i]!]!
+    if (total > best.sum) best = { from, to: i + 1, sum: total }
+  }
+  return best
+}
+
+export function slowest(requests: Iterable<number>, excess: OverUsual): number[] {
+  return sort(requests, (one) => -excess(one)).slice(0, MAX_EXAMPLES)
+}
