@@ -9,7 +9,7 @@ import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { stepKey } from '../steps/step-times.ts'
+import { isOfOneStep, stepKey } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { calledName, categoriesOf, operationName } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
@@ -179,8 +179,7 @@ export function segmentClause({
       : []),
   ]
   const isAll =
-    !(shareOfChange < ALL_OF_IT) &&
-    (step === null || steps.every((one) => stepKey(one) === stepKey(step)))
+    !(shareOfChange < ALL_OF_IT) && (step === null || steps.every((one) => isOfOneStep(one, step)))
   const where = conditions.length === 0 ? [] : ['where', `${of}${text}`]
   if (where.length + calls.length === 0) return ''
   return `, ${[isAll ? 'only' : 'mostly', ...calls, ...where].join(' ')}`
@@ -251,7 +250,7 @@ function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
     draft.direction === direction &&
     draft.kind === 'latency' &&
     step !== null &&
-    draft.steps.some((one) => stepKey(one) === stepKey(step))
+    draft.steps.some((one) => isOfOneStep(one, step))
   )
 }
 

@@ -1,16 +1,20 @@
 import { extent, greatest, median, rollup, sum } from 'd3-array'
+import { at } from '../../core/entries.ts'
 import { callerSide, formatAmount, moreText } from '../../core/quantity.ts'
+import { remembered } from '../../core/remembered.ts'
 import { counted, printable } from '../../core/words.ts'
-import { AFTER } from '../../flows/flow-set.ts'
-import { normalQuantile } from '../../stats/distributions.ts'
-import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
+import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
+import { type Moments, moments } from '../../stats/moments.ts'
+import { pooledQuantile } from '../../stats/quantile.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
+import { SLOWEST } from '../edges/edge-times.ts'
 import { FIRST_VALUE, MIN_REQUESTS } from '../segments/read-columns.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import { partOfStratum } from '../steps/step-strata.ts'
 import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { allVisits } from '../steps/visits.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { categoriesOf, listed, surest } from './names.ts'
 import { requestsAfter } from './segment-findings.ts'
@@ -20,8 +24,8 @@ import { spansOf } from './since-start.ts'
 interface Place {
   readonly attribute: string
   readonly value: string
-  /** Whose place it is, of calls; of work, that of who works. */
-  readonly end: 'service' | 'caller'
+  /** Which calls have to do with it: to it, by it, or to and by it from elsewhere; of work, that of who works. */
+  readonly end: 'service' | 'caller' | 'between'
 }
 
 /** By how much calls of steps changed in all, in µs, and its standard error. */
@@ -42,6 +46,8 @@ const MIN_SERVICES = 2
 /** From this share on, a segment's requests all run in a place, and a change is all there. */
 const NEARLY_ALL = 0.98
 const ALL_OF_IT = 0.9
+/** Where nothing tells which value it is, all are tried of so many. */
+const MAX_VALUES = 10
 /** This share of the services that run there must have changed, of those of which it is known. */
 const MIN_SHARE = 0.5
 /** Beyond so many standard errors, something changed. */
@@ -91,25 +97,21 @@ function sharedPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
   ]
 }
 
-/** Places that all requests after of segments run in, of drafts about several services. */
+/** Places of several services where some calls that changed may have to do with one. */
 function placesOf(drafts: readonly Draft[], { steps, columns }: Sources): Place[] {
   const found = drafts.flatMap(({ segment, steps: own }) => {
-    const inside = segment === undefined ? [] : requestsAfter(segment, steps.flows)
-    return (['service', 'caller'] as const).flatMap((end) => {
-      const service = segment?.step?.[end] ?? null
-      const known = columnsOf(service, columns).filter(({ codes }) => codes !== undefined)
-      return known.flatMap(({ attribute, codes, values }) => {
-        const counts = rollup(
-          inside,
-          ({ length }) => length,
-          (request) => codes?.[request] ?? 0,
-        )
-        const [code, count] = greatest(counts, ([, size]) => size) ?? [0, 0]
-        if (code < FIRST_VALUE || count < NEARLY_ALL * inside.length) return []
-        const place = { attribute, value: values[code] as string, end } as const
-        return own.map((step) => ({ place, service: step[end] }))
-      })
-    })
+    const inside = segment && requestsAfter(segment, steps.flows)
+    const asked = segment ? [segment.step] : own.filter(({ share }) => share !== undefined)
+    return (['service', 'caller'] as const).flatMap((end) =>
+      asked.flatMap((step) =>
+        columnsOf(step?.[end] ?? null, columns).flatMap((column) =>
+          valuesOf(column, inside).flatMap((value) => {
+            const place = { attribute: column.attribute, value, end } as const
+            return (segment ? own : [step]).map((one) => ({ place, service: one?.[end] }))
+          }),
+        ),
+      ),
+    )
   })
   const places = rollup(
     found,
@@ -118,7 +120,20 @@ function placesOf(drafts: readonly Draft[], { steps, columns }: Sources): Place[
   )
   return [...places.values()]
     .filter(({ services }) => services.size >= MIN_SERVICES)
-    .map(({ place }) => place)
+    .flatMap(({ place }) => [place, { ...place, end: 'between' }])
+}
+
+/** Values that some requests all have, or else all, if few. */
+function valuesOf({ codes, values }: PlaceColumn, inside: readonly number[] | undefined): string[] {
+  if (codes === undefined) return []
+  const known = values.slice(FIRST_VALUE)
+  if (inside === undefined) return known.length > MAX_VALUES ? [] : known
+  const counts = rollup(
+    inside,
+    ({ length }) => length,
+    (request) => values[codes[request] as number] as string,
+  )
+  return known.filter((value) => (counts.get(value) ?? 0) >= NEARLY_ALL * inside.length)
 }
 
 interface PlaceColumn {
@@ -142,13 +157,45 @@ function columnsOf(service: string | null, read: RequestColumns): PlaceColumn[] 
   )
 }
 
-/** Whether requests have to do with a place where they take a step. */
-function thereOf(step: Step, { attribute, value, end }: Place, read: RequestColumns) {
-  const service = step.kind === 'work' ? step.service : step[end]
-  const column = columnsOf(service, read).find((one) => one.attribute === attribute)
-  const code = column?.values.indexOf(value, FIRST_VALUE) ?? -1
-  return (request: number) => code >= 0 && (column?.codes?.[request] ?? code) === code
+/**
+ * Whether requests have to do with a place where they take a step; `null` where that is not known of
+ * all: columns tell where the first of several visits of a service ran.
+ */
+function thereOf(step: Step, { attribute, value, end }: Place, { steps, columns }: Sources) {
+  const { flows } = steps
+  const runsThere = (service: string | null) => {
+    const column = columnsOf(service, columns).find((one) => one.attribute === attribute)
+    const code = column?.values.indexOf(value, FIRST_VALUE) ?? -1
+    return (request: number) => {
+      if (code < 0) return false
+      if ((column?.codes?.[request] ?? code) === code) return true
+      const visits = visitsOf(flows).get(at(flows.shapeOf, request))
+      return (visits?.get(service) ?? 0) > 1 ? null : false
+    }
+  }
+  const [by, to] = [runsThere(step.caller), runsThere(step.service)]
+  if (step.kind === 'work' || end === 'service') return to
+  if (end === 'caller') return by
+  return (request: number) => {
+    const [isBy, isTo] = [by(request), to(request)]
+    return isBy === null || isTo === null ? null : isBy !== isTo
+  }
 }
+
+/** How often each service takes part in requests of a shape. */
+const visitsOf = remembered(
+  (flows: FlowSet): ReadonlyMap<number, ReadonlyMap<string | null, number>> =>
+    new Map(
+      Array.from(allVisits(flows), ([shape, { visits }]) => [
+        shape,
+        rollup(
+          visits,
+          ({ length }) => length,
+          ({ service }) => service,
+        ),
+      ]),
+    ),
+)
 
 function isAllThere(draft: Draft, place: Place, sources: Sources): boolean {
   const [inside, outside] = [true, false].map((isInside) =>
@@ -159,27 +206,45 @@ function isAllThere(draft: Draft, place: Place, sources: Sources): boolean {
   return us(inside) > 0 && us(inside) >= ALL_OF_IT * (us(inside) + us(outside))
 }
 
-/** By how much calls of steps changed in a place, or elsewhere. */
+interface Asked {
+  readonly place: Place
+  readonly isInside: boolean
+  readonly isThen?: (request: number) => boolean
+}
+
+/** By how much calls of steps changed in a place, or elsewhere, in some requests. */
 function changeOf(
   some: readonly Step[],
-  { place, isInside }: { readonly place: Place; readonly isInside: boolean },
-  { steps, columns }: Sources,
+  { place, isInside, isThen = () => true }: Asked,
+  sources: Sources,
 ): Change {
+  const { steps } = sources
   const parts = some.map(({ kind, service, caller, part }) => {
     const step: Step = { kind, service, caller, ...(part && { part }) }
-    const isThere = thereOf(step, place, columns)
-    const pairs = strataOfStep(steps.times, step).map((stratum) => {
-      const { before, after } = partOfStratum(stratum, (one) => isThere(one) === isInside)
+    const isThere = thereOf(step, place, sources)
+    const changes = strataOfStep(steps.times, step).map((stratum): Change => {
+      const { before, after } = partOfStratum(
+        stratum,
+        (one) => isThen(one) && isThere(one) === isInside,
+      )
       // What runs there may be new.
       const isKnown = before.values.length >= MIN_REQUESTS
-      return { before: (isKnown ? before : stratum.before).values, after: after.values }
+      const mostUs = pooledQuantile(stratum.before.values, stratum.after.values, 1 - SLOWEST)
+      const [was, is] = [isKnown ? before : stratum.before, after].map(({ values }) =>
+        moments(values.map((us) => Math.min(us, mostUs))),
+      ) as [Moments, Moments]
+      if (was.count === 0 || is.count === 0) return NO_CHANGE
+      const error = Math.sqrt((was.variance || 0) / was.count + (is.variance || 0) / is.count)
+      return { calls: is.count, us: is.count * (is.mean - was.mean), errorUs: is.count * error }
     })
-    const calls = sum(pairs, ({ before, after }) => (before.length > 0 ? after.length : 0))
-    const { shift, low, high } = stratifiedShift(pairs, { sorted: true })
     const { designEffect = 1 } = changeOfStep(step, steps) ?? {}
-    const error = (Math.sqrt(designEffect) * (high - low)) / 2 / normalQuantile(0.975)
-    return calls === 0 ? NO_CHANGE : { calls, us: calls * shift, errorUs: calls * error }
+    const { errorUs, ...change } = inAll(changes)
+    return { ...change, errorUs: Math.sqrt(designEffect) * errorUs }
   })
+  return inAll(parts)
+}
+
+function inAll(parts: readonly Change[]): Change {
   return {
     calls: sum(parts, ({ calls }) => calls),
     us: sum(parts, ({ us }) => us),
@@ -193,27 +258,31 @@ function changeOfStep(step: Step, { steps }: StepChanges): StepChange | undefine
   return steps.find((one) => stepKey(one) === stepKey(step))
 }
 
+/** The service whose place it is, or that is called from elsewhere. */
+function serviceOf({ kind, service, caller }: Step, { end }: Place): string | null {
+  return kind === 'work' || end !== 'caller' ? service : caller
+}
+
 /** Whether most services that run there changed, of those of which the change would have been seen. */
 function mostChanged(covered: readonly Draft[], place: Place, sources: Sources): boolean {
   const steps = covered.flatMap((draft) => draft.steps)
-  const serviceOf = (step: Step) => (step.kind === 'work' ? step.service : step[place.end])
-  const changed = new Set(steps.map(serviceOf))
+  const changed = new Set(steps.map((step) => serviceOf(step, place)))
   const kinds = new Set(steps.map(({ kind }) => kind))
   const all = changeOf(steps, { place, isInside: true }, sources)
   const others = sources.steps.steps.filter(
-    (step) => kinds.has(step.kind) && !isWait(step) && !changed.has(serviceOf(step)),
+    (step) => kinds.has(step.kind) && !isWait(step) && !changed.has(serviceOf(step, place)),
   )
   const unchanged = others.filter((step) => {
     const { calls, us, errorUs } = changeOf([step], { place, isInside: true }, sources)
     const most = Math.sign(all.us) * us + SURE * errorUs
     return calls >= MIN_REQUESTS && most < (calls * Math.abs(all.us)) / all.calls / 2
   })
-  const still = new Set(unchanged.map(serviceOf))
+  const still = new Set(unchanged.map((step) => serviceOf(step, place)))
   return changed.size >= MIN_SERVICES && changed.size >= MIN_SHARE * (changed.size + still.size)
 }
 
 function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): Draft {
-  const { categories, columns } = sources
+  const { categories } = sources
   const { flows } = categories
   const [first] = covered as [Draft]
   const { inTime } = greatest(covered, (one) => Math.abs(one.contributionUs)) ?? first
@@ -221,7 +290,7 @@ function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): 
   const steps = covered.flatMap((draft) => draft.steps)
   const rows = new Set(
     steps.flatMap((step) => {
-      const isThere = thereOf(step, place, columns)
+      const isThere = thereOf(step, place, sources)
       const taking = changeOfStep(step, sources.steps)?.requests ?? []
       return taking.filter((request) => isThere(request) && isThen(request))
     }),
@@ -239,7 +308,7 @@ function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): 
     kind: 'latency',
     direction: first.direction,
     where: text,
-    ...placeWords(covered, place, sources),
+    ...placeWords(covered, { place, isInside: true, isThen }, sources),
     key: JSON.stringify(['place', place, first.direction]),
     categories: categoriesOf(categories, after),
     requests: after.length,
@@ -259,17 +328,16 @@ function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): 
 /** `calls to 7 services there take 6 ms longer in transit`, and which services. */
 function placeWords(
   covered: readonly Draft[],
-  place: Place,
+  asked: Asked,
   sources: Sources,
 ): Pick<Draft, 'what' | 'notes'> {
+  const { place } = asked
   const { quantity } = sources.categories.flows
   const steps = covered.flatMap((draft) => draft.steps)
   const isWork = steps.some(({ kind }) => kind === 'work')
   const isCall = steps.some(({ kind }) => kind === 'call')
-  const names = new Set(
-    steps.map((step) => (step.kind === 'work' ? step.service : step[place.end])),
-  )
-  const changes = steps.map((step) => changeOf([step], { place, isInside: true }, sources))
+  const names = new Set(steps.map((step) => serviceOf(step, place)))
+  const changes = steps.map((step) => changeOf([step], asked, sources))
   const each = changes
     .filter(({ us, errorUs }) => Math.abs(us) > SURE * errorUs)
     .map(({ us, calls }) => us / calls)
@@ -279,11 +347,15 @@ function placeWords(
       ? moreText(median(each) as number, quantity)
       : `${formatAmount(low, quantity)} to ${moreText(high * Math.sign(each[0] as number), quantity)}`
   const services = counted(names.size, 'service')
+  const whose = isWork ? 'them' : `${services} there`
+  const calls = {
+    service: `calls to ${whose}`,
+    caller: `calls by ${whose}`,
+    between: `calls that enter or leave it, to ${services},`,
+  }
   const of = [
     ...(isWork ? [`what ${services} do there`] : []),
-    ...(isCall
-      ? [`calls ${place.end === 'service' ? 'to' : 'by'} ${isWork ? 'them' : `${services} there`}`]
-      : []),
+    ...(isCall ? [calls[place.end]] : []),
   ]
   return {
     what: `${listed(of)} ${isCall ? 'take' : 'takes'} ${time}${isWork ? '' : callerSide(quantity)}, elsewhere as long as before`,

@@ -7,7 +7,7 @@ import type { Segment } from '../segments/segments.ts'
 import { describePart, type Limits, limitsOf } from '../steps/describe-step.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
-import { type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { isOfOneStep, type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
 import { failuresThen } from './error-findings.ts'
 import type { Draft } from './finding.ts'
 import { isConfined, segmentDraft, segmentNotes } from './segment-findings.ts'
@@ -123,7 +123,7 @@ function resizedBy(
   const ofSegment = isOnly
     ? parts
     : partsOf((request, stratum) => isThen(request) && isInside?.(request, stratum) === true, true)
-  const own = ofSegment.find((one) => segment.step && stepKey(one) === stepKey(segment.step))
+  const own = ofSegment.find((one) => segment.step && isOfOneStep(one, segment.step))
   const inside = own ?? ofSegment[0]!
   const change = inside.shiftUs * (inside.minority?.share ?? 1)
   const then = segmentThen(segment, {

@@ -42,6 +42,12 @@ export function stepKey({ kind, service, caller, part }: Step): string {
   return JSON.stringify([kind, service, caller, part])
 }
 
+/** Whether both are of one step, or one is part of the other: what work is itself, or what lies within. */
+export function isOfOneStep(one: Step, other: Step): boolean {
+  const wholeOf = ({ part, ...step }: Step): Step => (part === 'message' ? { ...step, part } : step)
+  return stepKey(wholeOf(one)) === stepKey(wholeOf(other))
+}
+
 /** All times of one step. */
 export interface StepTimes extends Step {
   readonly strata: readonly StepStratum[]

@@ -12,7 +12,7 @@ export interface Period {
   /** By what factor databases take longer. */
   readonly database?: (service: string) => number
   /** Where `front` records its calls too: how long they are under way before a service begins, in µs. */
-  readonly transitUs?: (service: string, host: string) => number
+  readonly transitUs?: (service: string, host: string, from: string) => number
 }
 
 /**
@@ -57,21 +57,21 @@ export function period({
         ...called,
       ]
     }
+    const from = HOSTS[random.integer(3)] as string
     const call = (service: string): SpanSketch[] => {
       const [id, parent] = [`${trace} to ${service}`, `${trace} front`]
       if (transitUs === undefined) return work(service, parent, () => [])
       const startUs = nowUs
       nowUs += random.logNormal(Math.log(300), 0.3)
       const host = HOSTS[random.integer(3)] as string
-      nowUs += transitUs(service, host)
+      nowUs += transitUs(service, host, from)
       const called = work(service, id, () => [], host)
       nowUs += 50
       const own = { trace, service: 'front', id, parent, kind: 'client' as const }
       return [{ ...own, operation: `call ${service}`, startUs, endUs: nowUs }, ...called]
     }
-    return work('front', null, () =>
-      SERVICES.filter((service) => service !== 'front').flatMap(call),
-    )
+    const calls = () => SERVICES.filter((service) => service !== 'front').flatMap(call)
+    return work('front', null, calls, from)
   })
   return makeSpans(spans.flat())
 }
