@@ -1,5 +1,5 @@
 // Runs once a span or message: the loops index with `!`.
-import { group, range, rollup } from 'd3-array'
+import { group, max, range, rollup } from 'd3-array'
 import { getOrInsert } from '../core/entries.ts'
 import { stratifiedShift } from '../stats/hodges-lehmann.ts'
 import { mannWhitney } from '../stats/mann-whitney.ts'
@@ -111,20 +111,28 @@ export function flowMessages(
 /** What waits of each way are told beyond: 0 for clocks that agree, NaN where none is known. */
 function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): number[] {
   const keyOf = (one: string, other: string) => JSON.stringify([one, other].sort())
-  const bounded = new Set(
-    offsets
-      .filter(({ lowUs, highUs }) => Number.isFinite(highUs - lowUs))
-      .map(({ reference, clock }) => keyOf(reference, clock)),
+  // How far clocks may be apart unseen, where calls go from one to the other.
+  const boundUs = rollup(
+    offsets.filter(({ lowUs, highUs }) => Number.isFinite(highUs - lowUs)),
+    (own) => max(own, ({ lowUs, highUs }) => highUs - lowUs)!,
+    ({ reference, clock }) => keyOf(reference, clock),
   )
   for (const { waitsUs } of ways) waitsUs.sort((a, b) => a - b)
   const hasMoved = ({ from, to, recording, receiver, waitsUs, isOff }: Way): boolean => {
-    if (from === to || bounded.has(keyOf(from, to))) return false
+    if (from === to) return false
+    const mostUs = boundUs.get(keyOf(from, to)) ?? Number.POSITIVE_INFINITY
     const others = ways.filter((one) => one.receiver === receiver && one.recording !== recording)
     const same = others.filter((one) => one.from === from && one.to === to)
-    if (isOff || same.length === 0) return isOff || others.length > 0
-    return movedAlike(
-      waitsUs,
-      same.flatMap((one) => one.waitsUs).sort((a, b) => a - b),
+    const isBounded = mostUs < Number.POSITIVE_INFINITY
+    if (!isBounded && (isOff || same.length === 0)) return isOff || others.length > 0
+    const compared = (same.length > 0 ? same : others).flatMap((one) => one.waitsUs)
+    return (
+      compared.length > 0 &&
+      movedAlike(
+        waitsUs,
+        compared.sort((a, b) => a - b),
+        mostUs,
+      )
     )
   }
   const isEnough = ({ waitsUs }: Way) => waitsUs.length >= MIN_TO_ANCHOR
@@ -160,11 +168,15 @@ function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): numb
   })
 }
 
-/** Whether waits differ, and the shortest by about as much as typical ones: less than twice, more than 0. */
-function movedAlike(one: readonly number[], other: readonly number[]): boolean {
+/**
+ * Whether waits differ, by no more than clocks may, and the shortest by about as much as typical ones:
+ * less than twice, more than 0.
+ */
+function movedAlike(one: readonly number[], other: readonly number[], mostUs: number): boolean {
   const shortest = one[0]! - other[0]!
   const typical = quantile(one, 0.5) - quantile(other, 0.5)
   return (
+    Math.abs(typical) <= mostUs &&
     Math.abs(typical - shortest) < Math.abs(shortest) &&
     mannWhitney(other, one, { sorted: true }).p < SEEN_BY_CHANCE
   )

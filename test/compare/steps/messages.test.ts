@@ -301,6 +301,15 @@ describe('what is no longer wait', () => {
     expect(titles(compare(shop(), shop({ seed: 2, aheadUs })))).toEqual([])
   })
 
+  test.each([-350, 350])(
+    'of short waits, a clock %i µs ahead, which calls both ways allow',
+    (h1) => {
+      const all = { requests: 400, waitUs: { shipping: 100 } }
+      const after = shop({ ...all, seed: 2, aheadUs: { h1 } })
+      expect(titles(compare(shop(all), after))).toEqual([])
+    },
+  )
+
   test.each([-300_000, 10_000])('other hosts, clocks %i µs apart', (apart) => {
     const aheadUs = { h3: apart / 3, h5: apart, h6: -apart / 2, h7: apart / 2 }
     const all = { requests: 300, aheadUs, waitUs: { mail: 3000 } }
