@@ -13,9 +13,9 @@ import type { ResponseTimeMutations } from '../mutations/find-response-time-muta
 import { typicalTimeUs } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
 import { rootTypes } from '../steps/root-types.ts'
-import type { StepChanges } from '../steps/step-changes.ts'
+import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
 import { MIN_ALIKE_P, type StepStratum } from '../steps/step-strata.ts'
-import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { type Step, stepKey } from '../steps/step-times.ts'
 import { commonStep } from './common-step.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import {
@@ -144,7 +144,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
     const { kind, changed, service, operations, shiftUs, requests } = step
     if (kind !== 'request' || !changed) return []
     const changedOnes = operations.filter((one) => one.changed)
-    const all = changedStrata(changes, step).flatMap((one) => [...one.after.recorded.requests])
+    const all = changedStrata(times, step).flatMap((one) => [...one.after.recorded.requests])
     const left = leftIn(
       { requests: all, changeUs: step.observedUs, errorUs: step.observedError },
       { drafts, categories, steps: changes, accounted: MIN_ACCOUNTED },
@@ -313,25 +313,20 @@ const MIN_LIKE = 5
 
 /** Requests of both periods that a finding of times is about: of its segment, or all that have its steps. */
 function requestsOfDraft(draft: Draft, changes: StepChanges): Set<number> {
-  const { steps, segment } = draft
+  const { segment } = draft
   if (segment !== undefined && isConfined(draft, segment)) return new Set(segment.requests)
-  const strata = steps.flatMap((step) => changedStrata(changes, step))
   return new Set(
-    strata.flatMap(({ before, after }) => [
+    strataOfDraft(draft, changes).flatMap(({ before, after }) => [
       ...before.recorded.requests,
       ...after.recorded.requests,
     ]),
   )
 }
 
-/** The strata of what changed of a step: of some of its operations, or of all. */
-function changedStrata({ times, steps }: StepChanges, step: Step): readonly StepStratum[] {
-  const key = stepKey(step)
-  const { operations = [] } = steps.find((one) => stepKey(one) === key) ?? {}
-  const names = new Set(operations.flatMap((one) => (one.changed ? one.operation : [])))
-  return strataOfStep(times, { ...step, operation: '' }).filter(
-    ({ operation }) => names.size === 0 || names.has(operation),
-  )
+/** The strata of what changed of the steps of a draft, of the time that it is told in. */
+function strataOfDraft({ strata, steps }: Draft, changes: StepChanges): readonly StepStratum[] {
+  const changeOf = (step: Step) => changes.steps.find((one) => stepKey(one) === stepKey(step))
+  return strata ?? steps.flatMap((step) => changedStrata(changes.times, changeOf(step) ?? step))
 }
 
 /** Which share of the requests after that call otherwise some requests are. */
@@ -344,12 +339,12 @@ function shareDoing({ doing }: Draft, isOwn: Uint8Array): number | null {
  * requests, and how much longer these waited for them; `null` where it is about none.
  */
 function callsOfOwn(draft: Draft, changes: StepChanges, isOwn: Uint8Array) {
-  const { kind, steps, direction, segment } = draft
+  const { kind, direction, segment } = draft
   if (kind !== 'latency') return null
   const sign = direction === 'slower' ? 1 : -1
   const inside = segment && isConfined(draft, segment) && new Set(segment.requests)
   let [all, own, waitedUs] = [0, 0, 0]
-  for (const { before, after } of steps.flatMap((step) => changedStrata(changes, step))) {
+  for (const { before, after } of strataOfDraft(draft, changes)) {
     const [had, has] = [before, after].map(({ recorded }) => {
       const rows = [...recorded.requests.keys()].filter(
         (row) => !inside || inside.has(at(recorded.requests, row)),

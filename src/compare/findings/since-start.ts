@@ -5,8 +5,8 @@ import { onsetsOf } from '../onset/finding-onsets.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Segment } from '../segments/segments.ts'
 import { describePart, type Limits, limitsOf } from '../steps/describe-step.ts'
-import type { StepChange, StepChanges } from '../steps/step-changes.ts'
-import type { StepStratum } from '../steps/step-strata.ts'
+import { changedStrata, type StepChange, type StepChanges } from '../steps/step-changes.ts'
+import { partOfStratum, type StepStratum } from '../steps/step-strata.ts'
 import { type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
 import { failuresThen } from './error-findings.ts'
 import type { Draft } from './finding.ts'
@@ -98,9 +98,11 @@ function resizedBy(
     })
   const isInside = segment && insideOf(segment, flows)
   const isOnly = segment !== undefined && (isOfSegment || isConfined(draft, segment))
-  const parts = partsOf(
-    (request, stratum) => isThen(request) && (!isOnly || isInside?.(request, stratum) === true),
-    isOnly,
+  const isPart = (request: number, stratum: StepStratum) =>
+    isThen(request) && (!isOnly || isInside?.(request, stratum) === true)
+  const parts = partsOf(isPart, isOnly)
+  const strata = parts.flatMap((part) =>
+    changedStrata(times, part).map((one) => partOfStratum(one, (request) => isPart(request, one))),
   )
   const isSo = ({ shiftUs }: StepChange) =>
     shiftUs !== 0 && shiftUs > 0 === (direction === 'slower')
@@ -115,7 +117,7 @@ function resizedBy(
   const told = toldOf(parts)
   const replaced = notesOf({ ...toldOf(changes), steps: draft.steps }, segment)
   const others = draft.notes.filter((note) => !replaced.includes(note))
-  if (segment === undefined) return { ...draft, ...told, notes: [...told.notes, ...others] }
+  if (segment === undefined) return { ...draft, ...told, strata, notes: [...told.notes, ...others] }
   const ofSegment = isOnly
     ? parts
     : partsOf((request, stratum) => isThen(request) && isInside?.(request, stratum) === true, true)
@@ -132,6 +134,7 @@ function resizedBy(
   return {
     ...draft,
     ...told,
+    strata,
     ...{ where, what, steps: toldSteps, segment: then, isOfSegment: false },
     notes: [...notesOf(told, then), ...others],
   }
