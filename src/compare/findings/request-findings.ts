@@ -16,7 +16,7 @@ import { rootTypes } from '../steps/root-types.ts'
 import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
 import { MIN_ALIKE_P, type StepStratum } from '../steps/step-strata.ts'
 import { type Step, stepKey } from '../steps/step-times.ts'
-import { commonStep } from './common-step.ts'
+import { commonStep, type Place } from './common-step.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import {
   byRequestsAfter,
@@ -27,6 +27,7 @@ import {
   surest,
 } from './names.ts'
 import { isConfined, requestsAfter, segmentDraft } from './segment-findings.ts'
+import { draftsInTime } from './since-start.ts'
 import { findingStep, inFew, minorityNotes, placeTitle } from './step-findings.ts'
 
 /**
@@ -108,33 +109,48 @@ export function unattributedFindings(
   steps: StepChanges,
   { drafts, edges, segments }: Told & { readonly segments: readonly Segment[] },
 ): Draft[] {
-  const ofSegments = segments.flatMap((one) => segmentLeft(one, steps, { drafts, edges }))
+  const { categories } = edges
+  // Of several runs, steps tell which requests changed.
+  const isLeft = ({ step, measure }: Segment) =>
+    step?.kind === 'request' && measure === 'time' && steps.flows.runs.length < 2
+  const whole = segments.filter(isLeft).map((one) => segmentDraft(one, categories))
+  const ofSegments = draftsInTime(whole, { categories, steps }).flatMap((draft) =>
+    segmentLeft(draft, steps, { drafts, edges }),
+  )
   return [...ofSegments, ...rootsLeft(steps, { drafts: [...drafts, ...ofSegments], edges })]
 }
 
-function segmentLeft(segment: Segment, steps: StepChanges, { drafts, edges }: Told): Draft[] {
+function segmentLeft(draft: Draft, steps: StepChanges, { drafts, edges }: Told): Draft[] {
   const { flows } = steps
-  const { step, measure, inside } = segment
-  // Of several runs, steps tell which requests changed.
-  if (step?.kind !== 'request' || measure !== 'time' || flows.runs.length > 1) return []
-  const { categories } = edges
-  const draft = segmentDraft(segment, categories)
-  const changed = { changeUs: draft.contributionUs, errorUs: inside.error * inside.after }
+  const { contributionUs: changeUs, requests: count, eachInterval } = draft
+  const requests = requestsAfter(draft.segment as Segment, flows)
+  const [low, high] = eachInterval.map((us) => us - changeUs / count) as [number, number]
+  const errorUs = ((high - low) / 2 / normalQuantile(0.975)) * count
   const left = leftIn(
-    { ...changed, requests: requestsAfter(segment, flows) },
-    { drafts, categories, steps, accounted: MIN_ACCOUNTED_SEGMENT },
+    { changeUs, errorUs, requests },
+    { drafts, categories: edges.categories, steps, accounted: MIN_ACCOUNTED_SEGMENT },
   )
-  if (left === null || left.us * inside.change < 0) return []
-  const eachUs = left.us / inside.after
-  const [low, high] = draft.eachInterval.map((us) => us - inside.change + eachUs)
+  if (left === null || left.us * changeUs < 0) return []
+  const eachUs = left.us / count
+  const place = left.isAll ? commonStep(steps.times, new Set(requests), changeUs) : null
   return [
     {
       ...draft,
-      what: draft.what + partText(eachUs, inside.change, flows.quantity),
+      what: draft.what + partText(eachUs, changeUs / count, flows.quantity) + mostIn(place),
       contributionUs: left.us,
-      eachInterval: [low as number, high as number],
+      eachInterval: [eachUs + low, eachUs + high],
+      ...(place && lookAt(place)),
     },
   ]
+}
+
+/** Says which step holds most of what whole requests take longer. */
+function mostIn(place: Place | null): string {
+  return place === null ? '' : `, most of it in ${placeTitle(place, place.operation)}`
+}
+
+function lookAt({ service, caller }: Place): Pick<Draft, 'look' | 'services'> {
+  return { look: printable(service), services: [service, ...(caller === null ? [] : [caller])] }
 }
 
 function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
@@ -157,7 +173,6 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
     const [low, high] = step.interval.map((bound) => bound - shiftUs) as [number, number]
     const slower = shiftUs > 0
     const place = commonStep(times, new Set(all), step.observedUs)
-    const most = place && `, most of it in ${placeTitle(place, place.operation)}`
     return {
       ...NO_EVIDENCE,
       kind: 'unattributed',
@@ -168,7 +183,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
         `requests take ${moreText(part === '' ? eachUs : shiftUs, flows.quantity)}` +
         inFew(step, 'them') +
         (left.isAll
-          ? `${most ?? ''}; no single step changed enough to be sure of`
+          ? `${mostIn(place)}; no single step changed enough to be sure of`
           : part || ', which no single step explains'),
       categories: categoriesOf(categories, after),
       requests: after.length,
@@ -177,7 +192,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
       eachInterval: [eachUs + low, eachUs + high],
       probabilitySlower: step.probabilitySlower,
       notes: minorityNotes(step, flows.quantity),
-      ...(left.isAll && place !== null && { look: printable(place.service) }),
+      ...(left.isAll && place !== null && lookAt(place)),
       steps: [findingStep(step)],
       p: step.p,
       q: step.q,

@@ -32,7 +32,7 @@ export function draftsInTime(given: readonly Draft[], compared: Compared): Draft
   const limits = limitsOf(compared.steps.flows, compared.steps.options)
   return Array.from(onsetsOf(given, compared), ([one, inTime]): Draft => {
     const draft = { ...one, inTime }
-    const isSized = isOfSteps(draft) || draft.kind === 'errors'
+    const isSized = isOfSteps(draft) || draft.isOfSegment || draft.kind === 'errors'
     const spans = isSized ? spansOf(compared.categories.flows, inTime.began) : []
     if (draft.kind === 'errors') {
       const [isThen] = spans
