@@ -26,8 +26,7 @@ import {
   rootsName,
   surest,
 } from './names.ts'
-import { isConfined, requestsAfter, segmentDraft } from './segment-findings.ts'
-import { draftsInTime } from './since-start.ts'
+import { isConfined, requestsAfter } from './segment-findings.ts'
 import { findingStep, inFew, minorityNotes, placeTitle } from './step-findings.ts'
 
 /**
@@ -104,19 +103,14 @@ interface Told {
 /**
  * Drafts what findings do not account for: requests of a segment, then all of a root, that changed
  * by more than the findings of these requests say, by a part that is large and no chance.
+ *
+ * @param whole what `wholeRequests` drafts, in the time that they changed
  */
 export function unattributedFindings(
   steps: StepChanges,
-  { drafts, edges, segments }: Told & { readonly segments: readonly Segment[] },
+  { drafts, edges, whole }: Told & { readonly whole: readonly Draft[] },
 ): Draft[] {
-  const { categories } = edges
-  // Of several runs, steps tell which requests changed.
-  const isLeft = ({ step, measure }: Segment) =>
-    step?.kind === 'request' && measure === 'time' && steps.flows.runs.length < 2
-  const whole = segments.filter(isLeft).map((one) => segmentDraft(one, categories))
-  const ofSegments = draftsInTime(whole, { categories, steps }).flatMap((draft) =>
-    segmentLeft(draft, steps, { drafts, edges }),
-  )
+  const ofSegments = whole.flatMap((draft) => segmentLeft(draft, steps, { drafts, edges }))
   return [...ofSegments, ...rootsLeft(steps, { drafts: [...drafts, ...ofSegments], edges })]
 }
 
