@@ -17,6 +17,7 @@ import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
 import { MIN_ALIKE_P, type StepStratum } from '../steps/step-strata.ts'
 import { type Step, stepKey } from '../steps/step-times.ts'
 import { commonStep, type Place } from './common-step.ts'
+import { type Deadline, deadlineOf } from './deadlines.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import {
   byRequestsAfter,
@@ -127,24 +128,30 @@ function segmentLeft(draft: Draft, steps: StepChanges, { drafts, edges }: Told):
   if (left === null || left.us * changeUs < 0) return []
   const eachUs = left.us / count
   const place = left.isAll ? commonStep(steps.times, new Set(requests), changeUs) : null
+  const deadline = left.isAll ? deadlineOf(flows, requests) : null
   return [
     {
       ...draft,
-      what: draft.what + partText(eachUs, changeUs / count, flows.quantity) + mostIn(place),
+      what:
+        draft.what + partText(eachUs, changeUs / count, flows.quantity) + mostIn(place, deadline),
       contributionUs: left.us,
       eachInterval: [eachUs + low, eachUs + high],
-      ...(place && lookAt(place)),
+      ...lookAt(place, deadline),
     },
   ]
 }
 
-/** Says which step holds most of what whole requests take longer. */
-function mostIn(place: Place | null): string {
+/** Says which step holds most of what whole requests take longer, or which call they give up later. */
+function mostIn(place: Place | null, deadline: Deadline | null): string {
+  if (deadline !== null) return `, most of it in ${deadline.name}, ${deadline.text}`
   return place === null ? '' : `, most of it in ${placeTitle(place, place.operation)}`
 }
 
-function lookAt({ service, caller }: Place): Pick<Draft, 'look' | 'services'> {
-  return { look: printable(service), services: [service, ...(caller === null ? [] : [caller])] }
+function lookAt(place: Place | null, deadline: Deadline | null) {
+  if (deadline === null && place === null) return {}
+  const { service, caller } = place ?? {}
+  const services = deadline?.services ?? [service, caller].filter((one) => one != null)
+  return { look: printable(services[0] as string), services } as Pick<Draft, 'look' | 'services'>
 }
 
 function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
@@ -167,6 +174,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
     const [low, high] = step.interval.map((bound) => bound - shiftUs) as [number, number]
     const slower = shiftUs > 0
     const place = commonStep(times, new Set(all), step.observedUs)
+    const deadline = deadlineOf(flows, after)
     return {
       ...NO_EVIDENCE,
       kind: 'unattributed',
@@ -177,7 +185,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
         `requests take ${moreText(part === '' ? eachUs : shiftUs, flows.quantity)}` +
         inFew(step, 'them') +
         (left.isAll
-          ? `${mostIn(place)}; no single step changed enough to be sure of`
+          ? `${mostIn(place, deadline)}; no single step changed enough to be sure of`
           : part || ', which no single step explains'),
       categories: categoriesOf(categories, after),
       requests: after.length,
@@ -186,7 +194,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
       eachInterval: [eachUs + low, eachUs + high],
       probabilitySlower: step.probabilitySlower,
       notes: minorityNotes(step, flows.quantity),
-      ...(left.isAll && place !== null && lookAt(place)),
+      ...(left.isAll && lookAt(place, deadline)),
       steps: [findingStep(step)],
       p: step.p,
       q: step.q,
