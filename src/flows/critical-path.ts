@@ -1,8 +1,10 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { ascending } from 'd3-array'
 import { InternalError, requireStage } from '../core/errors.ts'
+import { TIME } from '../core/quantity.ts'
 import { ShapeGraph } from '../traces/shape-table.ts'
 import { FlowSet } from './flow-set.ts'
+import { isGivenUp } from './span-tree.ts'
 
 /** Arrivals closer than this count as the same moment (rounding of recorded latencies), in µs. */
 const SAME_MOMENT_US = 1e-3
@@ -32,15 +34,45 @@ export class CriticalPathFinder {
   /**
    * Marks the edges on the critical path of a request with 1 in `onPath`, all others with 0;
    * edges are those of the request's shape, in its order. `latencyUs` are its latencies, if known.
+   *
+   * @returns latencies of which those on the path end when a caller that failed gave up what goes on
    */
   mark(
     request: number,
     onPath: Uint8Array,
     latencyUs: Float64Array = this.#flows.latencies(request),
-  ): void {
+  ): Float64Array {
     onPath.fill(0)
     const path = this.#follow(request, latencyUs)
     for (let at = 0; at < path.length; at++) onPath[path[at]!] = 1
+    return this.#waited(request, path, latencyUs)
+  }
+
+  /** Returns the latencies of a request, as `mark` does. */
+  waitedUs(request: number): Float64Array {
+    return this.#waited(request, this.#follow(request), this.#flows.latencies(request))
+  }
+
+  #waited(request: number, path: Uint32Array, latencyUs: Float64Array): Float64Array {
+    const { outcomes, shapeOf, quantity } = this.#flows
+    const { nodes, from, to } = this.plan(shapeOf[request]!)
+    const { timeUs } = this.#walk
+    // Folded flows, and snapshots of them, know how roots ended alone.
+    const spans = outcomes && outcomes.offsets[request + 1]! - outcomes.offsets[request]!
+    if (2 * (spans ?? 0) !== nodes || quantity !== TIME) return latencyUs
+    let [waitedUs, untilUs] = [latencyUs, Number.POSITIVE_INFINITY]
+    for (let at = 0; at < path.length; at++) {
+      const edge = path[at]!
+      const [source, target] = [from[edge]!, to[edge]!]
+      const endUs = Math.min(untilUs, timeUs[target]!)
+      const isReply = (source & target & 1) === 1
+      const over = { caller: target >>> 1, overUs: -latencyUs[edge]! }
+      if (isReply && isGivenUp(this.#flows, request, over)) untilUs = endUs
+      if (timeUs[source]! <= untilUs && endUs === timeUs[target]) continue
+      if (waitedUs === latencyUs) waitedUs = latencyUs.slice()
+      waitedUs[edge] = endUs - Math.min(untilUs, timeUs[source]!)
+    }
+    return waitedUs
   }
 
   /** Returns the edges on the critical path of a request, first to last. */

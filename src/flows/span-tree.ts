@@ -9,6 +9,15 @@ export function areFromSpans({ shapes, labels, size }: FlowSet): boolean {
   return size > 0 && shapes.size > 0 && labels.get(shapes.labels(0)[0]!).phase === 'call'
 }
 
+/** Whether the caller of a span that ends later than it gave it up: it failed, and waited no longer. */
+export function isGivenUp(
+  { outcomes, options }: FlowSet,
+  request: number,
+  { caller, overUs }: { readonly caller: number; readonly overUs: number },
+): boolean {
+  return overUs > options.slackUs && outcomes?.failed(request, caller) === true
+}
+
 export interface SpanTree {
   readonly size: number
   readonly parent: Int32Array

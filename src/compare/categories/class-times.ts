@@ -77,12 +77,12 @@ export class ClassTimes {
     const { to, entries } = this.#finder.plan(shape)
     if (classes.length > this.#onPath.length) this.#onPath = new Uint8Array(2 * classes.length)
     const onPath = this.#onPath
-    this.#finder.mark(request, onPath, latencyUs)
+    const waitedUs = this.#finder.mark(request, onPath, latencyUs)
     for (let edge = 0; edge < classes.length; edge++) {
       const sum = sumOf[classes[edge]!]!
       const latency = latencyUs[edge]!
       if (onPath[edge] === 1) {
-        criticalUs[sum]! += latency
+        criticalUs[sum]! += waitedUs[edge]!
         criticalCount[sum]!++
       } else if (entries[to[edge]!]! > 1) {
         waitingUs[sum]! += latency

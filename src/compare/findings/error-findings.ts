@@ -1,6 +1,6 @@
 import { sum } from 'd3-array'
 import { counted, printable } from '../../core/words.ts'
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -12,6 +12,7 @@ import { countByPeriod, type ErrorChange, errorChangeOf } from '../steps/compare
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepTimes } from '../steps/step-times.ts'
 import { findingCall } from './call-findings.ts'
+import { deadlineOf } from './deadlines.ts'
 import { type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
 import { rateSize } from './finding-facts.ts'
 import { formsOf, priceOf } from './form-prices.ts'
@@ -58,7 +59,11 @@ export function errorFindings(
       weightUs: (failedRequests * FAILED_WEIGHT + touched * MADE_GOOD_WEIGHT) * usualUs,
       eachInterval: [Number.NaN, Number.NaN],
       probabilitySlower: Number.NaN,
-      notes: [rateText(change.inner ?? change), failedText(change)],
+      notes: [
+        rateText(change.inner ?? change),
+        failedText(change),
+        ...deadlineNotes(flows, change),
+      ],
       look: change.inner?.peer ? `${name}, ${printable(change.inner.peer)}` : name,
       services: [service, ...callers],
       calls: [findingCall({ ...change, kind: 'fails', of, previous: null, call: null })],
@@ -130,6 +135,12 @@ export function withTimeOfFailures(
     const eachInterval = isMost ? price.eachInterval : draft.eachInterval
     return { ...draft, contributionUs, weightUs, eachInterval }
   })
+}
+
+function deadlineNotes(flows: FlowSet, { failing }: ErrorChange): string[] {
+  const after = [...failing].filter((request) => flows.period[request] === AFTER)
+  const deadline = deadlineOf(flows, after)
+  return deadline === null ? [] : [`calls are ${deadline.text}`]
 }
 
 function savedByDeadlines(times: readonly StepTimes[], service: string): number {

@@ -51,7 +51,7 @@ import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { heldToRequests, requestFindings, unattributedFindings } from './request-findings.ts'
 import { withSameFactor } from './same-factor.ts'
-import { segmentClause, withSegments } from './segment-findings.ts'
+import { segmentClause, wholeRequests, withSegments } from './segment-findings.ts'
 import { withSharedPlaces } from './shared-place.ts'
 import { draftsInTime } from './since-start.ts'
 import { exemplarsOf, slowExamples } from './slow-examples.ts'
@@ -183,7 +183,7 @@ export function groupFindings(
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const weighted = weigh(draft)
     const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...others } = weighted
-    const { scope: ___, inTime = onsets.get(draft)!, ...told } = others
+    const { scope: ___, strata: ____, inTime = onsets.get(draft)!, ...told } = others
     const { began, bursts } = inTime
     const elsewhereUs = toldElsewhere(draft) * (weighted.requests / draft.requests || 1)
     const contributionUs = withConsequences(weighted, consequences) - elsewhereUs
@@ -325,7 +325,8 @@ function draftsOfSteps({
   const elsewhere = toldAsDelays(of, all)
   const toldUs = sum(all, (draft) => draft.contributionUs - elsewhere(draft))
   const drafts = withTimeOfFailures(all, of, edges.observedChangeUs - toldUs)
-  const left = unattributedFindings(steps, { drafts, edges, segments: found })
+  const whole = draftsInTime(wholeRequests(found, edges.categories), of)
+  const left = unattributedFindings(steps, { drafts, edges, whole })
   const read = columns ?? new RequestColumns(steps.flows)
   return withSharedPlaces(withSameFactor([...drafts, ...left], steps), { ...of, columns: read })
 }

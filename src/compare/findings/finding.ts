@@ -9,6 +9,7 @@ import type { Segment } from '../segments/segments.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import type { Operation } from '../steps/call-order.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
+import type { StepStratum } from '../steps/step-strata.ts'
 import type { Step } from '../steps/step-times.ts'
 
 /** A part of a flow that requests gained or lost. */
@@ -171,6 +172,8 @@ export interface Draft {
   /** What the steps of a change of times have in common. */
   readonly scope?: StepScope
   readonly inTime?: InTime
+  /** Of times told since they began: those of its steps that changed, of that time. */
+  readonly strata?: readonly StepStratum[]
   /** Smallest p of its evidence, and the smallest corrected for the number of tests. */
   readonly p: number
   readonly q: number
@@ -210,7 +213,15 @@ export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
 export interface Finding
   extends Omit<
     Draft,
-    'key' | 'notes' | 'weightUs' | 'depth' | 'isOfSegment' | 'covers' | 'scope' | 'inTime'
+    | 'key'
+    | 'notes'
+    | 'weightUs'
+    | 'depth'
+    | 'isOfSegment'
+    | 'covers'
+    | 'scope'
+    | 'inTime'
+    | 'strata'
   > {
   /** Stays the same while the same edges or the same part of the flow changed. */
   readonly id: string

@@ -13,10 +13,11 @@ import type { ResponseTimeMutations } from '../mutations/find-response-time-muta
 import { typicalTimeUs } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
 import { rootTypes } from '../steps/root-types.ts'
-import type { StepChanges } from '../steps/step-changes.ts'
+import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
 import { MIN_ALIKE_P, type StepStratum } from '../steps/step-strata.ts'
-import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
-import { commonStep } from './common-step.ts'
+import { type Step, stepKey } from '../steps/step-times.ts'
+import { commonStep, type Place } from './common-step.ts'
+import { type Deadline, deadlineOf } from './deadlines.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import {
   byRequestsAfter,
@@ -26,7 +27,7 @@ import {
   rootsName,
   surest,
 } from './names.ts'
-import { isConfined, requestsAfter, segmentDraft } from './segment-findings.ts'
+import { isConfined, requestsAfter } from './segment-findings.ts'
 import { findingStep, inFew, minorityNotes, placeTitle } from './step-findings.ts'
 
 /**
@@ -103,38 +104,54 @@ interface Told {
 /**
  * Drafts what findings do not account for: requests of a segment, then all of a root, that changed
  * by more than the findings of these requests say, by a part that is large and no chance.
+ *
+ * @param whole what `wholeRequests` drafts, in the time that they changed
  */
 export function unattributedFindings(
   steps: StepChanges,
-  { drafts, edges, segments }: Told & { readonly segments: readonly Segment[] },
+  { drafts, edges, whole }: Told & { readonly whole: readonly Draft[] },
 ): Draft[] {
-  const ofSegments = segments.flatMap((one) => segmentLeft(one, steps, { drafts, edges }))
+  const ofSegments = whole.flatMap((draft) => segmentLeft(draft, steps, { drafts, edges }))
   return [...ofSegments, ...rootsLeft(steps, { drafts: [...drafts, ...ofSegments], edges })]
 }
 
-function segmentLeft(segment: Segment, steps: StepChanges, { drafts, edges }: Told): Draft[] {
+function segmentLeft(draft: Draft, steps: StepChanges, { drafts, edges }: Told): Draft[] {
   const { flows } = steps
-  const { step, measure, inside } = segment
-  // Of several runs, steps tell which requests changed.
-  if (step?.kind !== 'request' || measure !== 'time' || flows.runs.length > 1) return []
-  const { categories } = edges
-  const draft = segmentDraft(segment, categories)
-  const changed = { changeUs: draft.contributionUs, errorUs: inside.error * inside.after }
+  const { contributionUs: changeUs, requests: count, eachInterval } = draft
+  const requests = requestsAfter(draft.segment as Segment, flows)
+  const [low, high] = eachInterval.map((us) => us - changeUs / count) as [number, number]
+  const errorUs = ((high - low) / 2 / normalQuantile(0.975)) * count
   const left = leftIn(
-    { ...changed, requests: requestsAfter(segment, flows) },
-    { drafts, categories, steps, accounted: MIN_ACCOUNTED_SEGMENT },
+    { changeUs, errorUs, requests },
+    { drafts, categories: edges.categories, steps, accounted: MIN_ACCOUNTED_SEGMENT },
   )
-  if (left === null || left.us * inside.change < 0) return []
-  const eachUs = left.us / inside.after
-  const [low, high] = draft.eachInterval.map((us) => us - inside.change + eachUs)
+  if (left === null || left.us * changeUs < 0) return []
+  const eachUs = left.us / count
+  const place = left.isAll ? commonStep(steps.times, new Set(requests), changeUs) : null
+  const deadline = left.isAll ? deadlineOf(flows, requests) : null
   return [
     {
       ...draft,
-      what: draft.what + partText(eachUs, inside.change, flows.quantity),
+      what:
+        draft.what + partText(eachUs, changeUs / count, flows.quantity) + mostIn(place, deadline),
       contributionUs: left.us,
-      eachInterval: [low as number, high as number],
+      eachInterval: [eachUs + low, eachUs + high],
+      ...lookAt(place, deadline),
     },
   ]
+}
+
+/** Says which step holds most of what whole requests take longer, or which call they give up later. */
+function mostIn(place: Place | null, deadline: Deadline | null): string {
+  if (deadline !== null) return `, most of it in ${deadline.name}, ${deadline.text}`
+  return place === null ? '' : `, most of it in ${placeTitle(place, place.operation)}`
+}
+
+function lookAt(place: Place | null, deadline: Deadline | null) {
+  if (deadline === null && place === null) return {}
+  const { service, caller } = place ?? {}
+  const services = deadline?.services ?? [service, caller].filter((one) => one != null)
+  return { look: printable(services[0] as string), services } as Pick<Draft, 'look' | 'services'>
 }
 
 function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
@@ -144,7 +161,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
     const { kind, changed, service, operations, shiftUs, requests } = step
     if (kind !== 'request' || !changed) return []
     const changedOnes = operations.filter((one) => one.changed)
-    const all = changedStrata(changes, step).flatMap((one) => [...one.after.recorded.requests])
+    const all = changedStrata(times, step).flatMap((one) => [...one.after.recorded.requests])
     const left = leftIn(
       { requests: all, changeUs: step.observedUs, errorUs: step.observedError },
       { drafts, categories, steps: changes, accounted: MIN_ACCOUNTED },
@@ -157,7 +174,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
     const [low, high] = step.interval.map((bound) => bound - shiftUs) as [number, number]
     const slower = shiftUs > 0
     const place = commonStep(times, new Set(all), step.observedUs)
-    const most = place && `, most of it in ${placeTitle(place, place.operation)}`
+    const deadline = deadlineOf(flows, after)
     return {
       ...NO_EVIDENCE,
       kind: 'unattributed',
@@ -168,7 +185,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
         `requests take ${moreText(part === '' ? eachUs : shiftUs, flows.quantity)}` +
         inFew(step, 'them') +
         (left.isAll
-          ? `${most ?? ''}; no single step changed enough to be sure of`
+          ? `${mostIn(place, deadline)}; no single step changed enough to be sure of`
           : part || ', which no single step explains'),
       categories: categoriesOf(categories, after),
       requests: after.length,
@@ -177,7 +194,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
       eachInterval: [eachUs + low, eachUs + high],
       probabilitySlower: step.probabilitySlower,
       notes: minorityNotes(step, flows.quantity),
-      ...(left.isAll && place !== null && { look: printable(place.service) }),
+      ...(left.isAll && lookAt(place, deadline)),
       steps: [findingStep(step)],
       p: step.p,
       q: step.q,
@@ -313,25 +330,20 @@ const MIN_LIKE = 5
 
 /** Requests of both periods that a finding of times is about: of its segment, or all that have its steps. */
 function requestsOfDraft(draft: Draft, changes: StepChanges): Set<number> {
-  const { steps, segment } = draft
+  const { segment } = draft
   if (segment !== undefined && isConfined(draft, segment)) return new Set(segment.requests)
-  const strata = steps.flatMap((step) => changedStrata(changes, step))
   return new Set(
-    strata.flatMap(({ before, after }) => [
+    strataOfDraft(draft, changes).flatMap(({ before, after }) => [
       ...before.recorded.requests,
       ...after.recorded.requests,
     ]),
   )
 }
 
-/** The strata of what changed of a step: of some of its operations, or of all. */
-function changedStrata({ times, steps }: StepChanges, step: Step): readonly StepStratum[] {
-  const key = stepKey(step)
-  const { operations = [] } = steps.find((one) => stepKey(one) === key) ?? {}
-  const names = new Set(operations.flatMap((one) => (one.changed ? one.operation : [])))
-  return strataOfStep(times, { ...step, operation: '' }).filter(
-    ({ operation }) => names.size === 0 || names.has(operation),
-  )
+/** The strata of what changed of the steps of a draft, of the time that it is told in. */
+function strataOfDraft({ strata, steps }: Draft, changes: StepChanges): readonly StepStratum[] {
+  const changeOf = (step: Step) => changes.steps.find((one) => stepKey(one) === stepKey(step))
+  return strata ?? steps.flatMap((step) => changedStrata(changes.times, changeOf(step) ?? step))
 }
 
 /** Which share of the requests after that call otherwise some requests are. */
@@ -344,12 +356,12 @@ function shareDoing({ doing }: Draft, isOwn: Uint8Array): number | null {
  * requests, and how much longer these waited for them; `null` where it is about none.
  */
 function callsOfOwn(draft: Draft, changes: StepChanges, isOwn: Uint8Array) {
-  const { kind, steps, direction, segment } = draft
+  const { kind, direction, segment } = draft
   if (kind !== 'latency') return null
   const sign = direction === 'slower' ? 1 : -1
   const inside = segment && isConfined(draft, segment) && new Set(segment.requests)
   let [all, own, waitedUs] = [0, 0, 0]
-  for (const { before, after } of steps.flatMap((step) => changedStrata(changes, step))) {
+  for (const { before, after } of strataOfDraft(draft, changes)) {
     const [had, has] = [before, after].map(({ recorded }) => {
       const rows = [...recorded.requests.keys()].filter(
         (row) => !inside || inside.has(at(recorded.requests, row)),

@@ -45,6 +45,15 @@ export function withSegments(
   return [...told, ...own]
 }
 
+/** Drafts whole requests of segments, in their own numbers. */
+export function wholeRequests(segments: readonly Segment[], categories: Categories): Draft[] {
+  // Of several runs, steps tell which requests changed.
+  if (categories.flows.runs.length > 1) return []
+  return segments
+    .filter(({ step, measure }) => step?.kind === 'request' && measure === 'time')
+    .map((segment) => segmentDraft(segment, categories))
+}
+
 /** Whether a segment only tells the operations that changed from others, as the finding does. */
 function isOfOperations(segment: Segment, { steps: [step] }: Draft, { steps, flows }: StepChanges) {
   const change = steps.find((one) => step && stepKey(one) === stepKey(step))

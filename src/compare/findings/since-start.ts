@@ -5,8 +5,8 @@ import { onsetsOf } from '../onset/finding-onsets.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Segment } from '../segments/segments.ts'
 import { describePart, type Limits, limitsOf } from '../steps/describe-step.ts'
-import type { StepChange, StepChanges } from '../steps/step-changes.ts'
-import type { StepStratum } from '../steps/step-strata.ts'
+import { changedStrata, type StepChange, type StepChanges } from '../steps/step-changes.ts'
+import { partOfStratum, type StepStratum } from '../steps/step-strata.ts'
 import { isOfOneStep, type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
 import { failuresThen } from './error-findings.ts'
 import type { Draft } from './finding.ts'
@@ -34,7 +34,7 @@ export function draftsInTime(given: readonly Draft[], compared: Compared): Draft
   const limits = limitsOf(compared.steps.flows, compared.steps.options)
   return Array.from(onsetsOf(given, compared), ([one, inTime]): Draft => {
     const draft = { ...one, inTime }
-    const isSized = isOfSteps(draft) || draft.kind === 'errors'
+    const isSized = isOfSteps(draft) || draft.isOfSegment || draft.kind === 'errors'
     const spans = isSized ? spansOf(compared.categories.flows, inTime.began) : []
     if (draft.kind === 'errors') {
       const [isThen] = spans
@@ -102,9 +102,11 @@ function resizedBy(
   if (segment && segment.within !== null && hasOthers(segment)) return null
   const isInside = segment && insideOf(segment, flows)
   const isOnly = segment !== undefined && (isOfSegment || isConfined(draft, segment))
-  const parts = partsOf(
-    (request, stratum) => isThen(request) && (!isOnly || isInside?.(request, stratum) === true),
-    isOnly,
+  const isPart = (request: number, stratum: StepStratum) =>
+    isThen(request) && (!isOnly || isInside?.(request, stratum) === true)
+  const parts = partsOf(isPart, isOnly)
+  const strata = parts.flatMap((part) =>
+    changedStrata(times, part).map((one) => partOfStratum(one, (request) => isPart(request, one))),
   )
   const isSo = ({ shiftUs }: StepChange) =>
     shiftUs !== 0 && shiftUs > 0 === (direction === 'slower')
@@ -119,7 +121,7 @@ function resizedBy(
   const told = toldOf(parts)
   const replaced = notesOf({ ...toldOf(changes), steps: draft.steps }, segment)
   const others = draft.notes.filter((note) => !replaced.includes(note))
-  if (segment === undefined) return { ...draft, ...told, notes: [...told.notes, ...others] }
+  if (segment === undefined) return { ...draft, ...told, strata, notes: [...told.notes, ...others] }
   const ofSegment = isOnly
     ? parts
     : partsOf((request, stratum) => isThen(request) && isInside?.(request, stratum) === true, true)
@@ -136,6 +138,7 @@ function resizedBy(
   return {
     ...draft,
     ...told,
+    strata,
     ...{ where, what, steps: toldSteps, segment: then, isOfSegment: false },
     notes: [...notesOf(told, then), ...others],
   }

@@ -12,6 +12,7 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { ownTimes } from '../steps/work-parts.ts'
 import { commonStep, isTold, type Place } from './common-step.ts'
+import { deadlineOf } from './deadlines.ts'
 import type { Draft } from './finding.ts'
 import { SECONDS, timeText } from './finding-facts.ts'
 import { operationName } from './names.ts'
@@ -32,6 +33,7 @@ import {
 /** Few requests that took far longer than any of their kind before, most of it in the same step. */
 export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'examples'> {
   readonly requests: number
+  /** Step that holds most of it, or the call that all give up at another time than before, and when. */
   readonly where: string
 }
 
@@ -123,9 +125,11 @@ function findFewSlow({ flows, times }: Times, drafts: readonly Draft[]): FewSlow
   const allUs = sum(after, (request) => flows.responseTimeUs[request]!)
   if (requests.length < MIN_FAR || excessUs < MIN_ADDED * allUs) return null
   if (drafts.some((draft) => isTold(draft, own[0]!.place))) return null
+  // What is given up holds the time that it was waited for.
+  const deadline = deadlineOf(flows, requests)
   return {
     requests: requests.length,
-    where,
+    where: deadline === null ? where : `${deadline.name}, ${deadline.text}`,
     typicalUs: median(requests, excess)!,
     excessUs,
     examples: slowest(requests, excess).map((one) => flows.ids[one]!),

@@ -223,12 +223,10 @@ function stepWords(
   const itself = `${workWords(first, operation, parts)} takes ${time(first)}${others(first)}`
   switch (scope.of) {
     case 'step':
-      return first.kind === 'work'
-        ? { where: service, what: itself }
-        : {
-            where: `${printable(first.caller as string)} → ${service}`,
-            what: `${operation} takes ${time(first)}${others(first)}`,
-          }
+      return {
+        where: first.caller === null ? service : `${printable(first.caller)} → ${service}`,
+        what: first.kind === 'work' ? itself : `${operation} takes ${time(first)}${others(first)}`,
+      }
     case 'operation':
       return { where: called, what: itself }
     case 'calls to':

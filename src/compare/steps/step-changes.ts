@@ -9,7 +9,8 @@ import type { CallRepeats } from './call-repeats.ts'
 import type { CountsTest } from './compare-counts.ts'
 import type { ErrorChange } from './compare-errors.ts'
 import type { LogChange } from './compare-log-counts.ts'
-import type { Step, StepTimes } from './step-times.ts'
+import type { StepStratum } from './step-strata.ts'
+import { type Step, type StepTimes, strataOfStep } from './step-times.ts'
 import type { Minority } from './tail-counts.ts'
 
 /** How one operation of a step changed. */
@@ -162,6 +163,17 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
       ...own('difference p q'),
     })
   }
+}
+
+/** The strata of what changed of a step: of some of its operations, or of all. */
+export function changedStrata(
+  times: readonly StepTimes[],
+  { operations = [], ...step }: Step & Partial<Pick<StepChange, 'operations'>>,
+): StepStratum[] {
+  const names = new Set(operations.flatMap((one) => (one.changed ? one.operation : [])))
+  return strataOfStep(times, { ...step, operation: '' }).filter(
+    ({ operation }) => names.size === 0 || names.has(operation),
+  )
 }
 
 function changedFirst<Change extends { readonly changed: boolean; readonly p: number }>(

@@ -4,6 +4,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import {
   areFromSpans,
   coveredNs,
+  isGivenUp,
   markWaitedFor,
   NS,
   readTimesNs,
@@ -162,13 +163,14 @@ class StepCollector {
       const all = only === undefined ? end - start : coveredNs(this.#times, only, start, end)
       const other = isCall ? this.#extent(others) : coveredNs(this.#times, others, start, end)
       const isCritical = this.#isWaitedFor[span]!
-      const isGivenUp = given < Number.POSITIVE_INFINITY
+      const wasGivenUp = given < Number.POSITIVE_INFINITY
       const isTooLate =
         isLeaf && (this.#wasCutShort(request, span) || this.#wasCutShort(request, atCaller))
       const hasFailed = this.#failed(request, span)
-      const isFailing = !isTooLate && (hasFailed || (!isGivenUp && this.#failed(request, atCaller)))
+      const isFailing =
+        !isTooLate && (hasFailed || (!wasGivenUp && this.#failed(request, atCaller)))
       const valueUs = Math.max(0, all - other) / NS
-      const isCut = isGivenUp || (isTooLate && hasFailed)
+      const isCut = wasGivenUp || (isTooLate && hasFailed)
       times[isFailing ? 1 : 0].add(period, { request, valueUs, critical: isCritical, isCut })
     }
     for (const [stratum, waitUs] of this.#messages(request)) {
@@ -203,10 +205,11 @@ class StepCollector {
 
   /** When a caller that failed gave up a call that goes on: of it, nothing failed but to be in time. */
   #givenUpNs(request: number, span: number, atCaller: number): number {
-    const { outcomes, options } = this.#flows
     const end = this.#times[2 * atCaller + 1]!
-    const goesOn = this.#times[2 * span + 1]! > end + options.slackUs * NS
-    return goesOn && outcomes?.failed(request, atCaller) ? end : Number.POSITIVE_INFINITY
+    const overUs = (this.#times[2 * span + 1]! - end) / NS
+    return isGivenUp(this.#flows, request, { caller: atCaller, overUs })
+      ? end
+      : Number.POSITIVE_INFINITY
   }
 
   finish(): StepTimes[] {

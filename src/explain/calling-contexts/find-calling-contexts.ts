@@ -32,7 +32,7 @@ export function findCallingContexts(flows: FlowSet): CallingContexts {
   requireStage('findCallingContexts(flows)', flows, FlowSet)
   const tree = new ContextTree(flows)
   const finder = new CriticalPathFinder(flows)
-  for (let request = 0; request < flows.size; request++) tree.add(request, finder.edges(request))
+  for (let request = 0; request < flows.size; request++) tree.add(request, finder)
   const requests = [BEFORE, AFTER].map((period) => flows.countedIn(period)) as [number, number]
   return new CallingContexts({ contexts: tree.finish(), requests, quantity: flows.quantity })
 }
@@ -53,7 +53,7 @@ class ContextTree {
     this.#flows = flows
   }
 
-  add(request: number, criticalPath: readonly number[]): void {
+  add(request: number, finder: CriticalPathFinder): void {
     const { shapeOf, period, responseTimeUs } = this.#flows
     const weight = this.#flows.countOf(request)
     const { ofEdge, calls, root } = this.#ofShape(shapeOf[request] as number)
@@ -64,7 +64,7 @@ class ContextTree {
       sums.requests += weight
       sums.calls += weight * count
     }
-    const latencyUs = this.#flows.latencies(request)
+    const waitedUs = finder.waitedUs(request)
     const wholeUs = responseTimeUs[request] as number
     let restUs = wholeUs
     const spend = (context: number, us: number) => {
@@ -72,8 +72,8 @@ class ContextTree {
       sums.selfUs += weight * us
       if (wholeUs > 0) sums.selfRequests += (weight * us) / wholeUs
     }
-    for (const edge of criticalPath) {
-      const us = latencyUs[edge] as number
+    for (const edge of finder.edges(request)) {
+      const us = waitedUs[edge] as number
       spend(ofEdge[edge] as number, us)
       restUs -= us
     }

@@ -1,5 +1,10 @@
+import { max, sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
 import { type EdgeChange, findEdgeChanges } from '../../../src/compare/edges/find-edge-changes.ts'
+import { findCallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
+import { ganttCalls } from '../../../src/views/widgets/gantt/gantt-model.ts'
+import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
 import { compareShops } from '../findings/fixture.ts'
 
 describe('edges pooled over categories', () => {
@@ -76,4 +81,55 @@ describe('edges pooled over categories', () => {
   ])('refuses %o', (options, text) => {
     expect(() => findEdgeChanges(comparison.categories, options)).toThrow(text)
   })
+})
+
+/*
+ * Of every ten requests, the server of one hangs for eight seconds; its caller gives up after one:
+ *
+ *   shop    GET      |--------------|
+ *   shop    call       |-----------|        fails
+ *   vendor  POST         |----------------------------------|
+ *   vendor  query          |------------------------------|
+ */
+function withHangs(name: string, every: number) {
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < 60; i++) {
+    const hangs = i % every === 0
+    const trace = `${name}-${i}`
+    const startUs = NOON_US + i * 10e6
+    const [waitedUs, serverUs] = hangs ? [1_000_000, 8_000_000] : [20_000, 19_000]
+    const span = (id: string, rest: Omit<SpanSketch, 'id' | 'startUs'> & { fromUs: number }) => {
+      const { fromUs, endUs, ...others } = rest
+      const times = { startUs: startUs + fromUs, endUs: startUs + endUs }
+      spans.push({ ...others, ...times, trace, id: `${trace}-${id}` })
+    }
+    const [parent, called] = [`${trace}-call`, `${trace}-post`]
+    span('get', { service: 'shop', operation: 'GET', fromUs: 0, endUs: waitedUs + 2000 })
+    const failing = hangs ? ({ status: 'error' } as const) : {}
+    const call = { parent: `${trace}-get`, service: 'shop', operation: 'POST', ...failing }
+    span('call', { ...call, kind: 'client', fromUs: 1000, endUs: waitedUs + 1000 })
+    span('post', { parent, service: 'vendor', fromUs: 1500, endUs: 1500 + serverUs })
+    span('query', { parent: called, service: 'vendor', fromUs: 2500, endUs: 500 + serverUs })
+  }
+  return makeSpans(spans, name)
+}
+
+test('what a server does after its caller gave up is no time of the request', () => {
+  const comparison = compare(withHangs('before', 20), withHangs('after', 10))
+  const rows = comparison.edges
+    .places()
+    .map(({ service, kind, afterUs }) => [`${service} ${kind}`, Math.round(afterUs)])
+  expect(Object.fromEntries(rows)).toEqual({
+    'shop self': 2000,
+    // 0.5 ms there, and of those that are not given up as much back.
+    'vendor network': Math.round(500 + 0.9 * 500),
+    'vendor self': Math.round(0.9 * 19_000 + 0.1 * 999_500),
+  })
+  const contexts = findCallingContexts(comparison.flows).contexts
+  const vendorUs = sum(contexts, ({ service, after }) => (service === 'vendor' ? after.selfUs : 0))
+  expect(Math.round(vendorUs / 60)).toBe(0.9 * 19_000 + 0.1 * 999_500)
+  const hanging = comparison.flows.ids.indexOf('after-0')
+  const stretches = ganttCalls(comparison.flows, [hanging]).flatMap(({ critical }) => critical)
+  expect(max(stretches, ([, endUs]) => endUs)).toBeCloseTo(1_002_000, 6)
+  expect(sum(stretches, ([startUs, endUs]) => endUs - startUs)).toBeCloseTo(1_002_000, 6)
 })

@@ -105,3 +105,38 @@ test('where calls of several services take longer, the segment of one is counted
     `${inside.after} of ${inside.after + outside.after} requests with stock LOOKUP meet it`,
   )
 })
+
+/*
+ * Two operations of one service, the second rarer and eight times as long; since the middle of after,
+ * both take 3 ms longer, which is much of the first only, and over all of after:
+ *
+ *   shop  GET    |----|
+ *   shop  BUY    |----------------|
+ */
+function twoOperations(name: string, { fromUs = NOON_US, slowUs = 0, seed = 1 } = {}) {
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < 1600; i++) {
+    const isLong = random.next() < 0.4
+    const startUs = fromUs + i * 200_000
+    const usualUs = (isLong ? 80_000 : 10_000) * Math.exp(0.02 * random.normal())
+    const endUs = startUs + usualUs + (i >= 800 ? slowUs : 0)
+    const trace = `${name}-${i}`
+    const operation = isLong ? 'BUY' : 'GET'
+    spans.push({ trace, id: trace, service: 'shop', operation, startUs, endUs })
+  }
+  return makeSpans(spans, name)
+}
+
+test('operations that changed enough only in the time since the start are all accounted for', () => {
+  const { findings } = compare(
+    twoOperations('before'),
+    twoOperations('after', { fromUs: NOON_US + 320e6, slowUs: 3000, seed: 2 }),
+  ).findings
+  const [{ title, requests, contributionUs, size }] = findings as [Finding]
+  expect(title).toMatch(/^shop: GET itself takes 3\.\d+ ms longer, and so does 1 other operation$/)
+  expect(Math.abs(requests - 800)).toBeLessThanOrEqual(3)
+  expect(contributionUs / requests / 3000).toBeCloseTo(1, 1)
+  expect(size.interval[0]).toBeLessThan(3000)
+  expect(size.interval[1]).toBeGreaterThan(3000)
+})

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { COMPARISON_DOCUMENT } from '../../../src/cli/comparison-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
+import type { Finding } from '../../../src/compare/findings/finding.ts'
 import {
   findSlowStretch,
   slowRequests,
@@ -147,3 +148,54 @@ test('a stretch that slows all kinds of requests counts all of them, and names t
     `, mostly in gateway verify, where ${stretch.affected} requests did. This adds`,
   )
 })
+
+/*
+ * A table is locked for a minute, in which profile waits for its end:
+ *
+ *   gateway  GET /home     |-----------------------|
+ *   profile  Get             |-------------------|
+ *   gateway  GET /search   |--------|
+ */
+function withLock(name: string, { fromUs = NOON_US, isLocked = false, seed = 1 } = {}) {
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < 3000; i++) {
+    const isHome = random.next() < 0.2
+    const startUs = fromUs + i * 200_000
+    const seconds = i / 5
+    const waitUs = isLocked && seconds >= 240 && seconds < 300 ? (300 - seconds) * 1e6 : 0
+    const profileUs = 20_000 * Math.exp(0.4 * random.normal()) + waitUs
+    const usualUs = 30_000 * Math.exp(0.4 * random.normal())
+    const endUs = startUs + usualUs + (isHome ? profileUs : 0)
+    const trace = `${name}-${i}`
+    const attributes = { 'http.route': isHome ? '/home' : '/search' }
+    const root = { trace, id: trace, startUs, endUs, attributes }
+    spans.push({ ...root, service: 'gateway', operation: 'GET' })
+    const own = { startUs: startUs + 5000, endUs: startUs + 5000 + profileUs }
+    const profile = { trace, id: `${trace}-profile`, parent: trace, service: 'profile', ...own }
+    if (isHome) spans.push({ ...profile, operation: 'Get' })
+  }
+  return makeSpans(spans, name)
+}
+
+test.each([3, 4, 5])(
+  'a lock of a minute is told with the requests that arrive then, and where they wait, seed %i',
+  (seed) => {
+    const { findings } = compare(
+      withLock('before', { seed }),
+      withLock('after', { fromUs: NOON_US + 600e6, isLocked: true, seed: seed + 50 }),
+    )
+    const [{ title, look, services, requests, size, since }] = findings.findings as [Finding]
+    expect(title).toMatch(
+      /most of it in profile Get itself, only in GET where http\.route = \/home$/,
+    )
+    expect(look).toContain('profile')
+    expect(services).toEqual(['profile'])
+    // 300 requests arrive in that minute, 60 of them to /home, which wait half a minute on average.
+    expect(Math.abs(requests - 54)).toBeLessThan(10)
+    expect(size.interval[0]).toBeLessThan(30e6)
+    expect(size.interval[1]).toBeGreaterThan(30e6)
+    expect(Math.abs((since?.until?.timeUs ?? 0) - (NOON_US + 900e6))).toBeLessThan(2e6)
+    expect(findings.slowStretch).toBeNull()
+  },
+)

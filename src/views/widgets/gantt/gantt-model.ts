@@ -144,9 +144,11 @@ function requestCalls(
   })
   const critical = calls.map((): StretchUs[] => [])
   const [from, to] = [flows.shapes.from(shape), flows.shapes.to(shape)]
+  const [latencyUs, waitedUs] = [flows.latencies(request), finder.waitedUs(request)]
   for (const edge of finder.edges(request)) {
     const startUs = timeUs[from[edge] as number] as number
-    const endUs = timeUs[to[edge] as number] as number
+    const beyondUs = (latencyUs[edge] as number) - (waitedUs[edge] as number)
+    const endUs = (timeUs[to[edge] as number] as number) - beyondUs
     if (endUs > startUs) critical[callOfEdge[edge] as number]?.push([startUs, endUs])
   }
   const spanOf = (call: number) => spans[call] as StretchUs
