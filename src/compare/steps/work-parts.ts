@@ -16,7 +16,7 @@ export interface WorkPart {
 
 type Part = ReturnType<typeof partsOf>[number]
 
-/** Operations that fewer of the requests have are passed over: they were selected by something. */
+/** Operations that fewer of the requests of either period have are passed over: they were selected by something. */
 const MIN_HAVING = 0.5
 
 /** What a request spends in an operation of a service, covered by nothing else. */
@@ -63,14 +63,19 @@ export function workParts(flows: FlowSet, { service, requests }: StepChange): Wo
   const all = [BEFORE, AFTER].map(
     (period) => requests.filter((request) => flows.period[request] === period).length,
   )
-  const usOf = (own: readonly OwnTime[]) => own.map(({ us }) => us)
+  // Requests that do not have it spend nothing in it.
+  const usOf = (own: readonly OwnTime[], period: Period) =>
+    Array.from({ length: all[period]! }, (_, i) => own[i]?.us ?? 0)
   return [...ownTimes(flows, { service, requests })]
-    .filter(([, own]) => own.every((values, period) => values.length >= MIN_HAVING * all[period]!))
-    .map(([operation, { [BEFORE]: before, [AFTER]: after }]) => ({
-      operation,
-      shiftUs: median(usOf(after)) - median(usOf(before)),
-      meanUs: (mean(after, ({ us }) => us) as number) - (mean(before, ({ us }) => us) as number),
-    }))
+    .filter(([, own]) => own.some((values, period) => values.length >= MIN_HAVING * all[period]!))
+    .map(([operation, own]) => {
+      const [before, after] = [usOf(own[BEFORE], BEFORE), usOf(own[AFTER], AFTER)]
+      return {
+        operation,
+        shiftUs: median(after) - median(before),
+        meanUs: (mean(after) as number) - (mean(before) as number),
+      }
+    })
     .sort((a, b) => Math.abs(b.shiftUs) - Math.abs(a.shiftUs))
 }
 
