@@ -8,7 +8,8 @@ import { allVisits, type ShapeVisits } from './visits.ts'
 
 export interface WorkPart {
   readonly operation: string
-  /** Difference of the median times that a request spends in it, covered by nothing else, in µs. */
+  /** Median times that a request spends in it, covered by nothing else, in µs, and their difference. */
+  readonly medianUs: readonly [before: number, after: number]
   readonly shiftUs: number
   /** Difference of the means, in µs: those of all parts add up to that of the work. */
   readonly meanUs: number
@@ -70,9 +71,11 @@ export function workParts(flows: FlowSet, { service, requests }: StepChange): Wo
     .filter(([, own]) => own.some((values, period) => values.length >= MIN_HAVING * all[period]!))
     .map(([operation, own]) => {
       const [before, after] = [usOf(own[BEFORE], BEFORE), usOf(own[AFTER], AFTER)]
+      const medianUs = [median(before), median(after)] as const
       return {
         operation,
-        shiftUs: median(after) - median(before),
+        medianUs,
+        shiftUs: medianUs[AFTER] - medianUs[BEFORE],
         meanUs: (mean(after) as number) - (mean(before) as number),
       }
     })
