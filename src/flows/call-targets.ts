@@ -2,13 +2,11 @@
 import { getOrInsert } from '../core/entries.ts'
 import { TEXT } from '../traces/attributes.ts'
 import { Dictionary } from '../traces/dictionary.ts'
+import { PEERS } from '../traces/outcomes.ts'
 import { CLIENT, NO_PARENT, SpanTraces } from '../traces/span-traces.ts'
 
-/** Attributes that say what a span calls, the surest first: a system, a name, a host. */
-const SAYING = [
-  ...['db.system.name', 'db.system', 'peer.service', 'server.address', 'net.peer.name'],
-  ...['peer.hostname', 'http.host', 'peer.address', 'url.full', 'http.url'],
-]
+/** Attributes that say what a span calls, the surest first: a system, else whom. */
+const SAYING = ['db.system.name', 'db.system', ...PEERS]
 /** Of these, those whose values are names, not addresses. */
 const NAMES = SAYING.indexOf('peer.service') + 1
 
@@ -16,6 +14,11 @@ const NAMES = SAYING.indexOf('peer.service') + 1
 const BARE = /^(HTTP )?(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i
 /** More targets of one operation are no kinds of them. */
 const MAX_TARGETS = 8
+
+/** Whether the name of an operation says what is called. */
+export function saysTarget(operation: string): boolean {
+  return / to \S+$/.test(operation)
+}
 
 /** What spans of one operation call. */
 interface Calls {

@@ -12,6 +12,7 @@ interface Call {
   /** The service that recorded its side of it. */
   readonly answers?: string
   readonly us?: number
+  readonly fails?: boolean
 }
 
 /** Traces of requests of `web`, one a list of calls, one after the other. */
@@ -21,17 +22,31 @@ function period(name: string, requests: readonly (readonly Call[])[]) {
     const root = { trace, id: 'r', service: 'web', operation: 'GET /', kind: 'server' } as const
     const start = 1e6 * i
     let now = start + 100
-    const below = calls.flatMap(({ operation = 'GET', says = {}, answers, us = 1000 }, k) => {
-      const times = { startUs: now, endUs: now + us + (i % 7) }
-      const id = `c${k}`
-      const own = { trace, id, parent: 'r', service: 'web', operation, attributes: says, ...times }
-      now = times.endUs + 10
-      const served = { trace, id: `s${k}`, parent: id, operation: 'serve', ...times }
-      return [
-        { ...own, kind: 'client' as const },
-        ...(answers ? [{ ...served, service: answers, kind: 'server' as const }] : []),
-      ]
-    })
+    const below = calls.flatMap(
+      ({ operation = 'GET', says = {}, answers, us = 1000, fails }, k) => {
+        const times = { startUs: now, endUs: now + us + (i % 7) }
+        const id = `c${k}`
+        const own = {
+          trace,
+          id,
+          parent: 'r',
+          service: 'web',
+          operation,
+          attributes: says,
+          ...times,
+        }
+        now = times.endUs + 10
+        const served = { trace, id: `s${k}`, parent: id, operation: 'serve', ...times }
+        return [
+          {
+            ...own,
+            kind: 'client' as const,
+            status: fails ? ('error' as const) : ('unset' as const),
+          },
+          ...(answers ? [{ ...served, service: answers, kind: 'server' as const }] : []),
+        ]
+      },
+    )
     return [{ ...root, startUs: start, endUs: now }, ...below]
   })
   return makeSpans(sketches, name)
@@ -94,4 +109,14 @@ test('a cache that is hit less often is told as calls to what lies behind it', (
   expect(findings.findings.map(({ title }) => title)).toEqual([
     'web: GET / calls GET to art.s3.example.com after GET to redis in 100 of 200 calls (10 of 200 before)',
   ])
+})
+
+test('a call that fails names its target once', () => {
+  const call = { operation: 'POST', says: { 'server.address': 'tax.vendor.example' } }
+  const requests = (every: number) =>
+    Array.from({ length: 200 }, (_, i) => [{ ...call, fails: i % every === 1 }])
+  const { findings } = compare(period('before', requests(1)), period('after', requests(2)))
+  expect(findings.findings[0]?.title).toMatch(
+    /^web: POST to tax\.vendor\.example within GET \/ fails in 100 of 200 calls/,
+  )
 })
