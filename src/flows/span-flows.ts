@@ -4,6 +4,7 @@ import { finishColumns, growingColumns, growingUint32 } from '../traces/growing-
 import { Outcomes, readOutcomes } from '../traces/outcomes.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
+import { nameTargets } from './call-targets.ts'
 import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock-offsets.ts'
 import { flowLogs, shapesByLogs } from './flow-logs.ts'
 import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
@@ -20,10 +21,11 @@ import { NS } from './span-tree.ts'
  * first `runs` recordings are of before.
  */
 export function buildSpanFlows(
-  recordings: readonly SpanTraces[],
+  given: readonly SpanTraces[],
   runs: number,
   options: FlowOptions,
 ): FlowSet {
+  const recordings = nameTargets(given, runs)
   const found = options.clocks === 'aligned' ? findClockOffsets(recordings) : AS_RECORDED
   const calls = recordings.map((traces, i) => indexSpanCalls(traces, found.bySpan[i]))
   const names = nameCalls(recordings)

@@ -102,8 +102,11 @@ const MESSAGES = [
 ]
 const READ: readonly string[] = [...HTTP_CODES, ...GRPC_CODES, ESCAPED, ...MESSAGES]
 
-/** Attributes of client spans that say whom they call; of URLs, the host. */
-const PEERS = ['server.address', 'peer.service', 'net.peer.name', 'url.full', 'http.url']
+/** Attributes of client spans that say whom they call, the surest first; of URLs, the host. */
+export const PEERS: readonly string[] = [
+  ...['peer.service', 'server.address', 'net.peer.name', 'peer.hostname', 'http.host'],
+  ...['url.full', 'http.url'],
+]
 const URL_HOST = /^[a-z][\w+.-]*:\/\/(?:[^/?#]*@)?([^/?#:]+|\[[^\]]*\])/i
 
 /** Whether an attribute, or that it was recorded, says how a span ended: it is no reason that it did. */

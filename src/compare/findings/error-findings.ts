@@ -1,5 +1,6 @@
 import { sum } from 'd3-array'
 import { counted, printable } from '../../core/words.ts'
+import { saysTarget } from '../../flows/call-targets.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
@@ -8,7 +9,12 @@ import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { type Failure, failuresOf } from '../onset/finding-onsets.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
-import { countByPeriod, type ErrorChange, errorChangeOf } from '../steps/compare-errors.ts'
+import {
+  countByPeriod,
+  type ErrorChange,
+  errorChangeOf,
+  type InnerCall,
+} from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepTimes } from '../steps/step-times.ts'
 import { findingCall } from './call-findings.ts'
@@ -210,8 +216,8 @@ function errorWords(change: ErrorChange) {
   return `${what} ${isOne ? 'fails' : 'fail'}${saying} ${only}in ${callsText(counts)}`
 }
 
-function toPeer({ peer }: { readonly peer: string }): string {
-  return peer === '' ? '' : ` to ${printable(peer)}`
+function toPeer({ operation, peer }: Pick<InnerCall, 'operation' | 'peer'>): string {
+  return peer === '' || saysTarget(operation) ? '' : ` to ${printable(peer)}`
 }
 
 function rateText({ made, chances, worth }: Counts): string {

@@ -10,6 +10,7 @@ import { rowsByStart } from '../load/arrivals.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
+import { stepKey } from '../steps/step-times.ts'
 import { ownTimes } from '../steps/work-parts.ts'
 import { commonStep, isTold, type Place } from './common-step.ts'
 import { deadlineOf } from './deadlines.ts'
@@ -118,18 +119,20 @@ function findFewSlow({ flows, times }: Times, drafts: readonly Draft[]): FewSlow
     const place = commonStep(times, new Set([request]), excess(request))
     return place === null ? [] : [{ request, place }]
   })
-  const ofPlace = group(placed, ({ place }) => placeTitle(place, place.operation))
-  const [where, own] = greatest(ofPlace, ([, some]) => some.length) ?? ['', []]
+  const ofStep = group(placed, ({ place }) => stepKey(place))
+  const own = greatest(ofStep.values(), ({ length }) => length) ?? []
   const requests = own.map(({ request }) => request)
   const excessUs = sum(requests, excess)
   const allUs = sum(after, (request) => flows.responseTimeUs[request]!)
   if (requests.length < MIN_FAR || excessUs < MIN_ADDED * allUs) return null
-  if (drafts.some((draft) => isTold(draft, own[0]!.place))) return null
+  const place = commonStep(times, new Set(requests), excessUs)
+  if (place === null || drafts.some((draft) => isTold(draft, place))) return null
   // What is given up holds the time that it was waited for.
   const deadline = deadlineOf(flows, requests)
+  const { name } = thereOf(flows, place, { slow: requests, inside: requests })
   return {
     requests: requests.length,
-    where: deadline === null ? where : `${deadline.name}, ${deadline.text}`,
+    where: deadline === null ? name : `${deadline.name}, ${deadline.text}`,
     typicalUs: median(requests, excess)!,
     excessUs,
     examples: slowest(requests, excess).map((one) => flows.ids[one]!),
@@ -148,7 +151,7 @@ interface RequestTime {
 function thereOf(
   flows: FlowSet,
   place: Place,
-  { slow, inside }: Record<'slow' | 'inside', Uint32Array>,
+  { slow, inside }: Record<'slow' | 'inside', Iterable<number>>,
 ): { readonly name: string; readonly heldUs: ReadonlyMap<number, number> } {
   const { kind, service, strata } = place
   const [isSlow, isInside] = [new Set(slow), new Set(inside)]

@@ -65,7 +65,7 @@ export function stepsTold(flows: FlowSet, group: StepGroup) {
     ],
     probabilitySlower: first.probabilitySlower,
     notes: [
-      ...minorityNotes(first, flows.quantity),
+      ...minorityNotes(first, flows.quantity, namedPart(first, parts)),
       ...partNotes(group, {
         parts,
         eachUs: contributionUs / Math.max(1, after),
@@ -85,12 +85,15 @@ export function stepsTold(flows: FlowSet, group: StepGroup) {
   } satisfies Partial<Draft>
 }
 
-export function minorityNotes(step: StepChange, quantity: Quantity): string[] {
+export function minorityNotes(step: StepChange, quantity: Quantity, within?: WorkPart): string[] {
   const { minority, shiftUs } = step
-  if (minority === null) return []
-  const [changed, usual] = [minority.changedUs, minority.usualUs].map((amount) =>
-    formatAmount(amount, quantity),
+  // Those that no longer are slow are not known one by one.
+  if (minority === null || (within !== undefined && shiftUs < 0)) return []
+  const [usual, changed] = (within?.medianUs ?? [minority.usualUs, minority.changedUs]).map(
+    (amount) => formatAmount(amount, quantity),
   )
+  if (within !== undefined)
+    return [`its median in these requests is ${changed}, in all before ${usual}`]
   const median = `${isMessage(step) ? 'messages’' : 'calls’'} median`
   return shiftUs > 0
     ? [`the slow ${median} is ${changed}, that of all before ${usual}`]
@@ -265,16 +268,24 @@ const MIN_SHARED = 0.1
 
 function workWords(step: StepChange, operation: string, parts: readonly WorkPart[]): string {
   if (step.kind !== 'work') return operation
-  const [part] = parts.filter(({ shiftUs }) => shiftUs * step.shiftUs > 0)
-  // What is asked for itself is not within another.
-  const own = new Set(step.operations.map((one) => one.operation))
-  if (part !== undefined && !own.has(part.operation) && part.shiftUs / step.shiftUs >= MIN_PART) {
-    return `${operationName(part)} within ${operation}`
-  }
+  const part = namedPart(step, parts)
+  if (part !== undefined) return `${operationName(part)} within ${operation}`
   const isShared = parts.some(
-    ({ operation, shiftUs }) => !own.has(operation) && shiftUs / step.shiftUs >= MIN_SHARED,
+    (one) => isInner(step, one) && one.shiftUs / step.shiftUs >= MIN_SHARED,
   )
   return isShared ? `${operation}, without calls to others,` : `${operation} itself`
+}
+
+/** The operation within another that most of a step's change lies in. */
+function namedPart(step: StepChange, parts: readonly WorkPart[]): WorkPart | undefined {
+  const part = parts.find(({ shiftUs }) => shiftUs * step.shiftUs > 0)
+  const isMost = part !== undefined && part.shiftUs / step.shiftUs >= MIN_PART
+  return isMost && isInner(step, part) ? part : undefined
+}
+
+/** What is asked for itself is not within another. */
+function isInner({ operations }: StepChange, part: WorkPart): boolean {
+  return operations.every(({ operation }) => operation !== part.operation)
 }
 
 /** A part of the work is told from this share of it on. */

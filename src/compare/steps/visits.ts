@@ -62,7 +62,7 @@ export interface ShapeVisits {
 /**
  * Divides spans into visits of services. A span made by its own service whose calls all go to one
  * other service is the caller's side of a call; so is one without calls whose operation names such
- * calls elsewhere. Sending a message is work of its sender, who does not wait for what receives it.
+ * calls of the same service elsewhere: another's may go anywhere. Sending a message is work of its sender, who does not wait for what receives it.
  */
 export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeVisits> => {
   const shapes = [...new Set(flows.shapeOf)].map((shape) => ({
@@ -74,15 +74,19 @@ export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeV
     for (let span = 1; span < spans.tree.size; span++) {
       const callee = answeredBy(spans, span)
       if (callee === null) continue
-      const operation = spans.operations[span]!
-      const known = calleeOf.get(operation)
-      calleeOf.set(operation, known === undefined || known === callee ? callee : null)
+      const name = nameOf(spans, span)
+      const known = calleeOf.get(name)
+      calleeOf.set(name, known === undefined || known === callee ? callee : null)
     }
   }
   return new Map(shapes.map(({ shape, spans }) => [shape, divide(spans, calleeOf)]))
 })
 
 type Spans = ReturnType<typeof spansOf>
+
+function nameOf({ services, operations }: Spans, span: number): string {
+  return callName({ service: services[span]!, operation: operations[span]! })
+}
 
 function spansOf(flows: FlowSet, shape: number) {
   const tree = spanTree(flows, shape)
@@ -125,8 +129,8 @@ function divide(spans: Spans, calleeOf: ReadonlyMap<string, string | null>): Sha
       visitOf[span] = around
       const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
       const isLeaf = first === end && !isSending[span]
-      const unrecorded = isLeaf ? calleeOf.get(operations[span]!) : null
-      const callee = answeredBy(spans, span) ?? (unrecorded === service ? null : unrecorded)
+      const unrecorded = isLeaf ? calleeOf.get(nameOf(spans, span)) : null
+      const callee = answeredBy(spans, span) ?? unrecorded
       if (callee == null) around.spans.push(span)
       else {
         isCall[span] = 1

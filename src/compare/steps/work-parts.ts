@@ -8,7 +8,8 @@ import { allVisits, type ShapeVisits } from './visits.ts'
 
 export interface WorkPart {
   readonly operation: string
-  /** Difference of the median times that a request spends in it, covered by nothing else, in µs. */
+  /** Median times that a request spends in it, covered by nothing else, in µs, and their difference. */
+  readonly medianUs: readonly [before: number, after: number]
   readonly shiftUs: number
   /** Difference of the means, in µs: those of all parts add up to that of the work. */
   readonly meanUs: number
@@ -16,7 +17,7 @@ export interface WorkPart {
 
 type Part = ReturnType<typeof partsOf>[number]
 
-/** Operations that fewer of the requests have are passed over: they were selected by something. */
+/** Operations that fewer of the requests of either period have are passed over: they were selected by something. */
 const MIN_HAVING = 0.5
 
 /** What a request spends in an operation of a service, covered by nothing else. */
@@ -63,14 +64,21 @@ export function workParts(flows: FlowSet, { service, requests }: StepChange): Wo
   const all = [BEFORE, AFTER].map(
     (period) => requests.filter((request) => flows.period[request] === period).length,
   )
-  const usOf = (own: readonly OwnTime[]) => own.map(({ us }) => us)
+  // Requests that do not have it spend nothing in it.
+  const usOf = (own: readonly OwnTime[], period: Period) =>
+    Array.from({ length: all[period]! }, (_, i) => own[i]?.us ?? 0)
   return [...ownTimes(flows, { service, requests })]
-    .filter(([, own]) => own.every((values, period) => values.length >= MIN_HAVING * all[period]!))
-    .map(([operation, { [BEFORE]: before, [AFTER]: after }]) => ({
-      operation,
-      shiftUs: median(usOf(after)) - median(usOf(before)),
-      meanUs: (mean(after, ({ us }) => us) as number) - (mean(before, ({ us }) => us) as number),
-    }))
+    .filter(([, own]) => own.some((values, period) => values.length >= MIN_HAVING * all[period]!))
+    .map(([operation, own]) => {
+      const [before, after] = [usOf(own[BEFORE], BEFORE), usOf(own[AFTER], AFTER)]
+      const medianUs = [median(before), median(after)] as const
+      return {
+        operation,
+        medianUs,
+        shiftUs: medianUs[AFTER] - medianUs[BEFORE],
+        meanUs: (mean(after) as number) - (mean(before) as number),
+      }
+    })
     .sort((a, b) => Math.abs(b.shiftUs) - Math.abs(a.shiftUs))
 }
 

@@ -25,7 +25,7 @@ const KINDS: ReadonlyMap<unknown, SpanKind> = new Map([
 /**
  * Zipkin's v2 JSON: an array of spans, or of traces, or lines. `SharedSpanIds` makes a server with
  * its client's id its child; the host is the local `ipv4`, else `ipv6`; tags and annotations become
- * parameters. A span without duration is kept with 0 and noted: leaving it out would cut the trace.
+ * parameters, and the service that a client calls, `peer.service`. A span without duration is kept with 0 and noted: leaving it out would cut the trace.
  */
 export const zipkinReader: TraceReader = {
   format: 'zipkin',
@@ -65,6 +65,10 @@ function readSpan(span: JsonObject, sink: ReadSink, place: { file: string; line:
   const tags = isJsonObject(span['tags']) ? Object.entries(span['tags']) : []
   const tag = (name: string) => tags.find(([key]) => key === name)?.[1]
   const error = tag('error')
+  const { remoteEndpoint } = span
+  const called = isJsonObject(remoteEndpoint) ? textOf(remoteEndpoint['serviceName']) : ''
+  const isSaid = called !== '' && kind === 'CLIENT' && tag('peer.service') === undefined
+  if (isSaid) tags.push(['peer.service', called])
   sink.spans.add(
     {
       traceId: textOf(traceId),

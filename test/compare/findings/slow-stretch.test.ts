@@ -113,12 +113,12 @@ test('of a hundred pairs of periods alike, whose slow requests come at any time,
  *   gateway  GET /cards   |------------|
  *   gateway  verify        |--|
  */
-function gateway(name: string, { fromUs = NOON_US, slowUs = 0, seed = 1 } = {}) {
+function gateway(name: string, { fromUs = NOON_US, slowUs = 0, slowEvery = 0, seed = 1 } = {}) {
   const random = randomSource(seed)
   const spans: SpanSketch[] = []
   for (let i = 0; i < 2400; i++) {
     const startUs = fromUs + i * 100_000
-    const isSlow = i >= 1200 && i < 1500
+    const isSlow = slowEvery > 0 ? i % slowEvery === 200 : i >= 1200 && i < 1500
     const kind = ['cards', 'rates', 'statements'][Math.floor(3 * random.next())]!
     const verifyUs = 2000 * Math.exp(0.2 * random.normal()) + (isSlow ? slowUs : 0)
     const spread = kind === 'statements' ? 1 : 0.2
@@ -199,3 +199,9 @@ test.each([3, 4, 5])(
     expect(findings.slowStretch).toBeNull()
   },
 )
+
+test('a few slow requests name the span within a service that holds their time, too', () => {
+  const after = { fromUs: LATER_US, slowUs: 5_000_000, slowEvery: 400, seed: 2 }
+  const { steps } = compare(gateway('before'), gateway('after', after))
+  expect(slowRequests(steps, []).fewSlow).toMatchObject({ requests: 6, where: 'gateway verify' })
+})

@@ -84,6 +84,20 @@ describe('the time of a step', () => {
     // Elsewhere unknown, it is the caller's own doing.
     expect(timeOf(answered.slice(0, 2), 'work', 'web')).toBe(100)
   })
+
+  test('at a service that recorded nothing is no call of a service that only others call so', () => {
+    //  web      ├──────────────────┤ 0-100
+    //  call b     ├────┤             10-30, which `a` calls so elsewhere and `b` answers
+    const unanswered: Part[] = [
+      { id: 'r', service: 'web', operation: 'GET', from: 0, to: 100 },
+      { id: 'c', parent: 'r', service: 'web', operation: 'PUT', from: 10, to: 30 },
+      { id: 'd', parent: 'r', service: 'a', operation: 'A', from: 40, to: 90 },
+      { id: 'e', parent: 'd', service: 'a', operation: 'PUT', from: 50, to: 80 },
+      { id: 'b', parent: 'e', service: 'b', operation: 'B', from: 55, to: 75 },
+    ]
+    expect(timeOf(unanswered, 'call', 'b')).toBe(10)
+    expect(timeOf(unanswered, 'work', 'web')).toBe(50)
+  })
 })
 
 /** What a request of the shop below takes, in µs, and does. */

@@ -115,3 +115,23 @@ test('the host is the IPv4 address, else the IPv6 address', async () => {
   )
   expect(hosts.map(({ host }) => host)).toEqual(['10.0.0.1', '::1', ''])
 })
+
+test('what a client says that it calls is its parameter peer.service, unless it is tagged', async () => {
+  const remoteEndpoint = { serviceName: 'store.example.com' }
+  const set = await read([
+    { ...ROOT, remoteEndpoint },
+    { ...CLIENT, remoteEndpoint },
+    { ...CLIENT, id: '3', remoteEndpoint, tags: { 'peer.service': 'store' } },
+  ])
+  const called = Object.fromEntries(
+    plainSpans(set).map(({ operation, service }, i) => [
+      `${i} ${operation} ${service}`,
+      set.attributes.get(i, 'peer.service'),
+    ]),
+  )
+  expect(called).toEqual({
+    '0 server front front': undefined,
+    '1 client front front': 'store.example.com',
+    '2 client front front': 'store',
+  })
+})
