@@ -183,7 +183,7 @@ export function groupFindings(
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const weighted = weigh(draft)
     const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...others } = weighted
-    const { scope: ___, inTime = onsets.get(draft)!, ...told } = others
+    const { scope: ___, tallies: ____, inTime = onsets.get(draft)!, ...told } = others
     const { began, bursts } = inTime
     const elsewhereUs = toldElsewhere(draft) * (weighted.requests / draft.requests || 1)
     const contributionUs = withConsequences(weighted, consequences) - elsewhereUs
