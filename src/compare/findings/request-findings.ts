@@ -17,7 +17,8 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import { MIN_ALIKE_P, type StepStratum } from '../steps/step-strata.ts'
 import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
 import { commonStep } from './common-step.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { type Compared, toldAsDelays } from './consequences.ts'
+import { type Draft, isStructural, NO_EVIDENCE } from './finding.ts'
 import {
   byRequestsAfter,
   categoriesOf,
@@ -204,12 +205,11 @@ export function leftIn(
     steps,
     accounted,
     isOfWaits = true,
-  }: Pick<Told, 'drafts'> & {
-    readonly categories: Categories
-    readonly steps: StepChanges
-    readonly accounted: number
-    readonly isOfWaits?: boolean
-  },
+  }: Pick<Told, 'drafts'> &
+    Compared & {
+      readonly accounted: number
+      readonly isOfWaits?: boolean
+    },
 ): Left | null {
   const own = new Uint32Array(categories.size)
   const isOwn = new Uint8Array(steps.flows.size)
@@ -252,31 +252,50 @@ interface Left {
 }
 
 /**
- * Takes off findings of times what they account for beyond what their own requests changed by, with
- * those of other times in these: calls in parallel are waited for only until the next of them would end.
- * What costs time otherwise may do so before, too, in requests that have what changed.
+ * Takes off findings of times what they account for beyond what their own requests changed by, with those of
+ * other times in these: calls in parallel are waited for only until the next of them would end. What costs time
+ * otherwise may do so before, too. Where all requests call otherwise in several ways, each is priced with the others.
  */
-export function heldToRequests(
-  drafts: readonly Draft[],
-  { categories, steps }: { readonly categories: Categories; readonly steps: StepChanges },
-): Draft[] {
-  return drafts.map((draft) => {
-    const { kind, contributionUs, requests } = draft
-    if (kind !== 'latency' || contributionUs === 0 || steps.flows.runs.length > 1) return draft
-    const others = drafts.filter((one) => one.contributionUs * contributionUs < 0)
-    const alike = drafts.filter((one) => one.kind === kind && !others.includes(one))
-    const changed = changeOf(requestsOfDraft(draft, steps), steps.flows)
-    const all = [...alike, ...others]
-    const known = { drafts: all, categories, steps, accounted: 1, isOfWaits: false }
-    const left = changed && leftIn(changed, known)
-    if (left === null || left.us * contributionUs >= 0) return draft
-    const ofAlikeUs = sum(left.partsUs.slice(0, alike.length))
-    const ownUs = at(left.partsUs, alike.indexOf(draft))
-    const beyond = Math.abs((left.us * ownUs) / (ofAlikeUs || 1) / contributionUs)
-    const us = contributionUs * Math.max(0, 1 - beyond)
-    const [low, high] = [us - left.unsureUs, us + left.unsureUs]
-    return { ...draft, contributionUs: us, eachInterval: [low / requests, high / requests] }
+export function heldToRequests(drafts: readonly Draft[], of: Compared): Draft[] {
+  if (of.steps.flows.runs.length > 1) return [...drafts]
+  const held = drafts.map((draft) => (draft.kind === 'latency' ? heldTo(draft, drafts, of) : draft))
+  const elsewhere = toldAsDelays(of, held)
+  const net = held.map((draft) =>
+    isStructural(draft)
+      ? { ...draft, contributionUs: draft.contributionUs - elsewhere(draft) }
+      : draft,
+  )
+  return held.map((draft, i) => {
+    const [own, rows] = [at(net, i), new Set(draft.doing)]
+    const isShared = held.some(({ doing = [] }, j) => i !== j && doing.some((row) => rows.has(row)))
+    const rest = isShared && isStructural(draft) ? heldTo(own, net, of) : own
+    if (rest === own) return draft
+    const contributionUs = draft.contributionUs + rest.contributionUs - own.contributionUs
+    const take = moreText(draft.contributionUs / draft.requests, of.steps.flows.quantity)
+    const note = `these requests take ${take}, shared between the calls that changed in them`
+    const notes = [...draft.notes, note]
+    return { ...draft, contributionUs, notes, eachInterval: [Number.NaN, Number.NaN] }
   })
+}
+
+function heldTo(draft: Draft, drafts: readonly Draft[], { categories, steps }: Compared): Draft {
+  const { kind, contributionUs, requests } = draft
+  if (contributionUs === 0) return draft
+  const isOther = (one: Draft) => one.contributionUs * contributionUs < 0
+  const isAlike = (one: Draft) =>
+    !isOther(one) && (isStructural(draft) ? isStructural(one) : one.kind === kind)
+  const alike = drafts.filter(isAlike)
+  const others = drafts.filter((one) => isOther(one) || (isStructural(draft) && !isAlike(one)))
+  const changed = changeOf(requestsOfDraft(draft, { categories, steps }), steps.flows)
+  const known = { drafts: [...alike, ...others], categories, steps, accounted: 1, isOfWaits: false }
+  const left = changed && leftIn(changed, known)
+  if (left === null || left.us * contributionUs >= 0) return draft
+  const ofAlikeUs = sum(left.partsUs.slice(0, alike.length))
+  const ownUs = at(left.partsUs, alike.indexOf(draft))
+  const beyond = Math.abs((left.us * ownUs) / (ofAlikeUs || 1) / contributionUs)
+  const us = contributionUs * Math.max(0, 1 - beyond)
+  const [low, high] = [us - left.unsureUs, us + left.unsureUs]
+  return { ...draft, contributionUs: us, eachInterval: [low / requests, high / requests] }
 }
 
 /** By how much requests after took longer than those before of the same type; `null` where another share fails. */
@@ -310,10 +329,18 @@ function changeOf(all: ReadonlySet<number>, flows: FlowSet) {
 
 /** Fewer requests of a type in a period say nothing. */
 const MIN_LIKE = 5
+/** All call otherwise where so many do: the others of after do not tell its price. */
+const NEARLY_ALL = 0.9
 
-/** Requests of both periods that a finding of times is about: of its segment, or all that have its steps. */
-function requestsOfDraft(draft: Draft, changes: StepChanges): Set<number> {
-  const { steps, segment } = draft
+/** Requests of both periods that a finding is about: of its segment, or all that have its steps, or call otherwise. */
+function requestsOfDraft(draft: Draft, { categories, steps: changes }: Compared): Set<number> {
+  const { steps, segment, doing, categories: ids } = draft
+  if (doing !== undefined) {
+    const isAll = doing.length >= NEARLY_ALL * requestsOf(categories, ids)[AFTER]
+    return new Set(
+      isAll ? [...doing, ...ids.flatMap((id) => [...categories.members(id, BEFORE)])] : [],
+    )
+  }
   if (segment !== undefined && isConfined(draft, segment)) return new Set(segment.requests)
   const strata = steps.flatMap((step) => changedStrata(changes, step))
   return new Set(
