@@ -23,7 +23,7 @@ export interface JudgedType extends CheckedType {
   readonly verdict: 'pass' | 'warn' | 'fail'
   /** Conditions that make it fail, or else warn. */
   readonly conditions: readonly string[]
-  /** Whether it warns of a shift that runs before are too few to be sure of. */
+  /** Whether it warns of a shift, or of failures, that runs before are too few to be sure of. */
   readonly isUntold: boolean
   /** Conditions of `--fail-on` that its interval does not rule out. */
   readonly possible: readonly string[]
@@ -74,7 +74,7 @@ export const CHECK_DOCUMENT = document<CheckResults>('check', 'A run checked aga
       verdict: VERDICT as Part<JudgedType['verdict']>,
       conditions: about('That make it fail, or else warn.', listOf(TEXT)),
       isUntold: about(
-        'Whether it warns as the typical request is slower than 95 % of those of every run before, which are too few to be sure.',
+        'Whether it warns as the typical request is slower than 95 % of those of every run before, or more requests fail than in each, which are too few to be sure.',
         FLAG,
       ),
       possible: about('Of --fail-on that its interval does not rule out.', listOf(TEXT)),
@@ -93,6 +93,11 @@ function verdictOf({ types }: CheckResults): JudgedType['verdict'] {
   return given.includes('fail') ? 'fail' : given.includes('warn') ? 'warn' : 'pass'
 }
 
+/** Whether clearly more requests fail than in each run before, which are too few to be sure of it. */
+export function failsUntold({ failsApart, errors }: CheckedType): boolean {
+  return failsApart && !((errors?.growth.low ?? 0) > 0)
+}
+
 const MAX_NAME_LENGTH = 60
 const LEVEL = 0.05
 
@@ -105,7 +110,11 @@ function checkText(results: CheckResults): string {
   const range = later.length === 0 ? first : `${first} to ${later.at(-1)}`
   const head = `${shortName(run.name)} against ${counted(baseline.length, 'run')} (${range})`
   const unsure = types.filter(({ verdict, possible }) => verdict !== 'fail' && possible.length > 0)
-  const untold = types.filter((type) => type.isUntold).map(({ name }) => shortName(name))
+  const untold = types.filter((type) => type.isUntold)
+  const slower = untold.filter((type) => type.isApart && !(type.shift.low > 0))
+  const unsureText = (what: string, of: readonly string[]) =>
+    of.length > 0 &&
+    `${what}, though ${counted(baseline.length, 'run')} cannot say how much runs differ: ${of.join(', ')}. Look at these, or add runs to the history.`
   const unbounded = types.filter(({ shift }) => isUnbounded(shift)).length
   const possible = new Set(unsure.flatMap((type) => type.possible))
   const rows = types.map((type) => [
@@ -127,8 +136,14 @@ function checkText(results: CheckResults): string {
     renamed.length > 0 &&
       `Called otherwise now, and compared as one: ${renamed.map(({ was, name }) => `${shortName(was)} is ${shortName(name)}`).join(', ')}.`,
     added.length > 0 && `New: ${added.map(shortName).join(', ')}`,
-    untold.length > 0 &&
-      `The typical request is slower than 95 % of those of every run before, though ${counted(baseline.length, 'run')} cannot say how much runs differ: ${untold.join(', ')}. Look at these, or add runs to the history.`,
+    unsureText(
+      'The typical request is slower than 95 % of those of every run before',
+      slower.map(({ name }) => shortName(name)),
+    ),
+    unsureText(
+      'More requests fail than in any run before',
+      untold.filter(failsUntold).map((type) => `${shortName(type.name)} (${failuresText(type)})`),
+    ),
     unsure.length > 0 &&
       `Not ruled out, with so few requests or runs, for ${counted(unsure.length, 'type')}: ${[...possible].join(', ')}.`,
     unbounded > 0 &&
@@ -170,12 +185,16 @@ function ungatedFailures(types: CheckResults['types']): string {
     return p * types.length < LEVEL
   })
   if (more.length === 0) return ''
-  const named = more.map(({ name, errors }) => {
-    const { share, growth } = errors as NonNullable<CheckedType['errors']>
-    const isSure = growth.low > 0 ? '' : ', unless runs differ as much'
-    return `${shortName(name)} (${percentText(share - growth.value)} → ${percentText(share)}${isSure})`
+  const named = more.map((type) => {
+    const isSure = (type.errors?.growth.low ?? 0) > 0 ? '' : ', unless runs differ as much'
+    return `${shortName(type.name)} (${failuresText(type)}${isSure})`
   })
   return `More requests fail, which no condition judges: ${named.join(', ')}. Add --fail-on 'errors>1%' to judge it.`
+}
+
+function failuresText({ errors }: CheckedType): string {
+  const { share, growth } = errors as Growth
+  return `${percentText(share - growth.value)} → ${percentText(share)}`
 }
 
 function ungatedTails(types: CheckResults['types']): string {

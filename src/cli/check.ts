@@ -12,7 +12,7 @@ import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
 import { counted } from '../core/words.ts'
 import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
-import { CHECK_FORMATS, type JudgedType } from './check-formats.ts'
+import { CHECK_FORMATS, failsUntold, type JudgedType } from './check-formats.ts'
 import { type Condition, conditionFrom, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
@@ -131,8 +131,9 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
       tail: tail && { ...tail, growth: worstOf(tail.growth) },
     }
     const fails = meets(type, conditions)
-    // Where so few runs leave all open, a shift that is far beyond what they differ is no pass.
-    const isUntold = type.isApart && !(type.shift.low > 0)
+    // Where so few runs leave all open, what is far worse than in each of them is no pass.
+    const isSlower = type.isApart && !(type.shift.low > 0)
+    const isUntold = isSlower || failsUntold(type)
     const warns = [
       ...(isUntold ? meets(worst, given) : meets(type, warnOn)),
       ...meets(

@@ -89,19 +89,37 @@ describe('flowdelta check', () => {
     await flowdelta('baseline', 'write', file, '--out', history)
     record(100)
     await flowdelta('baseline', 'write', file, '--out', history)
-    record(8)
+    record(30)
     const judged = (...given: string[]) => flowdelta('check', file, '--baseline', history, ...given)
     const { code, out } = await judged('--fail-on', 'shift>5%')
     expect(code).toBe(0)
     expect(out).toMatch(/^type of request +requests \(2 runs → 1\) /m)
     expect(out).toMatch(/^shop GET +600 → 300 /m)
     expect(out).toContain(
-      "More requests fail, which no condition judges: shop GET (0.8 % → 12.7 %, unless runs differ as much). Add --fail-on 'errors>1%' to judge it.",
+      "More requests fail, which no condition judges: shop GET (0.8 % → 3.3 %, unless runs differ as much). Add --fail-on 'errors>1%' to judge it.",
     )
     const github = await judged('--fail-on', 'shift>5%', '--as', 'github')
     expect(github.out).toContain('::warning title=flowdelta::More requests fail, ')
     const gated = await judged('--fail-on', 'errors>1%')
     expect(gated.out).not.toContain('no condition judges')
+    record(8)
+    const failing = await judged('--fail-on', 'errors>1%', '--name', 'failing')
+    expect(failing.code).toBe(1)
+    expect(failing.out).toMatch(/shop GET .* 12\.7 % +fail errors>1%\n/)
+    // Where runs before differ so much that they leave it open, it is a warning.
+    const restless = join(FOLDER, 'restless.jsonl')
+    for (const every of [300, 10]) {
+      record(every)
+      await flowdelta('baseline', 'write', file, '--out', restless)
+    }
+    record(4)
+    const errors = ['--fail-on', 'errors>1%']
+    const open = await flowdelta('check', file, '--baseline', restless, ...errors)
+    expect(open.code).toBe(0)
+    expect(open.out).toMatch(/shop GET .* 25\.0 % +warn errors>1%\n/)
+    expect(open.out).toContain(
+      'More requests fail than in any run before, though 2 runs cannot say how much runs differ: shop GET (5.2 % → 25.0 %). Look',
+    )
   })
 
   test('says that more requests are slow where only typical times are judged, and what its shift is of', async () => {
@@ -372,6 +390,46 @@ describe('a history of runs', () => {
     const found = surely(checkRun({ ...now, types: [failing, ...rest] }, runs))
     expect(found.map(({ name }) => name)).toEqual(['type 0'])
   })
+
+  /** Runs of 400 requests a type, of which only those of the first fail, about 1 %. */
+  const oneFails = (seed: number, failing: number) => {
+    const { types, ...rest } = run(seed, { wander: 0.03 })
+    const failed = (type: number) => (type === 0 ? failing : 0)
+    return { ...rest, types: types.map((one, type) => ({ ...one, failed: failed(type) })) }
+  }
+
+  test('three runs of which one type fails, 1 %, are enough to fail 11 %', () => {
+    const runs = [3, 4, 7].map((failing, i) => oneFails(i + 1, failing))
+    const [first] = checkRun(oneFails(9, 45), runs).types
+    expect(first?.errors?.growth.low).toBeGreaterThan(0.01)
+    const [twice] = checkRun(oneFails(9, 10), runs).types
+    expect(twice?.errors?.growth.low).toBeLessThanOrEqual(0)
+  })
+
+  test.each([400, 4000])(
+    'of two to four runs whose only failing type wanders by half, %d requests, at most one in twenty surely fails more',
+    { tags: ['full'] },
+    (requests) => {
+      let alarms = 0
+      const random = randomSource(requests)
+      const failed = () => {
+        const share = 0.02 * Math.exp(0.5 * random.normal())
+        return Array.from({ length: requests }, () => random.next() < share).filter(Boolean).length
+      }
+      const wandering = (number: number) => {
+        const { types, ...rest } = oneFails(number, failed())
+        return { ...rest, types: types.map((one) => ({ ...one, requests })) }
+      }
+      for (let i = 0; i < 200; i++) {
+        const runs = Array.from({ length: 2 + (i % 3) }, (_, number) => wandering(number + 1))
+        const sure = checkRun(wandering(9), runs).types.filter(
+          ({ errors }) => (errors?.growth.low ?? 0) > 0,
+        )
+        alarms += Number(sure.length > 0)
+      }
+      expect(alarms).toBeLessThanOrEqual(10 + 6)
+    },
+  )
 
   test('requests of which 8 % instead of 1 % are slow are more in the tail, and hardly shifted', () => {
     const runs = Array.from({ length: 8 }, (_, i) => run(i + 1, { wander: 0.01 }))

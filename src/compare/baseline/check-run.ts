@@ -28,6 +28,8 @@ export interface CheckedType {
   readonly shift: Estimate
   /** Whether its typical request is slower than nearly all of every run before, of several, by three times what these differ. */
   readonly isApart: boolean
+  /** Whether surely more of its requests fail than in each run before, of several. */
+  readonly failsApart: boolean
   /** Share of requests that fail; by how much it grew. `null` where traces do not say. */
   readonly errors: Growth | null
   /** Share of requests slower than 99 % of those before; by how much it grew. `null` where none came. */
@@ -107,12 +109,16 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
   const shifts = (baseline.length === 1 ? ofRequests : ofRuns)(tested, baseline, level)
   const beyondUs = new Map(Array.from(known, (name) => [name, tailOf(name, baseline)]))
   const slowOf = (type: TypeSummary) => slowerOf(type, beyondUs.get(type.name)!)
-  const grows = (countOf: CountsOf) => {
-    const spread = overdispersion([...known], baseline, level, countOf)
-    return (before: readonly TypeSummary[], now: TypeSummary) =>
-      growthOf(before.map(countOf), countOf(now), { level, spread })
+  const grows = (countOf: CountsOf, priorDf: number) => {
+    const differences = { ...differencesOf([...known], baseline, countOf), priorDf }
+    return (before: readonly TypeSummary[], now: TypeSummary) => {
+      const usual = before.map(countOf)
+      const spread = spreadOf(usual, differences, level)
+      return growthOf(usual, countOf(now), { level, spread })
+    }
   }
-  const [errorGrowth, tailGrowth] = [grows(failuresOf), grows(slowOf)]
+  // Tails of runs move with their levels, by as much as these differ.
+  const [errorGrowth, tailGrowth] = [grows(failuresOf, WANDER_DF), grows(slowOf, 0)]
   const types = Array.from(known, (name): CheckedType => {
     const now = typeOf(run, name)
     const before = baseline.flatMap((each) => typeOf(each, name) ?? [])
@@ -123,6 +129,7 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
       medianUs: [quantile(medians, 0.5), now ? quantile(now.timesUs, 0.5) : Number.NaN],
       shift: shifts[tested.indexOf(now as TypeSummary)] ?? asRatio(Number.NaN, 0, 0),
       isApart: now !== undefined && before.length > 1 && isApart(before, now),
+      failsApart: now !== undefined && before.length > 1 && failsApart(before, now, level),
       errors: now === undefined ? null : errorGrowth(before, now),
       tail:
         now === undefined ? null : { ...tailGrowth(before, now)!, beyondUs: beyondUs.get(name)! },
@@ -140,20 +147,12 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
   }
 }
 
-/**
- * How many times wider than of independent requests the intervals of shares must be, squared: shares
- * of runs before vary more than these would (Pearson's χ² of all types over its degrees of freedom),
- * and few runs hardly tell by how much (t instead of normal).
- *
- * Source: McCullagh and Nelder 1989, "Generalized linear models", §4.5.
- */
-function overdispersion(
+/** By how much shares of runs before differ: Pearson's χ² of all types, and its degrees of freedom. */
+function differencesOf(
   names: readonly string[],
   runs: readonly RunSummary[],
-  level: number,
   countOf: CountsOf,
-) {
-  if (runs.length < 2) return 1
+): { readonly squares: number; readonly df: number } {
   let [squares, df] = [0, 0]
   for (const name of names) {
     const own = runs.flatMap((run) => typeOf(run, name) ?? [])
@@ -167,8 +166,33 @@ function overdispersion(
         ((failed ?? 0) - requests * share) ** 2 / (requests * share * (1 - share)),
     )
   }
+  return { squares, df }
+}
+
+/** Standard deviation of the log of the share that fails, between runs that are alike; and as how many runs it counts. */
+const [WANDER, WANDER_DF] = [0.3, 4]
+
+/**
+ * How many times wider than of independent requests the intervals of a type's shares must be, squared: shares of runs
+ * before vary more than these would, and few runs hardly tell by how much (t instead of normal). Of two bounds the
+ * nearer one: by what these runs tell alone, or with what runs usually do (`priorDf`).
+ *
+ * Sources: McCullagh and Nelder 1989, "Generalized linear models", §4.5 (the first); Smyth 2004 (see
+ * `moderatedVariances`; the second).
+ */
+function spreadOf(
+  usual: readonly Counts[],
+  { squares, df, priorDf }: ReturnType<typeof differencesOf> & { readonly priorDf: number },
+  level: number,
+): number {
   if (df === 0) return 1
-  return Math.max(1, squares / df) * (tQuantile(level, df) / normalQuantile(1 - level / 2)) ** 2
+  const alike = 1 + WANDER ** 2 * (mean(usual, ({ failed }) => failed ?? 0) ?? 0)
+  const spreads = [0, priorDf].map((prior) => {
+    const dispersion = (squares + prior * alike) / (df + prior)
+    const wider = tQuantile(level, df + prior) / normalQuantile(1 - level / 2)
+    return Math.max(1, dispersion) * wider ** 2
+  })
+  return Math.min(...spreads)
 }
 
 /** The typical request is slower than this share of every run before. */
@@ -184,6 +208,13 @@ function isApart(before: readonly TypeSummary[], now: TypeSummary): boolean {
     logLevel(now) - (mean(levels) ?? 0) > FAR * (high - low) &&
     before.every((each) => typicalUs > quantile(each.timesUs, SLOWER_THAN))
   )
+}
+
+function failsApart(before: readonly TypeSummary[], now: TypeSummary, level: number): boolean {
+  const growths = before.map((each) =>
+    growthOf([failuresOf(each)], failuresOf(now), { level, spread: 1 }),
+  )
+  return growths.every((one) => (one?.growth.low ?? 0) > 0)
 }
 
 /** From exact intervals of both shares: a single failure where hardly any request failed is no surprise. */

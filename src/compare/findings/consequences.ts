@@ -2,23 +2,25 @@ import { mean, sum } from 'd3-array'
 import { addAt, at } from '../../core/entries.ts'
 import { AFTER } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
+import { quantile } from '../../stats/quantile.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import { isSame, type Operation } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { stepKey, strataOfStep } from '../steps/step-times.ts'
+import type { StepStratum } from '../steps/step-strata.ts'
+import { strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
 import { isOfOneCall } from './concurrency-findings.ts'
 import { type Draft, type Finding, isStructural } from './finding.ts'
-import { requestsOf } from './names.ts'
+import { MIN_USUAL } from './form-prices.ts'
 
 /** A delay of another size than its cause, by more than this share, is one of its own. */
 const MAX_SIZE_DIFFERENCE = 0.1
 /** So is one whose requests share less than this with those of the cause. */
 const MIN_SHARED_REQUESTS = 0.5
 
-interface Compared {
+export interface Compared {
   readonly categories: Categories
   readonly steps: StepChanges
 }
@@ -85,37 +87,53 @@ export function withConsequences(
 }
 
 /**
- * Of the time that requests gain by another structure, the part that delays account for: those of
- * its new steps, and of all steps where what its requests did before is known from before alone, or
- * where all that they take more is told.
+ * Of the time that requests gain by another structure, the part that delays account for: what these add to
+ * its requests, less what they add to those of the usual form, if there are any after (`priceOf`). Each request
+ * has the part of a delay that its own calls take more.
  */
 export function toldAsDelays(
   { categories, steps }: Compared,
   drafts: readonly Draft[],
 ): (draft: Draft) => number {
-  const { flows, categoryOf } = categories
-  const delayUs = new Float64Array(categories.size)
+  const delayUs = new Float64Array(categories.flows.size)
+  const membersOf = (ids: readonly number[]) =>
+    ids.flatMap((id) => [...categories.members(id, AFTER)])
   for (const { kind, categories: ids, contributionUs, steps: delayed, covers } of drafts) {
     if (kind !== 'latency' || covers) continue
-    const names = delayed.map(stepKey)
-    const rows = steps.steps
-      .filter((step) => names.includes(stepKey(step)))
-      .flatMap(({ requests }) => requests.filter((one) => flows.period[one] === AFTER))
-    const [, after] = requestsOf(categories, ids)
-    for (const row of rows) {
-      const id = at(categoryOf, row)
-      addAt(delayUs, id, contributionUs / rows.length / categories.count(id, AFTER))
+    const moreUs = new Map<number, number>()
+    for (const step of delayed) {
+      for (const stratum of strataOfStep(steps.times, step)) addMoreUs(moreUs, stratum)
     }
-    if (rows.length > 0 || after === 0) continue
-    for (const id of ids) addAt(delayUs, id, contributionUs / after)
+    const allUs = sum(moreUs.values())
+    const own = membersOf(ids)
+    if (allUs * contributionUs > 0) {
+      for (const [one, us] of moreUs) addAt(delayUs, one, (contributionUs * us) / allUs)
+    } else for (const one of own) addAt(delayUs, one, contributionUs / own.length)
   }
-  const usualUs = (id: number) => (categories.count(id, AFTER) > 0 ? at(delayUs, id) : 0)
-  return ({ moves, requests, calls: [call], categories: ids }) => {
-    if (call && isOfOneCall(call))
-      return sum(ids, (id) => at(delayUs, id) * categories.count(id, AFTER))
-    const moved = moves.filter(({ from, to }) => from !== to)
-    const gained = sum(moved, (one) => one.requests * (at(delayUs, one.to) - usualUs(one.from)))
-    return (requests * gained) / sum(moves, (one) => one.requests) || 0
+  const totalUs = (requests: readonly number[]) => sum(requests, (one) => at(delayUs, one))
+  return ({ moves, requests, calls: [call], categories: ids, doing }) => {
+    if (call && isOfOneCall(call)) return totalUs(membersOf(ids))
+    const [from, to] = [moves.map((move) => move.from), moves.map((move) => move.to)].map(membersOf)
+    const now = doing ?? to ?? []
+    const known = new Set(now)
+    const usual = (doing ? membersOf(ids) : (from ?? [])).filter((one) => !known.has(one))
+    const usualUs = usual.length < MIN_USUAL ? 0 : totalUs(usual) / usual.length
+    return requests * (totalUs(now) / now.length - usualUs) || 0
+  }
+}
+
+/** Slower ones than this share are cut: one that hangs would hold all that others take more. */
+const CUT = 0.99
+
+/** Adds what the calls of each request after take more than on average before. */
+function addMoreUs(moreUs: Map<number, number>, stratum: StepStratum): void {
+  const [before, after] = [stratum.before.recorded, stratum.after.recorded]
+  if (before.values.length === 0 || after.values.length === 0) return
+  const most = Math.max(...[before, after].map(({ values }) => quantile(values.toSorted(), CUT)))
+  const usualUs = mean(before.values, (value) => Math.min(most, value)) as number
+  for (const [i, request] of after.requests.entries()) {
+    const us = Math.min(most, at(after.values, i)) - usualUs
+    moreUs.set(request, (moreUs.get(request) ?? 0) + us)
   }
 }
 

@@ -7,23 +7,23 @@ import { proportionInterval } from '../../stats/proportion-interval.ts'
 import type { Categories } from '../categories/categories.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
-import { type Failure, failuresOf } from '../onset/finding-onsets.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
 import {
   countByPeriod,
   type ErrorChange,
   errorChangeOf,
   type InnerCall,
+  tallied,
 } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepTimes } from '../steps/step-times.ts'
 import { findingCall } from './call-findings.ts'
 import { deadlineOf } from './deadlines.ts'
-import { type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
+import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { rateSize } from './finding-facts.ts'
 import { formsOf, priceOf } from './form-prices.ts'
+import { leftIn, MIN_ACCOUNTED } from './held-to-requests.ts'
 import { callsText, categoriesOf, listed, ofChances, operationName } from './names.ts'
-import { leftIn, MIN_ACCOUNTED } from './request-findings.ts'
 import { firstExemplars } from './slow-examples.ts'
 
 /** A failed request weighs as much as so many that take twice as long as usual. */
@@ -73,6 +73,7 @@ export function errorFindings(
       look: change.inner?.peer ? `${name}, ${printable(change.inner.peer)}` : name,
       services: [service, ...callers],
       calls: [findingCall({ ...change, kind: 'fails', of, previous: null, call: null })],
+      tallies: [change, change.inner ?? change],
       ...(change.inner && { size: rateSize(change.inner, 'call') }),
       exemplars: firstExemplars(flows, requests),
       p,
@@ -89,6 +90,7 @@ export function errorFindings(
         what: `${operationName(passed.of)} fails with it in ${callsText(passed)}`,
         key: JSON.stringify([kind, service, caller]),
         notes: [rateText(passed)],
+        tallies: [passed, passed],
         size: rateSize(passed, 'call'),
         services: [caller, service],
         calls: [findingCall({ ...passed, kind: 'fails with', previous: of, call: null })],
@@ -161,36 +163,20 @@ function savedByDeadlines(times: readonly StepTimes[], service: string): number 
 /** A draft of failures in the numbers of the requests of some time: calls, and how many of them fail. */
 export function failuresThen(
   draft: Draft,
-  steps: StepChanges,
+  flows: FlowSet,
   isThen: (request: number) => boolean,
 ): Draft {
-  const [call, ...others] = draft.calls
-  if (call === undefined) return draft
-  const after = failuresOf({ calls: draft.calls, services: draft.services }, steps).filter(
-    ({ request }) => steps.flows.period[request] === AFTER,
-  )
-  const then = after.filter(({ request }) => isThen(request))
-  const countOf = (some: readonly Failure[]) =>
-    sum(some, ({ request }) => steps.flows.countOf(request))
-  const failing = (some: readonly Failure[]) => countOf(some.filter(({ value }) => value > 0))
-  const ofMade = failing(then) / failing(after)
-  const ofChances = countOf(then) / countOf(after)
-  if (!(ofMade > 0 && ofChances > 0)) return draft
-  const countsThen = ({ made, chances, worth = chances }: FindingCall | Counts) =>
-    ({
-      made: [made[BEFORE], Math.round(made[AFTER] * ofMade)],
-      chances: [chances[BEFORE], Math.round(chances[AFTER] * ofChances)],
-      worth: [worth[BEFORE], worth[AFTER] * ofChances],
-    }) as const
-  const change = call.kind === 'fails' ? errorChangeOf(steps.errors, draft.services) : undefined
-  const whole = change?.inner ?? { ...call, worth: call.worth ?? call.chances }
-  const counts = countsThen(whole)
+  const { calls, tallies = [] } = draft
+  const [own, counts] = tallies.map((tally) => tallied(flows, tally, isThen))
+  const [call, ...others] = calls
+  const [, whole] = tallies
+  if (!(call && own && counts && whole && counts.made[AFTER] > 0)) return draft
   const told = rateText(whole)
   return {
     ...draft,
     what: draft.what.replace(callsText(whole), callsText(counts)),
     notes: draft.notes.map((note) => (note === told ? rateText(counts) : note)),
-    calls: [{ ...call, ...countsThen(call) }, ...others],
+    calls: [findingCall({ ...call, ...own }), ...others],
     ...(draft.size && { size: rateSize(counts, 'call') }),
   }
 }

@@ -47,9 +47,10 @@ import {
   sizeOf,
 } from './finding-facts.ts'
 import { Findings } from './findings.ts'
+import { heldToRequests } from './held-to-requests.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
-import { heldToRequests, requestFindings, unattributedFindings } from './request-findings.ts'
+import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { withSameFactor } from './same-factor.ts'
 import { segmentClause, wholeRequests, withSegments } from './segment-findings.ts'
 import { withSharedPlaces } from './shared-place.ts'
@@ -183,7 +184,8 @@ export function groupFindings(
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const weighted = weigh(draft)
     const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...others } = weighted
-    const { scope: ___, strata: ____, inTime = onsets.get(draft)!, ...told } = others
+    const { scope: ___, strata: ____, tallies: _____, ...timed } = others
+    const { inTime = onsets.get(draft)!, ...told } = timed
     const { began, bursts } = inTime
     const elsewhereUs = toldElsewhere(draft) * (weighted.requests / draft.requests || 1)
     const contributionUs = withConsequences(weighted, consequences) - elsewhereUs

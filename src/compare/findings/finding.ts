@@ -9,6 +9,7 @@ import type { Segment } from '../segments/segments.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import type { Operation } from '../steps/call-order.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
+import type { TalliedCalls } from '../steps/compare-errors.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import type { Step } from '../steps/step-times.ts'
 
@@ -167,6 +168,8 @@ export interface Draft {
   readonly exemplars?: Exemplars
   /** Rows of requests after that do it, where services call otherwise. */
   readonly doing?: readonly number[]
+  /** Of errors: calls that fail, by operation, and those that its words count. */
+  readonly tallies?: readonly [ofOperation: TalliedCalls, told: TalliedCalls]
   /** Keys of drafts that say part of what it says. */
   readonly covers?: readonly string[]
   /** What the steps of a change of times have in common. */
@@ -218,6 +221,7 @@ export interface Finding
     | 'weightUs'
     | 'depth'
     | 'isOfSegment'
+    | 'tallies'
     | 'covers'
     | 'scope'
     | 'inTime'

@@ -1,24 +1,18 @@
-import { group, sum } from 'd3-array'
-import { addAt, at } from '../../core/entries.ts'
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { printable } from '../../core/words.ts'
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
-import { type Moments, moments } from '../../stats/moments.ts'
-import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { typicalTimeUs } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
-import { rootTypes } from '../steps/root-types.ts'
 import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
-import { MIN_ALIKE_P, type StepStratum } from '../steps/step-strata.ts'
-import { type Step, stepKey } from '../steps/step-times.ts'
 import { commonStep, type Place } from './common-step.ts'
 import { type Deadline, deadlineOf } from './deadlines.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { leftIn, MIN_ACCOUNTED } from './held-to-requests.ts'
 import {
   byRequestsAfter,
   categoriesOf,
@@ -27,7 +21,7 @@ import {
   rootsName,
   surest,
 } from './names.ts'
-import { isConfined, requestsAfter } from './segment-findings.ts'
+import { requestsAfter } from './segment-findings.ts'
 import { findingStep, inFew, minorityNotes, placeTitle } from './step-findings.ts'
 
 /**
@@ -86,9 +80,6 @@ function medians(categories: Categories, category: number) {
   const beforeUs = median(BEFORE)
   return { beforeUs, shiftUs: median(AFTER) - beforeUs }
 }
-
-/** Findings account for requests that changed when they add up to this share of it. */
-export const MIN_ACCOUNTED = 0.8
 
 /** What is left over counts as all of a shift from this share of it on. */
 const MOSTLY = 0.95
@@ -206,180 +197,3 @@ function partText(leftUs: number, allUs: number, quantity: Quantity): string {
   if (Math.abs(leftUs) >= MOSTLY * Math.abs(allUs)) return ''
   return `, ${formatAmount(Math.abs(leftUs), quantity)} of which no single step explains`
 }
-
-/**
- * What requests after changed by beyond what findings account for in them, each by its share of the
- * calls that it is about, or else of its requests, or what they waited longer for these calls if that
- * is more (`isOfWaits`): of calls in parallel they wait for the slow ones. `null` if that is small or
- * may be chance: costs of findings and the change are uncertain.
- */
-export function leftIn(
-  changed: Record<'changeUs' | 'errorUs', number> & { readonly requests: readonly number[] },
-  {
-    drafts,
-    categories,
-    steps,
-    accounted,
-    isOfWaits = true,
-  }: Pick<Told, 'drafts'> & {
-    readonly categories: Categories
-    readonly steps: StepChanges
-    readonly accounted: number
-    readonly isOfWaits?: boolean
-  },
-): Left | null {
-  const own = new Uint32Array(categories.size)
-  const isOwn = new Uint8Array(steps.flows.size)
-  for (const request of changed.requests) {
-    addAt(own, at(categories.categoryOf, request), 1)
-    isOwn[request] = 1
-  }
-  const parts = drafts.map((draft) => {
-    const { categories: ids, contributionUs, eachInterval, requests } = draft
-    const ofCalls = callsOfOwn(draft, steps, isOwn)
-    const share =
-      shareDoing(draft, isOwn) ??
-      ofCalls?.share ??
-      (sum(ids, (id) => at(own, id)) / requestsOf(categories, ids)[AFTER] || 0)
-    const [low, high] = eachInterval
-    const us = share * contributionUs
-    const waitedUs = isOfWaits && contributionUs !== 0 ? (ofCalls?.waitedUs ?? 0) : 0
-    return {
-      us: Math.sign(contributionUs) * Math.max(Math.abs(us), waitedUs),
-      unsureUs: (share * requests * (high - low)) / 2 || 0,
-    }
-  })
-  const us = changed.changeUs - sum(parts, (part) => part.us)
-  const isAll = parts.every((part) => part.us === 0)
-  const unsureUs = Math.hypot(
-    isAll ? 0 : normalQuantile(0.975) * changed.errorUs,
-    ...parts.map((part) => part.unsureUs),
-  )
-  const isLarge = Math.abs(us) > Math.max(unsureUs, (1 - accounted) * Math.abs(changed.changeUs))
-  return isLarge ? { us, isAll, unsureUs, partsUs: parts.map((part) => part.us) } : null
-}
-
-interface Left {
-  readonly us: number
-  readonly unsureUs: number
-  /** Whether findings account for nothing of it. */
-  readonly isAll: boolean
-  /** What each finding accounts for in these requests. */
-  readonly partsUs: readonly number[]
-}
-
-/**
- * Takes off findings of times what they account for beyond what their own requests changed by, with
- * those of other times in these: calls in parallel are waited for only until the next of them would end.
- * What costs time otherwise may do so before, too, in requests that have what changed.
- */
-export function heldToRequests(
-  drafts: readonly Draft[],
-  { categories, steps }: { readonly categories: Categories; readonly steps: StepChanges },
-): Draft[] {
-  return drafts.map((draft) => {
-    const { kind, contributionUs, requests } = draft
-    if (kind !== 'latency' || contributionUs === 0 || steps.flows.runs.length > 1) return draft
-    const others = drafts.filter((one) => one.contributionUs * contributionUs < 0)
-    const alike = drafts.filter((one) => one.kind === kind && !others.includes(one))
-    const changed = changeOf(requestsOfDraft(draft, steps), steps.flows)
-    const all = [...alike, ...others]
-    const known = { drafts: all, categories, steps, accounted: 1, isOfWaits: false }
-    const left = changed && leftIn(changed, known)
-    if (left === null || left.us * contributionUs >= 0) return draft
-    const ofAlikeUs = sum(left.partsUs.slice(0, alike.length))
-    const ownUs = at(left.partsUs, alike.indexOf(draft))
-    const beyond = Math.abs((left.us * ownUs) / (ofAlikeUs || 1) / contributionUs)
-    const us = contributionUs * Math.max(0, 1 - beyond)
-    const [low, high] = [us - left.unsureUs, us + left.unsureUs]
-    return { ...draft, contributionUs: us, eachInterval: [low / requests, high / requests] }
-  })
-}
-
-/** By how much requests after took longer than those before of the same type; `null` where another share fails. */
-function changeOf(all: ReadonlySet<number>, flows: FlowSet) {
-  const { typeOf } = rootTypes(flows)
-  const whole = [...all].filter((request) => !flows.isPart(request))
-  const pairsOf = (requests: readonly number[]) =>
-    [BEFORE, AFTER].map((period) => requests.filter((one) => flows.period[one] === period)) as [
-      number[],
-      number[],
-    ]
-  const [[x1, n1], [x2, n2]] = pairsOf(whole).map((own) => [
-    own.filter((request) => flows.outcomes?.failed(request)).length,
-    own.length,
-  ]) as [[number, number], [number, number]]
-  if (twoProportionsTest(x1, n1, x2, n2).p < MIN_ALIKE_P) return null
-  const pairs = [...group(whole, (request) => at(typeOf, request)).values()]
-    .map(pairsOf)
-    .filter((pair) => pair.every(({ length }) => length >= MIN_LIKE))
-  let [changeUs, variance] = [0, 0]
-  for (const pair of pairs) {
-    const [before, after] = pair.map((own) => {
-      const times = own.map((request) => at(flows.responseTimeUs, request))
-      return moments(times, flows.counted && own.map((request) => flows.countOf(request)))
-    }) as [Moments, Moments]
-    changeUs += after.count * (after.mean - before.mean)
-    variance += after.count ** 2 * (before.variance / before.count + after.variance / after.count)
-  }
-  return { requests: pairs.flatMap(([, after]) => after), changeUs, errorUs: Math.sqrt(variance) }
-}
-
-/** Fewer requests of a type in a period say nothing. */
-const MIN_LIKE = 5
-
-/** Requests of both periods that a finding of times is about: of its segment, or all that have its steps. */
-function requestsOfDraft(draft: Draft, changes: StepChanges): Set<number> {
-  const { segment } = draft
-  if (segment !== undefined && isConfined(draft, segment)) return new Set(segment.requests)
-  return new Set(
-    strataOfDraft(draft, changes).flatMap(({ before, after }) => [
-      ...before.recorded.requests,
-      ...after.recorded.requests,
-    ]),
-  )
-}
-
-/** The strata of what changed of the steps of a draft, of the time that it is told in. */
-function strataOfDraft({ strata, steps }: Draft, changes: StepChanges): readonly StepStratum[] {
-  const changeOf = (step: Step) => changes.steps.find((one) => stepKey(one) === stepKey(step))
-  return strata ?? steps.flatMap((step) => changedStrata(changes.times, changeOf(step) ?? step))
-}
-
-/** Which share of the requests after that call otherwise some requests are. */
-function shareDoing({ doing }: Draft, isOwn: Uint8Array): number | null {
-  return doing === undefined ? null : sum(doing, (one) => at(isOwn, one)) / doing.length || 0
-}
-
-/**
- * Which share of the calls after on critical paths that a finding is about, in its segment, is of some
- * requests, and how much longer these waited for them; `null` where it is about none.
- */
-function callsOfOwn(draft: Draft, changes: StepChanges, isOwn: Uint8Array) {
-  const { kind, direction, segment } = draft
-  if (kind !== 'latency') return null
-  const sign = direction === 'slower' ? 1 : -1
-  const inside = segment && isConfined(draft, segment) && new Set(segment.requests)
-  let [all, own, waitedUs] = [0, 0, 0]
-  for (const { before, after } of strataOfDraft(draft, changes)) {
-    const [had, has] = [before, after].map(({ recorded }) => {
-      const rows = [...recorded.requests.keys()].filter(
-        (row) => !inside || inside.has(at(recorded.requests, row)),
-      )
-      const isOwnRow = (row: number) => at(isOwn, at(recorded.requests, row))
-      return {
-        size: rows.length,
-        calls: sum(rows, (row) => at(recorded.critical, row)),
-        own: sum(rows, (row) => at(recorded.critical, row) * isOwnRow(row)),
-        us: sum(rows, (row) => at(recorded.criticalUs, row)),
-      }
-    }) as [CriticalCalls, CriticalCalls]
-    const moreUs = sign * (has.us - has.size * (had.us / had.size))
-    all += has.calls
-    own += has.own
-    waitedUs += Math.max(0, (moreUs * has.own) / has.calls) || 0
-  }
-  return all === 0 ? null : { share: own / all, waitedUs }
-}
-
-type CriticalCalls = Readonly<Record<'size' | 'calls' | 'own' | 'us', number>>

@@ -38,7 +38,7 @@ export function draftsInTime(given: readonly Draft[], compared: Compared): Draft
     const spans = isSized ? spansOf(compared.categories.flows, inTime.began) : []
     if (draft.kind === 'errors') {
       const [isThen] = spans
-      return isThen ? failuresThen(draft, compared.steps, isThen) : draft
+      return isThen ? failuresThen(draft, compared.steps.flows, isThen) : draft
     }
     const resized = spans.map((isThen) => resizedBy(draft, { ...compared, isThen, limits }))
     const [told] = resized

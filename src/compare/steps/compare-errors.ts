@@ -1,6 +1,6 @@
 // Runs once a failing call: the loops index with `!`.
 
-import { group } from 'd3-array'
+import { group, rollup, sum } from 'd3-array'
 import { TIME } from '../../core/quantity.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
@@ -32,7 +32,7 @@ interface Measure {
 }
 
 /** How much more often calls fail, compared between the periods. */
-export interface ErrorChange extends Place, CountsTest {
+export interface ErrorChange extends Place, CountsTest, Tally {
   readonly q: number
   /** Significant among what fails, and large enough to matter. */
   readonly changed: boolean
@@ -56,8 +56,18 @@ export interface ErrorChange extends Place, CountsTest {
   readonly passedOn: readonly PassedOn[]
 }
 
+/** Calls that a share of fails. */
+export interface Tally {
+  /** Request of each that fails: as often as it has such. */
+  readonly failures: readonly number[]
+  /** How many a request of each shape makes. */
+  readonly ofShape: ReadonlyMap<number, number>
+}
+
+export interface TalliedCalls extends Tally, Pick<CountsTest, 'made' | 'chances' | 'worth'> {}
+
 /** A call within operations, whom it goes to, and how many of all such calls fail. */
-export interface InnerCall extends Pick<CountsTest, 'made' | 'chances' | 'worth'> {
+export interface InnerCall extends TalliedCalls {
   readonly operation: string
   readonly peer: string
 }
@@ -69,7 +79,7 @@ export interface ErrorMessage {
 }
 
 /** Calls of an operation that fail as what they call does. */
-export interface PassedOn extends Pick<CountsTest, 'made' | 'chances' | 'worth'> {
+export interface PassedOn extends TalliedCalls {
   readonly of: Operation
 }
 
@@ -167,7 +177,7 @@ function strataOf(
 /** Describes what became of each place, by its most significant test; `q` corrects over all. */
 export function describeErrors(
   flows: FlowSet,
-  { tested, places, blocks }: ErrorTests,
+  { tested, places }: ErrorTests,
   { q: qOf, alpha, minimumShare }: Corrected,
 ): ErrorChange[] {
   return tested.flatMap(({ counts, tests }, i): ErrorChange | [] => {
@@ -188,14 +198,16 @@ export function describeErrors(
       changed: q < alpha && isLarge,
       operations: operationsOf(flows, failures),
       callers: [...new Set(failures.flatMap(({ caller }) => caller ?? []))].sort(),
-      inner: innerOf(flows, measure, { service, blocks }),
+      inner: innerOf(flows, measure, service),
+      failures: failures.map(({ request }) => request),
+      ofShape: callsOfShapes(measure.calls),
       messages: [...group(failures, saidOf)]
         .map(([text, own]) => ({ text, made: failuresByPeriod(flows, own) }))
         .sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0])),
       requests: [...new Set(failures.map(({ request }) => request))],
       failing: new Set(counts.failures.map(({ request }) => request)),
       failed: countByPeriod(flows, new Set(failed)),
-      passedOn: passedOnOf(flows, failures, { places, blocks }),
+      passedOn: passedOnOf(flows, failures, places),
     }
   })
 }
@@ -204,9 +216,8 @@ export function describeErrors(
 function passedOnOf(
   flows: FlowSet,
   failures: readonly Failure[],
-  { places, blocks: { of: blockOf, perRun, runs } }: Pick<ErrorTests, 'places' | 'blocks'>,
+  places: readonly PlaceCounts[],
 ): PassedOn[] {
-  const size = perRun * (runs + 1)
   const all = failures.flatMap(({ request, passedOn }) =>
     passedOn.map((one) => ({ ...one, request })),
   )
@@ -215,22 +226,46 @@ function passedOnOf(
   const found = [...group(calls, ({ of }) => JSON.stringify(of)).values()].map((own): PassedOn => {
     const [{ of }] = own as [(typeof own)[number]]
     const place = places.find(({ kind, service }) => kind === 'work' && service === of.service)
-    const chances = new StretchCounts(flows, size)
-    for (const { operation, calls } of place?.calls.values() ?? []) {
-      if (operation === of.operation) chances.addAll(calls)
-    }
-    const made = new StretchCounts(flows, size)
-    for (const { request } of own) made.add(request, blockOf[request]!)
-    return { of, ...countsOf(chances.choices(made), perRun) }
+    const able = [...(place?.calls.values() ?? [])].filter(
+      ({ operation }) => operation === of.operation,
+    )
+    const failed = own.map(({ request }) => request)
+    return { of, ...tallied(flows, { failures: failed, ofShape: callsOfShapes(able) }) }
   })
   return found.sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0]))
 }
 
-function countsOf(choices: ChoiceCounts, perRun: number) {
+function callsOfShapes(calls: readonly Calls[]): Map<number, number> {
+  const all = calls.flatMap(({ ofShape }) => [...ofShape])
+  return rollup(
+    all,
+    (own) => sum(own, ([, count]) => count),
+    ([shape]) => shape,
+  )
+}
+
+/** Counts calls of each period and those that fail, of all requests or of some. */
+export function tallied(
+  flows: FlowSet,
+  { failures, ofShape }: Tally,
+  isCounted: (request: number) => boolean = () => true,
+): TalliedCalls {
+  const [chances, made] = [new StretchCounts(flows, 2), new StretchCounts(flows, 2)]
+  flows.shapeOf.forEach((shape, request) => {
+    const calls = ofShape.get(shape) ?? 0
+    if (calls === 0 || !isCounted(request)) return
+    for (let call = 0; call < calls; call++) chances.add(request, flows.period[request]!)
+  })
+  for (const request of failures) {
+    if (isCounted(request)) made.add(request, flows.period[request]!)
+  }
+  const choices = chances.choices(made)
   return {
-    made: inPeriods([choices], 'made', perRun),
-    chances: inPeriods([choices], 'chances', perRun),
-    worth: inPeriods([unweighted(choices, perRun)], 'chances', perRun),
+    failures,
+    ofShape,
+    made: inPeriods([choices], 'made', 1),
+    chances: inPeriods([choices], 'chances', 1),
+    worth: inPeriods([unweighted(choices, 1)], 'chances', 1),
   }
 }
 
@@ -259,7 +294,7 @@ function toldOf(tests: TestedPlace['tests'], alpha: number) {
 function innerOf(
   flows: FlowSet,
   { failures, said }: Pick<Measure, 'failures' | 'said'>,
-  { service, blocks }: { service: string; blocks: TimeBlocks },
+  service: string,
 ): InnerCall | null {
   const mostly = (textOf: (failure: Failure) => string) =>
     [...group(failures, textOf)].find(
@@ -280,17 +315,16 @@ function innerOf(
       Array.from(spans.operations.keys()).filter((span) => isIt(spans, span)),
     ]),
   )
-  const { of: blockOf, perRun, runs } = blocks
-  const [chances, made] = [0, 0].map(() => new StretchCounts(flows, perRun * (runs + 1)))
+  const failed: number[] = []
   flows.shapeOf.forEach((shape, request) => {
     for (const span of ofShape.get(shape)!) {
-      chances!.add(request, blockOf[request]!)
       if (flows.outcomes?.failed(request, span) !== true) continue
       const isSo = said === null || said === saidOf({ outcome: flows.outcomes.of(request, span) })
-      if (isSo) made!.add(request, blockOf[request]!)
+      if (isSo) failed.push(request)
     }
   })
-  return { operation, peer, ...countsOf(chances!.choices(made), perRun) }
+  const calls = new Map(Array.from(ofShape, ([shape, { length }]) => [shape, length]))
+  return { operation, peer, ...tallied(flows, { failures: failed, ofShape: calls }) }
 }
 
 /** Operations that have nearly all of a change, the one of most first. */

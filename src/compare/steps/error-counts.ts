@@ -34,6 +34,8 @@ export interface Calls {
   readonly context: string
   readonly calls: StretchCounts
   readonly requests: StretchCounts
+  /** How many a request of each shape makes. */
+  readonly ofShape: Map<number, number>
 }
 
 export interface PlaceCounts extends Place {
@@ -76,8 +78,10 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
           context,
           calls: new StretchCounts(flows, size),
           requests: new StretchCounts(flows, size),
+          ofShape: new Map<number, number>(),
         }
         calls.set(key, known)
+        known.ofShape.set(shape, (known.ofShape.get(shape) ?? 0) + 1)
         known.calls.addAll(requests)
         if (!seen.has(known)) known.requests.addAll(requests)
         seen.add(known)

@@ -81,3 +81,63 @@ test.each([41, 51, 61])(
     ])
   },
 )
+
+interface Calls {
+  readonly seed: number
+  /** Share of title look-ups that a cache answers. */
+  readonly cached?: number
+  /** Whether ranks are given without a model, and then no titles are asked for. */
+  readonly isEmpty?: boolean
+}
+
+/** 800 requests of home, which ask for ranks, and then for the titles of these. */
+function homes({ seed, cached = 0, isEmpty = false }: Calls) {
+  const random = randomSource(seed)
+  const about = (us: number) => us * random.logNormal(0, 0.2)
+  const spans: SpanSketch[] = []
+  let totalUs = 0
+  for (let i = 0; i < 800; i++) {
+    const [trace, startUs] = [`t${i}`, i * 1e6]
+    const [rankUs, titlesUs, otherUs] = [about(30_000), about(4000), about(9000)]
+    const isHit = random.next() < cached
+    const lookUpUs = isHit ? about(1000) : about(14_000)
+    const root = { trace, id: `r${i}`, startUs }
+    let nowUs = startUs + otherUs
+    const rank = { trace, id: `k${i}`, parent: root.id, service: 'ranks', operation: 'RANK' }
+    spans.push({ ...rank, startUs: nowUs, endUs: nowUs + (isEmpty ? 2000 : rankUs) })
+    const of = { trace, parent: rank.id, service: 'ranks', kind: 'client' as const }
+    const model = { id: `m${i}`, operation: 'MODEL', startUs: nowUs, endUs: nowUs + 1000 }
+    if (!isEmpty) spans.push({ ...of, ...model })
+    nowUs += isEmpty ? 2000 : rankUs
+    if (!isEmpty) {
+      const called = { trace, id: `c${i}`, parent: root.id, service: 'titles', operation: 'BATCH' }
+      const endUs = nowUs + titlesUs + lookUpUs
+      spans.push({ ...called, startUs: nowUs, endUs })
+      const within = { trace, id: `d${i}`, parent: called.id, service: 'titles' }
+      const operation = isHit ? 'MGET' : 'SELECT'
+      const times = { startUs: nowUs + 100, endUs: nowUs + 100 + lookUpUs }
+      spans.push({ ...within, operation, kind: 'client', ...times })
+      nowUs = endUs
+    }
+    spans.push({ ...root, service: 'home', operation: 'GET', endUs: nowUs + 500 })
+    totalUs += nowUs + 500 - startUs
+  }
+  return { traces: makeSpans(spans), totalUs }
+}
+
+test.each([
+  ['nearly all look-ups are answered by a cache', { cached: 0.95 }],
+  ['two calls are left out at once', { isEmpty: true }],
+])('what %s saves is counted once', (_, after) => {
+  for (const seed of [5, 15, 25]) {
+    const { findings } = compare(
+      homes({ seed }).traces,
+      homes({ ...after, seed: seed + 1 }).traces,
+    ).findings
+    const trulyUs = homes({ ...after, seed: seed + 1 }).totalUs - homes({ seed: seed + 1 }).totalUs
+    const toldUs = findings.reduce((all, { contributionUs }) => all + contributionUs, 0)
+    expect(findings.some(({ kind }) => kind === 'structure')).toBe(true)
+    // The 40 requests without a hit tell what others would take to a tenth or so.
+    expect(Math.abs(toldUs / trulyUs - 1)).toBeLessThan(0.25)
+  }
+})

@@ -238,6 +238,35 @@ test('of calls within an operation that fail since some time, each since then co
   expect(finding?.size.value).toBeCloseTo(0.25, 2)
 })
 
+test('of calls that are made again and again where they fail, those of some time are counted, not their requests', () => {
+  const period = (offset: number, from = Infinity) =>
+    makeSpans(
+      Array.from({ length: 1000 }, (_, i) => {
+        const [trace, startUs] = [`${offset} ${i}`, offset + i * 1000]
+        const isFailing = i >= from && i < from + 100 && i % 10 < 8
+        const root = { id: trace, trace, service: 'drm', operation: 'POST', startUs }
+        const attempts = Array.from({ length: isFailing ? 3 : 1 }, (_, at) => {
+          const fromUs = startUs + 100 + 250 * at
+          const status = isFailing ? ('error' as const) : ('ok' as const)
+          const call = { id: `${trace} ${at}`, trace, parent: trace, service: 'drm', status }
+          const kind = 'client' as const
+          return { ...call, kind, operation: 'license', startUs: fromUs, endUs: fromUs + 200 }
+        })
+        return [{ ...root, endUs: startUs + 900 }, ...attempts]
+      }).flat(),
+    )
+  const [finding] = compare(period(0), period(1e10, 600)).findings.findings
+  const [, failed, calls] =
+    /^drm: license within POST fails in (\d+) of (\d+) calls \(0 of 1,000 before\)$/.exec(
+      finding?.title ?? '',
+    )!
+  // Three of each of 80 requests, and one of each of the other 20.
+  expect(Math.abs(Number(failed) - 240)).toBeLessThan(7)
+  expect(Math.abs(Number(calls) - 260)).toBeLessThan(8)
+  expect(finding?.facts[0]).toMatch(/^9\d % of calls \(95 % CI 8\d(\.\d)?–9\d %\), 0 % before/)
+  expect(finding?.size.value).toBeCloseTo(240 / 260, 1)
+})
+
 describeWithShared('errors that others planted', () => {
   async function found(folder: string) {
     const load = (file: string) =>

@@ -347,7 +347,7 @@ describe('of calls to a service that records nothing', () => {
       ['full', 42],
     ])
     const counts = { made: [0, 125], chances: [500, 500], worth: [500, 500] }
-    expect(errors[0]?.inner).toEqual({ operation: 'PUT', peer: '', ...counts })
+    expect(errors[0]?.inner).toMatchObject({ operation: 'PUT', peer: '', ...counts })
   })
 })
 
