@@ -357,7 +357,7 @@ function segmentOf(
     p,
     q,
     operation,
-    within: within ?? null,
+    within: within === '' ? (operation ?? '') : (within ?? null),
     waitedFor: waitedFor(measured, isInside),
     callingOperation: stratum?.callingOperation ?? null,
     text: textOf(told.conditions) || operationIs(step, operation),
