@@ -132,53 +132,6 @@ describe('a step that is slower for some values of an attribute of its own spans
   })
 })
 
-/** Requests of `web` that ask `store` twice, for a page and its titles, each time one of six pods. */
-function podPeriod(seed: number, podOf: (pod: number) => string, moreUs: (pod: number) => number) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 500; i++) {
-    const [trace, startUs] = [`${seed}-${i}`, 100_000 * i]
-    let at = startUs + 1000
-    const asked = ['page', 'titles'].flatMap((operation): SpanSketch[] => {
-      const pod = random.integer(6)
-      const from = at
-      at += Math.round(6000 * random.logNormal(0, 0.3) + moreUs(pod))
-      const times = { trace, operation, startUs: from, endUs: at }
-      return [
-        { ...times, id: `c-${operation}`, parent: 'r', service: 'web' },
-        { ...times, id: operation, parent: `c-${operation}`, service: 'store', host: podOf(pod) },
-      ]
-    })
-    const root = { trace, id: 'r', service: 'web', operation: 'GET /', startUs, endUs: at + 1000 }
-    spans.push(root, ...asked)
-  }
-  return makeSpans(spans)
-}
-
-test('a slow pod is told by the calls that it serves, the first of a request or another', () => {
-  const name = (pod: number) => `pod-${pod}`
-  const comparison = compare(
-    podPeriod(11, name, () => 0),
-    podPeriod(12, name, (pod) => (pod === 2 ? 20_000 : 0)),
-  )
-  const [finding, ...others] = comparison.findings.findings
-  expect(others).toEqual([])
-  expect(finding?.title).toMatch(
-    /^store: its work takes (19|20)(\.\d+)? ms longer a call, only where store host = pod-2$/,
-  )
-  const { inside, outside, within } = finding?.segment ?? {}
-  expect([within, (inside?.after ?? 0) + (outside?.after ?? 0)]).toEqual(['', 1000])
-  // Of 500 requests, 1 - (5 / 6)² have one of their two calls there: 153.
-  const first = comparison.after.where('store host = pod-2').size
-  expect(finding?.requests).toBeGreaterThan(1.5 * first)
-  expect(finding?.requests).toBe(
-    new Set(finding?.segment?.requests.filter((one) => one >= 500)).size,
-  )
-  const eachUs = (finding?.contributionUs ?? 0) / (inside?.after ?? 0)
-  expect(eachUs).toBeGreaterThan(19_000)
-  expect(eachUs).toBeLessThan(21_000)
-})
-
 test('calls that fail for some values of an attribute of their own are told by them', () => {
   const usOf = ({ usual }: Query) => usual
   const rare = ({ chance }: { chance: number }) => chance < 0.01
