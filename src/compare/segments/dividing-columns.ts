@@ -33,6 +33,8 @@ export interface Divided {
 export class DividingColumns {
   readonly leftOut: LeftOutAttribute[] = []
   readonly #read: RequestColumns
+  /** What is measured divides nothing. */
+  readonly #measure: string
   readonly #called: readonly RequestColumn[]
   /** By service, how many visits it has from each that calls it. */
   readonly #callers = new Map<string, Map<string, number>>()
@@ -43,6 +45,7 @@ export class DividingColumns {
     // What is called anew is a finding already, not where another is.
     const changed = new Set(calls.flatMap((one) => (one.changed ? (one.call?.service ?? []) : [])))
     this.#read = read
+    this.#measure = flows.quantity.name
     this.#called = calledColumns(flows).filter(({ attribute }) => !changed.has(attribute))
     const requests = requestsOfShapes(flows)
     for (const [shape, { visits }] of allVisits(flows)) {
@@ -75,7 +78,7 @@ export class DividingColumns {
     // A request that fails, or calls otherwise, calls other things later: that is what became of it.
     const called = measure === 'time' ? this.#called : []
     const others = [...called, ...this.#ofCallers(service)]
-    return codedOf(measured, [...root, ...others, ...own], new Set(others))
+    return this.#coded(measured, [...root, ...others, ...own], new Set(others))
   }
 
   /** Whether requests visit a service several times, and may be in several places then. */
@@ -92,7 +95,16 @@ export class DividingColumns {
   /** Columns that divide spans by what they recorded themselves. */
   ofSpans(measured: Measured, spans: SpanList): Divided {
     const { columns } = this.#read.ofSpans(spans)
-    return codedOf(measured, columns, new Set(columns))
+    return this.#coded(measured, columns, new Set(columns))
+  }
+
+  #coded(
+    measured: Measured,
+    columns: readonly RequestColumn[],
+    others: ReadonlySet<RequestColumn>,
+  ): Divided {
+    const all = columns.filter(({ attribute }) => attribute !== this.#measure)
+    return codedOf(measured, all, others)
   }
 
   /** What was recorded with those that call a service most. */

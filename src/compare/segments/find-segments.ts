@@ -13,7 +13,7 @@ import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
 import { type Divided, DividingColumns } from './dividing-columns.ts'
 import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
 import { searchStepSpans } from './measured-spans.ts'
-import { isMoved, isOfFailures, requestsWithFailing } from './mistaken-conditions.ts'
+import { isMoved, isOfFailures, isOfNumbers, requestsWithFailing } from './mistaken-conditions.ts'
 import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
 import { countAfter, kindsOf, levelsOf, rowsOf, rowsOfOthers, toldSides } from './segment-rows.ts'
@@ -186,6 +186,7 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
           !isOfFailures(one, measured, options) &&
           isHolding(one) &&
           !isMoved(one, { measured, columns }) &&
+          !isOfNumbers(one, { measured, columns }) &&
           isApartWithin(one),
       )
       if (best === undefined) break

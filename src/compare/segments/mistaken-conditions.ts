@@ -15,6 +15,9 @@ const MANY_TIMES = 2
 const MIN_ALIKE = 0.5
 /** A place is odd beyond so many standard errors. */
 const ODD = 2
+/** A number is another one from so many standard errors on, and this share of its spread. */
+const SURE = 3
+const MIN_SHIFT = 0.5
 
 interface Tried {
   readonly candidate: Candidate
@@ -138,6 +141,42 @@ export function isOfFailures(
     share >= MANY_TIMES * within(isOutside, AFTER).share &&
     isMoreOften(isInside, measured)
   )
+}
+
+/**
+ * Whether a number is higher, or lower, in nearly all requests: the change itself, as where what is
+ * sent grows, so that those beyond a limit are merely the most changed.
+ */
+export function isOfNumbers({ candidate, isInside }: Tried, { measured, columns }: Searched) {
+  if (!isMoreOften(isInside, measured)) return false
+  return candidate.conditions.some(({ column, codes: own }) => {
+    if (column.kind !== 'numbers') return false
+    const { codes } = columns.find((one) => one.column === column)!
+    const moments = [BEFORE, AFTER].map(() => [0, 0, 0] as [number, number, number])
+    for (let group = 0; group < measured.offsets.length - 1; group++) {
+      for (let row = measured.offsets[group]!; row < measured.offsets[group + 1]!; row++) {
+        if (isInside[row] === 1 || codes[row]! < FIRST_VALUE) continue
+        const of = moments[group & 1]!
+        of[0]++
+        of[1] += codes[row]!
+        of[2] += codes[row]! ** 2
+      }
+    }
+    const [before, after] = moments.map(([count, total, squares]) => {
+      const mean = total / count
+      return { count, mean, variance: squares / count - mean ** 2 }
+    }) as [Moments, Moments]
+    const shift = (after.mean - before.mean) * (own.has(FIRST_VALUE) ? -1 : 1)
+    const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
+    const spread = Math.sqrt((before.variance + after.variance) / 2)
+    return shift > SURE * error && shift > MIN_SHIFT * spread
+  })
+}
+
+interface Moments {
+  readonly count: number
+  readonly mean: number
+  readonly variance: number
 }
 
 /** Which requests have spans that failed. */

@@ -96,3 +96,50 @@ test('what is recorded where a call was given up is no condition of how long it 
   expect(comparison.segments.segments.filter(({ measure }) => measure === 'time')).toEqual([])
   expect(comparison.findings.findings[0]?.title).toMatch(/^home → recs: Rank fails/)
 })
+
+/** Requests of `shop` for pages that `store` makes in a time by their size, which `sizeOf` tells. */
+function pages(seed: number, sizeOf: (usual: number, at: number) => number) {
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < 600; i++) {
+    const [trace, startUs] = [`${seed}-${i}`, 100_000 * i]
+    const size = Math.round(sizeOf(180 * random.logNormal(0, 0.3), i / 600))
+    const us = Math.round(60 * size + 4000 * random.logNormal(0, 0.3))
+    const own = { trace, operation: 'page', attributes: { 'body.size': size } }
+    spans.push(
+      { trace, id: 'r', service: 'shop', operation: 'GET /', startUs, endUs: startUs + us + 2000 },
+      {
+        ...own,
+        id: 's',
+        parent: 'r',
+        service: 'store',
+        startUs: startUs + 1000,
+        endUs: startUs + us,
+      },
+    )
+  }
+  return makeSpans(spans)
+}
+
+const grown = (usual: number, at: number) => usual * (1 + 4.4 * at)
+
+test('a number that grows in all requests is no condition of those that changed the most', () => {
+  const { segments, findings } = compare(
+    pages(27, (usual) => usual),
+    pages(28, grown),
+  )
+  expect(segments.segments).toEqual([])
+  expect(findings.findings.map(({ title }) => title)).toEqual([
+    expect.stringMatching(/^store: page itself takes \d+(\.\d+)? ms longer$/),
+  ])
+})
+
+test('a measure is not divided by its own amounts', () => {
+  const large = (usual: number, at: number) => ((at * 600) % 9 < 1 ? 6 * usual : usual)
+  const { segments } = compare(
+    pages(19, (usual) => usual),
+    pages(20, large),
+    { measure: 'body.size in kB' },
+  )
+  expect(segments.segments.map(({ text }) => text)).toEqual([])
+})
