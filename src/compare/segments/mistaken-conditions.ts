@@ -31,7 +31,8 @@ interface Searched {
 
 /**
  * Whether a place is odd as another one was before, which no longer is: names moved, nothing changed.
- * Host names may be used again for other pods; other attributes only if they are of one period alone.
+ * Host names may be used again for other pods; other attributes, and their values, only if they are
+ * of one period alone.
  */
 export function isMoved({ candidate }: Tried, { measured, columns }: Searched): boolean {
   return candidate.conditions.some((condition) => {
@@ -41,23 +42,31 @@ export function isMoved({ candidate }: Tried, { measured, columns }: Searched): 
     const others = candidate.conditions.filter((one) => one !== condition)
     const isRow = rowsOf({ ...candidate, conditions: others }, columns, measured)
     const levels = levelsByCode(measured, codes, { isRow, size: column.values.length })
-    const all = [...levels.keys()].filter((code) => code >= FIRST_VALUE)
     const inside = [BEFORE, AFTER].map((period) => oddness(levels, [...own], period as Period))
-    const elsewhere = all.filter((code) => !own.has(code))
     return ([AFTER, BEFORE] as const).some((now) => {
       const then = now === AFTER ? BEFORE : AFTER
       const [is, was] = [inside[now]!, inside[then]!]
       if (Math.abs(is.more) < MIN_ALIKE * Math.abs(was.more)) return false
       const sign = Math.sign(is.more)
-      const moved = elsewhere
-        .map((code) => [oddness(levels, [code], then), oddness(levels, [code], now)] as const)
-        .filter(([wasThen, isNow]) => {
-          const isGone = isNow.count === 0 || isNow.more * sign < MIN_ALIKE * wasThen.more * sign
-          const mayMove = isOfPlace(column.attribute) || (was.count === 0 && isNow.count === 0)
-          return mayMove && isGone && sign * wasThen.more > ODD * wasThen.error
-        })
-      const inAll = sum(moved, ([wasThen]) => wasThen.more * wasThen.share)
-      return sign * inAll >= MIN_ALIKE * Math.abs(is.more) * is.share
+      const isRenamed = was.count === 0
+      // Attributes may be called otherwise, too.
+      return (isRenamed ? columns : columns.filter((one) => one.column === column)).some((one) => {
+        if (one.column.kind !== 'values') return false
+        const isOwn = one.column === column
+        const of = { isRow, size: one.column.values.length }
+        const known = isOwn ? levels : levelsByCode(measured, one.codes, of)
+        const moved = [...known.keys()]
+          .filter((code) => code >= FIRST_VALUE && !(isOwn && own.has(code)))
+          .map((code) => [oddness(known, [code], then), oddness(known, [code], now)] as const)
+          .filter(([wasThen, isNow]) => {
+            const isLess = isNow.more * sign < MIN_ALIKE * wasThen.more * sign
+            const mayMove = isOwn && isOfPlace(column.attribute)
+            const isGone = isNow.count === 0 ? mayMove || isRenamed : mayMove && isLess
+            return isGone && sign * wasThen.more > ODD * wasThen.error
+          })
+        const inAll = sum(moved, ([wasThen]) => wasThen.more * wasThen.share)
+        return sign * inAll >= MIN_ALIKE * Math.abs(is.more) * is.share
+      })
     })
   })
 }

@@ -143,3 +143,28 @@ test('a measure is not divided by its own amounts', () => {
   )
   expect(segments.segments.map(({ text }) => text)).toEqual([])
 })
+
+/** Requests of `shop` with a fast call `GET`, of which one in eight makes a slow one, too, that says its method. */
+function methods(seed: number, attribute: string) {
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < 400; i++) {
+    const [trace, startUs] = [`${seed}-${i}`, 100_000 * i]
+    const [cached, sent] = [1000, 40_000].map((us) => Math.round(us * random.logNormal(0, 0.2)))
+    const middle = startUs + (cached as number)
+    const isSlow = random.next() < 1 / 8
+    const endUs = middle + (isSlow ? (sent as number) : 500)
+    const own = { trace, parent: 'r', service: 'shop', operation: 'GET' }
+    spans.push(
+      { trace, id: 'r', service: 'shop', operation: 'home', startUs, endUs },
+      { ...own, id: 'a', startUs, endUs: middle },
+      { ...own, id: 'b', startUs: middle, endUs, attributes: isSlow ? { [attribute]: 'GET' } : {} },
+    )
+  }
+  return makeSpans(spans)
+}
+
+test('an attribute of slow calls that is called otherwise after is no condition', () => {
+  const { segments } = compare(methods(21, 'http.method'), methods(22, 'http.request.method'))
+  expect(segments.segments).toEqual([])
+})
