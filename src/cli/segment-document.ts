@@ -30,7 +30,7 @@ export const SEGMENT = about(
     operation: about('Only requests of this operation; null for all.', orNull(TEXT)),
     callingOperation: orNull(TEXT),
     within: about(
-      'Operation whose spans conditions are of, and whose calls are counted; null where requests are.',
+      'Operation whose spans conditions are of, and whose calls are counted; null where requests are, empty for calls of several.',
       orNull(TEXT),
     ),
     conditions: listOf(

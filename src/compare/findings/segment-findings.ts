@@ -223,7 +223,7 @@ function segmentFacts(segment: Segment, taking = ''): string[] {
   const searched =
     within === null
       ? `requests ${searchedIn(segment)}`
-      : `calls of ${operationName({ operation: within })}`
+      : `calls of ${within === '' ? printable(segment.step?.service ?? '') : operationName({ operation: within })}`
   return [
     `${grouped(inside.after)} of ${all} ${searched} meet it${taking}${failing}: ${percent(shareOfChange)} of the change${also}`,
   ]
@@ -322,19 +322,24 @@ export function segmentDraft(segment: Segment, categories: Categories): Draft {
 }
 
 /** Operation that a segment is of: of spans theirs, which may lie within that; empty for several. */
-function nameOf({ step, operation, within }: Segment): string {
+function nameOf(segment: Segment): string {
+  const { step, operation, within } = segment
   const name = operation === null ? '' : operationName({ operation })
-  if (within === null || within === operation) return name
-  const inner = operationName({ operation: within })
+  if (!isInner(segment)) return name
+  const inner = operationName({ operation: within as string })
   return step?.kind === 'work' && name !== '' ? `${inner} within ${name}` : inner
 }
 
+/** Whether its spans lie within the operation, not at its start. */
+function isInner({ within, operation }: Segment): boolean {
+  return within !== null && within !== '' && within !== operation
+}
+
 function timeWords(segment: Segment, quantity: Quantity) {
-  const { step, inside, callingOperation, within, operation } = segment
+  const { step, inside, callingOperation, within } = segment
   const name = nameOf(segment)
   const time = moreText(inside.change, quantity) + (within === null ? '' : ' a call')
-  if (step?.kind === 'work' && within !== null && within !== operation)
-    return `${name} takes ${time}`
+  if (step?.kind === 'work' && isInner(segment)) return `${name} takes ${time}`
   const by =
     callingOperation === null || callingOperation === ''
       ? ''

@@ -5,7 +5,7 @@ import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { isNameLike, isNumberText } from '../../traces/attribute-names.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { operationName } from '../findings/names.ts'
-import type { RequestColumn } from '../segments/read-columns.ts'
+import { isOfPlace, type RequestColumn } from '../segments/read-columns.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
 
 /** Fewest requests of a group. */
@@ -114,10 +114,11 @@ export function groupsOf(
   }
 }
 
-/** Whether the values of a column are names, which say who requests are from. */
+/** Whether the values of a column are names, which say who requests are from, not where they begin. */
 function isNamed({ kind, attribute, values }: RequestColumn): boolean {
   const known = values.filter((value) => value !== '')
-  return kind === 'values' && (isNameLike(attribute) || !known.every(isNumberText))
+  if (kind !== 'values' || isOfPlace(attribute)) return false
+  return isNameLike(attribute) || !known.every(isNumberText)
 }
 
 export function textOf({ operation, attribute, value }: Group): string {

@@ -1,4 +1,6 @@
 // Runs once a request and column: the loops index with `!`.
+import { rollup } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
@@ -18,6 +20,8 @@ import type { Coded } from './segment-words.ts'
 
 /** Of a service that many call, attributes of all of them would leave no time for other services. */
 const MAX_CALLERS = 3
+/** Requests with more visits of a service each have several values of its attributes. */
+const SEVERAL = 1.2
 
 export interface Divided {
   readonly coded: readonly Coded[]
@@ -29,14 +33,19 @@ export interface Divided {
 export class DividingColumns {
   readonly leftOut: LeftOutAttribute[] = []
   readonly #read: RequestColumns
+  /** What is measured divides nothing. */
+  readonly #measure: string
   readonly #called: readonly RequestColumn[]
   /** By service, how many visits it has from each that calls it. */
   readonly #callers = new Map<string, Map<string, number>>()
+  /** By service, how many visits it has, and how many requests visit it. */
+  readonly #visits = new Map<string, [visits: number, requests: number]>()
 
   constructor({ flows, calls }: StepChanges, read: RequestColumns) {
     // What is called anew is a finding already, not where another is.
     const changed = new Set(calls.flatMap((one) => (one.changed ? (one.call?.service ?? []) : [])))
     this.#read = read
+    this.#measure = flows.quantity.name
     this.#called = calledColumns(flows).filter(({ attribute }) => !changed.has(attribute))
     const requests = requestsOfShapes(flows)
     for (const [shape, { visits }] of allVisits(flows)) {
@@ -46,6 +55,15 @@ export class DividingColumns {
         const name = caller?.service
         if (name !== undefined) known.set(name, (known.get(name) ?? 0) + requests[shape]!)
       }
+      for (const [service, own] of rollup(
+        visits,
+        ({ length }) => length,
+        (one) => one.service,
+      )) {
+        const counts = getOrInsert(this.#visits, service, (): [number, number] => [0, 0])
+        counts[0] += own * requests[shape]!
+        counts[1] += requests[shape]!
+      }
     }
   }
 
@@ -54,11 +72,19 @@ export class DividingColumns {
     const { step, call, measure } = measured
     const root = this.#ofService(null)
     const service = step?.service ?? (call?.of.service as string)
-    const own = step?.kind === 'request' ? [] : this.#ofService(service)
+    // What differs between the visits of a request divides these: see `searchStepSpans`.
+    const isOfSpans = measure === 'time' && this.isRepeated(service)
+    const own = step?.kind === 'request' || isOfSpans ? [] : this.#ofService(service)
     // A request that fails, or calls otherwise, calls other things later: that is what became of it.
     const called = measure === 'time' ? this.#called : []
     const others = [...called, ...this.#ofCallers(service)]
-    return codedOf(measured, [...root, ...others, ...own], new Set(others))
+    return this.#coded(measured, [...root, ...others, ...own], new Set(others))
+  }
+
+  /** Whether requests visit a service several times, and may be in several places then. */
+  isRepeated(service: string): boolean {
+    const [visits, requests] = this.#visits.get(service) ?? [0, 0]
+    return visits > SEVERAL * requests
   }
 
   /** Whether spans recorded anything. */
@@ -69,7 +95,16 @@ export class DividingColumns {
   /** Columns that divide spans by what they recorded themselves. */
   ofSpans(measured: Measured, spans: SpanList): Divided {
     const { columns } = this.#read.ofSpans(spans)
-    return codedOf(measured, columns, new Set(columns))
+    return this.#coded(measured, columns, new Set(columns))
+  }
+
+  #coded(
+    measured: Measured,
+    columns: readonly RequestColumn[],
+    others: ReadonlySet<RequestColumn>,
+  ): Divided {
+    const all = columns.filter(({ attribute }) => attribute !== this.#measure)
+    return codedOf(measured, all, others)
   }
 
   /** What was recorded with those that call a service most. */

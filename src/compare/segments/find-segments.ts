@@ -13,6 +13,7 @@ import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
 import { type Divided, DividingColumns } from './dividing-columns.ts'
 import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
 import { searchStepSpans } from './measured-spans.ts'
+import { isMoved, isOfFailures, isOfNumbers, requestsWithFailing } from './mistaken-conditions.ts'
 import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
 import { countAfter, kindsOf, levelsOf, rowsOf, rowsOfOthers, toldSides } from './segment-rows.ts'
@@ -38,8 +39,6 @@ const MAX_OUTSIDE = 1 / 3
 const MIN_HELD = 0.5
 /** And so much more of it than of the requests: what nearly all have in common tells nothing. */
 const MIN_LIFT = 1.25
-/** Requests after of a segment of times fail in no more than this share. */
-const MAX_FAILED = 0.5
 /** A share of requests must change by this much. */
 const MIN_SHARE = 0.02
 
@@ -90,7 +89,9 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   const failed = failedRequests(flows)
   const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.countedIn(AFTER)
   const blocks = timeBlocks(flows)
-  const limits = { ...options, failed, blocks, usualOf: cappedTimes(flows, BEFORE), negligibleUs }
+  const hasFailing = requestsWithFailing(flows)
+  const usualOf = cappedTimes(flows, BEFORE)
+  const limits = { ...options, failed, hasFailing, blocks, usualOf, negligibleUs }
   let [cells, omitted] = [0, 0]
   const searched = (measured: Measured, { coded, size }: Divided) => {
     cells += size
@@ -134,6 +135,7 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
 
 interface SearchOptions extends SegmentOptions {
   readonly failed: Uint8Array
+  readonly hasFailing: Uint8Array
   readonly blocks: TimeBlocks
   readonly usualOf: (request: number) => number
   /** What changes less in all does not matter. */
@@ -181,8 +183,10 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
         (one) =>
           isApart(one.test) &&
           isLarge(one.test, { measured, isInside: one.isInside }, options) &&
-          !isOfFailures(one.isInside, measured, options) &&
+          !isOfFailures(one, measured, options) &&
           isHolding(one) &&
+          !isMoved(one, { measured, columns }) &&
+          !isOfNumbers(one, { measured, columns }) &&
           isApartWithin(one),
       )
       if (best === undefined) break
@@ -253,20 +257,6 @@ const chancesOf = remembered(({ candidate, test }: Tried) => {
   const { p, factorP } = test.ps()
   return { p, q: Math.min(1, 2 * Math.max(p * candidate.choices, factorP)) }
 })
-
-/** Whether times are of requests that fail: that is what became of them, not which they are. */
-function isOfFailures(isInside: Uint8Array, measured: Measured, { failed }: SearchOptions) {
-  if (measured.measure !== 'time') return false
-  const { offsets, requests } = measured
-  let [failures, all] = [0, 0]
-  for (let group = 1; group < offsets.length - 1; group += 2) {
-    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
-      all += isInside[row]!
-      failures += isInside[row]! * failed[requests[row]!]!
-    }
-  }
-  return failures > MAX_FAILED * all
-}
 
 /** Whether requests outside hardly changed, and those inside hold most of the change. */
 function isApart({ inside, outside }: SegmentTest): boolean {
@@ -357,7 +347,7 @@ function segmentOf(
     p,
     q,
     operation,
-    within: within ?? null,
+    within: within === '' ? (operation ?? '') : (within ?? null),
     waitedFor: waitedFor(measured, isInside),
     callingOperation: stratum?.callingOperation ?? null,
     text: textOf(told.conditions) || operationIs(step, operation),

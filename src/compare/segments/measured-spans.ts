@@ -18,7 +18,7 @@ import {
 } from '../steps/visits.ts'
 import type { Divided, DividingColumns } from './dividing-columns.ts'
 import { type Group, LIKELY, type Measured, measuredOf } from './measured.ts'
-import type { SpanList } from './request-columns.ts'
+import { NO_PLACE, type SpanList } from './request-columns.ts'
 
 /** Spans of one operation within a step: these are divided by what they recorded themselves. */
 interface StepSpans {
@@ -26,9 +26,6 @@ interface StepSpans {
   /** Their times, and of services that fail more or less often, which of them fail; none of too few. */
   readonly measured: () => Measured[]
 }
-
-/** Requests with more visits of a service each have several values of its attributes. */
-const SEVERAL = 1.2
 
 interface Item {
   readonly found: Found
@@ -42,6 +39,8 @@ interface Item {
   /** Spans with attributes: what the first did not record, the second may have. */
   readonly own: number
   readonly also: number
+  /** Span that tells where it is served, or `NO_PLACE`. */
+  readonly place: number
   readonly worker: string
   /** Whether it is of what receives a message, which nobody waits for. */
   readonly isReceived: boolean
@@ -52,13 +51,15 @@ type Strata = Map<string, Group & { readonly samples: ReturnType<typeof emptySam
 interface Found {
   readonly step: Step
   readonly isSure: boolean
-  readonly operation: string
+  /** Operations of the spans: one, but of what services are entered by. */
+  readonly operations: Set<string>
   readonly times: Strata
   /** `null` where as many fail as before. */
   readonly failures: Strata | null
   readonly request: ReturnType<typeof growingUint32>
   readonly span: ReturnType<typeof growingUint32>
   readonly also: ReturnType<typeof growingUint32>
+  readonly place: ReturnType<typeof growingUint32>
   readonly waited: ReturnType<typeof growingUint32>
 }
 
@@ -83,7 +84,7 @@ export function searchStepSpans<Found extends Searched>(
   searched: (measured: Measured, coded: Divided) => Found[],
 ): Found[] {
   const searchAll = (choice: Choice) =>
-    stepSpans(changes, choice).flatMap(({ spans, measured }) => {
+    stepSpans(changes, columns, choice).flatMap(({ spans, measured }) => {
       const all = columns.dividesSpans(spans) ? measured() : []
       const found = all.flatMap((one) => searched(one, columns.ofSpans(one, spans)))
       return found.map((one) => ({ ...one, key: spans.key }))
@@ -110,6 +111,7 @@ interface Choice {
 
 function stepSpans(
   { flows, steps, errors }: StepChanges,
+  columns: DividingColumns,
   { every, isWanted }: Choice,
 ): StepSpans[] {
   const timed = steps.filter(({ kind, part }) => kind !== 'request' && part !== 'message')
@@ -117,7 +119,7 @@ function stepSpans(
   const failing = new Set(
     errors.flatMap(({ changed, kind, service }) => (changed && kind === 'work' ? service : [])),
   )
-  const plans = plansOf(flows, timed, { found, isWanted, failing })
+  const plans = plansOf(flows, timed, { found, isWanted, failing, columns })
   const random = randomSource(1)
   const { of: blocks } = timeBlocks(flows)
   let [times, isWaitedFor] = [new Float64Array(64), new Uint8Array(64)]
@@ -146,15 +148,17 @@ function stepSpans(
       own,
       also,
       worker,
+      place,
       isReceived,
-      ...place
+      ...at
     } of items) {
       const unit = of.request.length
       of.request.push(request)
       of.span.push(own)
       of.also.push(also)
+      of.place.push(place)
       of.waited.push(isTimed && !isReceived ? isWaitedFor[span]! : 0)
-      const { operation, callingOperation, stratum } = place
+      const { operation, callingOperation, stratum } = at
       const add = (strata: Strata, value: number) => {
         const { samples } = getOrInsert(strata, stratum, () => {
           return { operation, callingOperation, samples: emptySamples() }
@@ -174,13 +178,14 @@ function stepSpans(
     }
   }
   return Array.from(found, ([key, one]): StepSpans => {
-    const { request, span, also, waited, step, isSure, operation, failures } = one
-    const [requests, spans, others, isWaited] = [request, span, also, waited].map(
+    const { request, span, also, place, waited, step, isSure, operations, failures } = one
+    const [requests, spans, others, places, isWaited] = [request, span, also, place, waited].map(
       ({ values, length }) => values.subarray(0, length),
-    ) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array]
-    const head = { step, call: null, within: operation, isWaited } as const
+    ) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array, Uint32Array]
+    const within = operations.size === 1 ? [...operations][0]! : ''
+    const head = { step, call: null, within, isWaited } as const
     return {
-      spans: { key, every, requests, spans, others },
+      spans: { key, every, requests, spans, others, places, service: step.service },
       measured: () =>
         [
           measuredOf(flows, { ...head, measure: 'time', isSure }, [...one.times.values()]),
@@ -198,17 +203,16 @@ function plansOf(
     found,
     isWanted,
     failing,
+    columns,
   }: Pick<Choice, 'isWanted'> & {
     readonly found: Map<string, Found>
     readonly failing: ReadonlySet<string>
+    readonly columns: DividingColumns
   },
 ) {
   const { uncovered } = recordedOtherwise(flows)
   const receivers = messageReceivers(flows)
   const shapes = allVisits(flows)
-  const counts = new Uint32Array(flows.shapes.size)
-  for (const shape of flows.shapeOf) counts[shape]!++
-  const isRepeated = repeatedServices(shapes, counts)
   const plans: ({ tree: ShapeVisits['tree']; items: Item[] } | undefined)[] = []
   for (const [shape, { tree, visits, operations }] of shapes) {
     const items: Item[] = []
@@ -217,7 +221,7 @@ function plansOf(
     const add = (
       change: StepChange,
       visit: Visit,
-      item: Pick<Item, 'span' | 'others' | 'isCall' | 'own' | 'also' | 'callingOperation'> & {
+      item: Omit<Item, 'found' | 'stratum' | 'operation' | 'worker' | 'isReceived'> & {
         readonly of: number
       },
     ) => {
@@ -226,16 +230,19 @@ function plansOf(
       const { of, ...others } = item
       const operation = operations[item.span]!
       const [to, by] = [operations[of]!, item.callingOperation]
-      const key = JSON.stringify([stepKey(step), operation, item.span === visit.entry])
+      // A service is entered by several operations, in one place.
+      const key = JSON.stringify([stepKey(step), item.span === visit.entry || operation])
       if (!isWanted(key)) return
+      const into = getOrInsert(found, key, () => ({
+        ...{ step, isSure, operations: new Set<string>(), times: new Map() },
+        failures: kind === 'work' && failing.has(service) ? new Map() : null,
+        ...{ request: growingUint32(), span: growingUint32(), place: growingUint32() },
+        ...{ also: growingUint32(), waited: growingUint32() },
+      }))
+      into.operations.add(operation)
       items.push({
         ...others,
-        found: getOrInsert(found, key, () => ({
-          ...{ step, isSure, operation, times: new Map() },
-          failures: kind === 'work' && failing.has(service) ? new Map() : null,
-          ...{ request: growingUint32(), span: growingUint32() },
-          ...{ also: growingUint32(), waited: growingUint32() },
-        })),
+        found: into,
         stratum: JSON.stringify([to, by]),
         operation: to,
         isReceived: isReceived(visit),
@@ -258,7 +265,9 @@ function plansOf(
           for (const { span, service: callee, called } of calls) {
             if (callee !== change.service || called[0] === span) continue
             const place = { of: called[0] ?? span, callingOperation: operations[entry]! }
-            const attributes = { own: span, also: span }
+            const isServed = called[0] !== undefined && columns.isRepeated(callee)
+            const also = isServed ? called[0]! : span
+            const attributes = { own: span, also, place: isServed ? also : NO_PLACE }
             add(change, visit, { span, others: called, isCall: true, ...place, ...attributes })
           }
           continue
@@ -269,34 +278,20 @@ function plansOf(
           if (change.part !== undefined && (change.part === 'itself') !== (span === entry)) continue
           const calledBy = caller?.calls.find((call) => call.called.includes(entry))?.span ?? entry
           // What a request records once with a service divides all of it.
-          const own = span !== entry || isRepeated(service) ? span : calledBy
+          const isRepeated = columns.isRepeated(service)
+          const own = span !== entry || isRepeated ? span : calledBy
           if (own === calledBy && own === entry) continue
           const also = span === entry ? calledBy : span
           const others = outgoing.filter((one) => isWithin(one, span))
           const place = { of: entry, callingOperation: by }
-          add(change, visit, { span, others, isCall: false, own, also, ...place })
+          const attributes = { own, also, place: isRepeated ? span : NO_PLACE }
+          add(change, visit, { span, others, isCall: false, ...attributes, ...place })
         }
       }
     }
     if (items.length > 0) plans[shape] = { tree, items }
   }
   return plans
-}
-
-function repeatedServices(shapes: ReadonlyMap<number, ShapeVisits>, counts: Uint32Array) {
-  const visited = new Map<string, [visits: number, requests: number]>()
-  for (const [shape, { visits }] of shapes) {
-    const services = new Set(visits.map(({ service }) => service))
-    for (const service of services) {
-      const known = getOrInsert(visited, service, (): [number, number] => [0, 0])
-      known[0] += counts[shape]! * visits.filter((one) => one.service === service).length
-      known[1] += counts[shape]!
-    }
-  }
-  return (service: string) => {
-    const [visits, requests] = visited.get(service)!
-    return visits > SEVERAL * requests
-  }
 }
 
 function emptySamples() {

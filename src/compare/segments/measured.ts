@@ -24,7 +24,7 @@ export interface Measured {
   readonly isSure: boolean
   readonly step: Step | null
   readonly call: CallChoice | null
-  /** Operation of the spans that are measured, one by one; undefined where requests are. */
+  /** Operation of the spans that are measured, one by one; empty for several, undefined where requests are. */
   readonly within?: string | undefined
   /** Of spans, whether requests wait for each, by unit. */
   readonly isWaited?: Uint32Array | undefined

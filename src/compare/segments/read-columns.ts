@@ -65,9 +65,9 @@ const BINS = 16
 /** Whether a text is another one for each request is decided after this many. */
 const MIN_FOR_UNIQUE = 2_000
 const MAX_CODES = 4_000
-/** Where a process runs holds for all of its spans. */
-export function isOfSpan(attribute: string): boolean {
-  return attribute !== 'host' && attribute !== 'version' && !attribute.startsWith('resource.')
+/** Whether an attribute tells where a process runs, or what, which holds for all of its spans. */
+export function isOfPlace(attribute: string): boolean {
+  return attribute === 'host' || attribute === 'version' || attribute.startsWith('resource.')
 }
 
 export interface Units {
@@ -78,11 +78,13 @@ export interface Units {
   readonly spanOf: (unit: number) => number | undefined
   /** Span that is asked for what the first did not record. */
   readonly otherOf?: (unit: number) => number
+  /** Of spans, the one of a service that tells its place, if any; of requests, `spanOf` does. */
+  readonly places?: { readonly service: string; readonly spanOf: (unit: number) => number | null }
 }
 
 /** Reads attributes and host of a span of each unit, in codes. */
 export function readColumns(flows: FlowSet, units: Units): ColumnsOf {
-  const { service, size, requestOf, spanOf, otherOf } = units
+  const { service, size, requestOf, spanOf, otherOf, places } = units
   const { spanRows, spanOffsets } = flows
   const columns = new Map<string, GrowingColumn>()
   const named = (attribute: string) => {
@@ -93,10 +95,14 @@ export function readColumns(flows: FlowSet, units: Units): ColumnsOf {
   const recordings = new Map<SpanTraces, Recording>()
   let [recorded, unit] = [0, 0]
   let last: Recording | undefined
+  /** What is read of a span: its place, or all but that; `null` for both. */
+  let isForPlace: boolean | null = null
   const read = (key: number, value: number, type: AttributeType) => {
     const { traces, ofKey } = last!
-    ofKey[key] ??= { column: named(traces.attributes.keys.value(key)), codes: new Map() }
-    const { column, codes } = ofKey[key]
+    const name = traces.attributes.keys.value(key)
+    ofKey[key] ??= { column: named(name), codes: new Map(), isPlace: isOfPlace(name) }
+    const { column, codes, isPlace } = ofKey[key]
+    if (isForPlace !== null && isForPlace !== isPlace) return
     if (type === TEXT)
       column.addCode(unit, value, { codes, texts: traces.attributes.columns.texts })
     else column.add(unit, type === TRUTH ? String(value === 1) : value)
@@ -112,20 +118,32 @@ export function readColumns(flows: FlowSet, units: Units): ColumnsOf {
       last = recordings.get(traces) ?? { traces, ofKey: [], ofPlace }
       recordings.set(traces, last)
     }
-    const row = spanRows[spanOffsets[request]! + span]!
-    for (const place of ['host', 'version'] as const) {
+    const first = spanOffsets[request]!
+    const visit = (of: number | null, forPlace: boolean | null) => {
+      if (of === null) return
+      isForPlace = forPlace
+      traces.attributes.visit(spanRows[first + of]!, read)
+    }
+    const at = otherOf === undefined ? span : (places?.spanOf(unit) ?? null)
+    for (const place of at === null ? [] : (['host', 'version'] as const)) {
       const texts = place === 'host' ? traces.hosts : traces.versionNames
-      const code = traces.spans[place][row]!
+      const code = traces.spans[place][spanRows[first + at!]!]!
       if (texts.value(code) === '') continue
       named(place).addCode(unit, code, { codes: last.ofPlace[place], texts })
     }
-    traces.attributes.visit(row, read)
-    const other = otherOf?.(unit) ?? span
-    if (other !== span) traces.attributes.visit(spanRows[spanOffsets[request]! + other]!, read)
+    if (otherOf === undefined) visit(span, null)
+    else {
+      visit(span, false)
+      if (otherOf(unit) !== span) visit(otherOf(unit), false)
+      visit(at, true)
+    }
   }
   const finished = [...columns.values()].map((column) => ({
     column,
-    made: column.finish(service, recorded),
+    made: column.finish(
+      isOfPlace(column.attribute) ? (places?.service ?? service) : service,
+      recorded,
+    ),
   }))
   return {
     service,
@@ -139,7 +157,11 @@ export function readColumns(flows: FlowSet, units: Units): ColumnsOf {
 /** What is known of one recording: the columns of its attributes, and codes there of its own codes. */
 interface Recording {
   readonly traces: SpanTraces
-  readonly ofKey: { readonly column: GrowingColumn; readonly codes: Map<number, number> }[]
+  readonly ofKey: {
+    readonly column: GrowingColumn
+    readonly codes: Map<number, number>
+    readonly isPlace: boolean
+  }[]
   readonly ofPlace: Readonly<Record<'host' | 'version', Map<number, number>>>
 }
 

@@ -8,7 +8,7 @@ import { Dictionary } from '../../traces/dictionary.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import { allVisits } from '../steps/visits.ts'
-import { type ColumnsOf, isOfSpan, readColumns } from './read-columns.ts'
+import { type ColumnsOf, readColumns } from './read-columns.ts'
 
 /** Spans that say which lock, queue or other thing that requests share they use: one row a name. */
 export interface ResourceUses {
@@ -31,7 +31,13 @@ export interface SpanList {
   /** Number of each in its request, and of another that may know what it did not record. */
   readonly spans: Uint32Array
   readonly others: Uint32Array
+  /** Span that tells the place of each, whose service it is of, or `NO_PLACE`. */
+  readonly places: Uint32Array
+  readonly service: string
 }
+
+/** In place of the span that tells where a call is served: it is not known, or known of requests. */
+export const NO_PLACE = 2 ** 32 - 1
 
 /** Codes kept of services. */
 const MAX_KEPT = 2 ** 25
@@ -80,20 +86,24 @@ export class RequestColumns {
   }
 
   /** Columns of spans of a list, one code a span. */
-  ofSpans({ key: of, every, requests, spans, others }: SpanList): ColumnsOf {
+  ofSpans({ key: of, every, requests, spans, others, places, service }: SpanList): ColumnsOf {
     const key = `${of} ${every}`
     const known = this.#known.get(key)
     if (known !== undefined) return known
     const none = { service: key, columns: [], leftOut: [] }
     if (this.#isWhole) return none
-    const { columns: all } = readColumns(this.#flows, {
+    const { columns } = readColumns(this.#flows, {
       service: null,
       size: requests.length,
       requestOf: (unit) => requests[unit]!,
       spanOf: (unit) => spans[unit],
       otherOf: (unit) => others[unit]!,
+      places: {
+        service,
+        spanOf: (unit) => (places[unit] === NO_PLACE ? null : places[unit]!),
+      },
     })
-    const read = { ...none, columns: all.filter(({ attribute }) => isOfSpan(attribute)) }
+    const read = { ...none, columns }
     this.#lists.add(key)
     this.#known.set(key, read)
     return read

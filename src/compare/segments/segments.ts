@@ -39,7 +39,7 @@ export interface Segment {
   readonly callingOperation: string | null
   /**
    * Operation of the spans that conditions are of: calls, not requests, are inside or outside then.
-   * `null` where requests are.
+   * `null` where requests are; empty for all that enter a service.
    */
   readonly within: string | null
   /** Share of the calls inside, after, that requests wait for; 1 where requests are inside. */

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findInterference } from '../../../src/compare/interference/find-interference.ts'
+import { groupsOf } from '../../../src/compare/interference/request-groups.ts'
+import { RequestColumns } from '../../../src/compare/segments/request-columns.ts'
 import { type Job, PERIOD_MS, queue, slowDatabase, stream, usual } from './queue.ts'
 
 type Random = Parameters<typeof usual>[0]
@@ -137,3 +139,16 @@ function regular(random: Random, share: number): Job[] {
     ms: random.next() < share ? 200 + random.next() * 100 : 1 + random.next(),
   }))
 }
+
+test('requests are grouped by who sends them, not by the host on which they begin', () => {
+  const [{ steps }] = slowDatabase(queue(1, usual), queue(2, usual))
+  const { flows } = steps
+  const divisions = groupsOf(flows, {
+    ...{ columns: new RequestColumns(flows), service: 'db' },
+    chosen: new Uint8Array(flows.size).fill(1),
+  })
+  const named = divisions.flatMap(({ groups }) =>
+    groups.flatMap(({ attribute }) => attribute ?? []),
+  )
+  expect([...new Set(named)]).toEqual(['tenant.id'])
+})

@@ -53,7 +53,7 @@ export function usual(random: { next: () => number }, times = 1): Job[] {
  *
  * ```
  * web    |-------------------------|   says tenant.id
- *   db    |~~~~ waits ~~~~|-works-|
+ *   db    |~~~~ waits ~~~~|-works-|   called from one of three gates
  * ```
  */
 export function queue(
@@ -63,6 +63,7 @@ export function queue(
 ) {
   const free = new Array<number>(servers).fill(0)
   const us = (ms: number) => Math.round(ms * 1000)
+  const random = randomSource(1000 + seed)
   const sorted = jobs(randomSource(seed)).toSorted((a, b) => a.atMs - b.atMs)
   return makeSpans(
     sorted.flatMap(({ atMs, tenant, operation, ms }, i) => {
@@ -77,6 +78,7 @@ export function queue(
           trace,
           id: `web${i}`,
           service: 'web',
+          host: `gate-${random.integer(3)}`,
           operation,
           startUs: us(atMs - 0.2),
           endUs: us(endMs + 0.2),

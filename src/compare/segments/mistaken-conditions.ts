@@ -1,0 +1,220 @@
+// Runs once a row: the loops index with `!`.
+import { sum } from 'd3-array'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { logOf } from '../../stats/moderated-shifts.ts'
+import type { Measured } from './measured.ts'
+import { type CodedRows, FIRST_VALUE, isOfPlace } from './read-columns.ts'
+import type { Candidate } from './scan-conditions.ts'
+import { rowsOf } from './segment-rows.ts'
+
+/** Requests after of a segment of times fail in no more than this share. */
+const MAX_FAILED = 0.5
+/** What becomes of requests is met by so many times more of them, or in so many times more of them. */
+const MANY_TIMES = 2
+/** Places have moved where others were as odd in all, but for this share, and no longer are. */
+const MIN_ALIKE = 0.5
+/** A place is odd beyond so many standard errors. */
+const ODD = 2
+/** A number is another one from so many standard errors on, and this share of its spread. */
+const SURE = 3
+const MIN_SHIFT = 0.5
+
+interface Tried {
+  readonly candidate: Candidate
+  readonly isInside: Uint8Array
+}
+
+interface Searched {
+  readonly measured: Measured
+  readonly columns: readonly CodedRows[]
+}
+
+/**
+ * Whether a place is odd as another one was before, which no longer is: names moved, nothing changed.
+ * Host names may be used again for other pods; other attributes, and their values, only if they are
+ * of one period alone.
+ */
+export function isMoved({ candidate }: Tried, { measured, columns }: Searched): boolean {
+  return candidate.conditions.some((condition) => {
+    const { column, codes: own } = condition
+    if (column.kind !== 'values') return false
+    const { codes } = columns.find((one) => one.column === column)!
+    const others = candidate.conditions.filter((one) => one !== condition)
+    const isRow = rowsOf({ ...candidate, conditions: others }, columns, measured)
+    const levels = levelsByCode(measured, codes, { isRow, size: column.values.length })
+    const inside = [BEFORE, AFTER].map((period) => oddness(levels, [...own], period as Period))
+    return ([AFTER, BEFORE] as const).some((now) => {
+      const then = now === AFTER ? BEFORE : AFTER
+      const [is, was] = [inside[now]!, inside[then]!]
+      if (Math.abs(is.more) < MIN_ALIKE * Math.abs(was.more)) return false
+      const sign = Math.sign(is.more)
+      const isRenamed = was.count === 0
+      // Attributes may be called otherwise, too.
+      return (isRenamed ? columns : columns.filter((one) => one.column === column)).some((one) => {
+        if (one.column.kind !== 'values') return false
+        const isOwn = one.column === column
+        const of = { isRow, size: one.column.values.length }
+        const known = isOwn ? levels : levelsByCode(measured, one.codes, of)
+        const moved = [...known.keys()]
+          .filter((code) => code >= FIRST_VALUE && !(isOwn && own.has(code)))
+          .map((code) => [oddness(known, [code], then), oddness(known, [code], now)] as const)
+          .filter(([wasThen, isNow]) => {
+            const isLess = isNow.more * sign < MIN_ALIKE * wasThen.more * sign
+            const mayMove = isOwn && isOfPlace(column.attribute)
+            const isGone = isNow.count === 0 ? mayMove || isRenamed : mayMove && isLess
+            return isGone && sign * wasThen.more > ODD * wasThen.error
+          })
+        const inAll = sum(moved, ([wasThen]) => wasThen.more * wasThen.share)
+        return sign * inAll >= MIN_ALIKE * Math.abs(is.more) * is.share
+      })
+    })
+  })
+}
+
+/** How many rows of each period have a code, and sums of their levels beside those of their stratum. */
+interface Level {
+  readonly counts: [number, number]
+  readonly sums: [number, number]
+  readonly squares: [number, number]
+}
+
+function levelsByCode(
+  { measure, offsets, values }: Measured,
+  codes: Uint16Array,
+  { isRow, size }: { readonly isRow: Uint8Array; readonly size: number },
+): Level[] {
+  const levels = Array.from({ length: size }, (): Level => {
+    return { counts: [0, 0], sums: [0, 0], squares: [0, 0] }
+  })
+  const levelOf = (row: number) => (measure === 'time' ? logOf(values[row]!) : values[row]!)
+  for (let group = 0; group < offsets.length - 1; group++) {
+    const period = (group & 1) as Period
+    let [total, count] = [0, 0]
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      if (isRow[row] === 0) continue
+      total += levelOf(row)
+      count++
+    }
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      if (isRow[row] === 0) continue
+      const { counts, sums, squares } = levels[codes[row]!]!
+      const level = levelOf(row) - total / count
+      counts[period]++
+      sums[period] += level
+      squares[period] += level ** 2
+    }
+  }
+  return levels
+}
+
+/** By how much rows with some codes lie above the others of a period. */
+function oddness(levels: readonly Level[], some: readonly number[], period: Period) {
+  const of = (codes: Iterable<number>) => {
+    let [count, total, squares] = [0, 0, 0]
+    for (const code of codes) {
+      count += levels[code]!.counts[period]
+      total += levels[code]!.sums[period]
+      squares += levels[code]!.squares[period]
+    }
+    const mean = count === 0 ? 0 : total / count
+    return { count, mean, variance: count === 0 ? 0 : (squares / count - mean ** 2) / count }
+  }
+  const [own, all] = [of(some), of(levels.keys())]
+  const others = of([...levels.keys()].filter((code) => !some.includes(code)))
+  return {
+    count: own.count,
+    share: own.count / Math.max(1, all.count),
+    more: own.count === 0 ? 0 : own.mean - others.mean,
+    error: Math.sqrt(own.variance + others.variance),
+  }
+}
+
+/**
+ * Whether times are of requests that fail, or a value is recorded where calls fail, as fallbacks
+ * are: that is what became of them, not which they are.
+ */
+export function isOfFailures(
+  { candidate, isInside }: Tried,
+  measured: Measured,
+  { failed, hasFailing }: Record<'failed' | 'hasFailing', Uint8Array>,
+): boolean {
+  if (measured.measure !== 'time') return false
+  const failures = shareOfRows(measured, failed)
+  if (failures(isInside, AFTER).share > MAX_FAILED) return true
+  if (candidate.conditions.every(({ column }) => isOfPlace(column.attribute))) return false
+  const within = shareOfRows(measured, hasFailing)
+  const isOutside = isInside.map((is) => 1 - is)
+  const { share } = within(isInside, AFTER)
+  return (
+    share > MAX_FAILED &&
+    share >= MANY_TIMES * within(isOutside, AFTER).share &&
+    isMoreOften(isInside, measured)
+  )
+}
+
+/**
+ * Whether a number is higher, or lower, in nearly all requests: the change itself, as where what is
+ * sent grows, so that those beyond a limit are merely the most changed.
+ */
+export function isOfNumbers({ candidate, isInside }: Tried, { measured, columns }: Searched) {
+  if (!isMoreOften(isInside, measured)) return false
+  return candidate.conditions.some(({ column, codes: own }) => {
+    if (column.kind !== 'numbers') return false
+    const { codes } = columns.find((one) => one.column === column)!
+    const moments = [BEFORE, AFTER].map(() => [0, 0, 0] as [number, number, number])
+    for (let group = 0; group < measured.offsets.length - 1; group++) {
+      for (let row = measured.offsets[group]!; row < measured.offsets[group + 1]!; row++) {
+        if (isInside[row] === 1 || codes[row]! < FIRST_VALUE) continue
+        const of = moments[group & 1]!
+        of[0]++
+        of[1] += codes[row]!
+        of[2] += codes[row]! ** 2
+      }
+    }
+    const [before, after] = moments.map(([count, total, squares]) => {
+      const mean = total / count
+      return { count, mean, variance: squares / count - mean ** 2 }
+    }) as [Moments, Moments]
+    const shift = (after.mean - before.mean) * (own.has(FIRST_VALUE) ? -1 : 1)
+    const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
+    const spread = Math.sqrt((before.variance + after.variance) / 2)
+    return shift > SURE * error && shift > MIN_SHIFT * spread
+  })
+}
+
+interface Moments {
+  readonly count: number
+  readonly mean: number
+  readonly variance: number
+}
+
+/** Which requests have spans that failed. */
+export function requestsWithFailing({ size, outcomes }: FlowSet): Uint8Array {
+  return new Uint8Array(size).map((_, request) => +((outcomes?.failing(request).length ?? 0) > 0))
+}
+
+function shareOfRows({ offsets, requests }: Measured, is: Uint8Array) {
+  return (isRow: Uint8Array, period: Period) => {
+    let [some, all] = [0, 0]
+    for (let group = period as number; group < offsets.length - 1; group += 2) {
+      for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+        all += isRow[row]!
+        some += isRow[row]! * is[requests[row]!]!
+      }
+    }
+    return { share: some / Math.max(1, all), count: all }
+  }
+}
+
+/** Whether a segment holds many times the share of rows after that it held before. */
+function isMoreOften(isInside: Uint8Array, { offsets }: Measured): boolean {
+  const counts = [0, 0]
+  const sizes = [0, 0]
+  for (let group = 0; group < offsets.length - 1; group++) {
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      counts[group & 1]! += isInside[row]!
+      sizes[group & 1]!++
+    }
+  }
+  return counts[AFTER]! / sizes[AFTER]! >= (MANY_TIMES * counts[BEFORE]!) / sizes[BEFORE]!
+}
