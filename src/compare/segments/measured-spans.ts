@@ -51,6 +51,8 @@ type Strata = Map<string, Group & { readonly samples: ReturnType<typeof emptySam
 interface Found {
   readonly step: Step
   readonly isSure: boolean
+  /** Whether they are those that a service is entered by, whose attributes are the service's. */
+  readonly isOfEntries: boolean
   /** Operations of the spans: one, but of what services are entered by. */
   readonly operations: Set<string>
   readonly times: Strata
@@ -178,14 +180,15 @@ function stepSpans(
     }
   }
   return Array.from(found, ([key, one]): StepSpans => {
-    const { request, span, also, place, waited, step, isSure, operations, failures } = one
+    const { request, span, also, place, waited, step, isSure, isOfEntries } = one
+    const { operations, failures } = one
     const [requests, spans, others, places, isWaited] = [request, span, also, place, waited].map(
       ({ values, length }) => values.subarray(0, length),
     ) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array, Uint32Array]
     const within = operations.size === 1 ? [...operations][0]! : ''
     const head = { step, call: null, within, isWaited } as const
     return {
-      spans: { key, every, requests, spans, others, places, service: step.service },
+      spans: { key, every, requests, spans, others, places, service: step.service, isOfEntries },
       measured: () =>
         [
           measuredOf(flows, { ...head, measure: 'time', isSure }, [...one.times.values()]),
@@ -234,7 +237,8 @@ function plansOf(
       const key = JSON.stringify([stepKey(step), item.span === visit.entry || operation])
       if (!isWanted(key)) return
       const into = getOrInsert(found, key, () => ({
-        ...{ step, isSure, operations: new Set<string>(), times: new Map() },
+        ...{ step, isSure, isOfEntries: kind === 'work' && item.own === visit.entry },
+        ...{ operations: new Set<string>(), times: new Map() },
         failures: kind === 'work' && failing.has(service) ? new Map() : null,
         ...{ request: growingUint32(), span: growingUint32(), place: growingUint32() },
         ...{ also: growingUint32(), waited: growingUint32() },

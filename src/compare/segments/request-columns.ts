@@ -34,6 +34,8 @@ export interface SpanList {
   /** Span that tells the place of each, whose service it is of, or `NO_PLACE`. */
   readonly places: Uint32Array
   readonly service: string
+  /** Whether the service is entered by them: what they recorded is then told as the service's. */
+  readonly isOfEntries: boolean
 }
 
 /** In place of the span that tells where a call is served: it is not known, or known of requests. */
@@ -86,14 +88,23 @@ export class RequestColumns {
   }
 
   /** Columns of spans of a list, one code a span. */
-  ofSpans({ key: of, every, requests, spans, others, places, service }: SpanList): ColumnsOf {
+  ofSpans({
+    key: of,
+    every,
+    requests,
+    spans,
+    others,
+    places,
+    service,
+    isOfEntries,
+  }: SpanList): ColumnsOf {
     const key = `${of} ${every}`
     const known = this.#known.get(key)
     if (known !== undefined) return known
     const none = { service: key, columns: [], leftOut: [] }
     if (this.#isWhole) return none
     const { columns } = readColumns(this.#flows, {
-      service: null,
+      service: isOfEntries ? service : null,
       size: requests.length,
       requestOf: (unit) => requests[unit]!,
       spanOf: (unit) => spans[unit],
