@@ -138,8 +138,9 @@ describe('the parts', () => {
 
   test('text is cut to its room, or left out', () => {
     expect(fittedText('frontend', 200, 12)).toBe('frontend')
-    expect(fittedText('frontend', 45, 12)).toMatch(/^.+….+$/)
-    expect(fittedText('frontend', 12, 12)).toBe('')
+    expect(fittedText('productcatalogservice', 80, 12)).toMatch(/^prod.*….{2,}$/)
+    // What would be left says nothing.
+    expect(fittedText('frontend', 45, 12)).toBe('')
     expect(fittedText('', 100, 12)).toBe('')
   })
 
