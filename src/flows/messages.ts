@@ -118,22 +118,27 @@ function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): numb
     ({ reference, clock }) => keyOf(reference, clock),
   )
   for (const { waitsUs } of ways) waitsUs.sort((a, b) => a - b)
-  const hasMoved = ({ from, to, recording, receiver, waitsUs, isOff }: Way): boolean => {
-    if (from === to) return false
-    const mostUs = boundUs.get(keyOf(from, to)) ?? Number.POSITIVE_INFINITY
+  const boundOf = ({ from, to }: Way) =>
+    from === to ? 0 : (boundUs.get(keyOf(from, to)) ?? Number.POSITIVE_INFINITY)
+  const othersOf = ({ from, to, receiver, recording }: Way, first = false) => {
     const others = ways.filter((one) => one.receiver === receiver && one.recording !== recording)
-    const same = others.filter((one) => one.from === from && one.to === to)
-    const isBounded = mostUs < Number.POSITIVE_INFINITY
-    if (!isBounded && (isOff || same.length === 0)) return isOff || others.length > 0
-    const compared = (same.length > 0 ? same : others).flatMap((one) => one.waitsUs)
-    return (
-      compared.length > 0 &&
-      movedAlike(
-        waitsUs,
-        compared.sort((a, b) => a - b),
-        mostUs,
-      )
-    )
+    const asked = first ? others.filter((one) => one.recording === 0) : others
+    const same = asked.filter((one) => one.from === from && one.to === to)
+    const waitsUs = (same.length > 0 ? same : asked).flatMap((one) => one.waitsUs)
+    return { isSame: same.length > 0, waitsUs: waitsUs.sort((a, b) => a - b) }
+  }
+  const hasMoved = (way: Way): boolean => {
+    if (boundOf(way) < Number.POSITIVE_INFINITY) return false
+    const { isSame, waitsUs } = othersOf(way)
+    if (way.isOff || !isSame) return way.isOff || waitsUs.length > 0
+    return movedAlike(way.waitsUs, waitsUs, boundOf(way)) !== 0
+  }
+  /** By how much a way differs from the first recording where its clocks may, though calls bound them. */
+  const movedWithin = (way: Way): number => {
+    const mostUs = boundOf(way)
+    if (mostUs === 0 || mostUs === Number.POSITIVE_INFINITY || way.recording === 0) return 0
+    const { waitsUs } = othersOf(way, true)
+    return waitsUs.length === 0 ? 0 : movedAlike(way.waitsUs, waitsUs, mostUs)
   }
   const isEnough = ({ waitsUs }: Way) => waitsUs.length >= MIN_TO_ANCHOR
   const moved = new Set(ways.filter(hasMoved))
@@ -141,7 +146,7 @@ function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): numb
   const leastOf = (way: Way) => {
     const { receiver, waitsUs, tooEarly } = way
     if (tooEarly > MAX_TOO_EARLY * waitsUs.length) return Number.NaN
-    if (!moved.has(way) && !beyond.has(receiver)) return 0
+    if (!moved.has(way) && !beyond.has(receiver)) return movedWithin(way)
     return isEnough(way) ? 2 * waitsUs[0]! - waitsUs[1]! : Number.NaN
   }
   const known = ways.filter((way) => beyond.has(way.receiver) && !Number.isNaN(leastOf(way)))
@@ -169,17 +174,17 @@ function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): numb
 }
 
 /**
- * Whether waits differ, by no more than clocks may, and the shortest by about as much as typical ones:
- * less than twice, more than 0.
+ * By how much typical waits differ, if by no more than clocks may, and the shortest by about as much:
+ * less than twice, more than 0. Else 0.
  */
-function movedAlike(one: readonly number[], other: readonly number[], mostUs: number): boolean {
+function movedAlike(one: readonly number[], other: readonly number[], mostUs: number): number {
   const shortest = one[0]! - other[0]!
   const typical = quantile(one, 0.5) - quantile(other, 0.5)
-  return (
+  const isAlike =
     Math.abs(typical) <= mostUs &&
     Math.abs(typical - shortest) < Math.abs(shortest) &&
     mannWhitney(other, one, { sorted: true }).p < SEEN_BY_CHANCE
-  )
+  return isAlike ? typical : 0
 }
 
 /** By the row of each receiver, what its operation received there for the first time. */
