@@ -104,7 +104,7 @@ export function callFindings(
       categories: [...new Set([...to, ...from])],
       concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],
       probabilitySlower: Number.NaN,
-      services: suspects(service, { previous, called, changedStructure }),
+      services: suspects(service, { previous, called, changedStructure: structure }),
       changedStructure,
       moves: own,
       doing: forms.now,
