@@ -94,7 +94,7 @@ export class DividingColumns {
 
   /** Columns that divide spans by what they recorded themselves. */
   ofSpans(measured: Measured, spans: SpanList): Divided {
-    const { columns } = this.#read.ofSpans(spans)
+    const columns = this.#read.ofSpans(spans).columns.map(withoutMissing)
     return this.#coded(measured, columns, new Set(columns))
   }
 

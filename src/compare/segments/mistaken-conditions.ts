@@ -2,8 +2,9 @@
 import { sum } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
+import { isNameLike } from '../../traces/attribute-names.ts'
 import type { Measured } from './measured.ts'
-import { type CodedRows, FIRST_VALUE, isOfPlace } from './read-columns.ts'
+import { type CodedRows, FIRST_VALUE, isOfPlace, type RequestColumn } from './read-columns.ts'
 import type { Candidate } from './scan-conditions.ts'
 import { rowsOf } from './segment-rows.ts'
 
@@ -153,12 +154,19 @@ export function isOfFailures(
 }
 
 /**
- * Whether a number is higher, or lower, in nearly all requests: the change itself, as where what is
- * sent grows, so that those beyond a limit are merely the most changed.
+ * Whether a number is higher, or lower, in many more requests than before: the change itself, as where
+ * queues grow, or what is sent, so that those beyond a limit are merely the most changed.
  */
 export function isOfNumbers({ candidate, isInside }: Tried, { measured, columns }: Searched) {
   if (!isMoreOften(isInside, measured)) return false
   return candidate.conditions.some(({ column, codes: own }) => {
+    if (
+      isOfAmounts(
+        column,
+        [...own].filter((code) => code >= FIRST_VALUE),
+      )
+    )
+      return true
     if (column.kind !== 'numbers') return false
     const { codes } = columns.find((one) => one.column === column)!
     const moments = [BEFORE, AFTER].map(() => [0, 0, 0] as [number, number, number])
@@ -180,6 +188,19 @@ export function isOfNumbers({ candidate, isInside }: Tried, { measured, columns 
     const spread = Math.sqrt((before.variance + after.variance) / 2)
     return shift > SURE * error && shift > MIN_SHIFT * spread
   })
+}
+
+/** Whether codes are of several of few numbers from one on, or up to one, as lengths of queues are. */
+function isOfAmounts(
+  { kind, attribute, values }: RequestColumn,
+  codes: readonly number[],
+): boolean {
+  const isNumber = (text: string) => text !== '' && Number.isFinite(Number(text))
+  const [least, most] = [Math.min(...codes), Math.max(...codes)]
+  const isRange = codes.length > 1 && most - least + 1 === codes.length
+  const isEnd = least === FIRST_VALUE || most === values.length - 1
+  const isOfNumbers = kind === 'values' && values.slice(FIRST_VALUE).every(isNumber)
+  return isOfNumbers && !isNameLike(attribute) && isRange && isEnd
 }
 
 interface Moments {

@@ -1,8 +1,15 @@
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { randomSource } from '../../../src/stats/random.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+
+const BATCH_JOB = fileURLToPath(
+  new URL('../../../datasets/storage-service/batch-job', import.meta.url),
+)
 
 interface Query {
   readonly shard: number
@@ -162,5 +169,14 @@ describe('no attribute of the spans of a step is named', () => {
 
   test('where nothing changed', () => {
     expect(shards(({ usual }) => usual).segments.segments).toEqual([])
+  })
+
+  test('where it is an amount that grows with what is slow: more calls wait in longer queues', async () => {
+    const [before, after] = await Promise.all(
+      ['before', 'after'].map((name) => loadTraces(`${BATCH_JOB}/${name}.jsonl.gz`)),
+    )
+    const { findings, segments } = compare(before as SpanTraces, after as SpanTraces)
+    expect(segments.segments.map(({ text }) => text).join()).not.toContain('queue.length')
+    expect(findings.findings[0]?.title).toContain('uses the same lock.name')
   })
 })
