@@ -153,14 +153,8 @@ function heldUs({ recorded }: StepSample, own: ReadonlySet<number>): number {
 const ALONE = 0.05
 const AS_LIKELY = 0.5
 
-/**
- * The step that came nearest to a change where none is one; `null` where none came near. How long
- * messages wait differs a little wherever clocks do.
- */
+/** The step that came nearest to a change where none is one; `null` where none came near. */
 export function nearestStep({ steps }: StepChanges): StepChange | null {
-  const near = steps.filter(
-    ({ kind, part, p, q }) =>
-      kind !== 'request' && part !== 'message' && p < ALONE && q < AS_LIKELY,
-  )
+  const near = steps.filter(({ kind, p, q }) => kind !== 'request' && p < ALONE && q < AS_LIKELY)
   return near.sort((a, b) => a.q - b.q || a.p - b.p)[0] ?? null
 }
