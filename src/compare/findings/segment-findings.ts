@@ -25,7 +25,7 @@ export function withSegments(
   const told = drafts.map((draft) => {
     const segment = segments.find((one) => isOf(one, draft, drafts))
     if (segment === undefined || isOfOperations(segment, draft, steps)) return draft
-    if (isOfAllCallers(segment, draft, steps)) return draft
+    if (isOfAllCallers(segment, draft, steps) || isOfNearlyAll(segment, draft)) return draft
     const own = {
       ...draft,
       ...failureExemplars(segment, draft, categories),
@@ -64,6 +64,12 @@ function isOfOperations(segment: Segment, { steps: [step] }: Draft, { steps, flo
   const inside = requestsAfter(segment, flows)
   const shared = inside.filter((request) => all.has(request)).length
   return shared >= NEARLY_ALL * Math.max(inside.length, all.size)
+}
+
+/** Whether nearly all calls changed, in a segment that holds only most of it and out of it. */
+function isOfNearlyAll({ shareOfChange }: Segment, { probabilitySlower, direction }: Draft) {
+  const changed = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
+  return changed >= ALL_OF_IT && shareOfChange < ALL_OF_IT
 }
 
 /** Whether a segment of failures only tells the requests that make the failing calls from others. */
