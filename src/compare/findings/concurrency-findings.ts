@@ -122,8 +122,8 @@ function names(of: Operation, some: readonly (Operation | null)[]): string {
 }
 
 /**
- * Whether it is how often one call is made, or how its calls overlap, which depends on what requests
- * meet: its cost is what all that make it take more.
+ * Whether it is that one call is made once more while it runs, or how its calls overlap, which depends
+ * on what requests meet: its cost is what all that make it take more.
  */
 export function isOfOneCall({ kind, previous, call }: FindingCall): boolean {
   const isWithItself = kind === 'together' && isSameCall(previous, call)

@@ -129,7 +129,7 @@ const CUT = 0.99
 function addMoreUs(moreUs: Map<number, number>, stratum: StepStratum): void {
   const [before, after] = [stratum.before.recorded, stratum.after.recorded]
   if (before.values.length === 0 || after.values.length === 0) return
-  const most = Math.max(...[before, after].map(({ values }) => quantile(values.toSorted(), CUT)))
+  const most = Math.max(...[before, after].map(({ values }) => quantile(values, CUT)))
   const usualUs = mean(before.values, (value) => Math.min(most, value)) as number
   for (const [i, request] of after.requests.entries()) {
     const us = Math.min(most, at(after.values, i)) - usualUs

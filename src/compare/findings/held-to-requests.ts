@@ -6,9 +6,8 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { rootTypes } from '../steps/root-types.ts'
-import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
+import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { MIN_ALIKE_P, type StepStratum } from '../steps/step-strata.ts'
-import { type Step, stepKey } from '../steps/step-times.ts'
 import { type Compared, toldAsDelays } from './consequences.ts'
 import { type Draft, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
@@ -178,8 +177,10 @@ function requestsOfDraft(draft: Draft, { categories, steps: changes }: Compared)
 
 /** The strata of what changed of the steps of a draft, of the time that it is told in. */
 function strataOfDraft({ strata, steps }: Draft, changes: StepChanges): readonly StepStratum[] {
-  const changeOf = (step: Step) => changes.steps.find((one) => stepKey(one) === stepKey(step))
-  return strata ?? steps.flatMap((step) => changedStrata(changes.times, changeOf(step) ?? step))
+  return (
+    strata ??
+    steps.flatMap((step) => changedStrata(changes.times, changeOfStep(changes, step) ?? step))
+  )
 }
 
 /** Which share of the requests after that call otherwise some requests are. */

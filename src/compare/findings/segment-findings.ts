@@ -8,8 +8,8 @@ import { failuresOf } from '../onset/finding-onsets.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
-import type { StepChanges } from '../steps/step-changes.ts'
-import { isOfOneStep, stepKey } from '../steps/step-times.ts'
+import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
+import { isOfOneStep } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { calledName, categoriesOf, operationName } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
@@ -55,8 +55,9 @@ export function wholeRequests(segments: readonly Segment[], categories: Categori
 }
 
 /** Whether a segment only tells the operations that changed from others, as the finding does. */
-function isOfOperations(segment: Segment, { steps: [step] }: Draft, { steps, flows }: StepChanges) {
-  const change = steps.find((one) => step && stepKey(one) === stepKey(step))
+function isOfOperations(segment: Segment, { steps: [step] }: Draft, changes: StepChanges) {
+  const { flows } = changes
+  const change = step && changeOfStep(changes, step)
   if (change === undefined || change.minority !== null || segment.operation !== null) return false
   if (segment.within !== null) return false
   if (change.operations.every(({ changed }) => changed)) return false
@@ -82,10 +83,10 @@ function isOfAllCallers({ measure, requests }: Segment, draft: Draft, steps: Ste
 }
 
 /** From this share of the change on, a segment says which calls of some changed. */
-const ALL_OF_IT = 0.9
+export const ALL_OF_IT = 0.9
 
 /** Requests are all of them from this share on. */
-const NEARLY_ALL = 0.98
+export const NEARLY_ALL = 0.98
 
 /** Where only calls of a segment changed, its own numbers; of few calls, what these changed by. */
 function whereAlone(segment: Segment, draft: Draft, categories: Categories): Partial<Draft> {

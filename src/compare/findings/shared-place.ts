@@ -4,20 +4,20 @@ import { callerSide, formatAmount, moreText } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { counted, printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
-import { type Moments, moments } from '../../stats/moments.ts'
-import { pooledQuantile } from '../../stats/quantile.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
 import { SLOWEST } from '../edges/edge-times.ts'
-import { FIRST_VALUE, MIN_REQUESTS } from '../segments/read-columns.ts'
+import { FIRST_VALUE, isOfPlace, MIN_REQUESTS } from '../segments/read-columns.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
-import type { StepChange, StepChanges } from '../steps/step-changes.ts'
+import { subjectOf } from '../segments/segment-words.ts'
+import { excessOf } from '../steps/describe-step.ts'
+import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { partOfStratum } from '../steps/step-strata.ts'
-import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { type Step, strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { categoriesOf, listed, surest } from './names.ts'
-import { requestsAfter } from './segment-findings.ts'
+import { ALL_OF_IT, NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 import { spansOf } from './since-start.ts'
 
 /** Where spans run, by what resources say: one host, zone or version. */
@@ -43,9 +43,6 @@ interface Sources {
 
 /** Fewer services that change in a place are changes of their own. */
 const MIN_SERVICES = 2
-/** From this share on, a segment's requests all run in a place, and a change is all there. */
-const NEARLY_ALL = 0.98
-const ALL_OF_IT = 0.9
 /** Where nothing tells which value it is, all are tried of so many. */
 const MAX_VALUES = 10
 /** This share of the services that run there must have changed, of those of which it is known. */
@@ -86,15 +83,13 @@ function sharedPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
     const covered = drafts.filter((draft) => isAllThere(draft, place, sources))
     return { place, covered, us: Math.abs(sum(covered, (one) => one.contributionUs)) }
   })
-  const best = greatest(measured, ({ us }) => us)
-  if (best === undefined || best.us === 0) return []
+  const [best] = measured
+    .filter(({ place, covered }) => covered.length > 0 && mostChanged(covered, place, sources))
+    .sort((a, b) => b.us - a.us)
+  if (best === undefined) return []
   const { place, covered } = best
   const others = drafts.filter((draft) => !covered.includes(draft))
-  const isShared = mostChanged(covered, place, sources)
-  return [
-    ...(isShared ? [placeDraft(covered, place, sources)] : []),
-    ...sharedPlaces(others, sources),
-  ]
+  return [placeDraft(covered, place, sources), ...sharedPlaces(others, sources)]
 }
 
 /** Places of several services where some calls that changed may have to do with one. */
@@ -152,9 +147,8 @@ function columnsOf(service: string | null, read: RequestColumns): PlaceColumn[] 
   const constant = leftOut.flatMap(({ attribute, value }) =>
     value === undefined ? [] : [{ attribute, values: ['', '', value] }],
   )
-  return [...columns.filter(({ kind }) => kind === 'values'), ...constant].filter(
-    ({ attribute }) => ['host', 'version'].includes(attribute) || attribute.startsWith('resource.'),
-  )
+  const known = columns.filter(({ kind }) => kind === 'values')
+  return [...known, ...constant].filter(({ attribute }) => isOfPlace(attribute))
 }
 
 /**
@@ -222,40 +216,26 @@ function changeOf(
   const parts = some.map(({ kind, service, caller, part }) => {
     const step: Step = { kind, service, caller, ...(part && { part }) }
     const isThere = thereOf(step, place, sources)
-    const changes = strataOfStep(steps.times, step).map((stratum): Change => {
-      const { before, after } = partOfStratum(
-        stratum,
-        (one) => isThen(one) && isThere(one) === isInside,
-      )
+    const strata = strataOfStep(steps.times, step).map((stratum) => {
+      const part = partOfStratum(stratum, (one) => isThen(one) && isThere(one) === isInside)
       // What runs there may be new.
-      const isKnown = before.values.length >= MIN_REQUESTS
-      const mostUs = pooledQuantile(stratum.before.values, stratum.after.values, 1 - SLOWEST)
-      const [was, is] = [isKnown ? before : stratum.before, after].map(({ values }) =>
-        moments(values.map((us) => Math.min(us, mostUs))),
-      ) as [Moments, Moments]
-      if (was.count === 0 || is.count === 0) return NO_CHANGE
-      const error = Math.sqrt((was.variance || 0) / was.count + (is.variance || 0) / is.count)
-      return { calls: is.count, us: is.count * (is.mean - was.mean), errorUs: is.count * error }
+      const isKnown = part.before.values.length >= MIN_REQUESTS
+      return isKnown ? part : { ...part, before: stratum.before }
     })
-    const { designEffect = 1 } = changeOfStep(step, steps) ?? {}
-    const { errorUs, ...change } = inAll(changes)
-    return { ...change, errorUs: Math.sqrt(designEffect) * errorUs }
+    const compared = strata.filter(({ before }) => before.values.length > 0)
+    const { us, error } = excessOf(compared, ({ values }) => values.length, SLOWEST)
+    const { designEffect = 1 } = changeOfStep(steps, step) ?? {}
+    return {
+      calls: sum(compared, ({ after }) => after.values.length),
+      us,
+      errorUs: Math.sqrt(designEffect) * error,
+    }
   })
-  return inAll(parts)
-}
-
-function inAll(parts: readonly Change[]): Change {
   return {
     calls: sum(parts, ({ calls }) => calls),
     us: sum(parts, ({ us }) => us),
     errorUs: Math.hypot(...parts.map(({ errorUs }) => errorUs)),
   }
-}
-
-const NO_CHANGE: Change = { calls: 0, us: 0, errorUs: 0 }
-
-function changeOfStep(step: Step, { steps }: StepChanges): StepChange | undefined {
-  return steps.find((one) => stepKey(one) === stepKey(step))
 }
 
 /** The service whose place it is, or that is called from elsewhere. */
@@ -291,7 +271,7 @@ function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): 
   const rows = new Set(
     steps.flatMap((step) => {
       const isThere = thereOf(step, place, sources)
-      const taking = changeOfStep(step, sources.steps)?.requests ?? []
+      const taking = changeOfStep(sources.steps, step)?.requests ?? []
       return taking.filter((request) => isThere(request) && isThen(request))
     }),
   )
@@ -301,8 +281,7 @@ function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): 
   const eachUs = contributionUs / after.length
   const widthUs = Math.hypot(...widths) / 2 / after.length
   const { attribute, value } = place
-  const isAttribute = !['host', 'version'].includes(attribute)
-  const { text } = condition({ service: null, attribute, isAttribute }, 'is', [value])
+  const { text } = condition(subjectOf({ service: null, attribute }), 'is', [value])
   return {
     ...NO_EVIDENCE,
     kind: 'latency',

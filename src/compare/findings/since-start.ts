@@ -5,9 +5,15 @@ import { onsetsOf } from '../onset/finding-onsets.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Segment } from '../segments/segments.ts'
 import { describePart, type Limits, limitsOf } from '../steps/describe-step.ts'
-import { changedStrata, type StepChange, type StepChanges } from '../steps/step-changes.ts'
+import {
+  changedStrata,
+  changeOfStep,
+  type StepChange,
+  type StepChanges,
+} from '../steps/step-changes.ts'
 import { partOfStratum, type StepStratum } from '../steps/step-strata.ts'
 import { isOfOneStep, type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { SEVERAL } from '../steps/visits.ts'
 import { failuresThen } from './error-findings.ts'
 import type { Draft } from './finding.ts'
 import { isConfined, segmentDraft, segmentNotes } from './segment-findings.ts'
@@ -15,8 +21,6 @@ import { type StepGroup, stepsTold } from './step-findings.ts'
 
 /** A start, or an end, is known well if its interval is at most this share of the time between them. */
 const MAX_UNSURE = 0.25
-/** So many calls a request are several. */
-const SEVERAL = 1.2
 
 type IsThen = (request: number) => boolean
 
@@ -90,9 +94,7 @@ function resizedBy(
 ): Draft | null {
   const { flows, times } = steps
   const { segment, isOfSegment = false, scope = { of: 'step' }, direction } = draft
-  const changes = draft.steps.flatMap(
-    (step) => steps.steps.find((one) => stepKey(one) === stepKey(step)) ?? [],
-  )
+  const changes = draft.steps.flatMap((step) => changeOfStep(steps, step) ?? [])
   const partsOf = (isPart: (request: number, stratum: StepStratum) => boolean, isKnown: boolean) =>
     changes.map((change) => {
       const step = times.find((one) => stepKey(one) === stepKey(change)) as StepTimes

@@ -7,6 +7,7 @@ import { calledPlace, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { Step } from '../steps/step-times.ts'
+import { SEVERAL } from '../steps/visits.ts'
 import { wayParts } from '../steps/way-parts.ts'
 import { type WorkPart, workParts } from '../steps/work-parts.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE, type StepScope } from './finding.ts'
@@ -202,8 +203,6 @@ function mainOperation({ operations }: StepChange): string {
 }
 
 const MAX_NAMED = 3
-/** Where requests make so many calls each, a time is said to be that of a call. */
-const SEVERAL = 1.2
 
 function stepWords(
   flows: FlowSet,

@@ -5,7 +5,7 @@ import { remembered } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { allVisits } from '../steps/visits.ts'
+import { allVisits, SEVERAL } from '../steps/visits.ts'
 import { dividesStrata, type Measured, tellsFailures } from './measured.ts'
 import {
   FIRST_VALUE,
@@ -20,8 +20,6 @@ import type { Coded } from './segment-words.ts'
 
 /** Of a service that many call, attributes of all of them would leave no time for other services. */
 const MAX_CALLERS = 3
-/** Requests with more visits of a service each have several values of its attributes. */
-const SEVERAL = 1.2
 
 export interface Divided {
   readonly coded: readonly Coded[]

@@ -1,6 +1,6 @@
 // Runs once a request and column: the loops index with `!`.
 import { sum } from 'd3-array'
-import { condition } from '../../traces/selection/condition.ts'
+import { condition, type Subject } from '../../traces/selection/condition.ts'
 import type { Measured } from './measured.ts'
 import { type CodedRows, MISSING, RARE } from './read-columns.ts'
 import type { Candidate, Condition } from './scan-conditions.ts'
@@ -95,13 +95,18 @@ export function codesAfter(codes: Uint16Array, { offsets }: Measured): ReadonlyS
   return after
 }
 
+/** What a column is asked for by in conditions. */
+export function subjectOf({ service, attribute }: Pick<Subject, 'service' | 'attribute'>): Subject {
+  return { service, attribute, isAttribute: !['host', 'version'].includes(attribute) }
+}
+
 /** @param occurring codes that are told; others are of before alone */
 export function conditionOf(
   { column, codes }: Condition,
   occurring: ReadonlySet<number>,
 ): SegmentCondition {
   const { attribute, service, kind, values, hasMissing, hasRare } = column
-  const subject = { service, attribute, isAttribute: !['host', 'version'].includes(attribute) }
+  const subject = subjectOf({ service, attribute })
   const holdsMissing = hasMissing && codes.has(MISSING)
   if (kind === 'called') return condition(subject, holdsMissing ? 'does not call' : 'calls')
   const all = Array.from({ length: values.length - 2 }, (_, i) => i + 2)

@@ -154,7 +154,7 @@ export function describeStep(
  * What calls took beyond the mean before, a share of the slowest cut: the integral of differences
  * of quantiles, so what all calls changed by, not the typical one.
  */
-function excessOf(
+export function excessOf(
   strata: readonly StepStratum[],
   callsOf: (sample: StepSample) => number,
   cut: number,

@@ -10,7 +10,7 @@ import type { CountsTest } from './compare-counts.ts'
 import type { ErrorChange } from './compare-errors.ts'
 import type { LogChange } from './compare-log-counts.ts'
 import type { StepStratum } from './step-strata.ts'
-import { type Step, type StepTimes, strataOfStep } from './step-times.ts'
+import { type Step, type StepTimes, stepKey, strataOfStep } from './step-times.ts'
 import type { Minority } from './tail-counts.ts'
 
 /** How one operation of a step changed. */
@@ -163,6 +163,11 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
       ...own('difference p q'),
     })
   }
+}
+
+/** What became of a step; `undefined` where it is not compared. */
+export function changeOfStep({ steps }: StepChanges, step: Step): StepChange | undefined {
+  return steps.find((one) => stepKey(one) === stepKey(step))
 }
 
 /** The strata of what changed of a step: of some of its operations, or of all. */

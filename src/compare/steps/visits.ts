@@ -59,10 +59,14 @@ export interface ShapeVisits {
   readonly operations: readonly string[]
 }
 
+/** From so many calls a request on, times are of a call, and a service has several values of an attribute. */
+export const SEVERAL = 1.2
+
 /**
  * Divides spans into visits of services. A span made by its own service whose calls all go to one
  * other service is the caller's side of a call; so is one without calls whose operation names such
- * calls of the same service elsewhere: another's may go anywhere. Sending a message is work of its sender, who does not wait for what receives it.
+ * calls of the same service elsewhere: another's may go anywhere. Sending a message is work of its
+ * sender, who does not wait for what receives it.
  */
 export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeVisits> => {
   const shapes = [...new Set(flows.shapeOf)].map((shape) => ({

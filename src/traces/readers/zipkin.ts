@@ -25,7 +25,8 @@ const KINDS: ReadonlyMap<unknown, SpanKind> = new Map([
 /**
  * Zipkin's v2 JSON: an array of spans, or of traces, or lines. `SharedSpanIds` makes a server with
  * its client's id its child; the host is the local `ipv4`, else `ipv6`; tags and annotations become
- * parameters, and the service that a client calls, `peer.service`. A span without duration is kept with 0 and noted: leaving it out would cut the trace.
+ * parameters, and the service that a client calls, `peer.service`. A span without duration is kept
+ * with 0 and noted: leaving it out would cut the trace.
  */
 export const zipkinReader: TraceReader = {
   format: 'zipkin',
