@@ -13,11 +13,12 @@ export function lap(stage: string): void {
 
 /** Reads the two files that the process was given, and compares them up to their categories. */
 export async function loadPeriods(): Promise<Comparison> {
-  const [before, after] = process.argv.slice(2) as [string, string]
+  const [before, after, most] = process.argv.slice(2) as [string, string, string?]
+  const sample = most === undefined ? null : Number(most)
   lap('start of the process')
   const [good, bad] = await Promise.all([
-    loadTraces(before, { name: 'before' }),
-    loadTraces(after, { name: 'after' }),
+    loadTraces(before, { name: 'before', sample }),
+    loadTraces(after, { name: 'after', sample }),
   ])
   lap('read')
   const comparison = compare(good, bad)

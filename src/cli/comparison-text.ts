@@ -260,7 +260,7 @@ function overview(comparison: Comparison): string {
   const isDrawn = flows.periods.some((traces) =>
     traces.quality().groups.some(({ requests, sampled }) => sampled < requests),
   )
-  const exactly = isDrawn ? '\nSampled by an engine, which counted requests exactly' : ''
+  const exactly = isDrawn ? '\nA sample of them, counted exactly, was compared' : ''
   return (
     `${before} ${before === '1' ? 'request' : 'requests'} before, ${after} after, ` +
     `in ${counted(categories.size, 'category', 'categories')}${exactly}${by}${responseTimes(comparison)}`

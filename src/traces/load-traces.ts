@@ -5,6 +5,7 @@ import {
   flag,
   type OptionsOf,
   oneOf,
+  optionalCount,
   optionalText,
   readOptions,
 } from '../core/options.ts'
@@ -117,6 +118,10 @@ export const LOAD_OPTIONS = defineOptions({
     "Keep the requests that arrived in a stretch of time, as '2026-10-01T10:00Z..11:00Z' or '5min..10min' after the recording began",
     'between <from..to>',
   ),
+  sample: optionalCount(
+    'Most requests that are compared, as a weighted sample of whole traces that stands for all of them, which are counted exactly; null for all; see `traces.sample`',
+    'requests',
+  ),
   threads: flag({
     default: true,
     sentence:
@@ -156,7 +161,8 @@ export async function loadTraces(
   const all = await whileReading('here', () => readTraces(files, read, { selection, readLogs }))
   const { from, to, where } = selection
   const during = from === null && to === null ? all : all.between(from, to)
-  return where === null ? during : during.where(where)
+  const wanted = where === null ? during : during.where(where)
+  return given.sample === null ? wanted : wanted.sample(given.sample)
 }
 
 export type LogReader = (logs: readonly TraceSource[], quality: QualityLog) => Promise<LogRecords>

@@ -74,8 +74,13 @@ export class Quality extends columnarStage<QualityCounts>() {
     return new Quality({ ...this, selected: [...this.selected, ...(selected ? [selected] : [])] })
   }
 
+  /** The quality of a sample that was drawn of some groups. */
+  drawnOf(groups: readonly RequestGroup[]): Quality {
+    return new Quality({ ...this, groups })
+  }
+
   /**
-   * Where the traces are a sample that an engine drew: one row a group of requests, with how many
+   * Where the traces are a sample, drawn by an engine or `sample`: one row a group of requests, with how many
    * there are (exactly), how many of them are in the sample, and exact quantiles of all their times.
    */
   groupTable(): StageTable {

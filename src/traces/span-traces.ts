@@ -1,8 +1,10 @@
 import { OptionError } from '../core/errors.ts'
+import { type OptionsOf, readOptions } from '../core/options.ts'
 import { type StageTable, stageTable } from '../core/stage.ts'
 import type { Selected } from './quality.ts'
 import { BUILT_IN, type Subject } from './selection/condition.ts'
 import type { Reader, Recorded } from './selection/condition-tests.ts'
+import { drawSample, SAMPLE_OPTIONS } from './selection/sample-traces.ts'
 import { columnarTraces } from './selection/selectable-traces.ts'
 import { pickSpans, rootOf, spanCallers, spanValues } from './selection/span-values.ts'
 import {
@@ -118,6 +120,31 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
       services: this.services.values,
       operations: this.operations.values,
     }
+  }
+
+  /**
+   * Draws whole traces that stand for all, so that a long period is compared in little time: one in
+   * so many of each structure, spread over time, at one rate. Weights say how many requests each
+   * stands for, and add up to how many there are of each group in `quality().groupTable()`.
+   *
+   * @param size most traces; all of them are kept where they are no more
+   * @param options see `SAMPLE_OPTIONS`; its `seed` (1) says which of all samples is drawn
+   * @throws OptionError for a size or seed that is no whole number from 1 on, or traces that are a sample
+   *   already, as an engine drew it
+   *
+   * @example
+   * before.sample(2).size
+   */
+  sample(size: number, { seed = 1 }: Partial<OptionsOf<typeof SAMPLE_OPTIONS>> = {}): this {
+    const given = readOptions(SAMPLE_OPTIONS, { size, seed })
+    if (given.size >= this.size) return this
+    const quality = this.quality()
+    if (quality.groups.length > 0) {
+      throw new OptionError('sample', size, `null: ${this.name} is a sample already`)
+    }
+    const { rows, weight, groups } = drawSample(this, size, seed)
+    const columns = { ...pickSpans(this, rows), weight }
+    return new SpanTraces(this.name, columns, quality.drawnOf(groups)) as this
   }
 
   /** Some of the traces, by row, as a period of their own. */

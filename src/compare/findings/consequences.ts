@@ -95,7 +95,9 @@ export function toldAsDelays(
   { categories, steps }: Compared,
   drafts: readonly Draft[],
 ): (draft: Draft) => number {
-  const delayUs = new Float64Array(categories.flows.size)
+  const { flows } = categories
+  const delayUs = new Float64Array(flows.size)
+  const countAll = (requests: readonly number[]) => sum(requests, (one) => flows.countOf(one))
   const membersOf = (ids: readonly number[]) =>
     ids.flatMap((id) => [...categories.members(id, AFTER)])
   for (const { kind, categories: ids, contributionUs, steps: delayed, covers } of drafts) {
@@ -104,21 +106,22 @@ export function toldAsDelays(
     for (const step of delayed) {
       for (const stratum of strataOfStep(steps.times, step)) addMoreUs(moreUs, stratum)
     }
-    const allUs = sum(moreUs.values())
+    const allUs = sum(moreUs, ([one, us]) => us * flows.countOf(one))
     const own = membersOf(ids)
     if (allUs * contributionUs > 0) {
       for (const [one, us] of moreUs) addAt(delayUs, one, (contributionUs * us) / allUs)
-    } else for (const one of own) addAt(delayUs, one, contributionUs / own.length)
+    } else for (const one of own) addAt(delayUs, one, contributionUs / countAll(own))
   }
-  const totalUs = (requests: readonly number[]) => sum(requests, (one) => at(delayUs, one))
+  const totalUs = (requests: readonly number[]) =>
+    sum(requests, (one) => at(delayUs, one) * flows.countOf(one))
   return ({ moves, requests, calls: [call], categories: ids, doing }) => {
     if (call && isOfOneCall(call)) return totalUs(membersOf(ids))
     const [from, to] = [moves.map((move) => move.from), moves.map((move) => move.to)].map(membersOf)
     const now = doing ?? to ?? []
     const known = new Set(now)
     const usual = (doing ? membersOf(ids) : (from ?? [])).filter((one) => !known.has(one))
-    const usualUs = usual.length < MIN_USUAL ? 0 : totalUs(usual) / usual.length
-    return requests * (totalUs(now) / now.length - usualUs) || 0
+    const usualUs = usual.length < MIN_USUAL ? 0 : totalUs(usual) / countAll(usual)
+    return requests * (totalUs(now) / countAll(now) - usualUs) || 0
   }
 }
 

@@ -20,7 +20,7 @@ import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
 } from '../mutations/find-response-time-mutations.ts'
-import { counterOf, findStructuralMutations } from '../mutations/find-structural-mutations.ts'
+import { findStructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { eventBefore, onsetAt, seenEvents, type TimedEvent } from '../onset/events.ts'
 import { onsetsOf } from '../onset/finding-onsets.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
@@ -59,6 +59,7 @@ import { exemplarsOf, slowExamples } from './slow-examples.ts'
 import { slowRequests } from './slow-stretch.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
+import { observedChange, weighed } from './weighing.ts'
 import { differs, wholeShifts } from './whole-shift.ts'
 
 /** Findings, the first ones that are slower, of which it is found out who holds them up. */
@@ -154,7 +155,8 @@ export function groupFindings(
   const { categories } = edges
   const { flows } = categories
   const compared = { categories, steps: sources.steps }
-  const { weigh, requests, observedChangeUs } = weighing(sources)
+  const observedChangeUs = observedChange(edges)
+  const requests = Math.round(flows.countedIn(AFTER))
   const changeIsClear = differs(wholeShifts(flows)[0])
   const { quantity } = flows
   const keyOf = ({ category, kind }: Pick<RankedMutation, 'category' | 'kind'>) =>
@@ -182,24 +184,19 @@ export function groupFindings(
       .map(({ cause }) => [cause, findInterference(sources, cause)]),
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
-    const weighted = weigh(draft)
-    const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...others } = weighted
+    const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...others } = draft
     const { scope: ___, strata: ____, tallies: _____, ...timed } = others
     const { inTime = onsets.get(draft)!, ...told } = timed
     const { began, bursts } = inTime
-    const elsewhereUs = toldElsewhere(draft) * (weighted.requests / draft.requests || 1)
-    const contributionUs = withConsequences(weighted, consequences) - elsewhereUs
+    const contributionUs = withConsequences(draft, consequences) - toldElsewhere(draft)
     const clearUs = changeIsClear ? observedChangeUs : Number.NaN
     const apart = apartFacts(
-      weighted,
+      draft,
       { contributionUs, consequences, observedChangeUs: clearUs },
       quantity,
     )
-    const ofPeriods = (counted: (period: Period) => number) => {
-      const count = (period: Period) =>
-        isWeighed(draft) ? Math.round(counted(period)) : flows.wholes(period)
-      return [count(BEFORE), count(AFTER)] as const
-    }
+    const ofPeriods = (counted: (period: Period) => number) =>
+      [Math.round(counted(BEFORE)), Math.round(counted(AFTER))] as const
     const all = ofPeriods((period) => flows.countedIn(period))
     const worth = ofPeriods((period) => flows.worthIn(period))
     const follows = began && eventBefore(began, { flows, events, services: draft.services })
@@ -208,7 +205,7 @@ export function groupFindings(
     const parts = withoutNames(key, knowledge).split('\n').sort()
     const id = `${draft.kind}-${fingerprint(parts.join('\n'))}`
     const facts = [
-      ...factsOf(weighted, { all: Math.max(requests, weighted.requests), quantity, apart }),
+      ...factsOf(draft, { all: Math.max(requests, draft.requests), quantity, apart }),
       ...meaningFact(categories, draft),
       ...sinceFact(since, follows),
       ...burstsFact(draft, bursts),
@@ -267,43 +264,6 @@ function mixChange({ evidence, edges }: FindingSources): number {
   return isPerType ? (otherMix(flows)?.shiftUs ?? 0) * flows.wholes(AFTER) : 0
 }
 
-/** Who fails, calls, structures and segments were counted by weights already. */
-function isWeighed({ calls, moves, isOfSegment }: Draft): boolean {
-  return calls.length > 0 || moves.length > 0 || isOfSegment === true
-}
-
-/** Weights what requests of drafts stand for; tests are of what these are worth. */
-function weighing({ evidence, edges }: FindingSources) {
-  const { categories, observedChangeUs } = edges
-  const { flows } = categories
-  const { counts } = evidence.precursors.structural.options
-  if (counts !== 'weighted' || flows.weight === undefined) {
-    return { weigh: (draft: Draft) => draft, requests: flows.wholes(AFTER), observedChangeUs }
-  }
-  const count = counterOf(categories, counts)
-  const factorOf = (ids: readonly number[], period: Period) => {
-    const recorded = sum(ids, (id) => categories.count(id, period))
-    return sum(ids, (id) => count(id, period)) / recorded || 1
-  }
-  const weigh = (draft: Draft): Draft => {
-    if (isWeighed(draft)) return draft
-    const ids = draft.categories.length > 0 ? draft.categories : range(categories.size)
-    const [before, after] = [factorOf(ids, BEFORE), factorOf(ids, AFTER)]
-    return {
-      ...draft,
-      requests: Math.round(draft.requests * after),
-      concerned: [Math.round(draft.concerned[0] * before), Math.round(draft.concerned[1] * after)],
-      contributionUs: draft.contributionUs * after,
-    }
-  }
-  const now = flows.stoodFor(AFTER)
-  return {
-    weigh,
-    requests: Math.round(now),
-    observedChangeUs: observedChangeUs * (now / flows.wholes(AFTER)),
-  }
-}
-
 function draftsOfSteps({
   evidence,
   edges,
@@ -326,7 +286,7 @@ function draftsOfSteps({
   const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   const elsewhere = toldAsDelays(of, all)
   const toldUs = sum(all, (draft) => draft.contributionUs - elsewhere(draft))
-  const drafts = withTimeOfFailures(all, of, edges.observedChangeUs - toldUs)
+  const drafts = withTimeOfFailures(all, of, observedChange(edges) - toldUs)
   const whole = draftsInTime(wholeRequests(found, edges.categories), of)
   const left = unattributedFindings(steps, { drafts, edges, whole })
   const read = columns ?? new RequestColumns(steps.flows)
@@ -341,14 +301,12 @@ function isCostly({ eachInterval: [low, high] }: Draft): boolean {
 function draftsOfEdges({ evidence, edges }: FindingSources): Draft[] {
   const ofEdges = edgeFindings(edges)
   const explained = claimMutations(evidence.responseTime, ofEdges)
-  return [
-    ...ofEdges,
-    ...structureFindings(evidence, edges),
-    ...requestFindings(evidence.responseTime, {
-      explained: new Set(explained.map(({ category }) => category)),
-      edges,
-    }),
-  ].sort(byContribution)
+  const ofRequests = requestFindings(evidence.responseTime, {
+    explained: new Set(explained.map(({ category }) => category)),
+    edges,
+  })
+  const recorded = [...ofEdges, ...ofRequests].map((draft) => weighed(draft, edges.categories))
+  return [...recorded, ...structureFindings(evidence, edges)].sort(byContribution)
 }
 
 function anyTestable({ evidence: { responseTime }, edges, steps }: FindingSources) {

@@ -146,8 +146,9 @@ function changeOf(all: ReadonlySet<number>, flows: FlowSet) {
       const times = own.map((request) => at(flows.responseTimeUs, request))
       return moments(times, flows.counted && own.map((request) => flows.countOf(request)))
     }) as [Moments, Moments]
-    changeUs += after.count * (after.mean - before.mean)
-    variance += after.count ** 2 * (before.variance / before.count + after.variance / after.count)
+    const size = sum(pair[AFTER], (request) => flows.countOf(request))
+    changeUs += size * (after.mean - before.mean)
+    variance += size ** 2 * (before.variance / before.count + after.variance / after.count)
   }
   return { requests: pairs.flatMap(([, after]) => after), changeUs, errorUs: Math.sqrt(variance) }
 }
@@ -204,11 +205,13 @@ function callsOfOwn(draft: Draft, changes: StepChanges, isOwn: Uint8Array) {
         (row) => !inside || inside.has(at(recorded.requests, row)),
       )
       const isOwnRow = (row: number) => at(isOwn, at(recorded.requests, row))
+      const total = (ofRow: (row: number) => number) =>
+        sum(rows, (row) => ofRow(row) * changes.flows.countOf(at(recorded.requests, row)))
       return {
-        size: rows.length,
-        calls: sum(rows, (row) => at(recorded.critical, row)),
-        own: sum(rows, (row) => at(recorded.critical, row) * isOwnRow(row)),
-        us: sum(rows, (row) => at(recorded.criticalUs, row)),
+        size: total(() => 1),
+        calls: total((row) => at(recorded.critical, row)),
+        own: total((row) => at(recorded.critical, row) * isOwnRow(row)),
+        us: total((row) => at(recorded.criticalUs, row)),
       }
     }) as [CriticalCalls, CriticalCalls]
     const moreUs = sign * (has.us - has.size * (had.us / had.size))

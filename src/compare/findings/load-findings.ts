@@ -8,6 +8,7 @@ import { expectedAtLoad } from '../load/expected-at-load.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { byRequestsAfter } from './names.ts'
+import { observedChange, weighed } from './weighing.ts'
 
 const MIN_RATIO = 1.25
 /** The load is told where it explains this share of the change, or where that cannot be known. */
@@ -32,7 +33,7 @@ export function loadFindings(
   )
   if (rate !== null && rateQ < options.alpha) {
     const draft = rateFinding(rate, rateQ, { edges, isAsExpected, others })
-    if (draft !== null) return [draft]
+    if (draft !== null) return [weighed(draft, edges.categories)]
   }
   // At another rate, times between requests differ in more than their scale.
   return pauses !== null && pausesQ < options.alpha && isAlike(rate?.ratio ?? 1)
@@ -76,7 +77,7 @@ function rateFinding(
       : `send only one in ${times.toPrecision(2)} requests: ${rates}`,
     isFirst:
       verdict !== 'few' ||
-      others.every((other) => other.contributionUs / observedChangeUs < MOST_EXPLAINED),
+      others.every((other) => other.contributionUs / observedChange(edges) < MOST_EXPLAINED),
     requests: after,
     concerned: [flows.wholes(BEFORE), after],
     contributionUs: isKnown ? contributionUs : 0,

@@ -8,6 +8,7 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { typicalTimeUs } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
+import { countByPeriod } from '../steps/compare-errors.ts'
 import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
 import { commonStep, type Place } from './common-step.ts'
 import { type Deadline, deadlineOf } from './deadlines.ts'
@@ -153,14 +154,16 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
     if (kind !== 'request' || !changed) return []
     const changedOnes = operations.filter((one) => one.changed)
     const all = changedStrata(times, step).flatMap((one) => [...one.after.recorded.requests])
+    const after = requests.filter((request) => flows.period[request] === AFTER)
+    const concerned = countByPeriod(flows, requests)
+    const each = concerned[AFTER] / after.length
     const left = leftIn(
-      { requests: all, changeUs: step.observedUs, errorUs: step.observedError },
+      { requests: all, changeUs: step.observedUs * each, errorUs: step.observedError * each },
       { drafts, categories, steps: changes, accounted: MIN_ACCOUNTED },
     )
     if (left === null || left.us * shiftUs < 0) return []
-    const after = requests.filter((request) => flows.period[request] === AFTER)
     const operation = changedOnes[0] ?? operations[0]
-    const eachUs = left.us / after.length
+    const eachUs = left.us / concerned[AFTER]
     const part = partText(eachUs, shiftUs, flows.quantity)
     const [low, high] = step.interval.map((bound) => bound - shiftUs) as [number, number]
     const slower = shiftUs > 0
@@ -179,8 +182,8 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
           ? `${mostIn(place, deadline)}; no single step changed enough to be sure of`
           : part || ', which no single step explains'),
       categories: categoriesOf(categories, after),
-      requests: after.length,
-      concerned: [requests.length - after.length, after.length],
+      requests: concerned[AFTER],
+      concerned,
       contributionUs: left.us,
       eachInterval: [eachUs + low, eachUs + high],
       probabilitySlower: step.probabilitySlower,

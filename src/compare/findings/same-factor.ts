@@ -1,10 +1,12 @@
 // Runs once a request of a service: the loops index with `!`.
+
 import { group, median, sum } from 'd3-array'
 import { counted, firstOf, printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
+import { countByPeriod } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepSample, StepStratum } from '../steps/step-strata.ts'
 import { stepKey, strataOfStep } from '../steps/step-times.ts'
@@ -62,7 +64,7 @@ export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): 
   if (covered.length === 0) return drafts
   const keys = new Set(covered.flatMap((draft) => draft.steps.map(stepKey)))
   const rows = new Set(steps.flatMap((step) => (keys.has(stepKey(step)) ? step.requests : [])))
-  const after = [...rows].filter((request) => flows.period[request] === AFTER).length
+  const concerned = countByPeriod(flows, rows)
   const contributionUs = sum(covered, (one) => one.contributionUs)
   const factor = Number(Math.exp(centre).toPrecision(Math.abs(centre) < 0.1 ? 3 : 2))
   const others = all.filter(({ name }) => !names.has(name)).map(({ name }) => printable(name))
@@ -74,8 +76,8 @@ export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): 
     what: `what each does itself takes about ${factor} times as long`,
     key: 'all services by the same factor',
     categories: [...new Set(covered.flatMap(({ categories }) => categories))],
-    requests: after,
-    concerned: [rows.size - after, after],
+    requests: concerned[AFTER],
+    concerned,
     contributionUs,
     eachInterval: [Number.NaN, Number.NaN],
     probabilitySlower: Number.NaN,

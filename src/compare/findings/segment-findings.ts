@@ -8,6 +8,7 @@ import { failuresOf } from '../onset/finding-onsets.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
+import { countByPeriod } from '../steps/compare-errors.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
@@ -141,11 +142,9 @@ export function requestsAfter(
 }
 
 /** Requests of each period inside: of segments of spans, those that make the calls. */
-function requestsInside(segment: Segment, { period }: FlowSet): readonly [number, number] {
+function requestsInside(segment: Segment, flows: FlowSet): readonly [number, number] {
   const { inside, requests, within } = segment
-  if (within === null) return [inside.before, inside.after]
-  const after = requests.filter((request) => period[request] === AFTER).length
-  return [requests.length - after, after]
+  return within === null ? [inside.before, inside.after] : countByPeriod(flows, requests)
 }
 
 /** What a request inside takes more: of spans, what all that it has of them do. */

@@ -10,6 +10,7 @@ import { SLOWEST } from '../edges/edge-times.ts'
 import { FIRST_VALUE, isOfPlace, MIN_REQUESTS } from '../segments/read-columns.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
 import { subjectOf } from '../segments/segment-words.ts'
+import { countByPeriod } from '../steps/compare-errors.ts'
 import { excessOf } from '../steps/describe-step.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { partOfStratum } from '../steps/step-strata.ts'
@@ -278,8 +279,9 @@ function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): 
   const after = [...rows].filter((request) => flows.period[request] === AFTER)
   const contributionUs = sum(covered, (one) => one.contributionUs)
   const widths = covered.map(({ eachInterval: [low, high], requests }) => requests * (high - low))
-  const eachUs = contributionUs / after.length
-  const widthUs = Math.hypot(...widths) / 2 / after.length
+  const concerned = countByPeriod(flows, rows)
+  const eachUs = contributionUs / concerned[AFTER]
+  const widthUs = Math.hypot(...widths) / 2 / concerned[AFTER]
   const { attribute, value } = place
   const { text } = condition(subjectOf({ service: null, attribute }), 'is', [value])
   return {
@@ -290,8 +292,8 @@ function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): 
     ...placeWords(covered, { place, isInside: true, isThen }, sources),
     key: JSON.stringify(['place', place, first.direction]),
     categories: categoriesOf(categories, after),
-    requests: after.length,
-    concerned: [rows.size - after.length, after.length],
+    requests: concerned[AFTER],
+    concerned,
     contributionUs,
     eachInterval: [eachUs - widthUs, eachUs + widthUs],
     probabilitySlower: Number.NaN,

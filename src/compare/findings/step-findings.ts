@@ -5,6 +5,7 @@ import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { calledPlace, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
+import { countByPeriod } from '../steps/compare-errors.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { Step } from '../steps/step-times.ts'
 import { SEVERAL } from '../steps/visits.ts'
@@ -50,26 +51,25 @@ function requestsOf({ steps }: StepGroup): number[] {
 export function stepsTold(flows: FlowSet, group: StepGroup) {
   const [first] = group.steps
   const requests = requestsOf(group)
-  const after = requests.filter((request) => flows.period[request] === AFTER).length
-  const contributionUs = group.steps.reduce((sum, step) => sum + step.contributionUs, 0)
+  const recorded = Math.max(1, requests.filter((one) => flows.period[one] === AFTER).length)
+  const concerned = countByPeriod(flows, requests)
+  const totalUs = group.steps.reduce((sum, step) => sum + step.contributionUs, 0)
+  const eachUs = totalUs / recorded
   const error = Math.hypot(...group.steps.map(({ contributionError }) => contributionError))
-  const width = normalQuantile(0.975) * error
+  const width = (normalQuantile(0.975) * error) / recorded
   const parts = first.kind === 'work' ? workParts(flows, first) : []
   return {
     ...stepWords(flows, group, parts),
-    requests: after,
-    concerned: [requests.length - after, after],
-    contributionUs,
-    eachInterval: [
-      (contributionUs - width) / Math.max(1, after),
-      (contributionUs + width) / Math.max(1, after),
-    ],
+    requests: concerned[AFTER],
+    concerned,
+    contributionUs: totalUs * (concerned[AFTER] / recorded),
+    eachInterval: [eachUs - width, eachUs + width],
     probabilitySlower: first.probabilitySlower,
     notes: [
       ...minorityNotes(first, flows.quantity, namedPart(first, parts)),
       ...partNotes(group, {
         parts,
-        eachUs: contributionUs / Math.max(1, after),
+        eachUs,
         quantity: flows.quantity,
       }),
       ...(isMessage(first)
@@ -77,7 +77,7 @@ export function stepsTold(flows: FlowSet, group: StepGroup) {
             `${moreText(first.shiftUs, flows.quantity)} for a message${intervalText(first.interval, flows.quantity)}, on top of response times`,
           ]
         : wayNotes(flows, group.steps, requests)),
-      ...(contributionUs === 0 && !isMessage(first) ? ['no request waits for it'] : []),
+      ...(totalUs === 0 && !isMessage(first) ? ['no request waits for it'] : []),
     ],
     ...(isMessage(first) && {
       size: { value: first.shiftUs, unit: 'µs', per: 'message', interval: first.interval },

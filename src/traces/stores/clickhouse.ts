@@ -1,5 +1,5 @@
 import { FlowdeltaError } from '../../core/errors.ts'
-import { count, defineOptions, number, optionalCount, optionalText } from '../../core/options.ts'
+import { defineOptions, number, optionalCount, optionalText } from '../../core/options.ts'
 import { beginning, counted, grouped } from '../../core/words.ts'
 import {
   ATTRIBUTE_TYPES,
@@ -10,6 +10,7 @@ import {
   textOf,
 } from '../readers/json-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
+import { SAMPLE_OPTIONS } from '../selection/sample-traces.ts'
 import {
   type Asked,
   conditionOf,
@@ -41,7 +42,7 @@ export const CLICKHOUSE_OPTIONS = defineOptions({
     'Most traces of a period, as a sample that ClickHouse draws; null for all of them',
     'traces',
   ),
-  seed: count({ default: 1, sentence: 'Which of all samples is drawn' }),
+  seed: SAMPLE_OPTIONS.seed,
 })
 
 /** Traces that are read where conditions leave none, to say what there is instead. */

@@ -5,6 +5,7 @@ import { FlowdeltaError, OptionError, TraceFormatError } from '../../core/errors
 import { count, defineOptions, type OptionsOf, text } from '../../core/options.ts'
 import type { RequestGroup } from '../quality.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
+import { SAMPLE_OPTIONS } from '../selection/sample-traces.ts'
 import {
   columnFor,
   durationUnit,
@@ -19,8 +20,8 @@ import { readOrInstead, requestGroup, type StoreQuery, storeKind } from './store
 
 /** Parameters of the addresses of DuckDB: `duckdb:spans.parquet?sample=20000`. */
 export const DUCKDB_OPTIONS = defineOptions({
-  sample: count({ default: 20_000, unit: 'traces', sentence: 'Most traces of a period' }),
-  seed: count({ default: 1, sentence: 'Which of all samples is drawn' }),
+  sample: SAMPLE_OPTIONS.size,
+  seed: SAMPLE_OPTIONS.seed,
   table: text({ default: 'otel_traces', sentence: 'Table of a database', flag: null }),
   memory: text({ default: '1GB', sentence: 'Most memory of the engine', flag: null }),
   threads: count({ default: 2, sentence: 'Threads of the engine' }),

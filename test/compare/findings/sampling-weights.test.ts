@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { comparisonText } from '../../../src/cli/comparison-text.ts'
 import { printedFindings } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { failureShift } from '../../../src/compare/findings/whole-shift.ts'
+import { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { power } from '../../../src/views/report/power.ts'
 import { makeSpans } from '../../make-traces.ts'
+import { HOSTS, type Period, period as services } from './five-services.ts'
 
 /**
  * 200 requests a second apart: half of them are recorded each, the others (`rare`) one in ten. All
@@ -100,4 +102,38 @@ test('what more failures change in all is of the requests stood for', () => {
     )
   expect(shift()?.changeUs).toBeCloseTo(-2000 * 30, 6)
   expect(shift(0.1)?.changeUs).toBeCloseTo(-2000 * 300, 6)
+})
+
+describe('where each request of five services stands for a hundred, all that is told is so much', () => {
+  const slow = (isSlow: (service: string, host: string) => boolean): Omit<Period, 'seed'> => ({
+    slower: (service, host) => (isSlow(service, host) ? 2 : 1),
+  })
+  test.each([
+    ['one service', slow((one) => one === 'price')],
+    ['one service on one host', slow((one, host) => one === 'price' && host === HOSTS[1])],
+    ['all on one host', slow((_, host) => host === HOSTS[1])],
+    ['two services', slow((one) => one === 'price' || one === 'cart')],
+    ['a database', { database: (one: string) => (one === 'stock' ? 3 : 1) }],
+  ])('%s takes longer', (_, changes) => {
+    const [plain, hundredfold] = [1, 100].map((weight) => {
+      const [before, after] = [services({ seed: 1 }), services({ seed: 2, ...changes })].map(
+        (traces) =>
+          new SpanTraces(
+            traces.name,
+            { ...traces, weight: new Float64Array(traces.size).fill(weight) },
+            traces.quality(),
+          ),
+      ) as [SpanTraces, SpanTraces]
+      const { findings } = compare(before, after).findings
+      return findings
+        .flatMap((one) => [one, ...one.consequences])
+        .map(({ title, requests, contributionUs }) => [
+          title,
+          requests / weight,
+          Math.round(contributionUs / weight),
+        ])
+    }) as [unknown[], unknown[]]
+    expect(plain.length).toBeGreaterThan(0)
+    expect(hundredfold).toEqual(plain)
+  })
 })

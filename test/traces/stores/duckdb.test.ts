@@ -71,6 +71,30 @@ test('groups have exact numbers and quantiles, and the weights of a sample add u
   expect(failed).toEqual([expect.closeTo(571, 9), expect.closeTo(29, 9)])
 })
 
+test('a sample that is drawn in memory is of the same groups, and its weights add up to them', async () => {
+  const [drawn, engine] = [
+    TRACES.sample(60),
+    await load(`duckdb:${pathOf('all.parquet')}?sample=60`),
+  ]
+  expect(drawn.quality().groupTable().objects()).toEqual(
+    engine
+      .quality()
+      .groupTable()
+      .objects()
+      .map((group) =>
+        Object.fromEntries(
+          Object.entries(group).map(([name, value]) => [
+            name,
+            typeof value === 'number' ? expect.closeTo(value, 6) : value,
+          ]),
+        ),
+      ),
+  )
+  for (const part of ['outcome = error', 'service = a']) {
+    expect(weightSum(drawn.where(part))).toBeCloseTo(TRACES.where(part).size, 9)
+  }
+})
+
 test('a sample is spread over time, and the seed alone decides which it is', async () => {
   const ids = async (seed: number) =>
     (await load(`duckdb:${pathOf('all.parquet')}?sample=60&seed=${seed}`)).ids

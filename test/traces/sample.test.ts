@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { loadTraces } from '../../src/traces/load-traces.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
+import { makeGraphs, makeSpans } from '../make-traces.ts'
+
+/** 1,000 requests of four structures, a second apart; the rarest comes four times. */
+const TRACES = makeSpans(
+  Array.from({ length: 1000 }, (_, i) => {
+    const calls = i % 300 === 7 ? 3 : i % 10 === 1 ? 2 : i % 2
+    const at = { trace: `t${i}`.padStart(6, '0'), service: 'front' }
+    const startUs = i * 1e6
+    const root = { ...at, id: 'root', operation: 'get', startUs, endUs: startUs + 1000 + i }
+    const called = Array.from({ length: calls }, (_, n) => ({
+      ...at,
+      id: `call ${n}`,
+      parent: 'root',
+      operation: 'query',
+      startUs: startUs + n,
+      endUs: startUs + n + 1,
+    }))
+    return [root, ...called]
+  }).flat(),
+)
+const sumOf = (weight: Float64Array | undefined) =>
+  Array.from(weight ?? []).reduce((a, b) => a + b, 0)
+
+describe('a sample', () => {
+  const some = TRACES.sample(100)
+
+  test('has as many traces as asked for, give or take a rare one, whole, and stands for all', () => {
+    expect(Math.abs(some.size - 100)).toBeLessThanOrEqual(1)
+    expect(sumOf(some.weight)).toBeCloseTo(1000, 9)
+    const spans = new Map(
+      TRACES.table()
+        .objects()
+        .map((one) => [Object(one).trace, one]),
+    )
+    for (const one of some.table().objects()) expect(one).toEqual(spans.get(Object(one).trace))
+  })
+
+  test('is spread over time: no tenth of it is far from its share', () => {
+    const { startUs } = { startUs: some.table().array('startUs') as ArrayLike<number> }
+    const tenths = new Array(10).fill(0)
+    for (const us of Array.from(startUs)) tenths[Math.floor(us / 1e8)]++
+    expect(Math.min(...tenths)).toBeGreaterThanOrEqual(8)
+    expect(Math.max(...tenths)).toBeLessThanOrEqual(12)
+  })
+
+  test('says exactly how many requests of each structure there are, however rare', () => {
+    const { groups } = some.quality()
+    expect(groups.map(({ requests }) => requests)).toEqual([500, 396, 100, 4])
+    expect(groups.map(({ sampled }) => sampled).at(-1)).toBe(1)
+  })
+
+  test('is another by another seed, and the same by the same', () => {
+    expect(TRACES.sample(100).ids).toEqual(some.ids)
+    expect(TRACES.sample(100, { seed: 2 }).ids).not.toEqual(some.ids)
+  })
+
+  test('counts what each trace stood for before', () => {
+    const weight = new Float64Array(TRACES.size).fill(5)
+    const thinned = Object.assign(TRACES.pick([...TRACES.ids.keys()]), { weight }) as SpanTraces
+    expect(sumOf(thinned.sample(100).weight)).toBeCloseTo(5000, 6)
+  })
+
+  test('is asked for when files are read, and is all there is where that is less', async () => {
+    const lines = Array.from({ length: 30 }, (_, i) => ({
+      traceId: `${i}`,
+      id: `${i}`,
+      name: 'get',
+      timestamp: 1 + i,
+      duration: 250,
+    }))
+    const file = { name: 'zipkin.json', bytes: JSON.stringify(lines) }
+    const sizes = [10, 30, 100].map(async (sample) => (await loadTraces(file, { sample })).size)
+    expect(await Promise.all(sizes)).toEqual([10, 30, 30])
+  })
+
+  test('is refused where it cannot stand for others', () => {
+    expect(() => some.sample(10)).toThrow(
+      /^Option sample is 10\. Give null: .* is a sample already/,
+    )
+    expect(() => TRACES.sample(0)).toThrow('Option size is 0. Give a whole number')
+    const graphs = makeGraphs([{ labels: ['a', 'b'], edges: [[0, 1]] }])
+    expect(() => graphs.sample(1)).toThrow('has trace-point graphs, which cannot stand for others')
+  })
+})
