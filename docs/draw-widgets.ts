@@ -64,7 +64,10 @@ const PICTURES: readonly Picture[] = [
   {
     name: 'ranking',
     widget: explore(prefetch),
-    use: (page) => page.locator('.fd-openable button').first().click(),
+    use: async (page) => {
+      await page.locator('.fd-openable button').first().click()
+      await page.getByRole('button', { name: 'Diff' }).first().click()
+    },
   },
   {
     name: 'flows-side-by-side',

@@ -29,7 +29,9 @@ export async function optionsPage(): Promise<string> {
         .split('\n')
         .join(' ')
       const source = `[\`src/${file}\`](../src/${file})`
-      stages.push(section(name as string, `${sentence} ${source}`, module[name as string] ?? {}))
+      stages.push(
+        section(name as string, `${sentence} ${source}`.trim(), module[name as string] ?? {}),
+      )
     }
   }
   return `# Options

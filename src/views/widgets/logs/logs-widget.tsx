@@ -20,7 +20,7 @@ import { graphText, LogsGraph, nameText, scoreText } from './logs-graph.tsx'
 import { LogsVariables, VariableDetails } from './logs-variables.tsx'
 
 const LOGS_STYLE = `
-.fd-logs-slider input { width: 190px; accent-color: var(--fd-change); }
+.fd-logs-slider input { width: 190px; }
 .fd-logs-slider { flex-wrap: wrap; }
 .fd-logs-slider output { min-width: 13em; }
 .fd-logs-sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; }
@@ -40,7 +40,7 @@ const LOGS_STYLE = `
 .fd-logs-others button { white-space: normal; text-align: left; overflow-wrap: anywhere; }
 .fd-logs-details { border-top: 1px solid var(--fd-line); margin-top: 10px; padding-top: 10px; }
 .fd-logs-details h3 { overflow-wrap: anywhere; }
-.fd-logs-details th[scope="row"] { font-weight: 400; min-width: 11em; max-width: 15em; position: static; }
+.fd-logs-details th[scope="row"] { font-weight: 400; min-width: 11em; max-width: 25em; position: static; white-space: normal; }
 .fd-logs-details th[scope="row"] div { font-size: 11.5px; }
 `
 

@@ -48,14 +48,16 @@ const THEME = `
 .flowdelta *, .flowdelta *::before { box-sizing: border-box; }
 .flowdelta h3 { font-size: 15px; margin: 0 0 4px; }
 .flowdelta p { margin: 2px 0 8px; }
+.flowdelta section + section { margin-top: 12px; }
 .flowdelta .fd-soft { color: var(--fd-soft); }
-.flowdelta .fd-bar { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; margin: 4px 0 8px; }
+.flowdelta .fd-bar { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; margin: 8px 0; }
 .flowdelta .fd-choice { display: inline-flex; gap: 4px; border: 0; margin: 0; padding: 0; }
 .flowdelta label { display: inline-flex; gap: 6px; align-items: center; }
 .flowdelta button, .flowdelta select, .flowdelta input[type="text"], .flowdelta input[type="search"], .flowdelta input[type="number"] {
   font: inherit; color: inherit; background: var(--fd-raised); border: 1px solid var(--fd-line);
   border-radius: 4px; padding: 2px 8px; margin: 0;
 }
+.flowdelta input[type="range"] { accent-color: var(--fd-change); vertical-align: middle; }
 .flowdelta button { cursor: pointer; }
 .flowdelta button[aria-pressed="true"], .flowdelta button[aria-selected="true"] { background: var(--fd-selected); border-color: var(--fd-focus); }
 .flowdelta :focus-visible { outline: 2px solid var(--fd-focus); outline-offset: 1px; }

@@ -44,7 +44,7 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
           type="range"
           aria-label="SM_P_THRESHOLD"
           aria-valuetext={`${value} requests`}
-          style={`accent-color:var(--fd-change);margin-left:${LEFT - THUMB / 2}px;width:min(100% - ${LEFT}px,${WIDTH + THUMB}px)`}
+          style={`margin-left:${LEFT - THUMB / 2}px;width:min(100% - ${LEFT}px,${WIDTH + THUMB}px)`}
           min={0}
           max={SLIDER}
           value={Math.round(x(Math.max(1, value)))}

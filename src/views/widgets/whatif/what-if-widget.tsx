@@ -46,20 +46,21 @@ import {
 } from './what-if-profiles.tsx'
 
 const WHAT_IF_STYLE = `
-.fd-what-if-sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; }
+.fd-what-if-sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; margin-bottom: 8px; }
+.fd-what-if-sides input[type="search"] { margin-bottom: 6px; }
 .fd-what-if-sides > div { flex: 1 1 360px; min-width: 0; }
 .fd-what-if-sides > div:first-child { flex-basis: 430px; }
 .fd-what-if-sliders { max-height: 340px; border-bottom: 1px solid var(--fd-line); }
 .fd-what-if-sliders table { width: 100%; }
 .fd-what-if-sliders :is(th, td), .fd-what-if-numbers :is(th, td) { padding: 3px 5px; }
 :is(.fd-what-if-sliders, .fd-what-if-causes) thead th { z-index: 1; }
-.fd-what-if-sliders input[type="range"] { display: block; width: 104px; accent-color: var(--fd-change); margin: 0; }
+.fd-what-if-sliders input[type="range"] { display: block; width: 104px; margin: 0; }
 .fd-what-if-sliders input[type="number"] { width: 4em; padding: 2px 4px; text-align: right; }
 tbody th { font-weight: normal; position: static; max-width: 170px; overflow: hidden; text-overflow: ellipsis; }
 .fd-what-if-sides tr[aria-selected="true"] th { background: var(--fd-selected); }
 .fd-what-if-numbers table { width: 100%; }
 .fd-what-if-numbers tbody th { width: 60%; max-width: 0; }
-.fd-what-if-chips { display: flex; flex-wrap: wrap; gap: 4px; margin: 4px 0; min-height: 1.8em; }
+.fd-what-if-chips { display: flex; flex-wrap: wrap; gap: 4px; align-items: center; margin: 4px 0; min-height: 1.8em; }
 .fd-what-if-chips button { max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .fd-what-if-causes { max-height: 440px; }
 .fd-what-if-causes :is(th, td) { padding: 4px 6px; }
