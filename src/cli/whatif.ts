@@ -132,7 +132,9 @@ export function addWhatif(command: Command, args: readonly string[]): void {
     ).conflicts(['target', 'apply']),
   )
   addOptions(command, rarely(DIAGNOSIS_FLAGS), rarely(MODEL_FLAGS), FINDING_FLAGS)
-  addOptions(command, KNOWLEDGE_OPTIONS, LOAD_FLAGS, PRINT_FLAGS).action(runWhatif)
+  // Its own sample is of those that are learned from.
+  const { sample: _, ...loading } = LOAD_FLAGS
+  addOptions(command, KNOWLEDGE_OPTIONS, loading, PRINT_FLAGS).action(runWhatif)
 }
 
 async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<void> {
@@ -147,14 +149,17 @@ async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<v
     )
   }
   const load = async (name: string, files: readonly string[]) =>
-    requireSpans(await loadPeriod(name, files, flags), `the ${name} period`)
+    requireSpans(
+      await loadPeriod(name, files, { ...flags, sample: undefined }),
+      `the ${name} period`,
+    )
   const [recorded, recordedLater] =
     flags.split === undefined
       ? await bothPeriods(
           load('before', flags.before),
           after === undefined ? null : load('after', after),
         )
-      : await splitSpans({ ...flags, files })
+      : await splitSpans({ ...flags, files, sample: undefined })
   const before = nameTraces(recorded, knowledge)
   const later = recordedLater && nameTraces(recordedLater, knowledge)
   const warnings = whatifWarnings(before, later)
