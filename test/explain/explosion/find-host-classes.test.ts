@@ -153,7 +153,9 @@ function preferred({ seed, ...cluster }: Pick<Cluster, 'seed' | 'slowness'>) {
   return makeSpans(kept.flat())
 }
 
-test('hosts of which a sample preferred slow requests are like others by weight', () => {
+test('hosts of which a sample preferred slow requests are like others by weight', {
+  tags: 'full',
+}, () => {
   const apart = (counts: 'raw' | 'weighted') =>
     Array.from({ length: 20 }, (_, seed) =>
       findHostClasses(buildFlows(preferred({ seed }), { counts })),
@@ -205,6 +207,7 @@ describeWithShared('TraceBench', () => {
 
   test.each(['w_normal_a', 'w_normal_b', 'w_netdelay_all_20ms'])(
     '%s: all fifty are alike',
+    { tags: 'full' },
     async (run) => {
       expect((await datanodes(run)).map(({ length }) => length)).toEqual([50])
     },
