@@ -26,6 +26,9 @@ const shared = {
   setupFiles: ['test/property-seed.ts'],
 }
 
+/** Flags of worker threads are those of the process that `scripts/test.mjs` starts. */
+const inProcesses = { pool: 'forks', execArgv: ['--single-threaded-gc'] } as const
+
 export default defineConfig({
   test: {
     globalSetup: ['test/global-setup.ts'],
@@ -48,8 +51,8 @@ export default defineConfig({
       {
         test: { name: 'browser', include: [BROWSER], pool: 'threads', isolate: false, ...shared },
       },
-      { test: { name: 'notebooks', include: [NOTEBOOKS], pool: 'forks', ...shared } },
-      { test: { name: 'full', include: [FULL], pool: 'forks', ...shared } },
+      { test: { name: 'notebooks', include: [NOTEBOOKS], ...inProcesses, ...shared } },
+      { test: { name: 'full', include: [FULL], ...inProcesses, ...shared } },
     ],
   },
 })

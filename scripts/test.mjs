@@ -18,6 +18,8 @@ import {
 /** Tests that `npm test` leaves out are marked with a tag, or stand in a file of their own. */
 const LONG = '--tags-filter=full'
 const SHORT = '--tags-filter=!full'
+/** Where two workers keep two cores busy, threads that collect garbage for them only hinder them. */
+const ONE_THREAD_COLLECTS = '--single-threaded-gc'
 const PROJECTS = ['unit', 'browser', 'notebooks'].flatMap((name) => ['--project', name])
 
 /** @type {Record<'quick' | 'full', [name: string, run: () => Promise<Counts>][]>} */
@@ -84,10 +86,12 @@ async function onePass(step) {
 /**
  * @param {string[]} path of a program below node_modules
  * @param {string[]} args
+ * @param {string[]} [flags] of Node
  * @returns {Promise<Counts>}
  */
-async function program(path, args) {
-  const failed = (await run(process.execPath, [join(ROOT, 'node_modules', ...path), ...args])) !== 0
+async function program(path, args, flags = []) {
+  const script = join(ROOT, 'node_modules', ...path)
+  const failed = (await run(process.execPath, [...flags, script, ...args])) !== 0
   return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: 0 }
 }
 
@@ -118,7 +122,7 @@ async function vitest(chosen) {
   const options = reporters.map((name) => `--reporter=${name}`)
   try {
     const args = ['run', ...chosen, ...options, `--outputFile.json=${report}`]
-    const { failed: stopped } = await program(['vitest', 'vitest.mjs'], args)
+    const { failed: stopped } = await program(['vitest', 'vitest.mjs'], args, [ONE_THREAD_COLLECTS])
     const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8'))
     // Those of the other tag are not skipped: the other command runs them.
     const skipped = testResults

@@ -46,10 +46,12 @@ function node(...args: readonly string[]): string {
 }
 
 /** Runs TypeScript's compiler; its messages, none when all is well. */
-function compile(file: string, options: readonly string[]): string {
+function compile(how: string, ...files: readonly string[]): string {
+  const module = how === 'bundler' ? 'esnext' : how
+  const options = ['--module', module, '--moduleResolution', how]
   const flags = ['--noEmit', '--strict', '--target', 'es2022', '--types', 'node', ...options]
   try {
-    return node(TSC, ...flags, file)
+    return node(TSC, ...flags, ...files)
   } catch (error) {
     return String((error as { stdout?: unknown }).stdout)
   }
@@ -88,20 +90,9 @@ test('the first lines of README run as a script and write their chart', () => {
   expect(readFileSync(join(FOLDER, 'contributions.svg'), 'utf8')).toMatch(/^<svg/)
 })
 
-const compiles = (how: string) => {
+/** As an ES module the first lines of README, as CommonJS a program that uses each entry point. */
+const writePrograms = () => {
   writeFileSync(join(FOLDER, 'first.mts'), `${readme()}\nexport {}\n`)
-  const module = how === 'bundler' ? 'esnext' : how
-  expect(compile('first.mts', ['--module', module, '--moduleResolution', how])).toBe('')
-}
-
-test('they compile with moduleResolution nodenext', () => compiles('nodenext'))
-test.each(['node16', 'bundler'])(
-  'they compile with moduleResolution %s',
-  { tags: ['full'] },
-  compiles,
-)
-
-test('so does a program that is compiled to CommonJS, and it can be required', () => {
   writeFileSync(
     join(FOLDER, 'common.cts'),
     `import { compare, type Comparison, loadTraces } from 'flowdelta'
@@ -114,7 +105,22 @@ export async function diagnosis(): Promise<Comparison> {
 }
 `,
   )
-  expect(compile('common.cts', ['--module', 'node16', '--moduleResolution', 'node16'])).toBe('')
+}
+
+test('programs that import and require it compile with moduleResolution nodenext', () => {
+  writePrograms()
+  expect(compile('nodenext', 'first.mts', 'common.cts')).toBe('')
+})
+
+test.each([
+  ['node16', ['first.mts', 'common.cts']],
+  ['bundler', ['first.mts']],
+])('they compile with moduleResolution %s', { tags: ['full'] }, (how, files) => {
+  writePrograms()
+  expect(compile(how, ...files)).toBe('')
+})
+
+test('it can be required', () => {
   const script = "const { compare } = require('flowdelta'); console.log(typeof compare)"
   expect(node('-e', script)).toBe('function\n')
 })

@@ -66,22 +66,22 @@ test('docs/options.md is what the option tables say', async () => {
   expect(readFileSync(OPTIONS_PAGE, 'utf8')).toBe(await optionsPage())
 })
 
+const runScript = (script: string, option: string) =>
+  spawnSync(process.execPath, [`${ROOT}scripts/${script}.mjs`, option], { encoding: 'utf8' })
+
 test.each([
   ['start', 'npm start'],
   ['test', 'npm test'],
   ['fuzz', 'npm run fuzz'],
   ['notebook-runner', 'npm run notebooks'],
-])(
-  'scripts/%s.mjs says with --help how it is run, and with a wrong option too',
-  (script, usage) => {
-    const run = (option: string) =>
-      spawnSync(process.execPath, [`${ROOT}scripts/${script}.mjs`, option], {
-        encoding: 'utf8',
-      })
-    expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining(usage) })
-    const wrong = run('--hepl')
-    expect(wrong.status).toBe(2)
-    expect(wrong.stderr).toMatch(/^Unknown option '--hepl'/)
-    expect(wrong.stderr).toContain(usage)
-  },
-)
+])('scripts/%s.mjs says with --help how it is run', (script, usage) => {
+  const said = { status: 0, stdout: expect.stringContaining(usage) }
+  expect(runScript(script, '--help')).toMatchObject(said)
+})
+
+test('with a wrong option scripts say which it is, and how they are run', () => {
+  const { status, stderr } = runScript('start', '--hepl')
+  expect(status).toBe(2)
+  expect(stderr).toMatch(/^Unknown option '--hepl'/)
+  expect(stderr).toContain('npm start')
+})

@@ -107,7 +107,9 @@ describe('flowdelta compare', () => {
     expect(out.split('\n').filter((line) => line.length > 100)).toEqual([])
   })
 
-  test('--explain names finding and mutation, and no heading stands without an answer', async () => {
+  test('--explain names finding and mutation, and no heading stands without an answer', {
+    tags: ['full'],
+  }, async () => {
     const periods = await firstSeconds('delay-1ms', 20)
     const { out } = await flowdelta('compare', ...periods, '--explain', '1')
     const said = out.slice(out.indexOf('Finding #1 by parameters')).split('\n')
@@ -291,7 +293,7 @@ describe('--fail-on', () => {
 })
 
 describeWithShared('--fail-on errors', () => {
-  test('holds for more than a share of failing calls', async () => {
+  test('holds for more than a share of failing calls', { tags: ['full'] }, async () => {
     const file = (name: string) => sharedFile(`data/hdx-eval/deploy-regression-7/${name}.jsonl.gz`)
     const { code, err } = await flowdelta(
       ...['compare', '--before', file('before') as string, '--after', file('after') as string],

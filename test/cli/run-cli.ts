@@ -17,23 +17,29 @@ export function periods(name: string): string[] {
 
 const made = new Map<string, Promise<string[]>>()
 
+/** The same saved as Parquet, which loads ten times as fast, for what many runs read. */
+export const savedPeriods = (name: string) => saved(name, null)
+
 /** The same of its first seconds alone, for what does not depend on how many requests there are. */
-export function firstSeconds(name: string, seconds: number): Promise<string[]> {
+export const firstSeconds = (name: string, seconds: number) => saved(name, seconds)
+
+function saved(name: string, seconds: number | null): Promise<string[]> {
   const key = `${name} ${seconds}`
-  const flags = made.get(key) ?? cut(periods(name), seconds)
+  const flags = made.get(key) ?? save(periods(name), seconds)
   made.set(key, flags)
   return flags
 }
 
-async function cut(flags: readonly string[], seconds: number): Promise<string[]> {
+async function save(flags: readonly string[], seconds: number | null): Promise<string[]> {
   const folder = temporaryFolder()
   const [, before = '', , after = ''] = flags
-  const save = async (from: string, name: string) => {
+  const into = async (from: string, name: string) => {
     const file = join(folder, `${name}.parquet`)
-    await (await loadTraces(from)).between('0s', `${seconds}s`).save(file)
+    const traces = await loadTraces(from)
+    await (seconds === null ? traces : traces.between('0s', `${seconds}s`)).save(file)
     return file
   }
-  return ['--before', await save(before, 'before'), '--after', await save(after, 'after')]
+  return ['--before', await into(before, 'before'), '--after', await into(after, 'after')]
 }
 
 export interface Outcome {

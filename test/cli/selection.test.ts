@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { grouped } from '../../src/core/words.ts'
 import { randomSource } from '../../src/stats/random.ts'
-import { firstSeconds, flowdelta, periods, schemaErrors } from './run-cli.ts'
+import { firstSeconds, flowdelta, savedPeriods, schemaErrors } from './run-cli.ts'
 
-const PERIODS = periods('rmw')
+const PERIODS = await savedPeriods('rmw')
 const [, GOOD = '', , BAD = ''] = PERIODS
 const SHORT = await firstSeconds('rmw', 1)
 const [, , , SHORT_BAD = ''] = SHORT
@@ -69,7 +69,9 @@ describe('--split', () => {
     )
   })
 
-  test('--split explains one stretch of time by another, and compares their variance', async () => {
+  test('--split explains one stretch of time by another, and compares their variance', {
+    tags: 'full',
+  }, async () => {
     const halves = ['--split', '0s..2s | 2s..4s', BAD]
     const whatif = await flowdelta('whatif', ...halves, '--sample', '300', '--depth', '1')
     const slow = /^.* scenarios tried; .*\n/gm

@@ -8,11 +8,10 @@ import { profileQuantiles } from '../../src/whatif/recompute/latency-profile.ts'
 import { applyScenario } from '../../src/whatif/scenarios/apply-scenario.ts'
 import { parseScenario } from '../../src/whatif/scenarios/parse-scenario.ts'
 import { loadCase } from '../whatif/real-systems.ts'
-import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
+import { flowdelta, ROOT, savedPeriods, schemaErrors } from './run-cli.ts'
 
-const CASE = `${ROOT}datasets/storage-service/rmw`
-const BEFORE = ['--before', `${CASE}/before.jsonl.gz`]
-const AFTER = ['--after', `${CASE}/after.jsonl.gz`]
+const PERIODS = await savedPeriods('rmw')
+const [BEFORE, AFTER] = [PERIODS.slice(0, 2), PERIODS.slice(2)]
 /** Enough requests to tell. */
 const SAMPLE = ['--sample', '1500']
 const before = await loadCase('rmw', 'before')
@@ -115,15 +114,7 @@ describe('causes', () => {
   })
 
   test('of one period against itself: none beyond chance', async () => {
-    const same = [
-      '--after',
-      `${CASE}/before.jsonl.gz`,
-      ...SAMPLE,
-      '--depth',
-      '1',
-      '--divergence',
-      'ks',
-    ]
+    const same = ['--after', BEFORE[1] as string, ...SAMPLE, '--depth', '1', '--divergence', 'ks']
     const text = await whatif(...BEFORE, ...same)
     expect(text).toContain('The profiles are the same.')
     expect(text).toContain('No single change explains a difference beyond chance.')

@@ -19,13 +19,7 @@ beforeAll(() => {
     copyFileSync(file, join(FOLDER, basename(file)))
   }
   symlinkSync(join(ROOT, 'node_modules'), join(FOLDER, 'node_modules'), 'junction')
-  const notebooks = join('node_modules', '@observablehq', 'notebook-kit', 'dist', 'bin')
-  const build = ['build', '--root', '.', '--out', 'site', 'index.html']
-  execFileSync(process.execPath, [join(notebooks, 'notebooks.js'), ...build], {
-    cwd: FOLDER,
-    stdio: 'pipe',
-  })
-}, 60_000)
+})
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
 test('the page of the guide bundles for browsers, without any module of Node', async () => {
@@ -44,7 +38,18 @@ test('the page of the guide bundles for browsers, without any module of Node', a
 })
 
 describeWithBrowser('the notebook of Observable', (browser) => {
-  test('compares the periods in the page and shows chart, widget and table', async () => {
+  beforeAll(() => {
+    const notebooks = join('node_modules', '@observablehq', 'notebook-kit', 'dist', 'bin')
+    const build = ['build', '--root', '.', '--out', 'site', 'index.html']
+    execFileSync(process.execPath, [join(notebooks, 'notebooks.js'), ...build], {
+      cwd: FOLDER,
+      stdio: 'pipe',
+    })
+  }, 60_000)
+
+  test('compares the periods in the page and shows chart, widget and table', {
+    tags: 'full',
+  }, async () => {
     const page = await browser().newPage()
     const problems: string[] = []
     page.on('pageerror', (error) => problems.push(error.message))

@@ -77,6 +77,18 @@ function period(seed: number, changes: Changes = {}) {
 
 describe('the change that was made is named first, and significant', () => {
   const before = period(1)
+  const known = new Map<string, ReturnType<typeof compared>>()
+  const compared = (changes: Changes) => {
+    const after = period(2, changes)
+    return { after, diagnosis: diagnoseLatency(before, after) }
+  }
+  /** The period with some changes and what explains it, found once for all tests. */
+  const changed = (changes: Changes) => {
+    const key = JSON.stringify(changes)
+    const found = known.get(key) ?? compared(changes)
+    known.set(key, found)
+    return found
+  }
   test.each<[string, Changes]>([
     [
       'cart call calls stock call again after it failed, in 18 % of its calls instead of 0 %',
@@ -93,7 +105,7 @@ describe('the change that was made is named first, and significant', () => {
     ['mix of requests by client as after (desktop 31 % instead of 70 %)', { mobile: 0.7 }],
     ['server time of price call as after', { rarelyMoreUs: 100_000 }],
   ])('%s', (title, changes) => {
-    const { best } = diagnoseLatency(before, period(2, changes))
+    const { best } = changed(changes).diagnosis
     expect(best?.scenario.title).toBe(title)
     expect(best?.significant).toBe(true)
   })
@@ -118,21 +130,21 @@ describe('the change that was made is named first, and significant', () => {
     ['web call now calls audit call', { audit: true }],
     ['cart call calls stock call 6 times instead of once', { stockCalls: 6 }],
   ])('a finding of a comparison and its cause know each other: %s', (title, changes) => {
-    const after = period(2, changes)
+    const { after, diagnosis } = changed(changes)
     const { findings } = compare(before, after)
-    const [first] = diagnoseLatency(before, after).explains(findings)
+    const [first] = diagnosis.explains(findings)
     expect(first?.finding.rank).toBe(1)
     expect(first?.cause?.scenario.title).toBe(title)
     const begun = diagnoseLatency(before, after, { finding: first?.finding ?? null })
     expect(begun.best?.scenario.title).toBe(title)
-    expect(begun.size).toBeLessThan(diagnoseLatency(before, after).size)
+    expect(begun.size).toBeLessThan(diagnosis.size)
   })
 
   test('what a finding does not tell explains none', () => {
-    const after = period(2, { authMoreUs: 10_000 })
+    const { after, diagnosis } = changed({ authMoreUs: 10_000 })
     const [found] = compare(before, after).findings.findings
     const otherway = { findings: [{ ...found, direction: 'faster' }] } as unknown as Findings
-    expect(diagnoseLatency(before, after).explains(otherway)[0]?.cause).toBeNull()
+    expect(diagnosis.explains(otherway)[0]?.cause).toBeNull()
     const elsewhere = { ...found, steps: [{ ...found?.steps[0], service: 'nosuch' }] } as Finding
     expect(() => diagnoseLatency(before, after, { finding: elsewhere })).toThrow(
       'tells of no calls that these requests make',
@@ -140,7 +152,7 @@ describe('the change that was made is named first, and significant', () => {
   })
 
   test('one cause stands alone', () => {
-    const { together } = diagnoseLatency(before, period(2, { authMoreUs: 10_000 }))
+    const { together } = changed({ authMoreUs: 10_000 }).diagnosis
     expect(together.map(({ cause }) => cause.rank)).toEqual([1])
   })
 

@@ -99,11 +99,16 @@ test('a finding of the same service leaves the stretch out', () => {
   expect(slowStretch).toBeNull()
 })
 
-test('of a hundred pairs of periods alike, whose slow requests come at any time, none has a slow stretch or a few slow ones', () => {
-  const told = Array.from({ length: 100 }, (_, seed) => compared({}, {}, 100 + seed)).map(
-    ({ steps }) => slowRequests(steps, []),
-  )
-  expect(told.filter((one) => one.slowStretch ?? one.fewSlow)).toEqual([])
+describe.each([
+  { pairs: 10, tags: [] },
+  { pairs: 100, tags: ['full'] },
+])('of $pairs pairs of periods alike, whose slow requests come at any time', ({ pairs, tags }) => {
+  test('none has a slow stretch or a few slow ones', { tags }, () => {
+    const told = Array.from({ length: pairs }, (_, seed) => compared({}, {}, 100 + seed)).map(
+      ({ steps }) => slowRequests(steps, []),
+    )
+    expect(told.filter((one) => one.slowStretch ?? one.fewSlow)).toEqual([])
+  })
 })
 
 /*
@@ -178,9 +183,12 @@ function withLock(name: string, { fromUs = NOON_US, isLocked = false, seed = 1 }
   return makeSpans(spans, name)
 }
 
-test.each([3, 4, 5])(
-  'a lock of a minute is told with the requests that arrive then, and where they wait, seed %i',
-  (seed) => {
+describe.each([
+  { seeds: [3], tags: [] },
+  { seeds: [4, 5], tags: ['full'] },
+])('a lock of a minute', ({ seeds, tags }) => {
+  const title = 'is told with the requests that arrive then, and where they wait, seed %i'
+  test.each(seeds)(title, { tags }, (seed) => {
     const { findings } = compare(
       withLock('before', { seed }),
       withLock('after', { fromUs: NOON_US + 600e6, isLocked: true, seed: seed + 50 }),
@@ -197,8 +205,8 @@ test.each([3, 4, 5])(
     expect(size.interval[1]).toBeGreaterThan(30e6)
     expect(Math.abs((since?.until?.timeUs ?? 0) - (NOON_US + 900e6))).toBeLessThan(2e6)
     expect(findings.slowStretch).toBeNull()
-  },
-)
+  })
+})
 
 test('a few slow requests name the span within a service that holds their time, too', () => {
   const after = { fromUs: LATER_US, slowUs: 5_000_000, slowEvery: 400, seed: 2 }

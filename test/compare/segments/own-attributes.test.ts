@@ -82,7 +82,9 @@ describe('a step that is slower for some values of an attribute of its own spans
     )
   })
 
-  test('is told in the numbers of all requests where a part of many is searched first', () => {
+  test('is told in the numbers of all requests where a part of many is searched first', {
+    tags: 'full',
+  }, () => {
     const many = (seed: number, usOf: (query: Query) => number) =>
       period(seed, usOf, () => false, 11_000)
     const [segment, ...others] = compare(

@@ -153,18 +153,23 @@ function preferred({ seed, ...cluster }: Pick<Cluster, 'seed' | 'slowness'>) {
   return makeSpans(kept.flat())
 }
 
-test('hosts of which a sample preferred slow requests are like others by weight', () => {
-  const apart = (counts: 'raw' | 'weighted') =>
-    Array.from({ length: 20 }, (_, seed) =>
-      findHostClasses(buildFlows(preferred({ seed }), { counts })),
-    ).filter(({ size }) => size > 1).length
-  expect(apart('raw')).toBe(20)
-  expect(apart('weighted')).toBeLessThanOrEqual(1)
-  const slowness = (host: number) => (host < 2 ? 3 : 1)
-  const { classes } = findHostClasses(buildFlows(preferred({ slowness })))
-  expect(classes.map(({ hosts }) => hosts.length)).toEqual([8, 2])
-  expect(classes[1]?.slowness).toBeGreaterThan(2)
-  expect(classes[1]?.slowness).toBeLessThan(4)
+describe.each([
+  { seeds: 3, atMost: 0, tags: [] },
+  { seeds: 20, atMost: 1, tags: ['full'] },
+])('of $seeds samples that preferred slow requests of some hosts', ({ seeds, atMost, tags }) => {
+  test('hosts are like others by weight, and those that are slow are not', { tags }, () => {
+    const apart = (counts: 'raw' | 'weighted') =>
+      Array.from({ length: seeds }, (_, seed) =>
+        findHostClasses(buildFlows(preferred({ seed }), { counts })),
+      ).filter(({ size }) => size > 1).length
+    expect(apart('raw')).toBe(seeds)
+    expect(apart('weighted')).toBeLessThanOrEqual(atMost)
+    const slowness = (host: number) => (host < 2 ? 3 : 1)
+    const { classes } = findHostClasses(buildFlows(preferred({ slowness })))
+    expect(classes.map(({ hosts }) => hosts.length)).toEqual([8, 2])
+    expect(classes[1]?.slowness).toBeGreaterThan(2)
+    expect(classes[1]?.slowness).toBeLessThan(4)
+  })
 })
 
 test('of 100 homogeneous clusters, at most five come apart', () => {
@@ -205,6 +210,7 @@ describeWithShared('TraceBench', () => {
 
   test.each(['w_normal_a', 'w_normal_b', 'w_netdelay_all_20ms'])(
     '%s: all fifty are alike',
+    { tags: 'full' },
     async (run) => {
       expect((await datanodes(run)).map(({ length }) => length)).toEqual([50])
     },

@@ -232,7 +232,8 @@ test('a server that is busy, fails, breaks off or cuts an answer is asked again'
   expect(mishaps).toEqual([])
 })
 
-test.each<[problem: string, reply: Reply, message: string, timeout?: number]>([
+// At once, as each is waited for and asked again.
+test.concurrent.for<[problem: string, reply: Reply, message: string, timeout?: number]>([
   ['always busy', { status: 429, headers: { 'retry-after': '0' } }, 'answered with status 429'],
   ['cut', { body: '{"result":{"resourceSpans":[{"resou' }, 'sent an answer that cannot be used'],
   ['empty', { body: '' }, 'answered with nothing'],
@@ -255,13 +256,19 @@ test.each<[problem: string, reply: Reply, message: string, timeout?: number]>([
     'sent an answer that cannot be used: The file ends before what starts on line 1 does (asked for',
   ],
   ['silent', () => {}, 'kept silent for 0.5 s', 0.5],
-])('a server that is %s gives an error that says so', async (_, reply, message, timeout = 30) => {
-  const served = await serve((url) => (url.pathname.endsWith('traces') ? reply : jaegerV3(url)))
-  const said = await rejection(load(served, BEFORE, `&tries=2&timeout=${timeout}`))
-  expect(said).toMatch(/^FlowdeltaError: jaeger:\/\/127/)
-  expect(said).toContain(message)
-  expect(said).toContain('This was so 2 times in a row.')
-})
+])(
+  'a server that is %s gives an error that says so',
+  async ([, reply, message, timeout = 30], { onTestFinished }) => {
+    const served = await serve(
+      (url) => (url.pathname.endsWith('traces') ? reply : jaegerV3(url)),
+      onTestFinished,
+    )
+    const said = await rejection(load(served, BEFORE, `&tries=2&timeout=${timeout}`))
+    expect(said).toMatch(/^FlowdeltaError: jaeger:\/\/127/)
+    expect(said).toContain(message)
+    expect(said).toContain('This was so 2 times in a row.')
+  },
+)
 
 test('a lying content type does not matter where the content is right', async () => {
   const served = await serve((url) => ({ ...(jaegerV3(url) as object), type: 'text/html' }))

@@ -23,9 +23,10 @@ export interface Served {
   }[]
 }
 
-/** Starts an HTTP server that lives as long as the test. */
+/** Starts an HTTP server that lives as long as the test; a concurrent one has to say when it ends. */
 export async function serve(
   answer: (url: URL, request: Served['asked'][number]) => Reply | Promise<Reply>,
+  onFinished: typeof onTestFinished = onTestFinished,
 ): Promise<Served> {
   const asked: Served['asked'] = []
   const server = createServer(async (request, response) => {
@@ -45,7 +46,7 @@ export async function serve(
     response.writeHead(status, { 'content-type': type, ...headers }).end(text)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
+  onFinished(() => {
     server.closeAllConnections()
     server.close()
   })

@@ -108,7 +108,9 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  test('opens what is drawn as one by a click, and folds it back where it was', async () => {
+  test('opens what is drawn as one by a click, and folds it back where it was', {
+    tags: 'full',
+  }, async () => {
     const { page, problems } = await show()
     const top = (await topsOf(page, '3 steps in both'))[0] as number
     await page.locator('[data-step="0:0"] .fd-node').click({ position: { x: 4, y: 4 } })
@@ -141,7 +143,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  test('shows levels: every step, groups', async () => {
+  test('shows levels: every step, groups', { tags: 'full' }, async () => {
     const { page, problems } = await show()
     await page.getByRole('combobox').selectOption('groups')
     expect(await namesIn(page)).toEqual(['3 steps in both', 'D', '2 added steps', 'E', 'F'])
@@ -154,7 +156,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  test('pins a step: both flows stand at one height there', async () => {
+  test('pins a step: both flows stand at one height there', { tags: 'full' }, async () => {
     const { page, problems } = await show({ mode: 'side-by-side' })
     const [before, after] = (await topsOf(page, 'F')) as [number, number]
     expect(after - before).toBeGreaterThan(30)
@@ -168,7 +170,9 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  test('zooms by wheel and buttons, moves by dragging, and stops at the border', async () => {
+  test('zooms by wheel and buttons, moves by dragging, and stops at the border', {
+    tags: 'full',
+  }, async () => {
     const { page, problems } = await show({ level: 'steps' })
     const box = (await page.locator('.fd-flow-surface').boundingBox()) as {
       x: number
@@ -207,7 +211,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  test('goes from difference to difference and says what each is', async () => {
+  test('goes from difference to difference and says what each is', { tags: 'full' }, async () => {
     const { page, problems } = await show()
     const next = page.getByRole('button', { name: 'Next difference' })
     await next.click()
@@ -252,7 +256,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
   test.each([
     { dark: true, width: 1100 },
     { dark: false, width: 500 },
-  ])('nothing is cut off: %j', async (how) => {
+  ])('nothing is cut off: %j', { tags: 'full' }, async (how) => {
     const { page, problems } = await show({ mode: 'side-by-side' }, how)
     const wide = await page.evaluate(() => document.documentElement.scrollWidth)
     expect(wide).toBeLessThanOrEqual(how.width)
@@ -266,7 +270,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  test('names from traces do nothing but show', async () => {
+  test('names from traces do nothing but show', { tags: 'full' }, async () => {
     const labels = ['A', `B${HOSTILE}`, 'C </script><img src=x onerror=alert(1)>']
     const graphs = Array.from({ length: 30 }, (_, i) => ({
       labels,

@@ -14,7 +14,9 @@ const told = comparison.with({
 })
 
 describeInBrowser('what people know in a page', (open) => {
-  test('notes stand on the flow beside those of the reader, who cannot remove them there', async () => {
+  test('notes stand on the flow beside those of the reader, who cannot remove them there', {
+    tags: 'full',
+  }, async () => {
     const annotations = [{ node: 0, comment: 'mine' }]
     const { page, problems } = await open([
       explore(told, 'flows', { category: 0, level: 'steps', annotations }),
@@ -29,7 +31,9 @@ describeInBrowser('what people know in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  test('the ranking has a column for what kinds of request mean, to sort and filter', async () => {
+  test('the ranking has a column for what kinds of request mean, to sort and filter', {
+    tags: 'full',
+  }, async () => {
     const { page, problems } = await open([explore(told)])
     await page.getByLabel('Only mutations with').fill('into the archive')
     expect(await page.getByRole('table', { name: 'Ranked mutations' }).textContent()).toMatch(

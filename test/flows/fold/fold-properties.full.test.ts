@@ -1,3 +1,0 @@
-import { describeFoldProperties } from './fold-properties.ts'
-
-describeFoldProperties(150)

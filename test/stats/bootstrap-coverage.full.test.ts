@@ -1,3 +1,0 @@
-import { describeBootstrapCoverage } from './bootstrap-coverage.ts'
-
-describeBootstrapCoverage()

@@ -1,3 +1,0 @@
-import { describeTreeInvariance } from './tree-invariance.ts'
-
-describeTreeInvariance(100)

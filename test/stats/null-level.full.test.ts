@@ -1,3 +1,0 @@
-import { describeNullLevel } from './null-level.ts'
-
-describeNullLevel()

@@ -1,3 +1,0 @@
-import { describeShiftCoverage } from './shift-coverage.ts'
-
-describeShiftCoverage()

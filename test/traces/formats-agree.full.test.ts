@@ -1,3 +1,0 @@
-import { describeFormats } from './formats-agree.ts'
-
-describeFormats(1)

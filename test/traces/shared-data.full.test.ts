@@ -1,3 +1,0 @@
-import { describeSharedData } from './shared-data.ts'
-
-describeSharedData()
