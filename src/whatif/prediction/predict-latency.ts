@@ -128,15 +128,13 @@ interface PredictionErrors {
   readonly criticalPath: number
 }
 
-interface PredictionFields {
+/** How well execution models predict latencies of callers, beside simpler ways. */
+export class PredictionEvaluation extends columnarStage<{
   /** Over all operations. */
   readonly all: PredictionErrors
   /** Of each operation, most calls first. */
   readonly operations: readonly (CallName & PredictionErrors)[]
-}
-
-/** How well execution models predict latencies of callers, beside simpler ways. */
-export class PredictionEvaluation extends columnarStage<PredictionFields>() {
+}>() {
   /** One row an operation, `all` first. */
   table(): StageTable {
     const rows = [{ service: 'all', operation: '', ...this.all }, ...this.operations]
