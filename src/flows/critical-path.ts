@@ -1,5 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { ascending } from 'd3-array'
+import { getOrInsert } from '../core/entries.ts'
 import { InternalError, requireStage } from '../core/errors.ts'
 import { TIME } from '../core/quantity.ts'
 import { ShapeGraph } from '../traces/shape-table.ts'
@@ -87,11 +88,7 @@ export class CriticalPathFinder {
 
   /** What is the same for all requests of a shape. */
   plan(shape: number): WalkPlan {
-    const known = this.#plans.get(shape)
-    if (known !== undefined) return known
-    const plan = planShape(this.#flows, shape)
-    this.#plans.set(shape, plan)
-    return plan
+    return getOrInsert(this.#plans, shape, () => planShape(this.#flows, shape))
   }
 }
 

@@ -1,4 +1,5 @@
 import { sum } from 'd3-array'
+import { getOrInsert } from '../core/entries.ts'
 import { benjaminiHochberg } from '../stats/benjamini-hochberg.ts'
 import { twoProportionsTest } from '../stats/two-proportions.ts'
 import type { Period } from './flow-set.ts'
@@ -117,10 +118,5 @@ export function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
 }
 
 function tallyOf(tallies: Map<number, Tally>, key: number): Tally {
-  let tally = tallies.get(key)
-  if (tally === undefined) {
-    tally = new Tally()
-    tallies.set(key, tally)
-  }
-  return tally
+  return getOrInsert(tallies, key, () => new Tally())
 }

@@ -1,5 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { rollup } from 'd3-array'
+import { remembered } from '../core/remembered.ts'
 import type { Attributes, AttributeValue } from '../traces/attributes.ts'
 import type { GraphTraces } from '../traces/graph-traces.ts'
 import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
@@ -13,8 +14,6 @@ const NONE: NodeRecord = []
 /** Finds what traces say of nodes; parameters of a span are at its call, not at its reply. */
 export class NodeRecords {
   readonly #flows: FlowSet
-  /** For each period of graphs, the first node of each trace, all nodes counted through. */
-  readonly #firstNodes = new Map<GraphTraces, Uint32Array>()
 
   constructor(flows: FlowSet) {
     this.#flows = flows
@@ -50,19 +49,18 @@ export class NodeRecords {
 
   #pointRecord(traces: GraphTraces, trace: number, node: number): NodeRecord {
     if (traces.attributes === null) return NONE
-    const first = this.#firstNodes.get(traces) ?? firstNodes(traces)
-    this.#firstNodes.set(traces, first)
-    return recordOf(traces.attributes, first[trace]! + node)
+    return recordOf(traces.attributes, firstNodes(traces)[trace]! + node)
   }
 }
 
-function firstNodes({ shapes, shapeOf }: GraphTraces): Uint32Array {
+/** The first node of each trace, all nodes of its period counted through. */
+const firstNodes = remembered(({ shapes, shapeOf }: GraphTraces) => {
   let node = 0
   return Uint32Array.from(shapeOf, (shape) => {
     node += shapes.nodeCount(shape)
     return node - shapes.nodeCount(shape)
   })
-}
+})
 
 function spanRecord(traces: SpanTraces, row: number): NodeRecord {
   const { attributes, hosts, versionNames, spans } = traces

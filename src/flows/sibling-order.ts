@@ -1,4 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { getOrInsert } from '../core/entries.ts'
 import type { SpanClocks } from './clocks/clock-offsets.ts'
 import { clockResolutionUs } from './clocks/clock-resolution.ts'
 import { AFTER, BEFORE, type FlowOptions, type FlowReport, type Period } from './flow-set.ts'
@@ -246,11 +247,9 @@ class LearnedSiblingOrder implements SiblingOrder {
     const sorted = listing.map((i) => numbers[i]!)
     const detached = listing.map((i) => called.detached[i]!)
     const key = `${period} ${name} ${sorted.join()} ${detached.join('')}`
-    let precedence = this.#precedences.get(key)
-    if (precedence === undefined) {
-      precedence = this.#precedenceOf(period, name, { sorted, detached })
-      this.#precedences.set(key, precedence)
-    }
+    const precedence = getOrInsert(this.#precedences, key, () =>
+      this.#precedenceOf(period, name, { sorted, detached }),
+    )
     return { ...called, listing, precedence }
   }
 
@@ -322,9 +321,7 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   #orderOf(name: number): LearnedOrder {
-    const order = this.#orders.get(name) ?? new LearnedOrder()
-    this.#orders.set(name, order)
-    return order
+    return getOrInsert(this.#orders, name, () => new LearnedOrder())
   }
 
   /** Numbers children by what is called and which of its calls it is, in order of start. */
@@ -332,9 +329,7 @@ class LearnedSiblingOrder implements SiblingOrder {
     const seen = this.#seen
     const numbers = names.map((name) => {
       const key = name * MAX_CHILDREN + seen[name]!++
-      const number = this.#childNumbers.get(key) ?? this.#childNumbers.size
-      this.#childNumbers.set(key, number)
-      return number
+      return getOrInsert(this.#childNumbers, key, () => this.#childNumbers.size)
     })
     for (const name of names) seen[name] = 0
     return numbers

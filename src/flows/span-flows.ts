@@ -1,4 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { getOrInsert } from '../core/entries.ts'
 import { Dictionary } from '../traces/dictionary.ts'
 import { finishColumns, growingColumns, growingUint32 } from '../traces/growing-columns.ts'
 import { Outcomes, readOutcomes } from '../traces/outcomes.ts'
@@ -324,18 +325,16 @@ class SpanFlowBuilder {
       const attributes = this.#attributesOf(traces, span)
       const number = (service * operations.size + operation) * hosts.size + host
       const key = attributes === '' ? number : `${number}${attributes}`
-      let code = known.get(key)
-      if (code === undefined) {
+      labels[span] = getOrInsert(known, key, () => {
         const label = {
           service: services.value(service),
           operation: `${operations.value(operation)}${attributes}`,
           host: hosts.value(host),
         }
-        code = this.#labels.code({ ...label, phase: 'call' })
+        const call = this.#labels.code({ ...label, phase: 'call' })
         this.#labels.code({ ...label, phase: 'reply' })
-        known.set(key, code)
-      }
-      labels[span] = code
+        return call
+      })
     }
     return labels
   }
@@ -366,12 +365,9 @@ function nameCalls(periods: readonly SpanTraces[]): Uint32Array[] {
     return spans.service.map((service, span) => {
       const operation = spans.operation[span]!
       const pair = service * operations.size + operation
-      let name = known.get(pair)
-      if (name === undefined) {
-        name = names.code(`${services.value(service)} ${operations.value(operation)}`)
-        known.set(pair, name)
-      }
-      return name
+      return getOrInsert(known, pair, () =>
+        names.code(`${services.value(service)} ${operations.value(operation)}`),
+      )
     })
   })
 }

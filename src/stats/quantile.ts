@@ -82,15 +82,6 @@ export function valueAtWeight(
 /** What sums of fractions may be off. */
 const ROUNDING = 1e-9
 
-/** Sums of weights up to and with each. */
-export function cumulativeWeights(weights: ArrayLike<number>): Float64Array {
-  let sum = 0
-  return Float64Array.from(weights, (own) => {
-    sum += own
-    return sum
-  })
-}
-
 /** The `quantile` of two ascending samples together, not both empty, which are not merged for it. */
 export function pooledQuantile(
   first: ArrayLike<number>,

@@ -1,18 +1,10 @@
 // Run on every feature of every variable: the loops index with `!`.
 import { rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 import { fTail } from './distributions.ts'
-import type { SampleCounts } from './two-sample.ts'
+import type { SampleCounts, WeightOptions } from './two-sample.ts'
 import { requireWeights } from './weighted-sample.ts'
 
-export interface WelchOptions {
-  /**
-   * How much each value counts: numbers above 0, one a value; only their proportions matter. The
-   * mean and the variance are weighted, and the sample counts as (Σw)² / Σw² values, never more
-   * than it has. Default: all the same.
-   */
-  readonly beforeWeights?: ArrayLike<number>
-  readonly afterWeights?: ArrayLike<number>
-}
+export type WelchOptions = WeightOptions
 
 export interface WelchResult extends SampleCounts {
   /**
@@ -41,6 +33,9 @@ export interface WelchResult extends SampleCounts {
  * NaN and infinite values are left out and counted. With fewer than two values in a sample nothing
  * is tested. Where neither sample varies, equal means give t = 0 and p = 1, different ones t = ±∞
  * and p = 0; where one does not, the other's n − 1 are the degrees of freedom.
+ *
+ * Only proportions of weights matter: mean and variance are weighted, and a sample counts as
+ * (Σw)² / Σw² values, never more than it has.
  *
  * Limits: values must be independent; with few of them their distribution should be near normal.
  *

@@ -1,11 +1,11 @@
 // Runs once a request: the loops index with `!`.
-import { bisectLeft, bisectRight, sum } from 'd3-array'
+import { bisectLeft, bisectRight, cumsum, sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { normalP, normalQuantile } from '../../stats/distributions.ts'
 import { logOf, moderatedShifts } from '../../stats/moderated-shifts.ts'
-import { cumulativeWeights, pooledQuantile } from '../../stats/quantile.ts'
+import { pooledQuantile } from '../../stats/quantile.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { compareCounts } from '../steps/compare-counts.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
@@ -245,7 +245,7 @@ function momentsOf({ values, weights }: Pick<Sample, 'values' | 'weights'>, cut 
 /** The row with which values count as so many. */
 function lastWithin({ values, weights }: Pick<Sample, 'values' | 'weights'>, count: number) {
   if (weights === undefined) return Math.ceil(count) - 1
-  return Math.min(bisectLeft(cumulativeWeights(weights), count - 1e-9), values.length - 1)
+  return Math.min(bisectLeft(cumsum(weights), count - 1e-9), values.length - 1)
 }
 
 interface Count {

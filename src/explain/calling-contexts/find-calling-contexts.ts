@@ -187,16 +187,14 @@ export interface CallingContext {
 /** What divides up the requests: their time, or each request counted once, however long it took. */
 export type ContextMeasure = 'time' | 'requests'
 
-interface ContextColumns {
+/** The calling context tree of one or two periods: what `findCallingContexts` makes. */
+export class CallingContexts extends columnarStage<{
   readonly contexts: readonly CallingContext[]
   /** Requests in each period; 0 after where there is only one period. */
   readonly requests: readonly [before: number, after: number]
   /** What times are amounts of: time, unless flows carry another measure. */
   readonly quantity: Quantity
-}
-
-/** The calling context tree of one or two periods: what `findCallingContexts` makes. */
-export class CallingContexts extends columnarStage<ContextColumns>() {
+}>() {
   /** The sum of a period's response times, in µs: what all its contexts add up to. */
   totalUs(period: Period): number {
     return this.contexts.reduce((sum, context) => sum + totals(context, period).selfUs, 0)

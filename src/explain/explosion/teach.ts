@@ -212,13 +212,11 @@ export interface Question extends CategorySizes {
   readonly objections: readonly string[]
 }
 
-interface Asked {
+/** What to ask a person, the most helpful question first. */
+export class Questions extends columnarStage<{
   readonly questions: readonly Question[]
   readonly sizes: CategorySizes
-}
-
-/** What to ask a person, the most helpful question first. */
-export class Questions extends columnarStage<Asked>() {
+}>() {
   /** One row a question: the categories, what they differ in, and what ignoring it would do. */
   table(): StageTable {
     return rowTable(this.questions, {

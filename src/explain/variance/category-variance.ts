@@ -145,16 +145,14 @@ export interface EdgeCovariance
 /** Fewer pairs than this or as many say nothing of a correlation. */
 const FEW = 10
 
-interface CovarianceColumns {
+/** The edges of a category and how they covary with one of them, in one period. */
+export class EdgeCovariances extends columnarStage<{
   /** The edge the others are set beside. */
   readonly edge: EdgeClass & { readonly edge: number }
   readonly options: CovarianceOptions
   /** Covarying ones first, then by the size of their correlation. */
   readonly others: readonly EdgeCovariance[]
-}
-
-/** The edges of a category and how they covary with one of them, in one period. */
-export class EdgeCovariances extends columnarStage<CovarianceColumns>() {
+}>() {
   /** The edges whose covariance is not 0, as far as the test tells. */
   get covarying(): EdgeCovariance[] {
     return this.others.filter(({ covaries }) => covaries)

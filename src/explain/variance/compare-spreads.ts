@@ -107,17 +107,15 @@ export interface CategorySpreadTest {
   readonly rejected: boolean
 }
 
-interface SpreadColumns {
+/** The spread of response times within categories, compared between the periods. */
+export class SpreadComparison extends columnarStage<{
   readonly categories: Categories
   readonly options: SpreadOptions
   /** Are the variances of all categories together others than before? See `compareVariances`. */
   readonly overall: KsResult
   /** The smallest p first. */
   readonly tests: readonly CategorySpreadTest[]
-}
-
-/** The spread of response times within categories, compared between the periods. */
-export class SpreadComparison extends columnarStage<SpreadColumns>() {
+}>() {
   /** The categories that have become more or less predictable, significantly. */
   get changed(): CategorySpreadTest[] {
     return this.tests.filter(({ rejected }) => rejected)

@@ -295,16 +295,14 @@ function explainSides(categories: Categories, sides: Sides, words: GroupWords): 
   )
 }
 
-interface AnomalyColumns {
+/** Requests unlike the others of their kind: what `variance.anomalies()` finds. */
+export class Anomalies extends columnarStage<{
   readonly categories: Categories
   readonly options: AnomalyOptions
   readonly periods: readonly PeriodName[]
   /** Far out first, then what takes most time longer. */
   readonly anomalies: readonly Anomaly[]
-}
-
-/** Requests unlike the others of their kind: what `variance.anomalies()` finds. */
-export class Anomalies extends columnarStage<AnomalyColumns>() {
+}>() {
   /** One row an anomaly. */
   table(): StageTable {
     const { anomalies, categories } = this

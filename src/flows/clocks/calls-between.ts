@@ -1,4 +1,5 @@
 // Runs once a span: the loops index with `!`.
+import { memoized } from '../../core/remembered.ts'
 import type { Dictionary } from '../../traces/dictionary.ts'
 import {
   CLIENT,
@@ -21,12 +22,7 @@ export function clocksOf(traces: SpanTraces, names: Dictionary): Uint32Array {
   const ofHosts = Array.from({ length: hosts.size }, (_, host) =>
     host === unknown ? 0 : names.code(hosts.value(host)),
   )
-  const ofServices = new Map<number, number>()
-  const ofService = (service: number): number => {
-    const code = ofServices.get(service) ?? names.code(services.value(service))
-    ofServices.set(service, code)
-    return code
-  }
+  const ofService = memoized((service: number) => names.code(services.value(service)))
   return spans.host.map((host, span) => {
     if (host !== unknown) return ofHosts[host]!
     for (const key of instanceKeys) {

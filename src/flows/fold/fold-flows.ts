@@ -1,5 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { ascending } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import { readOptions } from '../../core/options.ts'
@@ -73,18 +74,16 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
   const shapeOf = flows.shapeOf.map((shape, request) => {
     const size = sized.sizeOf[request]!
     const key = size < 0 ? -1 - shape : size
-    const known = numbers.get(key)
-    if (known !== undefined) return known
-    const number = internShape(shapes, {
-      ...(folded.graphs[shape] ?? { labels: relabel(shape), ...shapeEdges(flows, shape) }),
-      rootLabel: (root) => {
-        if (size < 0) return root
-        const label = labels.get(root)
-        return labels.code({ ...label, operation: `${label.operation} ${suffixes[size]}` })
-      },
-    })
-    numbers.set(key, number)
-    return number
+    return getOrInsert(numbers, key, () =>
+      internShape(shapes, {
+        ...(folded.graphs[shape] ?? { labels: relabel(shape), ...shapeEdges(flows, shape) }),
+        rootLabel: (root) => {
+          if (size < 0) return root
+          const label = labels.get(root)
+          return labels.code({ ...label, operation: `${label.operation} ${suffixes[size]}` })
+        },
+      }),
+    )
   })
   const { latencyUs, latencyOffsets } = folded
   const nodesOf = (request: number) => folded.sources[flows.shapeOf[request]!]
@@ -133,9 +132,7 @@ function sizeRequests(
     if (graph === undefined) return -1
     const size = recorded(request) ?? ofShape[shape]!
     const key = `${shape} ${size}`
-    const known = numbers.get(key) ?? sizes.push({ graph, size }) - 1
-    numbers.set(key, known)
-    return known
+    return getOrInsert(numbers, key, () => sizes.push({ graph, size }) - 1)
   })
   return { sizes, sizeOf }
 }
@@ -187,8 +184,7 @@ function rootSuffixes(
     const whole = flows.map(key(timesOf))
     const structures = new Map<string, Set<string>>()
     shown.forEach((look, i) => {
-      const known = structures.get(look) ?? new Set()
-      structures.set(look, known.add(whole[i]!))
+      getOrInsert(structures, look, () => new Set()).add(whole[i]!)
     })
     shown.forEach((look, i) => {
       if ((structures.get(look)?.size ?? 0) < 2) return

@@ -1,5 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { ascending } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { groupRows, placesIn } from '../../traces/group-rows.ts'
 
 /** A flow's structure: labels of nodes, and edges between node positions. */
@@ -148,10 +149,7 @@ export function refineKinds(
   const of = kinds.of.map((kind, node) => {
     const key = keyOf(node)
     const name = key === '' ? kind : `${kind} ${key}`
-    const known = numbers.get(name)
-    if (known !== undefined) return known
-    numbers.set(name, met.length)
-    return met.push({ rank: kinds.rank[kind]!, key }) - 1
+    return getOrInsert(numbers, name, () => met.push({ rank: kinds.rank[kind]!, key }) - 1)
   })
   const sizes = new Uint32Array(met.length)
   for (const kind of of) sizes[kind]!++

@@ -1,4 +1,5 @@
 import { sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import type { FlowGraph } from './folded-graph.ts'
 
 /** A recorded edge that folding makes one with others. */
@@ -44,10 +45,8 @@ export class RoundTimes {
 
   add(steps: readonly RepeatedStep[], latencyUs: Float64Array): void {
     for (const { edge, key, round } of steps) {
-      const rounds = this.#sums.get(key) ?? new Map<number, Sums>()
-      this.#sums.set(key, rounds)
-      const sums = rounds.get(round) ?? { count: 0, total: 0, squares: 0 }
-      rounds.set(round, sums)
+      const rounds = getOrInsert(this.#sums, key, () => new Map<number, Sums>())
+      const sums = getOrInsert(rounds, round, () => ({ count: 0, total: 0, squares: 0 }))
       const value = Math.log1p(latencyUs[edge] as number)
       sums.count++
       sums.total += value

@@ -201,17 +201,15 @@ export interface AttentionGraph {
   readonly edges: readonly AttentionEdge[]
 }
 
-interface AttentionColumns {
+/** What to look at first: what `focusAttention` finds. */
+export class Attention extends columnarStage<{
   readonly options: AttentionOptions
   /**
    * The highest score first, events and states together; then in the order of features. Those that
    * share their denominator with performance come after all others, unless asked otherwise.
    */
   readonly graphs: readonly AttentionGraph[]
-}
-
-/** What to look at first: what `focusAttention` finds. */
-export class Attention extends columnarStage<AttentionColumns>() {
+}>() {
   /** The graphs of events or of states, best first. */
   of(kind: VariableKind): readonly AttentionGraph[] {
     return this.graphs.filter((graph) => graph.kind === kind)

@@ -1,5 +1,6 @@
 // Runs once a variable, instance and feature: the loops index with `!`.
 import { sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { joinAsked } from './asked-field.ts'
@@ -112,15 +113,11 @@ export class LogBuilder {
 
   /** The number of an instance, which is added if it is new; see `setInstance`. */
   instanceCode(logClass: LogClass, id: string): number {
-    const key = `${codeOfClass(logClass)} ${id}`
-    const known = this.#codes.get(key)
-    if (known !== undefined) return known
-    const code = this.#ids.length
-    this.#codes.set(key, code)
-    this.#ids.push(id)
-    this.#classOf.push(codeOfClass(logClass))
-    this.#instances.push(new OpenInstance())
-    return code
+    return getOrInsert(this.#codes, `${codeOfClass(logClass)} ${id}`, () => {
+      this.#classOf.push(codeOfClass(logClass))
+      this.#instances.push(new OpenInstance())
+      return this.#ids.push(id) - 1
+    })
   }
 
   eventCode(name: string): number {

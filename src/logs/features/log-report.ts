@@ -1,4 +1,5 @@
 import { ascending, group, max } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { describePlace, type Place } from '../../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import type { VariableKind } from './features.ts'
@@ -122,8 +123,7 @@ export class ReadingNotes {
   readonly #refused = new Map<string, RefusedMessages & { count: number }>()
 
   skip(reason: string, line: SkippedLine, count: number): void {
-    const entry = this.#skipped.get(reason) ?? { count: 0, first: [] }
-    this.#skipped.set(reason, entry)
+    const entry = getOrInsert(this.#skipped, reason, () => ({ count: 0, first: [] }))
     entry.count += count
     if (entry.first.length === LISTED_PER_REASON) return
     const { text } = line
@@ -134,9 +134,7 @@ export class ReadingNotes {
 
   refuse(kind: VariableKind, name: string, example: () => string): void {
     const key = `${kind} ${name}`
-    const known = this.#refused.get(key)
-    if (known === undefined) this.#refused.set(key, { kind, name, count: 1, example: example() })
-    else known.count++
+    getOrInsert(this.#refused, key, () => ({ kind, name, count: 0, example: example() })).count++
   }
 
   add({ lines, skipped, refused, unreadFiles }: Notes): void {

@@ -261,14 +261,12 @@ export function metricTail(
   return new MetricTail({ metric, tails })
 }
 
-interface TailColumns {
+/** What `metricTail` finds. */
+export class MetricTail extends columnarStage<{
   readonly metric: PerformanceMetric
   /** Before, after, and both together. */
   readonly tails: readonly ClassTail[]
-}
-
-/** What `metricTail` finds. */
-export class MetricTail extends columnarStage<TailColumns>() {
+}>() {
   /** Whether the tail of a class, or of both together, is heavy. */
   get isHeavy(): boolean {
     return this.tails.some((tail) => tail.isHeavy)

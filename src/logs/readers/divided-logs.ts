@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { readDuration } from '../../core/words.ts'
 import { isoTime, readMoment } from '../../traces/epoch-clock.ts'
@@ -117,20 +118,18 @@ export class DividedLogs {
     { timeUs, windowUs }: { readonly timeUs: number; readonly windowUs: number },
   ): number {
     const key = `${logClass} ${id}`
-    const stream = this.#streams.get(key) ?? { firstUs: timeUs, lastUs: timeUs, windows: new Map() }
-    this.#streams.set(key, stream)
+    const newStream = () => ({ firstUs: timeUs, lastUs: timeUs, windows: new Map() })
+    const stream = getOrInsert(this.#streams, key, newStream)
     if (timeUs < stream.firstUs) stream.firstUs = timeUs
     if (timeUs > stream.lastUs) stream.lastUs = timeUs
     // Windows begin where after does.
     const origin = Number.isNaN(this.#splitUs) ? 0 : this.#splitUs
     const startUs = origin + Math.floor((timeUs - origin) / windowUs) * windowUs
-    let instance = stream.windows.get(startUs)
-    if (instance === undefined) {
-      instance = this.#builder.instanceCode(logClass, `${id} ${isoTime(startUs, 0)}`)
+    return getOrInsert(stream.windows, startUs, () => {
+      const instance = this.#builder.instanceCode(logClass, `${id} ${isoTime(startUs, 0)}`)
       this.#builder.startAt(instance, startUs)
-      stream.windows.set(startUs, instance)
-    }
-    return instance
+      return instance
+    })
   }
 
   #judge(instance: number, fields: readonly LogField[]): void {

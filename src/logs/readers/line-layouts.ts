@@ -1,3 +1,4 @@
+import { memoized } from '../../core/remembered.ts'
 import { datePattern, KNOWN_TIMES } from './date-patterns.ts'
 
 /** How lines of one format are made. */
@@ -163,15 +164,11 @@ const PARTS: Readonly<Record<string, string>> = {
 /** A part, or a quantifier, which is none. */
 const PART = /\{(\w*[A-Za-z]\w*)(?:=((?:\\.|[^{}\\]|\{[^}]*\})*))?\}/g
 
-const COMPILED = new Map<string, readonly LineLayout[]>()
-
 /** Layouts in which times are written as `dateFormat` says, `'auto'` in any known way. */
-export function lineLayouts(dateFormat: string): readonly LineLayout[] {
-  const known = COMPILED.get(dateFormat)
-  if (known !== undefined) return known
+export const lineLayouts = memoized((dateFormat: string): readonly LineLayout[] => {
   const time = timeSource(dateFormat)
   const endOfTime = timeFinder(time)
-  const layouts = LAYOUTS.map(([name, pattern]) => {
+  return LAYOUTS.map(([name, pattern]) => {
     const groups: string[] = []
     const source = compiled(pattern, time, groups)
     return {
@@ -182,9 +179,7 @@ export function lineLayouts(dateFormat: string): readonly LineLayout[] {
       head: pattern.includes('\\n') ? headOf(pattern, time) : undefined,
     }
   })
-  COMPILED.set(dateFormat, layouts)
-  return layouts
-}
+})
 
 /** The parts that an expression names are what it finds. */
 function readerOf(expression: RegExp): LineLayout['read'] {

@@ -1,5 +1,5 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
-
+import { memoized, remembered } from '../../core/remembered.ts'
 import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
 import { LineBytes, type Span } from './line-bytes.ts'
 import type { LogDraft } from './log-draft.ts'
@@ -291,16 +291,12 @@ function isNotation(text: string, [start, end]: Span): boolean {
   return text[end] === 'x' || text.slice(start - 2, start) === '::'
 }
 
-const KNOWN = new WeakMap<ReadSettings, Map<string, LinePlans>>()
+const plansOf = remembered((_: ReadSettings) => memoized((_: string) => new LinePlans()))
 
 /** The plans for lines of all files in a format; none where expressions of others may tell digits apart. */
 export function plansFor(settings: ReadSettings, format: string): LinePlans | undefined {
   if (settings.template.length > 0 || settings.mining.masks !== DEFAULT_MASKS) return undefined
-  const ofFormats = KNOWN.get(settings) ?? new Map<string, LinePlans>()
-  KNOWN.set(settings, ofFormats)
-  const plans = ofFormats.get(format) ?? new LinePlans()
-  ofFormats.set(format, plans)
-  return plans
+  return plansOf(settings)(format)
 }
 
 /** A line with the digits and letters at a place changed to others of their kind. */

@@ -1,4 +1,5 @@
 // Runs once a line of files of gigabytes: the loops index with `!`.
+import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
 import {
   type DateFields,
@@ -203,13 +204,9 @@ function zoneOffset(zone: string): ZoneOffset {
   if (fixed !== undefined) return () => fixed
   const offsetAt = namedZone(zone)
   const known = new Map<number, number>()
-  return (wallMs) => {
-    const hour = Math.floor(wallMs / MS_PER_HOUR)
+  return (wallMs) =>
     // Two steps reach the offset that holds at the instant itself, not at its reading in UTC.
-    const offset = known.get(hour) ?? offsetAt(wallMs - offsetAt(wallMs))
-    known.set(hour, offset)
-    return offset
-  }
+    getOrInsert(known, Math.floor(wallMs / MS_PER_HOUR), () => offsetAt(wallMs - offsetAt(wallMs)))
 }
 
 function namedZone(zone: string): (ms: number) => number {

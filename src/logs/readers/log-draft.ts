@@ -1,3 +1,4 @@
+import { memoized } from '../../core/remembered.ts'
 import { isJsonObject } from '../../traces/readers/json-values.ts'
 import { otlpAttributes, otlpValue } from '../../traces/readers/otlp-values.ts'
 import type { Level } from '../features/features.ts'
@@ -50,7 +51,6 @@ export class LogDraft {
   isCarried = false
 
   readonly #settings: ReadSettings
-  readonly #roles = new Map<string, DraftRole>()
   readonly #slots = new Map<Slot, { rank: number; value: unknown; key: string }>()
 
   constructor(settings: ReadSettings) {
@@ -121,9 +121,7 @@ export class LogDraft {
     else if (STREAMS.has(key)) this.stream += `${value}\n`
   }
 
-  #roleOf(path: string): DraftRole {
-    const known = this.#roles.get(path)
-    if (known !== undefined) return known
+  readonly #roleOf = memoized((path: string): DraftRole => {
     const { time, name, value, numbers, instance } = this.#settings
     const found = roleOf(path)
     const isGiven = (given: string | null | undefined) =>
@@ -144,10 +142,8 @@ export class LogDraft {
       role = numbers.includes(path) ? undefined : 'context'
     const isInstance =
       isGiven(instance) || found.key === instance || path === `resource.${instance}`
-    const made = { role: role ?? 'field', rank, key: found.key, isInstance } as const
-    this.#roles.set(path, made)
-    return made
-  }
+    return { role: role ?? 'field', rank, key: found.key, isInstance }
+  })
 
   #take(slot: Slot, rank: number, value: unknown, key: string): void {
     const known = this.#slots.get(slot)

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { describePlace } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
 import { LEVELS, type Level } from '../features/features.ts'
@@ -166,12 +167,7 @@ export class LogWriter implements LogSink {
   }
 
   replay(plan: LinePlan, record: LogRecord, line: LineBytes): void {
-    let taker = this.#takers.get(plan)
-    if (taker === undefined) {
-      taker = this.#takerOf(plan)
-      this.#takers.set(plan, taker)
-    }
-    taker(record, line)
+    getOrInsert(this.#takers, plan, () => this.#takerOf(plan))(record, line)
   }
 
   /** What takes messages of a plan: names are looked up now, and not for each of them. */
@@ -255,9 +251,7 @@ export class LogWriter implements LogSink {
     }
     if (instance === undefined) return -1
     const { builder } = this.#options
-    const code = this.#instances.get(instance) ?? builder.instanceCode(logClass, instance)
-    this.#instances.set(instance, code)
-    return code
+    return getOrInsert(this.#instances, instance, () => builder.instanceCode(logClass, instance))
   }
 
   #text(record: LogRecord, instance: number): void {

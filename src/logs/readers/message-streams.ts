@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../core/entries.ts'
 import type { LogField } from '../features/field-variables.ts'
 import type { LineBytes } from './line-bytes.ts'
 import { closestLayout } from './line-layouts.ts'
@@ -63,11 +64,7 @@ export class MessageStreams {
   }
 
   of(name: string): Stream {
-    const known = this.#streams.get(name)
-    if (known !== undefined) return known
-    const stream = new Stream()
-    this.#streams.set(name, stream)
-    return stream
+    return getOrInsert(this.#streams, name, () => new Stream())
   }
 
   /** A message is complete. One that is `isTimeless` has the time of the one before it. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
+import { memoized } from '../../core/remembered.ts'
 import { pagePromise, type RuntimeName } from '../page/page-promise.ts'
 import { builtFile } from './connect-charts.ts'
 
@@ -8,15 +9,10 @@ const FILES: Readonly<Record<RuntimeName, string>> = {
   widgets: 'widget-runtime.js',
 }
 
-const known = new Map<RuntimeName, string>()
-
 /** The script that puts a runtime into a page, compressed; a page that has it ignores it. */
-export function runtimeHtml(runtime: RuntimeName): string {
-  const html =
-    known.get(runtime) ?? wrap(runtime, compressed(readFileSync(builtFile(FILES[runtime]))))
-  known.set(runtime, html)
-  return html
-}
+export const runtimeHtml = memoized((runtime: RuntimeName) =>
+  wrap(runtime, compressed(readFileSync(builtFile(FILES[runtime])))),
+)
 
 export function compressed(content: string | Uint8Array): string {
   return gzipSync(content, { level: 9 }).toString('base64')

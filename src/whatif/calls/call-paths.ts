@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { InternalError } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 
@@ -53,12 +54,7 @@ export class CallPaths {
   child(parent: number | null, name: number): number {
     const caller = parent ?? NO_PATH
     const key = (caller + 1) * MAX_NAMES + name
-    let path = this.#known.get(key)
-    if (path === undefined) {
-      path = this.#paths.push({ parent: caller, name }) - 1
-      this.#known.set(key, path)
-    }
-    return path
+    return getOrInsert(this.#known, key, () => this.#paths.push({ parent: caller, name }) - 1)
   }
 
   /** The path of the caller, or −1 of a root. */

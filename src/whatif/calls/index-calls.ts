@@ -1,5 +1,6 @@
 // Over every span of both periods: the loops index with `!`.
 import { sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, nearestName, OptionError, requireStage } from '../../core/errors.ts'
 import { remembered } from '../../core/remembered.ts'
 import { clockResolutionUs } from '../../flows/clocks/clock-resolution.ts'
@@ -241,12 +242,9 @@ function spanNames({ spans, services, operations }: SpanTraces, paths: CallPaths
     const service = spans.service[span]!
     const operation = spans.operation[span]!
     const key = service * operations.size + operation
-    let name = known.get(key)
-    if (name === undefined) {
-      name = paths.nameOf(services.value(service), operations.value(operation))
-      known.set(key, name)
-    }
-    return name
+    return getOrInsert(known, key, () =>
+      paths.nameOf(services.value(service), operations.value(operation)),
+    )
   }
 }
 

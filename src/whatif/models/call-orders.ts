@@ -1,4 +1,6 @@
 // Over every call of both periods: the loops index with `!`.
+import { getOrInsert } from '../../core/entries.ts'
+import { memoized } from '../../core/remembered.ts'
 import { intervalPredecessors } from '../../flows/precedence.ts'
 import type { CallForest, IndexedCalls } from '../calls/index-calls.ts'
 import { Precedence } from './precedence.ts'
@@ -42,24 +44,16 @@ export function findCallOrders(
   const orders: CallOrder[] = []
   const keys = new Map<string, number>()
   const known = new Map<string, number>()
-  const leaves = new Map<number, number>()
 
   const addOrder = (name: number, nodes: readonly number[], precedence: Precedence | null) => {
     const listing = `${name}|${nodes.join()}`
-    const key = keys.get(listing) ?? keys.size
-    if (key === keys.size) keys.set(listing, key)
+    const key = getOrInsert(keys, listing, () => keys.size)
     if (precedence === null) return orders.push({ name, key, nodes, precedence }) - 1
     // One or no node has no order.
     const text = nodes.length < 2 ? `${key}` : `${key}|${precedence.bits.join()}`
-    const order = known.get(text) ?? orders.push({ name, key, nodes, precedence }) - 1
-    known.set(text, order)
-    return order
+    return getOrInsert(known, text, () => orders.push({ name, key, nodes, precedence }) - 1)
   }
-  const leafOrder = (name: number) => {
-    const order = leaves.get(name) ?? addOrder(name, [], new Precedence(0))
-    leaves.set(name, order)
-    return order
-  }
+  const leafOrder = memoized((name: number) => addOrder(name, [], new Precedence(0)))
 
   /** Whether the reply of `caller` waits for `child`, by this call's own times. */
   const waits = (forest: CallForest, caller: number, child: number): boolean => {

@@ -1,4 +1,5 @@
 // Run for every affected call of every what-if: the loops index with `!`.
+import { getOrInsert } from '../../core/entries.ts'
 import { InternalError } from '../../core/errors.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import type { Precedence } from './precedence.ts'
@@ -42,13 +43,9 @@ export function waitPlan({ order, predecessors, returnPredecessors }: WaitGraph)
   const sameContents = new Map<string, number>()
   const setOf = (nodes: readonly number[]): number => {
     if (nodes.length === 0) return -1
-    const known = sameLists.get(nodes)
-    if (known !== undefined) return known
-    const text = nodes.join()
-    const set = sameContents.get(text) ?? sets.push(nodes) - 1
-    sameContents.set(text, set)
-    sameLists.set(nodes, set)
-    return set
+    return getOrInsert(sameLists, nodes, () =>
+      getOrInsert(sameContents, nodes.join(), () => sets.push(nodes) - 1),
+    )
   }
   const waitsFor = Int32Array.from(predecessors, setOf)
   const replyWaitsFor = setOf(returnPredecessors)

@@ -1,6 +1,6 @@
 // Over every call: the loops index with `!`.
-
 import { group, least, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -96,8 +96,8 @@ function predictPeriod(
     const learned = calls.filter((call) => training[call] === 1)
     if (learned.length === 0) continue
     const regression = regressionOf(models, period, { calls, learned })
-    const tally = tallies.get(name) ?? { model: [], regression: [], criticalPath: [], unlike: 0 }
-    tallies.set(name, tally)
+    const noTally = () => ({ model: [], regression: [], criticalPath: [], unlike: 0 })
+    const tally = getOrInsert(tallies, name, noTally)
     for (const call of calls) {
       const recordedUs = forest.serverUs[call]!
       if (training[call] === 1 || recordedUs === 0) continue
@@ -128,15 +128,13 @@ interface PredictionErrors {
   readonly criticalPath: number
 }
 
-interface PredictionFields {
+/** How well execution models predict latencies of callers, beside simpler ways. */
+export class PredictionEvaluation extends columnarStage<{
   /** Over all operations. */
   readonly all: PredictionErrors
   /** Of each operation, most calls first. */
   readonly operations: readonly (CallName & PredictionErrors)[]
-}
-
-/** How well execution models predict latencies of callers, beside simpler ways. */
-export class PredictionEvaluation extends columnarStage<PredictionFields>() {
+}>() {
   /** One row an operation, `all` first. */
   table(): StageTable {
     const rows = [{ service: 'all', operation: '', ...this.all }, ...this.operations]
@@ -167,9 +165,7 @@ function regressionOf(
     const { nodes } = models.orders[order]!
     const columns = nodes.map((node, i) => {
       const child = `${node} ${i - nodes.indexOf(node)}`
-      const column = columnOf.get(child) ?? Math.min(columnOf.size, MAX_COLUMNS - 1)
-      columnOf.set(child, column)
-      return column
+      return getOrInsert(columnOf, child, () => Math.min(columnOf.size, MAX_COLUMNS - 1))
     })
     columnsOf.set(order, columns)
   }

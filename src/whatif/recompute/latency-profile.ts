@@ -1,8 +1,8 @@
 // Over every request of every what-if: the loops index with `!`.
-import { bisectRight, sum } from 'd3-array'
+import { bisectRight, cumsum, sum } from 'd3-array'
 import { InternalError, OptionError } from '../../core/errors.ts'
 import type { LogBins } from '../../stats/log-bins.ts'
-import { cumulativeWeights, valueAtWeight } from '../../stats/quantile.ts'
+import { valueAtWeight } from '../../stats/quantile.ts'
 
 /** By how many values a bin of a histogram is represented, evenly spaced within it. */
 const VALUES_PER_BIN = 16
@@ -130,7 +130,7 @@ export class LatencyProfile implements WeighedLatencies {
    */
   quantile(q: number): number {
     if (!(q >= 0 && q <= 1)) throw new OptionError('q', q, 'a share from 0 to 1')
-    this.#upTo ??= cumulativeWeights(this.weight)
+    this.#upTo ??= cumsum(this.weight)
     const place = q * this.requests
     return valueAtWeight(this.latencyUs, this.#upTo, { place, isSpread: this.#isSpread })
   }

@@ -1,7 +1,9 @@
 // Over every call that a scenario changes: the loops index with `!`.
 import { sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
+import { remembered } from '../../core/remembered.ts'
 import { type QuantileMap, quantileMap } from '../../stats/quantile-map.ts'
-import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
+import { groupRows } from '../../traces/group-rows.ts'
 import { type CallForest, callWeights } from '../calls/index-calls.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import type { EvidenceSample } from './scenario.ts'
@@ -69,28 +71,18 @@ export function mapParts(
 }
 
 // Scenarios of one path alone, and together with others, share its map.
-const mapsTo = new WeakMap<
-  RequestModel,
-  { readonly base: RequestModel; readonly maps: Map<string, QuantileMap | null> }
->()
+const mapsTo = remembered((_target: RequestModel) =>
+  remembered((_base: RequestModel) => new Map<string, QuantileMap | null>()),
+)
 
 /** Maps one path's times in `base` to those in `target`; null where one of the two has no such calls. */
 function pathMap(base: RequestModel, target: RequestModel, one: ChangedPart): QuantileMap | null {
-  let known = mapsTo.get(target)
-  if (known?.base !== base) {
-    known = { base, maps: new Map() }
-    mapsTo.set(target, known)
-  }
-  const key = `${one.part} ${one.paths}`
-  let map = known.maps.get(key)
-  if (map === undefined) {
+  return getOrInsert(mapsTo(target)(base), `${one.part} ${one.paths}`, () => {
     const timesOf = (model: RequestModel) =>
       timesAt(model, callRows(model.forest, one.paths), partUs(model, one.part))
     const [before, after] = [timesOf(base), timesOf(target)]
-    map = before.values.length === 0 || after.values.length === 0 ? null : timesMap(before, after)
-    known.maps.set(key, map)
-  }
-  return map
+    return before.values.length === 0 || after.values.length === 0 ? null : timesMap(before, after)
+  })
 }
 
 /** Times of some calls, µs, and how many calls each stands for; undefined where each for one. */
@@ -192,22 +184,16 @@ export function timesPerRequest(
   return { values: Float64Array.from(sums.values()), requests: Uint32Array.from(sums.keys()) }
 }
 
-const rowsOf = new WeakMap<CallForest, GroupedRows>()
+const rowsByPath = remembered(({ path }: CallForest) =>
+  groupRows(path, path.reduce((most, one) => Math.max(most, one), -1) + 1),
+)
 
 /**
  * The calls of one period that were made along some paths: rows, ascending. Paths that the period
  * does not have, have none.
  */
 export function callRows(forest: CallForest, paths: readonly number[]): Uint32Array {
-  let byPath = rowsOf.get(forest)
-  if (byPath === undefined) {
-    byPath = groupRows(
-      forest.path,
-      forest.path.reduce((most, path) => Math.max(most, path), -1) + 1,
-    )
-    rowsOf.set(forest, byPath)
-  }
-  const { offsets, rows } = byPath
+  const { offsets, rows } = rowsByPath(forest)
   // The other period may have more paths than this one knows of.
   const end = rows.length
   const parts = paths.map((path) => rows.subarray(offsets[path] ?? end, offsets[path + 1] ?? end))

@@ -1,7 +1,6 @@
 // Over every call of a group: the loops index with `!`.
-import { bisectRight, greatest, group as groupBy, sum } from 'd3-array'
+import { bisectRight, cumsum, greatest, group as groupBy, sum } from 'd3-array'
 import { shortNumber } from '../../core/words.ts'
-import { cumulativeWeights } from '../../stats/quantile.ts'
 import { SPAN_STATUSES } from '../../traces/span-traces.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, calledBy, groupName, groupsByName, groupTitle } from './call-group.ts'
@@ -203,7 +202,7 @@ function countedAs(base: RequestModel, target: RequestModel, divided: Callees): 
   }
   /** Sums of what callers stand for, up to and with each. */
   const upToEach = ({ forest }: RequestModel, all: ReturnType<typeof ranked>) =>
-    cumulativeWeights(Float64Array.from(all, ({ call }) => callCounter(forest)(call)))
+    cumsum(all, ({ call }) => callCounter(forest)(call))
   const [own, theirs] = [ranked(base), ranked(target)]
   const [upTo, upToTheirs] = [upToEach(base, own), upToEach(target, theirs)]
   if (own.length === 0 || theirs.length === 0) return []

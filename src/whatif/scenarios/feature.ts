@@ -1,4 +1,5 @@
 // Over all requests of a period: the loops index with `!`.
+import { getOrInsert } from '../../core/entries.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 
 /** Something about requests and calls, other than how long they take, by which they can be divided. */
@@ -25,9 +26,7 @@ export function partitionBy(count: number, nameOf: (row: number) => string | und
   const codes = Int32Array.from({ length: count }, (_, row) => {
     const name = nameOf(row)
     if (name === undefined) return -1
-    const code = known.get(name) ?? known.size
-    if (code === known.size) known.set(name, code)
-    return code
+    return getOrInsert(known, name, () => known.size)
   })
   return { codes, names: [...known.keys()] }
 }

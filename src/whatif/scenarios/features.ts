@@ -1,6 +1,8 @@
 // Over all attributes of a period: the loops index with `!`.
 import { group, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
+import { remembered } from '../../core/remembered.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { SERIES } from '../../traces/attribute-names.ts'
@@ -127,27 +129,21 @@ const callsFeature = callFeature('calls', ({ models, period }) => {
   return (call) => names.get(flowOf[call]!)
 })
 
-const namesOfFlows = new WeakMap<ExecutionModels, Map<number, string>>()
-
 /** Flows by what they call; numbered too where only the order tells those of one operation apart. */
-function flowNames(models: ExecutionModels): Map<number, string> {
-  const known = namesOfFlows.get(models)
-  if (known !== undefined) return known
+const flowNames = remembered((models: ExecutionModels) => {
   const flowsOf = new Map<string, Set<number>>()
   const keyOf = ({ name, nodes }: ExecutionModel) => `${name} ${flowText(nodes)}`
   for (const model of models.models) {
     const key = keyOf(model)
-    flowsOf.set(key, (flowsOf.get(key) ?? new Set()).add(model.flow))
+    getOrInsert(flowsOf, key, () => new Set()).add(model.flow)
   }
-  const names = new Map(
+  return new Map(
     models.models.map((model) => {
       const isOnly = flowsOf.get(keyOf(model))?.size === 1
       return [model.flow, `${flowText(model.nodes)}${isOnly ? '' : ` (flow ${model.flow})`}`]
     }),
   )
-  namesOfFlows.set(models, names)
-  return names
-}
+})
 
 /** `2 × cart GET, price GET`. */
 function flowText(nodes: ExecutionModel['nodes']): string {
@@ -191,13 +187,9 @@ export function attributeFeatures(forest: CallForest, least: number): Feature[] 
       // The first of a request's calls that has it counts, as in the feature itself.
       if (seen.has(key)) continue
       seen.add(key)
-      if (typeof value === 'number') {
-        const known = numbers.get(key) ?? []
-        if (known.push(value) === 1) numbers.set(key, known)
-      }
-      const values = counted.get(key) ?? new Map<string, number>()
+      if (typeof value === 'number') getOrInsert(numbers, key, () => []).push(value)
+      const values = getOrInsert(counted, key, () => new Map<string, number>())
       if (values.size <= MAX_VALUES) values.set(`${value}`, (values.get(`${value}`) ?? 0) + 1)
-      counted.set(key, values)
     }
   }
   requestTrace.forEach((_, request) => {

@@ -1,5 +1,6 @@
 // Over every simulated call: the loops index with `!`.
 import { deviation, group, mean, min, sum } from 'd3-array'
+import { memoized } from '../../core/remembered.ts'
 import { counted, formatDuration } from '../../core/words.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
@@ -135,7 +136,7 @@ function queueOf(
       // Another seed each: how far a queue wanders by itself shows too.
       const seed = 1 + off - OFF[0]
       const [curve, after] = servers.map((count) =>
-        onceEach((all) =>
+        memoized((all: number) =>
           queueTimes({ servers: count, timesUs, gaps, seed }, all / (hosts?.before ?? 1)),
         ),
       ) as [Curve, Curve]
@@ -156,15 +157,6 @@ function equalTimes(timesUs: Float64Array, weights: Float64Array): Float64Array 
   if (!differ(weights)) return timesUs
   const sample = ascendingSample(timesUs, weights)
   return Float64Array.from(equalRows(sample), (row) => sample.values[row]!)
-}
-
-/** Computes a curve once at each load. */
-function onceEach(curve: Curve): Curve {
-  const known = new Map<number, readonly number[] | null>()
-  return (perSecond) => {
-    if (!known.has(perSecond)) known.set(perSecond, curve(perSecond))
-    return known.get(perSecond)!
-  }
 }
 
 interface Queue {

@@ -1,5 +1,7 @@
 // Over every call that a scenario changes: the loops index with `!`.
 import { group, group as groupBy, rollup, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
+import { remembered } from '../../core/remembered.ts'
 import type { ExecutionModel, ExecutionModels } from '../models/execution-models.ts'
 import { Precedence } from '../models/precedence.ts'
 import { OrderTimes, type TimedOrders, waitAlike } from '../models/split-waiting.ts'
@@ -219,18 +221,13 @@ interface Observed extends TimedOrders {
   readonly key: number
 }
 
-const known = new WeakMap<ExecutionModels, Uint32Array>()
-
 /**
  * By model, the number of the order that its calls make theirs in: the same for models, of either
  * period, of which none waits for what another does not wait for. Models may differ by what was over
  * by chance, more often so where it became faster; that is no other order.
  */
-export function orderClasses(models: ExecutionModels): Uint32Array {
-  const found = known.get(models)
-  if (found !== undefined) return found
+export const orderClasses = remembered((models: ExecutionModels): Uint32Array => {
   const classes = Uint32Array.from(models.models, ({ id }) => id)
-  known.set(models, classes)
   const observed = models.forests.flatMap((_, period) => observedModels(models, period))
   for (const alike of group(observed, ({ key }) => key).values()) {
     // The models of most calls stand for their classes.
@@ -243,7 +240,7 @@ export function orderClasses(models: ExecutionModels): Uint32Array {
     }
   }
   return classes
-}
+})
 
 /** The models of a period whose calls wait for several others. */
 function observedModels(models: ExecutionModels, period: number): Observed[] {
@@ -251,9 +248,7 @@ function observedModels(models: ExecutionModels, period: number): Observed[] {
   const times = new OrderTimes(learned, models.orders.length)
   const ordersOf = new Map<number, Set<number>>()
   learned.modelOf.forEach((model, call) => {
-    const own = ordersOf.get(model) ?? new Set()
-    if (own.size === 0) ordersOf.set(model, own)
-    own.add(learned.orderOf[call]!)
+    getOrInsert(ordersOf, model, () => new Set()).add(learned.orderOf[call]!)
   })
   return Array.from(ordersOf).flatMap(([id, orders]) => {
     const model = models.models[id]!

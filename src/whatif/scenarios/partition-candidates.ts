@@ -1,5 +1,6 @@
 // Over every call of a group: the loops index with `!`.
 import { sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -202,15 +203,11 @@ const dividedBy = remembered((_: RequestModel) =>
 
 /** The calls of a group, and the part that each belongs to. */
 function namedCalls(model: RequestModel, { group, feature }: DividedGroup) {
-  const known = dividedBy(model)(feature)
-  const key = group.paths.join()
-  const found = known.get(key)
-  if (found !== undefined) return found
-  const calls = callRows(model.forest, group.paths)
-  const parts = feature.ofCalls?.(model, calls) ?? partitionBy(calls.length, () => undefined)
-  const divided = { calls, ...parts }
-  known.set(key, divided)
-  return divided
+  return getOrInsert(dividedBy(model)(feature), group.paths.join(), () => {
+    const calls = callRows(model.forest, group.paths)
+    const parts = feature.ofCalls?.(model, calls) ?? partitionBy(calls.length, () => undefined)
+    return { calls, ...parts }
+  })
 }
 
 interface CallMix extends DividedGroup {

@@ -1,11 +1,11 @@
 // Over every call of a service: the loops index with `!`.
 
-import { max, mean, min, sum } from 'd3-array'
+import { cumsum, max, mean, min, sum } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { counted, percent } from '../../core/words.ts'
 import { isotonicRegression } from '../../stats/isotonic-regression.ts'
-import { cumulativeWeights, quantile } from '../../stats/quantile.ts'
+import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample } from '../../stats/weighted-sample.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import { isEntry } from './call-group.ts'
@@ -229,7 +229,7 @@ export function predictAtLoad(
     }
     const [was, is] = [between(SHARES, from), between(SHARES, to)]
     const rows = Uint32Array.from(own).sort((a, b) => calls.timeUs[a]! - calls.timeUs[b]!)
-    const upTo = cumulativeWeights(Float64Array.from(rows, (row) => calls.weight[row]!))
+    const upTo = cumsum(rows, (row) => calls.weight[row]!)
     rows.forEach((row, i) => {
       const share = ((upTo[i - 1] ?? 0) + upTo[i]!) / 2 / upTo.at(-1)!
       shiftUs[row] = calls.timeUs[row]! * (is(share) / was(share) - 1)

@@ -56,16 +56,14 @@ export interface SingleChange {
   readonly effects: readonly ProfileSummary[]
 }
 
-interface SingleChangesFields {
+/** What changes of single services, each by itself, would do to the response times. */
+export class SingleChanges extends columnarStage<{
   /** As recorded. */
   readonly before: ProfileSummary
   /** Those that move the mean furthest first. */
   readonly changes: readonly SingleChange[]
   readonly options: SingleChangesOptions
-}
-
-/** What changes of single services, each by itself, would do to the response times. */
-export class SingleChanges extends columnarStage<SingleChangesFields>() {
+}>() {
   /** One row a change and factor: p50, p90, p99 and mean, and by how much each is another than before. */
   table(): StageTable {
     const { before, changes, options } = this

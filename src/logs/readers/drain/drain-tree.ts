@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../core/entries.ts'
 import type { MiningOptions } from './log-templates.ts'
 import { WILDCARD } from './template-matcher.ts'
 
@@ -58,8 +59,7 @@ export class DrainTree {
 
   #leafOf(component: string, tokens: readonly string[], level: number): Node {
     const key = `${tokens.length} ${level < 0 ? '' : `${level} ${tokens[level]} `}${component}`
-    let node = this.#roots.get(key) ?? newNode()
-    this.#roots.set(key, node)
+    let node = getOrInsert(this.#roots, key, newNode)
     const leading = tokens.filter((_, i) => i !== level).slice(0, this.#options.depth - 2)
     for (const token of leading) node = this.#childOf(node, token)
     return node
@@ -72,9 +72,7 @@ export class DrainTree {
     // One place is kept for the wildcard.
     const isFull = children.size >= this.#options.maxChildren - (children.has(WILDCARD) ? 0 : 1)
     const key = /\d/.test(token) || isFull ? WILDCARD : token
-    const child = children.get(key) ?? newNode()
-    children.set(key, child)
-    return child
+    return getOrInsert(children, key, newNode)
   }
 }
 

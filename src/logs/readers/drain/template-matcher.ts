@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../core/entries.ts'
 import { type LogTemplates, Masker } from './log-templates.ts'
 
 const MAX_KNOWN = 1 << 16
@@ -46,9 +47,7 @@ export class TemplateMatcher {
         const tokens = tokensOf(text)
         const wild = tokens.filter((token) => token === WILDCARD).length
         const key = `${tokens.length} ${component}`
-        const others = this.#candidates.get(key) ?? []
-        others.push({ name, tokens, wild })
-        this.#candidates.set(key, others)
+        getOrInsert(this.#candidates, key, () => []).push({ name, tokens, wild })
       }
     }
     for (const candidates of this.#candidates.values()) candidates.sort((a, b) => a.wild - b.wild)
