@@ -180,7 +180,7 @@ export { requestsBetween, selectRequests } from './flows/select-requests.ts'
 export * from './logs/index.ts'
 export type { Attributes, AttributeValue } from './traces/attributes.ts'
 export type { GraphTraces } from './traces/graph-traces.ts'
-export type { LoadOptions, TraceFormat } from './traces/load-traces.ts'
+export type { LoadOptions, TraceFormat } from './traces/load-options.ts'
 
 export type { Quality, QualityIssue } from './traces/quality.ts'
 export type { EventTables } from './traces/readers/event-tables.ts'

@@ -1,18 +1,10 @@
 import { OptionError, TraceFormatError } from '../core/errors.ts'
-import {
-  custom,
-  defineOptions,
-  flag,
-  type OptionsOf,
-  oneOf,
-  optionalCount,
-  optionalText,
-  readOptions,
-} from '../core/options.ts'
+import { readOptions } from '../core/options.ts'
 import { GraphTracesBuilder } from './graph-traces.ts'
+import { LOAD_OPTIONS, type LoadOptions } from './load-options.ts'
 import type { LogRecords } from './log-records.ts'
 import { QualityLog } from './quality.ts'
-import { type CsvOptions, csvReader, POD_CSV } from './readers/csv.ts'
+import { csvReader } from './readers/csv.ts'
 import { dotReader } from './readers/dot.ts'
 import {
   type EventTableSources,
@@ -24,7 +16,6 @@ import type { EventTables } from './readers/event-tables.ts'
 import { jaegerReader } from './readers/jaeger.ts'
 import { otlpReader } from './readers/otlp.ts'
 import { readEventTables } from './readers/read-event-tables.ts'
-import type { LoadProgress } from './readers/read-in-worker.ts'
 import { readParameters } from './readers/read-parameters.ts'
 import { readSeries, withSeries } from './readers/read-series.ts'
 import { recognizeFormat } from './readers/recognize-format.ts'
@@ -47,102 +38,6 @@ import {
   openSource,
   type TraceSource,
 } from './trace-source.ts'
-
-const FORMATS = [...FILE_FORMATS, 'tracebench', 'event-tables'] as const
-
-export type TraceFormat = (typeof FORMATS)[number]
-
-const isObject = (value: unknown) => typeof value === 'object'
-
-export const LOAD_OPTIONS = defineOptions({
-  name: optionalText(
-    'Name of the period in messages and charts, or null for the name of the first file',
-    null,
-  ),
-  format: oneOf(['auto', ...FORMATS], {
-    default: 'auto',
-    sentence: 'Format of all files; auto recognizes each by its content',
-    flag: 'format <format>',
-  }),
-  strict: flag({ default: false, sentence: 'Stop at the first trace or span that cannot be used' }),
-  csv: custom<CsvOptions>({
-    default: POD_CSV,
-    accepts: isObject,
-    expected: 'an object with columns, as POD_CSV',
-    sentence: 'Columns and units of CSV files',
-  }),
-  tables: custom<EventTables | null>({
-    default: null,
-    accepts: isObject,
-    expected: "{ events: { file: 'event.csv', … }, edges: { … } } or null",
-    sentence: "Files and columns of event graphs kept as tables; needs format 'event-tables'",
-  }),
-  parameters: custom<TraceSource | readonly TraceSource[]>({
-    default: [],
-    accepts: (value) => value !== null,
-    expected: 'files, as for the traces',
-    sentence:
-      'Tables of low-level parameters (SQL dumps or CSV) that become attributes of trace points or spans',
-  }),
-  series: custom<TraceSource | readonly TraceSource[]>({
-    default: [],
-    accepts: (value) => value !== null,
-    expected: 'files, as for the traces',
-    flag: 'series <file>',
-    parse: (text) => [text],
-    sentence:
-      'Monitoring series (CSV with columns time, host and one a series, or JSON of a Prometheus query_range) that become attributes of spans by host and time; may be given more than once',
-  }),
-  logs: custom<TraceSource | readonly TraceSource[]>({
-    default: [],
-    accepts: (value) => value !== null,
-    expected: 'files, as for the traces',
-    sentence:
-      'Logs whose records name the trace (and span) that they were written in; they become trace points of their requests',
-  }),
-  resourceAttributes: flag({
-    default: false,
-    sentence:
-      'Make all attributes of OTLP resources and tags of Jaeger processes attributes of their spans, as resource.<key>; without, only those that say where a service runs, such as resource.k8s.pod.name',
-  }),
-  joinLinks: flag({
-    default: false,
-    sentence:
-      'Read traces that begin with a link to a span of another trace (OTLP links, references of Jaeger) as one request with it: work that it set off and does not wait for',
-  }),
-  where: optionalText(
-    "Keep the requests for which conditions hold, as 'tenant.tier = enterprise and duration > 500ms' or 'cart is called'; see `traces.where`",
-    'where <conditions>',
-  ),
-  between: optionalText(
-    "Keep the requests that arrived in a stretch of time, as '2026-10-01T10:00Z..11:00Z' or '5min..10min' after the recording began",
-    'between <from..to>',
-  ),
-  sample: optionalCount(
-    'Most requests that are compared, as a weighted sample of whole traces that stands for all of them, which are counted exactly; null for all; see `traces.sample`',
-    'requests',
-  ),
-  threads: flag({
-    default: true,
-    sentence:
-      'Read files of 1 MB and more (64 MB of Parquet that flowdelta saved) in a thread of their own, so that two periods load at once',
-    flag: null,
-  }),
-  onProgress: custom<((progress: LoadProgress) => void) | null>({
-    default: null,
-    accepts: (value) => value === null || typeof value === 'function',
-    expected: 'a function or null',
-    sentence: 'Function called from time to time while files are read',
-  }),
-  signal: custom<AbortSignal | null>({
-    default: null,
-    accepts: (value) => value === null || value instanceof AbortSignal,
-    expected: 'an AbortSignal or null',
-    sentence: 'Signal that stops the load when it is aborted; its reason is thrown',
-  }),
-})
-
-export type LoadOptions = Partial<OptionsOf<typeof LOAD_OPTIONS>>
 
 /** Does what the public `loadTraces` does; `readLogs` reads what option `logs` names. */
 export async function loadTraces(

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { flagsOf, inFlags } from '../../src/cli/flags.ts'
 import { COMPARISON_OPTIONS } from '../../src/compare/comparison-options.ts'
 import { LOG_READ_OPTIONS } from '../../src/logs/readers/log-read-options.ts'
-import { LOAD_OPTIONS } from '../../src/traces/load-traces.ts'
+import { LOAD_OPTIONS } from '../../src/traces/load-options.ts'
 import { flowdelta, ROOT } from './run-cli.ts'
 
 const FLAGS = [

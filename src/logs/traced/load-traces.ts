@@ -1,5 +1,6 @@
 import { Dictionary } from '../../traces/dictionary.ts'
-import { type LoadOptions, loadTraces as loadWith } from '../../traces/load-traces.ts'
+import type { LoadOptions } from '../../traces/load-options.ts'
+import { loadTraces as loadWith } from '../../traces/load-traces.ts'
 import { emptyRecords, type LogRecords, statementKey } from '../../traces/log-records.ts'
 import type { QualityLog } from '../../traces/quality.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'

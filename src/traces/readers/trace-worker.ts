@@ -1,6 +1,7 @@
 // Reads the traces of one period in a thread of its own; `readInWorker` is the other side.
 import { parentPort, workerData } from 'node:worker_threads'
-import { type LoadOptions, loadTraces } from '../load-traces.ts'
+import type { LoadOptions } from '../load-options.ts'
+import { loadTraces } from '../load-traces.ts'
 import { buffersOf, packTraces } from '../pack-traces.ts'
 import type { WorkerMessage } from './read-in-worker.ts'
 

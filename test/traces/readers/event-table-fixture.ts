@@ -1,4 +1,5 @@
-import { type LoadOptions, loadTraces } from '../../../src/traces/load-traces.ts'
+import type { LoadOptions } from '../../../src/traces/load-options.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { plainSpans } from '../read-traces.ts'
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GraphTraces } from '../../../src/traces/graph-traces.ts'
-import { type LoadOptions, loadTraces } from '../../../src/traces/load-traces.ts'
+import type { LoadOptions } from '../../../src/traces/load-options.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { parseXtraceMetadata } from '../../../src/traces/readers/xtrace.ts'
 
 const TASK = '01020304'
