@@ -2,9 +2,12 @@ import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
 import { grouped, percent, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
+import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
 import { failuresOf } from '../onset/finding-onsets.ts'
+import { MANY_TIMES } from '../segments/mistaken-conditions.ts'
+import { isOfPlace } from '../segments/read-columns.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
@@ -30,6 +33,7 @@ export function withSegments(
       ...draft,
       ...failureExemplars(segment, draft, categories),
       ...whereAlone(segment, draft, categories),
+      look: lookFor(segment, draft.look),
       segment,
     }
     return { ...own, notes: [...draft.notes, ...segmentNotes(segment, own, flows.quantity)] }
@@ -233,7 +237,36 @@ function segmentFacts(segment: Segment, taking = ''): string[] {
       : `calls of ${within === '' ? printable(segment.step?.service ?? '') : operationName({ operation: within })}`
   return [
     `${grouped(inside.after)} of ${all} ${searched} meet it${taking}${failing}: ${percent(shareOfChange)} of the change${also}`,
+    ...(isLoaded(segment) ? [loadText(segment)] : []),
   ]
+}
+
+/** Chance that a place gets so many more calls where these are spread as before. */
+const MAX_CHANCE = 1e-3
+
+/** Whether slower calls are those to a place that gets many times the share of calls that it got. */
+function isLoaded({ conditions, step, inside, outside, direction }: Segment): boolean {
+  const [then, now] = [inside.before + outside.before, inside.after + outside.after]
+  const isMore = inside.before > 0 && inside.after / now >= (MANY_TIMES * inside.before) / then
+  if (direction !== 'slower' || !isMore) return false
+  const { p } = twoProportionsTest(inside.before, then, inside.after, now)
+  const isThere = conditions.some(
+    ({ service, attribute }) =>
+      service === step?.service && isOfPlace(attribute) && attribute !== 'version',
+  )
+  return isThere && p < MAX_CHANCE
+}
+
+function loadText({ inside, outside }: Segment): string {
+  const [then, now] = (['before', 'after'] as const).map((period) =>
+    percent(inside[period] / (inside[period] + outside[period])),
+  )
+  return `it gets ${now} of the calls, ${then} before: calls may queue there`
+}
+
+function lookFor(segment: Segment, look: string): string {
+  if (!isLoaded(segment)) return look
+  return `${printable(segment.step?.service ?? '')} (how calls are spread over its hosts, queues, threads, connections)`
 }
 
 /** Says which requests a segment divides: `through checkout-api`, `with mds index get`. */
@@ -310,7 +343,7 @@ export function segmentDraft(segment: Segment, categories: Categories): Draft {
       ...segmentFacts(segment),
       ...(isTime ? wayNotes(flows, [{ kind, service, caller }], segment.requests) : []),
     ],
-    look: printable(service),
+    look: lookFor(segment, printable(service)),
     services: [service, ...(caller === null ? [] : [caller])],
     steps: [
       {
