@@ -98,12 +98,11 @@ export function toldAsDelays(
   const delayUs = new Float64Array(categories.flows.size)
   const membersOf = (ids: readonly number[]) =>
     ids.flatMap((id) => [...categories.members(id, AFTER)])
-  for (const { kind, categories: ids, contributionUs, steps: delayed, covers } of drafts) {
+  for (const draft of drafts) {
+    const { kind, categories: ids, contributionUs, covers } = draft
     if (kind !== 'latency' || covers) continue
     const moreUs = new Map<number, number>()
-    for (const step of delayed) {
-      for (const stratum of strataOfStep(steps.times, step)) addMoreUs(moreUs, stratum)
-    }
+    for (const stratum of strataOf(draft, steps)) addMoreUs(moreUs, stratum)
     const allUs = sum(moreUs.values())
     const own = membersOf(ids)
     if (allUs * contributionUs > 0) {
@@ -120,6 +119,12 @@ export function toldAsDelays(
     const usualUs = usual.length < MIN_USUAL ? 0 : totalUs(usual) / usual.length
     return requests * (totalUs(now) / now.length - usualUs) || 0
   }
+}
+
+/** The times of all operations of a draft's steps; its steps name but the first of these. */
+function strataOf({ steps, segment }: Draft, { times }: StepChanges): readonly StepStratum[] {
+  const operation = segment?.operation ?? ''
+  return steps.flatMap((step) => strataOfStep(times, { ...step, operation }))
 }
 
 /** Slower ones than this share are cut: one that hangs would hold all that others take more. */
@@ -258,7 +263,7 @@ function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair)
   if (!isWork || !isRelated || change === undefined || cause.direction !== draft.direction) {
     return false
   }
-  const strata = draft.steps.flatMap((step) => strataOfStep(steps.times, step))
+  const strata = strataOf(draft, steps)
   const shiftOf = (isOf: (request: number) => boolean) => {
     let [excessUs, size] = [0, 0]
     for (const { before, after } of strata) {
