@@ -14,9 +14,9 @@ import { isSameCall } from '../steps/call-order.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { calledName, categoriesOf, operationName } from './names.ts'
+import { calledName, categoriesOf, listed, operationName } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
-import { wayNotes } from './step-findings.ts'
+import { MAX_NAMED, wayNotes } from './step-findings.ts'
 
 /** Lays segments to the drafts that show them; those of none but whole requests become drafts of their own. */
 export function withSegments(
@@ -258,15 +258,13 @@ function isLoaded({ conditions, step, inside, outside, direction }: Segment): bo
 }
 
 function loadText({ inside, outside }: Segment): string {
-  const [then, now] = (['before', 'after'] as const).map((period) =>
-    percent(inside[period] / (inside[period] + outside[period])),
-  )
-  return `it gets ${now} of the calls, ${then} before: calls may queue there`
+  const share = (own: number, others: number) => percent(own / (own + others))
+  return `it gets ${share(inside.after, outside.after)} of the calls, ${share(inside.before, outside.before)} before: calls may queue there`
 }
 
 function lookFor(segment: Segment, look: string): string {
-  if (!isLoaded(segment)) return look
-  return `${printable(segment.step?.service ?? '')} (how calls are spread over its hosts, queues, threads, connections)`
+  const ways = 'how calls are spread over its hosts, queues, threads, connections'
+  return isLoaded(segment) ? `${printable(segment.step?.service ?? '')} (${ways})` : look
 }
 
 /** Says which requests a segment divides: `through checkout-api`, `with mds index get`. */
@@ -366,7 +364,10 @@ function nameOf(segment: Segment): string {
   const { step, operation, within } = segment
   const name = operation === null ? '' : operationName({ operation })
   if (!isInner(segment)) return name
-  const inner = operationName({ operation: within as string })
+  const names = [within as string, ...(segment.alike ?? [])].map((one) =>
+    operationName({ operation: one }),
+  )
+  const inner = listed(names, MAX_NAMED)
   return step?.kind === 'work' && name !== '' ? `${inner} within ${name}` : inner
 }
 
@@ -379,7 +380,8 @@ function timeWords(segment: Segment, quantity: Quantity) {
   const { step, inside, callingOperation, within } = segment
   const name = nameOf(segment)
   const time = moreText(inside.change, quantity) + (within === null ? '' : ' a call')
-  if (step?.kind === 'work' && isInner(segment)) return `${name} takes ${time}`
+  if (step?.kind === 'work' && isInner(segment))
+    return `${name} ${segment.alike ? 'take' : 'takes'} ${time}`
   const by =
     callingOperation === null || callingOperation === ''
       ? ''
