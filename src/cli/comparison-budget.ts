@@ -23,6 +23,9 @@ const EVIDENCE = new Set([
   'parameters',
 ])
 
+/** Lists whose first entry says what a finding is about. */
+const SUBJECTS = new Set(['steps', 'calls'])
+
 /** Entries of each list of evidence, tried one after the other. */
 const LENGTHS = [Number.POSITIVE_INFINITY, 10, 3]
 
@@ -127,7 +130,7 @@ function withCategory(kept: readonly Json[], category: Json | undefined): readon
   return [...kept, category].sort((a, b) => Number(a['id']) - Number(b['id']))
 }
 
-/** An entry with at most so many entries in each list of what it rests on. */
+/** An entry with at most so many entries in each list of what it rests on, but what it is about. */
 function brief(entry: Json, length = 0): Json {
   const cut = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(cut)
@@ -135,7 +138,9 @@ function brief(entry: Json, length = 0): Json {
     return Object.fromEntries(
       Object.entries(value).map(([name, part]) => [
         name,
-        Array.isArray(part) && EVIDENCE.has(name) ? mostTelling(part, length).map(cut) : cut(part),
+        Array.isArray(part) && EVIDENCE.has(name)
+          ? mostTelling(part, Math.max(length, Number(SUBJECTS.has(name)))).map(cut)
+          : cut(part),
       ]),
     )
   }

@@ -4,6 +4,7 @@ import {
   FINDING_KINDS,
   type Finding,
   type FindingCall,
+  type FindingPlace,
   type FindingSize,
   type FindingStep,
   type StructureChange,
@@ -270,7 +271,14 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     kind: words(...FINDING_KINDS),
     direction: words('slower', 'faster'),
     services: about('Where to look, the prime suspect first.', listOf(TEXT)),
-    operation: about('What it is about, of the first of `services`; null for none.', orNull(TEXT)),
+    operation: about(
+      'What it is about, of the first of `services`; null for none: then `place`, or the first of `steps` or `calls`, says it.',
+      orNull(TEXT),
+    ),
+    place: about(
+      'Where all that runs there changed; null where it is about services.',
+      orNull(record<FindingPlace>({ attribute: TEXT, value: TEXT })),
+    ),
     mutations: made(
       ({ mutations }) => mutations.map(({ rank }) => rank),
       listOf(RANK),

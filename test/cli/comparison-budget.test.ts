@@ -5,6 +5,7 @@ import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from '../../src/cli/comparison-
 import { printedFindings } from '../../src/cli/finding-document.ts'
 import { printedJson } from '../../src/cli/printing.ts'
 import { type Comparison, compare } from '../../src/compare/comparison.ts'
+import type { Finding } from '../../src/compare/findings/finding.ts'
 import { load, randomPeriods } from '../compare/comparison/random-periods.ts'
 import { compareShops } from '../compare/findings/fixture.ts'
 import { firstSeconds, flowdelta, periods, schemaErrors } from './run-cli.ts'
@@ -82,6 +83,11 @@ describe('a budget', () => {
         expect(written.findings.length).toBeGreaterThanOrEqual(causes)
       }
       expect(written.leftOut.how).toContain('--budget 0')
+      const subjects = ({ findings }: { findings: readonly Finding[] }) =>
+        findings
+          .slice(0, written.findings.length)
+          .map(({ steps: [step], calls: [call] }) => [step, call])
+      expect(subjects(written)).toEqual(subjects(full))
     },
   )
 

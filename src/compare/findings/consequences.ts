@@ -100,12 +100,11 @@ export function toldAsDelays(
   const countAll = (requests: readonly number[]) => sum(requests, (one) => flows.countOf(one))
   const membersOf = (ids: readonly number[]) =>
     ids.flatMap((id) => [...categories.members(id, AFTER)])
-  for (const { kind, categories: ids, contributionUs, steps: delayed, covers } of drafts) {
+  for (const draft of drafts) {
+    const { kind, categories: ids, contributionUs, covers } = draft
     if (kind !== 'latency' || covers) continue
     const moreUs = new Map<number, number>()
-    for (const step of delayed) {
-      for (const stratum of strataOfStep(steps.times, step)) addMoreUs(moreUs, stratum)
-    }
+    for (const stratum of strataOf(draft, steps)) addMoreUs(moreUs, stratum)
     const allUs = sum(moreUs, ([one, us]) => us * flows.countOf(one))
     const own = membersOf(ids)
     if (allUs * contributionUs > 0) {
@@ -123,6 +122,12 @@ export function toldAsDelays(
     const usualUs = usual.length < MIN_USUAL ? 0 : totalUs(usual) / countAll(usual)
     return requests * (totalUs(now) / countAll(now) - usualUs) || 0
   }
+}
+
+/** The times of all operations of a draft's steps; its steps name but the first of these. */
+function strataOf({ steps, segment }: Draft, { times }: StepChanges): readonly StepStratum[] {
+  const operation = segment?.operation ?? ''
+  return steps.flatMap((step) => strataOfStep(times, { ...step, operation }))
 }
 
 /** Slower ones than this share are cut: one that hangs would hold all that others take more. */
@@ -261,7 +266,7 @@ function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair)
   if (!isWork || !isRelated || change === undefined || cause.direction !== draft.direction) {
     return false
   }
-  const strata = draft.steps.flatMap((step) => strataOfStep(steps.times, step))
+  const strata = strataOf(draft, steps)
   const shiftOf = (isOf: (request: number) => boolean) => {
     let [excessUs, size] = [0, 0]
     for (const { before, after } of strata) {

@@ -28,6 +28,7 @@ import { type RankedMutation, type Ranking, rankMutations } from '../ranking/ran
 import { findSegments } from '../segments/find-segments.ts'
 import { RequestColumns } from '../segments/request-columns.ts'
 import type { Segments } from '../segments/segments.ts'
+import { togetherAlike } from '../segments/without-echoes.ts'
 import { findStepChanges } from '../steps/find-step-changes.ts'
 import { hasTestableType } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
@@ -282,7 +283,7 @@ function draftsOfSteps({
   const { serviceLogs = [] } = steps.flows
   const others = withServiceLogs(withLogs(ofSteps, logFindings(steps, edges)), serviceLogs)
   const of = { categories: edges.categories, steps }
-  const told = heldToRequests(draftsInTime(withSegments(others, found, of), of), of)
+  const told = heldToRequests(draftsInTime(withSegments(others, togetherAlike(found), of), of), of)
   const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   const elsewhere = toldAsDelays(of, all)
   const toldUs = sum(all, (draft) => draft.contributionUs - elsewhere(draft))

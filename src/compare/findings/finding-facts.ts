@@ -187,7 +187,8 @@ export function rateSize(
 
 /** Operation of the service to look at first; `null` where only those of others are known. */
 export function operationOf(draft: Draft): string | null {
-  const { services, steps, calls, changedStructure, changedEdges } = draft
+  const { services, steps, calls, changedStructure, changedEdges, place: shared } = draft
+  if (shared !== undefined) return null
   const nodes = [
     ...changedStructure.map(({ node }) => node),
     ...changedEdges.flatMap(({ toNode, fromNode }) => [toNode, fromNode]),

@@ -102,6 +102,12 @@ export type StepScope =
   /** One operation in several services, which run the same code. */
   | { readonly of: 'operation'; readonly operation: string }
 
+/** Where spans run, by what resources say: one host, zone or version. */
+export interface FindingPlace {
+  readonly attribute: string
+  readonly value: string
+}
+
 /** When a finding began, and in which bursts its slow requests come. */
 export interface InTime {
   readonly began: Onset | null
@@ -170,6 +176,8 @@ export interface Draft {
   readonly doing?: readonly number[]
   /** Of errors: calls that fail, by operation, and those that its words count. */
   readonly tallies?: readonly [ofOperation: TalliedCalls, told: TalliedCalls]
+  /** Where all that runs there changed; `services` are those then. */
+  readonly place?: FindingPlace
   /** Keys of drafts that say part of what it says. */
   readonly covers?: readonly string[]
   /** What the steps of a change of times have in common. */

@@ -2,9 +2,12 @@ import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
 import { grouped, percent, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
+import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
 import { failuresOf } from '../onset/finding-onsets.ts'
+import { MANY_TIMES } from '../segments/mistaken-conditions.ts'
+import { isOfPlace } from '../segments/read-columns.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
@@ -12,9 +15,9 @@ import { countByPeriod } from '../steps/compare-errors.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { calledName, categoriesOf, operationName } from './names.ts'
+import { calledName, categoriesOf, listed, operationName } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
-import { wayNotes } from './step-findings.ts'
+import { MAX_NAMED, wayNotes } from './step-findings.ts'
 
 /** Lays segments to the drafts that show them; those of none but whole requests become drafts of their own. */
 export function withSegments(
@@ -31,6 +34,7 @@ export function withSegments(
       ...draft,
       ...failureExemplars(segment, draft, categories),
       ...whereAlone(segment, draft, categories),
+      look: lookFor(segment, draft.look),
       segment,
     }
     return { ...own, notes: [...draft.notes, ...segmentNotes(segment, own, flows.quantity)] }
@@ -232,7 +236,34 @@ function segmentFacts(segment: Segment, taking = ''): string[] {
       : `calls of ${within === '' ? printable(segment.step?.service ?? '') : operationName({ operation: within })}`
   return [
     `${grouped(inside.after)} of ${all} ${searched} meet it${taking}${failing}: ${percent(shareOfChange)} of the change${also}`,
+    ...(isLoaded(segment) ? [loadText(segment)] : []),
   ]
+}
+
+/** Chance that a place gets so many more calls where these are spread as before. */
+const MAX_CHANCE = 1e-3
+
+/** Whether slower calls are those to a place that gets many times the share of calls that it got. */
+function isLoaded({ conditions, step, inside, outside, direction }: Segment): boolean {
+  const [then, now] = [inside.before + outside.before, inside.after + outside.after]
+  const isMore = inside.before > 0 && inside.after / now >= (MANY_TIMES * inside.before) / then
+  if (direction !== 'slower' || !isMore) return false
+  const { p } = twoProportionsTest(inside.before, then, inside.after, now)
+  const isThere = conditions.some(
+    ({ service, attribute }) =>
+      service === step?.service && isOfPlace(attribute) && attribute !== 'version',
+  )
+  return isThere && p < MAX_CHANCE
+}
+
+function loadText({ inside, outside }: Segment): string {
+  const share = (own: number, others: number) => percent(own / (own + others))
+  return `it gets ${share(inside.after, outside.after)} of the calls, ${share(inside.before, outside.before)} before: calls may queue there`
+}
+
+function lookFor(segment: Segment, look: string): string {
+  const ways = 'how calls are spread over its hosts, queues, threads, connections'
+  return isLoaded(segment) ? `${printable(segment.step?.service ?? '')} (${ways})` : look
 }
 
 /** Says which requests a segment divides: `through checkout-api`, `with mds index get`. */
@@ -309,7 +340,7 @@ export function segmentDraft(segment: Segment, categories: Categories): Draft {
       ...segmentFacts(segment),
       ...(isTime ? wayNotes(flows, [{ kind, service, caller }], segment.requests) : []),
     ],
-    look: printable(service),
+    look: lookFor(segment, printable(service)),
     services: [service, ...(caller === null ? [] : [caller])],
     steps: [
       {
@@ -332,7 +363,10 @@ function nameOf(segment: Segment): string {
   const { step, operation, within } = segment
   const name = operation === null ? '' : operationName({ operation })
   if (!isInner(segment)) return name
-  const inner = operationName({ operation: within as string })
+  const names = [within as string, ...(segment.alike ?? [])].map((one) =>
+    operationName({ operation: one }),
+  )
+  const inner = listed(names, MAX_NAMED)
   return step?.kind === 'work' && name !== '' ? `${inner} within ${name}` : inner
 }
 
@@ -345,7 +379,8 @@ function timeWords(segment: Segment, quantity: Quantity) {
   const { step, inside, callingOperation, within } = segment
   const name = nameOf(segment)
   const time = moreText(inside.change, quantity) + (within === null ? '' : ' a call')
-  if (step?.kind === 'work' && isInner(segment)) return `${name} takes ${time}`
+  if (step?.kind === 'work' && isInner(segment))
+    return `${name} ${segment.alike ? 'take' : 'takes'} ${time}`
   const by =
     callingOperation === null || callingOperation === ''
       ? ''

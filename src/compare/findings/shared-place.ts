@@ -16,15 +16,12 @@ import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { partOfStratum } from '../steps/step-strata.ts'
 import { type Step, strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { type Draft, type FindingPlace, NO_EVIDENCE } from './finding.ts'
 import { categoriesOf, listed, surest } from './names.ts'
 import { ALL_OF_IT, NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 import { spansOf } from './since-start.ts'
 
-/** Where spans run, by what resources say: one host, zone or version. */
-interface Place {
-  readonly attribute: string
-  readonly value: string
+interface Place extends FindingPlace {
   /** Which calls have to do with it: to it, by it, or to and by it from elsewhere; of work, that of who works. */
   readonly end: 'service' | 'caller' | 'between'
 }
@@ -300,6 +297,7 @@ function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): 
     look: `what runs where ${text}`,
     services: [...new Set(covered.flatMap(({ services }) => services))],
     steps,
+    place: { attribute, value },
     covers: covered.map(({ key }) => key),
     ...(inTime && { inTime }),
     ...surest(covered),

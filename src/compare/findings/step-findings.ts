@@ -202,7 +202,7 @@ function mainOperation({ operations }: StepChange): string {
   return (first ?? most)?.operation ?? ''
 }
 
-const MAX_NAMED = 3
+export const MAX_NAMED = 3
 
 function stepWords(
   flows: FlowSet,

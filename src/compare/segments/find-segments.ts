@@ -16,7 +16,17 @@ import { searchStepSpans } from './measured-spans.ts'
 import { isMoved, isOfFailures, isOfNumbers, requestsWithFailing } from './mistaken-conditions.ts'
 import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
-import { countAfter, kindsOf, levelsOf, rowsOf, rowsOfOthers, toldSides } from './segment-rows.ts'
+import {
+  countAfter,
+  kindsOf,
+  levelsOf,
+  MAX_OUTSIDE,
+  rowsOf,
+  rowsOfOthers,
+  type Searched as SearchedRows,
+  toldSides,
+  withoutUnchanged,
+} from './segment-rows.ts'
 import {
   type Coded,
   codesAfter,
@@ -33,8 +43,6 @@ import { withoutEchoes } from './without-echoes.ts'
 const MAX_TRIES = 6
 /** Segments of one step: each is looked for in what those before left over. */
 const MAX_SEGMENTS = 3
-/** Outside, requests may have changed by this share of those inside. */
-const MAX_OUTSIDE = 1 / 3
 /** A segment holds this share of the change. */
 const MIN_HELD = 0.5
 /** And so much more of it than of the requests: what nearly all have in common tells nothing. */
@@ -133,6 +141,8 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   })
 }
 
+type Searched = SearchedRows<Coded>
+
 interface SearchOptions extends SegmentOptions {
   readonly failed: Uint8Array
   readonly hasFailing: Uint8Array
@@ -166,22 +176,20 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
   // they had in common before, if they can be.
   for (const withNew of [false, true]) {
     while (found.length < MAX_SEGMENTS) {
-      const tried = scan
-        .candidates(withNew)
-        .slice(0, MAX_TRIES)
-        .map((candidate): Tried => {
-          const key = candidateKey(candidate)
-          const known = tests.get(key)
-          if (known !== undefined) return known
-          const isInside = rowsOf(candidate, columns, measured)
-          const one = { candidate, isInside, test: testOf(candidate, isInside) }
-          tests.set(key, one)
-          return one
-        })
+      const tried: Tried[] = []
+      for (const candidate of scan.candidates(withNew)) {
+        const key = candidateKey(candidate)
+        const known = tests.get(key)
+        const isInside = known?.isInside ?? rowsOf(candidate, columns, measured)
+        const one = known ?? { candidate, isInside, test: testOf(candidate, isInside) }
+        tests.set(key, one)
+        // Ranks, by which candidates are in order, may have changed where times did not.
+        if (isApart(one.test)) tried.push(one)
+        if (tried.length === MAX_TRIES) break
+      }
       const isHolding = (one: Tried) => chancesOf(one).q < options.alpha
       const best = tried.find(
         (one) =>
-          isApart(one.test) &&
           isLarge(one.test, { measured, isInside: one.isInside }, options) &&
           !isOfFailures(one, measured, options) &&
           isHolding(one) &&
@@ -192,11 +200,14 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       if (best === undefined) break
       const holding = tried.filter(isHolding).map((one) => chancesOf(one).q)
       smallest = Math.min(smallest, ...holding)
-      const told = narrowed(best, { measured, columns, isOut }, options)
+      const searched = { measured, columns, isOut }
+      const changed = withoutUnchanged(best, searched)
+      const whole = { candidate: changed, isInside: rowsOf(changed, columns, measured) }
+      const told = narrowed(whole, searched, options)
       const test = testOf(told.candidate, told.isInside)
       const shown = { ...told, test, ...chancesOf(best) }
       found.push({
-        ...segmentOf(shown, { measured, columns, isOut, earlier }),
+        ...segmentOf(shown, { ...searched, earlier }),
         levels: levelsOf(measured, told.isInside, options.blocks),
       })
       earlier.push(told.candidate)
@@ -262,7 +273,8 @@ const chancesOf = remembered(({ candidate, test }: Tried) => {
 function isApart({ inside, outside }: SegmentTest): boolean {
   return (
     Math.abs(outside.change) - outside.error <= MAX_OUTSIDE * Math.abs(inside.change) &&
-    heldBy({ inside, outside }) >= Math.max(MIN_HELD, MIN_LIFT * shareOf({ inside, outside }))
+    heldBy({ inside, outside }) >=
+      Math.max(MIN_HELD, MIN_LIFT * Math.min(...shares({ inside, outside })))
   )
 }
 
@@ -293,8 +305,10 @@ function isLarge(
   )
 }
 
-function shareOf({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>): number {
-  return inside.after / (inside.after + outside.after)
+/** Shares of the requests that are inside. */
+function shares({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>) {
+  const share = (period: 'before' | 'after') => inside[period] / (inside[period] + outside[period])
+  return [share('before'), share('after')] as const
 }
 
 /** Share of the change inside; what may be nothing outside counts as nothing. */
@@ -302,12 +316,6 @@ function heldBy({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>): n
   const own = Math.abs(inside.change) * inside.after
   const isClear = Math.abs(outside.change) > 2 * outside.error && outside.change * inside.change > 0
   return own / (own + (isClear ? Math.abs(outside.change) * outside.after : 0))
-}
-
-interface Searched {
-  readonly measured: Measured
-  readonly columns: readonly Coded[]
-  readonly isOut: Uint8Array | null
 }
 
 function segmentOf(
@@ -334,7 +342,7 @@ function segmentOf(
     )
     .map((one) => conditionOf(one, codesAfter(one.rows, measured)))
   const told = versionFirst(found, equivalentsOf(candidate, { columns, isInside, measured }))
-  const shareOfRequests = shareOf(sides)
+  const [, shareOfRequests] = shares(sides)
   const shareOfChange = heldBy(sides)
   const isMore = inside.change > 0
   return {

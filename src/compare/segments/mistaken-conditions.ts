@@ -6,12 +6,12 @@ import { isNameLike } from '../../traces/attribute-names.ts'
 import type { Measured } from './measured.ts'
 import { type CodedRows, FIRST_VALUE, isOfPlace, type RequestColumn } from './read-columns.ts'
 import type { Candidate } from './scan-conditions.ts'
-import { rowsOf } from './segment-rows.ts'
+import { countOf, rowsOf } from './segment-rows.ts'
 
 /** Requests after of a segment of times fail in no more than this share. */
 const MAX_FAILED = 0.5
 /** What becomes of requests is met by so many times more of them, or in so many times more of them. */
-const MANY_TIMES = 2
+export const MANY_TIMES = 2
 /** Places have moved where others were as odd in all, but for this share, and no longer are. */
 const MIN_ALIKE = 0.5
 /** A place is odd beyond so many standard errors. */
@@ -140,15 +140,17 @@ export function isOfFailures(
   { failed, hasFailing }: Record<'failed' | 'hasFailing', Uint8Array>,
 ): boolean {
   if (measured.measure !== 'time') return false
-  const failures = shareOfRows(measured, failed)
-  if (failures(isInside, AFTER).share > MAX_FAILED) return true
+  const shareOf = (is: Uint8Array, side: 0 | 1) =>
+    shareOfRows(measured, AFTER, {
+      of: (row) => Number(isInside[row] === side),
+      some: (row) => is[measured.requests[row]!]!,
+    })
+  if (shareOf(failed, 1) > MAX_FAILED) return true
   if (candidate.conditions.every(({ column }) => isOfPlace(column.attribute))) return false
-  const within = shareOfRows(measured, hasFailing)
-  const isOutside = isInside.map((is) => 1 - is)
-  const { share } = within(isInside, AFTER)
+  const share = shareOf(hasFailing, 1)
   return (
     share > MAX_FAILED &&
-    share >= MANY_TIMES * within(isOutside, AFTER).share &&
+    share >= MANY_TIMES * shareOf(hasFailing, 0) &&
     isMoreOften(isInside, measured)
   )
 }
@@ -214,28 +216,33 @@ export function requestsWithFailing({ size, outcomes }: FlowSet): Uint8Array {
   return new Uint8Array(size).map((_, request) => +((outcomes?.failing(request).length ?? 0) > 0))
 }
 
-function shareOfRows({ offsets, requests }: Measured, is: Uint8Array) {
-  return (isRow: Uint8Array, period: Period) => {
-    let [some, all] = [0, 0]
-    for (let group = period as number; group < offsets.length - 1; group += 2) {
-      for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
-        all += isRow[row]!
-        some += isRow[row]! * is[requests[row]!]!
-      }
+/** Share of the rows of a period that are some; of weighted requests, of what these count as. */
+function shareOfRows(
+  measured: Measured,
+  period: Period,
+  {
+    of = () => 1,
+    some,
+  }: Record<'some', (row: number) => number> & { of?: (row: number) => number },
+): number {
+  const { offsets, recorded } = measured
+  let [own, all] = [0, 0]
+  for (let group = period as number; group < offsets.length - 1; group += 2) {
+    const [from, to] = [offsets[group]!, offsets[group + 1]!]
+    const each = countOf(recorded ?? measured, group) / (to - from)
+    for (let row = from; row < to; row++) {
+      const count = each * of(row)
+      all += count
+      own += count * some(row)
     }
-    return { share: some / Math.max(1, all), count: all }
   }
+  return all > 0 ? own / all : 0
 }
 
-/** Whether a segment holds many times the share of rows after that it held before. */
-function isMoreOften(isInside: Uint8Array, { offsets }: Measured): boolean {
-  const counts = [0, 0]
-  const sizes = [0, 0]
-  for (let group = 0; group < offsets.length - 1; group++) {
-    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
-      counts[group & 1]! += isInside[row]!
-      sizes[group & 1]!++
-    }
-  }
-  return counts[AFTER]! / sizes[AFTER]! >= (MANY_TIMES * counts[BEFORE]!) / sizes[BEFORE]!
+/** Whether a segment holds many times the share of requests after that it held before. */
+function isMoreOften(isInside: Uint8Array, measured: Measured): boolean {
+  const [before, after] = [BEFORE, AFTER].map((period) =>
+    shareOfRows(measured, period as Period, { some: (row) => isInside[row]! }),
+  )
+  return after! >= MANY_TIMES * before!
 }

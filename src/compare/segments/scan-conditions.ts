@@ -25,7 +25,7 @@ const MIN_EXPECTED = 10
 /** Differences below this many standard errors are not looked at any further. */
 const MIN_Z = 3
 /** Most values listed, or excluded, together. */
-const MAX_VALUES = 10
+export const MAX_VALUES = 10
 const BEAM = 8
 /** Second conditions of one column that are looked at with a first. */
 const MAX_SECOND = 3

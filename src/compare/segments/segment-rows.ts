@@ -1,13 +1,13 @@
 // Runs once a row: the loops index with `!`.
 import { sum } from 'd3-array'
-import { BEFORE } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
 import { type RunMeasure, RunSums, runMeasure } from '../../stats/run-shifts.ts'
 import type { TimeBlocks } from '../steps/time-blocks.ts'
 import type { SegmentSide } from './contrast-shares.ts'
 import { type Measured, onlyOperation } from './measured.ts'
 import type { CodedRows } from './read-columns.ts'
-import { type Candidate, metBy } from './scan-conditions.ts'
+import { type Candidate, MAX_VALUES, metBy } from './scan-conditions.ts'
 import { measureSides, type SegmentTest } from './test-segment.ts'
 
 /** The values that each row has of the columns of a candidate, as a number. */
@@ -59,14 +59,52 @@ export function rowsOfOthers(
   return others
 }
 
-/** How many requests the rows after count as. */
-export function countAfter({ offsets, weights }: Measured): number {
-  let count = 0
-  for (let group = 1; group < offsets.length - 1; group += 2) {
-    const [from, to] = [offsets[group]!, offsets[group + 1]!]
-    count += weights === undefined ? to - from : sum(weights.subarray(from, to))
+/** Outside, requests may have changed by this share of those inside. */
+export const MAX_OUTSIDE = 1 / 3
+
+/** What is searched: rows and what divides them, without those of segments that were found. */
+export interface Searched<Column = CodedRows> {
+  readonly measured: Measured
+  readonly columns: readonly Column[]
+  readonly isOut: Uint8Array | null
+}
+
+/** Leaves out values whose own rows surely changed by no more than rows outside may: chance put them with the others. */
+export function withoutUnchanged(
+  { candidate, test }: { readonly candidate: Candidate; readonly test: SegmentTest },
+  { measured, columns, isOut }: Searched,
+): Candidate {
+  const { stratum, conditions } = candidate
+  const allUs = test.inside.change
+  const isChanged = (own: Candidate) => {
+    const by = { stratum, isOut, kind: kindsOf(own, columns, measured) }
+    const { inside } = measureSides(measured, rowsOf(own, columns, measured), by)
+    return !(Math.sign(allUs) * inside.change + 2 * inside.error < MAX_OUTSIDE * Math.abs(allUs))
   }
-  return count
+  return {
+    ...candidate,
+    conditions: conditions.map((condition) => {
+      const { column, codes } = condition
+      if (column.kind !== 'values' || codes.size < 2 || codes.size > MAX_VALUES) return condition
+      const changed = [...codes].filter((code) => {
+        const only = { column, codes: new Set([code]) }
+        const own = conditions.map((one) => (one === condition ? only : one))
+        return isChanged({ ...candidate, conditions: own })
+      })
+      return changed.length > 0 ? { column, codes: new Set(changed) } : condition
+    }),
+  }
+}
+
+/** How many requests the rows of a stratum and period count as. */
+export function countOf({ offsets, weights }: Measured, group: number): number {
+  const [from, to] = [offsets[group]!, offsets[group + 1]!]
+  return weights === undefined ? to - from : sum(weights.subarray(from, to))
+}
+
+/** How many requests the rows after count as. */
+export function countAfter(measured: Measured): number {
+  return sum(measured.strata, (_, stratum) => countOf(measured, 2 * stratum + AFTER))
 }
 
 export interface ToldSides {

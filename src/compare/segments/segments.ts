@@ -44,6 +44,8 @@ export interface Segment {
   readonly within: string | null
   /** Share of the calls inside, after, that requests wait for; 1 where requests are inside. */
   readonly waitedFor: number
+  /** Of a finding, operations of other spans that changed alike, where the same holds; `waitedFor` has theirs, too. */
+  readonly alike?: readonly string[]
   /** All of them hold. */
   readonly conditions: readonly SegmentCondition[]
   /** All conditions in words, as `where` takes them. */

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { stepKey } from '../steps/step-times.ts'
@@ -32,5 +33,34 @@ export function withoutEchoes(
       const shared = [...shownOf(other)].filter((request) => own.has(request)).length
       return shared >= MIN_SHARED * own.size
     })
+  })
+}
+
+/** Spans changed alike by times that differ by no more than this factor. */
+const ALIKE = 2
+
+/** Makes one of segments of spans within one service that changed alike where the same holds: calls of one kind beside each other. */
+export function togetherAlike(segments: readonly Segment[]): Segment[] {
+  const isAlike = (a: Segment, b: Segment) =>
+    [a, b].every(({ measure, within }) => measure === 'time' && within !== null && within !== '') &&
+    a.step?.kind === 'work' &&
+    b.step?.kind === 'work' &&
+    stepKey(a.step) === stepKey(b.step) &&
+    a.text === b.text &&
+    a.operation === b.operation &&
+    a.inside.change / b.inside.change <= ALIKE &&
+    b.inside.change / a.inside.change <= ALIKE &&
+    a.direction === b.direction
+  return segments.flatMap((segment, i) => {
+    const same = segments.filter((other) => isAlike(segment, other))
+    if (same.length < 2) return segment
+    if (segments.indexOf(same[0] as Segment) < i) return []
+    const waitedUs = sum(same, ({ inside, waitedFor }) => inside.change * inside.after * waitedFor)
+    const { inside } = segment
+    return {
+      ...segment,
+      waitedFor: waitedUs / (inside.change * inside.after),
+      alike: same.slice(1).map(({ within }) => within as string),
+    }
   })
 }

@@ -141,3 +141,42 @@ test.each([
     expect(Math.abs(toldUs / trulyUs - 1)).toBeLessThan(0.25)
   }
 })
+
+/** 800 requests of web to store, half of which look up and half create; after, both prefetch, which costs 4 ms. */
+function stores(seed: number, prefetches: boolean) {
+  const random = randomSource(seed)
+  const about = (us: number) => us * random.logNormal(0, 0.2)
+  let totalUs = 0
+  const spans = Array.from({ length: 800 }, (_, i): SpanSketch[] => {
+    const [trace, startUs] = [`t${i}`, i * 1e6]
+    const operation = random.next() < 0.5 ? 'LOOKUP' : 'CREATE'
+    const [workUs, prefetchUs] = [about(5000), about(4000)]
+    const endUs = startUs + workUs + (prefetches ? prefetchUs : 0)
+    totalUs += endUs + 1000 - startUs
+    const own = { trace, service: 'store', startUs, endUs }
+    const within = {
+      ...own,
+      id: 'p',
+      parent: 's',
+      operation: 'prefetch',
+      startUs: startUs + workUs,
+    }
+    return [
+      { ...own, id: 'r', service: 'web', operation: `web ${operation}`, endUs: endUs + 1000 },
+      { ...own, id: 's', parent: 'r', operation },
+      ...(prefetches ? [within] : []),
+    ]
+  })
+  return { traces: makeSpans(spans.flat()), totalUs }
+}
+
+test.each([71, 81, 91])(
+  'delays of all operations of a service stand beside a call that one of them makes, seed %i',
+  (seed) => {
+    const { findings } = compare(stores(seed, false).traces, stores(seed + 1, true).traces).findings
+    const trulyUs = stores(seed + 1, true).totalUs - stores(seed + 1, false).totalUs
+    const toldUs = findings.reduce((all, { contributionUs }) => all + contributionUs, 0)
+    expect(findings.some(({ kind }) => kind === 'structure')).toBe(true)
+    expect(Math.abs(toldUs / trulyUs - 1)).toBeLessThan(0.1)
+  },
+)

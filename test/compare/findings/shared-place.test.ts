@@ -17,6 +17,7 @@ describe('where all that runs on one host takes twice as long', () => {
       /^host = node-2: what 5 services do there takes [34]\.\d+ ms to [67]\.\d+ ms longer, elsewhere as long as before$/,
     )
     expect(first?.look).toBe('what runs where host = node-2')
+    expect(first).toMatchObject({ place: { attribute: 'host', value: 'node-2' }, operation: null })
     expect(first?.consequences.flatMap(({ services }) => services[0]).sort()).toEqual(SERVICES)
   })
 

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import type { Measured } from '../../../src/compare/segments/measured.ts'
+import { isOfNumbers } from '../../../src/compare/segments/mistaken-conditions.ts'
+import type { RequestColumn } from '../../../src/compare/segments/read-columns.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
@@ -168,3 +171,26 @@ test('an attribute of slow calls that is called otherwise after is no condition'
   const { segments } = compare(methods(21, 'http.method'), methods(22, 'http.request.method'))
   expect(segments.segments).toEqual([])
 })
+
+test('whether more requests than before meet a condition is told of what they count as', () => {
+  // Of `list`, one of ten was recorded; of `buy`, all, which meet a long queue five times as often.
+  const met = [...spread(20, 4), ...spread(20, 4), ...spread(20, 1), ...spread(20, 5)]
+  const rows = {
+    measure: 'time',
+    strata: ['list', 'buy'].map((operation) => ({ operation, callingOperation: '' })),
+    offsets: Uint32Array.of(0, 20, 40, 60, 80),
+  }
+  const isOf = (weightOfList: number) => {
+    const weights = Float64Array.from(met, (_, row) => (row < 40 ? weightOfList : 1))
+    const measured = { ...rows, recorded: { ...rows, weights } } as unknown as Measured
+    const column = { attribute: 'queue.length', kind: 'values', values: ['', '', '0', '1', '2'] }
+    const condition = { column: column as unknown as RequestColumn, codes: new Set([3, 4]) }
+    const candidate = { conditions: [condition], stratum: null, z: 9, score: 81, choices: 1 }
+    return isOfNumbers({ candidate, isInside: Uint8Array.from(met) }, { measured, columns: [] })
+  }
+  expect([isOf(1), isOf(0.1), isOf(10)]).toEqual([false, true, false])
+})
+
+function spread(size: number, met: number): number[] {
+  return Array.from({ length: size }, (_, row) => Number(row < met))
+}
