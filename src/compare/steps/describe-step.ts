@@ -234,10 +234,11 @@ function describeTimes(
     usualUs += weight * usualOf(request)
     weights += weight
   }
-  // That something changed is sure already: tails only say whether it did for some.
-  const isTail = significant && test.tailP < alpha
-  const all = { typicalUs: typical.shift * calls, calls }
-  const ofRequests = isTail ? fewOf(strata, all) : null
+  // That something changed is sure already: tails, or else means, only say whether it did for some.
+  const spread = test.tailP < alpha ? 1 : test.designEffect
+  const all = { typicalUs: typical.shift * calls, calls, spread }
+  const isTested = significant && !Number.isNaN(test.tailP)
+  const ofRequests = isTested ? fewOf(strata, all) : null
   const operations = new Set(strata.map(({ operation }) => operation))
   const ofCalls =
     ofRequests !== null && calls > MAX_SLOW * has.length
@@ -271,9 +272,6 @@ function describeTimes(
   }
 }
 
-/** Most calls that may have changed where they are told as some of all. */
-const MAX_MINORITY = 0.5
-
 /** Of a request of so many times as many calls as are slow, these are told, not the mean of its calls. */
 const MAX_SLOW = 2
 
@@ -283,8 +281,15 @@ function fewOf(
   {
     typicalUs,
     calls,
+    spread,
     eachRequest = 1,
-  }: { readonly typicalUs: number; readonly calls: number; readonly eachRequest?: number },
+  }: {
+    readonly typicalUs: number
+    readonly calls: number
+    /** How many times as large the variance is as of independent calls. */
+    readonly spread: number
+    readonly eachRequest?: number
+  },
 ) {
   const few = minorityOf(strata)
   if (few === null) return null
@@ -299,8 +304,10 @@ function fewOf(
   const width = normalQuantile(0.975) * error
   // Of means of more calls, fewer are slow, and fewer fast: in all, nothing changed.
   const whole = excessOf(strata, (sample) => sample.calls, cutOf(few.minority))
-  const isClear = Math.abs(whole.us) > normalQuantile(0.975) * whole.error && Math.abs(us) > width
-  const isOfFew = share > 0 && share < MAX_MINORITY && us * whole.us > 0
+  const isClear = [whole, { us, error }].every(
+    (one) => Math.abs(one.us) > normalQuantile(0.975) * one.error * Math.sqrt(spread),
+  )
+  const isOfFew = share > 0 && us * whole.us > 0
   if (!isOfFew || !isClear || Math.abs(typicalUs) > Math.abs(few.typicalUs * changed) / 2)
     return null
   return {
