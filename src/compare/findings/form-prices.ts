@@ -1,10 +1,15 @@
-import { sum } from 'd3-array'
+import { range, sum } from 'd3-array'
+import { at } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { cappedTimes, longestTime } from '../edges/edge-times.ts'
+import type { CallChoice } from '../steps/call-counts.ts'
+import { type CallSites, isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { rootTypes } from '../steps/root-types.ts'
+import { allVisits, childrenOf } from '../steps/visits.ts'
 import type { RequestCounts } from './concurrency-findings.ts'
 
 /** Requests of one type whose flow is of the new form, and those of the form that it replaces. */
@@ -83,6 +88,8 @@ export function formsOf(
 }
 
 export interface Price {
+  /** Whether it is what the calls that changed take. */
+  readonly isOfCalls?: boolean
   readonly forms: Forms
   readonly requests: number
   readonly contributionUs: number
@@ -92,21 +99,26 @@ export interface Price {
 /**
  * What requests of the new form take beyond those of the usual form of the same type: the mean over
  * types that have both, as often as the new form has each. Of whole groups, what all take beyond all
- * before, as that of those that changed.
+ * before, as that of those that changed. Where all requests after have the new form, what else changed since
+ * before is no part of it: what the calls take that changed (`callsUs`).
  *
  * @param changed requests after that have the new form and would have had the usual one before
  */
-export function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
+export function priceOf(
+  flows: FlowSet,
+  forms: Forms,
+  changed: number,
+  { callsUs }: { readonly callsUs?: Float64Array } = {},
+): Price {
   const known = forms.types.filter(({ now, usual }) => now.length > 0 && usual.length > 0)
+  const isOfCalls = callsUs !== undefined && known.every(({ period }) => period === BEFORE)
   const parts = known.map(({ now: own, usual: other, period }) => {
     // Few requests may be the slowest of all: they are cut as their own group.
     const mostUs = longestOf(flows, forms.isWhole ? [...own, ...other] : own)
-    const now = meanOf(flows, own, cappedTimes(flows, AFTER, mostUs))
-    const usual = meanOf(
-      flows,
-      other,
-      cappedTimes(flows, period, forms.isWhole ? mostUs : undefined),
-    )
+    const timesOf = (one: Period, longestUs?: number) =>
+      isOfCalls ? (request: number) => at(callsUs, request) : cappedTimes(flows, one, longestUs)
+    const now = meanOf(flows, own, timesOf(AFTER, mostUs))
+    const usual = meanOf(flows, other, timesOf(period, forms.isWhole ? mostUs : undefined))
     const weight = sum(own, (request) => flows.countOf(request))
     const error = Math.hypot(now.error, usual.error)
     return { weight, addedUs: weight * (now.mean - usual.mean), error: weight * error }
@@ -119,7 +131,44 @@ export function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
   const eachUs = sum(parts, ({ addedUs }) => addedUs) * apiece
   const width = normalQuantile(0.975) * Math.hypot(...parts.map(({ error }) => error)) * apiece
   const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
-  return { forms, requests, contributionUs, eachInterval: [eachUs - width, eachUs + width] }
+  const eachInterval = [eachUs - width, eachUs + width] as const
+  return { forms, requests, contributionUs, eachInterval, isOfCalls }
+}
+
+/** How much sooner each request would end without some calls, in µs, if all else began as it does: none runs beside others. */
+export function timeOfCalls(
+  flows: FlowSet,
+  { callers }: CallSites,
+  changed: readonly Pick<CallChoice, 'of' | 'call'>[],
+): Float64Array {
+  const isOne = (of: Operation, callee: Operation) =>
+    changed.some((one) => isSame(one.of, of) && isSameCall(one.call, callee))
+  const shapes = Array.from(allVisits(flows), ([shape, { tree }]) => {
+    const made = (callers[shape] ?? []).flatMap(({ of, calls }) =>
+      calls.flatMap(({ callee, span }) => (isOne(of, callee) ? span : [])),
+    )
+    const children = range(tree.size).map((span) => childrenOf({ tree }, span))
+    return [shape, { tree, children, made: new Set(made) }] as const
+  })
+  const known = new Map(shapes.filter(([, { made }]) => made.size > 0))
+  return Float64Array.from(flows.shapeOf, (shape, request) => {
+    const own = known.get(shape)
+    const latencies = flows.latencies(request)
+    // A snapshot may carry the latencies of some requests only.
+    if (own === undefined || latencies.length < own.tree.from.length) return 0
+    const { tree, children, made } = own
+    const times = new Float64Array(2 * tree.size)
+    readTimesNs(tree, latencies, times)
+    const without = times.slice()
+    for (let span = tree.size - 1; span >= 0; span--) {
+      const calls = at(children, span)
+      const kept = calls.filter((call) => !made.has(call))
+      const [start, end] = [at(times, 2 * span), at(times, 2 * span + 1)]
+      const lessNs = coveredNs(times, calls, start, end) - coveredNs(without, kept, start, end)
+      without[2 * span + 1] = end - lessNs
+    }
+    return (at(times, 1) - at(without, 1)) / NS
+  })
 }
 
 export function addPrices(a: Price, b: Price): Price {
