@@ -219,7 +219,9 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
         : choseAnew(sites as CallSites, change)
     const forms = formsOf(flows, isNew)
     const changed = change === undefined ? movedRequests(forms) : Math.round(changedCalls(change))
-    const isOfCalls = change === undefined || (change.kind === 'calls' && change.call !== null)
+    const isOfCalls =
+      flows.quantity === TIME &&
+      (change === undefined || (change.kind === 'calls' && change.call !== null))
     const own = isOfCalls ? { callsUs: timeOfCalls(flows, sites as CallSites, ofCalls) } : {}
     return { one, price: priceOf(flows, forms, Math.max(1, changed), own) }
   })

@@ -1,4 +1,5 @@
 // Runs once a request of a step: the loops index with `!`.
+import { sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -131,7 +132,7 @@ export function describeStep(
   const concerned = strata.filter(
     ({ operation }) => first === undefined || changed.some((one) => one.operation === operation),
   )
-  const observed = excessOf(concerned, ({ calls }) => calls, cutOf(told.minority))
+  const observed = excessOf(concerned, ({ after }) => after.calls, cutOf(told.minority))
   return {
     kind,
     service,
@@ -156,14 +157,15 @@ export function describeStep(
  */
 export function excessOf(
   strata: readonly StepStratum[],
-  callsOf: (sample: StepSample) => number,
+  callsOf: (stratum: StepStratum) => number,
   cut: number,
 ): { readonly us: number; readonly error: number } {
   let [us, variance] = [0, 0]
-  for (const { before, after } of strata) {
+  for (const stratum of strata) {
+    const { before, after } = stratum
     if (before.values.length === 0 || after.values.length === 0) continue
     const [then, now] = [cappedMoments(before, cut), cappedMoments(after, cut)]
-    const calls = callsOf(after)
+    const calls = callsOf(stratum)
     us += (now.mean - then.mean) * calls
     variance += calls ** 2 * ((now.variance || 0) / now.count + (then.variance || 0) / then.count)
   }
@@ -227,7 +229,6 @@ function describeTimes(
   const had = distinct(strata.map(({ before }) => before.recorded.requests))
   const has = distinct(strata.map(({ after }) => after.recorded.requests))
   const calls = strata.reduce((sum, { after }) => sum + after.calls, 0)
-  const criticalCalls = strata.reduce((sum, { after }) => sum + after.criticalCalls, 0)
   let [usualUs, weights] = [0, 0]
   for (const request of had) {
     const weight = counted === undefined ? 1 : counted[request]!
@@ -267,7 +268,7 @@ function describeTimes(
     shiftUs: shift,
     interval: [low, high],
     effect,
-    ...contributionOf(strata, { shift, criticalCalls, few }),
+    ...contributionOf(strata, { shift, few }),
     changed: significant && Math.abs(effect) >= minimumEffect && !isNegligible,
   }
 }
@@ -303,7 +304,7 @@ function fewOf(
   const changed = share * calls
   const width = normalQuantile(0.975) * error
   // Of means of more calls, fewer are slow, and fewer fast: in all, nothing changed.
-  const whole = excessOf(strata, (sample) => sample.calls, cutOf(few.minority))
+  const whole = excessOf(strata, ({ after }) => after.calls, cutOf(few.minority))
   const isClear = [whole, { us, error }].every(
     (one) => Math.abs(one.us) > normalQuantile(0.975) * one.error * Math.sqrt(spread),
   )
@@ -319,22 +320,22 @@ function fewOf(
   }
 }
 
-/** What a shift adds to all response times after; with the sign of the shift, which is the typical call's. */
+/**
+ * What a shift adds to all response times after; with the sign of the shift, which is the typical call's. What
+ * is faster was waited for as often as before: after, others may end later.
+ */
 function contributionOf(
   strata: readonly StepStratum[],
-  {
-    shift,
-    criticalCalls,
-    few,
-  }: { shift: number; criticalCalls: number; few: MeasuredMinority | null },
+  { shift, few }: { shift: number; few: MeasuredMinority | null },
 ): Pick<OperationChange, 'contributionUs' | 'contributionError'> {
   if (shift === 0) return { contributionUs: 0, contributionError: Number.NaN }
-  const { us, error } =
-    few?.excess(true) ?? excessOf(strata, (sample) => sample.criticalCalls, SLOWEST)
+  const criticalCalls = ({ before, after }: StepStratum) =>
+    shift > 0 ? after.criticalCalls : (after.calls * before.criticalCalls) / (before.calls || 1)
+  const { us, error } = few?.excess(true) ?? excessOf(strata, criticalCalls, SLOWEST)
   return us * shift > 0
     ? { contributionUs: us, contributionError: error }
     : {
-        contributionUs: shift * criticalCalls * (few?.minority.share ?? 1),
+        contributionUs: shift * sum(strata, criticalCalls) * (few?.minority.share ?? 1),
         contributionError: Number.NaN,
       }
 }
