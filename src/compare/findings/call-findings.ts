@@ -13,7 +13,6 @@ import {
   changedCalls,
   concurrencyChanges,
   concurrencyWords,
-  isOfOneCall,
 } from './concurrency-findings.ts'
 import {
   type Draft,
@@ -25,6 +24,7 @@ import {
 import {
   addPrices,
   formsOf,
+  formsOfOrder,
   MIN_USUAL,
   movedRequests,
   type Price,
@@ -166,10 +166,10 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
 }
 
 function toldOfOrder(changes: StepChanges): Told[] {
-  const { flows } = changes
+  const { flows, sites } = changes
   return concurrencyChanges(changes).map((members): Told => {
-    const priced = members.map(({ isNew, calls }) => {
-      const forms = formsOf(flows, isNew, { isWhole: isOfOneCall(calls[0]) })
+    const priced = members.map(({ isNew, calls: [call] }) => {
+      const forms = formsOfOrder(flows, sites as CallSites, { ...call, isNew })
       return priceOf(flows, forms, Math.max(1, movedRequests(forms)))
     })
     const price = priced.reduce(addPrices)
